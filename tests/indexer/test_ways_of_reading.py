@@ -38,7 +38,7 @@ def offers_less(calls: Calls, forward: Forward) -> Reply:
     return Reply(body=answers)
 
 
-def altered_headers() -> Fault:
+def altered_headers(_: str) -> Fault:
     dice = random.Random(1)
 
     def alter(_: dict[str, Any], answer: dict[str, Any]) -> None:
@@ -53,7 +53,7 @@ def altered_headers() -> Fault:
 class TwoAtATime:
     """A Fault: a node that takes two requests at a time, and refuses a third."""
 
-    def __init__(self) -> None:
+    def __init__(self, _: str) -> None:
         self._places = threading.Semaphore(2)
         self.is_met = False
 
@@ -70,12 +70,12 @@ class TwoAtATime:
 
 class Way(NamedTuple):
     settings: Mapping[str, float] = {}  # attributes of modules of scan
-    fault: Callable[[], Fault | None] = lambda: None
+    fault: Callable[[str], Fault | None] = lambda honest: None  # of an honest index
     rate: float = 0.0  # of requests that meet a passing fault
 
 
 QUICK = {
-    "flat traces": Way(fault=lambda: faulty_node.refuse_method("debug_traceBlockByHash")),
+    "flat traces": Way(fault=lambda _: faulty_node.refuse_method("debug_traceBlockByHash")),
 }
 LONG = {
     "batches together": Way(batches(2) | TOGETHER | FORGETFUL),
@@ -83,15 +83,15 @@ LONG = {
     "batches together, nothing forgotten": Way(batches(2) | TOGETHER),
     "block by block": Way(batches(1)),
     "batches of seven blocks": Way(batches(7)),
-    "a node that offers less": Way(fault=lambda: offers_less),
-    "a node that offers less, two processes": Way(PROCESS, lambda: offers_less),
+    "a node that offers less": Way(fault=lambda _: offers_less),
+    "a node that offers less, two processes": Way(PROCESS, lambda _: offers_less),
     "two processes": Way(PROCESS),
     "two processes that forget": Way(batches(2) | PROCESS | FORGETFUL),
     "two processes and passing faults": Way(batches(5) | PROCESS | RETRIES, rate=0.1),
     "two requests at a time": Way(batches(2) | RETRIES, TwoAtATime),
     "two requests at a time, two processes": Way(batches(2) | PROCESS | RETRIES, TwoAtATime),
     "altered headers": Way(fault=altered_headers),
-    "altered transactions and receipts": Way(fault=lambda: AlteredFields(seed=2)),
+    "altered transactions and receipts": Way(fault=lambda honest: AlteredFields(honest, seed=2)),
 }
 
 
@@ -103,9 +103,10 @@ LONG = {
 def test_tables_are_the_same(scenario, indexed, database_url, monkeypatch, way):
     for name, value in way.settings.items():
         monkeypatch.setattr(f"scan.{name}", value)
+    honest = indexed.settings.database_url
     with FaultyNode(scenario.anvil.url, seed=3, rate=way.rate) as node:
-        node.fault = fault = way.fault()
+        node.fault = fault = way.fault(honest)
         Indexing(database_url, node.url).run_until(scenario.anvil.head())
     if isinstance(fault, AlteredFields | TwoAtATime):
         assert fault.is_met
-    assert digest(database_url) == digest(indexed.settings.database_url)
+    assert digest(database_url) == digest(honest)

@@ -4,6 +4,7 @@ import random
 from collections.abc import Collection, Iterator
 from typing import Any
 
+from tests.support.database import execute
 from tests.support.faulty_node import Calls, Forward, Reply
 
 # Of transactions, receipts and logs; what blocks with their hash and index is checked always.
@@ -57,19 +58,22 @@ def _alter_a_field(record: dict[str, Any], dice: random.Random, of_header: Colle
 
 class AlteredFields:
     """A Fault: a share of the answers has another value in one field of one record, which may be
-    one `of_header`; none of the blocks that no hash proves, which are `spared`."""
+    one `of_header`. None of the blocks that no hash proves, as `honest`, an index of the same
+    chain, has them: nothing would show it."""
 
     def __init__(
         self,
+        honest: str,
         seed: int,
         share: float = 0.1,
         of_header: Collection[str] = frozenset(),
-        spared: Collection[int] = frozenset(),
     ) -> None:
+        """`honest` is the address of a database."""
+        rows = execute(honest, "SELECT number FROM blocks WHERE unproven IS NOT NULL")
+        self._spared = {number for (number,) in rows}
         self._dice = random.Random(seed)
         self._share = share
         self._of_header = of_header
-        self._spared = spared
         self.count = 0
         self._names: set[str] = set()
 
