@@ -7,9 +7,11 @@ from decimal import Decimal
 import pytest
 from flask.testing import FlaskClient
 
+from app import create_app
 from scan.pages.formatting import pair_name, short_price
 from scan.queries import trades
 from tests.conftest import Played
+from tests.support.indexing import Indexing
 
 
 def test_pools_are_linked_by_their_pair_wherever_they_are_named(
@@ -108,12 +110,11 @@ def test_exchanges_are_a_choice_and_another_one_is_unknown(client: FlaskClient) 
     assert client.get("/api/v1/dex-trades?dex=uniswap-v5").json["total"] == 0
 
 
-def test_many_exchanges_are_suggestions(
-    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_exchanges_are_suggestions(indexed: Indexing, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever deploys a factory adds an exchange: the form has a few of them, and any is taken."""
     monkeypatch.setattr(trades, "MAX_EXCHANGES", 1)
-    page = client.get("/trades?limit=50").text  # not cached yet
+    client = create_app(indexed.settings).test_client()  # whose cache has no such page
+    page = client.get("/trades").text
     assert '<input name="dex" list="of-dex">' in page and '<select name="dex">' not in page
     options = page.partition('<datalist id="of-dex">')[2].partition("</datalist>")[0]
     most = client.get("/api/v1/pools?limit=100").json["pools"]
@@ -122,7 +123,7 @@ def test_many_exchanges_are_suggestions(
         counts[pool["dex"]] += pool["tradeCount"]
     [first] = re.findall(r'value="([^"]+)"', options)
     assert counts[first] == max(counts.values())
-    unlisted = client.get("/trades?dex=uniswap-v5&limit=50").text
+    unlisted = client.get("/trades?dex=uniswap-v5").text
     assert "Exchange uniswap-v5 is none of the usual ones" in unlisted
 
 
