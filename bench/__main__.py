@@ -68,13 +68,21 @@ def _run(options: Options) -> dict[str, Any]:
 
 def _print_requests(cases: list[dict[str, Any]]) -> None:
     """A line a case; the quotient is the median of the rounds', which one disturbance shares."""
-    print("\n| requests/s | scan | plain | of plain | worker, PostgreSQL us | p99 ms |")
-    print("|---|--:|--:|--:|--:|--:|")
+    print(
+        "\n| requests/s | scan | plain | of plain | unbound: scan, plain | worker, PostgreSQL us"
+        " | p99 ms |\n|---|--:|--:|--:|--:|--:|--:|"
+    )
     for case in cases:
         scan, plain = case["columns"]["scan"], case["columns"].get("plain")
+        unbound = [
+            f"{medians['per_s']:,.0f}"
+            for column, medians in case["columns"].items()
+            if column.endswith("unbound")
+        ]
         rates = ["", ""]
         if plain:
             rates = [f"{plain['per_s']:,.0f}", f"{statistics.median(case['of_plain']):.2f}"]
+        rates.append(", ".join(unbound))
         costs = f"{scan['worker_us']:.0f}, {scan['postgres_us']:.0f} | {scan['p99_ms']:.1f}"
         name = f"{case['name']}, {case['place']}"
         print(f"| {name} | {scan['per_s']:,.0f} | {' | '.join(rates)} | {costs} |")

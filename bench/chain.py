@@ -11,7 +11,7 @@ import fcntl
 import hashlib
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,6 +23,7 @@ import orjson
 from bench import marks
 from bench.parties import TEMPLATES, Bytes, Parties, nonces
 from bench.shape import NONCES, TRANSACTIONS, WITHDRAWALS, draw_shape
+from scan.cached_values import cached_property
 from scan.ethereum.block_encoding import encode_receipts, encode_transactions
 from scan.ethereum.block_hashing import header_hash, withdrawals_root
 from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json

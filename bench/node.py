@@ -9,7 +9,6 @@ takes of the processor itself is in README.md.
 
 import argparse
 from collections.abc import Callable
-from functools import cached_property
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ import orjson
 from bench.chain import Chain, made_hashes
 from bench.options import TRACERS
 from bench.parties import is_contract, pool_tokens
+from scan.cached_values import cached_property
 from scan.ethereum import token_metadata
 from scan.ethereum.block_parameter import NO_BLOCK
 from scan.settings import ROOT

@@ -31,6 +31,7 @@ WARM_UP = 16
 # The limiter does all its work, headers included, but refuses nothing.
 LIMITS = {"SCAN_RATE_LIMIT_ANONYMOUS": "900000000/second"}
 PLAIN = [sys.executable, "-m", "gunicorn", f"--config={ROOT / 'bench' / 'plain_gunicorn.py'}"]
+UNBOUND = {"GUNICORN_CMD_ARGS": "--worker-class=bench.unbound.UnboundWorker"}
 
 
 class Server(NamedTuple):
@@ -59,7 +60,8 @@ def measure(options: Options, databases: Databases) -> list[dict[str, Any]]:
 
 @contextmanager
 def _started(options: Options, url: str, files: Path) -> Iterator[dict[str, Server]]:
-    """scan and plain, and a node for balances, each one process on a loopback port."""
+    """scan and plain, each bound to a processor and not, and a node for balances; each is one
+    process on a loopback port."""
     with ExitStack() as stack:
 
         def start(name: str, command: list[str], **environment: str) -> Server:
@@ -75,8 +77,12 @@ def _started(options: Options, url: str, files: Path) -> Iterator[dict[str, Serv
         node = [sys.executable, "-m", "bench.node", "--port=PORT", "--blocks=1"]
         servers = {"node": start("node", node)}
         scan = [sys.executable, "-m", "scan", "serve"]
-        servers["scan"] = start("scan", scan, RPC_URL=servers["node"].url, **LIMITS)
-        servers["plain"] = start("plain", [*PLAIN, "bench.plain:app"], BENCH_FILES=str(files))
+        plain = [*PLAIN, "bench.plain:app"]
+        for ending, bound in (("", {}), (" unbound", UNBOUND)):
+            environment = {"RPC_URL": servers["node"].url, **LIMITS, **bound}
+            servers[f"scan{ending}"] = start(f"scan{ending}", scan, **environment)
+            environment = {"BENCH_FILES": str(files), **bound}
+            servers[f"plain{ending}"] = start(f"plain{ending}", plain, **environment)
         yield servers
 
 
@@ -95,9 +101,14 @@ class Serving:
         self.cases = [case for case in every if options.wants(f"requests {case.name} {case.place}")]
 
     def measure(self, case: Case) -> dict[str, Any]:
-        columns = {"scan": self._wrk("scan", case.requests, case.is_repeated)}
+        requests = {"scan": case.requests}
         if case.has_plain:
-            columns["plain"] = self._wrk("plain", self._plain_requests(case), case.is_repeated)
+            requests["plain"] = self._plain_requests(case)
+            if not case.is_repeated:
+                requests |= {f"{name} unbound": of_name for name, of_name in requests.items()}
+        columns = {
+            name: self._wrk(name, of_name, case.is_repeated) for name, of_name in requests.items()
+        }
         rounds: dict[str, list[Round]] = {name: [] for name in columns}
         for number in range(self._options.rounds):
             for name in list(columns) if number % 2 else list(columns)[::-1]:

@@ -17,6 +17,7 @@ from gunicorn.http import errors
 from gunicorn.http.wsgi import Response
 
 from scan.errors import ScanError, Unavailable
+from scan.rate_limits.cpu_affinity import OneProcessor
 from scan.server.accepted_connections import AcceptedConnections
 from scan.server.client_timeouts import (
     BODY_WAIT_S,
@@ -43,6 +44,7 @@ class Worker(AcceptedConnections):
         super().__init__(*args, **kwargs)
         self._unsent_bytes = 0  # an upper bound, exact after _limit_unsent()
         self._checked_at = 0.0
+        self._processor = OneProcessor()
 
     def run(self) -> None:
         # gunicorn looks up settings by name sixteen times a request, each through __getattr__:
@@ -272,6 +274,7 @@ class Worker(AcceptedConnections):
     def murder_pending(self) -> None:
         """Check deadlines and limits; gunicorn calls this at least once a second."""
         now = time.monotonic()
+        self._processor.check(now)
         if now - self._checked_at < CHECK_EVERY_S:
             return
         self._checked_at = now
