@@ -44,12 +44,14 @@ class BlockEvent(NamedTuple):
 class Events(NamedTuple):
     """Events in the order they are sent, and the position after them.
 
-    No events follow a position that `is_newest`; one that `is_ahead` is in a block that this
-    database does not have yet.
+    `version` is that of the index when they were read. No events follow a position that
+    `is_newest`; one that `is_ahead` is in a block that this database does not have yet, or was read
+    from a newer one.
     """
 
     events: list[BlockEvent]
     position: Position
+    version: int
     is_newest: bool = False
     is_ahead: bool = False
 
@@ -61,10 +63,13 @@ def parse_position(text: str, name: str) -> Position:
     return Position(int(match[1]), bytes.fromhex(match[2]), int(match[3]))
 
 
-def newest_position(database: Database) -> Position | None:
+def read_newest(database: Database) -> Events | None:
     """Return the position after all events; None where nothing is indexed."""
     row = database.prepared_row("queries/block_events_get_end")
-    return None if row is None else Position(row[0], bytes(row[1]), row[2])
+    if row is None:
+        return None
+    number, block_hash, event_count, version = row
+    return Events([], Position(number, bytes(block_hash), event_count), version, is_newest=True)
 
 
 class OrphanedEvents:
@@ -95,9 +100,16 @@ class OrphanedEvents:
 
 
 def read_next(
-    database: Database, position: Position, types: Collection[str], orphaned: OrphanedEvents
+    database: Database,
+    position: Position,
+    types: Collection[str],
+    orphaned: OrphanedEvents,
+    known_version: int = 0,
 ) -> Events:
-    """Return the next events of `types`, perhaps none; raises PositionLost."""
+    """Return the next events of `types`, perhaps none; raises PositionLost.
+
+    Nothing is returned of an index older than `known_version`, as another replica may have.
+    """
     row = database.prepared_row(
         "queries/block_events_get_next",
         **position._asdict(),
@@ -105,43 +117,47 @@ def read_next(
         size=MAX_EVENTS,
     )
     assert row is not None
-    newest, count, number, block_hash, first, total, lines, parent_hash, has_events = row
+    newest, count, number, block_hash, first, total, lines, parent_hash, has_events, version = row
+    if version < known_version:
+        return Events([], position, known_version, is_ahead=True)
     if parent_hash is not None:
         if not has_events:
             raise PositionLost(
                 f"The fork that removed block {position.number} was too deep for a stream to"
                 " follow. Read lists again from before it, and open a stream without a position."
             )
-        return _removed(position, bytes(parent_hash), types, orphaned)
+        return Events(*_removed(position, bytes(parent_hash), types, orphaned), version)
     if count is None and (newest is None or position.number > newest):
-        return Events([], position, is_ahead=True)
+        return Events([], position, version, is_ahead=True)
     if count is None or newest - position.number > MAX_BLOCKS:
         raise PositionLost(
             f"The position in block {position.number} is unknown, or more than {MAX_BLOCKS} blocks"
             " old. Read lists from there, and open a stream without it."
         )
     if number is None:
-        return Events([], position._replace(event_count=count), is_newest=True)
-    return _added(Position(number, bytes(block_hash), min(first + MAX_EVENTS, total)), lines)
+        return Events([], position._replace(event_count=count), version, is_newest=True)
+    after = Position(number, bytes(block_hash), min(first + MAX_EVENTS, total))
+    return Events(_added(after, lines), after, version)
 
 
-def _added(position: Position, lines: str | None) -> Events:
+def _added(position: Position, lines: str | None) -> list[BlockEvent]:
     events = []
     for line in lines.split("\n") if lines else ():
         index, event_type, text = line.split(" ", 2)
         record = orjson.loads(text)
         after = str(position._replace(event_count=int(index) + 1))
         events.append(BlockEvent(after, event_type, record, text.encode()))
-    return Events(events, position)
+    return events
 
 
 def _removed(
     position: Position, parent_hash: bytes, types: Collection[str], orphaned: OrphanedEvents
-) -> Events:
-    """Return as removed the events that a reader has had of an orphaned block, the last first."""
+) -> tuple[list[BlockEvent], Position]:
+    """Return as removed the events that a reader has had of an orphaned block, the last first, and
+    the position after them."""
     parent = Position(position.number - 1, parent_hash, _END)
     if not types:  # nothing is sent, and nothing read
-        return Events([], parent)
+        return [], parent
     lines = orphaned.lines(position.hash)
     last = min(position.event_count, len(lines))
     first = max(last - MAX_EVENTS, 0)
@@ -152,4 +168,4 @@ def _removed(
             record = {**orjson.loads(text), "removed": True}
             before = str(position._replace(event_count=index))
             events.append(BlockEvent(before, event_type, record, orjson.dumps(record)))
-    return Events(events, position._replace(event_count=first) if first else parent)
+    return events, position._replace(event_count=first) if first else parent

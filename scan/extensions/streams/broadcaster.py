@@ -52,13 +52,15 @@ class Sink(Protocol):
 
 
 class Stream:
-    """One client's stream; while it is behind, it has been sent all events up to `position`."""
+    """One client's stream; while it is behind, it has been sent all events up to `position`, as the
+    index had them at `version`: an older one is not read any more."""
 
     def __init__(
         self, streams: "Streams", client: Hashable, address: Hashable, stream_filter: StreamFilter
     ) -> None:
         self.filter = stream_filter
         self.position = Position(0, b"", 0)  # until it is known
+        self.version = 0
         self.client = client
         self.address = address
         self.ahead_since = 0.0
@@ -105,6 +107,7 @@ class Streams:
         self._waiting: deque[Stream] = deque()  # are resumed after RETRY_AFTER_S
         # Used only by the thread that reads new blocks.
         self._position: Position | None = None
+        self._version = 0
         self._live: dict[StreamFilter, set[Stream]] = {}
         self._by_address: defaultdict[str | None, set[StreamFilter]] = defaultdict(set)
         self._sent_at = 0.0
@@ -124,22 +127,23 @@ class Streams:
         stream = Stream(self, client, address or client, stream_filter)
         self._open.add(stream)
         try:
-            stream.position = self._known_position(position)
+            stream.position, stream.version = self._known_position(position)
             self._start()
         except BaseException:
             stream.close()
             raise
         return stream
 
-    def _known_position(self, position: Position | None) -> Position:
-        """Return the position to begin at; raises PositionLost where it is no longer known."""
+    def _known_position(self, position: Position | None) -> tuple[Position, int]:
+        """Return the position to begin at, and the version of the index in which it is known;
+        raises PositionLost where it is not."""
         if position is not None:
-            block_events.read_next(self._reads, position, (), self._behind.orphaned)
-            return position
-        newest = block_events.newest_position(self._reads)
+            events = block_events.read_next(self._reads, position, (), self._behind.orphaned)
+            return position, events.version
+        newest = block_events.read_newest(self._reads)
         if newest is None:
             raise Unavailable("Nothing is indexed yet.", retry_after_s=10)
-        return newest
+        return newest.position, newest.version
 
     def remove(self, stream: Stream) -> None:
         stream.is_closed = True
@@ -202,12 +206,12 @@ class Streams:
         ends_at = time.monotonic() + MAX_TURN_S
         for _ in range(BLOCKS_AT_A_TIME):
             try:
-                events = self._behind.read_next(position, stream.filter.types)
+                events = self._behind.read_next(position, stream.filter.types, stream.version)
             except ScanError:
                 if texts:  # it is raised again at the next turn
                     break
                 raise
-            position = events.position
+            position, stream.version = events.position, events.version
             for event in filter(stream.filter.matches, events.events):
                 texts.append(event_text(event))
                 size += len(texts[-1])
@@ -260,8 +264,9 @@ class Streams:
         for _ in range(len(self._arriving)):
             stream = self._arriving.popleft()
             if not self._live:
-                self._position = stream.position
+                self._position, self._version = stream.position, stream.version
             if stream.position == self._position:
+                self._version = max(self._version, stream.version)
                 self._add_live(stream)
             elif stream.position == stream.arrived_at:
                 self._waiting.append(stream)
@@ -294,7 +299,7 @@ class Streams:
         types = frozenset().union(*(stream_filter.types for stream_filter in self._live))
         try:
             events = block_events.read_next(
-                self._reads, self._position, types, self._behind.orphaned
+                self._reads, self._position, types, self._behind.orphaned, self._version
             )
         except PositionLost as error:
             for stream in self._live_streams():
@@ -304,6 +309,7 @@ class Streams:
             return None
         if events.is_ahead or events.is_newest:
             return None
+        self._version = events.version
         return events
 
     def _send_new(self, events: Events) -> None:
@@ -325,7 +331,7 @@ class Streams:
         """Have the streams of a filter read the new block by themselves, in pieces."""
         assert self._position is not None
         for stream in self._live[stream_filter]:
-            stream.position = self._position
+            stream.position, stream.version = self._position, self._version
             self.resume(stream)
         self._live[stream_filter] = set()
 

@@ -24,14 +24,19 @@ class SharedReads:
         self._read: SizedCache[tuple[Events, float]] = SizedCache(CACHE_BYTES)
         self.orphaned = OrphanedEvents(database)
 
-    def read_next(self, position: Position, types: Collection[str]) -> Events:
-        """Return the same as block_events.read_next(), perhaps from memory: where a fork has
-        removed the block since, its events come first, and its removal after them."""
+    def read_next(self, position: Position, types: Collection[str], known_version: int) -> Events:
+        """Return the same as block_events.read_next(), perhaps from memory, but nothing that was
+        read of an older index: a reader that has come back to the parent of a removed block would
+        be sent that block again, and its removal, in a circle."""
         key = (position, types)
         cached = self._read.get(key)
-        if cached is not None and time.monotonic() - cached[1] < MAX_AGE_S:
-            return cached[0]
-        events = block_events.read_next(self._database, position, types, self.orphaned)
+        if cached is not None:
+            events, read_at = cached
+            if events.version >= known_version and time.monotonic() - read_at < MAX_AGE_S:
+                return events
+        events = block_events.read_next(
+            self._database, position, types, self.orphaned, known_version
+        )
         if events.position != position and not (events.is_newest or events.is_ahead):
             self._read.store(key, (events, time.monotonic()), _bytes(events))
         return events

@@ -18,22 +18,27 @@ from scan.extensions.streams.filters import StreamFilter
 from scan.extensions.streams.shared_reads import SharedReads
 from scan.indexer.partitions import Partitions
 from scan.settings import PARTITION_ROWS
+from tests.extensions.streams.conftest import announce_blocks
 from tests.support.database import execute
 from tests.support.made_blocks import Chain, Move, address
 from tests.support.serving import wait_until
 
 ANNA, BERT = address("anna"), address("bert")
 TYPES = frozenset({"heads", "transactions"})
+MOST_EVENTS = 100  # that a test has
 
 
 class CountingDatabase(Database):
     def __init__(self, url: str) -> None:
         super().__init__(url, statement_timeout_ms=10_000)
         self.reads = 0
+        self.lag = 0  # of the index's version, as of a replica
 
     def prepared_row(self, statement: str, **params: object) -> Row | None:
         self.reads += 1
-        return super().prepared_row(statement, **params)
+        row = super().prepared_row(statement, **params)
+        is_next = statement == "queries/block_events_get_next"
+        return (*row[:-1], row[-1] - self.lag) if row is not None and is_next else row
 
 
 @pytest.fixture
@@ -46,14 +51,15 @@ def database(database_url: str) -> Iterator[CountingDatabase]:
 @pytest.fixture
 def chain(database_url: str) -> Iterator[Chain]:
     writes = Database(database_url, statement_timeout_ms=0)
+    announce_blocks(database_url)
     yield Chain(writes)
     writes.close()
 
 
 def newest(database: Database) -> Position:
-    position = block_events.newest_position(database)
-    assert position is not None
-    return position
+    end = block_events.read_newest(database)
+    assert end is not None
+    return end.position
 
 
 def read_next(database: Database, position: Position, types: frozenset[str] = TYPES) -> Events:
@@ -61,14 +67,16 @@ def read_next(database: Database, position: Position, types: frozenset[str] = TY
 
 
 def read_all(
-    read: Callable[[Position], Events], position: Position
+    database: Database, shared: SharedReads, position: Position, types: frozenset[str] = TYPES
 ) -> tuple[list[tuple[str, Any]], Position]:
-    """What came, with whether it was removed, and where that ended."""
-    received = []
+    """What a stream is sent, with whether it was removed, and where that ended."""
+    received: list[tuple[str, Any]] = []
+    version = read_next(database, position, frozenset()).version  # as of a stream that is opened
     while True:
-        events = read(position)
+        events = shared.read_next(position, types, version)
         received += [(e.type, e.record.get("removed", False)) for e in events.events]
-        position = events.position
+        assert len(received) < MOST_EVENTS, "it runs in a circle"
+        position, version = events.position, events.version
         if events.is_newest:
             return received, position
 
@@ -104,13 +112,14 @@ def test_a_block_that_several_clients_come_to_is_read_once(
     for _ in range(20):
         chain.append([Move(ANNA, BERT)])
     shared, before = SharedReads(database), database.reads
-    expected, end = read_all(lambda p: read_next(database, p), start)
+    expected, end = read_all(database, shared, start)
     alone = database.reads - before
     for _ in range(10):
-        assert read_all(lambda p: shared.read_next(p, TYPES), start) == (expected, end)
-    # Only whether the end is the newest block is read by each.
-    assert database.reads - before - alone == alone + 9
-    heads, _ = read_all(lambda p: shared.read_next(p, frozenset({"heads"})), start)
+        assert read_all(database, shared, start) == (expected, end)
+    assert (expected, alone) == ([("heads", False), ("transactions", False)] * 20, 22)
+    # Only the version of the index, and whether the end is the newest block, are read by each.
+    assert database.reads - before - alone == 20
+    heads, _ = read_all(database, shared, start, frozenset({"heads"}))
     assert heads == [("heads", False)] * 20
 
 
@@ -122,10 +131,10 @@ def test_a_fork_under_shared_blocks_takes_them_back(
     for _ in range(4):
         chain.append([Move(ANNA, BERT)])
     shared = SharedReads(database)
-    read_all(lambda p: shared.read_next(p, TYPES), start)
+    read_all(database, shared, start)
     chain.unwind(chain.number - 2)
     chain.append([Move(BERT, ANNA), Move(BERT, ANNA)])
-    received, position = read_all(lambda p: shared.read_next(p, TYPES), start)
+    received, position = read_all(database, shared, start)
     held: list[str] = []
     for event_type, is_removed in received:
         if is_removed:
@@ -134,6 +143,39 @@ def test_a_fork_under_shared_blocks_takes_them_back(
             held.append(event_type)
     assert held == ["heads", "transactions"] * 2 + ["heads", "transactions", "transactions"]
     assert position == newest(database)
+
+
+def test_a_block_that_a_second_fork_took_away_is_not_sent_again(
+    database: CountingDatabase, chain: Chain
+) -> None:
+    """Though its events and its removal are both in memory, as is the removal of the first one."""
+    chain.append()
+    start, shared = newest(database), SharedReads(database)
+    positions = [start]
+    for moves in range(3):
+        chain.unwind(start.number)
+        chain.append([Move(ANNA, BERT)] * moves)
+        added = [("heads", False)] + [("transactions", False)] * moves
+        for held, position in enumerate(positions):
+            removed = [("transactions", True)] * (held - 1) + [("heads", True)] * (held > 0)
+            assert read_all(database, shared, position) == (removed + added, newest(database))
+        positions.append(newest(database))
+
+
+def test_of_an_index_older_than_what_a_stream_has_read_nothing_is_read(
+    database: CountingDatabase, chain: Chain
+) -> None:
+    """As of a replica that lags behind the one before: the stream waits for it."""
+    chain.append()
+    shared, position = SharedReads(database), newest(database)
+    version = shared.read_next(position, TYPES, 0).version
+    chain.unwind(-1)
+    chain.append()
+    events = shared.read_next(position, TYPES, version)
+    assert [event.type for event in events.events] == ["heads"]
+    assert events.version > version
+    events = shared.read_next(position, TYPES, events.version + 1)
+    assert (events.events, events.position, events.is_ahead) == ([], position, True)
 
 
 def test_an_orphaned_block_is_read_in_pieces_and_shared(
@@ -164,7 +206,7 @@ def test_an_orphaned_block_is_read_in_pieces_and_shared(
     assert removed(read_alone, orphaned._replace(event_count=0)) == []
     shared, before = SharedReads(database), database.reads
     for _ in range(5):
-        assert removed(lambda p: shared.read_next(p, TYPES), orphaned) == whole
+        assert removed(lambda p: shared.read_next(p, TYPES, 0), orphaned) == whole
     assert database.reads - before == 4 + 1 + 5  # its pieces and its events once
     events = read_next(database, orphaned, frozenset())
     assert (events.events, events.position.number) == ([], orphaned.number - 1)
@@ -192,7 +234,7 @@ def test_what_was_read_is_kept_briefly_and_within_bounds(
 
     def reads() -> int:
         before = database.reads
-        shared.read_next(start, TYPES)
+        shared.read_next(start, TYPES, 0)
         return database.reads - before
 
     assert [reads(), reads()] == [1, 0]
@@ -283,6 +325,23 @@ def test_a_client_is_sent_no_more_than_it_may_be_before_it_has_taken_that(
     assert all(len(data) < 5000 for data in (*client.sent, *live.sent))
     chain.append()
     wait_until(lambda: len(client.events) == 85 and len(live.events) == 22)
+
+
+def test_a_live_stream_waits_where_another_replica_lags_behind(
+    open_streams: Streams, database: CountingDatabase, chain: Chain
+) -> None:
+    chain.append()
+    client = attached(open_streams)
+    wait_until(lambda: len(open_streams._live_streams()) == 1)
+    chain.append()
+    wait_until(lambda: len(client.events) == 1)
+    database.lag = 10**15
+    chain.append()
+    before = database.reads
+    wait_until(lambda: database.reads > before + 2)
+    assert len(client.events) == 1
+    database.lag = 0
+    wait_until(lambda: len(client.events) == 2)
 
 
 def test_nothing_is_lost_where_the_database_fails_between_blocks(

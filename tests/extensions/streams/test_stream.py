@@ -217,7 +217,7 @@ def test_many_streams_behind_nginx_each_get_what_concerns_them(
 def test_a_browser_goes_on_by_itself(streaming: Streaming) -> None:
     """Its connection is cut by a restart of the server, and it sends the last id."""
     port, chain = free_port(), streaming.chain
-    with chromium() as browser:
+    with chromium() as running, running.tab() as browser:
         with gunicorn_started(streaming.database_url, port, **WITHOUT_LIMITS) as process:
             browser.open(f"{wait_for(port, process)}/keys")
             browser.evaluate(

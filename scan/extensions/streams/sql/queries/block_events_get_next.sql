@@ -6,9 +6,11 @@
 -- returns: one row: number of the newest block (null: none), how many events the block has (null: it is
 --   not in the chain); of the block whose events follow (null: there is none): number, hash, the number of
 --   the first one read, how many there are in all, and those of `types` as lines `number type record`;
---   of an orphaned block: its parent's hash (null: it is not one), whether its events were kept
--- index: blocks_pkey, blocks_hash_key, orphaned_blocks_pkey, transactions_pkey, token_transfers_pkey,
---   internal_transfers_pkey, dex_trades_pkey, logs_pkey, tokens_pkey, dexes_pkey, event_topics_pkey
+--   of an orphaned block: its parent's hash (null: it is not one), whether its events were kept; the version
+--   of the index
+-- index: chain_pkey, label_state_pkey, blocks_pkey, blocks_hash_key, orphaned_blocks_pkey, transactions_pkey,
+--   token_transfers_pkey, internal_transfers_pkey, dex_trades_pkey, logs_pkey, tokens_pkey, dexes_pkey,
+--   event_topics_pkey
 WITH named AS (
     -- Never read. PostgreSQL makes the plan of a prepared statement anew where one of its tables has got a
     -- partition; of the tables of a function it does not notice one that came while it made the plan.
@@ -24,7 +26,8 @@ WITH named AS (
     FROM here h
 )
 SELECT (SELECT max(b.number) FROM blocks b), (SELECT h.events FROM here h),
-    f.number, f.hash, f.first, f.total, f.events, o.parent_hash, o.events IS NOT NULL
+    f.number, f.hash, f.first, f.total, f.events, o.parent_hash, o.events IS NOT NULL,
+    index_version()
 FROM (SELECT) AS one
 LEFT JOIN (
     SELECT b.number, b.hash, n.first, s.events AS total, (
