@@ -9,6 +9,7 @@ from scan.extensions.mail.mailer import Mailer
 from scan.hex import to_hex
 
 MOST_ATTEMPTS = 5  # within 16 minutes
+MOST_IN_10_MINUTES = 30
 
 log = logging.getLogger(__name__)
 
@@ -25,7 +26,10 @@ class Confirmations:
         """Mail the next subscription that is due; return whether there was one."""
         now = datetime.now(UTC)
         row = self._database.row(
-            "webhooks/mail_subscriptions_claim", now=now, most_attempts=MOST_ATTEMPTS
+            "webhooks/mail_subscriptions_claim",
+            now=now,
+            most_attempts=MOST_ATTEMPTS,
+            most_mails=MOST_IN_10_MINUTES,
         )
         if row is None:
             return False

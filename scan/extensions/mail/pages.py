@@ -25,6 +25,7 @@ MAX_TOKEN = 64  # characters
 blueprint = Blueprint("pages_mail", __name__)
 BLUEPRINTS = (blueprint,)
 PATHS = ("/mail", "/mail/confirm", "/mail/leave")
+TOKEN_PATHS = ("/mail/confirm", "/mail/leave")  # mail programs send the latter's form (RFC 8058)
 SECTIONS = {"home": "home_mail.html"}
 
 

@@ -6,15 +6,17 @@ from typing import NamedTuple
 
 from scan.database.connection import Database
 from scan.errors import LimitReached, NotFound
+from scan.rate_limits.client_address import network_around
 from scan.webhooks import owner_actions, registration
 from scan.webhooks.owner_actions import Webhook
 from scan.webhooks.registration import Counted
 
 URL, HOST = "mail://smtp", "mail"  # of their webhooks; the host's queues are served 8 at a time
 MAX_PER_CLIENT_A_DAY = 5
-MAX_PER_MAIL_ADDRESS_A_DAY = 3
-MAX_PER_MAIL_ADDRESS = 10
-MAX_A_DAY = 1000  # mails that ask for a confirmation, to all
+MAX_PER_NETWORK_A_DAY = 20
+MAX_PER_MAILBOX_A_DAY = 3
+MAX_PER_MAILBOX = 10
+MAX_A_DAY = 20_000  # in all, so that they are stored
 
 
 class Subscription(NamedTuple):
@@ -34,17 +36,16 @@ def ask(
     client_address: str,
 ) -> None:
     """Store a subscription that is to be confirmed. Raises LimitReached."""
+    client = {"client_address": client_address, "network": network_around(client_address)}
     with database.transaction() as tx:
         tx.execute("webhooks/mail_subscriptions_lock")
-        [(by_client, by_address, confirmed, in_all, is_refused)] = tx.rows(
-            "webhooks/mail_subscriptions_count",
-            mail_address=mail_address,
-            client_address=client_address,
-            now=_now(),
+        [(by_client, by_network, by_mailbox, in_all, confirmed, is_refused)] = tx.rows(
+            "webhooks/mail_subscriptions_count", mail_address=mail_address, now=_now(), **client
         )
-        if by_client >= MAX_PER_CLIENT_A_DAY or in_all >= MAX_A_DAY:
+        is_client_full = by_client >= MAX_PER_CLIENT_A_DAY or by_network >= MAX_PER_NETWORK_A_DAY
+        if is_client_full or in_all >= MAX_A_DAY:
             raise LimitReached("Too many were asked for today; try again tomorrow.")
-        is_full = by_address >= MAX_PER_MAIL_ADDRESS_A_DAY or confirmed >= MAX_PER_MAIL_ADDRESS
+        is_full = by_mailbox >= MAX_PER_MAILBOX_A_DAY or confirmed >= MAX_PER_MAILBOX
         if is_full or is_refused:  # in the same words: it is nobody else's business which
             raise LimitReached("This mail address can have no more today.")
         tx.execute(
@@ -53,8 +54,8 @@ def ask(
             mail_address=mail_address,
             watch_address=watch_address,
             event_types=event_types,
-            client_address=client_address,
             now=_now(),
+            **client,
         )
 
 

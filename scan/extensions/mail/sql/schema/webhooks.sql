@@ -13,7 +13,25 @@ CREATE TABLE IF NOT EXISTS mail_subscriptions (
     mailed_on date,                          -- the day of the last mail
     mails integer NOT NULL DEFAULT 0         -- on that day; until it is confirmed, attempts to ask for it
 );
+
+-- The mailbox of a mail address: what follows a plus is a tag, by which one person has many addresses.
+CREATE OR REPLACE FUNCTION mailbox_of(mail_address text) RETURNS text LANGUAGE sql IMMUTABLE
+RETURN regexp_replace(mail_address, '[+][^@]*@', '@');
 -- serves webhooks/mail_subscriptions_count
-CREATE INDEX IF NOT EXISTS mail_subscriptions_by_address ON mail_subscriptions (mail_address);
--- serves webhooks/mail_subscriptions_count, webhooks/mail_subscriptions_insert
+CREATE INDEX IF NOT EXISTS mail_subscriptions_by_mailbox ON mail_subscriptions (mailbox_of(mail_address));
+-- serves webhooks/mail_subscriptions_claim, webhooks/mail_subscriptions_insert
 CREATE INDEX IF NOT EXISTS mail_subscriptions_by_time ON mail_subscriptions (created_at);
+
+-- Requests for subscriptions, a day long, whatever has become of these: who leaves one may not ask more often.
+CREATE TABLE IF NOT EXISTS mail_requests (
+    token text PRIMARY KEY,
+    mailbox bytea NOT NULL,        -- SHA-256: an address that was left is not kept
+    client_address text NOT NULL,
+    network text NOT NULL,         -- of the client
+    created_at timestamptz NOT NULL,
+    mailed_at timestamptz          -- when a mail last asked for the confirmation; null: not yet
+);
+-- serves webhooks/mail_subscriptions_count, webhooks/mail_subscriptions_insert
+CREATE INDEX IF NOT EXISTS mail_requests_by_time ON mail_requests (created_at);
+-- serves webhooks/mail_subscriptions_claim
+CREATE INDEX IF NOT EXISTS mail_requests_by_mail ON mail_requests (mailed_at);

@@ -1,17 +1,16 @@
--- How many subscriptions to e-mail a client and a mail address have asked for within a day, and all have; how
--- many the mail address has confirmed, and whether it refuses to be asked.
--- params: mail_address text, client_address text, now timestamptz
--- returns: by_client bigint, by_mail_address bigint, confirmed bigint, in_all bigint, refused boolean
--- index: mail_subscriptions_by_time, mail_subscriptions_by_address
+-- How many subscriptions to e-mail a client, its network and a mailbox have asked for within a day, and all have;
+-- how many the mailbox has confirmed, and whether it refuses to be asked.
+-- params: mail_address text, client_address text, network text, now timestamptz
+-- returns: by_client bigint, by_network bigint, by_mailbox bigint, in_all bigint, confirmed bigint, refused boolean
+-- index: mail_requests_by_time, mail_subscriptions_by_mailbox
 SELECT
-    (SELECT count(*) FROM mail_subscriptions
-        WHERE created_at > %(now)s::timestamptz - interval '1 day'
-            AND client_address = %(client_address)s),
-    (SELECT count(*) FROM mail_subscriptions
-        WHERE mail_address = %(mail_address)s
-            AND created_at > %(now)s::timestamptz - interval '1 day'),
-    (SELECT count(*) FROM mail_subscriptions
-        WHERE mail_address = %(mail_address)s AND webhook_id IS NOT NULL),
-    (SELECT count(*) FROM mail_subscriptions
-        WHERE created_at > %(now)s::timestamptz - interval '1 day'),
-    EXISTS (SELECT FROM mail_subscriptions WHERE mail_address = %(mail_address)s AND refused);
+    count(*) FILTER (WHERE r.client_address = %(client_address)s),
+    count(*) FILTER (WHERE r.network = %(network)s),
+    count(*) FILTER (WHERE r.mailbox = sha256(convert_to(mailbox_of(%(mail_address)s), 'UTF8'))),
+    count(*),
+    (SELECT count(*) FROM mail_subscriptions s
+        WHERE mailbox_of(s.mail_address) = mailbox_of(%(mail_address)s) AND s.webhook_id IS NOT NULL),
+    EXISTS (SELECT FROM mail_subscriptions s
+        WHERE mailbox_of(s.mail_address) = mailbox_of(%(mail_address)s) AND s.refused)
+FROM mail_requests r
+WHERE r.created_at > %(now)s::timestamptz - interval '1 day';
