@@ -1,0 +1,244 @@
+"""`scan backup` and `scan restore`, with the embedded PostgreSQL and the demo chain in it."""
+
+import os
+import re
+import resource
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import requests
+
+from scan.commands.run import locked_data_dir
+from scan.commands.startup import DATABASE_FILE, publish_database
+from scan.database import migrations
+from scan.database.embedded import EmbeddedPostgres
+from scan.extensions.demo import demo_data
+from scan.settings import Settings
+from tests.database.test_embedded import start
+from tests.support.backups import DOCUMENT as OPERATION
+from tests.support.backups import owners_tables
+from tests.support.database import execute
+from tests.support.folders import temporary_folder
+from tests.support.indexing import Indexing
+from tests.support.scan_run import scan_run
+from tests.support.serving import NOWHERE, gunicorn
+from tests.support.table_digest import Digest, digest
+
+NAME = "scan_1337_00000000"
+SCAN = (sys.executable, "-m", "scan")
+LEAST_BYTES = 4096  # for what fills up in the middle of a dump
+
+
+@pytest.fixture(scope="module")
+def top() -> Iterator[Path]:
+    with temporary_folder("scan backup ") as folder:
+        yield folder
+
+
+class Original:
+    """A data folder with the demo chain, its digest, and where its backup is written."""
+
+    def __init__(self, folder: Path, rpc_url: str, head: int) -> None:
+        self.folder, self.file, self.head = folder, folder.with_name("demo.backup"), head
+        server = EmbeddedPostgres(folder)
+        start(server)
+        url = server.database_url(NAME)
+        migrations.run(Settings(database_url=url))
+        indexing = Indexing(url, rpc_url).run_until(head)
+        demo_data.load(indexing.settings)
+        execute(url, "INSERT INTO signatures VALUES ('abcd', 'f()')")
+        self.digest: Digest = digest(url)
+        self.digest.keep_rows()
+        self.owners = owners(url)
+        server.stop()
+
+
+def owners(url: str) -> dict[str, list[tuple[object, ...]]]:
+    """What cannot be indexed again."""
+    return {
+        name: execute(url, f"SELECT to_jsonb(t)::text FROM {name} t ORDER BY 1")  # noqa: S608
+        for name in owners_tables()
+    }
+
+
+@contextmanager
+def started(folder: Path) -> Iterator[EmbeddedPostgres]:
+    server = EmbeddedPostgres(folder)
+    start(server)
+    try:
+        yield server
+    finally:
+        server.stop()
+
+
+@contextmanager
+def in_use(folder: Path) -> Iterator[EmbeddedPostgres]:
+    """As while `scan run` runs there."""
+    settings = Settings(data_dir=folder)
+    with locked_data_dir(settings), started(folder) as server:
+        publish_database(replace(settings, database_url=server.database_url(NAME)))
+        try:
+            yield server
+        finally:
+            (folder / DATABASE_FILE).unlink()
+
+
+@pytest.fixture(scope="module")
+def original(top, demo_node) -> Original:
+    return Original(top / "data", demo_node.url, demo_node.recording.head)
+
+
+def scan(
+    *arguments: object, folder: Path, limit: int = resource.RLIM_INFINITY, **environment: str
+) -> "subprocess.CompletedProcess[str]":
+    """`limit` is the size of the largest file that it may write, in bytes."""
+    return subprocess.run(
+        [*SCAN, *map(str, arguments)],
+        env={"PATH": os.environ["PATH"], "SCAN_DATA_DIR": str(folder), **environment},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+    )
+
+
+@pytest.fixture(scope="module")
+def backup(original) -> Path:
+    done = scan("backup", original.file, folder=original.folder)
+    assert (done.returncode, done.stdout) == (0, f"wrote {original.file}\n"), done.stderr
+    return original.file
+
+
+def test_a_restored_database_is_the_one_that_was_backed_up_and_serves(original, backup, top):
+    done = scan("restore", backup, folder=top / "restored")
+    assert done.returncode == 0, done.stderr
+    with started(top / "restored") as server:
+        url = server.database_url(NAME)
+        assert digest(url) == original.digest
+        assert owners(url) == original.owners
+        assert owners(url)["labels"] and owners(url)["verified_contracts"]
+        assert migrations.run(Settings(database_url=url)) == []
+        with gunicorn(url, RPC_URL=NOWHERE) as address:
+            newest = requests.get(f"{address}/api/v1/blocks?limit=1", timeout=30).json()
+            assert newest["blocks"][0]["number"] == original.head
+            assert requests.get(f"{address}/readyz", timeout=30).status_code == 200
+
+
+def test_nobody_else_can_read_a_backup_which_holds_secrets(backup):
+    assert stat.S_IMODE(backup.stat().st_mode) == 0o600
+
+
+def test_a_backup_restores_into_a_server_of_another_role(backup, own_postgres):
+    """As docs/operation.md has it: the role owns its empty database, and nothing else."""
+    execute(own_postgres.url("postgres"), "CREATE ROLE keeper LOGIN")
+    execute(own_postgres.url("postgres"), "CREATE DATABASE kept OWNER keeper")
+    url = own_postgres.url("kept").replace("postgres:@", "keeper@")
+    [commands] = re.findall(r"^pg_restore .*\nvacuumdb .*$", OPERATION.read_text(), re.M)
+    with temporary_folder("scan-given-") as folder:
+        given = shutil.copy(backup, folder)
+        own_postgres.give(folder)
+        for line in commands.replace('"$DATABASE_URL"', url).splitlines():
+            own_postgres.run_program(*line.replace("scan.dump", str(given)).split())
+    owned = "SELECT DISTINCT tableowner FROM pg_tables WHERE schemaname = 'public'"
+    assert execute(url, owned) == [("keeper",)]
+    assert migrations.run(Settings(database_url=url)) == []
+
+
+def test_a_file_that_is_not_whole_restores_nothing(original, backup, top):
+    whole, cut = backup.read_bytes(), top / "cut.backup"
+    for part in (0.0, 0.05, 0.5, 0.999):
+        cut.write_bytes(whole[: int(len(whole) * part)])
+        done = scan("restore", cut, folder=top / "cut")
+        assert (done.returncode, done.stdout) == (1, ""), part
+        assert "pg_restore: error: " in done.stderr
+    assert scan("restore", backup, folder=top / "cut").returncode == 0
+    with started(top / "cut") as server:
+        assert digest(server.database_url(NAME)) == original.digest
+
+
+def test_another_file_is_refused(top, own_postgres):
+    with temporary_folder("scan-other-") as folder:
+        own_postgres.give(folder)
+        other = folder / "other"
+        own_postgres.run_program("pg_dump", "-Fc", "-f", str(other), own_postgres.url("postgres"))
+        done = scan("restore", other, folder=top / "new")
+    assert done.returncode == 1
+    assert "was not written by `scan backup`" in done.stderr
+
+
+def test_a_database_that_is_there_is_never_overwritten(original, backup):
+    done = scan("restore", backup, folder=original.folder)
+    assert done.returncode == 1
+    assert f"{NAME} is there already; set another SCAN_DATA_DIR" in done.stderr
+    with in_use(original.folder) as server:
+        done = scan("restore", backup, folder=original.folder)
+        assert done.returncode == 2
+        assert "already in use by another `scan run`" in done.stderr
+        assert digest(server.database_url(NAME)) == original.digest
+
+
+def test_a_backup_that_fails_leaves_the_older_file(original, backup):
+    """The disk is full: here, the largest file that the command may write is a small one."""
+    before = backup.read_bytes()
+    with in_use(original.folder):
+        done = scan("backup", backup, folder=original.folder, limit=LEAST_BYTES)
+        assert done.returncode == 1, done.stdout
+        assert f"pg_dump ended with -{signal.SIGXFSZ:d}" in done.stderr
+    assert backup.read_bytes() == before
+    assert [path.name for path in backup.parent.glob("*.new")] == []
+    done = scan("backup", backup.parent / "no" / "file", folder=original.folder)
+    assert done.returncode == 1
+    assert "cannot write" in done.stderr and "No such file or directory" in done.stderr
+
+
+def test_what_is_not_the_embedded_server_is_refused(original, top, own_postgres):
+    url = "postgresql://scan:secret@db/scan"
+    for command in ("backup", "restore"):
+        done = scan(command, top / "file", folder=original.folder, DATABASE_URL=url)
+        assert done.returncode == 2
+        assert "DATABASE_URL='postgresql://scan:***@db/scan': must not be set" in done.stderr
+    done = scan("backup", top / "file", folder=top / "mistyped")
+    assert done.returncode == 2
+    assert "there is no PostgreSQL in it" in done.stderr
+    assert not (top / "mistyped").exists()
+
+
+def test_of_several_chains_the_one_of_the_node_is_backed_up(top):
+    folder, (other, chosen) = top / "several", ("scan_1_11111111", "scan_5_55555555")
+    with started(folder) as server:
+        assert {server.database_url(name) for name in (other, chosen)}
+        server.remember_chain("http://five:8545", chosen)
+    done = scan("backup", top / "five", folder=folder, RPC_URL="http://five:8545")
+    assert done.returncode == 0, done.stderr
+    assert chosen.encode() in (top / "five").read_bytes()
+    done = scan("backup", top / "which", folder=folder)
+    assert done.returncode == 2
+    assert f"There are: {other}, {chosen}" in done.stderr
+    assert not (top / "which").exists()
+
+
+@pytest.mark.long
+def test_scan_runs_on_while_it_is_backed_up_and_from_what_was_restored(top, anvil):
+    anvil.mine(30)
+    with scan_run(SCAN, top, RPC_URL=anvil.url) as run:
+        run.wait_for_block(30)
+        anvil.call("evm_setIntervalMining", 1)
+        done = scan("backup", top / "running", folder=top / "var")
+        assert done.returncode == 0, done.stderr
+        run.wait_for_block(32, or_later=True)
+    shutil.rmtree(top / "var")
+    done = scan("restore", top / "running", folder=top / "var")
+    assert done.returncode == 0, done.stderr
+    with scan_run(SCAN, top, RPC_URL=anvil.url) as run:
+        run.wait_for_block(35, or_later=True)
+        url = (top / "var" / DATABASE_FILE).read_text()
+        done = scan("audit", folder=top / "var", DATABASE_URL=url)
+        assert done.returncode == 0, done.stdout + done.stderr
