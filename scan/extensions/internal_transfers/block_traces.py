@@ -17,8 +17,15 @@ from scan.ethereum.client import (
     TimedOut,
 )
 from scan.ethereum.internal_transfers import InternalTransfer
+from scan.extensions.internal_transfers.access_lists import AccessLists
 from scan.extensions.internal_transfers.coin_transfers import logged_transfers, require_logged
+from scan.extensions.internal_transfers.spender_balances import SpenderBalances
 from scan.extensions.internal_transfers.step_traces import read_steps
+from scan.extensions.internal_transfers.trace_checks import (
+    ContradictingTraces,
+    require_recorded,
+    require_spendable,
+)
 from scan.extensions.internal_transfers.traces import (
     BlockTraces,
     read_call_trace,
@@ -52,6 +59,8 @@ class NodeTraceReader(TraceReader):
 
     def __init__(self, node: Node, large_lock: threading.Lock, *, traces: str) -> None:
         self._node = node
+        self._balances = SpenderBalances(node)
+        self._access_lists = AccessLists(node)
         self._large_lock = large_lock  # held while a large response is read and decoded
         self._tracers: tuple[str, ...] = TRACERS if traces == "auto" else ()
         self._has_traced = False
@@ -70,7 +79,8 @@ class NodeTraceReader(TraceReader):
         with_code = [block for block in blocks if ran_code(block)]
         traced = {b.number: TracedBlock([], [], None) for b in blocks if not ran_code(b)}
         if tracers == ("steps",):
-            traced |= {block.number: self._of_transactions("steps", block) for block in with_code}
+            for block in with_code:
+                traced[block.number] = self._verified("steps", block, None)
         elif with_code:
             transfers = 0
             for block, answer in self._block_traces(tracers[0], with_code):
@@ -79,7 +89,7 @@ class NodeTraceReader(TraceReader):
                     log.info("the node does not offer %s: %s", method, answer)
                     self._tracers = tuple(t for t in self._tracers if t != tracers[0])
                     return self.read(blocks)
-                traced[block.number] = self._traced(tracers[0], block, answer)
+                traced[block.number] = self._verified(tracers[0], block, answer)
                 transfers += len(traced[block.number].transfers)
                 if transfers > MAX_TRANSFERS:
                     break
@@ -99,7 +109,22 @@ class NodeTraceReader(TraceReader):
         for block in slow:
             yield block, AnswerTooLarge(0, "it took too long before")
 
+    def _verified(self, tracer: str, block: DecodedBlock, answer: Any) -> TracedBlock:
+        """Return a block's traces, UNTRACED where the transactions or proven balances contradict
+        them. Raises NodeError where a retry, or another node, may have others."""
+        try:
+            traced = self._traced(tracer, block, answer)
+            require_spendable(block, traced.transfers, self._balances.before(block, traced))
+            require_recorded(block, traced.transfers, self._access_lists.read(block, traced))
+            return traced
+        except ContradictingTraces as error:
+            self._node.rest()
+            self._count_failure(block, error)
+            return UNTRACED
+
     def _traced(self, tracer: str, block: DecodedBlock, answer: Any) -> TracedBlock:
+        if tracer == "steps":
+            return self._of_transactions(tracer, block)
         if isinstance(answer, AnswerTooLarge) or (tracer == "debug" and _is_incomplete(answer)):
             return self._of_transactions(tracer, block)
         if not self._is_traced(block, answer):
@@ -195,11 +220,15 @@ class NodeTraceReader(TraceReader):
             return True
         if isinstance(answer, RpcError) and answer.is_missing_state:
             return False
+        self._count_failure(block, answer)
+        return False
+
+    def _count_failure(self, block: DecodedBlock, reason: object) -> None:
+        """Log that a block has no traces. Raises NodeError if a retry may succeed."""
         failures = self._trace_failures[block.hash] = self._trace_failures.get(block.hash, 0) + 1
         if failures < TRACE_ATTEMPTS:
-            raise NodeError(f"the node cannot trace block {block.number} now: {answer}")
-        log.warning("block %d cannot be traced: %s", block.number, answer)
-        return False
+            raise NodeError(f"the node cannot trace block {block.number} now: {reason}")
+        log.warning("block %d cannot be traced: %s", block.number, reason)
 
 
 def with_logged_transfers(block: DecodedBlock, traced: TracedBlock) -> TracedBlock:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from scan.ethereum.blocks import DecodedBlock, DecodedTransaction, MalformedBlock
 from scan.ethereum.forms.matching import FORMS
 from scan.ethereum.internal_transfers import CREATIONS, InternalTransfer, TransferType
+from scan.extensions.internal_transfers.trace_checks import require_own_call
 from scan.hex import BadHex, data, quantity, to_hex
 
 # Other calls move nothing: DELEGATECALL and STATICCALL cannot, CALLCODE pays the caller itself.
@@ -191,11 +192,11 @@ def _call_frames(
     """Yield the frames that move value or create contracts and were not undone. Transfers by
     Arbitrum's protocol before and after a transaction hold even where it failed.
 
-    Raises BadHex where the transaction failed by its trace and succeeded by its receipt.
+    Raises ContradictingTraces where the outermost call is not the transaction's.
     """
     fields = outermost if isinstance(outermost, dict) else {}
-    if block.has_statuses and transaction.status and fields.get("error"):
-        raise BadHex(f"transaction {transaction.transaction_index} did not fail by its receipt")
+    if transaction.status:
+        require_own_call(transaction, outermost, has_status=block.has_statuses)
     yield from _protocol_transfers(fields.get("beforeEVMTransfers"))
     if transaction.status:
         yield from _executed_frames(transaction, outermost)

@@ -6,6 +6,12 @@ from typing import Any
 import pytest
 
 from scan.ethereum.blocks import DecodedBlock, DecodedTransaction, MalformedBlock
+from scan.ethereum.internal_transfers import InternalTransfer, TransferType
+from scan.extensions.internal_transfers.trace_checks import (
+    ContradictingTraces,
+    large_spenders,
+    require_spendable,
+)
 from scan.extensions.internal_transfers.traces import (
     BlockTraces,
     read_call_trace,
@@ -13,7 +19,7 @@ from scan.extensions.internal_transfers.traces import (
     read_flat_trace,
     read_flat_traces,
 )
-from scan.hex import to_hex
+from scan.hex import data, quantity, to_hex
 
 pytestmark = pytest.mark.check
 
@@ -28,13 +34,18 @@ def at(number: int) -> str:
 SENDER, PURSE, LIBRARY, MADE, PAID, NESTED = map(at, range(1, 7))
 
 
-def a_transaction(index: int, *, status: bool = True) -> DecodedTransaction:
-    hash_ = bytes([index]) * 32
-    return DecodedTransaction(index, hash_, bytes(20), bytes(20), None, 0, 1, 50_000, status, 0)
+def a_transaction(index: int, outermost: Frame, *, status: bool = True) -> DecodedTransaction:
+    """The one whose own call is `outermost`."""
+    to = data(outermost["to"])
+    parties = (None, to) if outermost["type"] == "CREATE" else (to, None)
+    amounts = quantity(outermost["value"]), 1, 50_000
+    sender = data(outermost["from"])
+    return DecodedTransaction(index, bytes([index]) * 32, sender, *parties, *amounts, status, 0)
 
 
-def a_block(*statuses: bool) -> DecodedBlock:
-    transactions = [a_transaction(n, status=s) for n, s in enumerate(statuses or (True,))]
+def a_block(*statuses: bool, outermost: Frame | None = None) -> DecodedBlock:
+    own = outermost or outer()
+    transactions = [a_transaction(n, own, status=s) for n, s in enumerate(statuses or (True,))]
     return DecodedBlock(7, BLOCK_HASH, bytes(32), 0, bytes(20), 0, 0, transactions, [])
 
 
@@ -78,7 +89,7 @@ def flat_of(outermost: Frame, index: int = 0) -> list[Frame]:
 
 def both(outermost: Frame, *, status: bool = True) -> BlockTraces:
     """What either form gives, which has to be the same."""
-    block = a_block(status)
+    block = a_block(status, outermost=outermost)
     hash_ = to_hex(block.transactions[0].hash)
     geth = read_call_traces(block, [{"txHash": hash_, "result": outermost}])
     flat = flat_of(outermost)
@@ -141,7 +152,7 @@ def test_a_failure_that_the_receipt_does_not_know_is_refused():
         (read_call_traces, [{"result": failed}]),
         (read_flat_traces, flat_of(failed)),
     ):
-        with pytest.raises(MalformedBlock, match="did not fail by its receipt"):
+        with pytest.raises(MalformedBlock, match="has another status"):
             read(a_block(), traces)
     before_byzantium = a_block()._replace(has_statuses=False)
     assert read_call_traces(before_byzantium, [{"result": failed}]).failed == {0}
@@ -188,7 +199,8 @@ def test_deep_calls_are_no_recursion():
     inner = frame("CALL", PURSE, PURSE, 1)
     for _ in range(20_000):
         inner = frame("CALL", PURSE, PURSE, 1, calls=[inner])
-    assert len(read_call_traces(a_block(), [{"result": inner}]).transfers) == 20_000
+    block = a_block(outermost=inner)
+    assert len(read_call_traces(block, [{"result": inner}]).transfers) == 20_000
 
 
 OTHER = to_hex(bytes.fromhex("cc" * 32))
@@ -320,3 +332,81 @@ def test_failed_branches_move_and_create_nothing():
     )
     assert moved(traces) == [("call", PURSE, PAID, 1), ("call", PURSE, PAID, 7)]
     assert traces.created == []
+
+
+OWN_CALL = {"input": "0xa9059cbb" + 64 * "0", "gas": "0x186a0", "gasUsed": "0xc350"}
+
+
+@pytest.mark.parametrize(
+    ("name", "lie"),
+    [
+        *(("type", "CREATE"), ("type", "DELEGATECALL"), ("from", PAID), ("to", PAID)),
+        *(("value", "0x63"), ("value", None), ("input", "0x"), ("input", "0xa9059cbc00")),
+        *(("gasUsed", "0xc351"), ("status", "out of gas")),
+    ],
+)
+def test_an_outermost_call_that_is_not_the_transactions_is_refused(name, lie):
+    own = outer(CALL, **OWN_CALL)
+    false = {**own, "error" if name == "status" else name: lie}
+    sent = a_transaction(0, own)._replace(
+        gas_limit=b"\x01\x86\xa0", method=bytes.fromhex("a9059cbb")
+    )
+    block = a_block()._replace(transactions=[sent])
+    assert len(read_call_traces(block, [{"result": own}]).transfers) == 1
+    with pytest.raises(ContradictingTraces, match=f"has another {name}"):
+        read_call_traces(block, [{"result": false}])
+    with pytest.raises(ContradictingTraces, match=f"has another {name}"):
+        read_call_trace(block, sent, false)
+
+
+def test_a_creation_that_is_not_the_transactions_is_refused():
+    own = frame("CREATE", SENDER, MADE, 5, calls=[frame("CALL", MADE, PAID, 1)])
+    block = a_block(outermost=own)
+    for lie in ({"to": PAID}, {"type": "CALL"}, {"value": "0x6"}, {"from": PAID}):
+        with pytest.raises(ContradictingTraces):
+            read_call_traces(block, [{"result": own | lie}])
+        flat = flat_of({**own, **lie})
+        with pytest.raises(ContradictingTraces):
+            read_flat_traces(block, flat)
+
+
+def test_gas_is_compared_where_the_node_counts_the_whole_transaction():
+    """Others, such as trace_block, leave out what a transaction costs before it runs."""
+    own = outer(CALL, gas="0x13000", gasUsed="0x5000")
+    block = a_block()
+    assert len(read_call_traces(block, [{"result": own}]).transfers) == 1
+
+
+def test_nobody_spends_more_than_it_has():
+    rich, poor = bytes(19) + b"\x09", data(PURSE)
+    coin = 10**18
+    block = a_block(outermost=outer())
+
+    def spend(*moves: tuple[bytes, bytes, int]) -> None:
+        transfers = [InternalTransfer(0, n, TransferType.CALL, *m) for n, m in enumerate(moves)]
+        assert {*large_spenders(block, transfers)} == {m[0] for m in moves}
+        require_spendable(block, transfers, {rich: 500 * coin, poor: coin})
+
+    spend((rich, poor, 400 * coin), (poor, rich, 401 * coin), (rich, poor, 501 * coin))
+    for lie in (
+        [(poor, rich, 1_000_000 * coin)],
+        [(rich, poor, 400 * coin), (rich, poor, 101 * coin)],
+        [(poor, rich, 400 * coin), (rich, poor, 400 * coin)],  # in this order it has nothing yet
+    ):
+        with pytest.raises(ContradictingTraces, match="proven to be its own"):
+            spend(*lie)
+
+
+def test_balances_are_proven_where_much_is_spent():
+    """Of a few accounts, so that a block costs one request at most."""
+    coin = 10**18
+    block = a_block()
+    payer = [bytes(18) + bytes([1, n]) for n in range(12)]
+    transfers = [
+        InternalTransfer(0, n, TransferType.CALL, payer[n], bytes(20), (95 + n) * coin)
+        for n in range(12)
+    ]
+    assert large_spenders(block, transfers[:5]) == []
+    assert large_spenders(block, transfers) == payer[:4:-1]
+    assert large_spenders(block, transfers * 2) == payer[:3:-1]
+    assert large_spenders(block._replace(coin_logs=True), transfers) == []

@@ -1,0 +1,67 @@
+"""Block access lists (EIP-7928): encoded from JSON, and balances read from their bytes."""
+
+from typing import Any
+
+import pytest
+import rlp
+from eth_utils import keccak
+
+from scan.ethereum.block_access_lists import balance_changes, encode_access_list
+
+pytestmark = pytest.mark.check
+
+ALICE, BOB = b"\x01" * 20, b"\x02" * 20
+RAW = rlp.encode(
+    [
+        [ALICE, [[5, [[1, 0x1234], [2, 0]]], [256, []]], [7], [[0, 9], [3, 2**255]], [[1, 4]], []],
+        [BOB, [], [], [], [], [[2, b"\x60\x00"]]],
+    ]
+)
+
+
+def in_json() -> list[dict[str, Any]]:
+    word = "0x" + 60 * "0"
+    return [
+        {
+            "address": "0x" + ALICE.hex(),
+            "storageChanges": [
+                {
+                    "key": word + "0005",
+                    "changes": [
+                        {"index": "0x1", "value": word + "1234"},
+                        {"index": "0x2", "value": word + "0000"},
+                    ],
+                },
+                {"key": word + "0100", "changes": []},
+            ],
+            "storageReads": [word + "0007"],
+            "balanceChanges": [
+                {"index": "0x0", "value": "0x9"},
+                {"index": "0x3", "value": hex(2**255)},
+            ],
+            "nonceChanges": [{"index": "0x1", "value": "0x4"}],
+        },
+        {"address": "0x" + BOB.hex(), "codeChanges": [{"index": "0x2", "code": "0x6000"}]},
+    ]
+
+
+def test_lists_are_encoded_and_read():
+    assert encode_access_list(in_json()) == RAW
+    changes = balance_changes(RAW, keccak(RAW))
+    assert changes == {ALICE: [(0, 9), (3, 2**255)], BOB: []}
+    assert balance_changes(b"\xc0", keccak(b"\xc0")) == {}
+
+
+def test_other_lists_are_refused():
+    for raw in (RAW, b"", b"\xc0", RAW[:-1]):
+        with pytest.raises(ValueError, match="another hash"):
+            balance_changes(raw, keccak(b"other"))
+    for raw in (rlp.encode([[ALICE]]), rlp.encode([ALICE]), rlp.encode([[ALICE, 1, 2, [[1]], 3]])):
+        with pytest.raises(ValueError):  # of any words
+            balance_changes(raw, keccak(raw))
+
+
+@pytest.mark.parametrize("answer", [None, 5, [None], [5], ["0x"], [{}], [{"address": 5}]], ids=str)
+def test_malformed_lists_are_refused(answer):
+    with pytest.raises((ValueError, TypeError, KeyError, AttributeError)):
+        encode_access_list(answer)

@@ -1,0 +1,216 @@
+"""Traces of nodes that lie: what contradicts the transaction or proven balances is refused."""
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import pytest
+import rlp
+from eth_utils import keccak
+from flask.testing import FlaskClient
+
+from app import create_app
+from tests.support.anvil import GAS, Anvil
+from tests.support.chain_forms.made_chain import HEADER_FIELDS
+from tests.support.faulty_node import (
+    Calls,
+    Fault,
+    FaultyNode,
+    Forward,
+    Reply,
+    altering,
+    refuse_method,
+)
+from tests.support.indexing import Indexing
+from tests.support.rehashed_chain import RehashedChain
+from tests.support.scenario import STRANGERS, Stage
+
+COIN = 10**18
+Lie = Callable[[dict[str, Any]], None]
+
+
+class Paid(NamedTuple):
+    """A chain whose last block has a contract that paid 7 wei to somebody."""
+
+    node: Anvil
+    purse: str
+
+
+@pytest.fixture(scope="module")
+def paid() -> Iterator[Paid]:
+    with Anvil() as node:
+        stage = Stage(node)
+        purse = stage.deploy("purse", "Purse").address.lower()
+        stage.do(1, "purse", "pay", STRANGERS[0], 7, value=100)
+        stage.mine()
+        yield Paid(node, purse)
+
+
+def invented(paid: Paid, wei: int) -> Lie:
+    """A call that nobody made."""
+
+    def lie(frame: dict[str, Any]) -> None:
+        call = {"type": "CALL", "from": paid.purse, "to": STRANGERS[1], "value": hex(wei)}
+        frame["calls"] = [*frame.get("calls", []), {**call, "gas": "0x0", "gasUsed": "0x0"}]
+
+    return lie
+
+
+def in_traces(paid: Paid, lie: Lie) -> Fault:
+    """Of the block with the payment."""
+    last = paid.node.call("eth_getBlockByNumber", "latest", False)["hash"]
+
+    def alter(call: dict[str, Any], answer: dict[str, Any]) -> None:
+        if call["method"] == "debug_traceBlockByHash" and call["params"][0] == last:
+            for entry in answer["result"]:
+                lie(entry["result"])
+
+    return altering(alter)
+
+
+def transfers(client: FlaskClient) -> Any:
+    return client.get("/api/v1/internal-transfers?limit=100").json
+
+
+LIES: dict[str, dict[str, str]] = {
+    "type": {"type": "CREATE"},
+    "from": {"from": STRANGERS[1]},
+    "to": {"to": STRANGERS[1]},
+    "value": {"value": hex(1_000_000 * COIN)},
+    "input": {"input": "0x12345678"},
+    # As geth counts it, whose outermost call has the gas of the whole transaction.
+    "gas used": {"gas": hex(GAS), "gasUsed": "0x5209"},
+    "status": {"error": "execution reverted"},
+}
+
+
+@pytest.mark.parametrize("lie", LIES.values(), ids=LIES)
+def test_traces_of_another_transaction_are_refused(
+    paid: Paid, database_url: str, lie: dict[str, str]
+) -> None:
+    """The block is indexed, and counted as one whose internal transfers are not known."""
+    with FaultyNode(paid.node.url) as node:
+        node.fault = in_traces(paid, lambda frame: frame.update(lie))
+        with Indexing(database_url, node.url, until=paid.node.head()) as indexing:
+            shown = transfers(create_app(indexing.settings).test_client())
+    assert (shown["internalTransfers"], shown["untracedBlocks"]) == ([], 1)
+
+
+def test_an_invented_call_cannot_spend_what_its_account_does_not_have(
+    paid: Paid, database_url: str
+) -> None:
+    with FaultyNode(paid.node.url) as node:
+        node.fault = in_traces(paid, invented(paid, 1_000_000 * COIN))
+        with Indexing(database_url, node.url, until=paid.node.head()) as indexing:
+            shown = transfers(create_app(indexing.settings).test_client())
+    assert (shown["internalTransfers"], shown["untracedBlocks"]) == ([], 1)
+
+
+def test_another_node_is_asked_for_traces_that_are_refused(paid: Paid, database_url: str) -> None:
+    with FaultyNode(paid.node.url) as node:
+        node.fault = in_traces(paid, invented(paid, 1_000_000 * COIN))
+        urls = f"{node.url},{paid.node.url}"
+        with Indexing(database_url, urls, until=paid.node.head()) as indexing:
+            shown = transfers(create_app(indexing.settings).test_client())
+    [payment] = shown["internalTransfers"]
+    assert (payment["value"], payment["proven"], shown["untracedBlocks"]) == ("7", False, 0)
+
+
+@pytest.mark.parametrize(("wei", "has_proofs"), [(1_000_000 * COIN, False), (5, True)])
+def test_what_no_proof_contradicts_is_shown_as_what_the_node_says(
+    paid: Paid, database_url: str, wei: int, has_proofs: bool
+) -> None:
+    """Where the node offers no proofs, and where an account has as much as the node says."""
+    in_trace, refusing = in_traces(paid, invented(paid, wei)), refuse_method("eth_getProof")
+
+    def without_proofs(calls: Calls, forward: Forward) -> Reply:
+        return in_trace(calls, lambda inner: refusing(inner, forward).body)
+
+    with FaultyNode(paid.node.url) as node:
+        node.fault = in_trace if has_proofs else without_proofs
+        with Indexing(database_url, node.url, until=paid.node.head()) as indexing:
+            client = create_app(indexing.settings).test_client()
+            said = transfers(client)["internalTransfers"]
+            assert [record["proven"] for record in said] == [False, False]
+            rows = client.get(f"/api/v1/addresses/{STRANGERS[1]}/history").json["history"]
+            inside = [row["proven"] for row in rows if row["type"] == "internal_transfer"]
+            assert inside == [False]
+            assert "said by the node" in client.get("/internal-transfers").text
+
+
+def access_list(paid: Paid) -> bytes:
+    """Of the block with the payment, by execution-apis' rules: what accounts have after it."""
+    sent = paid.node.call("eth_getBlockByNumber", "latest", True)["transactions"][0]
+    accounts = {paid.purse, STRANGERS[0].lower(), sent["from"]}
+    listed = []
+    for address in sorted(accounts):
+        wei = int(paid.node.call("eth_getBalance", address, "latest"), 16)
+        listed.append([bytes.fromhex(address[2:]), [], [], [[1, wei]], [], []])
+    return rlp.encode(listed)
+
+
+def with_access_list(paid: Paid, lie: Lie, form: str) -> Fault:
+    """A chain that has access lists, and no logs of coin: the list of its last block as bytes or as
+    JSON, beside false traces."""
+    raw, head = access_list(paid), hex(paid.node.head())
+
+    def alter(header: dict[str, Any]) -> None:
+        own = raw if header["number"] == head else rlp.encode([])
+        header |= {"blockAccessListHash": "0x" + keccak(own).hex(), "slotNumber": "0x1"}
+
+    def answer_list(call: dict[str, Any], answer: dict[str, Any]) -> None:
+        if call["method"] == form:
+            answer.pop("error", None)
+            answer["result"] = "0x" + raw.hex() if "Raw" in form else in_json(raw)
+
+    fields = (*HEADER_FIELDS, "blockAccessListHash", "slotNumber")
+    chain = RehashedChain(paid.node, alter, fields)
+    in_trace, listed = in_traces(paid, lie), altering(answer_list)
+
+    def fault(calls: Calls, forward: Forward) -> Reply:
+        def below(inner: Calls) -> Any:
+            return in_trace(inner, lambda others: listed(others, forward).body).body
+
+        return chain(calls, below)
+
+    return fault
+
+
+def in_json(raw: bytes) -> list[dict[str, Any]]:
+    return [
+        {
+            "address": "0x" + address.hex(),
+            "balanceChanges": [
+                {"index": hex(int.from_bytes(index)), "value": hex(int.from_bytes(wei))}
+                for index, wei in balances
+            ],
+        }
+        for address, _, _, balances, _, _ in rlp.decode(raw)
+    ]
+
+
+@pytest.mark.parametrize("form", ["debug_getRawBlockAccessList", "eth_getBlockAccessList"])
+def test_an_access_list_contradicts_transfers_that_no_balance_shows(
+    paid: Paid, database_url: str, form: str
+) -> None:
+    """5 wei, which the account that pays them has."""
+    with FaultyNode(paid.node.url) as node:
+        node.fault = with_access_list(paid, invented(paid, 5), form)
+        with Indexing(database_url, node.url, until=paid.node.head()) as indexing:
+            client = create_app(indexing.settings).test_client()
+            [sent] = client.get(f"/api/v1/blocks/{paid.node.head()}/transactions").json[
+                "transactions"
+            ]
+            answer = client.get(f"/api/v1/transactions/{sent['hash']}/internal")
+    assert transfers(client)["internalTransfers"] == []
+    assert answer.status_code == 404 and "indexed without traces" in answer.json["error"]
+
+
+def test_honest_traces_agree_with_the_access_list(paid: Paid, database_url: str) -> None:
+    with FaultyNode(paid.node.url) as node:
+        node.fault = with_access_list(paid, lambda _: None, "debug_getRawBlockAccessList")
+        with Indexing(database_url, node.url, until=paid.node.head()) as indexing:
+            shown = transfers(create_app(indexing.settings).test_client())
+    assert ([row["value"] for row in shown["internalTransfers"]], shown["untracedBlocks"]) == (
+        ["7"],
+        0,
+    )
