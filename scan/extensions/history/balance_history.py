@@ -145,8 +145,8 @@ def _newest(
         return {"block_to": number, "balance": int.from_bytes(bytes(wei), signed=True)}
     if token is not None:
         return {"block_to": BIGINT_MAX, "balance": None}
-    balance = addresses.get(reader, address).balance
-    return {"block_to": balance.block, "balance": int(balance.required_wei())}
+    known = addresses.get(reader, address).balance.required()
+    return {"block_to": known.block, "balance": int(known.wei)}
 
 
 def _filled(balances: str, blocks: str) -> list[dict[str, Any]]:

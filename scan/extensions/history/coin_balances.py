@@ -43,7 +43,7 @@ def page(
     shown = grouped[:limit]
     value = None
     if shown and block_to == BIGINT_MAX:
-        value = int(addresses.get(reader, address).balance.required_wei())
+        value = int(addresses.get(reader, address).balance.required(shown[0][0]).wei)
     elif shown:
         value = _balance(reader, address, shown[0][0])
     changes = []
@@ -75,11 +75,10 @@ def _rows(
 def _balance(reader: Reader, address: bytes, number: int) -> int | None:
     try:
         block = blocks.find(reader, number)
-        wei = balances.at_block(reader, address, block).wei
+        return int(balances.at_block(reader, address, block).required().wei)
     except (HistoryUnavailable, UpstreamFailed, Unavailable):
         reader.do_not_cache()
         return None
-    return None if wei is None else int(wei)
 
 
 def _only_hash(rows: Sequence[Mapping[str, Any]]) -> str | None:

@@ -16,6 +16,7 @@ from scan import parameters
 from scan.database.lists import all_credit_types
 from scan.ethereum.forms.form import PLACE_BITS
 from scan.ethereum.forms.matching import FORM_OF_CHAIN
+from scan.extensions.history.genesis_balances import GenesisBalances
 from scan.extensions.history.sql_values import all_history_types, history_numbers
 from scan.parameters import BIGINT_MAX
 from scan.queries import balances
@@ -54,6 +55,8 @@ UNBOUNDED: Mapping[str, Any] = {
     "lowest": [0] * LISTS,
     "highest": [BIGINT_MAX] * LISTS,
 }
+_STORED: Mapping[str, Any] = {"genesis": None, "is_genesis_proven": None}
+_GENESIS = 16  # the place in the row of whether the balance at genesis is proven
 REASONS = (
     *("not_kept", "start_block", "untraced_blocks", "unexplained_balance", "balance_unknown"),
     "inconsistent_events",
@@ -148,12 +151,16 @@ def page(
         entries=entries,
     )
     bounds = _bounds(reader, address, window, filters, traversal)
-    row = read(**bounds, genesis=None)
+    row = read(**bounds, **_STORED)
     if bounds is not UNBOUNDED and len(reader.versions) > 1:  # the index changed in between
         bounds = UNBOUNDED
-        row = read(**bounds, genesis=None)
-    if filters.token is None and (genesis := _genesis_balance(reader, address, row)):
-        row = read(**bounds, genesis=genesis)
+        row = read(**bounds, **_STORED)
+    is_genesis_unknown = False
+    if filters.token is None and _needs_genesis(reader, address, row):
+        genesis = reader.sources.get(GenesisBalances).read(reader, address)
+        is_genesis_unknown = genesis is None and row[_GENESIS] is None
+        if genesis is not None:
+            row = read(**bounds, genesis=genesis.balance, is_genesis_proven=genesis.is_proven)
     data, count, is_cut, counted, position, newest, seen, *state = row
     require_same_chain(
         reader, traversal, read_reference(seen), lambda ends: _position_at(traversal, ends)
@@ -163,14 +170,16 @@ def page(
     if is_grouped:
         data, count = _entries(data, has_more=is_cut)
     page = HistoryPage(data, count, total, following, kept_from=reader.kept_from)
-    stored, head = Balance(*state[:3]), Head(*state[3:6])
-    net, start_block, untraced, *token = state[6:]
+    stored, head = balances.stored(*state[:4]), Head(*state[4:6])
+    net, start_block, untraced, _, *token = state[6:]
     if filters.token is not None:
         reason, unexplained = _check_token(
             reader, address, filters.token, head, start_block, *token
         )
         return replace(page, reason=reason, unexplained=unexplained)
-    unexplained = _unexplained(reader, address, stored, head, net)
+    unexplained = None
+    if not is_genesis_unknown:
+        unexplained = _unexplained(reader, address, stored, head, net)
     reason = _reason(reader, start_block, untraced, unexplained)
     explanation = _explanation(reader) if reason == "unexplained_balance" else ""
     return replace(page, reason=reason, unexplained=unexplained, explanation=explanation)
@@ -206,18 +215,19 @@ def _unexplained(
 ) -> int | None:
     """Return the balance less the sum of all rows of the coin; None where it is not known now."""
     [balance] = balances.at_head(reader, [address], [stored], head)
-    return int(balance.wei) - int(net) if balance.is_current and balance.wei is not None else None
+    known = balance.known
+    return int(known.wei) - int(net) if balance.is_current and known is not None else None
 
 
-def _genesis_balance(reader: Reader, address: bytes, row: Sequence[Any]) -> int | None:
-    """Return the balance before the first block, which no row has; it is read only where the
-    present balance differs from the sum of all rows, else None."""
-    *_, balance, balance_block, is_contract, number, hash_, unchanged_from = row[:13]
-    net, start_block, untraced, *_ = row[13:]
-    stored, head = Balance(balance, balance_block, is_contract), Head(number, hash_, unchanged_from)
-    if start_block or untraced != 0 or not _unexplained(reader, address, stored, head, net):
-        return None
-    return _balance_at_genesis(reader, address)
+def _needs_genesis(reader: Reader, address: bytes, row: Sequence[Any]) -> bool:
+    """Return whether the balance before the first block, which no row has, is to be read: where the
+    present balance differs from the sum of all rows, and no proven one is stored."""
+    *_, wei, block, is_contract, is_current, number, hash_ = row[:13]
+    net, start_block, untraced, is_proven, *_ = row[13:]
+    if start_block or untraced != 0 or is_proven:
+        return False
+    stored = balances.stored(wei, block, is_contract, is_current)
+    return bool(_unexplained(reader, address, stored, Head(number, hash_), net))
 
 
 def _bounds(
@@ -225,7 +235,7 @@ def _bounds(
 ) -> Mapping[str, Any]:
     """Return the ordinals that bound the page; they are read only for tables of several
     partitions, of which most are then not read."""
-    if not reader.sources.partitioned_tables.has("transactions"):
+    if "transactions" not in reader.sources.index_state.partitioned_tables.get():
         return UNBOUNDED
     lowest, highest = reader.row(
         "queries/history_get_bounds",
@@ -304,15 +314,6 @@ def _token_balance(reader: Reader, token: bytes, address: bytes, head: Head) -> 
     return reader.sources.account_states.token_balance_at(
         reader.node, token, address, head.number, bytes(head.hash)
     )
-
-
-def _balance_at_genesis(reader: Reader, address: bytes) -> int | None:
-    """Return the balance after block 0 in wei; None where the node does not give it."""
-    [block_hash] = reader.row("queries/blocks_get_hash", number=0)
-    if block_hash is None or reader.has_node_failed:
-        return None
-    state = reader.sources.account_states.at(reader.node, address, 0, bytes(block_hash))
-    return None if state is None else state.balance
 
 
 def _by_direction(address: bytes, filters: HistoryFilter) -> HistoryFilter:

@@ -1,0 +1,196 @@
+"""Accounts and slots that eth_getProof proves against a block's stateRoot (EIP-1186). Pure.
+
+A proof is the list of nodes on the path from the root of a trie to a key, or to the place where the
+key would be (Yellow Paper, appendix D). Each node is hashed, and has to be the one that the node
+before it names: what the walk ends at is then what the root commits to, whoever gave the nodes. A
+walk takes each node once, so that nothing in a proof makes it longer than the proof.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from scan.ethereum.block_hashing import encoded_header
+from scan.ethereum.block_parameter import BlockId
+from scan.ethereum.blocks import BlockJson, MalformedBlock, read_json
+from scan.ethereum.client import Call
+from scan.ethereum.keccak import keccak256
+from scan.ethereum.merkle_trie import EMPTY_ROOT
+from scan.ethereum.rlp import EMPTY_STRING, LISTS, item_content, split_list
+from scan.ethereum.unknown_fields import encoded_with_unknown_fields
+from scan.hex import data, to_hex
+
+EMPTY_CODE_HASH = keccak256(b"")
+# A path has at most a node for each of the 64 nibbles of a hashed key, and the leaf's; a branch of
+# sixteen hashes has 532 bytes.
+MOST_NODES = 65
+MOST_NODE_BYTES = 1024
+# Of one answer: the longest proofs of an account and of a slot, in hex, with the block's header.
+MOST_ANSWER_BYTES = 512 * 1024
+MOST_HEADER_ITEMS = 64
+_STATE_ROOT = 3  # its place in the header of every chain's form
+_BRANCH_ITEMS = 17
+_HASH_PREFIX = b"\xa0"  # of a child that is named by its hash
+
+
+class ImproperProof(ValueError):
+    """What a node gave proves nothing of the block; the message says why."""
+
+
+class ProvenSlot(NamedTuple):
+    """A slot of an account's storage, and the word in it: 0 where nothing is stored."""
+
+    slot: int
+    value: int
+    proof: Sequence[bytes]
+
+
+class ProvenAccount(NamedTuple):
+    """An account after a block; balance in wei. One that does not `exist` has the values that an
+    empty one would have, which are proven as well."""
+
+    block: BlockId
+    header: bytes  # RLP, whose hash is the block's
+    state_root: bytes
+    exists: bool
+    balance: int
+    nonce: int
+    code_hash: bytes
+    storage_root: bytes
+    proof: Sequence[bytes] = ()
+    slot: ProvenSlot | None = None
+
+
+def proof_calls(address: bytes, block: BlockId, slot: int | None = None) -> list[Call]:
+    """Return the calls whose results read_proof() takes."""
+    return [header_call(block), account_call(address, block, slot)]
+
+
+def header_call(block: BlockId) -> Call:
+    return Call("eth_getBlockByHash", (to_hex(block.hash), False))
+
+
+def account_call(address: bytes, block: BlockId, slot: int | None = None) -> Call:
+    slots = [] if slot is None else [to_hex(_word(slot))]  # all nodes take 32 bytes, few take less
+    return Call("eth_getProof", (to_hex(address), slots, block))
+
+
+def read_proof(
+    address: bytes, block: BlockId, header: Any, answer: Any, slot: int | None = None
+) -> ProvenAccount:
+    """Return what the results of proof_calls() prove. Raises ImproperProof."""
+    return read_account(address, block, proven_header(block, header), answer, slot)
+
+
+def proven_header(block: BlockId, answer: Any) -> bytes:
+    """Return the header in a result of eth_getBlockByHash as RLP, whose hash is the block's. Raises
+    ImproperProof where no encoding of its fields has this hash."""
+    with suppress(MalformedBlock, ValueError, TypeError, AttributeError):
+        header = read_json({**answer, "transactions": []}, BlockJson, block.number)
+        if data(header.hash) == block.hash:
+            encoded = encoded_header(header) or encoded_with_unknown_fields(header)
+            if encoded is not None:
+                return encoded
+    raise ImproperProof(f"its header of block {block.number} does not have the block's hash")
+
+
+def state_root_of(header: bytes) -> bytes:
+    """Return the stateRoot of a header that proven_header() returned."""
+    return item_content(split_list(header, MOST_HEADER_ITEMS)[_STATE_ROOT])
+
+
+def read_account(
+    address: bytes, block: BlockId, header: bytes, answer: Any, slot: int | None = None
+) -> ProvenAccount:
+    """Return what a result of eth_getProof proves, beside a header that proven_header() returned.
+
+    The values that the result names beside its proofs are not read: the proofs have them.
+    Raises ImproperProof.
+    """
+    try:
+        root, proof = state_root_of(header), _nodes(answer["accountProof"])
+        value = proven_value(root, keccak256(address), proof)
+        account = _account(block, header, root, value)._replace(proof=proof)
+        if slot is None:
+            return account
+        [of_slot] = answer["storageProof"]
+        return account._replace(slot=_read_slot(account.storage_root, slot, of_slot["proof"]))
+    except ImproperProof:
+        raise
+    except (ValueError, TypeError, LookupError) as error:
+        raise ImproperProof(f"its proof is malformed ({type(error).__name__})") from None
+
+
+def _account(block: BlockId, header: bytes, root: bytes, value: bytes) -> ProvenAccount:
+    if not value:
+        return ProvenAccount(block, header, root, False, 0, 0, EMPTY_CODE_HASH, EMPTY_ROOT)
+    nonce, balance, storage_root, code_hash = map(item_content, split_list(value, 4))
+    amounts = int.from_bytes(balance), int.from_bytes(nonce)
+    return ProvenAccount(block, header, root, True, *amounts, code_hash, storage_root)
+
+
+def _read_slot(storage_root: bytes, slot: int, nodes: Any) -> ProvenSlot:
+    proof = _nodes(nodes)
+    value = proven_value(storage_root, keccak256(_word(slot)), proof)
+    return ProvenSlot(slot, int.from_bytes(item_content(value)), proof)
+
+
+def _nodes(texts: Any) -> list[bytes]:
+    """Return a proof's nodes, whose number and size are bounded before they are decoded."""
+    if not isinstance(texts, list) or len(texts) > MOST_NODES:
+        raise ImproperProof(f"its proof has more than {MOST_NODES} nodes")
+    if any(len(text) > 2 + 2 * MOST_NODE_BYTES for text in texts):
+        raise ImproperProof(f"its proof has a node of more than {MOST_NODE_BYTES} bytes")
+    return [data(text) for text in texts]
+
+
+def proven_value(root: bytes, key: bytes, nodes: Sequence[bytes]) -> bytes:
+    """Return the value of a key of 32 bytes in the trie with this root; b"" where the nodes prove
+    that it has none.
+
+    Raises ImproperProof where nodes are missing, are of another trie or path, or are too many.
+    """
+    if root == EMPTY_ROOT and [*nodes] in ([], [EMPTY_STRING]):
+        return b""
+    ahead = iter(nodes)
+    path: str | None = key.hex()
+    reference = _HASH_PREFIX + root
+    while path is not None:
+        reference, path = _child(split_list(_named_node(reference, ahead), _BRANCH_ITEMS), path)
+    if next(ahead, None) is not None:
+        raise ImproperProof("its proof has nodes beyond the end of the path")
+    return reference
+
+
+def _named_node(reference: bytes, ahead: Iterator[bytes]) -> bytes:
+    """Return the node that its parent names: the next one of the proof, which has to have the hash,
+    or the node itself, which a parent contains where it is shorter than a hash."""
+    if reference[0] >= LISTS:
+        return reference
+    node = next(ahead, None)
+    if node is None:
+        raise ImproperProof("its proof ends before the path does")
+    if _HASH_PREFIX + keccak256(node) != reference:
+        raise ImproperProof("its proof does not belong to the block's state")
+    return node
+
+
+def _child(items: Sequence[bytes], path: str) -> tuple[bytes, str | None]:
+    """Return the child that a node has on a path of nibbles, and the path below it; None as path
+    where the walk ends, with the value, b"" where the key has none."""
+    if len(items) == _BRANCH_ITEMS:
+        child = items[int(path[0], 16)]
+        return (b"", None) if child == EMPTY_STRING else (child, path[1:])
+    if len(items) != 2:
+        raise ImproperProof("its proof has a node that is of no trie")
+    compact, child = items
+    nibbles = item_content(compact).hex()
+    flag = int(nibbles[0])
+    shared = nibbles[2 - flag % 2 :]  # an even number of nibbles begins with the next byte
+    if flag >= 2:
+        return (item_content(child) if path == shared else b""), None
+    return (child, path[len(shared) :]) if path.startswith(shared) else (b"", None)
+
+
+def _word(slot: int) -> bytes:
+    return slot.to_bytes(32)

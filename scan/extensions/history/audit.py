@@ -1,0 +1,186 @@
+"""`scan audit --proofs`: sums of histories beside balances that the node proves.
+
+Exit codes are those of `scan audit`.
+"""
+
+import argparse
+import random
+import secrets
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from scan.commands.arguments import whole_number
+from scan.commands.startup import require_node
+from scan.contracts.index_node import node_of_index
+from scan.database.connection import Database
+from scan.ethereum.block_parameter import BlockId
+from scan.ethereum.client import Call, Node, NodeError, RpcError
+from scan.ethereum.state_proofs import (
+    ImproperProof,
+    account_call,
+    header_call,
+    proven_header,
+    read_account,
+)
+from scan.extensions.history.genesis_balances import GenesisBalance
+from scan.hex import BadHex, quantity, to_hex
+from scan.settings import Settings
+
+AT_ONCE = 100  # addresses, of one block each time
+ALL_EQUAL, DIFFERS, NOT_COMPARED = 0, 1, 2
+
+
+class Drawn(NamedTuple):
+    """An address, the sum of its rows in wei, and its balance at genesis if that is stored."""
+
+    address: bytes
+    net_wei: int
+    genesis: GenesisBalance | None
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--proofs",
+        type=whole_number,
+        metavar="COUNT",
+        help="only compare so many addresses, drawn at random, with balances that RPC_URL proves",
+    )
+    command.add_argument(
+        "--seed", type=whole_number, help="with --proofs: draw the addresses of an earlier run"
+    )
+
+
+def run(settings: Settings, options: argparse.Namespace) -> int | None:
+    """Compare balances; None where the command is to do something else."""
+    if not options.proofs:
+        return None
+    require_node(settings)
+    seed = secrets.randbits(32) if options.seed is None else options.seed
+    database = Database(settings.database_url, statement_timeout_ms=0, name="scan-audit")
+    node = node_of_index(settings)
+    try:
+        return ProofAudit(database, node).compare(options.proofs, seed)
+    except NodeError as error:
+        print(f"cannot compare with the node: {error}", flush=True)
+        return NOT_COMPARED
+    finally:
+        database.close()
+
+
+class ProofAudit:
+    """Compares sums with proofs. `unproven` counts addresses of which the node proves nothing, by
+    the reason."""
+
+    def __init__(self, database: Database, node: Node) -> None:
+        self._database = database
+        self._node = node
+        self._drawn: set[bytes] = set()
+        self.unproven: Counter[str] = Counter()
+
+    def compare(self, count: int, seed: int) -> int:
+        """Compare at most `count` addresses, print those that differ, and return the exit code.
+        Raises NodeError."""
+        print(f"seed {seed}", flush=True)
+        gaps = self._database.row("audit/balances_get_gaps")
+        start_block, is_cut, untraced, genesis_hash = gaps or (1, False, None, None)
+        if start_block or is_cut:
+            print("not compared: rows of the first blocks are not indexed, or were removed")
+            return NOT_COMPARED
+        if untraced != 0:
+            lacking = "all" if untraced is None else untraced
+            print(f"sums lack internal transfers: {lacking} blocks have no traces")
+        genesis = BlockId(0, bytes(genesis_hash))
+        compared, differing = 0, 0
+        for keys in _keys(count, seed):
+            for line in self._differences(keys, genesis):
+                compared += 1
+                differing += bool(line)
+                if line:
+                    print(f"  {line}", flush=True)
+        for reason, addresses in self.unproven.items():
+            print(f"  not proven for {addresses} addresses: {reason}")
+        print(f"balances that differ from their proofs: {differing} of {compared} addresses")
+        if differing:
+            return DIFFERS
+        return ALL_EQUAL if compared else NOT_COMPARED
+
+    def _differences(self, keys: Sequence[bytes], genesis: BlockId) -> Iterator[str]:
+        """Yield for each address whose balance is proven by how much its history differs, in words,
+        or ""."""
+        rows = self._database.rows("audit/balances_draw", keys=[*keys])
+        if not rows:
+            return
+        block = BlockId(rows[0][0], bytes(rows[0][1]))
+        drawn = [_drawn(*row[2:]) for row in rows if bytes(row[2]) not in self._drawn]
+        self._drawn.update(row.address for row in drawn)
+        proven = self._proven([row.address for row in drawn], block)
+        for row in drawn:
+            if (balance := proven.get(row.address)) is None:
+                continue
+            opening = row.genesis
+            if balance != _total(row) and not (opening and opening.is_proven):
+                opening = self._read_genesis(row.address, genesis) or opening
+            total = _total(row._replace(genesis=opening))
+            yield "" if balance == total else _difference(row.address, total, balance, block)
+
+    def _proven(self, addresses: Sequence[bytes], block: BlockId) -> dict[bytes, int]:
+        """Return the balances that the node proves, by address."""
+        calls = [header_call(block), *(account_call(address, block) for address in addresses)]
+        header, *answers = self._node.results(calls)
+        balances = {}
+        for address, answer in zip(addresses, answers, strict=True):
+            try:
+                if isinstance(answer, RpcError):
+                    raise ImproperProof(str(answer))
+                encoded = proven_header(block, header)
+                balances[address] = read_account(address, block, encoded, answer).balance
+            except ImproperProof as error:
+                self.unproven[str(error)] += 1
+        return balances
+
+    def _read_genesis(self, address: bytes, genesis: BlockId) -> GenesisBalance | None:
+        """Return a balance at genesis from the node, and store it; None where it gives none."""
+        calls = [header_call(genesis), account_call(address, genesis)]
+        balance = Call("eth_getBalance", (to_hex(address), genesis))
+        header, proof, said = self._node.results([*calls, balance])
+        try:
+            encoded = proven_header(genesis, header)
+            read = GenesisBalance(read_account(address, genesis, encoded, proof).balance, True)
+        except ImproperProof:
+            if (wei := _quantity(said)) is None:
+                return None
+            read = GenesisBalance(wei, False)
+        with self._database.transaction() as tx:
+            tx.execute("contracts/genesis_balances_put", address=address, **read._asdict())
+        return read
+
+
+def _drawn(address: bytes, net_wei: Any, genesis: Any, is_proven: bool | None) -> Drawn:
+    opening = None if genesis is None else GenesisBalance(int(genesis), bool(is_proven))
+    return Drawn(bytes(address), int(net_wei), opening)
+
+
+def _difference(address: bytes, total: int, balance: int, block: BlockId) -> str:
+    difference = f"{abs(balance - total)} wei {'more' if balance > total else 'less'}"
+    return (
+        f"{to_hex(address)}: its history is {total} wei, proven are {balance} wei at block"
+        f" {block.number}: {difference} than its history"
+    )
+
+
+def _total(row: Drawn) -> int:
+    return row.net_wei + (row.genesis.balance if row.genesis else 0)
+
+
+def _keys(count: int, seed: int) -> Iterator[list[bytes]]:
+    draw = random.Random(seed)  # a run can be repeated
+    for first in range(0, count, AT_ONCE):
+        yield [draw.randbytes(20) for _ in range(min(AT_ONCE, count - first))]
+
+
+def _quantity(said: Any) -> int | None:
+    try:
+        return quantity(said)
+    except BadHex:
+        return None

@@ -1,0 +1,39 @@
+"""Beside the balance on an address's page: whether it is proven."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from scan.contracts.account_proofs import NOT_OFFERED
+from scan.errors import HistoryUnavailable, NotFound, Unavailable, UpstreamFailed
+from scan.extensions.proofs import queries as proofs
+from scan.http.requests import reader
+from scan.queries import blocks
+from scan.queries.addresses import Address
+from scan.queries.balances import Balance
+
+SECTIONS = {"address_balance": "balance_proof.html"}
+TIMEOUT_S = 0.5
+
+
+class BalanceProof(NamedTuple):
+    """The balance in wei that the node proves; None where it proves none, and why."""
+
+    wei: str | None
+    problem: str | None = None
+
+
+def address_facts(key: bytes, account: Address) -> Mapping[str, Any]:
+    return {"balance_proof": _balance_proof(key, account.balance)}
+
+
+def _balance_proof(key: bytes, balance: Balance) -> BalanceProof:
+    if balance.known is None or reader().has_node_failed:
+        return BalanceProof(None, "The node does not respond.")
+    try:
+        block = blocks.find(reader(), balance.known.block)
+        account = proofs.account(reader(), key, block, timeout_s=TIMEOUT_S)
+    except (HistoryUnavailable, NotFound, Unavailable, UpstreamFailed) as error:
+        if error.message != NOT_OFFERED:  # another request may get a proof
+            reader().do_not_cache()
+        return BalanceProof(None, error.message)
+    return BalanceProof(str(account.balance))

@@ -1,0 +1,81 @@
+"""Balances at genesis are read once, proven where the node can, and stored."""
+
+from typing import Any
+
+from app import create_app
+from tests.support.database import execute
+from tests.support.faulty_node import Fault, FaultyNode, altering, refuse
+from tests.support.indexing import Indexing
+
+DEV_BALANCE = 10_000 * 10**18
+
+
+def history(indexing: Indexing, address: str) -> Any:
+    """By a service of its own, which remembers nothing."""
+    path = f"/api/v1/addresses/{address}/history"
+    return create_app(indexing.settings).test_client().get(path).json
+
+
+def stored(indexing: Indexing) -> list[Any]:
+    rows = execute(
+        indexing.settings.database_url, "SELECT balance, is_proven FROM genesis_balances"
+    )
+    return [(int(balance), is_proven) for balance, is_proven in rows]
+
+
+def lying(node: FaultyNode, fault: Fault) -> Fault:
+    """The chain of the node's fault, with another fault behind it."""
+    chain = node.fault
+    assert chain is not None
+    return lambda calls, forward: chain(calls, lambda inner: fault(inner, forward).body)
+
+
+def test_a_history_is_the_same_while_the_node_does_not_answer(opened):
+    indexing, node, person = opened
+    before = history(indexing, person)
+    assert (before["complete"], before["unexplained"]) == (True, "0")
+    opening = before["history"][-1]
+    assert (opening["type"], opening["amount"]) == ("genesis", str(DEV_BALANCE))
+    assert opening["proven"] is True
+    assert {row["proven"] for row in before["history"][:-1]} == {None}
+    assert stored(indexing) == [(DEV_BALANCE, True)]
+    node.fault = refuse(lambda call: True, -32603, "Internal error")
+    after = history(indexing, person)
+    assert after["history"] == before["history"] and after["total"] == before["total"]
+
+
+def test_a_history_says_that_its_beginning_is_not_known(opened):
+    """It is not called unexplained: the balance is known, what it began with is not."""
+    indexing, node, person = opened
+    honest = node.fault
+    node.fault = lying(node, refuse(lambda call: str(call["params"][-1:]) != "['latest']"))
+    page = history(indexing, person)
+    assert (page["complete"], page["reason"], page["unexplained"]) == (
+        *(False, "balance_unknown"),
+        None,
+    )
+    assert stored(indexing) == []
+    node.fault = honest
+    assert history(indexing, person)["complete"]
+
+
+def test_a_balance_that_only_the_node_says_is_replaced_by_a_proven_one(opened):
+    """Without a proof a lie is believed, and shown as what the node says."""
+    indexing, node, person = opened
+    honest = node.fault
+
+    def lie(call: dict[str, Any], answer: dict[str, Any]) -> None:
+        if call["method"] == "eth_getProof":
+            answer["error"] = {"code": -32601, "message": "not found"}
+            answer.pop("result", None)
+        elif call["method"] == "eth_getBalance" and call["params"][1] == "0x0":
+            answer["result"] = hex(DEV_BALANCE + 7)
+
+    node.fault = lying(node, altering(lie))
+    page = history(indexing, person)
+    assert (page["history"][-1]["proven"], page["unexplained"]) == (False, "-7")
+    assert stored(indexing) == [(DEV_BALANCE + 7, False)]
+    node.fault = honest
+    page = history(indexing, person)
+    assert (page["history"][-1]["proven"], page["unexplained"]) == (True, "0")
+    assert stored(indexing) == [(DEV_BALANCE, True)]

@@ -1,0 +1,74 @@
+"""`scan audit --proofs`: sums of histories beside balances that the node proves."""
+
+import argparse
+from typing import Any
+
+import pytest
+
+from scan.extensions.audit import audit_command
+from scan.settings import Settings
+from tests.extensions.audit.auditing import spoil
+from tests.support.database import execute
+from tests.support.faulty_node import altering, refuse_method
+
+DEV_BALANCE = 10_000 * 10**18
+
+
+def audit(settings: Settings, *options: str) -> int:
+    command = argparse.ArgumentParser()
+    audit_command.add_arguments(command)
+    return audit_command.run(settings, command.parse_args(["--proofs", "150", *options]))
+
+
+def test_histories_are_the_proven_balances(opened: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    indexing, *_ = opened
+    assert audit(indexing.settings) == audit_command.EXACT
+    first = capsys.readouterr().out.splitlines()
+    assert first[0].startswith("seed ") and first[-1].startswith("balances that differ")
+    assert ": 0 of " in first[-1] and ": 0 of 0" not in first[-1]
+    assert audit(indexing.settings, "--seed", first[0].split()[1]) == audit_command.EXACT
+    assert capsys.readouterr().out.splitlines() == first
+
+
+def test_the_report_says_by_how_much_a_history_differs(
+    opened: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    indexing, _, person = opened
+    for change, words in ((3, "3 wei less than its history"), (-8, "5 wei more")):
+        statement = "UPDATE addresses SET net_wei = net_wei + %s WHERE address = %s"
+        execute(indexing.settings.database_url, statement, change, bytes.fromhex(person[2:]))
+        assert audit(indexing.settings) == audit_command.DIFFERS
+        report = capsys.readouterr().out
+        assert f"  {person}: its history is " in report and words in report
+        assert "differ from their proofs: 1 of " in report
+
+
+def test_without_proofs_nothing_is_compared(
+    opened: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    indexing, node, _ = opened
+    chain = node.fault
+
+    def cut(call: dict[str, Any], answer: dict[str, Any]) -> None:
+        if call["method"] == "eth_getProof":
+            answer["result"]["accountProof"].pop()
+
+    for fault, reason in (
+        (refuse_method("eth_getProof"), "the method eth_getProof does not exist"),
+        (altering(cut), "its proof ends before the path does"),
+    ):
+        node.fault = lambda calls, forward, fault=fault: chain(
+            calls, lambda inner: fault(inner, forward).body
+        )
+        assert audit(indexing.settings) == audit_command.NOT_COMPARED
+        report = capsys.readouterr().out
+        assert reason in report and "not proven for" in report and ": 0 of 0" in report
+
+
+def test_sums_without_the_first_blocks_are_not_compared(
+    opened: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    indexing, _, _ = opened
+    spoil(indexing.settings, "UPDATE chain SET start_block = 1")
+    assert audit(indexing.settings) == audit_command.NOT_COMPARED
+    assert "rows of the first blocks are not indexed" in capsys.readouterr().out
