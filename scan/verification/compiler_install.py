@@ -14,17 +14,17 @@ import re
 import shutil
 import socket
 import subprocess
-import sys
 import tarfile
 import tempfile
 from collections.abc import Sequence
+from contextlib import suppress
+from importlib import metadata
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from scan.verification.compiler_releases import SolcVersion, dotted, parse_version
 from scan.verification.compiler_run import stated_version
 from scan.verification.installed_compilers import InstalledCompilers, record_digest, sha256
-from scan.verification.sandbox import Program, end_session
+from scan.verification.sandbox import Program, end_session, start
 
 log = logging.getLogger(__name__)
 
@@ -32,7 +32,7 @@ NATIVE_TIMEOUT_S = 120.0
 NPM_TIMEOUT_S = 120.0
 PROBE_TIMEOUT_S = 3.0
 
-_SOLC_SELECT = Path(__file__).with_name("solc_select_process.py")
+_PUBLISHER = "binaries.soliditylang.org"
 _WRAPPER = Path(__file__).with_name("solc.js")
 _NPM_DIGESTS = Path(__file__).with_name("npm_digests.json")
 _NOT_PUBLISHED = re.compile(r"E404|No match(ing version)? found|ETARGET")
@@ -73,13 +73,13 @@ def _native(version: SolcVersion, staging: Path) -> Path:
     """Download a native build and return its folder. solc-select checks SHA-256 and Keccak-256
     against the publisher's list.
 
-    solc-select runs in its own process because its downloads have no time-out and its directory is
-    fixed at import. Without a connection it would retry for 30 s, so the connection is tried first.
+    Without a connection it would retry for 30 s, so the connection is tried first.
     """
+    program = _solc_select()
     _probe()
     name = f"solc-{dotted(version)}"
-    command = [sys.executable, "-P", str(_SOLC_SELECT), dotted(version)]
-    _finish(["env", f"VIRTUAL_ENV={staging}", *command], staging, NATIVE_TIMEOUT_S)
+    command = ["env", f"VIRTUAL_ENV={staging}", program, "install", dotted(version)]
+    _finish(command, staging, NATIVE_TIMEOUT_S)
     folder = staging / ".solc-select" / "artifacts" / name
     if not (folder / name).is_file():
         raise NotFetched("solc-select has no such build")
@@ -87,12 +87,19 @@ def _native(version: SolcVersion, staging: Path) -> Path:
     return folder
 
 
-def _probe() -> None:
-    from solc_select.solc_select import get_url  # makes a folder at import
+def _solc_select() -> str:
+    """Return the path of solc-select's program, which is run and never imported: its licence is
+    AGPL-3.0. Raises NotFetched where it was left out."""
+    with suppress(metadata.PackageNotFoundError):
+        for file in metadata.files("solc-select") or ():
+            if file.name == "solc-select":
+                return str(file.locate())
+    raise NotFetched("solc-select is not installed")
 
-    host = urlsplit(get_url()[0]).hostname or ""
+
+def _probe() -> None:
     try:
-        socket.create_connection((host, 443), PROBE_TIMEOUT_S).close()
+        socket.create_connection((_PUBLISHER, 443), PROBE_TIMEOUT_S).close()
     except OSError:
         raise NotFetched("its publisher cannot be reached") from None
 
@@ -157,7 +164,7 @@ def _check_version(version: SolcVersion, folder: Path, path: str) -> None:
 
 
 def _finish(command: Sequence[str], folder: Path, timeout_s: float) -> str:
-    process = subprocess.Popen(
+    process = start(
         command,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -165,9 +172,10 @@ def _finish(command: Sequence[str], folder: Path, timeout_s: float) -> str:
         cwd=folder,
         text=True,
         errors="replace",
-        start_new_session=True,
     )
     try:
+        output: str
+        faults: str
         output, faults = process.communicate(timeout=timeout_s)
     except subprocess.TimeoutExpired:
         raise NotFetched(f"{command[0]} did not finish in {timeout_s:.0f} s") from None

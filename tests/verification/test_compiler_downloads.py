@@ -5,6 +5,7 @@ import base64
 import hashlib
 import json
 import os
+import subprocess
 import tarfile
 import threading
 from pathlib import Path
@@ -13,7 +14,7 @@ import pytest
 
 from scan.commands import solc
 from scan.errors import InvalidParameter, Unavailable
-from scan.settings import Settings
+from scan.settings import Settings, solc_select_folder
 from scan.verification import compiler_install
 from scan.verification.compiler_install import NotFetched, NotPublished, install
 from scan.verification.compiler_installer import CompilerInstaller
@@ -118,12 +119,14 @@ def no_pinned_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def fake_solc_select(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, install: str) -> Path:
-    """An empty folder to install into, with the package solc_select whose installation this is."""
+    """An empty folder to install into. The program solc-select, as it is installed here, finds a
+    package solc_select whose installation this is."""
     package = tmp_path / "packages" / "solc_select"
     package.mkdir(parents=True)
     (package / "__init__.py").touch()
-    (package / "solc_select.py").write_text(
-        f"import os, pathlib, time\ndef install_artifacts(versions):\n    {install}\n"
+    (package / "__main__.py").write_text(
+        "import os, pathlib, sys, time\ndef solc_select():\n"
+        f"    assert sys.argv[1] == 'install'; versions = sys.argv[2:]; {install}\n"
     )
     monkeypatch.setenv("PYTHONPATH", str(package.parent))
     monkeypatch.setattr(compiler_install, "_probe", lambda: None)
@@ -135,18 +138,32 @@ def fake_solc_select(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, install: s
 def test_solc_select_installs_into_the_folder_it_is_given(tmp_path, monkeypatch):
     place = "folder = pathlib.Path(os.environ['VIRTUAL_ENV'], '.solc-select', 'artifacts'"
     places = f"{place}, *2 * ['solc-' + versions[0]]); folder.parent.mkdir(parents=True)"
-    staging = fake_solc_select(tmp_path, monkeypatch, f"{places}; return folder.write_text('x')")
+    staging = fake_solc_select(tmp_path, monkeypatch, f"{places}; folder.write_text('x')")
     folder = compiler_install._native(NEWEST, staging)
     assert folder == staging / ".solc-select" / "artifacts" / "solc-0.8.28"
     assert (folder / "solc-0.8.28").read_text() == "x"
 
 
+def test_compilers_lie_where_solc_select_keeps_them(tmp_path):
+    environment = {"VIRTUAL_ENV": str(tmp_path), "PATH": os.environ["PATH"]}
+    command = [compiler_install._solc_select(), "versions"]
+    subprocess.run(command, env=environment, check=True, capture_output=True, timeout=60)
+    assert solc_select_folder(environment).is_dir()
+
+
+def test_without_solc_select_its_place_is_npm_s(tmp_path, monkeypatch):
+    """Who ships Scan may leave it out."""
+    monkeypatch.setattr(compiler_install.metadata, "files", lambda _name: None)
+    with pytest.raises(NotFetched, match="solc-select is not installed"):
+        compiler_install._native(NEWEST, tmp_path)
+
+
 @pytest.mark.parametrize(
     ("install", "reason"),
     [
-        ("return False", "failed"),
+        ("return 1", "failed"),
         ("raise OSError('no room')", "no room"),
-        ("return True", "no such build"),
+        ("return 0", "no such build"),
         ("time.sleep(600)", "did not finish in 1 s"),
     ],
 )
