@@ -7,7 +7,7 @@ import multiprocessing
 import os
 import pickle
 import signal
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -25,7 +25,7 @@ from bench.seed import seed
 from scan.contracts import account_state
 from scan.extensions.demo.demo_node import DemoNode, start
 from tests.support.anvil import Anvil
-from tests.support.database import Postgres
+from tests.support.database import Postgres, make_system_user, read_only
 from tests.support.explain import Explained, explained
 from tests.support.explorer import Explorer, compiling_once, explorer_over, place_compilers
 from tests.support.folders import run_folder
@@ -34,8 +34,9 @@ from tests.support.kept_answers import kept_answers
 from tests.support.many_functions import MANY, verified
 from tests.support.openapi_document import Watch
 from tests.support.receiver import Authority, Receiver, running
+from tests.support.renewal import renewing
 from tests.support.scenario import Stage, play, purses
-from tests.support.scheduling import SharingScheduling
+from tests.support.scheduling import FixedScheduling, shuffled
 from tests.support.serving import NOT_INSTALLED, ROOT, gunicorn, in_thread
 from tests.support.solidity import alone
 from tests.support.table_digest import Digest, explain
@@ -59,8 +60,12 @@ class Played(NamedTuple):
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> SharingScheduling:
-    return SharingScheduling(config, log)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FixedScheduling:
+    return FixedScheduling(config, log)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--shuffle", metavar="SEED", help="run files, and tests in them, in an order")
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -68,6 +73,7 @@ def pytest_configure_node(node: Any) -> None:
     """The process that starts the workers starts the node they share, which ends with it."""
     shared = node.config.stash
     if SHARED_NODE not in shared:
+        make_system_user()
         shared[SHARED_NODE] = Anvil()
     node.workerinput["scenario_node"] = pickle.dumps(shared[SHARED_NODE])
 
@@ -156,7 +162,7 @@ def _end_workers(*_: object) -> None:
 COSTLY = {"postgres", "own_postgres", "anvil", "scenario", "demo_node", "solc_dir"}
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Files with long tests begin, so that none of them runs alone at the end."""
     costly = [
         f"{item.nodeid} is marked check and uses {', '.join(sorted(used))}"
@@ -168,6 +174,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         raise pytest.UsageError("\n".join(costly))
     with_long_tests = {item.path for item in items if item.get_closest_marker("long")}
     items.sort(key=lambda item: item.path not in with_long_tests)
+    if seed := config.getoption("shuffle"):
+        items[:] = shuffled(items, seed)
 
 
 @pytest.fixture(scope="session")
@@ -210,14 +218,14 @@ def database_url(postgres: Postgres, template: str) -> Iterator[str]:
         yield url
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def shared_database_url(postgres: Postgres, template: str) -> Iterator[str]:
-    """A database for tests that only add to it, and mind nothing that others have added."""
+    """A database of the file's tests, which mind nothing that others have added."""
     with postgres.cloned(template) as url:
         yield url
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def shared_server(shared_database_url: str) -> Iterator[str]:
     """gunicorn on that database; requests and new keys are not limited in fact."""
     environment = {
@@ -276,9 +284,9 @@ def solc_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return compiling_once(compilers, tmp_path_factory.mktemp("solc"), outputs)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def explorer(postgres: Postgres, template: str, solc_dir: Path) -> Iterator[Explorer]:
-    """The whole service over a chain to which tests may add contracts."""
+    """The whole service over a chain to which the tests of the file may add contracts."""
     with explorer_over(postgres, template, solc_dir) as found, found.running_jobs():
         yield found
 
@@ -290,7 +298,7 @@ def own_explorer(postgres: Postgres, template: str, solc_dir: Path) -> Iterator[
         yield found
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def many(explorer: Explorer) -> str:
     return verified(explorer, MANY, "Many")
 
@@ -301,6 +309,7 @@ def indexed(postgres: Postgres, template: str, scenario: Played) -> Iterator[Ind
     with (
         postgres.cloned(template) as url,
         Indexing(url, scenario.anvil.url, until=scenario.anvil.head()) as indexing,
+        read_only(url),
     ):
         yield indexing
 
@@ -320,6 +329,7 @@ def demo(postgres: Postgres, template: str, demo_node: DemoNode) -> Iterator[Ind
     with (
         postgres.cloned(template) as url,
         Indexing(url, demo_node.url, until=demo_node.recording.head) as indexing,
+        read_only(url),
     ):
         yield indexing
 
@@ -380,9 +390,17 @@ def forked_workers() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session")
+def renew_served() -> Iterator[Callable[[], None]]:
+    with renewing() as renew:
+        yield renew
+
+
 @pytest.fixture(autouse=True)
-def process_state() -> Iterator[None]:
-    """The umask and log handlers that a command sets end with the test that runs it."""
+def process_state(renew_served: Callable[[], None]) -> Iterator[None]:
+    """Applications begin each test as new ones, and the umask and log handlers that a command sets
+    end with the test that runs it."""
+    renew_served()
     root, mask = logging.getLogger(), os.umask(0o022)
     os.umask(mask)
     handlers, level = root.handlers[:], root.level

@@ -2,9 +2,9 @@
 
     make mutants ARGS='--only ^scan/extensions/streams/ --tests tests/extensions/streams'
 
-Each mutant is written into a copy of the tree, where the tests run until one fails. The survivors
-are printed, and the exit status is 1 where there are any: a test is missing, or the change has no
-effect.
+The tests have to pass without a mutant first: where they do not, none is tried. Each mutant is
+written into a copy of the tree, where the tests run until one fails. The survivors are printed, and
+the exit status is 1 where there are any: a test is missing, or the change has no effect.
 """
 
 import argparse
@@ -16,18 +16,24 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import tokenize
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from pathlib import Path
 from queue import SimpleQueue
 from typing import NamedTuple
 
 from scan.settings import ROOT
 
-NOT_COPIED = (".*", "node_modules", "__pycache__", "build", "dist")
-TIMEOUT_S = 900  # a mutant whose tests take longer hangs, and counts as killed
-PASSED = 0  # the status of pytest
+NOT_COPIED = (
+    *(".git", ".venv", ".*_cache", ".hypothesis", "node_modules", "__pycache__", "*.egg-info"),
+    *("build", "dist", "var"),
+)
+OPTIONS = ("-x", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", "-m", "not long")
+BASELINE_TIMEOUT_S = 3600
 PYTHON = {
     **{"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "+": "-", "-": "+"},
     **{"and": "or", "or": "and", "not": "", "True": "False", "False": "True"},
@@ -55,19 +61,29 @@ class Mutant(NamedTuple):
 
 def mutants(place: str, text: str) -> Iterator[Mutant]:
     """Every mutant of a file; those of Python that do not compile are left out."""
+    for change in changes(place, text):
+        if mutant := mutated(place, text, *change):
+            yield mutant
+
+
+def changes(place: str, text: str) -> Iterator[tuple[int, str, str]]:
+    """Offsets of the tokens of a file that can be replaced, the tokens and what replaces them."""
     is_python = place.endswith(".py")
     for start, token in python_tokens(text) if is_python else sql_tokens(text):
         replacement = (PYTHON if is_python else SQL).get(token)
         if replacement is None and token.isdecimal():
             replacement = str(int(token) + 1)
-        if replacement is None:
-            continue
-        changed = text[:start] + replacement + text[start + len(token) :]
-        if is_python and not _compiles(changed):
-            continue
-        line = text.count("\n", 0, start)
-        change = f"{token} -> {replacement or '(nothing)'}   in: {text.splitlines()[line].strip()}"
-        yield Mutant(place, line + 1, change, changed)
+        if replacement is not None:
+            yield start, token, replacement
+
+
+def mutated(place: str, text: str, start: int, token: str, replacement: str) -> Mutant | None:
+    changed = text[:start] + replacement + text[start + len(token) :]
+    if place.endswith(".py") and not _compiles(changed):
+        return None
+    line = text.count("\n", 0, start)
+    change = f"{token} -> {replacement or '(nothing)'}   in: {text.splitlines()[line].strip()}"
+    return Mutant(place, line + 1, change, changed)
 
 
 def python_tokens(text: str) -> Iterator[tuple[int, str]]:
@@ -102,15 +118,26 @@ class Copy:
         modules = "tests/support/node/node_modules"
         (folder / modules).symlink_to(ROOT / modules)
 
-    def survives(self, mutant: Mutant, tests: list[str]) -> bool:
+    def try_out(self, mutant: Mutant, tests: Sequence[str], timeout_s: float) -> str:
+        """What becomes of the mutant: `survived`, `killed`, or `timed out`, which may be load."""
         original = (ROOT / mutant.place).read_text(encoding="utf-8")
         self._write(mutant.place, mutant.text)
         try:
-            return self._status(tests) == PASSED
+            return "killed" if self.run(tests, timeout_s).returncode else "survived"
         except subprocess.TimeoutExpired:
-            return False
+            return "timed out"
         finally:
             self._write(mutant.place, original)
+
+    def run(self, tests: Sequence[str], timeout_s: float) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "pytest", *OPTIONS, *tests],
+            cwd=self._folder,
+            env={**os.environ, "PYTHONPATH": str(self._folder)},
+            capture_output=True,
+            text=True,
+            timeout=timeout_s,
+        )
 
     def _write(self, place: str, text: str) -> None:
         """Bytecode is of a second and a size: each change has a second of its own."""
@@ -118,58 +145,88 @@ class Copy:
         self._changes += 1
         os.utime(self._folder / place, (self._changes, self._changes))
 
-    def _status(self, tests: list[str]) -> int:
-        options = ("-x", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", "-m", "not long")
-        return subprocess.run(
-            [sys.executable, "-m", "pytest", *options, *tests],
-            cwd=self._folder,
-            env={**os.environ, "PYTHONPATH": str(self._folder)},
-            capture_output=True,
-            timeout=TIMEOUT_S,
-        ).returncode
-
 
 def sample(only: str, count: int, seed: int) -> list[Mutant]:
     """At most that many mutants of the files whose path matches `only`, at random."""
     paths = [*(ROOT / "scan").rglob("*.py"), *(ROOT / "sql").rglob("*.sql*")]
     paths += (ROOT / "scan").rglob("*.sql*")
-    found: list[Mutant] = []
-    for path in sorted(paths):
-        place = path.relative_to(ROOT).as_posix()
-        if re.search(only, place):
-            found += mutants(place, path.read_text(encoding="utf-8"))
-    random.Random(seed).shuffle(found)
-    return found[:count]
+    places = sorted(path.relative_to(ROOT).as_posix() for path in paths)
+    texts = {p: (ROOT / p).read_text(encoding="utf-8") for p in places if re.search(only, p)}
+    possible = [(place, *change) for place in texts for change in changes(place, texts[place])]
+    random.Random(seed).shuffle(possible)
+    drawn = (mutated(place, texts[place], *change) for place, *change in possible)
+    return [*islice((mutant for mutant in drawn if mutant), count)]
+
+
+def baseline_s(copy: Copy, tests: Sequence[str]) -> float:
+    """Run the tests without a mutant, and return their seconds. Ends the command if one fails."""
+    began = time.monotonic()
+    completed = copy.run(tests, BASELINE_TIMEOUT_S)
+    if completed.returncode:
+        sys.exit(f"{completed.stdout}{completed.stderr}The tests fail without a mutant.")
+    return time.monotonic() - began
+
+
+def named_tests(place: str) -> tuple[str, ...]:
+    """The tests that CONTRIBUTING.md names for a change of the file, or those of its extension."""
+    room = re.sub(r"^sql/(?!schema/|lists)", "scan/", place)
+    if extension := re.match(r"scan/(extensions/\w+)/", room):
+        return (f"tests/{extension[1]}",)
+    layout = re.findall(
+        r"^\| (`.*?`) \|.*\| (.*) \|$", (ROOT / "CONTRIBUTING.md").read_text(), re.M
+    )
+    rows = ((path, tests) for paths, tests in layout for path in re.findall(r"`(.+?)`", paths))
+    named = {path: tests for path, tests in rows if room.startswith(path) and tests}
+    tests = named.get(max(named, key=len, default=""), "`make check`")
+    return ("-m", "check") if "make check" in tests else tuple(tests.split(", "))
+
+
+def outcomes(
+    chosen: list[Mutant], tests: Sequence[str], copies: list[Copy]
+) -> Iterator[tuple[Mutant, str]]:
+    """What becomes of each mutant, several at a time. The processor is shared, and may be busier
+    than when the baseline ran."""
+    timeout_s = 60 + 5 * len(copies) * baseline_s(copies[0], tests)
+    free = SimpleQueue[Copy]()
+    for copy in copies:
+        free.put(copy)
+
+    def outcome(mutant: Mutant) -> str:
+        copy = free.get()
+        try:
+            return copy.try_out(mutant, tests, timeout_s)
+        finally:
+            free.put(copy)
+
+    with ThreadPoolExecutor(len(copies)) as pool:
+        yield from zip(chosen, pool.map(outcome, chosen), strict=True)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="tests.mutants", description=__doc__)
-    parser.add_argument("--only", required=True, help="files whose path matches this pattern")
-    parser.add_argument("--tests", required=True, help="files or folders of tests, or single tests")
+    parser.add_argument("--only", default="", help="files whose path matches this pattern")
+    parser.add_argument("--tests", help="files, folders or single tests; otherwise the file's own")
     parser.add_argument("--count", type=int, default=20, help="how many mutants, at random")
-    parser.add_argument("--seed", type=int, default=1, help="another one chooses other mutants")
+    parser.add_argument(
+        "--seed", type=int, help="chooses the mutants; without it, others each time"
+    )
     parser.add_argument("--processes", type=int, default=2, help="how many are tried at once")
     given = parser.parse_args()
-    chosen, tests = sample(given.only, given.count, given.seed), given.tests.split()
+    seed = random.randrange(10**6) if given.seed is None else given.seed
+    chosen, tally = sample(given.only, given.count, seed), Counter[str]()
+    by_tests: dict[Sequence[str], list[Mutant]] = {}
+    for mutant in chosen:
+        tests = tuple(given.tests.split()) if given.tests else named_tests(mutant.place)
+        by_tests.setdefault(tests, []).append(mutant)
+    print(f"seed {seed}, {len(chosen)} mutants", flush=True)
     with tempfile.TemporaryDirectory(prefix="scan-mutants-") as folder:
-        copies = SimpleQueue[Copy]()
-        for number in range(given.processes):
-            copies.put(Copy(Path(folder) / str(number)))
-
-        def survives(mutant: Mutant) -> bool:
-            copy = copies.get()
-            try:
-                return copy.survives(mutant, tests)
-            finally:
-                copies.put(copy)
-
-        survived = 0
-        with ThreadPoolExecutor(given.processes) as pool:
-            for mutant, is_alive in zip(chosen, pool.map(survives, chosen), strict=True):
-                survived += is_alive
-                print(f"{'survived' if is_alive else 'killed'}: {mutant}", flush=True)
-    print(f"{len(chosen)} mutants, {survived} survived")
-    return int(survived > 0 or not chosen)
+        copies = [Copy(Path(folder) / str(number)) for number in range(given.processes)]
+        for tests, batch in by_tests.items():
+            for mutant, outcome in outcomes(batch, tests, copies):
+                tally[outcome] += 1
+                print(f"{outcome}: {mutant}", flush=True)
+    print(", ".join(f"{count} {outcome}" for outcome, count in sorted(tally.items())))
+    return int(tally["survived"] > 0 or not chosen)
 
 
 if __name__ == "__main__":

@@ -82,6 +82,14 @@ def test_files_that_documents_name_exist() -> None:
     assert missing == set()
 
 
+@pytest.mark.check
+def test_nothing_says_to_install_another_project_of_our_name():
+    """`scan` in the public index is not ours; a wheel is named by its file."""
+    sources = [path for folder in ("scan", "deploy") for path in texts(ROOT / folder)]
+    for path in (*GUIDES, *sources):
+        assert not re.search(r"pip install '?scan\b", path.read_text(encoding="utf-8")), path
+
+
 def texts(root: Path) -> Iterator[Path]:
     for folder, folders, names in os.walk(root):
         folders[:] = [name for name in folders if name != "node_modules"]

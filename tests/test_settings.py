@@ -1,16 +1,19 @@
 """The environment: what is taken, and what stops the start by name and value."""
 
 import os
+import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
+import certifi
 import pytest
 
 from app import create_app
 from scan.environment import variables
 from scan.errors import SettingError
-from scan.settings import Settings, declarations
+from scan.settings import Settings, declarations, environment_with
 from tests.support import forked_python
 from tests.support.serving import ROOT
 
@@ -30,8 +33,13 @@ def test_nothing_given_means_the_defaults(environ):
     )
     assert (settings.database_url, settings.rpc_urls, settings.start_block) == ("", (), None)
     assert (settings.rate_limit_anonymous, settings.rate_limit_key) == ("10/minute", "100/minute")
+    assert (settings.rate_limit_address, settings.rate_limit_pages) == ("1000/minute", "120/minute")
+    assert (settings.rate_limit_new_keys, settings.rate_limit_files) == ("20/day", "30/hour")
     assert (settings.rate_limit_storage, settings.trusted_proxies) == ("memory://", 0)
     assert (settings.traces, settings.confirmations, settings.owner_auth) == ("auto", 0, "claimed")
+    assert (settings.finality, settings.max_lag_blocks, settings.keep) == (256, 30, None)
+    assert (settings.bulk_backfill_blocks, settings.partition_rows) == (100_000, 100_000_000)
+    assert (settings.delivers, settings.pages, settings.sends_transactions) == (True, True, False)
 
 
 @pytest.mark.parametrize(
@@ -86,82 +94,124 @@ def test_reads_go_where_writes_go_unless_told_otherwise():
     assert Settings.from_environment(environ).read_database_url == "postgresql://b/d"
 
 
+# By the name of a kind: what no setting of it takes. A new kind has its own.
+WRONG = {
+    "integer": (
+        "-1",
+        "+1",
+        "1.5",
+        "1e3",
+        "0x50",
+        "8 0",
+        "latest",
+        "\uff18\uff10",
+        "9" * 19,
+        "9" * 400,
+    ),
+    "word": ("ON", "yes", "off,on"),
+    "text": ("x" * 51, "a\tb"),
+    "base path": (
+        *("bsc", "//bsc", '/"', "https://h/bsc", "/api", "/api/", "/tx/bsc", "/chains"),
+        *("/../bsc", "/."),
+    ),
+    "primary": (
+        *("mysql://a/d", "a", "postgresql://h:port/d", "postgresql://h1:1,h2:2/d"),
+        *("postgresql://u@h1,h2/d?target_session_attrs=any", "postgresql://a b/d"),
+        *(f"{SEVERAL_HOSTS}&target_session_attrs=prefer-standby", "postgresql://[::1/d"),
+        *("postgresql:///d?host=/a,/b", "postgresql://h/d?hostaddr=127.0.0.1,127.0.0.2"),
+        "host=h1,h2 dbname=d target_session_attrs=read-write",
+    ),
+    "replica": ("sqlite:///x", "a", "postgresql://h:0/d", "postgresql://a b/d"),
+    "nodes": (
+        *("node:8545", "ftp://a", "http://", "http://a,", "http://[::1", "geth.ipc", "http://a b"),
+        *("http://a:0", "http://a:65536", "http://a:port", "http://<host>", str(ROOT)),
+    ),
+    "host": ("a b", "[::1]", "127.0.0.1:8000", "http://a", "999.1.1.1", "a_b", "-", "é"),
+    "folder": (__file__, f"{__file__}/below"),
+    "certificates": ("/no/such/file", __file__, "none.pem"),
+    "rate": ("10", "0/minute", "ten/minute", "10/eon", "10/minute; 5/second"),
+    "storage": (
+        *("memory", "memcached://h", "nonsense://", "async+redis://[::1]:1", "redis://"),
+        *("redis://[::1", "redis://a b", "valkey://h"),
+    ),
+    "networks": ("10.0.0.1/8", "localhost", "10.0.0.0/8,"),
+    "bulk backfill": ("on", "0", "-1", "AUTO", "9" * 400),
+    "kept blocks": ("-1", "30 days", "5 000 blocks", "x blocks"),
+    "brand": ("/no/such/file", str(ROOT), __file__),
+    "history": (
+        "/no/such/folder",
+        __file__,
+        "ftp://h/",
+        "http://",
+        "https://h:0/",
+        f"{ROOT} none",
+        "'",
+    ),
+    "media": ("yes", "http://ipfs.example", "ipfs.example", "https://u@a", "https://a/?x=1"),
+    "mail server": (
+        *(
+            "smtp://h",
+            "smtp://h/?from=nobody",
+            "http://h/?from=a@b.example",
+            "smtp://?from=a@b.example",
+        ),
+        *("smtp://h:0/?from=a@b.example", "smtp://h/path?from=a@b.example", "mail.example"),
+    ),
+    "prices": (
+        *("/no/such/file", str(ROOT), "http://a/p.json", "https://u@a/p", "file:///etc/passwd"),
+        *(POOL, f"{POOL}/{POOL}/", f"{POOL}/0x12"),
+    ),
+}
+DECLARED = {v.name: v for declared in declarations() for _, v in variables(declared)}
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [
-        *(("PORT", text) for text in ("0", "65536", "-1", "+1", "80.0", "1e3", "0x50", "http")),
-        *(("PORT", text) for text in ("\uff18\uff10", "8 0", "9" * 400)),
-        ("SCAN_START_BLOCK", "latest"),
-        ("SCAN_START_BLOCK", "-1"),
-        ("SCAN_CONFIRMATIONS", "1.5"),
-        *(("SCAN_BULK_BACKFILL", text) for text in ("on", "0", "-1", "AUTO", "9" * 400)),
-        *(("SCAN_PARTITION_ROWS", text) for text in ("999", "-1", "1e8", "off", "9" * 400)),
-        ("SCAN_TRUSTED_PROXIES", "yes"),
-        ("SCAN_TRACES", "on"),
-        ("SCAN_UNMATCHED_BLOCKS", "take"),  # removed: what it did was dangerous
-        ("SCAN_LOGS", "ALL"),
-        ("SCAN_LOG_FORMAT", "requests"),
-        ("SCAN_OWNER_AUTH", "Always"),
-        *(
-            ("SCAN_BASE_PATH", text)
-            for text in (
-                *("bsc", "//bsc", '/"', "https://h/bsc", "/api", "/api/", "/tx/bsc", "/chains"),
-                *("/../bsc", "/."),
-            )
-        ),
-        *(
-            ("SCAN_RATE_LIMIT_ANONYMOUS", text)
-            for text in ("10", "0/minute", "ten/minute", "10/eon")
-        ),
-        ("SCAN_RATE_LIMIT_KEY", "10/minute; 5/second"),
-        ("SCAN_RATE_LIMIT_STORAGE", "memory"),
-        ("SCAN_RATE_LIMIT_WHEN_STORAGE_IS_LOST", "ignore"),
-        *(
-            ("RPC_URL", text)
-            for text in ("node:8545", "ftp://a", "http://", "http://a,", "http://[::1")
-        ),
-        *(("RPC_URL", text) for text in ("http://a:0", "http://a:65536", "http://a:port")),
-        *(("DATABASE_URL", text) for text in ("mysql://a/d", "a", "postgresql://h:port/d")),
-        ("DATABASE_URL", "postgresql://h1:1,h2:2/d"),
-        ("DATABASE_URL", "postgresql://u@h1,h2/d?target_session_attrs=any"),
-        ("DATABASE_URL", f"{SEVERAL_HOSTS}&target_session_attrs=prefer-standby"),
-        ("DATABASE_URL", "postgresql:///d?host=/a,/b"),
-        ("DATABASE_URL", "postgresql://h/d?hostaddr=127.0.0.1,127.0.0.2"),
-        ("DATABASE_URL", "host=h1,h2 dbname=d target_session_attrs=read-write"),
-        ("READ_DATABASE_URL", "sqlite:///x"),
-        ("SCAN_WEBHOOK_ALLOW_NETWORKS", "10.0.0.1/8"),
-        ("SCAN_WEBHOOK_ALLOW_NETWORKS", "localhost"),
-        *(
-            ("SCAN_NFT_MEDIA", text)
-            for text in (
-                "yes",
-                "http://ipfs.example",
-                "ipfs.example",
-                "https://u@a",
-                "https://a/?x=1",
-            )
-        ),
-        *(
-            ("SCAN_PRICES", text)
-            for text in (
-                "/no/such/file",
-                "http://a/p.json",
-                "https://u@a/p",
-                "file:///etc/passwd",
-                POOL,
-                f"{POOL}/{POOL}/",
-                f"{POOL}/0x12",
-            )
-        ),
-        ("REQUESTS_CA_BUNDLE", "/no/such/file"),
-        ("SCAN_BRAND", "/no/such/file"),
-        *(("SCAN_KEEP_DAYS", text) for text in ("-1", "30 days", "5 000 blocks", "x blocks")),
+        *((v.name, text) for v in DECLARED.values() for text in WRONG[v.kind.name]),
+        *(("PORT", text) for text in ("0", "65536")),
+        ("SCAN_PARTITION_ROWS", "999"),
     ],
 )
-def test_what_is_refused_is_named_with_its_value(name, text):
+def test_every_setting_refuses_what_is_wrong_for_its_kind(name, text):
+    """By name and value, with what would be right."""
+    kind = DECLARED[name].kind
     with pytest.raises(SettingError) as caught:
         Settings.from_environment({name: text})
-    assert str(caught.value).startswith(f"{name}={text!r}: ")
+    assert str(caught.value).startswith(f"{name}={kind.redact(text)!r}: must be {kind.right}")
+
+
+def test_every_kind_has_a_name_of_its_own():
+    """Else a new one could pass by the wrong values of another."""
+    rights: dict[str, set[str]] = {}
+    for variable in DECLARED.values():
+        rights.setdefault(variable.kind.name, set()).add(variable.kind.right)
+    several = {name for name, right in rights.items() if len(right) > 1}
+    assert several == {"integer", "word", "text"}
+    assert all(WRONG[name] for name in rights)
+
+
+def test_a_removed_setting_is_refused():
+    with pytest.raises(SettingError, match="SCAN_UNMATCHED_BLOCKS='take': was removed"):
+        Settings.from_environment({"SCAN_UNMATCHED_BLOCKS": "take"})
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("etherscann", "no extension is called etherscann; did you mean etherscan?"),
+        ("audit,", "a name is empty"),
+        ("none,mcp", "none stands alone"),
+        ("mcp,all", "all stands alone"),
+        ("qqqqqq", "no extension is called qqqqqq; there are addresses_by_balance, approvals,"),
+    ],
+)
+@pytest.mark.parametrize("command", ["run", "migrate", "--version"])
+def test_extensions_that_cannot_be_are_named_in_a_sentence(command, text, reason):
+    ended = started("scan", command, environ={"SCAN_EXTENSIONS": text})
+    right = "all, none, or names of extensions, separated by commas"
+    assert ended.stderr.startswith(f"scan: SCAN_EXTENSIONS={text!r}: must be {right}: {reason}")
+    assert ended.returncode == 2 and len(ended.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize("name", ["DATABASE_URL", "READ_DATABASE_URL"])
@@ -179,11 +229,65 @@ def test_a_password_is_not_told(name, url):
     assert "secret" not in str(caught.value) and "user" in str(caught.value)
 
 
-@pytest.mark.parametrize("command", ["run", "serve", "index", "migrate"])
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("htps://node.example/v3/s3cret", "htps://node.example/..."),
+        ("wss://user:s3cret@node.example/", "wss://***@node.example/..."),
+        ("ftp://node.example?apikey=s3cret", "ftp://node.example/..."),
+        ("https:/node.example/v3/s3cret", "https:/..."),
+        ("node.example/v3/s3cret", "node.example/..."),
+        ("user:s3cret@node.example:8545", "***@node.example:8545"),
+        ("s3cret", "/..."),
+        ("https://a/s3cret,b/s3cret", "https://a/...,/..."),
+        ("http://a/1,http://user:s3cret/,x@b:0/s3cret", "http://***@b:0/..."),
+        ("/run/geth.ipc,node:8545", "/run/geth.ipc,node:8545"),
+    ],
+)
+def test_a_node_is_named_without_its_key(text, shown):
+    with pytest.raises(SettingError) as caught:
+        Settings.from_environment({"RPC_URL": text})
+    assert str(caught.value).startswith(f"RPC_URL={shown!r}: ")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("DATABASE_URL", "user:s3cret@host/d"),
+        ("SCAN_RATE_LIMIT_STORAGE", ":s3cret@host:6379"),
+        ("SCAN_SMTP_URL", "anna:s3cret@host"),
+        ("READ_DATABASE_URL", "mysql://user:p@s3cret@host/d"),
+    ],
+)
+def test_a_password_is_hidden_without_a_scheme_too(name, text):
+    with pytest.raises(SettingError, match=name) as caught:
+        Settings.from_environment({name: text})
+    assert "s3cret" not in str(caught.value) and "@host" in str(caught.value)
+
+
+@pytest.mark.parametrize("command", ["run", "serve", "index", "deliver", "migrate", "doctor"])
 def test_a_malformed_setting_stops_every_command(tmp_path, command):
     ended = scan(command, tmp_path, PORT="http")
     assert ended.returncode == 2
     assert ended.stderr == "scan: PORT='http': must be a whole number from 1 to 65535\n"
+
+
+def test_gunicorn_without_scan_serve_names_wrong_settings_too(tmp_path):
+    for name, text in (("PORT", "http"), ("SCAN_EXTENSIONS", "audit,")):
+        command = ("gunicorn", "--config", ROOT / "gunicorn.conf.py", "app:create_app()")
+        ended = started(*command, environ={name: text})
+        assert (ended.returncode, ended.stderr.count("\n")) == (1, 1)
+        assert ended.stderr.startswith(f"{name}={text!r}: must be ")
+
+
+@pytest.mark.parametrize("parameter", ["foo=1", "password=s3cret%zz"])
+@pytest.mark.parametrize("command", ["run", "serve", "index", "deliver", "migrate"])
+def test_a_url_that_libpq_does_not_take_is_no_outage(tmp_path, command, parameter):
+    """Nor is its password shown, which libpq would do."""
+    environ = {"DATABASE_URL": f"postgresql://127.0.0.1:1/d?{parameter}", "RPC_URL": "http://a"}
+    ended = scan(command, tmp_path, **environ)
+    assert ended.returncode == 2 and "s3cret" not in ended.stderr
+    assert ended.stderr.startswith("scan: DATABASE_URL='postgresql://127.0.0.1:1/d?")
 
 
 @pytest.mark.parametrize("command", ["serve", "index", "migrate"])
@@ -200,7 +304,9 @@ def test_a_data_folder_that_cannot_be_is_named(tmp_path):
 
 def test_a_host_that_is_not_ours_is_named(tmp_path):
     ended = scan("run", tmp_path, HOST="203.0.113.7")
-    assert ended.returncode == 2 and ended.stderr.startswith("scan: HOST='203.0.113.7'")
+    right = "an address of this machine, or 0.0.0.0 or :: for all of them"
+    assert ended.stderr.startswith(f"scan: HOST='203.0.113.7': must be {right}: ")
+    assert ended.returncode == 2
 
 
 def scan(command: str, data_dir: Path, **environ: str) -> subprocess.CompletedProcess[str]:
@@ -219,12 +325,61 @@ def test_a_variable_of_an_earlier_release_is_named_with_what_replaced_it(tmp_pat
 
 
 def test_a_variable_of_an_extension_that_is_off_is_named(tmp_path):
-    environ = os.environ | {"SCAN_BRAND": "acme.toml", "SCAN_EXTENSIONS": "none"}
-    command = [sys.executable, "-m", "scan", "migrate"]
-    ended = subprocess.run(
-        command, env=environ | {"SCAN_DATA_DIR": str(tmp_path)}, capture_output=True, text=True
+    ended = started(
+        "scan",
+        "migrate",
+        environ={"SCAN_BRAND": "acme", "SCAN_EXTENSIONS": "none", "SCAN_DATA_DIR": str(tmp_path)},
     )
     assert "SCAN_BRAND is of the extension brand, which is off" in ended.stderr
+
+
+def test_an_unknown_variable_is_named_with_the_nearest_one(tmp_path):
+    ended = scan("migrate", tmp_path, SCAN_RATE_LIMIT_ANONYMUS="1/day", SCAN_QQQQ="1", SCAN_NO="")
+    for text in (
+        "SCAN_RATE_LIMIT_ANONYMUS is not a setting; did you mean SCAN_RATE_LIMIT_ANONYMOUS?\n",
+        "SCAN_QQQQ is not a setting\n",
+    ):
+        assert text in ended.stderr
+    assert "SCAN_NO" not in ended.stderr and "SCAN_DATA_DIR" not in ended.stderr
+
+
+def started(*command: object, environ: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    """In a process that imports what SCAN_EXTENSIONS says."""
+    arguments = [sys.executable, "-m", *map(str, command)]
+    environment = os.environ | environ
+    return subprocess.run(arguments, env=environment, capture_output=True, text=True, timeout=60)
+
+
+def test_children_get_absolute_paths(tmp_path, monkeypatch):
+    """They run in another folder, and their settings are the same."""
+    folder = tmp_path / "a b"
+    (folder / "history").mkdir(parents=True)
+    for name in ("acme.toml", "prices.json"):
+        (folder / name).write_text('name = "Acme"')
+    shutil.copy(certifi.where(), folder / "ca.pem")
+    given = {
+        "DATABASE_URL": "postgresql://h/d?sslmode=verify-full&sslrootcert=ca.pem",
+        "READ_DATABASE_URL": "postgresql://h/d?sslrootcert=system",
+        "REQUESTS_CA_BUNDLE": "ca.pem",
+        "SCAN_BRAND": "acme.toml",
+        "SCAN_DATA_DIR": "data",
+        "SCAN_HISTORY": "history https://h/era?a=1&b=2",
+        "SCAN_PRICES": "./prices.json",
+        "SCAN_RATE_LIMIT_STORAGE": "rediss://h:1?ssl_ca_certs=ca.pem",
+        "SCAN_SOLC_DIR": "solc",
+    }
+    for name, text in given.items():
+        monkeypatch.setenv(name, text)
+    monkeypatch.chdir(folder)
+    settings = Settings.from_environment()
+    environment = environment_with({})
+    monkeypatch.chdir("/")
+    assert Settings.from_environment(environment) == settings
+    assert settings.brand.name == "Acme" and settings.solc_dir == folder / "solc"
+    assert environment["READ_DATABASE_URL"] == given["READ_DATABASE_URL"]
+    assert environment["DATABASE_URL"].endswith(f"sslrootcert={tmp_path}/a%20b/ca.pem")
+    history = environment["SCAN_HISTORY"]
+    assert shlex.split(history) == [f"{folder}/history", "https://h/era?a=1&b=2"]
 
 
 def test_settings_are_few():

@@ -61,6 +61,15 @@ def test_a_signed_request_gives_a_key_that_only_its_prefix_shows_again(
     assert listed(shared_server, new_wallet()) == []
 
 
+def test_a_label_has_up_to_100_characters(shared_server):
+    wallet = new_wallet()
+    assert post(shared_server, key_request(wallet, label=100 * "✓")).status_code == 201
+    [record] = listed(shared_server, wallet)
+    assert record["label"] == 100 * "✓"
+    refused = post(shared_server, key_request(wallet, label=101 * "x"))
+    require_refusal(refused, 400, "invalid_parameter", "label")
+
+
 def test_owner_in_any_letter_case_is_one_owner(shared_server):
     wallet = new_wallet()
     for spell in (str.lower, str, lambda a: "0x" + a[2:].upper(), lambda a: "0X" + a[2:]):

@@ -124,13 +124,11 @@ class Weather:
         }
 
 
-@pytest.fixture(scope="module")
-def weather(postgres: Postgres, template: str) -> Iterator[Weather]:
-    """One chain for several tests, each of which takes it as the one before has left it."""
-    with postgres.cloned(template) as url:
-        made = Weather(url, seed=25)
-        yield made
-        made.database.close()
+@pytest.fixture
+def weather(database_url: str) -> Iterator[Weather]:
+    made = Weather(database_url, seed=25)
+    yield made
+    made.database.close()
 
 
 def ask(client: FlaskClient, body: Record, **more: Any) -> tuple[int, Any]:

@@ -7,6 +7,7 @@ import stat
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,8 +16,8 @@ from scan.database.connection import Database
 from scan.database.embedded import EmbeddedPostgres, StillStarting
 
 
-@pytest.fixture(scope="module")
-def folder() -> Iterator[Path]:
+@contextmanager
+def data_folder() -> Iterator[Path]:
     """With a space in its name, and too long for a socket."""
     top = Path(tempfile.mkdtemp(prefix="scan embedded "))
     top.chmod(0o755)
@@ -27,8 +28,24 @@ def folder() -> Iterator[Path]:
 
 
 @pytest.fixture(scope="module")
+def initialised() -> Iterator[Path]:
+    """What initdb and a first start have written, which takes seconds."""
+    with data_folder() as path:
+        server = EmbeddedPostgres(path)
+        start(server)
+        server.stop()
+        yield path
+
+
+@pytest.fixture
+def folder(initialised: Path) -> Iterator[Path]:
+    with data_folder() as path:
+        subprocess.run(["cp", "--archive", initialised, path], check=True)
+        yield path
+
+
+@pytest.fixture
 def started(folder: Path) -> Iterator[EmbeddedPostgres]:
-    """Each test leaves it running."""
     server = EmbeddedPostgres(folder)
     start(server)
     try:
@@ -56,15 +73,16 @@ def postmaster(folder: Path) -> int:
     return int((folder / "postgres" / "postmaster.pid").read_text().split("\n")[0])
 
 
-def test_data_that_initdb_did_not_finish_are_set_aside(folder):
-    unfinished = folder / "postgres"
-    unfinished.mkdir(parents=True)
-    (unfinished / "PG_VERSION").write_text("18\n")
-    server = EmbeddedPostgres(folder)
-    start(server)
-    require_answer(server)
-    server.stop()
-    assert [found.name for found in folder.glob("postgres-unfinished-*/*")] == ["PG_VERSION"]
+def test_data_that_initdb_did_not_finish_are_set_aside():
+    with data_folder() as own:
+        unfinished = own / "postgres"
+        unfinished.mkdir(parents=True)
+        (unfinished / "PG_VERSION").write_text("18\n")
+        server = EmbeddedPostgres(own)
+        start(server)
+        require_answer(server)
+        server.stop()
+        assert [path.name for path in own.glob("postgres-unfinished-*/*")] == ["PG_VERSION"]
 
 
 def test_a_start_may_be_repeated(started, folder):

@@ -10,7 +10,7 @@ import pytest
 import requests
 
 from bench.seed import seed
-from scan.database.connection import Database
+from scan.database.connection import Database, one_request
 from scan.database.errors import NoResponse
 from scan.database.notifications import Listener
 from scan.errors import Unavailable
@@ -114,6 +114,50 @@ def test_a_statement_that_gets_no_response_is_not_asked_again(url):
             database.value("http/chain_get_version")
         wait_until(lambda: answers(database))
         database.close()
+
+
+def test_a_thread_that_has_a_connection_fails_at_once_as_well(url):
+    """It waited as long as the first one, once the server was known not to answer."""
+    with DeadNetwork(url) as network, ThreadPoolExecutor(1) as pool:
+        database = Database(network.url, statement_timeout_ms=1000)
+        assert pool.submit(answers, database).result() and answers(database)
+        with dead(network):
+            with pytest.raises(NoResponse):
+                database.value("http/chain_get_version")
+            other = pool.submit(database.value, "http/chain_get_version").exception(PATIENCE_S)
+            assert isinstance(other, Unavailable) and not isinstance(other, NoResponse)
+        wait_until(lambda: pool.submit(answers, database).result())
+        pool.submit(database.close).result()
+        database.close()
+
+
+def test_an_open_transaction_goes_on_where_another_thread_got_no_response(url):
+    with DeadNetwork(url) as network, ThreadPoolExecutor(1) as pool:
+        database = Database(network.url, statement_timeout_ms=200)
+        with database.transaction() as transaction:
+            database._note_unreachable(0.0)
+            assert database.value("http/chain_get_version") is not None
+            assert transaction.value("http/chain_get_version") is not None
+        assert pool.submit(answers, database).result()
+        pool.submit(database.close).result()
+        database.close()
+
+
+def test_a_request_waits_in_vain_for_one_of_two_servers(url):
+    """As where a key is looked up in the primary, then in its replica, and both are frozen."""
+    with DeadNetwork(url) as network, ThreadPoolExecutor(1) as pool:
+        primary = Database(network.url, statement_timeout_ms=1000)
+        replica = Database(network.url, statement_timeout_ms=600_000)
+
+        def look_up() -> object:
+            assert answers(primary) and answers(replica)
+            network.is_alive.clear()
+            with one_request():
+                return answers(primary) or answers(replica)
+
+        assert pool.submit(look_up).result(PATIENCE_S) is False
+        for database in (primary, replica):
+            pool.submit(database.close).result()
 
 
 def answers(database: Database) -> bool:

@@ -5,6 +5,7 @@ import threading
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import closing
+from pathlib import Path
 
 import psycopg2
 import pytest
@@ -12,13 +13,15 @@ import pytest
 from app import create_app
 from scan.database import migrations
 from scan.database.connection import Database
+from scan.database.errors import SchemaMismatch
 from scan.extensions.audit import audit_command as audit
 from scan.extensions.demo.demo_node import start
 from scan.indexer.partitions import TABLES
+from tests.commands.test_command import scan
 from tests.support import first_release
 from tests.support.database import Postgres, execute
 from tests.support.indexing import Indexing, settings_for
-from tests.support.serving import wait_until
+from tests.support.serving import free_port, wait_until
 from tests.support.table_digest import digest
 
 NOWHERE = "http://127.0.0.1:1"
@@ -286,3 +289,55 @@ def test_schema_sql_changes_nothing_that_readers_would_wait_for():
         r"--[^\n]*|\$\$.*?\$\$", "", migrations.expected_schema().schema, flags=re.S
     )
     assert not re.search(r"^\s*(ALTER|DROP|LOCK|TRUNCATE)\b", statements, re.M)
+
+
+@pytest.mark.parametrize(
+    ("version", "named"),
+    [
+        ("'0.9.0, commit 0123abcd of 2026-01-31'", "of Scan 0.9.0, commit 0123abcd of"),
+        ("NULL", "of an earlier commit of Scan (schema 0a0b)"),
+    ],
+)
+@pytest.mark.parametrize("command", ["migrate", "run", "serve", "index", "deliver"])
+def test_tables_of_another_commit_are_named_with_the_way_out(
+    first_url, tmp_path, command, version, named
+):
+    bring_up(first_url)
+    execute(first_url, "ALTER TABLE blocks DROP COLUMN unproven CASCADE")
+    execute(first_url, "UPDATE schema_state SET digest = '\\x0a0b'")
+    execute(first_url, f"COMMENT ON TABLE schema_state IS {version}")
+    ended = refused(command, first_url, tmp_path)
+    assert f"The database's tables are {named}" in ended
+    assert migrations.own_version() in ended and "unproven" in ended
+    assert "docs/operation.md, A database of another commit" in ended
+
+
+def test_tables_from_before_versions_were_stored_are_not_called_newer(first_url, tmp_path):
+    """Commits before 1.0 had migrations with higher numbers."""
+    bring_up(first_url)
+    execute(first_url, "COMMENT ON TABLE schema_state IS NULL")
+    execute(first_url, "INSERT INTO migrations (number, name) VALUES (26, '0026_old.sql')")
+    assert "of an earlier commit of Scan (schema" in refused("migrate", first_url, tmp_path)
+    with pytest.raises(SchemaMismatch, match="they have a migration 0026"):
+        migrations.plan(Database(first_url, statement_timeout_ms=0))
+
+
+def refused(command: str, url: str, folder: Path) -> str:
+    """What a command prints that ends since it cannot use the database."""
+    environ = {"DATABASE_URL": url, "RPC_URL": NOWHERE, "SCAN_DATA_DIR": str(folder)}
+    ended = scan(command, PORT=str(free_port()), **environ)
+    assert ended.returncode == 1, ended.stderr
+    return str(ended.stderr)
+
+
+def test_a_database_stores_the_version_that_applied_its_schema(empty_url):
+    bring_up(empty_url)
+    assert stored_version(empty_url) == migrations.own_version()
+    execute(empty_url, "UPDATE schema_state SET digest = 'x'")
+    execute(empty_url, "COMMENT ON TABLE schema_state IS 'older'")
+    bring_up(empty_url)
+    assert stored_version(empty_url) == migrations.own_version()
+
+
+def stored_version(url: str) -> object:
+    return execute(url, "SELECT obj_description('schema_state'::regclass)")[0][0]

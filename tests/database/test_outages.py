@@ -14,6 +14,7 @@ from bench.seed import seed
 from scan.database.errors import ConnectionLost, translated_errors
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute
+from tests.support.faulty_node import FaultyNode, refuse_method
 from tests.support.indexing import Indexing, settings_for
 from tests.support.serving import wait_until
 
@@ -161,6 +162,44 @@ def test_the_node_may_go_when_a_chain_is_indexed(database_url):
         ready = client.get("/readyz")
         assert ready.status_code == 200
         assert {"indexedBlock": 3, "headBlock": 3, "lagBlocks": 0}.items() <= ready.json.items()
+
+
+def test_a_balance_that_cannot_be_read_again_is_shown_with_its_block(database_url):
+    """Of a node that gives blocks, and no state in time: the page was 500, the block null."""
+    with Anvil() as anvil, FaultyNode(anvil.url) as node:
+        sender, other = anvil.accounts[:2]
+        anvil.send(sender, other, value=1)
+        anvil.mine()
+        with Indexing(database_url, node.url) as indexing:
+            indexing.wait_for(1)
+            client = create_app(indexing.settings).test_client()
+            old = client.get(f"/api/v1/addresses/{other}").json
+            node.fault = refuse_method("eth_getBalance")
+            anvil.send(sender, other, value=1)
+            anvil.mine()
+            indexing.look()
+            wait_until(lambda: client.get("/api/v1/stats").json["latestBlock"] == 2)
+            shown = client.get(f"/api/v1/addresses/{other}").json
+            assert (shown["balance"], shown["balanceBlock"]) == (old["balance"], 1)
+            [listed] = client.get(f"/api/v1/addresses?addresses={other}").json["addresses"]
+            assert (listed["balance"], listed["balanceBlock"]) == (old["balance"], 1)
+            for tab in ("", "?tab=history", "?tab=approvals"):
+                page = client.get(f"/address/{other}{tab}")
+                assert (page.status_code, "at block" in page.text) == (200, True), page.text
+            history = client.get(f"/api/v1/addresses/{other}/history").json
+            assert (history["complete"], history["reason"]) == (False, "balance_unknown")
+            node.fault = None
+            indexing.wait_for(2)
+        assert client.get(f"/api/v1/addresses/{other}").json["balanceBlock"] == 2
+
+
+def test_a_balance_has_its_block_or_there_is_neither(database_url):
+    with Anvil() as anvil:
+        anvil.mine()
+        Indexing(database_url, anvil.url).run_until(1)
+    for half in ("SET balance = NULL", "SET balance_block = NULL"):
+        with pytest.raises(psycopg2.errors.CheckViolation):
+            execute(database_url, f"UPDATE addresses {half}")
 
 
 def eventually(client: FlaskClient, path: str, expected: dict[str, Any]) -> None:

@@ -181,6 +181,9 @@ def test_the_role_reads_nothing_of_the_services_users(cursor, table):
         "SET default_transaction_read_only = off; SELECT lo_create(0)",
         "SET default_transaction_read_only = off; SELECT lo_from_bytea(0, '')",
         "SELECT pg_advisory_lock(1)",
+        "SELECT pg_notify('scan_chain', 'chain 9000000000000000000')",
+        "SELECT pg_logical_emit_message(false, '', repeat('x', 1000000))",
+        "SELECT pg_logical_emit_message(true, '', '\\x00'::bytea)",
         "SELECT pg_try_advisory_xact_lock_shared(1, 1)",
         "SET temp_file_limit = -1",
         "SELECT revoke_public_rights()",
@@ -301,6 +304,7 @@ def test_what_the_role_of_the_service_may_not_do_is_said(owner):
     # The service's own role keeps what it needs.
     execute(dsn, "CREATE TEMPORARY TABLE t ()")
     execute(dsn, "SELECT pg_advisory_lock(1)")
+    execute(dsn, "SELECT pg_notify('scan_chain', '')")
     assert scan("migrate", **environment).returncode == 0
 
 

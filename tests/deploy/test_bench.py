@@ -32,7 +32,8 @@ def test_every_comparison_of_the_benchmark_runs(tmp_path):
         for case in results["requests"]
         for name, column in case["columns"].items()
     }
-    assert {("transactions", "any", name) for name in ("scan", "plain")} < set(columns)
+    servers = ("scan", "plain", "scan unbound", "plain unbound")
+    assert {("transactions", "any", name) for name in servers} < set(columns)
     assert ("address", "one", "scan") in columns
     assert all(column["per_s"] for column in columns.values())
     assert {result["transactions"] for result in results["indexing"].values()} == {6000}

@@ -44,10 +44,16 @@ def test_one_indexer_one_deliverer_and_the_api():
     replicas = {name: spec["replicas"] for name, spec in deployments.items()}
     assert replicas == {"index": 1, "deliver": 1, "serve": 3}
     assert deployments["index"]["strategy"] == {"type": "Recreate"}
-    for spec in deployments.values():
+    for process, spec in deployments.items():
         (container,) = spec["template"]["spec"]["containers"]
         assert container["securityContext"]["readOnlyRootFilesystem"]
         assert container["envFrom"][1] == {"secretRef": {"name": "s"}}
+        ports = {port["name"]: port["containerPort"] for port in container["ports"]}
+        if process == "serve":
+            assert (container["args"], ports) == (["serve"], {"http": 8000})
+        else:
+            assert container["args"] == [process, "--metrics-port", "9100"]
+            assert ports == {"metrics": 9100}
     selectors = [item["spec"]["selector"] for item in objects if item["kind"] == "Service"]
     labels = deployments["serve"]["template"]["metadata"]["labels"]
     assert selectors == [labels]

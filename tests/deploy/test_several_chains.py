@@ -25,8 +25,8 @@ from tests.support.browser import Page
 from tests.support.database import Postgres
 from tests.support.explorer import standard_input
 from tests.support.foundry import COMMIT, PATH, SETTINGS, VERSION, built, source
-from tests.support.serving import connect, exchange, wait_until
-from tests.support.several_chains import CHAINS, Front, several_chains
+from tests.support.serving import connect, exchange, free_port, wait_until
+from tests.support.several_chains import CHAINS, Front, fronted, several_chains
 
 LINK = re.compile(r'\b(?:href|src|action)="([^"]*)"')
 MOST_PAGES = 35
@@ -369,10 +369,14 @@ def frozen(arbiter: int) -> Iterator[None]:
             os.kill(process, signal.SIGCONT)
 
 
-def test_other_chains_go_on_while_one_is_dead(front, base):
-    """The last test of this file: the chain stays dead."""
-    front.processes["bsc"].terminate()
-    front.processes["bsc"].wait()
+@pytest.mark.parametrize("behind", ["nginx", "gateway"])
+def test_other_chains_go_on_while_one_is_dead(front, tmp_path, behind):
+    of_dead = {**front.instances, "bsc": f"http://127.0.0.1:{free_port()}"}
+    with fronted(front._replace(instances=of_dead), tmp_path) as own:
+        require_one_dead_chain(own, own.url if behind == "nginx" else own.gateway)
+
+
+def require_one_dead_chain(front: Front, base: str) -> None:
     named = {"module": "block", "action": "eth_block_number", "chainid": "56"}
     query = requests.get(f"{base}/v2/api", params=named, timeout=20).json()
     for answer in (query, of_form(base, "/v2/api", **named)):

@@ -5,6 +5,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 
 import orjson
 import psycopg2
@@ -14,9 +15,10 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from scan.http.cache_keys import CACHED_FOR_S
 from tests.conftest import Played
+from tests.support.database import execute
 from tests.support.http_client import Client, busy_threads
 from tests.support.indexing import Indexing
-from tests.support.serving import gunicorn
+from tests.support.serving import gunicorn, wait_until
 
 PATH = "/api/v1/blocks?limit=2"
 # Threads wait for a statement as long as a test wants them to.
@@ -114,6 +116,27 @@ def test_what_is_not_about_the_chain_is_not_cached(server: str, url: str) -> Non
             asking.socket.settimeout(0.2)
             with pytest.raises(TimeoutError):
                 asking.ask(*question)
+
+
+def test_a_version_that_somebody_makes_up_turns_caching_off_for_a_moment(
+    database_url: str,
+) -> None:
+    """As any role of the database may notify what it wants."""
+
+    def is_cached() -> bool:
+        client.ask(PATH)
+        with busy_threads(server, database_url), suppress(TimeoutError):
+            hurried = Client(server)
+            hurried.socket.settimeout(1.0)
+            return hurried.ask(PATH).status == 200
+        return False
+
+    limit = {"SCAN_RATE_LIMIT_ANONYMOUS": "100000/minute"}
+    with gunicorn(database_url, **limit, **PATIENT) as server:
+        client = Client(server)
+        client.ask(PATH)
+        execute(database_url, "SELECT pg_notify('scan_chain', 'chain 900000000000000000')")
+        wait_until(is_cached, timeout_s=60.0)
 
 
 def test_a_client_that_has_a_response_is_sent_304(server: str, url: str) -> None:

@@ -93,3 +93,13 @@ def test_the_documentation_lists_operations_before_its_scripts_and_leads_back(
     assert sum(len(answer.data) for answer in (listed, *first)) < 12_000
     assert len(later) == 2 and sum(len(answer.data) for answer in later) < 550_000
     assert client.get(f"/docs/{'0' * 12}/docs.js").headers["Cache-Control"] == "no-store"
+
+
+def test_nginx_adds_no_second_vary(over_http: str, tmp_path: Path) -> None:
+    files = re.findall(r'(?:href|src)="(/static/[^"]+)"', requests.get(over_http, timeout=20).text)
+    assert len(files) > 2
+    with nginx(tmp_path, [over_http] * 3) as address:
+        for path in (*PATHS, *files):
+            for headers in (ACCEPTED, {"Accept-Encoding": "identity"}):
+                response = requests.get(f"{address}{path}", headers=headers, timeout=20)
+                assert len(response.raw.headers.getlist("Vary")) <= 1, path

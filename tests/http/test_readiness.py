@@ -27,3 +27,26 @@ def test_the_lag_is_the_nodes_while_the_indexer_reports_nothing(database_url: st
         client = create_app(indexing.settings).test_client()
         ready = client.get("/readyz")
         assert (ready.status_code, ready.json["problem"]) == (200, "the node cannot be reached")
+
+
+FULL = """
+CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+    RAISE EXCEPTION 'could not extend file' USING ERRCODE = 'disk_full';
+END $$;
+CREATE TRIGGER fill BEFORE UPDATE ON indexer_status FOR EACH ROW EXECUTE FUNCTION fill();
+"""
+
+
+def test_a_full_disk_is_a_problem_although_the_indexer_cannot_report_it(
+    database_url: str, anvil: Anvil
+) -> None:
+    """The server's answer is what a full disk gives; to fill one for real needs a mount."""
+    with Indexing(database_url, anvil.url, until=0) as indexing:
+        pass
+    execute(database_url, LONG_AGO)
+    ready = create_app(indexing.settings).test_client().get("/readyz")
+    assert ready.json["problem"] is None
+    execute(database_url, FULL)
+    ready = create_app(indexing.settings).test_client().get("/readyz")
+    assert ready.status_code == 200
+    assert ready.json["problem"].startswith("The database's disk is full")

@@ -159,7 +159,8 @@ def test_a_version_is_notified_or_read_and_never_counts_back(
     database: Database, database_url: str
 ) -> None:
     version = IndexVersion(Listener(database, CHANNEL))
-    version.record(7, time.monotonic())
+    began_at = time.monotonic()
+    version.record(7, began_at)
     assert version.newest() is None  # until the listener is connected
     version.listen()
     assert version.newest() == 7
@@ -169,9 +170,26 @@ def test_a_version_is_notified_or_read_and_never_counts_back(
     wait_until(lambda: version.newest() == 10)
     for payload in ("chain 3", "labels 1", "chain x", "chain -5", "chain", "", "others 99"):
         notify(database_url, payload)
-    version.record(9, time.monotonic())
+    version.record(9, began_at)  # of a statement that began before
     time.sleep(0.2)
     assert version.newest() == 10
+
+
+@pytest.mark.parametrize("payload", ["chain 900000000000000000", "labels 8", "chain 2"])
+def test_a_version_that_a_later_read_lacks_was_made_up(
+    database: Database, database_url: str, payload: str
+) -> None:
+    execute(database_url, "INSERT INTO labels VALUES (%s, 'x')", ADDRESS)
+    version = listening(database)
+    version.record(1, time.monotonic())
+    notify(database_url, payload)
+    wait_until(lambda: version.newest() not in (None, 1))
+    version.record(1, time.monotonic())
+    assert version.newest() is None  # until the listener is connected again
+    wait_until(lambda: (version.listen(), version.newest() == 1)[1])
+    assert version.rewinds == 0
+    execute(database_url, "UPDATE labels SET label = 'y'")
+    wait_until(lambda: version.newest() == 2)
 
 
 def test_a_lower_version_read_later_shows_that_commits_were_lost(database: Database) -> None:

@@ -3,20 +3,23 @@
 import io
 import json
 import logging
+import re
 import time
 from collections.abc import Iterator
 
 import pytest
+import requests
 from flask.testing import FlaskClient
-from prometheus_client import Metric
+from prometheus_client import CollectorRegistry, Counter, Metric, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from app import create_app
 from scan.extensions.exports.file_places import MAX_OPEN, FilePlaces
 from scan.http.cache_keys import CACHED_FOR_S
-from scan.observability import logs
+from scan.observability import logs, metrics
 from scan.settings import Settings
 from tests.support.indexing import settings_for
+from tests.support.serving import free_port
 from tests.support.wallets import key_request, new_wallet
 
 NODE = "https://user:pa55word@node.example/v3/0a1b2c3d4e5f?token=s3cret"
@@ -125,6 +128,44 @@ def test_a_conversation_about_secrets_leaves_none_in_the_log(database_url, lines
     assert [secret for secret in secrets if secret in lines.getvalue()] == []
 
 
+LINE_ENDS = ("\n", "\r\n", "\x0b", "\x1c", "\x85", "\u2028", "\u2029")
+UNSEEN = ("\x1b[2J", "\x7f", "\u202e", "\ud800", "\U000e0001")
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("text", [*LINE_ENDS, *UNSEEN], ids=ascii)
+def test_no_text_can_begin_a_line_or_move_the_cursor(lines, text):
+    forged = f'foo"}} 1{text}2026-01-01T00:00:00.000Z ERROR scan.forged: ☃'
+    try:
+        raise ValueError(forged)
+    except ValueError:
+        logging.getLogger("scan").exception("since block %d headers have %s", 7, forged)
+    logging.getLogger("scan").error("after", extra={"fields": {"reason": forged}})
+    written = lines.getvalue()
+    assert not re.search(r"^(?![ {]|....-..-..T[^ ]+ ERROR scan: )", written.strip(), re.M)
+    assert re.sub(r"[\n -~☃]", "", written) == "" and "☃" in written
+    if written.startswith("{"):
+        first, second = map(json.loads, written.splitlines())
+        assert forged in first["message"] and second["reason"] == forged
+    else:
+        assert "\n  ValueError: foo" in written
+
+
+@pytest.mark.check
+def test_the_path_of_a_socket_is_no_secret():
+    line = logs.TextLines(["/run/geth.ipc", NODE]).redact(f"/run/geth.ipc, {NODE}")
+    assert line == "/run/geth.ipc, https://***@node.example/..."
+
+
+@pytest.mark.check
+def test_no_label_of_a_metric_can_begin_a_line():
+    registry = CollectorRegistry()
+    calls = Counter("calls", "Calls.", ["method"], registry=registry)
+    calls.labels('foo"} 1\ncalls 2\\').inc()
+    family, _ = text_string_to_metric_families(generate_latest(registry).decode())
+    assert family.samples[0].labels == {"method": 'foo"} 1\ncalls 2\\'}
+
+
 @pytest.mark.check
 def test_hashes_and_addresses_stay_readable(lines):
     text = f"block 0x{32 * 'ab'} by 0x{20 * 'cd'}"
@@ -188,6 +229,15 @@ def test_the_state_of_the_index_is_told(client):
 
 
 @pytest.mark.check
+def test_a_process_without_other_http_serves_metrics_at_its_host():
+    """Prometheus reaches it in a container, whose HOST is 0.0.0.0."""
+    port = free_port()
+    metrics.serve("127.0.0.2", port)
+    assert "scan_" in requests.get(f"http://127.0.0.2:{port}/metrics", timeout=30).text
+    with pytest.raises(requests.ConnectionError):
+        requests.get(f"http://127.0.0.1:{port}/metrics", timeout=30)
+
+
 def test_metrics_answer_without_a_database():
     url = "postgresql://127.0.0.1:1/none"
     families = scrape(create_app(settings_for(url, "http://127.0.0.1:1")).test_client())

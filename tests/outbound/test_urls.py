@@ -51,7 +51,7 @@ PUBLIC = [ipaddress.ip_address("93.184.215.14")]
         "https://a..b.com/",
         "https://" + "a" * 64 + ".com/",
         "https://" + "a." * 130 + "com/",
-        "https://example.com/" + "a" * 2048,
+        "https://example.com/" + "a" * 2029,  # 2,049 characters
     ],
 )
 def test_what_is_no_plain_https_url_is_refused(url):
@@ -72,6 +72,11 @@ def test_what_is_no_plain_https_url_is_refused(url):
 )
 def test_an_https_url_is_taken_apart(url, host, port, path):
     assert urls.parse(url) == (host, port, path)
+
+
+def test_a_url_has_up_to_2048_characters():
+    url = "https://example.com/" + "a" * 2028
+    assert len(url) == 2048 and urls.parse(url).path == url.removeprefix("https://example.com")
 
 
 @pytest.mark.parametrize(

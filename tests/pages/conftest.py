@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from werkzeug.serving import make_server
 
-from tests.support.browser import Page, chromium
+from tests.support.browser import Browser, Page, chromium
 from tests.support.explorer import Explorer
 from tests.support.many_functions import VERSION, deploy
 from tests.support.serving import in_thread
@@ -34,13 +34,13 @@ contract Hostile {
 """
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def explorer_url(explorer: Explorer) -> Iterator[str]:
     with in_thread(make_server("127.0.0.1", 0, explorer.app, threaded=True)) as url:
         yield url
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def hostile(explorer: Explorer) -> str:
     """The address of a verified token that would run scripts."""
     address = deploy(explorer, HOSTILE, "Hostile")
@@ -50,13 +50,12 @@ def hostile(explorer: Explorer) -> str:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Page]:
-    with chromium() as page:
-        yield page
+def browser() -> Iterator[Browser]:
+    with chromium() as running:
+        yield running
 
 
 @pytest.fixture
-def page(browser: Page) -> Page:
-    browser.requested.clear()
-    browser.errors.clear()
-    return browser
+def page(browser: Browser) -> Iterator[Page]:
+    with browser.tab() as tab:
+        yield tab

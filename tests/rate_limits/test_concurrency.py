@@ -3,13 +3,33 @@ tests/http/test_prerequisites.py."""
 
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from scan.rate_limits.concurrency import WaitingThreads
+from scan.errors import ClientBusy
+from scan.rate_limits import concurrency
+from scan.rate_limits.concurrency import (
+    ConcurrencyLimit,
+    WaitingThreads,
+    processor_places,
+    unbounded_statements,
+)
+from tests.support.serving import wait_until
 
 pytestmark = pytest.mark.check
+
+
+def test_without_a_length_of_the_line_all_wait_for_a_place() -> None:
+    places = ConcurrencyLimit(1, busy="busy")
+    assert places.take("a") and not places.take("b")
+    with ThreadPoolExecutor(2) as pool:
+        waiting = [pool.submit(places.take, client, wait_s=20.0) for client in "bb"]
+        wait_until(lambda: len(places._waiting) == 2 or any(each.done() for each in waiting))
+        for done in ("a", "b"):
+            places.give_back(done)
+        assert [each.result() for each in waiting] == [True, True]
 
 
 def test_nobody_waits_for_a_place_while_those_who_hold_one_are_stuck() -> None:
@@ -19,9 +39,15 @@ def test_nobody_waits_for_a_place_while_those_who_hold_one_are_stuck() -> None:
     assert places.refusal("e", wait_s=30.0) and not places.take("e", wait_s=30.0)
 
 
-def test_a_place_that_is_held_for_moments_is_waited_for_by_all() -> None:
-    """Of one client's eight requests at once, three had their turn and five were refused."""
-    places, served, begin = WaitingThreads(), [], threading.Barrier(8)
+@pytest.mark.parametrize(
+    ("make", "most"), [(WaitingThreads, 2), (unbounded_statements, 1), (processor_places, 1)]
+)
+def test_a_place_that_is_held_for_moments_is_waited_for_by_all(
+    make: Callable[[], ConcurrencyLimit], most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of one client's eight requests at once, two or three had their turn and the others not."""
+    monkeypatch.setattr(concurrency, "PLACE_WAIT_S", 20.0)  # on a busy machine each takes longer
+    places, served, begin = make(), [], threading.Barrier(8)
 
     def read() -> None:
         begin.wait()
@@ -32,7 +58,21 @@ def test_a_place_that_is_held_for_moments_is_waited_for_by_all() -> None:
     with ThreadPoolExecutor(8) as pool:
         for done in [pool.submit(read) for _ in range(8)]:
             done.result()
-    assert len(served) == 8 and max(served) == 2
+    assert len(served) == 8 and max(served) <= most
+
+
+def test_a_client_whose_statements_take_long_is_refused_for_its_own_limit() -> None:
+    places = unbounded_statements()
+    places._held_s = 60.0
+    with ThreadPoolExecutor(1) as pool, places.place("a"):
+        waiting = pool.submit(places.take, "a", wait_s=20.0)
+        while not places._waiting:
+            time.sleep(0.001)
+        with pytest.raises(ClientBusy), places.place("a", wait_s=20.0):
+            pass
+        with places.place("b", wait_s=0.0):
+            pass
+    assert waiting.result()
 
 
 def test_a_place_that_is_held_long_is_waited_for_by_few() -> None:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tests.support.serving import program
 
@@ -32,7 +32,9 @@ class Page:
         self._session: str | None = None
         self.requested: list[str] = []
         self.errors: list[str] = []
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self._context = self.call("Target.createBrowserContext")["browserContextId"]
+        own = {"url": "about:blank", "browserContextId": self._context}
+        target = self.call("Target.createTarget", **own)["targetId"]
         attached = self.call("Target.attachToTarget", targetId=target, flatten=True)
         self._session = attached["sessionId"]
         for domain in ("Page", "Network", "Runtime"):
@@ -49,6 +51,11 @@ class Page:
             if answer.get("id") == number:
                 assert "error" not in answer, answer["error"]
                 return dict(answer["result"])
+
+    def close(self) -> None:
+        """With its storage, and the scripts and settings that were added to it."""
+        self._session = None
+        self.call("Target.disposeBrowserContext", browserContextId=self._context)
 
     def open(self, address: str) -> None:
         self.call("Page.navigate", url=address)
@@ -93,6 +100,8 @@ class Page:
             self._pending += part
         line, self._pending = self._pending.split(b"\0", 1)
         message: dict[str, Any] = json.loads(line)
+        if message.get("sessionId") != self._session:
+            return message  # of a tab that was closed
         if message.get("method") == "Network.requestWillBeSent":
             self.requested.append(message["params"]["request"]["url"])
         elif message.get("method") == "Runtime.exceptionThrown":
@@ -100,8 +109,22 @@ class Page:
         return message
 
 
+class Browser(NamedTuple):
+    """A running Chromium: the pipes of its protocol."""
+
+    write: int
+    read: int
+
+    @contextmanager
+    def tab(self) -> Iterator[Page]:
+        """A tab that shares nothing with others."""
+        page = Page(self.write, self.read)
+        yield page
+        page.close()
+
+
 @contextmanager
-def chromium() -> Iterator[Page]:
+def chromium() -> Iterator[Browser]:
     to_read, to_write = os.pipe()
     from_read, from_write = os.pipe()
     with tempfile.TemporaryDirectory(prefix="scan-chromium-", ignore_cleanup_errors=True) as folder:
@@ -115,7 +138,7 @@ def chromium() -> Iterator[Page]:
         os.close(to_read)
         os.close(from_write)
         try:
-            yield Page(to_write, from_read)
+            yield Browser(to_write, from_read)
         finally:
             process.terminate()
             process.wait(PATIENCE_S)

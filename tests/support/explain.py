@@ -3,15 +3,14 @@
 import itertools
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from flask.testing import FlaskClient
 
-from app import create_app
+from app import Permanent, create_app, renew
 from scan.database.connection import Database
 from scan.database.transaction import Row
-from scan.http.services import SESSION, Services
+from scan.http.services import SESSION
 from tests.support.indexing import settings_for
 from tests.support.serving import NOWHERE
 
@@ -118,9 +117,10 @@ class Explained(NamedTuple):
 def explained(url: str, node: str = NOWHERE) -> Iterator[Explained]:
     database = ExplainingDatabase(url)
     app = create_app(settings_for(url, node))
-    services: Services = app.extensions["scan"]
-    sources = replace(services.sources, database=database)
-    app.extensions["scan"] = replace(services, sources=sources)
+    permanent: Permanent = app.extensions["scan.permanent"]
+    connections = permanent.connections._replace(reads=database)
+    app.extensions["scan.permanent"] = permanent._replace(connections=connections)
+    renew(app)
     yield Explained(app.test_client(), database, url)
     database.close()
 

@@ -3,6 +3,7 @@
 import hashlib
 import itertools
 from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any, NamedTuple
 
 from scan.database import copy_rows
@@ -53,6 +54,13 @@ class Chain:
         self._head: IndexedHead | None = self._writer.head()
         self._token_block: int | None = None  # the block since which its token is known
         self._appended: list[tuple[FetchedBlock, ContractFindings]] = []  # from block 0 on
+
+    def over(self, database: Database, writer: Writer) -> "Chain":
+        """The same chain, which goes on in a copy of its database."""
+        other = copy(self)
+        other._database, other._writer = database, writer
+        other._salt, other._appended = copy(self._salt), [*self._appended]
+        return other
 
     @property
     def number(self) -> int:

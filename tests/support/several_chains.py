@@ -35,12 +35,16 @@ def several_chains(
         found = Front("", {}, {}, {}, {}, "")
         for chain in CHAINS:
             start_chain(stack, postgres, template, solc_dir, chain, found)
-        found = found._replace(gateway=stack.enter_context(gateway(folder, found.instances)))
-        services = found.instances | {"gateway": found.gateway}
-        url = stack.enter_context(
-            nginx(folder, [found.instances["eth"]] * 3, of_chains(folder, services))
-        )
-        yield found._replace(url=url)
+        yield stack.enter_context(fronted(found, folder))
+
+
+@contextmanager
+def fronted(chains: Front, folder: Path) -> Iterator[Front]:
+    """The same chains behind a gateway and nginx of their own."""
+    with gateway(folder, chains.instances) as address:
+        services = chains.instances | {"gateway": address}
+        with nginx(folder, [chains.instances["eth"]] * 3, of_chains(folder, services)) as url:
+            yield chains._replace(gateway=address, url=url)
 
 
 @contextmanager

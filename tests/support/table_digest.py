@@ -22,7 +22,14 @@ Key = tuple[object, ...]
 Rows = dict[Key, dict[str, Any]]  # of a table, by its primary key
 
 # Columns that may differ between databases of one chain; see audit/tables_digest.sql.j2 of audit.
-WITHOUT_MEANING = {"dex_id", "topic_id", "balance", "balance_block", "supply_block"}
+WITHOUT_MEANING = {
+    "dex_id",
+    "topic_id",
+    "balance",
+    "balance_block",
+    "balance_stale",
+    "supply_block",
+}
 SHOWN_ROWS = 8
 AUDIT = {"repair": False, "node": False, "blocks": 0, "digest": False, "first": None, "last": None}
 

@@ -267,6 +267,9 @@ class _Reading:
                 "value": str(quantity(frame["value"])),
                 "timestamp": self.timestamps[quantity(block["number"])],
                 "source": "trace",
+                "proven": "blockAccessListHash" in block
+                and quantity(frame["value"]) > 0
+                and frame["from"].lower() != frame["to"].lower(),
             }
             for block in self.blocks
             for t in block["transactions"]
@@ -296,6 +299,7 @@ class _Reading:
                             "value": str(log.words()[0]),
                             "timestamp": self.timestamps[log.block],
                             "source": "log",
+                            "proven": True,
                         }
                     )
         return records

@@ -5,13 +5,14 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from scan.database import copy_rows
 from scan.http.services import Services
-from scan.verification import compiler_places, compiler_run
+from scan.verification import compiler_places, compiler_run, submission_compilations, verifier
 from scan.verification.compiler_installer import CompilerInstaller
 from scan.verification.compiler_places import RUNNING, WAITING
 from scan.verification.stored_bytes import MAX_BYTES_A_DAY
@@ -293,6 +294,26 @@ def test_others_are_served_while_hostile_sources_compile(explorer, many, monkeyp
     assert "did not finish" in hostile[-1].json["error"]
     monkeypatch.undo()
     assert explorer.verify(many, MANY, VERSION, optimizationUsed=0).status_code == 200
+
+
+@pytest.mark.parametrize(("seconds", "compilations"), [(14.7, 5), (14.8, 4)])
+def test_settings_are_searched_for_60_seconds(explorer, many, monkeypatch, seconds, compilations):
+    """By a clock on which each compilation takes so long; in the last second none begins."""
+    source = "pragma solidity ^0.8.0; contract Other { uint256 public x = 77; }"
+    outputs: list[dict[str, Any]] = []
+    compile_source = submission_compilations.compile_source
+
+    def compile_slowly(*arguments):
+        outputs.append(outputs[0] if outputs else compile_source(*arguments))
+        return outputs[0]
+
+    clock = SimpleNamespace(monotonic=lambda: 1000.0 + seconds * len(outputs))
+    for module in (verifier, compiler_places):
+        monkeypatch.setattr(module, "time", clock)
+    monkeypatch.setattr(submission_compilations, "compile_source", compile_slowly)
+    refused = explorer.verify(many, source, VERSION)
+    assert (refused.status_code, refused.json["code"]) == (422, "verification_failed")
+    assert len(outputs) == compilations
 
 
 def test_who_has_a_compiler_gets_no_second_and_makes_way_for_others(explorer, many, monkeypatch):

@@ -1,5 +1,6 @@
 """InstalledCompilers under limits: what hostile sources cannot do."""
 
+import itertools
 import os
 import socket
 import stat
@@ -10,6 +11,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -28,7 +30,6 @@ from scan.verification.creation_comparison import DeployedCode
 from scan.verification.installed_compilers import InstalledCompilers, record_digest
 from scan.verification.match_search import find_match
 from scan.verification.request import parse
-from scan.verification.sandbox import MEMORY_KIB
 from tests.support.explorer import standard_input
 from tests.support.serving import wait_until
 
@@ -262,7 +263,22 @@ def test_the_compiler_sees_an_empty_folder_and_a_bare_environment(tmp_path):
     seen = (tmp_path / "solc-0.8.28" / "solc-0.8.28.seen").read_text()
     variables = {line.split("=")[0] for line in seen.splitlines() if "=" in line}
     assert variables <= {"PATH", "HOME", "LANG", "PWD", "OLDPWD", "SHLVL", "_"}
-    assert seen.endswith(f"{MEMORY_KIB}\n0\n")
+    assert seen.endswith(f"{1024 * 1024}\n0\n")  # 1 GB, in KiB
+
+
+def test_a_compilation_has_40_seconds_however_much_is_left(tmp_path, monkeypatch):
+    """By the clock, which goes on by ten seconds whenever it is looked at, and twice as much of the
+    processor."""
+    compilers = fake(tmp_path, "ulimit -t > $0.seen; echo '{}'")
+    assert run(compilers, "", timeout_s=60.0) == {}
+    assert (tmp_path / "solc-0.8.28" / "solc-0.8.28.seen").read_text() == "81\n"
+    (executable := tmp_path / "solc-0.8.28" / "solc-0.8.28").write_text("#!/bin/sh\nsleep 600\n")
+    assert os.access(executable, os.X_OK)
+    looks = itertools.count(0, 10)
+    monkeypatch.setattr(sandbox, "time", SimpleNamespace(monotonic=lambda: next(looks)))
+    with pytest.raises(OutOfLimits, match="did not finish within 40 seconds"):
+        run(compilers, "", timeout_s=60.0)
+    assert next(looks) == 50
 
 
 def test_only_few_requests_get_a_compiler_at_once():
@@ -343,7 +359,10 @@ def test_a_file_that_is_not_executable_is_no_compiler(tmp_path):
     found = compilers.find(NEWEST)
     assert found is not None
     found.executable.chmod(stat.S_IRUSR)
-    assert os.geteuid() == 0 or compilers.find(NEWEST) is None
+    assert compilers.find(NEWEST) is None
+    found.executable.unlink()
+    found.executable.mkdir()
+    assert compilers.find(NEWEST) is None
     assert compilers.find((0, 8, 27)) is None
 
 

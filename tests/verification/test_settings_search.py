@@ -30,6 +30,11 @@ def test_the_likeliest_come_first():
     ]
 
 
+def test_rarer_numbers_of_runs_come_after_200():
+    tried = [each["optimizer"]["runs"] for each in candidate_settings({}, (0, 8, 28), SHANGHAI)]
+    assert [*dict.fromkeys(tried)] == [200, 999_999, 1_000_000, 1, 10_000, 1000, 800]
+
+
 def test_code_without_push0_is_of_an_earlier_evm():
     assert first(1, {}, (0, 8, 28), OLD) == [{"optimizer": ON, "evmVersion": "paris"}]
     assert first(1, {}, (0, 8, 19), OLD) == [{"optimizer": ON}]

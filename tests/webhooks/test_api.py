@@ -154,6 +154,24 @@ def test_the_eleventh_active_webhook_is_refused_whoever_asks_first(webhooks: Web
     assert create(webhooks, ownerAddress="0x" + "ab" * 20).status_code == 201
 
 
+def test_names_that_hang_take_no_more_threads_than_a_client_may_hold(
+    webhooks: Webhooks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Twelve requests held all eight threads for as long as the name server did not answer."""
+    begun: list[str] = []
+
+    def hang(host: str, port: int) -> list[Address]:
+        begun.append(host)
+        raise OSError
+
+    monkeypatch.setattr(urls, "lookup", hang)
+    places = webhooks.client.application.extensions["scan"].waiting_threads
+    with places.place("127.0.0.1"), places.place("127.0.0.1"):
+        places._changed_hands_at -= 60
+        assert create(webhooks).status_code == 201 and begun == []
+    assert create(webhooks).status_code == 201 and begun == ["hooks.example.com"]
+
+
 def test_malformed_owners_numbers_and_changes_are_refused(webhooks: Webhooks) -> None:
     number = create(webhooks).get_json()["id"]
     client, path = webhooks.client, "/api/v1/webhooks"

@@ -9,7 +9,6 @@ from typing import Any
 import psycopg2
 
 from scan.ethereum.blocks import EventLog
-from scan.indexer.webhook_events import MAX_DATA_BYTES
 from tests.support.database import execute
 from tests.support.made_blocks import Move, address
 from tests.support.receiver import Receiver
@@ -19,6 +18,7 @@ from tests.support.webhooks import Hook, Webhooks
 URL = "https://localhost:1/"
 OWNER, EMITTER, OTHER = address("owner"), address("emitter"), address("other")
 MIB = 1024 * 1024
+MAX_DATA_BYTES = 16_384
 
 
 def log(log_index: int, size: int, emitter: bytes = EMITTER) -> EventLog:

@@ -2,12 +2,10 @@
 
 import logging
 from collections import Counter
-from datetime import datetime, timedelta
+from datetime import datetime
 
 import pytest
 
-from scan.database.connection import Database
-from scan.webhooks.queues import DELIVERED_KEPT, UNDELIVERED_KEPT, now
 from tests.support.made_blocks import TOKEN, Move, address
 from tests.support.receiver import Answer, Handler, Received, Receiver
 from tests.support.serving import wait_until
@@ -199,30 +197,3 @@ def test_events_wait_for_their_confirmations(webhooks: Webhooks, receiver: Recei
         webhooks.chain.append()
         wait_until(lambda: webhooks.pending() == 2)
     assert [r.event["data"]["blockNumber"] for r in receiver.received] == [0, 1, 2]
-
-
-def test_old_deliveries_are_swept_in_batches(webhooks: Webhooks, receiver: Receiver) -> None:
-    hook = webhooks.register(OWNER, receiver.url())
-    for _ in range(4):
-        webhooks.chain.append([Move(OWNER, OTHER)])
-    with webhooks.delivering():
-        receiver.wait_for(4)
-        wait_until(lambda: not webhooks.pending())
-    assert sweep(webhooks.database, hours=23) == 0
-    assert sweep(webhooks.database, hours=25, limit=3, finality=0) == 3
-    assert sweep(webhooks.database, hours=25, limit=3, finality=1) == 0
-    assert sweep(webhooks.database, hours=25, limit=3, finality=0) == 1
-    assert webhooks.deliveries(hook) == []
-
-
-def sweep(database: Database, hours: int, limit: int = 10, finality: int = 0) -> int:
-    later = now() + timedelta(hours=hours)
-    return int(
-        database.value(
-            "webhooks/deliveries_delete_old",
-            delivered_before=later - DELIVERED_KEPT,
-            given_up_before=later - UNDELIVERED_KEPT,
-            finality=finality,
-            limit=limit,
-        )
-    )

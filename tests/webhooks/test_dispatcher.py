@@ -1,7 +1,6 @@
 """Who is served when: wake-ups, leases, and receivers that hang beside healthy ones."""
 
 import socket
-import time
 
 import pytest
 
@@ -9,9 +8,10 @@ from scan.database.connection import Database
 from scan.outbound import urls
 from scan.outbound.connection import AttemptTimeouts
 from scan.webhooks import dispatcher
-from scan.webhooks.queues import MAX_UNHEALTHY_PER_HOST, DeliveryQueues, now
+from scan.webhooks.queues import DeliveryQueues, FinishedAttempt, now
+from scan.webhooks.sender import Outcome
 from tests.support.made_blocks import Move, address
-from tests.support.receiver import Answer, Handler, Received, Receiver
+from tests.support.receiver import Answer, Receiver
 from tests.support.serving import wait_until
 from tests.support.webhooks import QUICK, Webhooks
 
@@ -112,24 +112,31 @@ def test_names_that_hang_do_not_take_the_look_ups_of_healthy_receivers(
     assert [d["attempts"] for d in webhooks.deliveries(hook)] == [1] * 6
 
 
-def test_one_host_is_sent_only_so_many_at_once(webhooks: Webhooks, receiver: Receiver) -> None:
-    for number in range(15):
-        webhooks.register(address(f"owner {number}"), receiver.url(), watch_address=OWNER)
-    at_once: list[int] = []
-    under_way: list[Received] = []
-
-    def count(_: Handler, received: Received) -> Answer:
-        under_way.append(received)
-        at_once.append(len(under_way))
-        time.sleep(0.05)
-        under_way.remove(received)
-        return Answer()
-
-    receiver.behaviour = count
+def test_a_host_takes_four_threads_and_eight_once_its_receivers_are_quick(
+    webhooks: Webhooks,
+) -> None:
+    """However many of its webhooks have something to send."""
+    for number in range(12):
+        webhooks.register(address(f"owner {number}"), "https://127.0.0.1:9/", watch_address=OWNER)
     webhooks.chain.append([Move(OWNER, OTHER)])
-    with webhooks.delivering():
-        receiver.wait_for(15)
-    assert 1 < max(at_once) <= MAX_UNHEALTHY_PER_HOST  # as new ones are
+    queues = DeliveryQueues(webhooks.database, confirmations=0, finality=0)
+    assert leases_at_once(queues) == 4
+    while lease := queues.claim(healthy_only=False, now=now()):
+        attempt = queues.advance(lease, None, now())
+        assert attempt is not None
+        quick = Outcome(204, None, sent=True, seconds=1.9)
+        queues.release(lease, FinishedAttempt(attempt, quick), now())
+    webhooks.chain.append([Move(OWNER, OTHER)])
+    assert leases_at_once(queues) == 8
+
+
+def leases_at_once(queues: DeliveryQueues) -> int:
+    """How many queues may be served at once, by threads for all of twelve."""
+    leases = [queues.claim(healthy_only=False, now=now()) for _ in range(12)]
+    held = [lease for lease in leases if lease]
+    for lease in held:
+        queues.release(lease, None, now())
+    return len(held)
 
 
 def test_a_dead_process_is_found_dead_and_a_living_one_is_not(

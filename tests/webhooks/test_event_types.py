@@ -114,3 +114,7 @@ def test_test_events_have_the_fields_of_their_types(webhooks: Webhooks) -> None:
         assert made["event"] == real["event"] == event_type
         assert made["data"].pop("test") is True
         assert made["data"].keys() == real["data"].keys() - {"methodId"}
+        for name, value in made["data"].items():
+            assert type(value) is type(real["data"][name]), name
+            if str(value).startswith("0x"):
+                assert len(value) == len(real["data"][name]), name

@@ -3,20 +3,11 @@
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import pytest
-
-from scan.indexer.webhook_events import (
-    MAX_BLOCK_EVENTS,
-    MAX_BLOCK_MIB,
-    MAX_DATA_BYTES,
-    MAX_QUEUE_EVENTS,
-    MAX_QUEUE_MIB,
-)
 from scan.webhooks.dispatcher import DispatcherOptions
 from tests.support.database import execute
 from tests.support.made_blocks import Move, address
 from tests.support.receiver import Answer, Handler, Received, Receiver
-from tests.support.serving import ROOT, wait_until
+from tests.support.serving import wait_until
 from tests.support.wallets import key_request, new_wallet, owner_of
 from tests.support.webhooks import QUICK, Hook, Webhooks
 from tests.webhooks.test_body_sizes import assert_bytes_are_counted
@@ -200,12 +191,3 @@ def settled(webhooks: Webhooks) -> bool:
         " OR EXISTS (SELECT FROM delivery_queues WHERE lease IS NOT NULL)",
     )
     return rows == [(False,)]
-
-
-@pytest.mark.check
-def test_the_documentation_names_the_limits() -> None:
-    text = (ROOT / "docs" / "webhooks.md").read_text()
-    assert f"had {MAX_QUEUE_EVENTS:,} undelivered events, or {MAX_QUEUE_MIB} MiB of them" in text
-    assert f"more than {MAX_BLOCK_EVENTS:,} events for all webhooks together" in text
-    assert f"or more than {MAX_BLOCK_MIB} MiB of them" in text
-    assert f"more than {MAX_DATA_BYTES:,} bytes is omitted" in text

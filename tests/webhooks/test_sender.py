@@ -10,13 +10,15 @@ from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
+from requests.utils import get_netrc_auth
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from scan.errors import SettingError
-from scan.outbound import urls
+from scan.outbound import connection, deadlines, urls
 from scan.outbound.connection import AttemptTimeouts, tls_context
 from scan.outbound.deadlines import Deadline, DeadlineTimer
 from scan.webhooks.queues import now
@@ -37,15 +39,15 @@ console.log(JSON.stringify(new Webhook(whsec).verify(body, headers)));
 
 
 @pytest.fixture(scope="module")
-def deadlines() -> Iterator[DeadlineTimer]:
+def timer() -> Iterator[DeadlineTimer]:
     timer = DeadlineTimer()
     yield timer
     timer.close()
 
 
 @pytest.fixture
-def post(authority: Authority, deadlines: DeadlineTimer) -> "Post":
-    return Post(Sender(deadlines, tls_context(str(authority.bundle)), LOOPBACK))
+def post(authority: Authority, timer: DeadlineTimer) -> "Post":
+    return Post(Sender(timer, tls_context(str(authority.bundle)), LOOPBACK))
 
 
 class Post:
@@ -110,10 +112,16 @@ def test_a_name_that_changes_to_loopback_is_not_connected_to(
 
 
 def test_a_name_is_resolved_once_and_no_proxy_or_netrc_is_used(
-    post: Post, authority: Authority, monkeypatch: pytest.MonkeyPatch
+    post: Post, authority: Authority, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     for name in ("HTTPS_PROXY", "https_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
+    netrc = tmp_path / ".netrc"
+    netrc.write_text("default login scan password secret\n")
+    netrc.chmod(0o600)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("NETRC", str(netrc))
+    assert get_netrc_auth("https://hooks.example.com/") == ("scan", "secret")
     answers = [["127.0.0.1"], ["10.0.0.1"]]
 
     def lookup(*_: object) -> list[urls.Address]:
@@ -123,7 +131,48 @@ def test_a_name_is_resolved_once_and_no_proxy_or_netrc_is_used(
         monkeypatch.setattr(urls, "lookup", lookup)
         assert post(server.url(host="hooks.example.com")).is_success
     assert answers == [["10.0.0.1"]]
-    assert "Authorization" not in server.received[0].headers
+    sent = {name.lower() for name in server.received[0].headers}
+    assert "x-scan-signature" in sent
+    assert not {"authorization", "proxy-authorization", "cookie"} & sent
+
+
+class Clock:
+    """The time that a module sees: it goes on when it is told to."""
+
+    def __init__(self, *later_s: float) -> None:
+        self._later_s = [*later_s]
+        self.now_s = 0.0
+
+    def monotonic(self) -> float:
+        """The time now; it is later for the next who looks."""
+        now_s = self.now_s
+        self.now_s = self._later_s.pop(0) if self._later_s else now_s
+        return now_s
+
+
+@pytest.mark.parametrize(("at_s", "error"), [(9.9, None), (10.0, "no response within 10 s")])
+def test_an_attempt_has_10_seconds(
+    post: Post, receiver: Receiver, monkeypatch: pytest.MonkeyPatch, at_s: float, error: str | None
+) -> None:
+    clock = Clock()
+
+    def answer(*_: object) -> Answer:
+        clock.now_s = at_s
+        return Answer()
+
+    receiver.behaviour = answer
+    monkeypatch.setattr(deadlines, "time", clock)
+    outcome = post(receiver.url())
+    assert (outcome.is_success, outcome.error) == (error is None, error)
+
+
+@pytest.mark.parametrize(("at_s", "error"), [(2.0, None), (3.0, "no connection in time")])
+def test_a_connection_has_3_of_them(
+    post: Post, receiver: Receiver, monkeypatch: pytest.MonkeyPatch, at_s: float, error: str | None
+) -> None:
+    monkeypatch.setattr(connection, "time", Clock(at_s))
+    outcome = post(receiver.url())
+    assert (outcome.sent, outcome.error) == (error is None, error)
 
 
 DRIPPED = {

@@ -2,7 +2,9 @@
 
 import csv
 import io
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import pytest
@@ -139,6 +141,12 @@ def by_key(client: FlaskClient, owner: str, **filters: Any) -> dict[Key, dict[st
     return {key_of(r): r for r in pages(client, path, "approvals", 3, **filters)}
 
 
+def be_patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the node have its time on a busy machine."""
+    for name in ("NODE_S", "BATCH_S"):
+        monkeypatch.setattr(f"scan.extensions.approvals.events.{name}", 60.0)
+
+
 def test_every_pair_is_what_the_node_says(service: Service, chain: Chain) -> None:
     found = by_key(service.client, chain.owner, ended="true")
     assert len(found) == 16
@@ -190,9 +198,12 @@ def test_what_is_in_force_has_its_risk_and_its_use(service: Service, chain: Chai
         assert record["transactionHash"] in page
 
 
-def test_no_function_of_a_hostile_token_takes_the_page(service: Service, chain: Chain) -> None:
+def test_no_function_of_a_hostile_token_takes_the_page(
+    service: Service, chain: Chain, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Ten thousand approvals of one owner by tokens that answer garbage, too much, nothing and
     never; what others approve to it stays found by its token."""
+    be_patient(monkeypatch)
     victim = chain.anvil.accounts[8]
     snapshot = chain.anvil.snapshot()
     try:
@@ -272,6 +283,77 @@ def test_a_node_away_leaves_what_is_stored(service: Service, chain: Chain) -> No
         assert {r["inForce"] for r in answer.json["approvals"]} == {None}
 
 
+def test_events_are_read_from_the_node_once(
+    postgres: Postgres, template: str, chain: Chain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After a block its events alone, after a fork all of them; every page read all again."""
+    be_patient(monkeypatch)
+    asked: list[tuple[int, int]] = []
+
+    def note(calls: Calls, forward: Forward) -> Reply:
+        ranges = [call["params"][0] for call in calls if call["method"] == "eth_getLogs"]
+        asked.extend((int(r["fromBlock"], 16), int(r["toBlock"], 16)) for r in ranges)
+        return Reply(body=forward(calls))
+
+    def read(client: FlaskClient) -> tuple[Any, list[tuple[int, int]]]:
+        asked.clear()
+        page = get(client, f"/addresses/{chain.owner}/approvals", ended="true", limit=100)
+        return page["approvals"], [*asked]
+
+    snapshot, head = chain.anvil.snapshot(), chain.anvil.head()
+    with (
+        FaultyNode(chain.anvil.url) as node,
+        postgres.cloned(template) as url,
+        Indexing(url, chain.anvil.url, until=head) as indexing,
+    ):
+        node.fault = note
+        client = create_app(settings_for(url, node.url)).test_client()
+        everything, asked_for = read(client)
+        assert asked_for == [(0, head)] and read(client) == (everything, [])
+        try:
+            chain.do("coin", "approve", chain.anvil.accounts[9], 8)
+            indexing.wait_for(head + 1)
+            more, asked_for = read(client)
+            assert asked_for == [(head + 1, head + 1)] and len(more) == len(everything) + 1
+        finally:
+            chain.replace_since(snapshot)
+        indexing.wait_for(chain.anvil.head())
+        again, asked_for = read(client)
+        assert again == everything and asked_for == [(0, chain.anvil.head())]
+
+
+def test_events_that_the_node_owes_hold_no_other_owners_page(
+    postgres: Postgres, template: str, chain: Chain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All instances had one lock, inside of which the first one waited for the node."""
+    be_patient(monkeypatch)
+    asked, answers = threading.Event(), threading.Event()
+
+    def owe_events(calls: Calls, forward: Forward) -> Reply:
+        if chain.owner.removeprefix("0x") in str(calls) and "eth_getLogs" in str(calls):
+            asked.set()
+            answers.wait(60)
+        return Reply(body=forward(calls))
+
+    other = chain.anvil.accounts[7]
+    with (
+        FaultyNode(chain.anvil.url) as node,
+        postgres.cloned(template) as url,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        indexing = Indexing(url, chain.anvil.url).run_until(chain.anvil.head())
+        node.fault = owe_events
+        app = create_app(settings_for(indexing.settings.database_url, node.url))
+        first = pool.submit(app.test_client().get, f"/address/{chain.owner}?tab=approvals")
+        assert asked.wait(60)
+        with app.test_client() as client:
+            page = client.get(
+                f"/address/{other}?tab=approvals", environ_base={"REMOTE_ADDR": "192.0.2.7"}
+            )
+        assert (page.status_code, first.done()) == (200, False)
+        answers.set()
+
+
 def test_events_of_the_node_begin_where_its_time_ends(
     postgres: Postgres, template: str, chain: Chain, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -289,6 +371,7 @@ def test_events_of_the_node_begin_where_its_time_ends(
     with FaultyNode(chain.anvil.url) as node, postgres.cloned(template) as url:
         indexing = Indexing(url, chain.anvil.url).run_until(chain.anvil.head())
         whole = by_key(create_app(indexing.settings).test_client(), chain.owner, ended="true")
+        be_patient(monkeypatch)
         monkeypatch.setattr("scan.extensions.approvals.events.MOST_EVENTS", 9)
         node.fault = refuse_wide
         client = create_app(settings_for(url, node.url)).test_client()

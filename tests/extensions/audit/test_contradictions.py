@@ -112,4 +112,4 @@ def test_a_range_is_neither_repaired_nor_digested(finished):
     for option in ("repair", "digest"):
         chosen = {"repair": False, "digest": False, "node": False, option: True}
         with pytest.raises(SettingError, match="not possible together"):
-            audit.run(finished, Namespace(first=1, last=None, **chosen))
+            audit.run(finished, Namespace(first=1, last=None, proofs=None, **chosen))

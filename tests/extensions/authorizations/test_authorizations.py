@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -80,12 +81,24 @@ def play(node: Anvil) -> None:
         node.mine()
 
 
-@pytest.fixture(scope="module")
-def delegations(postgres: Postgres, template: str) -> Iterator[Delegations]:
+@contextmanager
+def played(postgres: Postgres, template: str) -> Iterator[Delegations]:
     with Anvil() as node, postgres.cloned(template) as url:
         play(node)
         settings = Indexing(url, node.url).run_until(node.head()).settings
         yield Delegations(node, url, create_app(settings).test_client())
+
+
+@pytest.fixture(scope="module")
+def delegations(postgres: Postgres, template: str) -> Iterator[Delegations]:
+    with played(postgres, template) as chain:
+        yield chain
+
+
+@pytest.fixture
+def own_delegations(postgres: Postgres, template: str) -> Iterator[Delegations]:
+    with played(postgres, template) as chain:
+        yield chain
 
 
 def rows(url: str) -> list[dict[str, Any]]:
@@ -260,10 +273,9 @@ def test_what_was_missed_while_the_extension_was_off_is_not_guessed(
 
 @pytest.mark.long
 def test_bulk_reorganisations_and_the_audit_agree(
-    delegations: Delegations, postgres: Postgres, template: str, tmp_path: Path
+    own_delegations: Delegations, postgres: Postgres, template: str, tmp_path: Path
 ) -> None:
-    """The last of the tests, since it reorganises the chain."""
-    node, whole, _ = delegations
+    node, whole, _ = own_delegations
     head = node.head()
     assert auditing.run(settings_for(whole, node.url), node=True) == 0
     with postgres.cloned(template) as url:

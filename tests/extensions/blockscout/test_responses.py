@@ -242,6 +242,31 @@ def test_a_transactions_fees_add_up(ask: Asking, truth: Truth) -> None:
         assert shown["transaction_fees"] == str(fees)
 
 
+def test_the_block_of_a_transaction_is_its_first_confirmation(ask: Asking, truth: Truth) -> None:
+    head = truth.blocks[0]["number"]
+    expected = {sent["hash"]: head - sent["blockNumber"] + 1 for sent in truth.transactions}
+    rows = ask.rows("/transactions")
+    assert {row["hash"]: row["confirmations"] for row in rows} == expected
+    for row in (rows[0], rows[-1]):
+        shown = ask(f"/transactions/{row['hash']}")
+        assert shown["confirmations"] == expected[row["hash"]]
+
+
+def test_totals_are_of_the_token_s_type(ask: Asking, truth: Truth) -> None:
+    decimals = {token["address"]: str(token["decimals"]) for token in truth.tokens}
+    totals = []
+    for transfer in truth.token_transfers:
+        item = {"token_id": transfer["tokenId"], "token_instance": None}
+        amount = {"value": transfer["value"], "decimals": decimals[transfer["tokenAddress"]]}
+        of_types = {
+            "BEP20": amount,
+            "BEP721": item,
+            "BEP1155": {**item, "value": transfer["value"], "decimals": None},
+        }
+        totals.append(of_types[transfer["tokenType"]])
+    assert [transfer["total"] for transfer in ask.rows("/token-transfers")] == totals
+
+
 def test_tokens_and_their_holders(ask: Asking, truth: Truth) -> None:
     listed = ask.rows("/tokens")
     assert {t["address_hash"].lower() for t in listed} == {t["address"] for t in truth.tokens}
@@ -289,11 +314,20 @@ def test_the_chain_in_numbers(ask: Asking, truth: Truth) -> None:
     assert stats["total_blocks"] == str(len(truth.blocks))
     assert stats["total_transactions"] == str(len(truth.transactions))
     assert stats["total_gas_used"] == str(sum(int(b["gasUsed"]) for b in truth.blocks))
+    assert stats["total_addresses"] == str(len(truth.addresses))
     assert stats["coin_price"] is None
     assert ask("/main-page/blocks")[0]["height"] == truth.blocks[0]["number"]
     assert len(ask("/main-page/transactions")) == 6
     status = ask("/main-page/indexing-status")
     assert (status["indexed_blocks_ratio"], status["finished_indexing"]) == (1.0, True)
+
+
+def test_an_index_without_blocks_has_nothing(database_url: str) -> None:
+    ask = Asking(create_app(settings_for(database_url, NOBODY)).test_client())
+    stats = ask("/stats")
+    totals = ("total_addresses", "total_blocks", "total_transactions", "transactions_today")
+    assert {stats[name] for name in totals} == {"0"}
+    assert ask("/blocks") == ask("/transactions") == {"items": [], "next_page_params": None}
 
 
 def test_paths_may_end_in_a_slash_and_with_a_key(ask: Asking) -> None:

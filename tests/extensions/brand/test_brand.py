@@ -197,7 +197,7 @@ def test_the_own_colours_pass_the_same_check() -> None:
         ({"logo": "/no/such/file"}, "cannot be read: No such file"),
         ({"logo": "/"}, "cannot be read"),
         ({"logo": 1}, "must be a text"),
-        ({"name": "x" * 31}, "must have at most 30 printable characters"),
+        ({"name": "x" * 31}, "must be a text of at most 30 printable characters"),
         ({"notice": "a\nb"}, "printable"),
         ({"robots": "yes"}, "must be one of index, none"),
         *(

@@ -75,14 +75,14 @@ def test_without_the_extra_command_and_log_say_how_to_install_it(database_url, a
     command = (sys.executable, "-c", WITHOUT_EXTRA)
     environment = {"DATABASE_URL": database_url, "RPC_URL": "http://127.0.0.1:1"}
     done = forked_python.run([*command, "backfill", "chain"], cwd=ROOT, env=environment)
-    assert (done.returncode, "scan[bulk]" in done.stderr) == (1, True), done.stderr
+    assert (done.returncode, "[bulk]'" in done.stderr) == (1, True), done.stderr
     head = 40
     anvil.mine(head)
     process = IndexerProcess(database_url, anvil.url, SCAN_DATA_DIR=str(tmp_path), **FAR)
     process.command = (*command, "index")
     with process:
         process.wait_for(head, hash_of(anvil, head))
-        lines = [line for line in process.output().splitlines() if "scan[bulk]" in line]
+        lines = [line for line in process.output().splitlines() if "[bulk]'" in line]
     assert len(lines) == 1, lines
 
 

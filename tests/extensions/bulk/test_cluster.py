@@ -9,6 +9,7 @@ from pyarrow import fs
 
 from scan.commands import main
 from scan.ethereum.client import Node
+from scan.ethereum.served_chain import ChainIdentity
 from scan.extensions.bulk import cluster, range_scheduler
 from scan.extensions.bulk.block_columns import SPOOLED
 from scan.extensions.bulk.cluster import ClusterPool
@@ -19,7 +20,7 @@ from scan.extensions.bulk.range_store import FOLDER, RangeStore, StoreFailed
 from scan.extensions.bulk.resources import Cluster
 from scan.extensions.bulk.spool import RangeTask, SpoolFailed, spool_range
 from scan.indexer.block_source import BlockSource
-from scan.indexer.chain_identity import ChainIdentity, read_identity
+from scan.indexer.chain_identity import read_identity
 from scan.indexer.log_selection import NO_LOGS
 from tests.conftest import Played
 from tests.support.dask_cluster import DaskCluster

@@ -5,6 +5,7 @@ import re
 from html import unescape
 
 import pytest
+from eth_utils import keccak
 
 from tests.contracts.test_encode_and_values import CONSTRUCTOR, OWNER
 from tests.pages.test_browser import least_shift
@@ -57,6 +58,13 @@ def vault(explorer: Explorer) -> str:
     return address
 
 
+@pytest.fixture
+def page(page: Page) -> Page:
+    """With a wallet, whose requests wait for answer()."""
+    page.before_scripts(WALLET)
+    return page
+
+
 def press(page: Page, function: str, *arguments: str, value: str | None = None) -> None:
     page.evaluate(f"window.form = document.querySelector(`form[data-function='{function}']`)")
     page.evaluate("form.closest('details').open = true; window.asked.length = 0")
@@ -90,7 +98,6 @@ def test_a_contract_is_written_with_a_wallet(
 ) -> None:
     anvil = explorer.anvil
     sender, chain = anvil.accounts[0], anvil.call("eth_chainId")
-    page.before_scripts(WALLET)
     page.open(f"{explorer_url}/address/{vault}?tab=contract&view=read")
     values = page.text(".values")
     assert CHECKSUMMED in values and "<b>first</b>" in values and "coins" in values
@@ -288,6 +295,12 @@ def test_a_hostile_abi_makes_a_page(explorer: Explorer, vault: str) -> None:
         assert "<script>window" not in shown.text and "\u202e" not in text
     values = explorer.client.get(f"/api/v1/contracts/{address}/values")
     assert values.status_code == 200 and values.json["values"] == []
-    over = {"functionName": names[0], "args": []}
-    answer = explorer.client.post(f"/api/v1/contracts/{address}/encode", json=over)
-    assert answer.status_code in (200, 400)
+    for name, arguments, signature in (
+        (names[0], [], f"{names[0]}()"),
+        ("over", ["1"], "over(uint256)"),
+        ("over", ["1", ["2"]], "over(uint256,uint256[])"),
+    ):
+        body = {"functionName": name, "args": arguments}
+        answer = explorer.client.post(f"/api/v1/contracts/{address}/encode", json=body)
+        assert (answer.status_code, answer.json["function"]) == (200, signature)
+        assert answer.json["data"].startswith(f"0x{keccak(text=signature)[:4].hex()}")

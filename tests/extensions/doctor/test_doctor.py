@@ -12,7 +12,7 @@ import pytest
 from tests.commands.test_command import scan
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute
-from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply, refuse_method
+from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply, node_error, refuse_method
 from tests.support.indexing import Indexing
 from tests.support.serving import NOWHERE, gunicorn
 
@@ -67,6 +67,20 @@ def test_a_sound_set_up_has_no_errors(sound: SetUp) -> None:
     for words in ("chain 31337, block 5", "an archive", "traces by", "schema is current"):
         assert words in texts
     assert all(finding["advice"] for finding in findings if finding["level"] == "error")
+
+
+def test_a_variable_that_nothing_reads_is_a_warning(sound: SetUp) -> None:
+    findings = sound.examine(SCAN_RATE_LIMIT_PAGE="1/day", SCAN_METRICS_PORT="9100")
+    assert [tuple(f.values()) for f in findings if f["subject"] == "settings"] == [
+        ("warning", "settings", f"{name} {reason}", "correct or remove it")
+        for name, reason in (
+            (
+                "SCAN_METRICS_PORT",
+                "is no longer read: scan index and scan deliver have --metrics-port",
+            ),
+            ("SCAN_RATE_LIMIT_PAGE", "is not a setting; did you mean SCAN_RATE_LIMIT_PAGES?"),
+        )
+    ]
 
 
 def test_settings_of_the_server_that_lose_data_are_errors(sound: SetUp) -> None:
@@ -195,3 +209,10 @@ def test_the_text_has_one_line_per_check_and_advice_below(sound: SetUp) -> None:
     lines = done.stdout.splitlines()
     [line] = [n for n, line in enumerate(lines) if line.startswith("error    node")]
     assert lines[line + 1].strip().startswith("-> ")
+
+
+def test_a_node_cannot_write_lines_of_the_report(sound: SetUp) -> None:
+    with FaultyNode(sound.anvil.url) as node:
+        node.fault = node_error(-32000, "no\nok       node       all is well\x1b[2J")
+        done = scan("doctor", RPC_URL=node.url, DATABASE_URL="")
+    assert r"no\nok       node       all is well\u001b[2J" in done.stdout

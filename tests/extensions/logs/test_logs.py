@@ -258,6 +258,29 @@ def test_logs_of_a_busy_contract_come_from_a_slow_node(
         ended.set()
 
 
+def test_one_log_of_a_busy_contract_takes_one_block_of_a_slow_node(
+    lying: tuple[FaultyNode, FlaskClient], scenario: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Eight blocks were read, then for two seconds more to count the others."""
+    node, client = lying
+    monkeypatch.setattr("scan.extensions.logs.node_logs.COUNT_S", 0.0)
+    asked: list[list[range]] = []
+
+    def note(calls: faulty_node.Calls, forward: faulty_node.Forward) -> faulty_node.Reply:
+        asked.append(ranges_of(calls))
+        return faulty_node.Reply(body=forward(calls))
+
+    node.fault = note
+    addresses = [log["address"] for log in scenario.truth.logs]
+    busiest = max(addresses, key=addresses.count)
+    newest = next(log for log in scenario.truth.logs if log["address"] == busiest)
+    page = get(client, "/logs", address=busiest, limit=1)
+    same(page["logs"], [newest])
+    assert page["total"] is None and page["next"]
+    number = newest["blockNumber"]
+    assert [blocks for blocks in asked if blocks] == [[range(number, number + 1)]]
+
+
 def test_a_client_has_many_logs_read_once_at_a_time(
     lying: tuple[FaultyNode, FlaskClient], monkeypatch: pytest.MonkeyPatch
 ) -> None:

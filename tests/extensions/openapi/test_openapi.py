@@ -66,6 +66,7 @@ def test_every_error_of_the_code_is_documented() -> None:
     documented = {(status, code) for status, (*_, codes) in ERRORS.items() for code in codes}
     assert codes == documented | {
         (405, "method_not_allowed"),  # an answer to no operation
+        (403, "foreign_form"),  # to forms of pages
         (421, "misdirected_request"),  # only nginx sees it
     }
 

@@ -40,7 +40,7 @@ from tests.support.table_digest import digest
 ANNA, BERT, CARL = address("anna"), address("bert"), address("carl")
 DAY_S = 86_400
 DAYS, KEPT_DAYS, BLOCKS_A_DAY = 40, 20, 1
-FINALITY = 4
+KEEP, FINALITY = Keep(None, KEPT_DAYS * DAY_S), 4
 ROWS = "SELECT count(*)::int FROM transactions"
 FIRST = "SELECT first_block::int FROM retention"
 REMOVED = """
@@ -84,28 +84,37 @@ def remove(retention: Retention, head: int) -> None:
 
 
 @pytest.fixture(scope="module")
-def followed(postgres: Postgres, template: str) -> Iterator[Followed]:
+def forty_days(postgres: Postgres, template: str) -> Iterator[Followed]:
     first_s = int(time.time()) - DAYS * DAY_S
-    with (
-        postgres.cloned(template) as url,
-        closing(Database(url, statement_timeout_ms=0)) as database,
-        pytest.MonkeyPatch.context() as patch,
-    ):
+    with postgres.cloned(template) as url, pytest.MonkeyPatch.context() as patch:
         use_short_checkpoints(url)
         patch.setattr(retention, "WAIT_S", 0.0)
         patch.setattr(partitions, "LEAST_KEPT_ROWS", 1)
-        keep = Keep(None, KEPT_DAYS * DAY_S)
-        own = Retention(database, keep, FINALITY)
-        chain = Chain(database, Writer(database, 10**6, keep))
-        hashes, rows = [], []
-        for number in range(DAYS * BLOCKS_A_DAY):
-            at_s = first_s + number * DAY_S // BLOCKS_A_DAY
-            hashes.append(chain.append(moves(number), timestamp_s=at_s))
-            remove(own, number)
-            rows.append(execute(url, ROWS)[0][0])
+        with closing(Database(url, statement_timeout_ms=0)) as database:
+            own = Retention(database, KEEP, FINALITY)
+            chain = Chain(database, Writer(database, 10**6, KEEP))
+            hashes, rows = [], []
+            for number in range(DAYS * BLOCKS_A_DAY):
+                at_s = first_s + number * DAY_S // BLOCKS_A_DAY
+                hashes.append(chain.append(moves(number), timestamp_s=at_s))
+                remove(own, number)
+                rows.append(execute(url, ROWS)[0][0])
         [(first,)] = execute(url, FIRST)
-        settings = settings_for(url, NOWHERE)
-        yield Followed(settings, chain, own, hashes, rows, first)
+        yield Followed(settings_for(url, NOWHERE), chain, own, hashes, rows, first)
+
+
+@pytest.fixture
+def followed(postgres: Postgres, forty_days: Followed) -> Iterator[Followed]:
+    made = urlsplit(forty_days.settings.database_url).path.removeprefix("/")
+    with (
+        postgres.cloned(made) as url,
+        closing(Database(url, statement_timeout_ms=0)) as database,
+    ):
+        yield forty_days._replace(
+            settings=settings_for(url, NOWHERE),
+            chain=forty_days.chain.over(database, Writer(database, 10**6, KEEP)),
+            retention=Retention(database, KEEP, FINALITY),
+        )
 
 
 @pytest.fixture
@@ -216,12 +225,9 @@ def test_a_fork_below_what_is_kept_says_that_no_setting_helps(followed, monkeypa
     ],
 )
 def test_an_audit_finds_what_was_changed(followed, change):
-    spoil(followed.settings, change)
-    try:
-        assert run(followed.settings) == DIFFERS
-    finally:
-        spoil(followed.settings, change.replace(" + 1", " - 1"))
     assert run(followed.settings) == EXACT
+    spoil(followed.settings, change)
+    assert run(followed.settings) == DIFFERS
 
 
 def test_a_node_that_names_a_time_in_the_future_has_no_more_removed(followed):

@@ -173,7 +173,7 @@ class MadeChain:
             hash_ = keccak(encoded)
         frame = {
             **{"type": "CALL", "from": transaction["from"], "to": transaction["to"]},
-            **{"value": transaction["value"], "gas": transaction["gas"], "input": b""},
+            **{name: transaction[name] for name in ("value", "gas", "input")},
             **{"gasUsed": receipt["gasUsed"], "output": b"", "calls": []},
             **(trace or {}),
         }

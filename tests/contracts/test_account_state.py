@@ -1,0 +1,38 @@
+"""How long a request waits for the node's balances."""
+
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec, module_from_spec
+from typing import Any
+
+import pytest
+
+from scan.errors import UpstreamFailed
+
+pytestmark = pytest.mark.check
+
+ADDRESS, HASH = bytes(20), bytes(32)
+
+
+class Silent:
+    """A session whose node never answers, and the seconds for which it is waited for."""
+
+    def __init__(self) -> None:
+        self.waited_s: list[float] = []
+
+    def within(self, seconds: float) -> "Silent":
+        self.waited_s.append(seconds)
+        return self
+
+    def results(self, *_: object) -> list[Any]:
+        raise UpstreamFailed("The node does not answer.")
+
+
+def test_the_node_has_500_ms_for_balances_of_coin_and_of_tokens() -> None:
+    """The module is loaded anew, since for all other tests conftest.py gives the node more time."""
+    spec = find_spec("scan.contracts.account_state")
+    assert isinstance(spec, ModuleSpec) and spec.loader
+    spec.loader.exec_module(account_state := module_from_spec(spec))
+    states, node = account_state.AccountStates(), Silent()
+    assert states.at(node, ADDRESS, 1, HASH) is None
+    assert states.token_balance_at(node, ADDRESS, ADDRESS, 1, HASH) is None
+    assert node.waited_s == [0.5, 0.5]

@@ -1,0 +1,124 @@
+"""The upgrade as docs/operation.md has it, from one commit of a checkout to the next."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+from pathlib import Path
+
+import pytest
+
+from tests.support.database import Postgres, execute
+from tests.support.documents import blocks
+from tests.support.serving import ROOT
+
+DOCUMENT = ROOT / "docs/operation.md"
+[UPGRADE] = [block for block in blocks(DOCUMENT, "sh") if "test_upgrade.py" in block.note]
+TREE = ("deploy", "gunicorn.conf.py", "migrations", "scan", "schema.sql", "sql")
+ENVIRONMENT = """\
+# A comment.
+DATABASE_URL={}
+RPC_URL=http://127.0.0.1:1/?a=1&b=2
+SCAN_KEEP_DAYS="5000 blocks"
+SCAN_CHAIN_NAME=Two words
+"""
+# What the commands call besides Scan and git. pip has nothing to install: the tree has all.
+PROGRAMS = {
+    "opt/scan/.venv/bin/pip": "true",
+    "opt/scan/.venv/bin/scan": f'[ "$1" = status ] || exec {sys.executable} -m scan "$@"',
+    "bin/systemctl": 'echo "systemctl $*" >> "$CALLS"',
+    "bin/runuser": 'echo "runuser $*" >> "$CALLS"; shift 3; exec "$@"',
+}
+
+
+def run(folder: Path, command: str) -> str:
+    """In a shell for which `folder` is the root."""
+    for path in ("/opt/scan", "/etc/scan"):
+        command = command.replace(path, f"{folder}{path}")
+    done = subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", command],
+        cwd=folder,
+        env={"PATH": f"{folder}/bin:{os.environ['PATH']}", "CALLS": f"{folder}/calls"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, (command, done.stdout, done.stderr)
+    return done.stdout
+
+
+def commit(folder: Path) -> None:
+    author = "-c user.name=a -c user.email=a@b.example"
+    run(folder, f"git -C upstream add --all && git -C upstream {author} commit --quiet -m next")
+
+
+@pytest.fixture
+def empty_url(postgres: Postgres) -> Iterator[str]:
+    with postgres.cloned("template1") as url:
+        yield url
+
+
+@pytest.fixture
+def machine(tmp_path: Path, empty_url: str) -> Path:
+    """A folder with what an installation has in /opt/scan, a clone of `upstream`, and /etc/scan."""
+    upstream = tmp_path / "upstream"
+    for name in TREE:
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
+        upstream.mkdir(exist_ok=True)
+        copy(ROOT / name, upstream / name)
+    (upstream / ".gitignore").write_text("__pycache__\n.venv\n")
+    script = upstream / "deploy/as-service"
+    script.write_text(script.read_text().replace("/etc/scan", f"{tmp_path}/etc/scan"))
+    run(tmp_path, "git init --quiet upstream")
+    commit(tmp_path)
+    run(tmp_path, "git clone --quiet upstream /opt/scan")
+    (tmp_path / "etc/scan").mkdir(parents=True)
+    (tmp_path / "etc/scan/environment").write_text(ENVIRONMENT.format(empty_url))
+    for name, text in PROGRAMS.items():
+        program = tmp_path / name
+        program.parent.mkdir(parents=True, exist_ok=True)
+        program.write_text(f"#!/bin/sh\n{text}\n")
+        program.chmod(0o755)
+    return tmp_path
+
+
+def test_the_documented_upgrade_applies_what_the_new_commit_brings(machine, empty_url):
+    run(machine, "cd /opt/scan && deploy/as-service migrate")
+    migration = machine / "upstream/migrations/0001_added.sql"
+    migration.write_text("-- Adds a column.\nALTER TABLE blocks ADD COLUMN added text;\n")
+    commit(machine)
+    (machine / "calls").unlink()
+    printed = run(machine, UPGRADE.text)
+    assert "0001_added.sql: Adds a column.\n" in printed
+    assert "applied 0001_added.sql\n" in printed
+    execute(empty_url, "SELECT added FROM blocks")
+    scan = f"runuser -u scan -- {machine}/opt/scan/.venv/bin/scan"
+    assert (machine / "calls").read_text().splitlines() == [
+        f"{scan} migrate --plan",
+        "systemctl stop scan-index",
+        f"{scan} migrate",
+        "systemctl start scan-index",
+        "systemctl restart scan-deliver",
+        *(f"systemctl restart scan-api@{port}" for port in (8001, 8002, 8003)),
+    ]
+
+
+@pytest.mark.check
+def test_a_file_of_variables_is_read_as_systemd_reads_it():
+    """systemd.exec(5), EnvironmentFile=."""
+    loader = SourceFileLoader("as_service", str(ROOT / "deploy/as-service"))
+    spec = spec_from_loader("as_service", loader)
+    assert spec is not None
+    module = module_from_spec(spec)
+    loader.exec_module(module)
+    text = (
+        '# a comment\n; another one\n\nA=1\n B = two words \nC="5000 blocks"\nD=\'a "b"\'\n'
+        "E=https://h/?a=1&b=$HOME#c\nF=a\\ b\\\nc\nG=\nH=it's\n"
+    )
+    assert module.variables(text) == {
+        **{"A": "1", "B": "two words", "C": "5000 blocks", "D": 'a "b"'},
+        **{"E": "https://h/?a=1&b=$HOME#c", "F": "a bc", "G": "", "H": "it's"},
+    }

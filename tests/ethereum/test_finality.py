@@ -1,0 +1,63 @@
+"""Which blocks the node calls safe and finalized: asked once for each newest block."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from scan.ethereum.client import Node
+from scan.ethereum.finality import Finality, FinalityReader
+from scan.ethereum.request_node import NodeGateway, NodeSession
+from scan.rate_limits.concurrency import WaitingThreads
+from tests.support import faulty_node
+from tests.support.faulty_node import Answers, Calls, FaultyNode
+from tests.support.serving import NOWHERE
+
+pytestmark = pytest.mark.check
+
+NUMBERS = {"safe": "0x3c", "finalized": "0x32"}
+
+
+class Tagged(FaultyNode):
+    def __init__(self) -> None:
+        super().__init__(NOWHERE)
+
+    def forward(self, calls: Calls) -> Answers:
+        return [
+            {"jsonrpc": "2.0", "id": call["id"], "result": {"number": NUMBERS[call["params"][0]]}}
+            for call in calls
+        ]
+
+
+@pytest.fixture
+def node() -> Iterator[Tagged]:
+    with Tagged() as node:
+        yield node
+
+
+@pytest.fixture
+def session(node: Tagged, monkeypatch: pytest.MonkeyPatch) -> NodeSession:
+    monkeypatch.setattr("scan.ethereum.finality.TIMEOUT_S", 20.0)  # of a busy machine
+    return NodeGateway(Node([node.url]), WaitingThreads()).session("a")
+
+
+def test_the_node_is_asked_once_for_each_newest_block(node: Tagged, session: NodeSession) -> None:
+    reader = FinalityReader()
+    assert [reader.at(session, 100) for _ in range(3)] == [Finality(60, 50)] * 3
+    assert node.requests == 1
+    assert reader.at(session, 55) == Finality(55, 50)  # block 60 is not indexed yet
+    assert node.requests == 2
+
+
+def test_that_the_chain_has_no_finality_is_remembered(node: Tagged, session: NodeSession) -> None:
+    node.fault = faulty_node.node_error(-32000, "finalized block not found")
+    reader = FinalityReader()
+    assert reader.at(session, 100) == Finality(None, None) == reader.at(session, 100)
+    assert node.requests == 1
+
+
+def test_a_failure_of_the_node_is_not_remembered(node: Tagged, session: NodeSession) -> None:
+    node.fault = faulty_node.node_error(-32603, "Internal error")
+    reader = FinalityReader()
+    assert reader.at(session, 100) == Finality(None, None)
+    node.fault = None
+    assert reader.at(session, 100) == Finality(60, 50)

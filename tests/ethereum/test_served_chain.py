@@ -1,0 +1,112 @@
+"""A node of another chain is refused: at first, later, behind a proxy, among several nodes."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from scan.ethereum import served_chain
+from scan.ethereum.client import Node, NodeError, WrongChain
+from scan.ethereum.served_chain import ChainIdentity, ServedChain
+from scan.indexer.block_source import BlockSource
+from scan.indexer.chain_identity import read_identity
+from tests.support.anvil import Anvil
+from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply, cut_connection, prune
+
+
+@pytest.fixture(scope="module")
+def right() -> Iterator[Anvil]:
+    with Anvil() as node:
+        yield node
+
+
+@pytest.fixture(scope="module")
+def wrong() -> Iterator[Anvil]:
+    with Anvil("--chain-id", "4242") as node:
+        yield node
+
+
+@pytest.fixture
+def proxy(right: Anvil) -> Iterator[FaultyNode]:
+    with FaultyNode(right.url) as node:
+        yield node
+
+
+def node_of(right: Anvil, *urls: str) -> Node:
+    expected = read_identity(BlockSource(Node([right.url])))
+    return Node(urls, chain=ServedChain(urls, lambda: expected))
+
+
+def test_a_node_that_changes_is_refused_until_it_is_right_again(
+    right: Anvil, wrong: Anvil, proxy: FaultyNode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Behind a proxy, whose connections stay: it is asked again every few seconds."""
+    monkeypatch.setattr(served_chain, "CHECK_AGAIN_S", 0.0)
+    node = node_of(right, proxy.url)
+    assert node.call("eth_chainId") == hex(31337)
+    proxy.upstream = wrong.url
+    for _ in range(2):
+        with pytest.raises(WrongChain, match="but the node at RPC_URL serves chain 4242"):
+            node.batch([])
+            node.call("eth_blockNumber")
+        assert "serves chain 4242" in node.wrong_chain
+    proxy.upstream = right.url
+    assert node.call("eth_chainId") == hex(31337) and node.wrong_chain == ""
+
+
+def test_each_connection_is_checked(right: Anvil, wrong: Anvil, proxy: FaultyNode) -> None:
+    """As to a node that was started anew at the same port."""
+    node = node_of(right, proxy.url)
+    assert node.call("eth_chainId") == hex(31337)
+    proxy.fault, proxy.upstream = cut_connection, wrong.url
+    with pytest.raises(NodeError):
+        node.call("eth_chainId")
+    proxy.fault = None
+    with pytest.raises(WrongChain):
+        node.call("eth_chainId")
+
+
+def test_a_genesis_block_tells_chains_of_one_id_apart(right: Anvil) -> None:
+    expected = read_identity(BlockSource(Node([right.url])))
+    other = ChainIdentity(expected.chain_id, bytes(32))
+    node = Node([right.url], chain=ServedChain([right.url], lambda: other))
+    with pytest.raises(WrongChain, match=f"genesis 0x{expected.genesis_hash[:4].hex()}"):
+        node.call("eth_blockNumber")
+
+
+def test_nothing_is_sent_to_a_node_that_has_just_changed(
+    right: Anvil, wrong: Anvil, proxy: FaultyNode
+) -> None:
+    sent: list[str] = []
+
+    def record(calls: Calls, forward: Forward) -> Reply:
+        sent.extend(call["method"] for call in calls)
+        return Reply(body=forward(calls))
+
+    node = node_of(right, proxy.url)
+    assert node.call("eth_chainId") == hex(31337)
+    proxy.fault, proxy.upstream = record, wrong.url
+    with pytest.raises(WrongChain):
+        node.call("eth_sendRawTransaction", "0x02")
+    assert set(sent) == {"eth_chainId", "eth_getBlockByNumber"}
+
+
+def test_another_node_serves_while_one_is_refused(right: Anvil, wrong: Anvil) -> None:
+    node = node_of(right, wrong.url, right.url)
+    for _ in range(3):
+        assert node.call("eth_chainId") == hex(31337)
+    assert "node 1 of 2 in RPC_URL serves chain 4242" in node.wrong_chain
+
+
+def test_a_node_that_has_pruned_block_0_is_known_by_its_chain_id(
+    right: Anvil, wrong: Anvil, proxy: FaultyNode
+) -> None:
+    proxy.fault = prune(1, "null", genesis=True)
+    assert node_of(right, proxy.url).call("eth_chainId") == hex(31337)
+    proxy.upstream = wrong.url
+    with pytest.raises(WrongChain):
+        node_of(right, proxy.url).call("eth_chainId")
+
+
+def test_an_empty_database_takes_any_chain(wrong: Anvil) -> None:
+    node = Node([wrong.url], chain=ServedChain([wrong.url], lambda: None))
+    assert node.call("eth_chainId") == hex(4242) and node.wrong_chain == ""

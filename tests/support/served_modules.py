@@ -1,0 +1,123 @@
+"""What a request can run: the modules that the application imports, with the parts of extensions
+that these ask the registry for, and their calls of the node.
+
+`python -m tests.support.served_modules` prints each call of the node that a request can make.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+ASKED_FOR = {"parts", "values", "collected", "merged", "first"}  # of the registry
+BESIDE = {"worker"}  # what gunicorn.conf.py asks for
+RPC = re.compile(
+    r"(eth|debug|trace|txpool|net|web3|ots|erigon|arb|zks|linea|bor|clique|rollup)_[A-Za-z]+\Z"
+)
+
+
+class NodeCall(NamedTuple):
+    """A method of the node, the module and function that names it, and the bound on its time."""
+
+    method: str
+    module: str
+    function: str
+    bound: str
+
+
+def modules() -> dict[str, ast.Module]:
+    """All modules of scan/ and app.py, by name."""
+    files = [*(ROOT / "scan").rglob("*.py"), ROOT / "app.py"]
+    paths = {_name(path): path for path in files if "resources" not in path.parts}
+    return {name: ast.parse(path.read_text("utf-8")) for name, path in paths.items()}
+
+
+def served(trees: dict[str, ast.Module]) -> dict[str, ast.Module]:
+    reached: set[str] = set()
+    parts, ahead = {*BESIDE}, {"app"}
+    while ahead:
+        reached |= ahead
+        parts |= {part for name in ahead for part in _parts(trees[name])}
+        ahead = {imported for name in ahead for imported in _imports(trees[name])}
+        ahead |= {name for name in trees if _part(name) in parts}
+        ahead = (ahead & trees.keys()) - reached
+    return {name: trees[name] for name in sorted(reached)}
+
+
+def node_calls(trees: dict[str, ast.Module]) -> list[NodeCall]:
+    calls = {
+        NodeCall(node.value, module, function, _bound(tree))
+        for module, tree in trees.items()
+        for function, inside in functions(tree)
+        for node in inside
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and RPC.match(node.value)
+    }
+    return sorted(calls)
+
+
+def functions(tree: ast.Module) -> Iterator[tuple[str, list[ast.AST]]]:
+    """Each function with what stands in it, then the module with what stands in none."""
+    inner: set[ast.AST] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node not in inner:
+            inside = [*ast.walk(node)]
+            inner |= {*inside}
+            yield node.name, inside
+    yield "", [node for node in ast.walk(tree) if node not in inner]
+
+
+def _bound(tree: ast.Module) -> str:
+    """What a module's sessions are held to by within(), else the budget of the request."""
+    constants = {
+        target.id: ast.unparse(node.value)
+        for node in tree.body
+        if isinstance(node, ast.Assign)
+        for name in node.targets
+        for target in ast.walk(name)
+        if isinstance(target, ast.Name)
+    }
+    bounds = {
+        ast.unparse(node.args[0])
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "within"
+    }
+    named = (f"{name} = {constants[name]}" for name in sorted(bounds) if name in constants)
+    return ", ".join(named) or "BUDGET_S or its caller's"
+
+
+def _name(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _part(module: str) -> str | None:
+    names = module.split(".")
+    return names[3] if names[:2] == ["scan", "extensions"] and len(names) > 3 else None
+
+
+def _parts(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(
+                func=ast.Attribute(value=ast.Name(id="registry"), attr=name),
+                args=[ast.Constant(value=str(part)), *_],
+            ) if name in ASKED_FOR:
+                yield part
+
+
+def _imports(tree: ast.Module) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+if __name__ == "__main__":
+    for call in node_calls(served(modules())):
+        print(*call, sep="\t")

@@ -1,0 +1,33 @@
+"""The figures of the guides are promises: a bound that changes has to change there, too. What the
+bounds do is shown by the tests of what they bound."""
+
+import tomllib
+from importlib import import_module
+
+import pytest
+
+from tests.support.serving import ROOT
+
+pytestmark = pytest.mark.check
+
+STATED = tomllib.loads((ROOT / "tests/support/stated_figures.toml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("guide", STATED)
+def test_a_guide_states_what_holds(guide: str) -> None:
+    text = " ".join((ROOT / "docs" / guide).read_text(encoding="utf-8").split())
+    wrong = [phrase for phrase in STATED[guide] if phrase not in text]
+    for phrase, places in STATED[guide].items():
+        wrong += [f"{phrase}: {place}" for place in places if not holds(place, places[place])]
+    assert wrong == []
+
+
+def holds(place: str, stated: object) -> bool:
+    """Whether `module: expression` has the value, or a file has all of the texts."""
+    module, _, expression = place.partition(": ")
+    if not expression:
+        assert isinstance(stated, list)
+        content = (ROOT / place).read_text(encoding="utf-8")
+        return all(text in content for text in stated)
+    value = eval(expression, dict(vars(import_module(f"scan.{module}"))))
+    return bool(stated == ([*value] if isinstance(value, tuple) else value))

@@ -1,0 +1,236 @@
+"""Nobody's wait holds others: one door from a request to the node, compilers and slow locks.
+
+The door is a place of WaitingThreads, or one of CompilerPlaces inside of that: it counts those who
+hold it, has a time-out and knows the client.
+"""
+
+import ast
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from scan.cached_values import cached_property
+from tests.support.served_modules import functions, modules, node_calls, served
+
+pytestmark = pytest.mark.check
+
+SERVED = served(modules())
+GATEWAY = "scan.ethereum.request_node"
+# What may name a node: the door, what puts it before the node, and what only an indexer calls.
+OF_NODE = {
+    "scan.contracts.index_node": "makes it, for the gateway",
+    GATEWAY: "the door",
+    "scan.ethereum.client": "the node",
+    "scan.extensions.ipc.node_sockets": "a connection of the node's client",
+    "scan.ethereum.fork_schedule": "beside the rows of blocks, for the indexer",
+}
+# Sessions with the node, each with the client that its places are counted for.
+SESSIONS = {
+    ("scan.queries.reader", "self.client()"),
+    ("scan.verification.creation_reader", "_CLIENT"),
+    ("scan.api.health", "HEALTH"),
+}
+# Functions of threads of their own, which no request waits for.
+OWN_THREADS = {
+    ("scan.accounts.key_usage", "_run"),
+    ("scan.database.deadlines", "_watch"),
+    ("scan.extensions.item_media.document_queue", "take"),
+    ("scan.extensions.shared_limits.storage_health", "_probe"),
+    ("scan.extensions.streams.broadcaster", "_run"),
+    ("scan.extensions.streams.broadcaster", "_wait"),
+    ("scan.extensions.verification_jobs.job_runner", "_run"),
+    ("scan.http.replica_poller", "_run"),
+    ("scan.http.worker_thread", "_run"),
+    ("scan.outbound.deadlines", "_run"),
+}
+# What waits, by module and function: for whom, or in which place.
+WAITS = {
+    ("scan.rate_limits.concurrency", "_wait"): "the door",
+    ("scan.ethereum.request_node", "acquire"): "in a place, until the session's deadline",
+    ("scan.extensions.internal_transfers.transaction_traces", "_alone"): "NodeSession.acquire()",
+    ("scan.extensions.verification_jobs.jobs", "_wait_until"): "in a place",
+    ("scan.extensions.etherscan.verification", "verification_status"): "VerificationJobs.wait()",
+    ("scan.extensions.sourcify.blueprint", "get_verification"): "VerificationJobs.wait()",
+    ("scan.extensions.equal_creations.contract_comparison", "request"): "in a place",
+    ("scan.http.indexed_block", "wait_for"): "in a place",
+    ("scan.http.middleware", "_wait_for_block"): "IndexedBlock.wait_for()",
+    ("scan.outbound.urls", "resolve"): "in a place, or in a thread of the deliverer",
+    ("scan.verification.compiler_places", "running"): "in a place, among those admitted",
+    ("scan.verification.compiler_installer", "compiler"): "in a place, among those admitted",
+    ("scan.verification.sandbox", "_wait"): "a running place",
+    ("scan.verification.sandbox", "end_session"): "a process that is killed",
+    ("scan.extensions.shared_limits.redis_windows", "charge"): "within Redis's time-out",
+    ("scan.extensions.shared_limits.redis_windows", "peek"): "within Redis's time-out",
+    ("scan.server.worker", "_flask_ran"): "nothing: the future is done",
+    ("scan.database.migrations", "_retry_while_locked"): "a command",
+}
+WAITING = {"wait", "wait_for", "result", "sleep", "acquire"}
+# A window's result is a record, and a lock that is not free is left.
+NO_WAIT = ("window.result", "acquire(blocking=False)")
+LOCKS = {"Lock", "RLock", "Condition"}
+# What a thread must not do while it holds a lock that requests take.
+SLOW = {
+    *("row", "rows", "value", "prepared_row", "prepared_value", "transaction", "execute"),
+    *("call", "batch", "results", "session", "place", "hold_processor"),
+    *("sleep", "result", "acquire", "urlopen", "getaddrinfo"),
+}
+# Locks that only threads of their own take.
+SLOW_LOCKS = {
+    ("scan.accounts.key_usage", "flush"),
+    ("scan.extensions.streams.block_events", "lines"),
+}
+
+
+def test_requests_reach_the_node_through_the_gateway_alone() -> None:
+    users = {
+        module
+        for module, tree in SERVED.items()
+        for origin, name in _names(tree)
+        if (origin, name) == ("scan.ethereum.client", "Node") or origin == "scan.ethereum.transport"
+    }
+    assert users == OF_NODE.keys(), f"{GATEWAY} is the way from a request to the node"
+    for maker in ("NodeGateway", "node_of_index"):
+        assert {module for module, call in _calls() if _called(call) == maker} == {"app"}
+
+
+def test_sessions_with_the_node_know_their_client() -> None:
+    sessions = {
+        (module, ast.unparse(call.args[0]))
+        for module, call in _calls()
+        if _called(call) == "session" and "gateway" in ast.unparse(call.func)
+    }
+    assert sessions == SESSIONS
+
+
+def test_every_call_of_the_node_has_a_time_and_a_place() -> None:
+    calls = node_calls(SERVED)
+    assert {"eth_call", "eth_getLogs", "eth_sendRawTransaction"} <= {call.method for call in calls}
+    outside = {call.module for call in calls} & (OF_NODE.keys() - {GATEWAY, "scan.ethereum.client"})
+    assert outside == {"scan.ethereum.fork_schedule"}
+
+
+def test_compilers_run_in_places_alone() -> None:
+    """verify() takes a compiler's place; a request that calls it holds one of the waiting ones."""
+    compiling = {module for module, call in _calls() if _called(call) == "compile_source"}
+    assert compiling == {"scan.verification.submission_compilations"}
+    verifying = {module for module, call in _calls() if _called(call) == "verify"}
+    held = {
+        module
+        for module, tree in SERVED.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.With) and "place_for_long" in ast.unparse(node.items[0])
+        for call in ast.walk(node)
+        if isinstance(call, ast.Call) and _called(call) == "verify"
+    }
+    assert verifying - held <= {"scan.extensions.verification_jobs.job_runner"}
+    assert {"scan.api.contracts", "scan.extensions.contract_details.pages"} <= held
+
+
+def test_whatever_waits_has_a_place_or_a_thread_of_its_own() -> None:
+    waits = {
+        (module, function): ast.unparse(node)
+        for module, tree in SERVED.items()
+        for function, inside in functions(tree)
+        for node in inside
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in WAITING
+        and not any(text in ast.unparse(node) for text in NO_WAIT)
+    }
+    known = WAITS.keys() | OWN_THREADS
+    assert {at: text for at, text in waits.items() if at not in known} == {}
+    assert known - waits.keys() == set()
+
+
+def test_no_lock_is_held_while_something_slow_goes_on() -> None:
+    slow = {
+        (module, function): call
+        for module, tree in SERVED.items()
+        for function, held in _held(tree)
+        for call in _reached(tree, held)
+        if call in SLOW
+    }
+    assert {at: call for at, call in slow.items() if at not in SLOW_LOCKS} == {}
+    assert SLOW_LOCKS - slow.keys() == set()
+
+
+def test_a_property_of_one_request_holds_none_of_another() -> None:
+    computing, goes_on = threading.Event(), threading.Event()
+
+    class Reads:
+        def __init__(self, waits: bool) -> None:
+            self.waits, self.times = waits, 0
+
+        @cached_property
+        def events(self) -> int:
+            self.times += 1
+            if self.waits:
+                computing.set()
+                assert goes_on.wait(60)
+            return self.times
+
+    slow, quick = Reads(True), Reads(False)
+    with ThreadPoolExecutor(2) as pool:
+        waiting = pool.submit(lambda: slow.events)
+        assert computing.wait(60)
+        try:
+            assert pool.submit(lambda: (quick.events, quick.events)).result(60) == (1, 1)
+            assert not waiting.done()
+        finally:
+            goes_on.set()
+    assert slow.events == 1 and isinstance(Reads.events, cached_property)
+
+
+def _names(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            yield from ((node.module, alias.name) for alias in node.names)
+
+
+def _calls() -> Iterator[tuple[str, ast.Call]]:
+    for module, tree in SERVED.items():
+        yield from ((module, node) for node in ast.walk(tree) if isinstance(node, ast.Call))
+
+
+def _called(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else ast.unparse(call.func)
+
+
+def _held(tree: ast.Module) -> Iterator[tuple[str, list[ast.stmt]]]:
+    """What stands in the `with` block of each lock of a module, by function."""
+    locks = {
+        ast.unparse(target).removeprefix("self.")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Call)
+        if _called(node.value) in LOCKS
+        for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
+    }
+    for function, inside in functions(tree):
+        for node in inside:
+            if isinstance(node, ast.With):
+                held = {ast.unparse(i.context_expr).removeprefix("self.") for i in node.items}
+                if held & locks:
+                    yield function, node.body
+
+
+def _reached(tree: ast.Module, body: list[ast.stmt]) -> set[str]:
+    """The names that are called there, also through functions of the same module."""
+    own = {node.name: node.body for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
+    reached: set[str] = set()
+    ahead = _called_in(body)
+    while ahead:
+        reached |= ahead
+        names = {name.removeprefix("self.") for name in ahead}
+        ahead = {call for name in names for call in _called_in(own.get(name, []))} - reached
+    return {name.rpartition(".")[2] for name in reached}
+
+
+def _called_in(body: list[ast.stmt]) -> set[str]:
+    return {
+        ast.unparse(node.func)
+        for statement in body
+        for node in ast.walk(statement)
+        if isinstance(node, ast.Call) and not any(text in ast.unparse(node) for text in NO_WAIT)
+    }

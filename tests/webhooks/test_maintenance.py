@@ -1,0 +1,99 @@
+"""What a dispatcher does besides sending: it removes what is old, and ends leases of the dead."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from scan.webhooks.queues import DeliveryQueues, now
+from tests.support.database import execute
+from tests.support.made_blocks import Move, address
+from tests.support.receiver import Receiver
+from tests.support.serving import wait_until
+from tests.support.webhooks import Webhooks
+
+OWNER, OTHER = address("owner"), address("other")
+KEPT = [
+    ("delivered", timedelta(hours=23, minutes=50)),
+    ("failed", timedelta(days=6, hours=23, minutes=50)),
+    ("cancelled", timedelta(days=6, hours=23, minutes=50)),
+]
+DELETED = [
+    ("delivered", timedelta(hours=24, minutes=1)),
+    ("failed", timedelta(days=7, minutes=1)),
+    ("cancelled", timedelta(days=7, minutes=1)),
+]
+
+
+def statuses(webhooks: Webhooks) -> list[Any]:
+    rows = execute(webhooks.settings.database_url, "SELECT status FROM deliveries ORDER BY id")
+    return [status for (status,) in rows]
+
+
+def age(webhooks: Webhooks, *deliveries: tuple[str, timedelta]) -> None:
+    """What is pending was finished so long ago, the oldest block's first."""
+    for status, finished_ago in deliveries:
+        execute(
+            webhooks.settings.database_url,
+            "UPDATE deliveries SET status = %s, finished_at = %s WHERE id ="
+            " (SELECT min(id) FROM deliveries WHERE status = 'pending')",
+            status,
+            now() - finished_ago,
+        )
+
+
+def test_delivered_ones_are_kept_a_day_and_others_a_week(webhooks: Webhooks) -> None:
+    webhooks.register(OWNER, "https://127.0.0.1:9/")
+    for _ in range(6):
+        webhooks.chain.append([Move(OWNER, OTHER)])
+    age(webhooks, *DELETED, *KEPT)
+    with webhooks.delivering(finality=0):
+        wait_until(lambda: len(statuses(webhooks)) < 6)
+    assert statuses(webhooks) == [status for status, _ in KEPT]
+
+
+@pytest.mark.parametrize(("finality", "kept"), [(2, 2), (1, 1), (0, 0)])
+def test_those_of_blocks_that_a_fork_may_take_back_are_kept(
+    webhooks: Webhooks, finality: int, kept: int
+) -> None:
+    """Their removal would have to be reported."""
+    webhooks.register(OWNER, "https://127.0.0.1:9/")
+    for _ in range(4):
+        webhooks.chain.append([Move(OWNER, OTHER)])
+    age(webhooks, *[("delivered", timedelta(days=30))] * 4)
+    with webhooks.delivering(finality=finality):
+        wait_until(lambda: len(statuses(webhooks)) < 4)
+    assert len(statuses(webhooks)) == kept
+
+
+def test_deletions_go_on_while_there_are_more_than_a_batch(
+    webhooks: Webhooks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("scan.webhooks.queues.DELETE_BATCH", 2)
+    webhooks.register(OWNER, "https://127.0.0.1:9/")
+    for _ in range(5):
+        webhooks.chain.append([Move(OWNER, OTHER)])
+    age(webhooks, *[("delivered", timedelta(days=30))] * 5)
+    with webhooks.delivering(finality=0):
+        wait_until(lambda: not statuses(webhooks))
+
+
+def test_deliveries_of_deleted_webhooks_are_removed(webhooks: Webhooks) -> None:
+    """Events may be written while a webhook is being deleted."""
+    hook = webhooks.register(OWNER, "https://127.0.0.1:9/")
+    webhooks.chain.append([Move(OWNER, OTHER)])
+    execute(webhooks.settings.database_url, "DELETE FROM webhooks WHERE id = %s", hook.id)
+    assert statuses(webhooks) == ["pending"]
+    with webhooks.delivering():
+        wait_until(lambda: not statuses(webhooks))
+
+
+def test_the_lease_of_a_dead_process_is_ended_before_it_expires(
+    webhooks: Webhooks, receiver: Receiver
+) -> None:
+    webhooks.register(OWNER, receiver.url())
+    webhooks.chain.append([Move(OWNER, OTHER)])
+    dead = DeliveryQueues(webhooks.database, confirmations=0, finality=0, lease_s=86_400.0)
+    assert dead.claim(healthy_only=False, now=now())
+    with webhooks.delivering():
+        receiver.wait_for(1)
