@@ -1,7 +1,8 @@
 """The WSGI application: create_app() puts the parts together."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 from flask import Flask
 
@@ -23,8 +24,8 @@ from scan.api import (
 )
 from scan.api import query as query_api
 from scan.contracts.account_state import AccountStates
+from scan.contracts.index_node import node_of_index
 from scan.contracts.read_calls import ReadCalls
-from scan.ethereum.client import Node
 from scan.ethereum.finality import FinalityReader
 from scan.ethereum.request_node import NodeGateway
 from scan.ethereum.transaction_reader import TransactionReader
@@ -38,17 +39,14 @@ from scan.http.prerequisites import Prerequisites
 from scan.http.rate_limit import RateLimit
 from scan.http.replica_poller import ReplicaPoller
 from scan.http.requests import MAX_BODY_BYTES
-from scan.http.services import Services, connect
+from scan.http.services import Connections, Services, connect
 from scan.pages import static_files
 from scan.pages.blueprints import PAGES
 from scan.pages.site import Site
 from scan.queries.reader import (
     ChainId,
-    Completeness,
     FirstBlock,
-    PartitionedTables,
-    Proof,
-    Retention,
+    IndexState,
     Sources,
 )
 from scan.rate_limits.concurrency import WaitingThreads, unbounded_statements
@@ -88,16 +86,37 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.json.sort_keys = False  # type: ignore[attr-defined]
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False  # it would answer with an HTML redirect
-    app.extensions["scan"] = services = _services(settings)
+    app.extensions["scan.permanent"] = Permanent(
+        settings, _connections(settings), _add_routes(app, settings), app.wsgi_app
+    )
+    renew(app)
+    return app
+
+
+class Permanent(NamedTuple):
+    """What an application keeps when it is renewed: nothing here depends on what was served."""
+
+    settings: Settings
+    connections: Connections
+    interfaces: Sequence[Interface]
+    flask: Callable[..., Iterable[bytes]]
+
+
+def renew(app: Flask) -> None:
+    """Give an application the state of a process that has just started: everything that it learns
+    while it serves, such as cached responses and rate-limit windows, is an object made here."""
+    permanent: Permanent = app.extensions["scan.permanent"]
+    app.extensions["scan"] = services = _services(permanent.settings, permanent.connections)
     for make in registry.values("service", "service"):
         service = make(services)
         services.sources.of_extensions[type(service)] = service
-    sources = services.sources
     index_version = IndexVersion(services.version_listener())
     indexed_block = IndexedBlock(services.reads, index_version, services.waiting_threads)
-    of_chain = (sources.chain_id, sources.first_block, indexed_block)
-    site = Site(settings, *of_chain, Proof(services.reads)) if settings.pages else None
-    app.extensions["scan.pages"] = site
+    app.extensions["scan.pages"] = _site(services, indexed_block)
+    app.wsgi_app = _middleware(app, permanent, indexed_block)  # type: ignore[method-assign]
+
+
+def _add_routes(app: Flask, settings: Settings) -> Sequence[Interface]:
     for module in (*OUTSIDE, *(PAGES if settings.pages else (root,))):
         app.register_blueprint(module.blueprint)
     for blueprint in registry.collected("pages", "BLUEPRINTS") if settings.pages else ():
@@ -106,18 +125,19 @@ def create_app(settings: Settings | None = None) -> Flask:
     for blueprint in (*of_api, *registry.collected("api", "BLUEPRINTS")):
         app.register_blueprint(blueprint, url_prefix="/api/v1")
     handle_errors(app)
-    interfaces = [
-        i for module in registry.parts("interface") for i in module.register(app, services)
-    ]
-    app.wsgi_app = _middleware(app, interfaces, indexed_block)  # type: ignore[method-assign]
-    return app
+    return [i for module in registry.parts("interface") for i in module.register(app, settings)]
 
 
-def _services(settings: Settings) -> Services:
-    has_replica = settings.reads_replica
+def _connections(settings: Settings) -> Connections:
     writes = connect(settings, settings.database_url)
+    has_replica = settings.reads_replica
     reads = connect(settings, settings.read_database_url) if has_replica else writes
-    node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
+    return Connections(writes, reads)
+
+
+def _services(settings: Settings, connections: Connections) -> Services:
+    writes, reads = connections
+    node = node_of_index(settings, settings.read_database_url)
     waiting_threads = WaitingThreads()
     transactions_read = TransactionReader()
     gateway = NodeGateway(node, waiting_threads)
@@ -132,9 +152,7 @@ def _services(settings: Settings) -> Services:
         FinalityReader(),
         chain_id=ChainId(reads),
         first_block=FirstBlock(reads),
-        partitioned_tables=PartitionedTables(reads),
-        retention=Retention(reads),
-        completeness=Completeness(reads),
+        index_state=IndexState(reads),
         traces=settings.traces,
         coin_symbol=settings.coin_symbol,
     )
@@ -143,7 +161,7 @@ def _services(settings: Settings) -> Services:
         sources,
         writes,
         make_limiter(settings),
-        ApiKeyLookup(writes, reads if has_replica else None),
+        ApiKeyLookup(writes, reads if settings.reads_replica else None),
         KeyUsage(writes),
         Verifier(
             writes,
@@ -156,9 +174,13 @@ def _services(settings: Settings) -> Services:
     )
 
 
-def _middleware(
-    app: Flask, of_extensions: Sequence[Interface], indexed_block: IndexedBlock
-) -> Middleware:
+def _site(services: Services, indexed_block: IndexedBlock) -> Site | None:
+    sources = services.sources
+    of_chain = (sources.chain_id, sources.first_block, indexed_block, sources.index_state)
+    return Site(services.settings, *of_chain) if services.settings.pages else None
+
+
+def _middleware(app: Flask, permanent: Permanent, indexed_block: IndexedBlock) -> Middleware:
     services: Services = app.extensions["scan"]
     settings = services.settings
     site: Site | None = app.extensions["scan.pages"]
@@ -173,12 +195,12 @@ def _middleware(
         serves_own_machine=own_machine.serves_own_machine(settings),
     )
     return Middleware(
-        app.wsgi_app,
+        permanent.flask,
         rate_limit,
         index_version,
         indexed_block,
         ReplicaPoller(indexed_block, index_version) if settings.reads_replica else None,
-        (*of_extensions, *INTERFACES, *(() if pages is None else (pages,))),
+        (*permanent.interfaces, *INTERFACES, *(() if pages is None else (pages,))),
         pages,
         {
             *SERVICE_PATHS,

@@ -6,7 +6,6 @@ import sys
 from pathlib import Path
 
 from scan import registry
-from scan.commands.startup import require_usable_database
 from scan.errors import SettingError
 from scan.rate_limits.limiter import counts_in_process, make_limiter
 from scan.settings import Settings
@@ -70,6 +69,8 @@ sendfile = False
 
 def on_starting(server):
     """Stops the start where limits could not be exact, or the database can never be used."""
+    from scan.commands.startup import require_usable_database  # reads SCAN_EXTENSIONS
+
     try:
         make_limiter(_settings)
         if _settings.database_url:
@@ -94,9 +95,13 @@ def post_worker_init(worker):
     gc.collect()
     gc.freeze()
     if _settings.database_url:
+        from scan.http import node_check
+
         services = worker.wsgi.extensions["scan"]
         worker.beside_serving = [
-            thread for module in registry.parts("worker") for thread in module.threads(services)
+            thread
+            for module in (node_check, *registry.parts("worker"))
+            for thread in module.threads(services)
         ]
         for thread in worker.beside_serving:
             thread.start()

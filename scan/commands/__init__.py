@@ -40,6 +40,8 @@ COMMANDS = {
     "index": "run only the indexer",
     "deliver": "run only webhook deliveries",
     "migrate": "update the database schema; every start does this too",
+    "backup": "write the database that `scan run` brings to a file, also while it runs",
+    "restore": "make that database from a file of `scan backup`, in a new SCAN_DATA_DIR",
     "solc": "manage the Solidity compilers that verification uses",
 }
 
@@ -49,10 +51,11 @@ def main(arguments: list[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else arguments
     try:
         _require_extension(arguments)
+        parser = _parser(arguments)
     except SettingError as error:
         print(f"scan: {error}", file=sys.stderr)
         return EXIT_WRONG_CALL
-    options = _parser(arguments).parse_args(arguments)
+    options = parser.parse_args(arguments)
     if options.run is None:
         options.parser.print_help()
         return EXIT_WRONG_CALL

@@ -36,7 +36,7 @@ def add_actions(group: argparse.ArgumentParser) -> Any:
 
 
 def add_metrics_port(command: argparse.ArgumentParser) -> None:
-    text = "port of /metrics on loopback; default: none"
+    text = "port of /metrics at HOST; default: none"
     command.add_argument(
         "--metrics-port", type=of_setting(integer(1, 65535)), metavar="PORT", help=text
     )

@@ -19,6 +19,6 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     prepare_database(settings)
     dispatcher = Dispatcher(settings)
     on_stop_signals(dispatcher.request_stop)
-    metrics.serve(options.metrics_port)
+    metrics.serve(settings.host, options.metrics_port)
     dispatcher.run()
     return 0

@@ -7,8 +7,8 @@ from functools import partial
 from scan import registry
 from scan.commands.arguments import add_metrics_port
 from scan.commands.startup import on_stop_signals, prepare_database, require_database, require_node
+from scan.contracts.index_node import node_of_index
 from scan.database.connection import Database
-from scan.ethereum.client import Node
 from scan.indexer.follower import Follower
 from scan.observability import metrics
 from scan.settings import Settings
@@ -34,8 +34,8 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     )
     for run_beside in registry.values("indexing", "run_beside"):
         threading.Thread(target=run_beside, args=(settings, stop), daemon=True).start()
-    node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
-    metrics.serve(options.metrics_port)
+    node = node_of_index(settings)
+    metrics.serve(settings.host, options.metrics_port)
     fill = None
     if settings.bulk_backfill_blocks is not None:
         fill = registry.first("automatic_backfill", "run")

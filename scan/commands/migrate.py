@@ -19,8 +19,9 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     if options.plan:
         return _print_plan(settings)
     applied = migrations.run(with_running_database(settings))
-    print("\n".join(f"applied {name}" for name in applied) or CURRENT)
-    return 0
+    for name in applied:
+        print(f"applied {name}")
+    return 0 if applied else _print_plan(settings)
 
 
 def _print_plan(settings: Settings) -> int:

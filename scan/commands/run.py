@@ -19,11 +19,13 @@ from scan.commands.child_process import ChildProcess, stop_all
 from scan.commands.service_client import NoResponse, send
 from scan.commands.startup import DATABASE_FILE, on_stop_signals, prepare_database, publish_database
 from scan.database.embedded import EmbeddedPostgres, StartFailed, StillStarting
+from scan.environment import host
 from scan.errors import SettingError
 from scan.ethereum.client import HistoryPruned, Node, NodeError
+from scan.ethereum.served_chain import ChainIdentity
 from scan.http import own_machine
 from scan.indexer.block_source import BlockSource
-from scan.indexer.chain_identity import ChainIdentity, read_identity
+from scan.indexer.chain_identity import read_identity
 from scan.settings import Settings, child_environment
 
 log = logging.getLogger(__name__)
@@ -31,6 +33,10 @@ log = logging.getLogger(__name__)
 UNKNOWN_CHAIN = "scan_unknown"  # the database that serves the reason why no chain is recognised
 PORT_WAIT_S = 5.0
 CHECK_EVERY_S = 0.5
+
+
+class DataDirInUse(SettingError):
+    """Another `scan run` has the data directory."""
 
 
 class OwnNode(NamedTuple):
@@ -79,7 +85,7 @@ def run_chain(settings: Settings, own_node: OwnNode | None = None) -> int:
     os.umask(0o077)  # the data directory contains the node's URL, often with an API key
     stop = threading.Event()
     on_stop_signals(stop.set)
-    with _locked_data_dir(settings):
+    with locked_data_dir(settings):
         if own_node is not None:
             settings = own_node.start(settings)
         _require_free_port(settings, stop)
@@ -91,7 +97,8 @@ def run_chain(settings: Settings, own_node: OwnNode | None = None) -> int:
 
 
 @contextmanager
-def _locked_data_dir(settings: Settings) -> Iterator[None]:
+def locked_data_dir(settings: Settings) -> Iterator[None]:
+    """Hold the data directory for this process alone. Raises DataDirInUse, SettingError."""
     try:
         settings.data_dir.mkdir(parents=True, exist_ok=True)
         lock = (settings.data_dir / "lock").open("w")
@@ -103,7 +110,7 @@ def _locked_data_dir(settings: Settings) -> Iterator[None]:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             reason = "already in use by another `scan run`; set another directory"
-            raise SettingError("SCAN_DATA_DIR", str(settings.data_dir), reason) from None
+            raise DataDirInUse("SCAN_DATA_DIR", str(settings.data_dir), reason) from None
         yield
 
 
@@ -114,9 +121,9 @@ def _require_free_port(settings: Settings, stop: threading.Event) -> None:
     while (error := _bind_error(settings)) is not None:
         reason = error.strerror or str(error)
         if error.errno not in (errno.EADDRINUSE, errno.EACCES):
-            raise SettingError("HOST", settings.host, reason)
+            raise SettingError("HOST", settings.host, f"must be {host.right}: {reason}")
         if error.errno == errno.EACCES or time.monotonic() > deadline or stop.is_set():
-            raise SettingError("PORT", str(settings.port), reason)
+            raise SettingError("PORT", str(settings.port), f"must be a free port: {reason}")
         stop.wait(0.2)
 
 
@@ -136,7 +143,7 @@ def _run_with_postgres(settings: Settings, stop: threading.Event, own_node: OwnN
     chain, switch to its database."""
     postgres = EmbeddedPostgres(settings.data_dir)
     try:
-        _start_database(postgres, stop)
+        start_database(postgres, stop)
         while not stop.is_set():
             name = _database_of_chain(settings, postgres, stop, own_node)
             if name and not stop.is_set():
@@ -147,7 +154,8 @@ def _run_with_postgres(settings: Settings, stop: threading.Event, own_node: OwnN
         postgres.stop()
 
 
-def _start_database(postgres: EmbeddedPostgres, stop: threading.Event) -> None:
+def start_database(postgres: EmbeddedPostgres, stop: threading.Event) -> None:
+    """Start the server, and wait while it recovers from a crash. Raises StartFailed."""
     while not stop.is_set():
         try:
             return postgres.start()

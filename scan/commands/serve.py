@@ -5,7 +5,7 @@ import os
 import sys
 
 from scan.commands.startup import prepare_database, require_database
-from scan.settings import PACKAGE, ROOT, Settings
+from scan.settings import ROOT, Settings
 
 
 def add_arguments(command: argparse.ArgumentParser) -> None:
@@ -19,7 +19,7 @@ def run(settings: Settings, _options: argparse.Namespace) -> int:
         sys.executable,
         [
             *(sys.executable, "-m", "gunicorn", "--config", str(ROOT / "gunicorn.conf.py")),
-            # app.py is next to the package; this finds it before one in the current directory.
-            *("--pythonpath", str(PACKAGE.parent), "app:create_app()"),
+            # Finds our app.py before one in the current directory.
+            *("--pythonpath", str(ROOT), "app:create_app()"),
         ],
     )

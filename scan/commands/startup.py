@@ -7,10 +7,10 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 
 from scan.database import migrations
-from scan.database.connection import Database
+from scan.database.connection import Database, is_well_formed
 from scan.database.embedded import write_private
-from scan.database.errors import SharedSession
-from scan.environment import without_password
+from scan.database.errors import SchemaMismatch, SharedSession
+from scan.environment import primary_url, without_password
 from scan.errors import ScanError, SettingError
 from scan.indexer.chain_identity import require_same_start
 from scan.settings import Settings
@@ -38,6 +38,13 @@ def require_order(first: int | None, last: int | None) -> None:
 def require_database(settings: Settings) -> None:
     if not settings.database_url:
         raise SettingError("DATABASE_URL", "", "required; only `scan run` starts its own database")
+    _require_well_formed("DATABASE_URL", settings.database_url)
+
+
+def _require_well_formed(name: str, url: str) -> None:
+    if not is_well_formed(url):  # libpq's own message may have the password
+        reason = f"must be {primary_url.right}: libpq cannot parse it, or does not know a parameter"
+        raise SettingError(name, without_password(url), reason)
 
 
 def require_node(settings: Settings) -> None:
@@ -72,7 +79,8 @@ def publish_database(settings: Settings) -> None:
 def prepare_database(settings: Settings, *, reads: bool = False, may_be_away: bool = True) -> None:
     """Check the database and update its schema, at every start.
 
-    Raises SettingError as require_usable_database() and require_same_start() do. If the database is
+    Raises SettingError as require_usable_database() and require_same_start() do, and SchemaMismatch
+    where the tables are of a commit from which no migration leads here. If the database is
     unavailable, raises Unavailable, or with `may_be_away` logs that, since the subcommand itself
     waits for it.
     """
@@ -83,6 +91,8 @@ def prepare_database(settings: Settings, *, reads: bool = False, may_be_away: bo
             Database(settings.database_url, statement_timeout_ms=5000, name="scan-start")
         ) as database:
             require_same_start(database, settings.start_block)
+    except SchemaMismatch:  # which waiting does not mend
+        raise
     except ScanError as error:
         if not may_be_away:
             raise
@@ -100,6 +110,7 @@ def require_usable_database(settings: Settings, *, reads: bool = False) -> None:
 
 
 def _require_usable(name: str, url: str, *, takes_writes: bool) -> None:
+    _require_well_formed(name, url)
     with closing(Database(url, statement_timeout_ms=5000, name="scan-start")) as database:
         try:
             is_read_only = database.value("database/session_is_read_only")

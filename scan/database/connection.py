@@ -11,9 +11,10 @@ from types import MappingProxyType
 from typing import Any
 
 import psycopg2
+import psycopg2.extensions
 import psycopg2.sql
 
-from scan.database.deadlines import NO_RESPONSE, ConnectionDeadlines, Deadline
+from scan.database.deadlines import NO_RESPONSE, ConnectionDeadlines, Deadline, RequestWaits
 from scan.database.errors import (
     CannotWrite,
     ConnectionLost,
@@ -38,6 +39,26 @@ MAX_PREPARED = 64  # on one connection; a plan takes some 100 kB
 UNREACHABLE = "The database cannot be reached; try again shortly."
 
 _deadlines = ConnectionDeadlines()
+_waits = RequestWaits()
+
+
+@contextmanager
+def one_request() -> Iterator[None]:
+    """Have the `with` block wait in vain for one server at most, of all databases."""
+    _waits.begin()
+    try:
+        yield
+    finally:
+        _waits.end()
+
+
+def is_well_formed(url: str) -> bool:
+    """Return whether libpq can parse a URL and knows its parameters."""
+    try:
+        psycopg2.extensions.parse_dsn(url)
+    except psycopg2.ProgrammingError:
+        return False
+    return True
 
 
 class Database:
@@ -71,6 +92,7 @@ class Database:
         )
         self._is_unreachable = False
         self._probing = threading.Lock()
+        self._probe_at = 0.0
         self._check_sessions_at = 0.0
         self._name = name
         self._statements = load_statements()
@@ -184,10 +206,12 @@ class Database:
     def new_connection(self) -> Any:
         """Return a connection for the caller alone, in autocommit. Raises Unavailable.
 
-        While the server cannot be reached, one thread tries, and the others fail at once.
+        While the server cannot be reached, one thread tries, and the others fail at once; so do all
+        for as long as an attempt lasts after one has waited.
         """
+        began_at = time.monotonic()
         is_probe = self._is_unreachable
-        if is_probe and not self._probing.acquire(blocking=False):
+        if is_probe and (began_at < self._probe_at or not self._probing.acquire(blocking=False)):
             raise Unavailable(UNREACHABLE)
         try:
             connection = self._open()
@@ -196,13 +220,28 @@ class Database:
         except (psycopg2.Error, Unavailable) as error:
             level = logging.DEBUG if self._is_unreachable else logging.WARNING
             log.log(level, "database cannot be reached: %s", _first_line(error))
-            self._is_unreachable = True
+            self._note_unreachable(time.monotonic() - began_at)
             raise Unavailable(UNREACHABLE) from error
         finally:
             if is_probe:
                 self._probing.release()
         self._is_unreachable = False
         return connection
+
+    def _note_unreachable(self, waited_s: float) -> None:
+        """Have statements fail at once, also on open connections, until one thread has connected
+        again."""
+        self._is_unreachable = True
+        if waited_s >= CONNECT_TIMEOUT_S:
+            self._probe_at = time.monotonic() + CONNECT_TIMEOUT_S
+            _waits.note_vain()
+
+    def _may_use(self, connection: Any) -> bool:
+        """Return whether an open connection may be used; in a transaction it always may."""
+        if not self._is_unreachable:
+            return True
+        status = connection.info.transaction_status
+        return bool(status != psycopg2.extensions.TRANSACTION_STATUS_IDLE)
 
     @contextmanager
     def deadline(self, connection: Any) -> Iterator[None]:
@@ -250,7 +289,7 @@ class _Work:
     """The context of Database._working(): a class, as three nested generators took 8 us a
     statement."""
 
-    __slots__ = ("_database", "_deadline")
+    __slots__ = ("_began_at", "_database", "_deadline")
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -258,13 +297,15 @@ class _Work:
     def __enter__(self) -> Any:
         database, local = self._database, self._database._local
         connection = getattr(local, "connection", None)
-        if connection is None or connection.closed:
+        if connection is None or connection.closed or not database._may_use(connection):
+            database.close()
             local.connection = connection = database.new_connection()
             local.deadline = _deadlines.of(connection)
             local.prepared = OrderedDict()
             local.prepared_count = 0
         self._deadline: Deadline = local.deadline
-        self._deadline.begin(database._deadline_s)
+        self._began_at = time.monotonic()
+        self._deadline.begin(_waits.limit(database._deadline_s))
         return connection
 
     def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
@@ -278,7 +319,7 @@ class _Work:
             # Where the address names several hosts, the next connection may reach the primary.
             self._database.close()
             if isinstance(error, NoResponse):
-                self._database._is_unreachable = True  # until a thread has connected again
+                self._database._note_unreachable(time.monotonic() - self._began_at)
             log.warning("database connection lost: %s", _first_line(error.__cause__ or error))
         raise error
 

@@ -19,6 +19,28 @@ from scan.database.errors import NoResponse
 
 NO_RESPONSE = "The database does not respond; try again shortly."
 CHECK_EVERY_S = 0.25
+# After a request has waited in vain for one server, it waits so long for a statement of another.
+WAIT_FOR_ANOTHER_S = 1.0
+
+
+class RequestWaits(threading.local):
+    """Whether this thread serves a request, and whether that has waited in vain for a server."""
+
+    _is_serving = False
+    _was_in_vain = False
+
+    def begin(self) -> None:
+        self._is_serving, self._was_in_vain = True, False
+
+    def end(self) -> None:
+        self._is_serving = self._was_in_vain = False
+
+    def note_vain(self) -> None:
+        self._was_in_vain = self._is_serving
+
+    def limit(self, seconds: float | None) -> float | None:
+        """Return the time for a statement that would have `seconds`."""
+        return WAIT_FOR_ANOTHER_S if self._was_in_vain else seconds
 
 
 class Deadline:

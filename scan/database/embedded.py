@@ -9,9 +9,10 @@ import stat
 import subprocess
 import tempfile
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from scan.database.connection import Database
 from scan.errors import SettingError, Unavailable
@@ -141,6 +142,15 @@ class EmbeddedPostgres:
     def _url(self, name: str) -> str:
         return f"postgresql://postgres@/{name}?host={self._sockets}"
 
+    def program(self, name: str) -> str:
+        """Return the path of one of PostgreSQL's own programs, of the server's version."""
+        return str(Path(self._server.bin_path) / name)
+
+    def databases(self) -> list[str]:
+        """Return the names of the chains' databases."""
+        with closing(Database(self._url("postgres"), statement_timeout_ms=60_000)) as maintenance:
+            return [name for (name,) in maintenance.rows("database/databases_list")]
+
     def database_url(self, name: str) -> str:
         """Return the URL of a database, which is created if it does not exist."""
         maintenance = Database(self._url("postgres"), statement_timeout_ms=60_000)
@@ -251,14 +261,21 @@ def _text(path: Path) -> str | None:
 
 def write_private(path: Path, content: str | bytes, owner: os.stat_result | None = None) -> None:
     """Write a file, whole or not at all, that only its owner can read: `owner`, or this user."""
+    with replaced_whole(path) as file:
+        if owner is not None:
+            os.fchown(file.fileno(), owner.st_uid, owner.st_gid)
+        file.write(content.encode() if isinstance(content, str) else content)
+
+
+@contextmanager
+def replaced_whole(path: Path) -> Iterator[BinaryIO]:
+    """Open a new file that only this user can read, and that takes the place of `path` when it is
+    whole: at the end of the `with` block, unless that raises."""
     unfinished = path.with_name(f"{path.name}.new")
     unfinished.unlink(missing_ok=True)
-    descriptor = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
-        with os.fdopen(descriptor, "wb") as file:
-            if owner is not None:
-                os.fchown(descriptor, owner.st_uid, owner.st_gid)
-            file.write(content.encode() if isinstance(content, str) else content)
+        with open(unfinished, "xb", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+            yield file
         unfinished.replace(path)
     finally:
         unfinished.unlink(missing_ok=True)

@@ -44,6 +44,14 @@ class NotPermitted(Unavailable):
     """The database's role lacks a privilege."""
 
 
+class SchemaMismatch(Unavailable):
+    """The database lacks what a statement names, which is PostgreSQL's `reason`."""
+
+    def __init__(self, message: str, *, reason: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
 class QueryTooSlow(Unavailable):
     """A statement exceeded its time-out."""
 
@@ -60,7 +68,10 @@ def translated_errors() -> Iterator[None]:
         psycopg2.errors.UndefinedColumn,
         psycopg2.errors.UndefinedFunction,
     ) as error:
-        raise Unavailable("The database schema does not match this version.") from error
+        raise SchemaMismatch(
+            "The database schema does not match this version: `scan migrate` says why.",
+            reason=error.diag.message_primary or "",
+        ) from error
     except psycopg2.errors.InsufficientPrivilege as error:
         hint = error.diag.message_hint  # from the schema
         reason = f"The role of DATABASE_URL lacks a privilege: {error.diag.message_primary}."

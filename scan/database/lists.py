@@ -11,6 +11,7 @@ from itertools import chain
 from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
+from scan.cached_values import cached_property
 from scan.database.lists_table import read_table
 from scan.registry import enabled
 
@@ -109,7 +110,7 @@ class Entity:
     filters: tuple[Filter, ...]
     lists: tuple[List, ...]  # the last has all rows
 
-    @functools.cached_property
+    @cached_property
     def by_param(self) -> Mapping[str, Filter]:
         """The filters by parameter; of synonyms, the filter itself."""
         return {filter_.param: filter_ for filter_ in self.filters}
@@ -144,7 +145,7 @@ class Entity:
         by_filter = self.by_param[list.filter]
         return by_filter.condition if list.id else entries.match(by_filter.value)
 
-    @functools.cached_property
+    @cached_property
     def listed(self) -> Mapping[str, List]:
         """The lists with a counter and checkpoints, by each parameter that selects one."""
         own = {list_.filter: list_ for list_ in self.lists if list_.filter and list_.counter}

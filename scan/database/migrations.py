@@ -14,13 +14,15 @@ import hashlib
 import itertools
 import logging
 import re
+import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
+from importlib import metadata
 from typing import NamedTuple, TypeVar
 
 from scan.database.connection import Database
-from scan.database.errors import ConnectionLost, LockNotGranted
+from scan.database.errors import ConnectionLost, LockNotGranted, SchemaMismatch
 from scan.database.statements import SCHEMA as SCHEMA_FOLDER
 from scan.database.statements import all_folders, render
 from scan.database.transaction import Transaction
@@ -34,6 +36,11 @@ LOCK_WAIT_MS = 200  # for each lock of a migration; readers wait behind it as lo
 SCHEMA_LOCK_WAIT_MS = 5000
 PATIENCE_S = 60.0
 PAUSE_S = 0.5
+GIT_TIMEOUT_S = 10.0
+WAY_OUT = (
+    "Run the version that they are of, or index into an empty database: docs/operation.md,"
+    " A database of another commit."
+)
 UNFINISHED = b""  # the digest after migrations, until schema.sql is applied
 _INCLUDE = re.compile(r"^\\ir (\S+)$", re.M)  # psql's include, by a path relative to schema.sql
 _INDEX = re.compile(r"^CREATE (?:UNIQUE )?INDEX IF NOT EXISTS (\w+)\s+ON (\w+)[^;]*;", re.M)
@@ -103,20 +110,59 @@ def bring_up(database: Database, expected: ExpectedSchema) -> list[str]:
     """Apply the files that the database lacks, and return their names.
 
     A fault leaves each migration either applied or not, and the next start goes on from there.
-    Raises Unavailable where others have held a lock for PATIENCE_S.
+    Raises Unavailable where others have held a lock for PATIENCE_S, and SchemaMismatch where the
+    tables are of a commit from which no migration leads here.
     """
     state = _read_state(database)
     if not state.has_tables:
         return _create(database, expected)
+    _require_known(state, expected)
     if state.is_newer(expected):
-        log.info("the schema is of a newer version; not changing it")
+        log.info("the schema is of a newer version, %s; not changing it", state.version)
         return []
     if not state.lacks(expected) and state.digest == expected.digest:
         return []
-    names = [m.name for m in state.lacks(expected) if _retry_while_locked(_migrate, database, m)]
-    _retry_while_locked(_build_indexes, database, expected.schema)
-    _retry_while_locked(_apply_schema, database, expected)
-    return [*names, SCHEMA]
+    try:
+        applied = _migrate_all(database, state.lacks(expected))
+        _retry_while_locked(_build_indexes, database, expected.schema)
+        _retry_while_locked(_apply_schema, database, expected)
+    except SchemaMismatch as error:
+        raise _of_another_commit(state, error.reason) from error
+    return [*applied, SCHEMA]
+
+
+def _migrate_all(database: Database, lacking: list[Migration]) -> list[str]:
+    return [m.name for m in lacking if _retry_while_locked(_migrate, database, m)]
+
+
+@functools.cache
+def own_version() -> str:
+    """Return this version of Scan, in a checkout with its commit."""
+    commit = ""
+    if (ROOT / ".git").exists():
+        command = ("git", "-C", ROOT, "log", "-1", "--format=, commit %h of %cs")
+        with suppress(OSError, subprocess.SubprocessError):
+            commit = subprocess.check_output(
+                command, stderr=subprocess.DEVNULL, text=True, timeout=GIT_TIMEOUT_S
+            )
+    return f"{metadata.version('scan')}{commit.rstrip()}"
+
+
+def _require_known(state: "_SchemaState", expected: ExpectedSchema) -> None:
+    """Raise SchemaMismatch for migrations that commits before 1.0 had, which stored no version."""
+    if state.is_newer(expected) and state.version is None:
+        reason = f"they have a migration {max(state.applied):04d}, which is not of this version"
+        raise _of_another_commit(state, reason)
+
+
+def _of_another_commit(state: "_SchemaState", reason: str) -> SchemaMismatch:
+    schema = f" (schema {state.digest.hex()[:12]})" if state.digest else ""
+    theirs = f"Scan {state.version}" if state.version else f"an earlier commit of Scan{schema}"
+    return SchemaMismatch(
+        f"The database's tables are of {theirs}, and no migration leads from them to those of this"
+        f" version, {own_version()}: {reason}. {WAY_OUT}",
+        reason=reason,
+    )
 
 
 class PlannedFile(NamedTuple):
@@ -130,6 +176,7 @@ def plan(database: Database) -> list[PlannedFile] | None:
     """Return the files that the next start will apply; None where the schema is of a
     newer version."""
     expected, state = expected_schema(), _read_state(database)
+    _require_known(state, expected)
     if state.is_newer(expected):
         return None
     pending = state.lacks(expected) if state.has_tables else []
@@ -150,6 +197,7 @@ class _SchemaState(NamedTuple):
     has_tables: bool
     applied: frozenset[int]
     digest: bytes | None
+    version: str | None
 
     def lacks(self, expected: ExpectedSchema) -> list[Migration]:
         return [m for m in expected.migrations if m.number not in self.applied]
@@ -161,10 +209,11 @@ class _SchemaState(NamedTuple):
 def _read_state(source: Database | Transaction) -> _SchemaState:
     [(has_tables, knows_migrations)] = source.rows("database/migrations_find_tables")
     if not knows_migrations:
-        return _SchemaState(has_tables, frozenset(), None)
+        return _SchemaState(has_tables, frozenset(), None, None)
     applied = frozenset(number for (number,) in source.rows("database/migrations_list"))
     digest = source.value("database/schema_state_get")
-    return _SchemaState(has_tables, applied, None if digest is None else bytes(digest))
+    version = source.value("database/schema_version_get")
+    return _SchemaState(has_tables, applied, None if digest is None else bytes(digest), version)
 
 
 def _create(database: Database, expected: ExpectedSchema) -> list[str]:
@@ -177,7 +226,7 @@ def _create(database: Database, expected: ExpectedSchema) -> list[str]:
         tx.script(expected.schema)
         for migration in expected.migrations:
             _record(tx, migration)
-        tx.execute("database/schema_state_put", digest=expected.digest)
+        _record_schema(tx, expected)
     return [SCHEMA]
 
 
@@ -255,7 +304,7 @@ def _apply_schema(database: Database, expected: ExpectedSchema) -> bool:
     with _locked(database, SCHEMA_LOCK_WAIT_MS) as tx:
         if not _read_state(tx).is_newer(expected):
             tx.script(expected.schema)
-            tx.execute("database/schema_state_put", digest=expected.digest)
+            _record_schema(tx, expected)
     return True
 
 
@@ -270,3 +319,8 @@ def _locked(database: Database, wait_ms: int) -> Iterator[Transaction]:
 
 def _record(tx: Transaction, migration: Migration) -> None:
     tx.execute("database/migrations_insert", number=migration.number, name=migration.name)
+
+
+def _record_schema(tx: Transaction, expected: ExpectedSchema) -> None:
+    tx.execute("database/schema_state_put", digest=expected.digest)
+    tx.execute("database/schema_version_put", version=own_version())

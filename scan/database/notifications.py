@@ -94,8 +94,13 @@ class Listener:
 
     def close(self) -> None:
         """Close the connection. connect() may be called at once afterwards."""
+        self.drop()
+        self._retry_at = 0.0
+
+    def drop(self) -> None:
+        """Close the connection. connect() makes one a second at most."""
         with self._lock:
-            connection, self._connection, self._retry_at = self._connection, None, 0.0
+            connection, self._connection = self._connection, None
         if connection is not None:
             with translated_errors():
                 connection.close()

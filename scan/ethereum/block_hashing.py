@@ -43,11 +43,16 @@ def header_hash(header: Any) -> bytes:
 
 def has_its_hash(header: Any) -> bool:
     """Return whether a block's hash is its header's hash in an encoding of some chain."""
-    try:
+    return encoded_header(header) is not None
+
+
+def encoded_header(header: Any) -> bytes | None:
+    """Return the encoding of some chain by which a header has its block's hash; None where none
+    has it."""
+    with suppress(ValueError, TypeError, AttributeError):
         hash_ = data(header.hash, 32)
-        return any(keccak256(text) == hash_ for text in encode_header_of_chains(header))
-    except (ValueError, TypeError, AttributeError):
-        return False
+        return next((e for e in encode_header_of_chains(header) if keccak256(e) == hash_), None)
+    return None
 
 
 def uncles_hash(uncles: Sequence[Any]) -> bytes:

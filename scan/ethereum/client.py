@@ -3,6 +3,7 @@
 import logging
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import orjson
@@ -18,7 +19,9 @@ from scan.ethereum.node_errors import (
     RpcError,
     StateUnavailable,
     TimedOut,
+    WrongChain,
 )
+from scan.ethereum.served_chain import ServedChain
 from scan.ethereum.transport import Transport
 from scan.observability import metrics
 
@@ -33,6 +36,7 @@ __all__ = [
     "RpcError",
     "StateUnavailable",
     "TimedOut",
+    "WrongChain",
 ]
 
 log = logging.getLogger(__name__)
@@ -61,9 +65,17 @@ class Node:
     """
 
     def __init__(
-        self, urls: Sequence[str], *, timeout_s: float = 30.0, ca_bundle: str = ""
+        self,
+        urls: Sequence[str],
+        *,
+        timeout_s: float = 30.0,
+        ca_bundle: str = "",
+        chain: ServedChain | None = None,
     ) -> None:
+        """With `chain` a node that serves another one is a node that fails, by WrongChain; without,
+        whoever calls it compares the chain."""
         self._urls = tuple(urls)
+        self._chain = chain
         self._timeout_s = timeout_s
         self._ca_bundle = ca_bundle
         self._transport = Transport(ca_bundle)
@@ -81,11 +93,27 @@ class Node:
         """The seconds that this thread has waited for answers."""
         return self._transport.waited_s
 
+    @property
+    def wrong_chain(self) -> str:
+        """Why a node is refused that serves another chain; "" where none is known to."""
+        return "" if self._chain is None else self._chain.problem
+
+    def check_chains(self, timeout_s: float) -> None:
+        """Learn of each node whether it serves the chain that is expected."""
+        for url in self._urls:
+            with suppress(NodeError):
+                self._require_chain(url, time.monotonic() + timeout_s, anew=True)
+
     def single_nodes(self) -> list["Node"]:
         """Return a Node for each URL, except those that rest after a failure."""
         now = time.monotonic()
         return [
-            Node([url], timeout_s=self._timeout_s, ca_bundle=self._ca_bundle)
+            Node(
+                [url],
+                timeout_s=self._timeout_s,
+                ca_bundle=self._ca_bundle,
+                chain=self._chain,
+            )
             for url in self._urls
             if self._resting_until.get(url, 0.0) <= now
         ]
@@ -208,7 +236,8 @@ class Node:
                 if _is_worth_halving(error, len(calls)):
                     raise
                 failure = error
-                if isinstance(error, StateUnavailable):  # another node may be on the block's fork
+                # Another node may be on the block's fork, or serve the right chain.
+                if isinstance(error, StateUnavailable | WrongChain):
                     continue
                 # After the rest another program may answer at this URL.
                 self._takes_block_hashes.pop(url, None)
@@ -267,10 +296,38 @@ class Node:
         log.info("state is read %s (EIP-1898)", way)
         return takes
 
-    @metrics.observed_rpc
     def _post(
         self, url: str, calls: Sequence[Call], timeout_s: float, most_bytes: int, raw: bool
     ) -> tuple[Any, int]:
+        """Return the answer of a node that serves the right chain: the only way to any node."""
+        ends_at = time.monotonic() + timeout_s
+        cannot_be_undone = any(call.method.startswith("eth_send") for call in calls)
+        # A connection whose first request failed is checked before the next one.
+        is_new = self._transport.take_connected()
+        self._require_chain(url, ends_at, anew=is_new or cannot_be_undone)
+        answer = self._send(url, calls, ends_at - time.monotonic(), most_bytes, raw)
+        if self._transport.take_connected():
+            self._require_chain(url, ends_at, anew=True)
+        return answer
+
+    def _require_chain(self, url: str, ends_at: float, *, anew: bool) -> None:
+        """Raise WrongChain where the node serves another chain than is expected, and NodeError."""
+
+        def ask(method: str, params: Sequence[object]) -> Any:
+            left_s = ends_at - time.monotonic()
+            answer, _ = self._send(url, [Call(method, params)], left_s, MAX_ANSWER_BYTES, False)
+            self._transport.take_connected()
+            return _results(answer, 1)[0]
+
+        if self._chain is not None:
+            self._chain.require(url, ask, anew=anew)
+
+    @metrics.observed_rpc
+    def _send(
+        self, url: str, calls: Sequence[Call], timeout_s: float, most_bytes: int, raw: bool
+    ) -> tuple[Any, int]:
+        if timeout_s <= 0:
+            raise TimedOut("the node did not respond in time")
         return self._transport.post(url, _body(calls), timeout_s, most_bytes, raw=raw)
 
 

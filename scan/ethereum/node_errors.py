@@ -13,7 +13,7 @@ _MISSING_METHOD_WORDS = re.compile(
 )
 _MISSING_STATE_WORDS = re.compile(
     r"missing trie node|historical state|state .{0,80}(not|un)available|no state available"
-    r"|prun(ed|ing)",
+    r"|prun(ed|ing)|proof window|block is too old",
     re.I,
 )
 _MISSING_BLOCK_WORDS = re.compile(
@@ -52,6 +52,10 @@ class RateLimited(NodeError):
 
 class HistoryPruned(NodeError):
     """The node has dropped old blocks, or their receipts; the message says what helps."""
+
+
+class WrongChain(NodeError):
+    """The node serves another chain than the database has; the operator must choose."""
 
 
 class StateUnavailable(NodeError):

@@ -13,16 +13,25 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from scan.errors import Unavailable, UpstreamFailed
-from scan.ethereum.client import Call, Node, NodeError, RpcError, StateUnavailable
+from scan.ethereum.client import (
+    Call,
+    Node,
+    NodeError,
+    RpcError,
+    StateUnavailable,
+    WrongChain,
+)
 from scan.ethereum.node_errors import TimedOut
 
 BUDGET_S = 8.0  # of one request, for all its calls
 PLACE_WAIT_S = 0.25
 PROBE_TIMEOUT_S = 1.0
+CHECK_TIMEOUT_S = 5.0
 RETRY_AFTER_S = 5
 MOST_BYTES = 32 * 1024 * 1024  # of one answer
 NOT_ANSWERING = "The node does not respond; try again shortly."
 OTHER_FORK = "The node does not have the state of this block now; try again shortly."
+OTHER_CHAIN = "The node serves another chain than is indexed; its operator has to correct that."
 TOO_LATE = "The node did not respond in time; try again shortly."
 
 
@@ -58,6 +67,16 @@ class NodeGateway:
         """Return a session for one request, whose budget of time begins now."""
         return NodeSession(self, client, time.monotonic() + BUDGET_S, _Outcome())
 
+    @property
+    def wrong_chain(self) -> str:
+        """Why a node is refused that serves another chain; "" where none is known to."""
+        return self._node.wrong_chain
+
+    def check_chains(self) -> None:
+        """Learn of each node whether it serves the chain of the index. Requests never wait for
+        this, but find out for themselves."""
+        self._node.check_chains(CHECK_TIMEOUT_S)
+
     def refusal(self, client: Hashable) -> Unavailable | None:
         """Return the error with which a call would fail at once, None if none; never wait."""
         if self._is_known_away():
@@ -83,6 +102,8 @@ class NodeGateway:
                 yield self._node
             except StateUnavailable:  # the node answers, so it is not away
                 raise UpstreamFailed(OTHER_FORK, retry_after_s=RETRY_AFTER_S) from None
+            except WrongChain:
+                raise UpstreamFailed(OTHER_CHAIN, retry_after_s=RETRY_AFTER_S) from None
             except NodeError as error:
                 self._is_away = True
                 retry_after_s = max(RETRY_AFTER_S, int(error.retry_after_s or 0))

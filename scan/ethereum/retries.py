@@ -4,7 +4,7 @@ in bulk, and for fills.
 Errors are of three classes. A transient one passes by itself: no connection, HTTP 5xx, an answer
 that is cut short, a database that restarts. A refusal by a node's rate limit passes after the time
 that the node states. A permanent one remains until somebody changes the node or a setting: blocks
-that the node has pruned, or a block that is malformed in every read.
+that the node has pruned, a block that is malformed in every read, or another chain.
 """
 
 import math
@@ -15,7 +15,13 @@ from typing import TypeVar
 
 from scan.errors import ScanError
 from scan.ethereum.blocks import MalformedBlock
-from scan.ethereum.node_errors import HistoryPruned, NodeError, RateLimited, RpcError
+from scan.ethereum.node_errors import (
+    HistoryPruned,
+    NodeError,
+    RateLimited,
+    RpcError,
+    WrongChain,
+)
 
 RETRIED = (NodeError, RpcError, MalformedBlock, ScanError)
 FIRST_PAUSE_S, MAX_PAUSE_S = 0.1, 10.0
@@ -59,7 +65,7 @@ class Retries:
             self._malformed = self._malformed + 1 if reason == self._malformation else 1
             self._malformation = reason
         pause_s = self._least_pause_s(error) * random.uniform(1.0, 1.5)
-        is_permanent = isinstance(error, HistoryPruned) or self._malformed >= MAX_READS
+        is_permanent = isinstance(error, HistoryPruned | WrongChain) or self._malformed >= MAX_READS
         is_over = is_permanent or now + pause_s > self._since + self._patience_s
         if is_over and math.isfinite(self._patience_s):
             raise error

@@ -5,9 +5,9 @@ is declared here.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from functools import cached_property
 from typing import Any
 
+from scan.cached_values import cached_property
 from scan.ethereum.blocks import DecodedBlock
 from scan.ethereum.column_types import Column, annotated_columns
 from scan.ethereum.internal_transfers import InternalTransfer

@@ -51,7 +51,14 @@ class _Reply(msgspec.Struct, gc=False):
 
 _REPLIES = msgspec.json.Decoder(list[_Reply] | _Reply)
 
-_deadline = threading.local()  # its `ends_at` is the deadline of this thread's request
+# Of this thread's requests: `ends_at` is the deadline of the current one, and `has_connected` tells
+# whether one has opened a connection.
+_deadline = threading.local()
+
+
+def note_connection() -> None:
+    """Note that a request of this thread opens a connection."""
+    _deadline.has_connected = True
 
 
 class Transport:
@@ -67,6 +74,12 @@ class Transport:
     def waited_s(self) -> float:
         """The seconds that this thread has waited for whole answers."""
         return getattr(self._local, "waited_s", 0.0)
+
+    def take_connected(self) -> bool:
+        """Return whether a request of this thread has opened a connection since the last call."""
+        has_connected: bool = getattr(_deadline, "has_connected", False)
+        _deadline.has_connected = False
+        return has_connected
 
     def post(
         self, url: str, body: bytes, timeout_s: float, most_bytes: int, *, raw: bool = False
@@ -176,9 +189,17 @@ class _DeadlineResponse(HTTPResponse):
 class _Connection(HTTPConnection):
     response_class = _DeadlineResponse
 
+    def connect(self) -> None:
+        note_connection()
+        super().connect()
+
 
 class _SecureConnection(HTTPSConnection):
     response_class = _DeadlineResponse
+
+    def connect(self) -> None:
+        note_connection()
+        super().connect()
 
 
 class _Pool(HTTPConnectionPool):

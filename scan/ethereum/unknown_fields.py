@@ -55,11 +55,24 @@ def find_order(header: Any, fields: Mapping[str, str]) -> tuple[str, ...]:
 
 def has_hash_with(header: Any, values: Sequence[str]) -> bool:
     """Return whether a block's hash is its header's with these values appended."""
+    return _encoded_with(header, values) is not None
+
+
+def encoded_with_unknown_fields(header: Any) -> bytes | None:
+    """Return the encoded header with the unknown fields that its block's hash covers; None where
+    the hash covers no order of them."""
+    fields = unknown_fields(header)
+    order = find_order(header, fields)
+    return _encoded_with(header, [fields[name] for name in order]) if order else None
+
+
+def _encoded_with(header: Any, values: Sequence[str]) -> bytes | None:
     with suppress(ValueError, TypeError, AttributeError):
         added = [bytes.fromhex(_item(value)) for value in values]
         hash_ = data(header.hash, 32)
-        return any(keccak256(join_list([*items, *added])) == hash_ for items in _items(header))
-    return False
+        encodings = (join_list([*items, *added]) for items in _items(header))
+        return next((encoded for encoded in encodings if keccak256(encoded) == hash_), None)
+    return None
 
 
 def agrees_with_bytes(header: Any, encoded: bytes) -> bool:

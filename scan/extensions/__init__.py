@@ -13,7 +13,7 @@ core imports none. The package declares EXTENSION. The parts that it may have:
 | api.py | BLUEPRINTS below /api/v1; transaction_fields(record): fields that it adds to a transaction |
 | openapi.toml | its records, operations and parameters, the fields that it `added` to records of others, and the columns of its lists' CSV files, as scan/extensions/openapi/schemas.py and operations.py and scan/extensions/exports/csv_columns.py describe them |
 | interface.py | register(app, services), which returns interfaces beside the API; APIS: their paths in the catalogue; LLMS: lines of /llms.txt; OPEN_PATHS: paths without a limit |
-| pages.py | BLUEPRINTS, PATHS, PREFIXES of pages; MENU; SECTIONS: templates that pages of the core include, `head` in the head of all, `list` beside the count of each list; LINKED: lists that an address's head links, address_facts(): the values of its section; SEARCHES: template -> function of a search's text, which returns the records to show; SEARCH_RESULTS: type of a result -> its title and the beginning of its page's path; path_of_hash(), transaction_records(); page_of_missing() of a transaction that is not indexed; block_lists(): lists that a block's page shows; add_to_transactions(): fields of transactions in lists; transaction_head(), TRANSACTION_TABS: what a transaction's page shows above its tabs, and tabs; home(), live(): the values of its sections of the home page, the latter of the part that is refreshed; ADDRESS_TABS, TOKEN_TABS: tabs (Tab) of an address's and of a token's page; GLOBALS of templates |
+| pages.py | BLUEPRINTS, PATHS, PREFIXES of pages; TOKEN_PATHS: those of forms that need a token, which any site may send; MENU; SECTIONS: templates that pages of the core include, `head` in the head of all, `list` beside the count of each list; LINKED: lists that an address's head links, address_facts(): the values of its section; SEARCHES: template -> function of a search's text, which returns the records to show; SEARCH_RESULTS: type of a result -> its title and the beginning of its page's path; path_of_hash(), transaction_records(); page_of_missing() of a transaction that is not indexed; block_lists(): lists that a block's page shows; add_to_transactions(): fields of transactions in lists; transaction_head(), TRANSACTION_TABS: what a transaction's page shows above its tabs, and tabs; home(), live(): the values of its sections of the home page, the latter of the part that is refreshed; ADDRESS_TABS, TOKEN_TABS: tabs (Tab) of an address's and of a token's page; GLOBALS of templates |
 | queries.py | PAGES: pages of entities that are no plain lists; search_results(): records that a search shows first |
 | templates/, static/ | templates of pages; their scripts, with names of their own |
 | documentation.py | pages at /docs, which others then link |
@@ -41,7 +41,7 @@ A module with the name of another extension is what it adds to that one, which a
 
 | Module | What that extension takes from it |
 |---|---|
-| audit.py | CHECKS_OF_KEPT_ROWS, OF_KEPT_ROWS |
+| audit.py | CHECKS_OF_KEPT_ROWS, OF_KEPT_ROWS; add_arguments() and run() of `scan audit` with options of its own |
 | blockscout.py | blueprint; coin_price() |
 | bulk.py | statements DERIVED, COPY and ACCEPT; add_arguments() and open_history() for blocks of another source than the node |
 | decoder.py | CALLS: functions whose arguments are calls |

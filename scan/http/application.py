@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Any, cast
 
 from flask import Flask, Request, Response, current_app, request
@@ -12,6 +11,7 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound, Reque
 from werkzeug.routing import MapAdapter, Rule
 
 from scan import errors, registry
+from scan.cached_values import cached_property
 from scan.http.nearest_path import nearest_path
 from scan.http.request_state import request_state_of
 from scan.http.requests import reader

@@ -52,12 +52,14 @@ def is_missing(response: WsgiResponse, environ: Environ) -> bool:
 def negotiated(response: WsgiResponse, environ: Environ, *, is_file: bool) -> WsgiResponse:
     """Return a new response that says that it varies, with its compressed form where the client
     accepts that."""
-    if is_compressible(response.headers):
-        vary = [value for name, value in response.headers if name == "Vary"]
-        others = [header for header in response.headers if header[0] != "Vary"]
-        varies = ("Vary", ", ".join([*vary, "Accept-Encoding"]))
-        response = response._replace(headers=[*others, varies])
-    if not is_missing(response, environ):
+    if not is_compressible(response.headers):
+        return response
+    vary = [value for name, value in response.headers if name == "Vary"]
+    others = [header for header in response.headers if header[0] != "Vary"]
+    varies = ("Vary", ", ".join([*vary, "Accept-Encoding"]))
+    # Not by _replace(), which takes 2 us.
+    response = WsgiResponse(response.status, [*others, varies], response.body, response.route)
+    if not accepts_gzip(environ):
         return response
     return with_compressed(response, is_file=is_file)
 

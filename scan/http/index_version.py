@@ -23,6 +23,9 @@ class IndexVersion:
 
     index_version() of schema.sql is the sum of the chain's version and the labels' version. Each
     is notified apart, since transactions that change either may commit together.
+
+    Any role of the database may notify anything: a version that a later read does not find counts
+    no longer, and the listener connects anew, where it reads what is true.
     """
 
     def __init__(self, listener: Listener | None) -> None:
@@ -31,6 +34,7 @@ class IndexVersion:
         self._unverified_s = UNVERIFIED_S if listener else UNVERIFIED_ON_REPLICA_S
         self._lock = threading.Lock()
         self._notified = {"chain": 0, "labels": 0}
+        self._notified_at = 0.0
         self.rewinds = 0
         self._read = -1
         self._read_at = 0.0
@@ -91,6 +95,10 @@ class IndexVersion:
     def record(self, version: int, read_at: float) -> None:
         """Record that a statement begun at `read_at` (time.monotonic()) has read a version."""
         with self._lock:
+            if self._is_disproved(version, read_at):
+                assert self._listener is not None
+                self._listener.drop()
+                self._notified = {"chain": 0, "labels": 0}
             # Replicas may be behind each other; on a primary, a smaller version is a rewind.
             if version < self._read and self._listener is not None and read_at > self._recorded_at:
                 self.rewinds += 1
@@ -102,6 +110,15 @@ class IndexVersion:
                 self._read = version
                 self._read_at = max(self._read_at, read_at)
 
+    def _is_disproved(self, version: int, read_at: float) -> bool:
+        """Return whether a read lacks what was notified before it: a notification comes after its
+        transaction's changes can be read."""
+        return (
+            self._listener is not None
+            and read_at > self._notified_at
+            and version < sum(self._notified.values())
+        )
+
     def listen(self) -> None:
         """Connect the listener unless it is connected; one thread waits for that."""
         if self._listener is None or self._listener.is_connected:
@@ -111,11 +128,12 @@ class IndexVersion:
             if row is not None:
                 with self._lock:
                     self._notified = {"chain": int(row[0]), "labels": int(row[1])}
+                    self._notified_at = time.monotonic()
 
     def _record_notification(self, payload: str) -> None:
         """Record a notification, such as `chain 17` or `labels 3`."""
         name, _, number = payload.partition(" ")
-        # Any role of the database may notify any text.
         is_version = number.isascii() and number.isdecimal() and len(number) < len(str(2**63))
-        if name in self._notified and is_version:
-            self._notified[name] = max(self._notified[name], int(number))
+        if is_version and int(number) > self._notified.get(name, 2**63):
+            self._notified[name] = int(number)
+            self._notified_at = time.monotonic()

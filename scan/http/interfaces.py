@@ -7,6 +7,7 @@ from werkzeug.datastructures import MIMEAccept
 from werkzeug.http import parse_accept_header
 
 from scan.errors import ScanError
+from scan.http.same_origin import SameOrigin
 from scan.server.wsgi_responses import Environ, WsgiResponse, refuse
 
 API = "/api/v1"
@@ -21,6 +22,7 @@ class Interface(NamedTuple):
     refuse_as_markdown: Callable[[ScanError], WsgiResponse] | None = None  # of pages
     paths: frozenset[str] = frozenset()
     prefixes: tuple[str, ...] = ()
+    same_origin: SameOrigin | None = None  # of pages: who may send their forms
     has_page_limit: bool = False  # instead of the API's; keys do not count
     has_address_limit: bool = False  # the limit of an address over all keys, instead of the API's
     calls_api: bool = False  # with the caller's key, which is charged for the calls

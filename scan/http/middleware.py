@@ -12,7 +12,8 @@ from concurrent.futures import Future
 from typing import Any
 
 from scan import VERSION
-from scan.errors import InvalidParameter, RateLimited, Unavailable
+from scan.database.connection import one_request
+from scan.errors import ForeignForm, InvalidParameter, RateLimited, Unavailable
 from scan.http import compression
 from scan.http.cache_keys import CACHED_FOR_S, FILE_CACHED_FOR_S, cache_key
 from scan.http.etags import is_unmodified
@@ -90,10 +91,11 @@ class Middleware:
         logs.request_id.set(state.request_id)
         metrics.HTTP_BUSY.inc()
         try:
-            response = self._advance(state, may_wait=True)
-            if response is None:
-                return self._ask_flask(state, start_response)
-            return self._send(state, response, start_response)
+            with one_request():
+                response = self._advance(state, may_wait=True)
+                if response is None:
+                    return self._ask_flask(state, start_response)
+                return self._send(state, response, start_response)
         finally:
             if state.reader is not None:
                 state.reader.end()
@@ -152,8 +154,10 @@ class Middleware:
             if state.charged.refusal is not None:
                 return state.refuse(state.charged.refusal)
             try:
+                if (same_origin := state.interface.same_origin) is not None:
+                    same_origin.require(state.method, state.page, state.environ)
                 state.required_block = None if state.is_open else required_block(state.environ)
-            except InvalidParameter as error:
+            except (ForeignForm, InvalidParameter) as error:
                 return state.refuse(error)
         if state.has_body:
             refusal = self._refused_at_once(state)
@@ -293,8 +297,10 @@ class Middleware:
         if state.reader is None or not state.reader.versions:
             return []
         block = self._indexed_block.shown_by(max(state.reader.versions))
-        blocks = {SHOWN: block, "X-Scan-Balances-Since": state.reader.balances_since}
-        return [(name, str(number)) for name, number in blocks.items() if number is not None]
+        headers = [] if block is None else [(SHOWN, str(block))]
+        if state.reader.balances_since is not None:
+            headers.append(("X-Scan-Balances-Since", str(state.reader.balances_since)))
+        return headers
 
     def _may_cache(self, state: RequestState, status: str, version_before: int | None) -> bool:
         """Return whether a response may be cached: not if the index changed while it was made,
@@ -326,7 +332,8 @@ class Middleware:
         if state.method == "GET":
             etag = ("ETag", f'"{VERSION}-{version}{state.cache_key.staleness}"')
             headers = [header for header in response.headers if header[0] != "Vary"]
-            response = response._replace(headers=[*headers, etag, *REVALIDATED])
+            headers += (etag, *REVALIDATED)
+            response = WsgiResponse(response.status, headers, response.body, response.route)
         response = _negotiated(state, response)
         self._cache.store(state.cache_key, response, version)
         return response

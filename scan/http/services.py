@@ -1,7 +1,7 @@
 """The services that views use, which live as long as the process."""
 
 from dataclasses import dataclass
-from typing import cast
+from typing import NamedTuple, cast
 
 from flask import current_app
 
@@ -22,6 +22,13 @@ SESSION = {"enable_seqscan": "off", "enable_bitmapscan": "off"}
 # Of the time-out of a statement: a bulk backfill locks each table until it is loaded.
 STATEMENT_TIMEOUT_MS = 5000
 LOCK_WAIT_SHARE = 0.2
+
+
+class Connections(NamedTuple):
+    """The databases that are written and read: the same, unless a replica is read."""
+
+    writes: Database
+    reads: Database
 
 
 @dataclass(frozen=True)

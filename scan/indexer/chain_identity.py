@@ -4,27 +4,15 @@ from typing import NamedTuple
 
 from scan.database.connection import Database
 from scan.errors import SettingError
-from scan.ethereum.client import Node, NodeError
+from scan.ethereum.client import Node, NodeError, WrongChain
 from scan.ethereum.forms.matching import require_form
-from scan.hex import to_hex
+from scan.ethereum.served_chain import ChainIdentity, mismatch
 from scan.indexer.block_source import BlockSource
 from scan.indexer.log_selection import load_standard_topics
 
 
-class WrongChain(Exception):
-    """The node serves a different chain than the database contains; the operator must choose."""
-
-
 class WrongLogs(Exception):
     """The database stores another selection of logs than SCAN_LOGS; the operator must choose."""
-
-
-class ChainIdentity(NamedTuple):
-    chain_id: int
-    genesis_hash: bytes
-
-    def __str__(self) -> str:
-        return f"chain {self.chain_id} with genesis {to_hex(self.genesis_hash[:4])}…"
 
 
 class StoredChain(NamedTuple):
@@ -88,6 +76,8 @@ def check(node: Node, database: Database) -> StoredChain | None:
     for number, single_node in enumerate(nodes if len(nodes) > 1 else [], start=1):
         try:
             identity = read_identity(BlockSource(single_node))
+        except WrongChain:
+            raise
         except NodeError:
             continue  # this node is used only when another fails, and is then checked by its blocks
         _require_same(stored.identity, identity, f"node {number} of {len(nodes)} in RPC_URL")
@@ -105,7 +95,4 @@ def read_identity(source: BlockSource) -> ChainIdentity:
 
 def _require_same(stored: ChainIdentity, served: ChainIdentity, node_name: str) -> None:
     if stored != served:
-        raise WrongChain(
-            f"this database holds {stored}, but {node_name} serves {served};"
-            " use another database for that node"
-        )
+        raise WrongChain(mismatch(stored, served, node_name))

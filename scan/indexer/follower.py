@@ -10,7 +10,7 @@ from typing import NamedTuple
 from scan.database.connection import Database
 from scan.ethereum.client import Node
 from scan.ethereum.retries import RETRIED
-from scan.indexer.chain_identity import WrongChain, WrongLogs
+from scan.indexer.chain_identity import WrongLogs
 from scan.indexer.chain_indexer import ChainIndexer, FarBehind, UnfinishedBackfill
 from scan.indexer.derivation import RowsRemoved
 from scan.indexer.fork_finder import ForkTooDeep
@@ -68,7 +68,7 @@ class Follower:
             if self._status.is_new("another indexer"):
                 log.info("another indexer writes to this database; waiting to take over")
             return TAKE_OVER_S * random.uniform(0.7, 1.3)
-        except (*RETRIED, WrongChain, WrongLogs, RowsRemoved, ForkTooDeep) as error:
+        except (*RETRIED, WrongLogs, RowsRemoved, ForkTooDeep) as error:
             return self._recover(error)
         except (FarBehind, UnfinishedBackfill) as error:
             return self._fill(error)

@@ -18,9 +18,10 @@ from multiprocessing.connection import Connection
 from queue import SimpleQueue
 from typing import NamedTuple
 
+from scan.contracts.index_node import node_of_index
 from scan.errors import Unavailable
 from scan.ethereum.blocks import MalformedBlock
-from scan.ethereum.client import Node, NodeError, RpcError
+from scan.ethereum.client import NodeError, RpcError
 from scan.indexer.block_rows import BlockRows, make_block_rows
 from scan.indexer.block_source import BlockSource
 from scan.indexer.fetch_limit import MAX_CONCURRENCY, FetchLimit
@@ -188,7 +189,7 @@ def _serve(settings: Settings, connections: tuple[Connection, ...]) -> None:
     logs.configure(settings)
     metrics.keep_observations()
     gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
-    node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
+    node = node_of_index(settings)
     source = BlockSource(node, traces=settings.traces)
     try:
         connections[0].send(None)

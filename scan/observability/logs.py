@@ -10,8 +10,8 @@ import warnings
 from collections.abc import Sequence
 from contextvars import ContextVar
 from typing import Any
-from urllib.parse import urlsplit
 
+from scan.environment import node_origins
 from scan.settings import Settings
 
 # The request that this thread serves.
@@ -46,18 +46,35 @@ class _Terminal(logging.StreamHandler):  # type: ignore[type-arg]
         super().emit(record)
 
 
+def escape(text: str) -> str:
+    """Return the text in one line, with characters that could begin another one, or that change
+    what a terminal shows, written as JSON does. JSON remains the same value."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else _escape_of(c) for c in text)
+
+
+def _escape_of(character: str) -> str:
+    return json.dumps(character)[1:-1] if character != "\x7f" else "\\u007f"
+
+
 class TextLines(logging.Formatter):
-    """Formats a line: `2026-01-01T00:00:00.000Z INFO scan.http: GET /healthz 200 [5f3a…]`."""
+    """Formats a line: `2026-01-01T00:00:00.000Z INFO scan.http: GET /healthz 200 [5f3a…]`. Lines of
+    a traceback follow it, and begin with spaces: a line that does not is a record, whose text, of
+    clients, nodes or contracts, is in this one line."""
 
     def __init__(self, secret_urls: Sequence[str] = ()) -> None:
         super().__init__()
-        self._secret_urls = {url: _origin(url) for url in secret_urls}
+        self._secret_urls = {url: node_origins(url) for url in secret_urls}
 
     def format(self, record: logging.LogRecord) -> str:
         current = request_id.get()
         suffix = f" [{current}]" if current else ""
-        message = self.redact(super().format(record))
-        return f"{_moment(record)} {record.levelname} {record.name}: {message}{suffix}"
+        message = self.redact(record.getMessage())
+        lines = [f"{_moment(record)} {record.levelname} {record.name}: {message}{suffix}"]
+        if record.exc_info:
+            lines += self.redact(self.formatException(record.exc_info)).splitlines()
+        return "\n  ".join(map(escape, lines))
 
     def redact(self, text: str) -> str:
         if not _SUSPICIOUS.search(text):
@@ -83,7 +100,7 @@ class JsonLines(TextLines):
         if current := request_id.get():
             line["requestId"] = current
         line |= getattr(record, "fields", {})
-        return self.redact(json.dumps(line, ensure_ascii=False))
+        return escape(self.redact(json.dumps(line, ensure_ascii=False)))
 
 
 def _moment(record: logging.LogRecord) -> str:
@@ -93,9 +110,3 @@ def _moment(record: logging.LogRecord) -> str:
 @functools.lru_cache(maxsize=4)
 def _second(unix_seconds: int) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(unix_seconds))
-
-
-def _origin(url: str) -> str:
-    """Return a URL without path and query, in which hosted nodes have their keys."""
-    address = urlsplit(url)
-    return f"{address.scheme}://{address.hostname}/..."

@@ -98,11 +98,11 @@ def count_rpc_error() -> None:
     count_rpc(RpcObservation({}, None, None, 1))
 
 
-def serve(port: int | None) -> None:
-    """Serve GET /metrics on loopback, for a process without other HTTP; without a port do
+def serve(host: str, port: int | None) -> None:
+    """Serve GET /metrics at an address, for a process without other HTTP; without a port do
     nothing."""
     if port is not None:
-        start_http_server(port, addr="127.0.0.1")
+        start_http_server(port, addr=host)
 
 
 def observed_rpc(post: _Post) -> _Post:

@@ -18,11 +18,12 @@ from scan.hex import to_hex
 from scan.http.indexed_block import IndexedBlock, Position
 from scan.http.interfaces import MARKDOWN, Interface, prefers_markdown
 from scan.http.requests import reader
+from scan.http.same_origin import SameOrigin
 from scan.http.services import services
 from scan.pages import formatting
 from scan.pages.static_files import BRAND_STYLES, icon_of, preview_of, url_of
 from scan.queries.network import name_of, symbol_of, token_standard
-from scan.queries.reader import ChainId, FirstBlock, Proof, UnprovenBlocks
+from scan.queries.reader import ChainId, FirstBlock, IndexState, UnprovenBlocks
 from scan.queries.trades import priced
 from scan.server.wsgi_responses import WsgiResponse
 from scan.settings import Settings
@@ -60,6 +61,7 @@ NEGOTIATED = {**dict(HEADERS), "Vary": "Accept"}  # else a cache would give brow
 
 ERROR_TITLES = {
     400: "Invalid request",
+    403: "Refused",
     404: "Not found",
     422: "Request failed",
     429: "Too many requests",
@@ -86,13 +88,13 @@ class Site:
         chain_id: ChainId,
         first_block: FirstBlock,
         indexed_block: IndexedBlock,
-        proof: Proof,
+        index_state: IndexState,
     ) -> None:
         self.indexed_block = indexed_block
         self._settings = settings
         self._chain_id = chain_id
         self._first_block = first_block
-        self._proof = proof
+        self._index_state = index_state
         # Matches templates' markup alone: quotes in values are escaped. Links to logos have the
         # base path already.
         base_path = re.escape(f"{settings.base_path.lstrip('/')}/")
@@ -114,6 +116,9 @@ class Site:
             self.refuse_as_markdown if registry.has("markdown") else None,
             paths=_paths(),
             prefixes=tuple(f"{prefix}/" for prefix in _prefixes()),
+            same_origin=SameOrigin(
+                self._settings.brand.url, frozenset(registry.collected("pages", "TOKEN_PATHS"))
+            ),
             has_page_limit=True,
         )
 
@@ -122,7 +127,7 @@ class Site:
         what is not proven."""
         self._chain_id.read()
         self._first_block.read()
-        self._proof.read()
+        self._index_state.unproven.get()
         return self._chain()
 
     def render(
@@ -152,7 +157,8 @@ class Site:
         configured = self._settings.chain_name
         name = configured if chain_id is None else name_of(chain_id, configured)
         symbol = symbol_of(chain_id, self._settings.coin_symbol)
-        return Chain(chain_id, name, symbol, self._first_block.known, self._proof.unproven)
+        unproven = self._index_state.unproven.known or ()
+        return Chain(chain_id, name, symbol, self._first_block.known, unproven)
 
 
 def _error_title(error: ScanError) -> str:
@@ -221,8 +227,8 @@ def _sections() -> Mapping[str, Sequence[str]]:
     """Return the templates of the sections that extensions add to a page, by the page's name, to
     the count of each list, or to the head of all."""
     names = (
-        "address head block home list live transaction transaction_call transaction_end"
-        " transaction_events transaction_facts"
+        "address address_balance head block home list live transaction transaction_call"
+        " transaction_end transaction_events transaction_facts"
     )
     sections: dict[str, list[str]] = {name: [] for name in names.split()}
     for of_extension in registry.values("pages", "SECTIONS"):

@@ -16,7 +16,7 @@ from scan.queries.pages import Page, Window
 from scan.queries.reader import Reader
 
 # What queries/addresses_list returns besides the fields that extensions add.
-OF_SUMMARY = ("address", "balance", "balanceBlock", "txCount", "isContract")
+OF_SUMMARY = ("address", "balance", "balanceBlock", "isCurrent", "txCount", "isContract")
 
 
 def tokens_held(
@@ -91,13 +91,13 @@ def tokens_held_at(reader: Reader, address: bytes, window: Window, block: BlockI
 
 def get(reader: Reader, address: bytes, block: BlockId | None = None) -> Address:
     """Return an address, seen or not, with its balance after `block`, or at the head."""
-    *row, head_number, head_hash, unchanged_from = reader.row(
+    *row, head_number, head_hash = reader.row(
         "queries/addresses_get", address=address, state_block=block.number if block else BIGINT_MAX
     )
     count, label, first_seen, last_seen, recent, more, *stored = row
-    head = Head(head_number, head_hash, unchanged_from)
+    head = Head(head_number, head_hash)
     if block is None:
-        [balance] = balances.at_head(reader, [address], [Balance(*stored)], head)
+        [balance] = balances.at_head(reader, [address], [balances.stored(*stored)], head)
     else:
         balance = balances.at_block(reader, address, block)
     seen = count or 0, label, first_seen, last_seen, recent
@@ -108,11 +108,13 @@ def get_many(reader: Reader, addresses: Sequence[bytes]) -> list[Summary]:
     """Return the summaries of addresses, seen or not, in their order."""
     rows, *head = reader.row("queries/addresses_list", addresses=addresses)
     records = orjson.loads(rows)
-    stored = [
-        Balance(record["balance"], record["balanceBlock"], record["isContract"])
+    of_index = [
+        balances.stored(
+            *(record[name] for name in ("balance", "balanceBlock", "isContract", "isCurrent"))
+        )
         for record in records
     ]
-    current = balances.at_head(reader, addresses, stored, Head(*head))
+    current = balances.at_head(reader, addresses, of_index, Head(*head))
     return [
         Summary(
             balance,

@@ -15,39 +15,51 @@ UNREAD = "The node does not respond, and this balance has not been read yet."
 
 
 class Head(NamedTuple):
-    """The newest indexed block, and the block from which on stored balances are unchanged."""
+    """The newest indexed block; None where nothing is indexed."""
 
-    number: int | None  # None where nothing is indexed
+    number: int | None
     hash: bytes | None
-    unchanged_from: int
+
+
+class KnownBalance(NamedTuple):
+    """A balance in wei as text, with the block that it is of."""
+
+    wei: str
+    block: int
 
 
 class Balance(NamedTuple):
-    """A balance in wei as text, with its block; None for one that was never read."""
+    """The balance of an account, None where it was never read."""
 
-    wei: str | None
-    block: int | None
+    known: KnownBalance | None
     is_contract: bool
     is_current: bool = False  # whether it is the newest block's
 
-    def required_wei(self) -> str:
-        """Return the balance; raises UpstreamFailed where none has been read."""
-        if self.wei is None:
+    def required(self, least_block: int = 0) -> KnownBalance:
+        """Return the balance; raises UpstreamFailed where none of `least_block` or later is
+        known."""
+        if self.known is None or self.known.block < least_block:
             raise UpstreamFailed(UNREAD)
-        return self.wei
+        return self.known
+
+
+def stored(wei: str | None, block: int | None, is_contract: bool, is_current: bool) -> Balance:
+    """Return a balance as the index has it, where both are null or none is."""
+    known = None if wei is None or block is None else KnownBalance(wei, block)
+    return Balance(known, is_contract, is_current)
 
 
 def at_head(
-    reader: Reader, addresses: Sequence[bytes], stored: Sequence[Balance], head: Head
+    reader: Reader, addresses: Sequence[bytes], indexed: Sequence[Balance], head: Head
 ) -> list[Balance]:
-    """Return stored balances where they are of the head, else the node's, else older stored ones.
+    """Return indexed balances where they were read at the head, else the node's, else older ones.
 
     An older one is the head's, too, where no indexed row has changed it since it was read.
     """
     stale = [
         address
-        for address, balance in zip(addresses, stored, strict=True)
-        if balance.wei is None or balance.block != head.number
+        for address, balance in zip(addresses, indexed, strict=True)
+        if not balance.is_current or balance.known is None or balance.known.block != head.number
     ]
     states = {}
     # A node that has failed this request once would cost each page of a file its time-out.
@@ -58,13 +70,15 @@ def at_head(
     if len(states) < len(set(stale)):
         reader.do_not_cache()  # the node may return them to the next request
     balances = []
-    for address, balance in zip(addresses, stored, strict=True):
-        if address in states:
-            state = states[address]
-            balance = Balance(str(state.balance), head.number, state.is_contract, True)
-        elif balance.block is not None and balance.block >= head.unchanged_from:
-            balance = balance._replace(block=head.number, is_current=True)
-        balances.append(balance)
+    for address, balance in zip(addresses, indexed, strict=True):
+        state = states.get(address)
+        known, is_contract, is_current = balance
+        if head.number is not None and state is not None:
+            known = KnownBalance(str(state.balance), head.number)
+            is_contract, is_current = state.is_contract, True
+        elif head.number is not None and known is not None and is_current:
+            known = known._replace(block=head.number)
+        balances.append(Balance(known, is_contract, is_current))
     return balances
 
 
@@ -79,4 +93,4 @@ def at_block(reader: Reader, address: bytes, block: BlockId) -> Balance:
         state = state_of(balance, code)
     except BadHex:
         raise UpstreamFailed("The node does not give this balance.") from None
-    return Balance(str(state.balance), block.number, state.is_contract)
+    return Balance(KnownBalance(str(state.balance), block.number), state.is_contract)

@@ -24,6 +24,7 @@ MAX_ENTRIES = 262_144
 # compared with, at about a microsecond.
 MAX_UNLISTED_ENTRIES = 32_768
 UNBOUNDED: Mapping[str, Any] = {"lowest": 0, "highest": BIGINT_MAX}
+ALL_BLOCKS = 0, BIGINT_MAX
 
 
 class Window(NamedTuple):
@@ -154,7 +155,7 @@ def filtered_page(
     *,
     form: Form = "api",
     unlisted: Collection[str] = (),
-    blocks: tuple[int, int] = (0, BIGINT_MAX),
+    blocks: tuple[int, int] = ALL_BLOCKS,
     **of_several: object,
 ) -> Page:
     """Return a page of the rows that match all filters: without a filter by ordinal, with one from
@@ -166,9 +167,10 @@ def filtered_page(
     given = {name: value for name, value in filters.items() if value is not None}
     traversal = window.traversal(entity, given)
     window = in_kept_blocks(reader, window)
-    window = window._replace(
-        block_from=max(window.block_from, blocks[0]), block_to=min(window.block_to, blocks[1])
-    )
+    if blocks != ALL_BLOCKS:
+        window = window._replace(
+            block_from=max(window.block_from, blocks[0]), block_to=min(window.block_to, blocks[1])
+        )
     values = window.params(traversal)
     values |= form_of(entity, form)
     has_lower, has_upper = window.block_from > 0, window.block_to < BIGINT_MAX

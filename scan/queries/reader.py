@@ -1,15 +1,14 @@
 """One request's reads of the chain, and the versions of the index that they saw."""
 
-import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, NamedTuple, TypeVar
 
 import orjson
 
 from scan import registry
+from scan.cached_values import TimedValue, cached_property
 from scan.contracts.account_state import AccountStates
 from scan.contracts.read_calls import ReadCalls
 from scan.database.connection import Database
@@ -18,13 +17,11 @@ from scan.errors import NotFound
 from scan.ethereum.finality import FinalityReader
 from scan.ethereum.request_node import NodeGateway, NodeSession
 from scan.ethereum.transaction_reader import TransactionReader
-from scan.rate_limits.concurrency import ConcurrencyLimit, processor_places
+from scan.rate_limits.concurrency import PLACE_WAIT_S, ConcurrencyLimit, processor_places
 
-PLACE_WAIT_S = 0.25
 PROCESSOR_WAIT_S = 1.0
+READ_AGAIN_S = 5.0
 READ_TABLES_AGAIN_S = 60.0
-READ_RETENTION_AGAIN_S = 5.0
-READ_PROOF_AGAIN_S = 5.0
 
 T = TypeVar("T")
 
@@ -69,38 +66,6 @@ class UnprovenBlocks(NamedTuple):
     reason: str
 
 
-class Proof:
-    """What is not proven by hashes of blocks, as of some seconds ago."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._read_again_at = 0.0
-        self.unproven: Sequence[UnprovenBlocks] = ()
-
-    def read(self) -> Sequence[UnprovenBlocks]:
-        if time.monotonic() >= self._read_again_at:
-            self._read_again_at = time.monotonic() + READ_PROOF_AGAIN_S
-            rows = self._database.rows("queries/unproven_blocks_list")
-            self.unproven = [UnprovenBlocks(*row) for row in rows]
-        return self.unproven
-
-
-class PartitionedTables:
-    """The tables of several partitions, as of a minute ago at most: nothing but speed depends on
-    them."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._names: Sequence[str] = ()
-        self._read_again_at = 0.0
-
-    def has(self, table: str) -> bool:
-        if time.monotonic() >= self._read_again_at:
-            self._read_again_at = time.monotonic() + READ_TABLES_AGAIN_S
-            self._names = self._database.prepared_value("queries/partitioned_tables_list")
-        return table in self._names
-
-
 class KeptFrom(NamedTuple):
     """The block at which lists begin; `timestamp` is its time (ISO 8601)."""
 
@@ -108,39 +73,39 @@ class KeptFrom(NamedTuple):
     timestamp: str
 
 
-class Retention:
-    """The oldest kept block, as of some seconds ago: rows are removed a minute after a decision."""
-
-    def __init__(self, database: Database) -> None:
-        self._database = database
-        self._kept_from: KeptFrom | None = None
-        self._read_again_at = 0.0
-
-    def kept_from(self) -> KeptFrom | None:
-        """Return where lists begin; None where all rows are kept."""
-        if time.monotonic() >= self._read_again_at:
-            row = self._database.prepared_row("queries/retention_get")
-            self._kept_from = None if row is None else KeptFrom(*row)
-            self._read_again_at = time.monotonic() + READ_RETENTION_AGAIN_S
-        return self._kept_from
-
-
-class Completeness:
-    """Tables of extensions that were off while blocks were indexed, as of some seconds ago."""
+class IndexState:
+    """What lists and pages say of the whole index, as of some seconds ago."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._tables = [*registry.merged("rows", "TABLES")]
-        self._incomplete: Mapping[str, int] = {}
-        self._read_again_at = 0.0
+        self.unproven = TimedValue(self._read_unproven, READ_AGAIN_S)
+        self.kept_from = TimedValue(self._read_kept_from, READ_AGAIN_S)
+        self.incomplete = TimedValue(self._read_incomplete, READ_AGAIN_S)
+        self.partitioned_tables = TimedValue(self._read_partitioned, READ_TABLES_AGAIN_S)
 
-    def incomplete(self) -> Mapping[str, int]:
-        """Return by such a table the block from which on it has the rows of all blocks."""
-        if self._tables and time.monotonic() >= self._read_again_at:
-            rows = self._database.rows("queries/filled_tables_list", tables=self._tables)
-            self._incomplete = dict(rows)
-            self._read_again_at = time.monotonic() + READ_RETENTION_AGAIN_S
-        return self._incomplete
+    def _read_unproven(self) -> Sequence[UnprovenBlocks]:
+        """Return what is not proven by hashes of blocks."""
+        rows = self._database.rows("queries/unproven_blocks_list")
+        return [UnprovenBlocks(*row) for row in rows]
+
+    def _read_kept_from(self) -> KeptFrom | None:
+        """Return where lists begin; None where all rows are kept. Rows are removed a minute after
+        a decision."""
+        row = self._database.prepared_row("queries/retention_get")
+        return None if row is None else KeptFrom(*row)
+
+    def _read_incomplete(self) -> Mapping[str, int]:
+        """Return by each table of an extension that was off while blocks were indexed the block
+        from which on it has the rows of all blocks."""
+        if not self._tables:
+            return {}
+        return dict(self._database.rows("queries/filled_tables_list", tables=self._tables))
+
+    def _read_partitioned(self) -> Sequence[str]:
+        """Return the tables of several partitions; nothing but speed depends on them."""
+        names: Sequence[str] = self._database.prepared_value("queries/partitioned_tables_list")
+        return names
 
 
 @dataclass(frozen=True)
@@ -156,9 +121,7 @@ class Sources:
     finality: FinalityReader
     chain_id: ChainId
     first_block: FirstBlock
-    partitioned_tables: PartitionedTables
-    retention: Retention
-    completeness: Completeness
+    index_state: IndexState
     traces: str  # as SCAN_TRACES has it
     coin_symbol: str  # as SCAN_COIN_SYMBOL has it
     processor_places: ConcurrencyLimit = field(default_factory=processor_places)
@@ -183,21 +146,22 @@ class Reader:
         self.balances_since: int | None = None  # the block that a shown balance is known from
         self._node: NodeSession | None = None
         self._is_cacheable = True
-        self._until_end = ExitStack()
-        self._holds_processor = False
+        self._until_end: ExitStack | None = None  # few requests need one, which takes 2 us
 
     def hold_processor(self) -> None:
         """Hold one of the few places of requests that take the processor long, until end().
 
         Raises Unavailable where none becomes free shortly."""
-        if not self._holds_processor:
+        if self._until_end is None:
             place = self.sources.processor_places.place(self.client(), wait_s=PROCESSOR_WAIT_S)
-            self._until_end.enter_context(place)
-            self._holds_processor = True
+            with ExitStack() as stack:
+                stack.enter_context(place)
+                self._until_end = stack.pop_all()
 
     def end(self) -> None:
         """Give back what the request holds."""
-        self._until_end.close()
+        if self._until_end is not None:
+            self._until_end.close()
 
     def row(
         self,
@@ -232,13 +196,13 @@ class Reader:
     @cached_property
     def kept_from(self) -> KeptFrom | None:
         """Return the block at which lists begin; None where all rows are kept."""
-        return self.sources.retention.kept_from()
+        return self.sources.index_state.kept_from.get()
 
     @cached_property
     def incomplete(self) -> Mapping[str, int]:
         """Return the tables that lack rows of indexed blocks, each with the block from which on it
         has all."""
-        return self.sources.completeness.incomplete()
+        return self.sources.index_state.incomplete.get()
 
     def with_incomplete(self, record: str | None, block: str) -> str | None:
         """Return a record, whose `block` is its block's number, as JSON text with the names of the

@@ -23,6 +23,16 @@ def client_address(peer: str, forwarded_for: str, trusted_proxies: int) -> str:
     return _network(peer) or "unknown"
 
 
+def network_around(client: str) -> str:
+    """Return the network of a client_address() that one subscriber may have whole: an IPv4 /24, or
+    an IPv6 /48."""
+    try:
+        network = ipaddress.ip_network(client)
+    except ValueError:
+        return client
+    return str(network.supernet(new_prefix=24 if network.version == 4 else 48))
+
+
 def is_loopback(host: str) -> bool:
     """Return whether a host's name or address is the machine's own."""
     try:

@@ -8,6 +8,8 @@ from contextlib import contextmanager
 
 from scan.errors import ClientBusy, Unavailable
 
+PLACE_WAIT_S = 0.25  # in which a client's next request may have its turn
+
 
 class ConcurrencyLimit:
     """At most `places` holders at a time, and at most `places_per_client` of one client."""
@@ -26,7 +28,9 @@ class ConcurrencyLimit:
         holds its maximum gets ClientBusy, which is one.
 
         With `clients_wait`, a client that holds its maximum waits for one of its own places. With
-        `places_in_line` so many wait at most, one of each client: who waits holds a thread.
+        `places_in_line` so many wait at most, one of each client: who waits holds a thread. With
+        both, as many may wait as have their turn within PLACE_WAIT_S if each place is held as long
+        as the last one was.
         """
         self._places = places
         self._places_per_client = places_per_client or places
@@ -38,6 +42,7 @@ class ConcurrencyLimit:
         self._taken = 0
         self._taken_by: Counter[Hashable] = Counter()
         self._changed = threading.Condition()
+        self._held_s = 0.0  # by the last one who gave a place back
 
     @contextmanager
     def place(self, client: Hashable = None, *, wait_s: float = 0.0) -> Iterator[None]:
@@ -47,9 +52,11 @@ class ConcurrencyLimit:
         """
         if not self.take(client, wait_s=wait_s):
             raise self._refusal(client)
+        began_at = time.monotonic()
         try:
             yield
         finally:
+            self._held_s = time.monotonic() - began_at
             self.give_back(client)
 
     def _refusal(self, client: Hashable) -> Unavailable:
@@ -71,7 +78,7 @@ class ConcurrencyLimit:
         """Return whether a place became free within the time."""
         if not self._clients_wait and not self._may_hold_more(client):
             return False
-        if self._line_is_full(client, wait_s):
+        if self._line_is_full(client):
             return False
         self._waiting.append(client)
         try:
@@ -79,8 +86,10 @@ class ConcurrencyLimit:
         finally:
             self._waiting.remove(client)
 
-    def _line_is_full(self, client: Hashable, wait_s: float) -> bool:
-        if self._places_in_line is None:
+    def _line_is_full(self, client: Hashable) -> bool:
+        turns = (len(self._waiting) + 1) / self._places_per_client
+        has_turn_soon = self._clients_wait and turns * self._held_s <= PLACE_WAIT_S
+        if self._places_in_line is None or has_turn_soon:
             return False
         return len(self._waiting) >= self._places_in_line or client in self._waiting
 
@@ -104,7 +113,7 @@ class ConcurrencyLimit:
 def unbounded_statements() -> ConcurrencyLimit:
     """Return the limit of statements that no index bounds, which may run up to their time-out.
 
-    It leaves most threads free. A client's next statement waits for its last one.
+    It leaves most threads free. A client's next statements wait for its last one.
     """
     return ConcurrencyLimit(
         3,
@@ -133,8 +142,7 @@ class WaitingThreads(ConcurrencyLimit):
     They wait for the node, compilers, running verifications, future blocks, and the place of large
     forms. Even if none of these become free, half of the threads
     still serve requests from the database. A thread waits for a place only while places are given
-    back, as they are every few milliseconds when the node responds. Only a few may wait, or as many
-    as get a place in time if each is held as long as the last one was.
+    back, as they are every few milliseconds when the node responds.
     """
 
     def __init__(
@@ -150,7 +158,6 @@ class WaitingThreads(ConcurrencyLimit):
             retry_after_s=1,
         )
         self._changed_hands_at = 0.0
-        self._held_s = 0.0  # by the last one who gave a place back
 
     def are_in_use(self) -> bool:
         return self._taken > 0
@@ -169,23 +176,10 @@ class WaitingThreads(ConcurrencyLimit):
         if self._is_free_for(client):
             return False
         idle_s = time.monotonic() - self._changed_hands_at
-        return idle_s >= wait_s or self._line_is_full(client, wait_s)
-
-    def _line_is_full(self, client: Hashable, wait_s: float) -> bool:
-        turns = (len(self._waiting) + 1) / self._places_per_client
-        return turns * self._held_s > wait_s and super()._line_is_full(client, wait_s)
+        return idle_s >= wait_s or self._line_is_full(client)
 
     def _is_free_for_long(self, client: Hashable) -> bool:
         return self._taken + 1 < self._places and self._is_free_for(client)
-
-    @contextmanager
-    def place(self, client: Hashable = None, *, wait_s: float = 0.0) -> Iterator[None]:
-        with super().place(client, wait_s=wait_s):
-            began_at = time.monotonic()
-            try:
-                yield
-            finally:
-                self._held_s = time.monotonic() - began_at
 
     def take(self, client: Hashable = None, *, wait_s: float = 0.0) -> bool:
         with self._changed:

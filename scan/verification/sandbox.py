@@ -17,6 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from scan.rate_limits import cpu_affinity
 from scan.verification.confined_process import (
     CANNOT_CONFINE,
     KEEP_NETWORK,
@@ -93,7 +94,7 @@ class Program(NamedTuple):
             if not can_hide_processes():
                 hide_this_process()
             keeps_network = [] if can_deny_network() else [KEEP_NETWORK]
-            process = subprocess.Popen(
+            process = start(
                 [
                     *_CONFINED,
                     *keeps_network,
@@ -107,7 +108,6 @@ class Program(NamedTuple):
                 stderr=subprocess.DEVNULL,
                 cwd=folder,
                 env={"PATH": self.path, "HOME": folder, "LANG": "C.UTF-8"},
-                start_new_session=True,
             )
             try:
                 status = _wait(process, timeout_s, check)
@@ -115,6 +115,13 @@ class Program(NamedTuple):
                 end_session(process)
             output.seek(0)
             return Finished(status, output.read(OUTPUT_BYTES + 1))
+
+
+def start(command: Sequence[str], **options: Any) -> "subprocess.Popen[Any]":
+    """Start a process in a session of its own, which end_session() ends. It may use all processors,
+    though the threads of a worker are bound to one."""
+    cpu_affinity.use_all()  # it inherits what this thread may use
+    return subprocess.Popen(command, start_new_session=True, **options)
 
 
 def _wait(process: "subprocess.Popen[Any]", timeout_s: float, check: Callable[[], None]) -> int:

@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -10,9 +11,10 @@ from scan.accounts.owner_authorization import Requester, require_owner
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
 from scan.environment import Network
-from scan.errors import InvalidParameter, LimitReached
+from scan.errors import InvalidParameter, LimitReached, Unavailable
 from scan.outbound import urls
 from scan.outbound.urls import NotResolved, Purpose, RefusedUrl, WebhookUrl
+from scan.rate_limits.concurrency import PLACE_WAIT_S, WaitingThreads
 from scan.settings import Settings
 
 # Without traces there are no internal transfers, and such a webhook would wait in vain.
@@ -55,15 +57,23 @@ class Counted(NamedTuple):
 
 
 def register(
-    database: Database, settings: Settings, requester: Requester, webhook: NewWebhook
+    database: Database,
+    settings: Settings,
+    requester: Requester,
+    webhook: NewWebhook,
+    waiting_threads: WaitingThreads,
 ) -> RegisteredWebhook:
-    """Register a webhook. Raises InvalidParameter, MissingApiKey, OwnerMismatch or LimitReached."""
+    """Register a webhook, whose name is looked up in a place of `waiting_threads`.
+
+    Raises InvalidParameter, MissingApiKey, OwnerMismatch or LimitReached.
+    """
     try:
         url = urls.parse(webhook.url)
     except RefusedUrl as error:
         raise InvalidParameter(f"This url is not allowed: {error}.", field="url") from None
     require_owner(database, webhook.owner, requester, settings.owner_auth)
-    _require_allowed(url, settings.webhook_allow_networks)  # last, as it looks up a name
+    place = waiting_threads.place(requester.client_address, wait_s=PLACE_WAIT_S)
+    _require_allowed(url, settings.webhook_allow_networks, place)  # last, as it looks up a name
     counted = counted_for(webhook.owner, webhook.watch_address, requester, settings)
     registered = RegisteredWebhook(1 + secrets.randbelow(MAX_ID), secrets.token_hex(SECRET_BYTES))
     with database.transaction() as tx:
@@ -115,13 +125,16 @@ def require_below_limits(tx: Transaction, counted: Counted) -> None:
         )
 
 
-def _require_allowed(url: WebhookUrl, allowed: Sequence[Network]) -> None:
-    """Raise UrlNotAllowed unless the URL's addresses are allowed. A name without an address passes:
-    it is checked again at every connection."""
+def _require_allowed(
+    url: WebhookUrl, allowed: Sequence[Network], place: AbstractContextManager[None]
+) -> None:
+    """Raise UrlNotAllowed unless the URL's addresses are allowed. A name without an address passes,
+    and so does one for whose look-up no place is free: it is checked again at every connection."""
     try:
         try:
-            addresses = urls.resolve(url, LOOKUP_TIMEOUT_S, Purpose.REGISTRATION)
-        except NotResolved:
+            with place:
+                addresses = urls.resolve(url, LOOKUP_TIMEOUT_S, Purpose.REGISTRATION)
+        except (NotResolved, Unavailable):
             addresses = []
         urls.require_allowed(url, addresses, allowed)
     except RefusedUrl as error:

@@ -2,4 +2,4 @@
 -- params: limit integer
 -- returns: address
 -- index: addresses_by_balance_block
-SELECT address FROM addresses WHERE balance_block IS NULL LIMIT %(limit)s;
+SELECT address FROM addresses WHERE balance_stale LIMIT %(limit)s;

@@ -42,7 +42,7 @@ RETURNS TABLE (index bigint, type text, record text) LANGUAGE sql STABLE AS $$
     WHERE 'token_transfers' = ANY (types)
     UNION ALL
     SELECT i.ordinal - b.internal_transfers_before + s.internal_transfers, 'internal_transfers',
-        internal_transfer_record(i, t.hash, b.timestamp)::text
+        internal_transfer_record(i, t.hash, b)::text
     FROM block_sections(b) s
     JOIN internal_transfers i
         ON i.ordinal >= b.internal_transfers_before + greatest(first - s.internal_transfers, 0)

@@ -158,6 +158,7 @@ CREATE TABLE IF NOT EXISTS addresses (
     first_seen bigint NOT NULL,    -- block numbers
     last_seen bigint NOT NULL,
     unwound boolean NOT NULL DEFAULT false, -- last_seen is to be found anew: never outlives unwind
+    balance_stale boolean NOT NULL DEFAULT true, -- balance is to be read
     transaction_count bigint NOT NULL,
     sent_count bigint NOT NULL,
     received_count bigint NOT NULL,
@@ -166,7 +167,7 @@ CREATE TABLE IF NOT EXISTS addresses (
     transfer_received_count bigint NOT NULL,
     trade_count bigint NOT NULL,
     balance numeric(78, 0),
-    balance_block bigint,          -- the block balance was read at; null: to be read
+    balance_block bigint,          -- the block balance was read at; null: never
     item_count bigint,             -- items it has; null: none, which takes no room
     internal_count bigint NOT NULL, -- of internal transfers
     internal_sent_count bigint NOT NULL,
@@ -177,12 +178,13 @@ CREATE TABLE IF NOT EXISTS addresses (
     coin_received_count bigint,    -- transactions of others that brought coin
     withdrawal_count bigint,
     produced_count bigint,         -- blocks it produced that have transactions
-    net_wei numeric                -- coin that came in, less what went out; null: 0
+    net_wei numeric,               -- coin that came in, less what went out; null: 0
+    CONSTRAINT balance_has_its_block CHECK ((balance IS NULL) = (balance_block IS NULL))
 ) WITH (fillfactor = 80);          -- counters change in place, which moves no index entry
 -- serves indexer/addresses_restore_last_seen
 CREATE INDEX IF NOT EXISTS addresses_unwound ON addresses (address) WHERE unwound;
 -- serves indexer/addresses_list_stale, and indexer/blocks_unwind: balances read in blocks that are taken back
-CREATE INDEX IF NOT EXISTS addresses_by_balance_block ON addresses (balance_block);
+CREATE INDEX IF NOT EXISTS addresses_by_balance_block ON addresses (balance_stale, balance_block);
 
 -- Statistics of a day (UTC). A block belongs to the newest day that it or a block before it has, so that
 -- the blocks of a day follow each other whatever their times say. A day without blocks has no row.

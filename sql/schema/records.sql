@@ -135,16 +135,25 @@ CREATE OR REPLACE FUNCTION internal_transfer_type(type smallint)
 RETURNS text LANGUAGE sql IMMUTABLE
 RETURN (ARRAY['call', 'create', 'create2', 'selfdestruct', 'transfer'])[type + 1];
 
+-- Whether a transfer inside a transaction has a log that receiptsRoot proves (EIP-7708). Traces of such
+-- blocks are compared with logs; in others the node says what moved. Without value nothing is logged, nor to
+-- oneself.
+CREATE OR REPLACE FUNCTION is_proven_transfer(
+    b blocks, sender bytea, recipient bytea, value numeric)
+RETURNS boolean LANGUAGE sql IMMUTABLE
+RETURN b.coin_logs AND b.unproven IS NULL AND value > 0 AND sender <> recipient;
+
 -- The record of an internal transfer. Its source is a log where no trace says its type (EIP-7708).
 CREATE OR REPLACE FUNCTION internal_transfer_record(
-    i internal_transfers, transaction_hash bytea, mined_at timestamptz)
+    i internal_transfers, transaction_hash bytea, b blocks)
 RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"transactionHash":"%s","blockNumber":%s,"transferIndex":%s,"type":"%s","fromAddress":"%s",'
-    '"toAddress":"%s","value":"%s","timestamp":"%s","source":"%s"}',
+    '"toAddress":"%s","value":"%s","timestamp":"%s","source":"%s","proven":%s}',
     hex(transaction_hash), i.block_number, i.transfer_index, internal_transfer_type(i.type),
-    hex(i.from_address), hex(i.to_address), i.value, iso(mined_at),
-    CASE i.type WHEN 4 THEN 'log' ELSE 'trace' END)::json;
+    hex(i.from_address), hex(i.to_address), i.value, iso(b.timestamp),
+    CASE i.type WHEN 4 THEN 'log' ELSE 'trace' END,
+    is_proven_transfer(b, i.from_address, i.to_address, i.value)::text)::json;
 
 CREATE OR REPLACE FUNCTION uncle_record(u uncles, reward numeric) RETURNS json LANGUAGE sql STABLE
 RETURN format(

@@ -7,7 +7,7 @@ import orjson
 
 from scan.ethereum.block_parameter import BlockId
 from scan.ethereum.client import AnswerTooLarge, RpcError
-from scan.ethereum.request_node import NodeTimedOut
+from scan.ethereum.request_node import NodeSession, NodeTimedOut
 from scan.ethereum.sized_cache import SizedCache
 from scan.extensions.logs import node_logs
 from scan.extensions.logs.log_filter import LogFilter
@@ -74,11 +74,20 @@ class Events(NamedTuple):
     source: str
 
 
-class NodeEvents(SizedCache[tuple[Sequence[Event], int]]):
-    """Events that a node gave, with the block from which on they are complete."""
+class OfNode(NamedTuple):
+    """Events that a node gave, from the newest: of the blocks from `since` to `head`."""
+
+    events: Sequence[Event]
+    since: int
+    head: BlockId
+
+
+class NodeEvents(SizedCache[OfNode]):
+    """Events that a node gave, by owner and topics. One owner's may take most of the room: to read
+    20,000 anew takes seconds."""
 
     def __init__(self) -> None:
-        super().__init__(CACHE_BYTES)
+        super().__init__(CACHE_BYTES, least_entries=1)
 
 
 class OwnerFilter(LogFilter):
@@ -123,9 +132,10 @@ def read(reader: Reader, owner: bytes, token: bytes | None) -> Events | None:
     missing = [t for t in APPROVAL_TOPICS if stored == "none" or ids.get(t.hex(), default) >= 0]
     events, since = _stored(reader, of_owner, orjson.loads(rows), first)
     if missing:
-        of_node, node_since = _of_node(reader, owner, missing, head, first)
-        events = sorted([*events, *(e for e in of_node if token in (None, e.token))], reverse=True)
-        since = max(since, node_since)
+        of_node = _of_node(reader, owner, missing, head, first)
+        more = (e for e in of_node.events if token in (None, e.token) and e.block_number >= first)
+        events = sorted([*events, *more], reverse=True)
+        since = max(since, of_node.since)
     every = len(missing) == len(APPROVAL_TOPICS)
     source = "node" if every else "both" if missing else "index"
     return Events(events, head, head_s, since, source)
@@ -164,34 +174,59 @@ def _stored_event(row: Row) -> Event | None:
 
 def _of_node(
     reader: Reader, owner: bytes, topics: Sequence[bytes], head: BlockId, first: int
-) -> tuple[Sequence[Event], int]:
-    """Return events from the newest, and the block from which on all are there: in ranges of blocks
-    as large as the node answers, as far back as time and number allow."""
-    cache, key = reader.sources.get(NodeEvents), (owner, head, tuple(topics))
-    cached = cache.get(key)
-    if cached is not None:
-        return cached
+) -> OfNode:
+    """Return events, read in ranges of blocks as large as the node answers, as far back as time and
+    number allow; of blocks before an earlier head, which is still in the chain, those read then."""
+    cache, key = reader.sources.get(NodeEvents), (owner, tuple(topics))
+    known = cache.get(key)
+    if known is not None and known.head == head:
+        return known
+    if known is None or not _is_before(reader, known.head, head):
+        known = OfNode((), head.number + 1, head)
     node = reader.node.within(NODE_S)
     log_filter = OwnerFilter(None, (owner.rjust(WORD, b"\0"), *topics), 0)
+    events, since = _read_back(
+        reader, node, log_filter, BlockSpan(known.head.number + 1, head.number), MOST_EVENTS
+    )
+    if since == known.head.number + 1:
+        events += known.events
+        older, since = _read_back(
+            *(reader, node, log_filter, BlockSpan(first, known.since - 1)),
+            MOST_EVENTS - len(events),
+        )
+        events += older
+    if since > head.number:
+        raise TooManyLogs(NOT_GIVEN)
+    node_logs.require_same_chain(reader, head.number, head.hash)
+    read = OfNode(events, since, head)
+    cache.store(key, read, EVENT_BYTES * (1 + len(events)))
+    return read
+
+
+def _is_before(reader: Reader, block: BlockId, head: BlockId) -> bool:
+    """Return whether a block is in the chain before its head."""
+    return block.number < head.number and node_logs.hash_at(reader, block.number) == block.hash
+
+
+def _read_back(
+    reader: Reader, node: NodeSession, log_filter: LogFilter, span: BlockSpan, most: int
+) -> tuple[list[Event], int]:
+    """Return events of a span from the newest, and the block from which on all are there: that
+    after the span where none were read."""
     logs: list[node_logs.NodeLog] = []
-    last, count = head.number, head.number - first + 1
-    while last >= first and len(logs) < MOST_EVENTS and node.left_s() > 0:
-        span = BlockSpan(max(first, last - count + 1), last)
+    last, count = span.last, span.last - span.first + 1
+    while last >= span.first and len(logs) < most and node.left_s() > 0:
+        part = BlockSpan(max(span.first, last - count + 1), last)
         try:
-            read = node_logs.read_spans(reader, node.within(BATCH_S), log_filter, [span])
+            read = node_logs.read_spans(reader, node.within(BATCH_S), log_filter, [part])
         except (RpcError, AnswerTooLarge, NodeTimedOut):
             if count == 1:
                 break
-            count = max(1, (span.last - span.first + 1) // DIVISOR)
+            count = max(1, (part.last - part.first + 1) // DIVISOR)
             continue
         logs += sorted(read, reverse=True)
-        last = span.first - 1
-    if last == head.number:
-        raise TooManyLogs(NOT_GIVEN)
-    node_logs.require_same_chain(reader, head.number, head.hash)
-    events = [*_decoded(logs)]
-    cache.store(key, (events, last + 1), EVENT_BYTES * (1 + len(events)))
-    return events, last + 1
+        last = part.first - 1
+    return [*_decoded(logs)], last + 1
 
 
 def _decoded(logs: Iterable[node_logs.NodeLog]) -> Iterable[Event]:

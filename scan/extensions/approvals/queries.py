@@ -3,11 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import orjson
 
+from scan.cached_values import cached_property
 from scan.errors import UpstreamFailed
 from scan.ethereum.block_parameter import BlockId
 from scan.extensions.approvals import events

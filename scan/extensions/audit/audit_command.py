@@ -8,13 +8,15 @@ import sys
 import time
 from collections.abc import Sequence
 
+from scan import registry
 from scan.commands.arguments import whole_number
 from scan.commands.startup import require_node, require_order, with_running_database
+from scan.contracts.index_node import node_of_index
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
 from scan.errors import SettingError
 from scan.ethereum.blocks import MalformedBlock
-from scan.ethereum.client import Node, NodeError
+from scan.ethereum.client import NodeError
 from scan.extensions.audit.derived_tables import (
     DERIVED,
     OF_KEPT_ROWS,
@@ -59,10 +61,16 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--to", dest="last", type=whole_number, metavar="BLOCK", help="the last of them"
     )
+    for add in registry.values("audit", "add_arguments"):
+        add(command)
 
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
     settings = with_running_database(settings)
+    for run_own in registry.values("audit", "run"):
+        code: int | None = run_own(settings, options)
+        if code is not None:
+            return code
     is_of_range = options.first is not None or options.last is not None
     if is_of_range and (options.repair or options.digest):
         raise SettingError("--from, --to", "", "not possible together with --repair or --digest")
@@ -79,7 +87,7 @@ def audit(settings: Settings, options: argparse.Namespace) -> int:
     try:
         comparison = None
         if options.node:
-            node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
+            node = node_of_index(settings)
             comparison = NodeComparison(database, node, settings)
         if options.digest:
             for table, rows, digest in database.rows("audit/tables_digest"):

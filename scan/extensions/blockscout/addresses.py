@@ -55,15 +55,16 @@ def get_address(address_hash: str) -> Response:
     created = None
     if account.balance.is_contract:
         created = contract_creations.indexed(reader(), key)
+    balance = account.balance.required()
     return json_value(
         {
             **address_object(shown, party),
             **_proxy(key, account),
             **_creation(created),
             "token": None if token is None else token_object(token),
-            "coin_balance": account.balance.required_wei(),
+            "coin_balance": balance.wei,
             "exchange_rate": None,
-            "block_number_balance_updated_at": account.balance.block,
+            "block_number_balance_updated_at": balance.block,
             "has_validated_blocks": counts["blocks"] > 0,
             "has_logs": counts["logs"] > 0,
             "has_tokens": counts["tokens"] > 0,

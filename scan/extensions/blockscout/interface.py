@@ -18,7 +18,7 @@ from scan.extensions.blockscout import (
 )
 from scan.extensions.blockscout.errors import BLOCKSCOUT, PREFIX, STATS_PREFIX
 from scan.http.interfaces import Interface
-from scan.http.services import Services
+from scan.settings import Settings
 
 BLUEPRINTS = (
     *(blocks.blueprint, transactions.blueprint, addresses.blueprint, address_holdings.blueprint),
@@ -26,7 +26,7 @@ BLUEPRINTS = (
 )
 
 
-def register(app: Flask, _services: Services) -> Sequence[Interface]:
+def register(app: Flask, _settings: Settings) -> Sequence[Interface]:
     for blueprint in (*BLUEPRINTS, *registry.values("blockscout", "blueprint")):
         app.register_blueprint(blueprint, url_prefix=PREFIX)
     app.register_blueprint(stats_service.blueprint, url_prefix=STATS_PREFIX)

@@ -4,12 +4,16 @@
 from dataclasses import dataclass
 
 from scan.brand import UNBRANDED, Brand
-from scan.environment import setting
+from scan.environment import Kind, absolute_path, setting
 from scan.extensions.brand.brand_file import brand_file
+
+brand_kind = Kind(
+    "brand", "a TOML file with the site's name, colours and contacts", brand_file, absolute_path
+)
 
 
 @dataclass(frozen=True)
 class Settings:
     # fmt: off
-    brand: Brand = setting("SCAN_BRAND", brand_file, "none", "a TOML file with [the site's name, colours and contacts](pages.md#your-own-brand)", unset=UNBRANDED)
+    brand: Brand = setting("SCAN_BRAND", brand_kind, "none", "a TOML file with [the site's name, colours and contacts](pages.md#your-own-brand)", unset=UNBRANDED)
     # fmt: on

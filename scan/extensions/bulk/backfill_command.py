@@ -18,16 +18,17 @@ from scan.commands.startup import (
     require_node,
     with_running_database,
 )
+from scan.contracts.index_node import node_of_index
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
-from scan.environment import existing_path
-from scan.errors import ScanError
+from scan.environment import existing_file
+from scan.errors import ScanError, install_extra
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node, NodeError, RpcError
 from scan.ethereum.retries import Retries
 from scan.extensions.audit.node_comparison import NodeComparison
 from scan.extensions.bulk import trace_command
-from scan.indexer.chain_identity import WrongChain, WrongLogs
+from scan.indexer.chain_identity import WrongLogs
 from scan.indexer.pruned_history import first_kept, is_kept
 from scan.indexer.writer import NotTheWriter
 from scan.settings import Settings
@@ -38,7 +39,7 @@ if TYPE_CHECKING:  # which needs the packages of scan[bulk]
 DONE, NOT_DONE = 0, 1
 REFUSED = 3  # with --automatic: it cannot begin, so the indexer indexes block after block
 PACKAGES = ("duckdb", "pyarrow", "numpy", "pebble")
-INSTALL = "pip install 'scan[bulk]'"
+INSTALL = install_extra("bulk")
 AUDITED_BLOCKS = 100
 MAX_DIFFERENCES = 5  # after which the comparison ends
 COMPARISON_PATIENCE_S = 60.0  # with a node that fails, in the transaction that ends the backfill
@@ -79,7 +80,7 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
         "--files", metavar="URI", help="where its workers write: a shared folder, or s3://…"
     )
     for option in TLS_OPTIONS:
-        file = of_setting(existing_path)
+        file = of_setting(existing_file)
         chain.add_argument(option, type=file, metavar="FILE", help="for tls://, as Dask's own")
     for add in registry.values("bulk", "add_arguments"):
         add(chain)
@@ -124,7 +125,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
         on_stop_signals(stop.set)
     memory_bytes = options.memory * GB if options.memory else total_bytes() // 4 or GB
     index_bytes = min(memory_bytes // 8, 2 * GB)
-    node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
+    node = node_of_index(settings)
     backfill_database = Database(
         settings.database_url,
         statement_timeout_ms=0,
@@ -174,7 +175,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
             if options.automatic:
                 print(error, flush=True)
             return REFUSED if options.automatic else NOT_DONE
-        except (NodeError, RpcError, MalformedBlock, WrongChain, WrongLogs) as error:
+        except (NodeError, RpcError, MalformedBlock, WrongLogs) as error:
             reason = str(error)
         except (CannotBackfill, SpoolFailed, WarehouseError, ScanError, OSError) as error:
             reason = str(error)
@@ -188,7 +189,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
 
 def _extra_missing(extra: str, package: str | None) -> ExtraMissing:
     return ExtraMissing(
-        f"this needs the extra `{extra}` ({package} is not installed): pip install 'scan[{extra}]'"
+        f"this needs the extra `{extra}` ({package} is not installed): {install_extra(extra)}"
     )
 
 

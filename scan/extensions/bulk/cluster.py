@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from distributed import Client, KilledWorker, Security
 
+from scan.ethereum.served_chain import ChainIdentity
 from scan.extensions.bulk.cluster_worker import ClusterTask, StoredRange, store_range
 from scan.extensions.bulk.range_files import Range, RangeFiles
 from scan.extensions.bulk.range_scheduler import RangeFailed
@@ -20,7 +21,6 @@ from scan.extensions.bulk.range_store import RangeStore, StoreFailed
 from scan.extensions.bulk.resources import Cluster
 from scan.extensions.bulk.spool import RangeTask, SpoolFailed
 from scan.extensions.bulk.worker_pool import INCOMING
-from scan.indexer.chain_identity import ChainIdentity
 
 log = logging.getLogger(__name__)
 

@@ -12,11 +12,12 @@ from typing import NamedTuple
 from distributed import get_worker
 
 from scan.ethereum.client import HistoryPruned, Node
+from scan.ethereum.served_chain import ChainIdentity
 from scan.extensions.bulk.range_files import RangeFiles
 from scan.extensions.bulk.range_store import RangeStore
 from scan.extensions.bulk.spool import RangeTask, SpoolFailed, spool_range
 from scan.indexer.block_source import BlockSource
-from scan.indexer.chain_identity import ChainIdentity, read_identity
+from scan.indexer.chain_identity import read_identity
 from scan.settings import Settings
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Protocol
 
+from scan.contracts.index_node import stored_identity
 from scan.extensions.bulk.history import History
 from scan.extensions.bulk.range_files import Range
 from scan.extensions.bulk.spool import RangeTask, SpoolFailed
@@ -146,6 +147,7 @@ def make_tasks(
 ) -> list[RangeTask]:
     """Return a task for each range. The tasks begin with the nodes in turn."""
     urls = settings.rpc_urls
+    chain = stored_identity(settings.database_url)
     return [
         RangeTask(
             urls[number % len(urls) :] + urls[: number % len(urls)],
@@ -154,6 +156,7 @@ def make_tasks(
             selection,
             blocks,
             None if history is None else history.of_range(blocks),
+            chain,
         )
         for number, blocks in enumerate(ranges)
     ]

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, Protocol
 
 from scan.ethereum.client import Node, NodeError
 from scan.ethereum.retries import Retries
+from scan.ethereum.served_chain import ChainIdentity, ServedChain
 from scan.extensions.bulk.block_columns import RangeTables
 from scan.extensions.bulk.range_files import Range, RangeFiles, split
 from scan.indexer.block_source import BlockSource, FetchedBlock
@@ -63,6 +64,7 @@ class RangeTask(NamedTuple):
     selection: LogSelection
     blocks: Range
     history: "RangeHistory | None" = None
+    chain: ChainIdentity | None = None
 
     def __str__(self) -> str:
         return f"blocks {self.blocks.first} to {self.blocks.last}"
@@ -75,10 +77,11 @@ def spool_range(task: RangeTask, folder: Path) -> int:
     """Write the files of a range, and return how many transactions it has. Raises the errors of
     BlockSource.blocks(), and OSError."""
     selection, blocks = task.selection, task.blocks
-    key = (task.rpc_urls, task.ca_bundle, task.traces)
+    key = (task.rpc_urls, task.ca_bundle, task.traces, task.chain)
     if key not in _sources:
         gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
-        node = Node(task.rpc_urls, ca_bundle=task.ca_bundle)
+        chain = ServedChain(task.rpc_urls, lambda: task.chain)
+        node = Node(task.rpc_urls, ca_bundle=task.ca_bundle, chain=chain)
         _sources[key] = node, BlockSource(node, traces=task.traces)
     tables = RangeTables(selection)
     transactions = _read(_fetch(task, *_sources[key]), tables)

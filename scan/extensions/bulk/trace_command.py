@@ -14,13 +14,12 @@ from scan.commands.startup import (
     require_node,
     with_running_database,
 )
+from scan.contracts.index_node import node_of_index
 from scan.database.connection import Database
-from scan.ethereum.client import Node
 from scan.ethereum.retries import RETRIED
 from scan.extensions.audit.audit_command import SESSION
 from scan.extensions.bulk.trace_backfill import CannotTrace, TraceBackfill, require_all_rows
 from scan.indexer import chain_identity
-from scan.indexer.chain_identity import WrongChain
 from scan.settings import Settings
 
 DONE, NOT_DONE = 0, 1
@@ -46,7 +45,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     prepare_database(settings, may_be_away=False)
     stop = threading.Event()
     on_stop_signals(stop.set)
-    node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
+    node = node_of_index(settings)
     database = Database(
         settings.database_url, statement_timeout_ms=0, name="scan-traces", session=SESSION
     )
@@ -63,7 +62,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
                 _write_line(f"writing the rows of {blocks - unread} blocks; the indexer waits")
                 backfill.write(settings.partition_rows)
                 blocks, unread = backfill.missing()
-        except (*RETRIED, CannotTrace, WrongChain) as error:
+        except (*RETRIED, CannotTrace) as error:
             _write_line(f"{error}; the next run continues from here")
             return NOT_DONE
     if blocks:

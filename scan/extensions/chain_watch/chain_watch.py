@@ -7,8 +7,9 @@ from urllib.parse import urlsplit
 
 from scan.commands.run import database_name
 from scan.ethereum.client import Node, NodeError
+from scan.ethereum.served_chain import ChainIdentity
 from scan.indexer.block_source import BlockSource
-from scan.indexer.chain_identity import ChainIdentity, read_identity
+from scan.indexer.chain_identity import read_identity
 from scan.settings import Settings
 
 log = logging.getLogger(__name__)

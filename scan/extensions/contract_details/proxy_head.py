@@ -19,7 +19,8 @@ def address_facts(key: bytes, account: Address) -> Mapping[str, Any]:
     """Return the values of proxy_head.html: the proxy, None where the code is none or its
     implementation is not known now, and the names of its implementations."""
     is_proxy = account.balance.is_contract and bool(contracts.proxies_among(reader(), [key]))
-    proxy = _at_head(key, account.balance.block) if is_proxy else None
+    known = account.balance.known if account.balance.is_current else None
+    proxy = _at_head(key, known.block if known else None) if is_proxy else None
     addresses = [*map(to_hex, proxy.implementations)] if proxy else []
     names = names_of([], *addresses)
     return {"is_proxy": is_proxy, "implementations": addresses, "implementation_names": names}

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import msgspec
 
 from scan import parameters
+from scan.contracts.index_node import node_of_index
 from scan.database.connection import Database
 from scan.errors import (
     InvalidParameter,
@@ -21,7 +22,6 @@ from scan.errors import (
     Unavailable,
     VerificationFailed,
 )
-from scan.ethereum.client import Node
 from scan.ethereum.request_node import NodeGateway
 from scan.ethereum.transaction_reader import TransactionReader
 from scan.extensions.contract_import.source_client import Malformed
@@ -72,7 +72,7 @@ class _Uncounted(StoredBytes):
 
 def make_verifier(settings: Settings, database: Database) -> Verifier:
     """Return a verifier for this process."""
-    gateway = NodeGateway(Node(settings.rpc_urls, ca_bundle=settings.ca_bundle), WaitingThreads())
+    gateway = NodeGateway(node_of_index(settings), WaitingThreads())
     creations = CreationReader(database, gateway, TransactionReader(), settings.traces)
     return Verifier(
         database,

@@ -7,11 +7,11 @@ from flask import Flask
 from scan.extensions.discovery.files import CATALOG, ROBOTS, SECURITY, discovery
 from scan.extensions.discovery.files import LLMS as LLMS_FILE
 from scan.http.interfaces import Interface
-from scan.http.services import Services
+from scan.settings import Settings
 
 OPEN_PATHS = (LLMS_FILE, ROBOTS, CATALOG, SECURITY)
 
 
-def register(app: Flask, _services: Services) -> Sequence[Interface]:
+def register(app: Flask, _settings: Settings) -> Sequence[Interface]:
     app.register_blueprint(discovery(app.extensions["scan.document"]))
     return ()

@@ -7,9 +7,10 @@ from typing import NamedTuple
 from scan import registry
 from scan.database import migrations
 from scan.database.connection import Database
+from scan.database.errors import SchemaMismatch
 from scan.extensions.monitoring.database_health import MOST_FREEZE_AGES, DatabaseHealth, read_health
 from scan.extensions.monitoring.disk_forecast import DAY_S, forecast
-from scan.queries.reader import Completeness
+from scan.queries.reader import IndexState
 
 GIB = 1024**3
 LEAST_VERSION = 160_000
@@ -49,7 +50,7 @@ def _check_proof(database: Database) -> Iterator[Outcome]:
 
 
 def _check_extensions(database: Database) -> Iterator[Outcome]:
-    for name, first in Completeness(database).incomplete().items():
+    for name, first in IndexState(database).incomplete.get().items():
         advice = "to have older rows, too, index anew into an empty database"
         yield _warning(f"{name} lacks rows before block {first}: it was off then", advice)
 
@@ -144,7 +145,11 @@ def _check_growth(database: Database) -> Iterator[Outcome]:
 
 
 def _check_schema(database: Database) -> Iterator[Outcome]:
-    planned = migrations.plan(database)
+    try:
+        planned = migrations.plan(database)
+    except SchemaMismatch as error:
+        yield _error(error.message.removesuffix(migrations.WAY_OUT), migrations.WAY_OUT)
+        return
     if planned is None:
         text = "the schema is of a newer version of Scan"
         yield _warning(text, "upgrade this installation")

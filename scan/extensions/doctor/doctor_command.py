@@ -10,7 +10,6 @@ import subprocess
 from collections.abc import Callable, Iterator
 from enum import Enum
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 from limits.storage import storage_from_string
 
@@ -19,11 +18,12 @@ from scan.commands.service_client import send
 from scan.commands.startup import with_running_database
 from scan.database.connection import Database
 from scan.database.errors import SharedSession
-from scan.environment import without_password
+from scan.environment import node_origins, without_password
 from scan.errors import ScanError, SettingError
 from scan.extensions.doctor.database import GIB, LEAST_FREE_BYTES, check_database
 from scan.extensions.doctor.node import check_node
-from scan.settings import Settings
+from scan.observability.logs import escape
+from scan.settings import Settings, unread_variables
 from scan.verification.installed_compilers import InstalledCompilers
 
 TIMEOUT_S = 10
@@ -80,7 +80,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     for finding in _findings(settings, options.url):
         findings.append(finding)
         if not options.json:
-            line = f"{finding.level.value:8} {finding.subject:10} {finding.text}"
+            line = f"{finding.level.value:8} {finding.subject:10} {escape(finding.text)}"
             print(f"{line}\n{'':20}-> {finding.advice}" if finding.advice else line, flush=True)
     if options.json:
         print(json.dumps([{**f._asdict(), "level": f.level.value} for f in findings]))
@@ -98,6 +98,7 @@ def _findings(settings: Settings, url: str | None) -> Findings:
             "set DATABASE_URL, or start `scan run`",
         )
     checks: list[tuple[str, Callable[[Settings], Findings]]] = [
+        ("settings", _check_variables),
         ("node", _check_nodes),
         ("database", _check_database),
         ("replica", _check_replica),
@@ -115,6 +116,11 @@ def _findings(settings: Settings, url: str | None) -> Findings:
             yield Finding(Level.ERROR, subject, text, ADVICE.get(subject, "see the log"))
 
 
+def _check_variables(_: Settings) -> Findings:
+    for name, reason in unread_variables().items():
+        yield Finding(Level.WARNING, "settings", f"{name} {reason}", "correct or remove it")
+
+
 def _check_nodes(settings: Settings) -> Findings:
     if not settings.rpc_urls:
         yield Finding(
@@ -122,7 +128,7 @@ def _check_nodes(settings: Settings) -> Findings:
         )
     database = _open_if_reachable(settings.database_url)
     for number, url in enumerate(settings.rpc_urls, start=1):
-        name = urlsplit(url).hostname or url  # the rest of the URL may be secret
+        name = node_origins(url)
         subject = "node" if len(settings.rpc_urls) == 1 else f"node {number}"
         for level, text, advice in check_node(url, database, settings):
             yield Finding(Level(level), subject, f"{name}: {text}", advice)

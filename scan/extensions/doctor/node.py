@@ -9,13 +9,12 @@ from scan.database.connection import Database
 from scan.ethereum.block_hashing import fields_out_of_place
 from scan.ethereum.block_parameter import ADDRESS, BlockId
 from scan.ethereum.blocks import BlockJson, MalformedBlock, ReceiptsJson, read_json
-from scan.ethereum.client import Node, NodeError
+from scan.ethereum.client import Node, NodeError, WrongChain
 from scan.ethereum.fork_schedule import unknown_fork
 from scan.ethereum.node_errors import RpcError
 from scan.hex import to_hex
 from scan.indexer import chain_identity
 from scan.indexer.block_source import BlockSource
-from scan.indexer.chain_identity import WrongChain
 from scan.indexer.pruned_history import are_elsewhere, first_kept, is_kept, other_cures
 from scan.settings import Settings
 

@@ -3,6 +3,7 @@
 import queue
 import threading
 import time
+from collections.abc import Hashable
 from contextlib import suppress
 
 import orjson
@@ -10,12 +11,12 @@ import orjson
 from scan.database.connection import Database
 from scan.ethereum.sized_cache import SizedCache
 from scan.queries.reader import Reader
+from scan.rate_limits.concurrency import WaitingThreads
 from scan.verification.creation_comparison import are_constructor_arguments
 from scan.verification.creation_reader import CreationReader
 
 MAX_WAITING = 1_000
 MAX_OF_ONE_CODE = 100  # contracts that are compared when their code is verified
-MAX_WAITING_REQUESTS = 2  # of a process; further requests are answered without the comparison
 WAIT_S = 1.0  # of a request, so that the first who looks at a contract sees the result
 UNKNOWN_S = 60.0  # after which a creation that the node did not give is read again
 _UNKNOWN_BYTES = 256 * 1024
@@ -24,33 +25,35 @@ _ENTRY_BYTES = 200
 
 def compare(reader: Reader, address: bytes) -> bool:
     """Return whether a contract was compared just now, so that its record may have changed."""
-    return reader.sources.get(EqualCreations).request(address)
+    return reader.sources.get(EqualCreations).request(address, reader.client())
 
 
 class EqualCreations:
     """Compares one contract after another, in a thread of the process that runs jobs."""
 
-    def __init__(self, database: Database, creations: CreationReader) -> None:
+    def __init__(
+        self, database: Database, creations: CreationReader, waiting_threads: WaitingThreads
+    ) -> None:
         self._database = database
+        self._waiting_threads = waiting_threads
         self._creations = creations
         self._waiting: queue.Queue[tuple[bytes, threading.Event]] = queue.Queue(MAX_WAITING)
-        self._places = threading.BoundedSemaphore(MAX_WAITING_REQUESTS)
         self._unknown_since: SizedCache[float] = SizedCache(_UNKNOWN_BYTES)
 
-    def request(self, address: bytes) -> bool:
+    def request(self, address: bytes, client: Hashable) -> bool:
         """Have a contract compared, unless that was requested within UNKNOWN_S. Return whether it
-        was compared within WAIT_S."""
+        was compared within WAIT_S; at once where no place is free to wait in."""
         since = self._unknown_since.get(address)
         if since is not None and time.monotonic() - since < UNKNOWN_S:
             return False
         self._unknown_since.store(address, time.monotonic(), _ENTRY_BYTES)
         done = self._add(address)
-        if not self._places.acquire(blocking=False):
+        if not self._waiting_threads.take_for_long(client):
             return False
         try:
             return done.wait(WAIT_S)
         finally:
-            self._places.release()
+            self._waiting_threads.give_back(client)
 
     def request_all_of(self, code_hash: bytes) -> None:
         """Have up to MAX_OF_ONE_CODE contracts with a code compared soon."""

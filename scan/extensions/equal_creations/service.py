@@ -5,6 +5,6 @@ from scan.http.services import Services
 
 
 def service(core: Services) -> object:
-    comparisons = EqualCreations(core.writes, core.verifier.creations)
+    comparisons = EqualCreations(core.writes, core.verifier.creations, core.waiting_threads)
     core.verifier.on_stored.append(comparisons.request_all_of)
     return comparisons

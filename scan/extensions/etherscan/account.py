@@ -149,7 +149,7 @@ def _balances(addresses: list[bytes], tag: str) -> list[str]:
         balances = [account.balance for account in get_many(reader(), addresses)]
         if not all(balance.is_current for balance in balances):  # the response has no block number
             raise UpstreamFailed(NOT_ANSWERING)
-        return [balance.required_wei() for balance in balances]
+        return [balance.required().wei for balance in balances]
     calls = [Call("eth_getBalance", (to_hex(address), tag)) for address in addresses]
     try:
         return [str(quantity(balance)) for balance in reader().node.batch(calls)]

@@ -7,11 +7,11 @@ from flask import Flask
 from scan.extensions.etherscan.blueprint import blueprint
 from scan.extensions.etherscan.replies import ETHERSCAN
 from scan.http.interfaces import Interface
-from scan.http.services import Services
+from scan.settings import Settings
 
 APIS = ("/api",)
 
 
-def register(app: Flask, _services: Services) -> Sequence[Interface]:
+def register(app: Flask, _settings: Settings) -> Sequence[Interface]:
     app.register_blueprint(blueprint)
     return (ETHERSCAN,)

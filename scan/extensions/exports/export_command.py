@@ -10,7 +10,7 @@ from scan.commands import EXIT_WRONG_CALL
 from scan.commands.arguments import count, whole_number
 from scan.commands.startup import require_order, with_running_database
 from scan.database.connection import Database
-from scan.errors import ScanError
+from scan.errors import ScanError, install_extra
 from scan.settings import Settings
 
 STATEMENT_TIMEOUT_MS = 60_000
@@ -20,7 +20,7 @@ Writes whole tables as files, one per table and range of blocks, and a manifest 
 their hashes. Run again after an interruption, or for newer blocks, it continues; a range that a
 fork replaced is exported again. Tables: blocks, transactions, internal_transfers, withdrawals,
 token_transfers, dex_trades, logs, credits, uncles, user_operations, authorizations, tokens, or
-all. Needs the packages of scan[parquet]; see docs/sql.md.
+all. Needs the packages of the extra parquet; see docs/sql.md.
 
 In place of tables, `history` writes the blocks themselves as ere files; see docs/growing.md."""
 
@@ -51,7 +51,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
         from scan.extensions.exports.table_export import ExportOptions, export
         from scan.extensions.exports.table_rows import TABLES
     except ImportError as error:
-        raise ScanError(f"{error.name} is not installed: pip install 'scan[parquet]'.") from None
+        raise ScanError(f"{error.name} is not installed: {install_extra('parquet')}") from None
     require_order(options.block_from, options.block_to)
     unknown = sorted(set(options.tables) - {*TABLES, "all"})
     if unknown:

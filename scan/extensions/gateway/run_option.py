@@ -31,7 +31,7 @@ def run(settings: Settings, file: Path) -> int:
     on_stop_signals(stop.set)
     children = [
         *(ChildProcess(chain.path, _environment(settings, chain), "run") for chain in chains),
-        ChildProcess("gateway", environment_with({}), "gateway", str(file)),
+        ChildProcess("gateway", environment_with({}), "gateway", str(file.absolute())),
     ]
     links = "\n".join(f"  {settings.base_url}/{chain.path}/  {chain.name}" for chain in chains)
     print(f"\n{settings.base_url} serves these chains (Ctrl-C to stop):\n{links}", flush=True)

@@ -3,7 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from scan.errors import ScanError
+from scan.errors import ScanError, install_extra
 from scan.extensions.history_files.settings import Settings as HistorySettings
 from scan.settings import Settings
 
@@ -30,5 +30,5 @@ def open_history(settings: Settings, options: argparse.Namespace) -> "History | 
     try:
         from scan.extensions.history_files.chain_files import open_files
     except ImportError as error:
-        raise ScanError(f"{error.name} is not installed: pip install 'scan[bulk]'") from None
+        raise ScanError(f"{error.name} is not installed: {install_extra('bulk')}") from None
     return open_files(settings, options, sources)

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from scan.commands.startup import require_node, with_running_database
+from scan.contracts.index_node import node_of_index
 from scan.database.connection import Database
 from scan.errors import ScanError
 from scan.ethereum.block_decoder import decode_block
 from scan.ethereum.block_encoding import Unencodable
 from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
-from scan.ethereum.client import Node
 from scan.ethereum.retries import Retries
 from scan.extensions.bulk.range_files import BLOCKS_OF_FILE
 from scan.extensions.history_files.block_parts import parts_of
@@ -39,7 +39,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     for eras whose files are there."""
     require_node(settings)
     url = with_running_database(settings).read_database_url
-    node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
+    node = node_of_index(settings, url)
     source = BlockSource(node, traces="off")
     uncles = BlockCompleter(node, source.chain_id)
     database = Database(url, statement_timeout_ms=STATEMENT_TIMEOUT_MS, name="scan-export")

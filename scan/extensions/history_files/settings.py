@@ -1,14 +1,33 @@
 # ruff: noqa: E501 (a setting is one line)
 """The setting of history from files."""
 
+import shlex
 from dataclasses import dataclass
+from pathlib import Path
 
-from scan.environment import setting
+from scan.environment import Kind, absolute_path, require, setting, url_parts
 
 
-def sources(text: str) -> tuple[str, ...]:
-    """Parse paths of folders and URLs, separated by spaces."""
-    return tuple(text.split())
+def _sources(text: str) -> tuple[str, ...]:
+    sources = tuple(shlex.split(text))
+    for source in sources:
+        if "://" in source:
+            url_parts(source, "http", "https")
+        else:
+            require(Path(source).is_dir(), f"{source} is no folder")
+    return sources
+
+
+def _absolute(text: str) -> str:
+    return shlex.join(s if "://" in s else absolute_path(s) for s in shlex.split(text))
+
+
+sources = Kind(
+    "history",
+    "folders and http(s) URLs of era1 or ere files, separated by spaces",
+    _sources,
+    _absolute,
+)
 
 
 @dataclass(frozen=True)

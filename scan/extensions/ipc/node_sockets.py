@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any
 
 from scan.ethereum.node_errors import BatchRefused, NodeError, TimedOut, too_large
+from scan.ethereum.transport import note_connection
 
 CONNECT_TIMEOUT_S = 3.0
 READ_BYTES = 1024 * 1024
@@ -40,6 +41,7 @@ class NodeSockets:
         kept: dict[str, IpcConnection] = self._local.__dict__
         connection = kept.pop(path, None)
         if connection is None or not connection.is_idle:
+            note_connection()
             connection = IpcConnection(path, CONNECT_TIMEOUT_S)
         try:
             answer = connection.exchange(body, ends_at, most_bytes, parse)

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from flask import Flask
 
 from scan.http.interfaces import REST, Interface
-from scan.http.services import Services
+from scan.settings import Settings
 
 # A list shows many pictures, which are charged to the limit of the address over all keys alone.
 PICTURES = Interface(REST.refuse, prefixes=("/nft/pictures/",), has_address_limit=True)
 
 
-def register(_app: Flask, services: Services) -> Sequence[Interface]:
-    return (PICTURES,) if services.settings.pages else ()
+def register(_app: Flask, settings: Settings) -> Sequence[Interface]:
+    return (PICTURES,) if settings.pages else ()

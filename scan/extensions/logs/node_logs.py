@@ -5,9 +5,10 @@ range. A page that takes too long ends early with a cursor, or is refused; no li
 node's logs are compared with the indexed chain, and with the request.
 """
 
+import math
 import time
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
@@ -26,7 +27,7 @@ MOST_LOGS = 200_000  # to count for one request
 MOST_BLOCKS = 20_000  # in which an address has logs, for one request
 FIRST_BLOCKS, MOST_BLOCKS_AT_ONCE = 8, 1000  # in one batch
 BATCH_TIMEOUT_S = 1.5  # a batch that takes longer is halved
-COUNT_S = 2.0  # to count a list after its page was read
+COUNT_S = 2.0  # to count a list after its page was read, for batches that will be answered in it
 UNCOUNTED = array("q", [-1])  # in place of the blocks of a list's entries
 FEW_LOGS = 2_000  # of a batch: they take the processor 40 ms
 NEAR_BLOCKS = 50  # blocks of an address no further apart are requested as one range
@@ -96,7 +97,8 @@ def read_page(
         return [], False
     expected_hash = hash_at(reader, span.last)
     blocks = _candidate_blocks(reader, log_filter, span, direction)
-    logs = _bounded(_logs_in(reader, log_filter, blocks, is_descending=is_descending))
+    least = offset + limit if after is None else FIRST_BLOCKS
+    logs = _bounded(_logs_in(reader, log_filter, blocks, is_descending=is_descending, least=least))
     if after is not None:
         logs = (log for log in logs if (log[:2] < after if is_descending else log[:2] > after))
     logs = islice(logs, min(offset, MOST_LOGS), min(offset, MOST_LOGS) + limit)
@@ -130,29 +132,38 @@ def read_page_and_total(
         return page, len(block_of_entry)
     numbers = array("q")
     blocks = _candidate_blocks(reader, log_filter, span, "desc")
+    ends_at = math.inf
+
+    def has_time_for(batch_s: float) -> bool:
+        return time.monotonic() + batch_s < ends_at
 
     def counted() -> Iterator[NodeLog]:
-        for log in _bounded(_logs_in(reader, log_filter, blocks, is_descending=True)):
+        read = _logs_in(
+            *(reader, log_filter, blocks),
+            is_descending=True,
+            least=offset + limit or FIRST_BLOCKS,
+            has_time_for=has_time_for,
+        )
+        for log in _bounded(read):
             numbers.append(log.block_number)
             yield log
 
     logs = counted()
     page = []
     _collect(islice(logs, min(offset, MOST_LOGS), min(offset, MOST_LOGS) + limit), page)
-    is_counted = _is_passed_in_time(logs)
+    ends_at = time.monotonic() + COUNT_S
+    is_counted = _is_passed(logs)
     require_same_chain(reader, span.last, expected_hash)
     kept = numbers if is_counted else UNCOUNTED
     reader.sources.get(LogBlocks).store(key, kept, ENTRY_BYTES + kept.itemsize * len(kept))
     return page, len(numbers) if is_counted else None
 
 
-def _is_passed_in_time(logs: Iterator[NodeLog]) -> bool:
+def _is_passed(logs: Iterator[NodeLog]) -> bool:
     """Pass over the rest of a list, and return whether its end was reached."""
-    ends_at = time.monotonic() + COUNT_S
     try:
         for _ in logs:
-            if time.monotonic() >= ends_at:
-                return False
+            pass
     except (NodeTimedOut, TooManyLogs):
         return False
     return True
@@ -216,20 +227,34 @@ def _candidate_blocks(
 
 
 def _logs_in(
-    reader: Reader, log_filter: LogFilter, blocks: Sequence[int], *, is_descending: bool
+    reader: Reader,
+    log_filter: LogFilter,
+    blocks: Sequence[int],
+    *,
+    is_descending: bool,
+    least: int = FIRST_BLOCKS,
+    has_time_for: Callable[[float], bool] = lambda _: True,
 ) -> Iterator[NodeLog]:
     """Yield logs of some blocks, in order, read in as many batches as the node needs.
 
-    Batches grow while the node answers, and are halved where it refuses one as too large or does
-    not answer in time. Raises TooManyLogs where time or blocks exceed their bounds.
+    The first batch has at most `least` blocks where each has a log. Batches grow while the node
+    answers, and are halved where it refuses one as too large or does not answer in time. Raises
+    TooManyLogs where time or blocks exceed their bounds, or there is no time for a batch of twice
+    as many blocks as the last one.
     """
     node = reader.node.within(TIMEOUT_S)
     start, count, most = 0, FIRST_BLOCKS, MOST_BLOCKS_AT_ONCE
+    if log_filter.address is not None and not any(log_filter.topics):
+        count = max(1, min(least, FIRST_BLOCKS))
     late: NodeTimedOut | None = None
+    batch_s = 0.0
     while start < len(blocks):
+        if not has_time_for(2 * batch_s):
+            raise TooManyLogs(TOO_MUCH)
         if node.left_s() <= 0 or (log_filter.address is not None and start >= MOST_BLOCKS):
             raise late or TooManyLogs(TOO_MUCH)
         spans = _joined(sorted(blocks[start : start + count]))
+        began_at = time.monotonic()
         try:
             logs = read_spans(reader, node.within(BATCH_TIMEOUT_S), log_filter, spans)
         except (RpcError, AnswerTooLarge, NodeTimedOut) as error:
@@ -238,6 +263,7 @@ def _logs_in(
             late = error if isinstance(error, NodeTimedOut) else late
             count = most = count // 2
             continue
+        batch_s = time.monotonic() - began_at
         yield from sorted(logs, reverse=is_descending)
         start, count = start + count, min(2 * count, most)
 

@@ -7,7 +7,7 @@ from flask import Flask
 from scan.extensions.mcp import is_installed
 from scan.extensions.mcp.endpoint import INTERFACE, endpoint
 from scan.http.interfaces import Interface
-from scan.http.services import Services
+from scan.settings import Settings
 
 APIS = ("/mcp",) if is_installed() else ()
 LLMS = (
@@ -17,7 +17,7 @@ LLMS = (
 )
 
 
-def register(app: Flask, _services: Services) -> Sequence[Interface]:
+def register(app: Flask, _settings: Settings) -> Sequence[Interface]:
     if not is_installed():
         return ()
     app.register_blueprint(endpoint(app.extensions["scan.document"]))

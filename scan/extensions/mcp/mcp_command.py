@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 
 from scan.commands.service_client import send
-from scan.errors import ScanError
+from scan.errors import ScanError, install_extra
 from scan.extensions.mcp import is_installed
 from scan.extensions.mcp.tools import ApiRequest, ApiResponse
 from scan.settings import Settings, client_api_key
@@ -16,7 +16,7 @@ TIMEOUT_S = 30
 DESCRIPTION = """\
 Serves the API's read-only operations as tools for language models, over standard input and output
 (Model Context Protocol). It is a client of a running service, which serves the same over HTTP at
-/mcp. SCAN_API_KEY in the environment is the API key to use. Needs the packages of scan[mcp]; see
+/mcp. SCAN_API_KEY in the environment is the API key to use. Needs the extra mcp; see
 docs/api.md."""
 
 
@@ -28,7 +28,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
     if not is_installed():
-        raise ScanError("the packages of scan[mcp] are not installed: pip install 'scan[mcp]'")
+        raise ScanError(f"its packages are not installed: {install_extra('mcp')}")
     import anyio
     from mcp.server.stdio import stdio_server
 

@@ -6,11 +6,11 @@ from flask import Flask
 
 from scan.extensions.monitoring.metrics_page import blueprint
 from scan.http.interfaces import Interface
-from scan.http.services import Services
+from scan.settings import Settings
 
 OPEN_PATHS = ("/metrics",)
 
 
-def register(app: Flask, _services: Services) -> Sequence[Interface]:
+def register(app: Flask, _settings: Settings) -> Sequence[Interface]:
     app.register_blueprint(blueprint)
     return ()

@@ -9,6 +9,7 @@ from typing import Any
 
 from scan.commands.arguments import whole_number
 from scan.commands.service_client import NoResponse, send
+from scan.observability.logs import escape
 from scan.settings import Settings
 
 GIB = 1024**3
@@ -72,7 +73,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     ]
     if problem:
         lines.append(f"problem: {problem}")
-    print("\n".join(lines))
+    print("\n".join(map(escape, lines)))
     return 1 if problem else 0
 
 
@@ -95,7 +96,7 @@ def _watch(base: str) -> int:
                 line += f"  {_backfill_line(backfill)}"
             if state.get("problem"):
                 line += f"  problem: {state['problem']}"
-            print(line, flush=True)
+            print(escape(line), flush=True)
             time.sleep(WATCH_EVERY_S)
     except KeyboardInterrupt:
         return 0

@@ -8,13 +8,13 @@ from flask import Flask
 from scan.extensions.openapi import documentation
 from scan.extensions.openapi.document import document
 from scan.http.interfaces import Interface
-from scan.http.services import Services
+from scan.settings import Settings
 
 OPEN_PATHS = documentation.paths()
 
 
-def register(app: Flask, services: Services) -> Sequence[Interface]:
-    made = functools.cache(lambda: document(services.settings.base_path))
+def register(app: Flask, settings: Settings) -> Sequence[Interface]:
+    made = functools.cache(lambda: document(settings.base_path))
     app.extensions["scan.document"] = made
     app.register_blueprint(documentation.describe(made))
     app.register_blueprint(documentation.docs(made), url_prefix="/docs")

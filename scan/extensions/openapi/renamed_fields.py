@@ -8,9 +8,10 @@ the decimals of a number. null, true and false stand for themselves.
 import re
 import tomllib
 from collections.abc import Callable, Mapping
-from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from scan.cached_values import cached_property
 
 CONSTANTS = {"null": None, "true": True, "false": False}
 _WRITTEN = re.compile(r"(?:(\w+) = )?(\w+)(\(\))?(?: as (\w+)| in (\w+))?")

@@ -7,12 +7,12 @@ from flask import Flask
 from scan.extensions.sourcify.blueprint import blueprint
 from scan.extensions.sourcify.errors import SOURCIFY
 from scan.http.interfaces import Interface
-from scan.http.services import Services
+from scan.settings import Settings
 
 APIS = ("/v2",)
 
 
-def register(app: Flask, _services: Services) -> Sequence[Interface]:
+def register(app: Flask, _settings: Settings) -> Sequence[Interface]:
     app.register_blueprint(blueprint)
     app.register_blueprint(blueprint, name="sourcify_server", url_prefix="/server")
     return (SOURCIFY,)

@@ -13,7 +13,8 @@ LEFT = (
     "it may create temporary tables, which fill the disk; let the database's owner run:"
     " REVOKE TEMPORARY ON DATABASE … FROM PUBLIC",
     "it may create tables; let the schema's owner run: REVOKE CREATE ON SCHEMA public FROM PUBLIC",
-    "it may take the indexer's advisory locks; only a superuser can revoke that",
+    "it may take the indexer's advisory locks, notify in its name, and fill the disk with WAL and"
+    " large objects; let a superuser run in this database: SELECT revoke_public_rights()",
 )
 TIMEOUT = re.compile(r"[1-9][0-9]{0,5}(ms|s|min)")
 

@@ -6,8 +6,8 @@ from flask import Flask
 
 from scan.extensions.token_lists.api import INTERFACE
 from scan.http.interfaces import Interface
-from scan.http.services import Services
+from scan.settings import Settings
 
 
-def register(_app: Flask, _services: Services) -> Sequence[Interface]:
+def register(_app: Flask, _settings: Settings) -> Sequence[Interface]:
     return (INTERFACE,)

@@ -4,19 +4,33 @@
 import re
 from dataclasses import dataclass
 
-from scan.environment import existing_path, https_url, setting
+from scan.environment import Kind, existing_file, https_url, require, setting
 
 
-def price_source(text: str) -> str:
-    """Return the source of unit prices: a URL, a pool with the token that prices are in, or
-    a file."""
+def _source(text: str) -> str:
+    """Return a URL, a pool with the token that prices are in, or the path of a file."""
     if "://" in text:
-        return https_url(text)
-    if text.lower().startswith("0x"):
-        if not re.fullmatch(r"0x[0-9a-f]{40}/0x[0-9a-f]{40}", text.lower()):
-            raise ValueError("must be the address of a pool, / and that of the token prices are in")
+        return https_url.parse(text)
+    if _is_pool(text):
+        require(re.fullmatch(r"0x[0-9a-f]{40}/0x[0-9a-f]{40}", text.lower()))
         return text.lower()
-    return existing_path(text)
+    return existing_file.parse(text)
+
+
+def _is_pool(text: str) -> bool:
+    return text.lower().startswith("0x")
+
+
+def _absolute(text: str) -> str:
+    return text if "://" in text or _is_pool(text) else existing_file.absolute(text)
+
+
+price_source = Kind(
+    "prices",
+    "a JSON file, an https URL, or a pool's address, / and that of the token that prices are in",
+    _source,
+    _absolute,
+)
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ WITH page AS MATERIALIZED (
 SELECT index_version(),
     json_list(string_agg(format(
         '{"address":"%%s","balance":"%%s","balanceBlock":%%s,"txCount":%%s,"isContract":%%s}',
-        hex(page.address), page.balance, coalesce(page.balance_block::text, 'null'),
+        hex(page.address), page.balance, page.balance_block,
         page.transaction_count,
         EXISTS (SELECT 1 FROM contracts c WHERE c.address = page.address)::text), ','
         ORDER BY page.balance DESC, page.address DESC)),
@@ -45,7 +45,7 @@ SELECT index_version(),
             WHERE a.balance >= 1000000000000000000
             LIMIT %(most_counted)s + 1
         ) AS counted),
-    EXISTS (SELECT FROM addresses a WHERE a.balance_block IS NULL),
+    EXISTS (SELECT FROM addresses a WHERE a.balance_stale),
     newest_untraced_block() >= 0,
     (SELECT balance FROM last_of_more),
     (SELECT address FROM last_of_more)

@@ -4,7 +4,7 @@
 -- index: addresses_pkey, trace_backfill_pkey
 WITH seen AS (
     UPDATE addresses a
-    SET balance_block = NULL
+    SET balance_stale = true
     FROM (
         SELECT from_address AS address FROM new_internal_transfers
         UNION

@@ -1,22 +1,30 @@
 -- Roles of the database.
 
--- Revokes rights that every role has by default and a read-only one should not: to fill the disk with
--- temporary tables and large objects, and to take the locks of the indexer. Roles that write the chain keep
--- them.
+-- PostgreSQL's functions, all overloads, that every role may call by default and a read-only one should not: to
+-- take the locks of the indexer, to notify in its name, and to fill the disk with large objects and WAL. Those
+-- that use up transaction ids are not among them: clients call txid_current(), and NOTIFY, which needs no right,
+-- takes one as well.
+CREATE OR REPLACE FUNCTION routines_of_writers() RETURNS SETOF regprocedure LANGUAGE sql STABLE AS $$
+    SELECT p.oid::regprocedure FROM pg_proc p
+    WHERE p.pronamespace = 'pg_catalog'::regnamespace
+        AND p.proname ~ '^(pg_(try_)?advisory|pg_notify$|pg_logical_emit|lo_creat|lo_from_bytea)'
+$$;
+
+-- Revokes these and other rights that every role has by default, such as to fill the disk with temporary tables.
+-- Roles that write the chain or labels keep them.
 CREATE OR REPLACE FUNCTION revoke_public_rights() RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     writer name;
     routine regprocedure;
     is_superuser boolean := (SELECT rolsuper FROM pg_roles WHERE rolname = current_user);
     routines regprocedure[] := ARRAY(
-        SELECT p.oid::regprocedure FROM pg_proc p
-        WHERE is_superuser AND p.pronamespace = 'pg_catalog'::regnamespace
-            AND p.proname ~ '^(pg_(try_)?advisory|lo_creat|lo_from_bytea)'
-            AND has_function_privilege('public', p.oid, 'EXECUTE'));
+        SELECT r FROM routines_of_writers() r
+        WHERE is_superuser AND has_function_privilege('public', r, 'EXECUTE'));
 BEGIN
     FOR writer IN
         SELECT r.rolname FROM pg_roles r
-        WHERE NOT r.rolsuper AND has_table_privilege(r.oid, 'chain', 'INSERT')
+        WHERE NOT r.rolsuper AND (has_table_privilege(r.oid, 'chain', 'INSERT')
+            OR has_table_privilege(r.oid, 'labels', 'INSERT'))
     LOOP
         EXECUTE format('GRANT TEMPORARY ON DATABASE %I TO %I', current_database(), writer);
         IF has_schema_privilege('public', 'public', 'CREATE') THEN

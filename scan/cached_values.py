@@ -1,0 +1,66 @@
+"""Values that are computed once, or anew from time to time, without a lock.
+
+functools.cached_property has one lock for all instances before Python 3.12: a request that waited
+for the node inside one held the same property of all other requests.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Any, Generic, NamedTuple, Self, TypeVar, overload
+
+T = TypeVar("T")
+
+
+class cached_property(Generic[T]):
+    """A decorator of methods: the first access of an instance computes the value, and keeps it.
+    Threads that come at the same time compute it each."""
+
+    def __init__(self, compute: Callable[[Any], T]) -> None:
+        self._compute = compute
+        self.__doc__ = compute.__doc__
+
+    def __set_name__(self, _owner: type[Any], name: str) -> None:
+        self._name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type[Any]) -> Self: ...
+
+    @overload
+    def __get__(self, instance: object, owner: type[Any]) -> T: ...
+
+    def __get__(self, instance: object | None, owner: type[Any]) -> Self | T:
+        if instance is None:
+            return self
+        value = self._compute(instance)
+        # What stands in the instance goes before what its class has, as this sets nothing.
+        instance.__dict__[self._name] = value
+        return value
+
+
+class _Kept(NamedTuple, Generic[T]):
+    value: T
+    until: float
+
+
+class TimedValue(Generic[T]):
+    """What `read` returned, read again once it is `age_s` seconds old.
+
+    A failed reading is raised and keeps nothing for later: the next request reads again, and
+    `known` stays what was read last."""
+
+    def __init__(self, read: Callable[[], T], age_s: float) -> None:
+        self._read = read
+        self._age_s = age_s
+        self._kept: _Kept[T] | None = None
+
+    def get(self) -> T:
+        """Return the value. Threads that come while it is old read it each."""
+        kept = self._kept
+        if kept is None or time.monotonic() >= kept.until:
+            self._kept = kept = _Kept(self._read(), time.monotonic() + self._age_s)
+        return kept.value
+
+    @property
+    def known(self) -> T | None:
+        """What was read last, however old; None where nothing was read yet."""
+        return None if self._kept is None else self._kept.value

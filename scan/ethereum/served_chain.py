@@ -1,0 +1,97 @@
+"""Whether a node serves the right chain, by chain id and the hash of block 0.
+
+A node may be another one from one request to the next: a development node that was started anew, or
+what a proxy leads to. So each new connection to it is checked, and each URL every few seconds.
+"""
+
+import logging
+import math
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from scan.ethereum.node_errors import WrongChain
+from scan.hex import BadHex, data, quantity, to_hex
+
+log = logging.getLogger(__name__)
+
+CHECK_AGAIN_S = 5.0
+
+Ask = Callable[[str, Sequence[object]], Any]
+
+
+class ChainIdentity(NamedTuple):
+    chain_id: int
+    genesis_hash: bytes
+
+    def __str__(self) -> str:
+        return f"chain {self.chain_id} with genesis {to_hex(self.genesis_hash[:4])}…"
+
+
+class _Check(NamedTuple):
+    """When a URL was checked, and why it is refused, "" where it is not."""
+
+    at: float
+    problem: str
+
+
+_NONE = _Check(-math.inf, "")
+
+
+class ServedChain:
+    """The chain that all nodes of RPC_URL have to serve; safe to use from several threads."""
+
+    def __init__(self, urls: Sequence[str], expected: Callable[[], ChainIdentity | None]) -> None:
+        """`expected` returns the chain of the database, None before it has one."""
+        self._urls = urls
+        self._expected = expected
+        self._known: ChainIdentity | None = None
+        self._checks: dict[str, _Check] = {}
+
+    @property
+    def problem(self) -> str:
+        """Why a node was refused when it was checked last; "" where none was."""
+        return next((check.problem for check in [*self._checks.values()] if check.problem), "")
+
+    def require(self, url: str, ask: Ask, *, anew: bool) -> None:
+        """Raise WrongChain where the node serves another chain.
+
+        Unless it was right lately, and with `anew`, `ask` calls it, which returns a result or an
+        error."""
+        check = self._checks.get(url, _NONE)
+        if not anew and not check.problem and time.monotonic() - check.at <= CHECK_AGAIN_S:
+            return
+        began_at = time.monotonic()
+        problem = self._find_problem(url, ask)
+        if problem not in ("", check.problem):
+            log.warning("refused: %s", problem)
+        self._checks[url] = _Check(began_at, problem)
+        if problem:
+            raise WrongChain(problem)
+
+    def _find_problem(self, url: str, ask: Ask) -> str:
+        """Return "" where what the node says of itself is right, as far as it says anything: one
+        that has pruned block 0 is known by its chain id."""
+        if self._known is None:
+            self._known = self._expected()
+        if self._known is None:
+            return ""
+        served = self._known
+        with suppress(BadHex):
+            served = served._replace(chain_id=quantity(ask("eth_chainId", ())))
+        header = ask("eth_getBlockByNumber", ("0x0", False))
+        with suppress(BadHex, TypeError, KeyError):
+            served = served._replace(genesis_hash=data(header["hash"], 32))
+        if served == self._known:
+            return ""
+        number, of = self._urls.index(url) + 1, len(self._urls)
+        name = "the node at RPC_URL" if of == 1 else f"node {number} of {of} in RPC_URL"
+        return mismatch(self._known, served, name)
+
+
+def mismatch(stored: ChainIdentity, served: ChainIdentity, node_name: str) -> str:
+    return (
+        f"this database holds {stored}, but {node_name} serves {served};"
+        " use another database for that node"
+    )
