@@ -19,6 +19,15 @@ SORTS = ("Sort", "Incremental Sort")
 SMALL = {"chain", "dexes", "label_state"}
 DEEPER = 1.5  # times the pages of PostgreSQL of a list's first page that any other may touch
 _NUMBERS = itertools.count()
+# Of small tables, read by a process at its start or every few seconds, and by no request.
+OF_A_PROCESS = {
+    "http/index_get_newest",
+    "indexer/chain_get_first_block",
+    "queries/filled_tables_list",
+    "queries/partitioned_tables_list",
+    "queries/retention_get",
+    "queries/unproven_blocks_list",
+}
 NAMES = (("Table", "Relation Name"), ("Index", "Index Name"))
 PARENTS = """
     SELECT part.relname, whole.relname
@@ -82,6 +91,8 @@ class ExplainingDatabase(Database):
         return found
 
     def _explain(self, statement: str, text: str, values: Any) -> None:
+        if statement in OF_A_PROCESS:
+            return
         with self._working() as connection, connection.cursor() as cursor:
             cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) {text}", values)
             root = cursor.fetchone()[0][0]["Plan"]
