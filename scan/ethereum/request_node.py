@@ -61,6 +61,7 @@ class NodeGateway:
         self._node = node
         self._places = places
         self._is_away = False
+        self._answered_at = 0.0
         self._probing = threading.Lock()
 
     def session(self, client: Hashable) -> "NodeSession":
@@ -96,16 +97,19 @@ class NodeGateway:
         if self._is_known_away():
             raise NodeAway
         with self.place(client):
+            began_at = time.monotonic()
             try:
                 if self._is_away:
                     self._probe()
                 yield self._node
+                self._answered_at = time.monotonic()
             except StateUnavailable:  # the node answers, so it is not away
                 raise UpstreamFailed(OTHER_FORK, retry_after_s=RETRY_AFTER_S) from None
             except WrongChain:
                 raise UpstreamFailed(OTHER_CHAIN, retry_after_s=RETRY_AFTER_S) from None
             except NodeError as error:
-                self._is_away = True
+                # One that has answered others meanwhile is slow with what this client asks for.
+                self._is_away = self._is_away or self._answered_at < began_at
                 retry_after_s = max(RETRY_AFTER_S, int(error.retry_after_s or 0))
                 kind = NodeTimedOut if isinstance(error, TimedOut) else UpstreamFailed
                 raise kind(NOT_ANSWERING, retry_after_s=retry_after_s) from None

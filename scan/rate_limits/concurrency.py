@@ -30,7 +30,7 @@ class ConcurrencyLimit:
         With `clients_wait`, a client that holds its maximum waits for one of its own places. With
         `places_in_line` so many wait at most, one of each client: who waits holds a thread. With
         both, as many may wait as have their turn within PLACE_WAIT_S if each place is held as long
-        as the last one was.
+        as the last one was, or as the present ones have been by now.
         """
         self._places = places
         self._places_per_client = places_per_client or places
@@ -43,6 +43,8 @@ class ConcurrencyLimit:
         self._taken_by: Counter[Hashable] = Counter()
         self._changed = threading.Condition()
         self._held_s = 0.0  # by the last one who gave a place back
+        self._changed_hands_at = 0.0
+        self._changed_hands_of: dict[Hashable, float] = {}  # by each client that holds any
 
     @contextmanager
     def place(self, client: Hashable = None, *, wait_s: float = 0.0) -> Iterator[None]:
@@ -70,8 +72,10 @@ class ConcurrencyLimit:
             if not self._is_free_for(client) and not self._wait(client, wait_s):
                 return False
             self._taken += 1
+            self._changed_hands_at = time.monotonic()
             if client is not None:
                 self._taken_by[client] += 1
+                self._changed_hands_of[client] = self._changed_hands_at
             return True
 
     def _wait(self, client: Hashable, wait_s: float) -> bool:
@@ -88,19 +92,30 @@ class ConcurrencyLimit:
 
     def _line_is_full(self, client: Hashable) -> bool:
         turns = (len(self._waiting) + 1) / self._places_per_client
-        has_turn_soon = self._clients_wait and turns * self._held_s <= PLACE_WAIT_S
+        held_s = max(self._held_s, self._unchanged_s(client))
+        has_turn_soon = self._clients_wait and turns * held_s <= PLACE_WAIT_S
         if self._places_in_line is None or has_turn_soon:
             return False
         return len(self._waiting) >= self._places_in_line or client in self._waiting
 
+    def _unchanged_s(self, client: Hashable) -> float:
+        """Return how long none of the places that a client would have to wait for has changed
+        hands: its own, where it holds its maximum, whatever becomes of those of others."""
+        since = self._changed_hands_at
+        if not self._may_hold_more(client):
+            since = self._changed_hands_of.get(client, since)
+        return time.monotonic() - since
+
     def give_back(self, client: Hashable = None) -> None:
         with self._changed:
             self._taken -= 1
+            self._changed_hands_at = time.monotonic()
             if client is not None:
                 self._taken_by[client] -= 1
-                # So that no counter is kept for clients that hold none.
+                self._changed_hands_of[client] = self._changed_hands_at
+                # So that nothing is kept of clients that hold none.
                 if not self._taken_by[client]:
-                    del self._taken_by[client]
+                    del self._taken_by[client], self._changed_hands_of[client]
             self._changed.notify_all()
 
     def _is_free_for(self, client: Hashable) -> bool:
@@ -157,7 +172,6 @@ class WaitingThreads(ConcurrencyLimit):
             busy="Too many requests are waiting for the node or a compiler; try again shortly.",
             retry_after_s=1,
         )
-        self._changed_hands_at = 0.0
 
     def are_in_use(self) -> bool:
         return self._taken > 0
@@ -175,20 +189,16 @@ class WaitingThreads(ConcurrencyLimit):
         """Return whether waiting is useless: no place was given back lately, or too many wait."""
         if self._is_free_for(client):
             return False
-        idle_s = time.monotonic() - self._changed_hands_at
-        return idle_s >= wait_s or self._line_is_full(client)
+        return self._unchanged_s(client) >= wait_s or self._line_is_full(client)
 
     def _is_free_for_long(self, client: Hashable) -> bool:
         return self._taken + 1 < self._places and self._is_free_for(client)
 
     def take(self, client: Hashable = None, *, wait_s: float = 0.0) -> bool:
         with self._changed:
-            if self._is_refused_at_once(client, wait_s):
-                return False
-            is_taken = super().take(client, wait_s=wait_s)
-            if is_taken:
-                self._changed_hands_at = time.monotonic()
-            return is_taken
+            return not self._is_refused_at_once(client, wait_s) and super().take(
+                client, wait_s=wait_s
+            )
 
     def take_for_long(self, client: Hashable) -> bool:
         """Take a place, without waiting, for an operation that takes seconds. Return whether that
@@ -205,7 +215,3 @@ class WaitingThreads(ConcurrencyLimit):
             yield
         finally:
             self.give_back(client)
-
-    def give_back(self, client: Hashable = None) -> None:
-        self._changed_hands_at = time.monotonic()
-        super().give_back(client)

@@ -121,6 +121,19 @@ def test_one_budget_for_all_that_a_request_asks(node, gateway, monkeypatch):
     assert session.left_s() <= 0 and node.requests == requests  # it is not asked in vain
 
 
+def test_a_node_that_is_slow_with_one_clients_call_is_not_away_for_others(node, gateway):
+    """It was probed after each such call, and all who came meanwhile were refused."""
+    node.held.clear()
+    with ThreadPoolExecutor(1) as pool:
+        slow = pool.submit(failure, gateway.session("a").within(1.0), "eth_call")
+        node.waiting.acquire()
+        assert failure(gateway.session("b"), "others") is None
+        assert isinstance(slow.result(), UpstreamFailed)
+    node.methods.clear()
+    assert failure(gateway.session("b"), "others") is None
+    assert node.methods == ["others"]
+
+
 def test_while_the_node_is_away_one_asks_and_all_others_are_refused_at_once(node, gateway):
     node.fault = faulty_node.cut_connection
     first = gateway.session("a")

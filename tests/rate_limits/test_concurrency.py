@@ -61,6 +61,37 @@ def test_a_place_that_is_held_for_moments_is_waited_for_by_all(
     assert len(served) == 8 and max(served) <= most
 
 
+@pytest.mark.parametrize(
+    ("make", "places_of_client"),
+    [(WaitingThreads, 2), (unbounded_statements, 1), (processor_places, 1)],
+)
+def test_a_client_whose_places_are_held_long_by_now_waits_with_one_thread(
+    make: Callable[[], ConcurrencyLimit], places_of_client: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its next requests held all other threads, as its last one had been quick."""
+    monkeypatch.setattr(concurrency, "PLACE_WAIT_S", 0.01)
+    places = make()
+    assert all(places.take("a") for _ in range(places_of_client))
+    time.sleep(0.05)
+    with ThreadPoolExecutor(4) as pool:
+        later = [pool.submit(places.take, "a", wait_s=20.0) for _ in range(4)]
+        wait_until(lambda: len(places._waiting) + sum(each.done() for each in later) == 4)
+        waiting = len(places._waiting)
+        for _ in range(waiting):
+            places.give_back("a")
+        assert waiting <= 1 and sum(each.result() for each in later) == waiting
+
+
+def test_what_others_give_back_has_no_client_wait_for_its_own_places() -> None:
+    places = WaitingThreads()
+    assert places.take("a") and places.take("a")
+    time.sleep(0.05)
+    with places.place("b"):
+        pass
+    assert isinstance(places.refusal("a", wait_s=0.04), ClientBusy)
+    assert places.refusal("c", wait_s=0.04) is None
+
+
 def test_a_client_whose_statements_take_long_is_refused_for_its_own_limit() -> None:
     places = unbounded_statements()
     places._held_s = 60.0
