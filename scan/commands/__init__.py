@@ -53,7 +53,7 @@ def main(arguments: list[str] | None = None) -> int:
         _require_extension(arguments)
         parser = _parser(arguments)
     except SettingError as error:
-        print(f"scan: {error}", file=sys.stderr)
+        print(f"scan: {logs.escape(str(error))}", file=sys.stderr)
         return EXIT_WRONG_CALL
     options = parser.parse_args(arguments)
     if options.run is None:
@@ -66,10 +66,10 @@ def main(arguments: list[str] | None = None) -> int:
             log.warning("%s %s", name, reason)
         return int(options.run(settings, options))
     except SettingError as error:
-        print(f"scan: {error}", file=sys.stderr)
+        print(f"scan: {logs.escape(str(error))}", file=sys.stderr)
         return EXIT_WRONG_CALL
     except ScanError as error:
-        print(f"scan: {error.message}", file=sys.stderr)
+        print(f"scan: {logs.escape(error.message)}", file=sys.stderr)
         return EXIT_FAILED
 
 

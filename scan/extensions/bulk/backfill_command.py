@@ -31,6 +31,7 @@ from scan.extensions.bulk import trace_command
 from scan.indexer.chain_identity import WrongLogs
 from scan.indexer.pruned_history import first_kept, is_kept
 from scan.indexer.writer import NotTheWriter
+from scan.observability.logs import escape
 from scan.settings import Settings
 
 if TYPE_CHECKING:  # which needs the packages of scan[bulk]
@@ -171,9 +172,9 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
         except NotTheWriter:
             reason = "another indexer or backfill is running on this database: stop it first"
         except CannotBegin as error:
-            print(error, file=sys.stderr)
+            print(escape(str(error)), file=sys.stderr)
             if options.automatic:
-                print(error, flush=True)
+                print(escape(str(error)), flush=True)
             return REFUSED if options.automatic else NOT_DONE
         except (NodeError, RpcError, MalformedBlock, WrongLogs) as error:
             reason = str(error)
@@ -181,6 +182,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
             reason = str(error)
         else:
             reason = "stopped"
+    reason = escape(reason)  # perhaps a node's
     print(f"{reason}; the next run continues from here", file=sys.stderr)
     if options.automatic:
         print(reason, flush=True)

@@ -20,6 +20,7 @@ from scan.extensions.contract_import.source_client import SourceClient
 from scan.extensions.contract_import.source_records import Blockscout, Etherscan, Source, Sourcify
 from scan.extensions.exports.whole_file import whole_file
 from scan.hex import to_hex
+from scan.observability.logs import escape
 from scan.queries.reader import ChainId
 from scan.settings import Settings
 from scan.verification.installed_compilers import InstalledCompilers
@@ -148,7 +149,7 @@ def _report(answers: Iterator[Answer], name: str) -> None:
         if answer.outcome == importer.VERIFIED:
             matches[f"claimed {claimed or 'verified'}, here {answer.match}"] += 1
         elif answer.outcome != importer.ABSENT:
-            print(f"{to_hex(answer.address)}: {answer.outcome}: {answer.reason}")
+            print(f"{to_hex(answer.address)}: {answer.outcome}: {escape(str(answer.reason))}")
         if counts.total() % REPORT_EVERY == 0 and not sys.stderr.isatty():
             print(f"{counts.total()} contracts, {counts[importer.VERIFIED]} verified", flush=True)
     kinds = (

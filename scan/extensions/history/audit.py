@@ -25,6 +25,7 @@ from scan.ethereum.state_proofs import (
 )
 from scan.extensions.history.genesis_balances import GenesisBalance
 from scan.hex import BadHex, quantity, to_hex
+from scan.observability.logs import escape
 from scan.settings import Settings
 
 AT_ONCE = 100  # addresses, of one block each time
@@ -62,7 +63,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int | None:
     try:
         return ProofAudit(database, node).compare(options.proofs, seed)
     except NodeError as error:
-        print(f"cannot compare with the node: {error}", flush=True)
+        print(f"cannot compare with the node: {escape(str(error))}", flush=True)
         return NOT_COMPARED
     finally:
         database.close()

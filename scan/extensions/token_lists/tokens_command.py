@@ -19,6 +19,7 @@ from scan.extensions.item_media.settings import Settings as MediaSettings
 from scan.extensions.token_lists import importer, token_list
 from scan.extensions.token_lists.logo_fetcher import LogoFetcher
 from scan.extensions.token_lists.token_list import MAX_LIST_BYTES, ListedToken, TokenList
+from scan.observability.logs import escape
 from scan.outbound.connection import AttemptTimeouts, tls_context
 from scan.queries.reader import ChainId
 from scan.settings import Settings
@@ -89,7 +90,7 @@ def _chain_id(database: Database) -> int:
 
 def _report_differences(database: Database, imported: TokenList) -> None:
     for index, reason in imported.refused[:MAX_SHOWN]:
-        print(f"token {index + 1} of the list is left out: {reason}", file=sys.stderr)
+        print(f"token {index + 1} of the list is left out: {escape(reason)}", file=sys.stderr)
     if len(imported.refused) > MAX_SHOWN:
         print(f"{len(imported.refused)} tokens are left out in all", file=sys.stderr)
     rows = database.rows("token_lists/listed_tokens_list_other_decimals", list=imported.name)
@@ -111,7 +112,7 @@ def _fetch_logos(settings: Settings, database: Database, name: str) -> None:
             bar.update(count)
     print(f"{len(uris) - failures.total()} logos stored, {failures.total()} failed")
     for reason, count in failures.most_common():
-        print(f"  {count}: {reason}")
+        print(f"  {count}: {escape(reason)}")
 
 
 def list_all(settings: Settings, _options: argparse.Namespace) -> int:

@@ -1,21 +1,27 @@
 """Faults of nodes and of the database while a bulk backfill runs: it waits as long as it may
 help, says once why, and ends at once where it does not help."""
 
+import re
 import threading
+from pathlib import Path
 
 import pytest
 
+from scan.commands import main
 from scan.ethereum import retries
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import HistoryPruned, NodeError, RateLimited
 from scan.ethereum.retries import Retries
+from scan.extensions.bulk import attempts
+from scan.extensions.bulk.backfill_command import NOT_DONE
 from scan.extensions.bulk.spool import SpoolFailed
 from tests.extensions.bulk.backfilling import BackfillProcess, backfill
 from tests.support import faulty_node
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute
-from tests.support.faulty_node import Calls, Fault, FaultyNode, Forward, Reply
+from tests.support.faulty_node import Calls, Fault, FaultyNode, Forward, Reply, node_error
 from tests.support.indexing import Indexing, settings_for
+from tests.support.serving import NOWHERE
 from tests.support.table_digest import digest, fresh_digest
 
 
@@ -95,6 +101,25 @@ def test_a_permanent_error_ends_the_backfill_at_once(
         with pytest.raises((HistoryPruned, SpoolFailed), match=reason):
             backfill(settings, tmp_path / "files", last_block=55)
     assert "trying again" not in caplog.text
+
+
+def test_what_a_node_answers_begins_no_line_of_what_a_command_prints(
+    database_url: str,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With --automatic it is a line of the log of `scan run`."""
+    monkeypatch.setattr(attempts, "PATIENCE_S", 0.0)
+    with FaultyNode(NOWHERE) as node:
+        node.fault = node_error(-32000, "no\n2026-01-01T00:00:00.000Z ERROR scan.forged: \x1b[2J")
+        monkeypatch.setenv("DATABASE_URL", database_url)
+        monkeypatch.setenv("RPC_URL", node.url)
+        monkeypatch.setenv("SCAN_DATA_DIR", str(tmp_path))
+        assert main(["backfill", "chain", "--automatic"]) == NOT_DONE
+    printed, problems = capsys.readouterr()
+    assert "scan.forged" in printed and "scan.forged" in problems
+    assert not re.search(r"^2026-01-01|\x1b", printed + problems, re.M)
 
 
 def test_one_policy_has_pauses_by_the_class_of_an_error():
