@@ -309,6 +309,7 @@ class Streams:
             return None
         if events.is_ahead or events.is_newest:
             return None
+        self._behind.note_fork(self._position, events)
         self._version = events.version
         return events
 

@@ -22,6 +22,7 @@ class SharedReads:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._read: SizedCache[tuple[Events, float]] = SizedCache(CACHE_BYTES)
+        self._fork_version = 0  # of the index when the newest removal was read
         self.orphaned = OrphanedEvents(database)
 
     def read_next(self, position: Position, types: Collection[str], known_version: int) -> Events:
@@ -32,14 +33,22 @@ class SharedReads:
         cached = self._read.get(key)
         if cached is not None:
             events, read_at = cached
-            if events.version >= known_version and time.monotonic() - read_at < MAX_AGE_S:
+            oldest = max(known_version, self._fork_version)
+            if events.version >= oldest and time.monotonic() - read_at < MAX_AGE_S:
                 return events
         events = block_events.read_next(
             self._database, position, types, self.orphaned, known_version
         )
         if events.position != position and not (events.is_newest or events.is_ahead):
             self._read.store(key, (events, time.monotonic()), _bytes(events))
+        self.note_fork(position, events)
         return events
+
+    def note_fork(self, position: Position, events: Events) -> None:
+        """Note what was read at a position: after a removal nothing that was read before is sent,
+        as its block may have been removed as well."""
+        if events.position < position:
+            self._fork_version = max(self._fork_version, events.version)
 
 
 def _bytes(events: Events) -> int:

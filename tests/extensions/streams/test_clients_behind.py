@@ -162,6 +162,24 @@ def test_a_block_that_a_second_fork_took_away_is_not_sent_again(
         positions.append(newest(database))
 
 
+def test_a_block_that_another_streams_read_has_found_removed_is_not_sent(
+    database: CountingDatabase, chain: Chain
+) -> None:
+    """Though this one has read nothing since, and the block's events are in memory."""
+    chain.append()
+    start, shared = newest(database), SharedReads(database)
+    chain.append([Move(ANNA, BERT)])
+    removed = shared.read_next(start, TYPES, 0).position
+    chain.unwind(start.number)
+    chain.append()
+    assert shared.read_next(removed, TYPES, 0).position[:2] == start[:2]
+    events = shared.read_next(start, TYPES, 0)
+    assert ([event.type for event in events.events], events.position) == (
+        ["heads"],
+        newest(database),
+    )
+
+
 def test_of_an_index_older_than_what_a_stream_has_read_nothing_is_read(
     database: CountingDatabase, chain: Chain
 ) -> None:
