@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 
 import pytest
 import requests
@@ -75,6 +75,30 @@ def assert_ends_and_recovers(server: str, frozen: AbstractContextManager[None]) 
 def test_a_dead_network_hangs_nobody(url):
     with DeadNetwork(url) as network, gunicorn(network.url, **SETTINGS) as server:
         assert_ends_and_recovers(server, dead(network))
+
+
+@pytest.mark.parametrize("of_replica", [False, True])
+def test_sixteen_requests_at_once_end_within_ten_seconds(url: str, of_replica: bool) -> None:
+    """By the default time-outs: of pages and the API, of what is read and where it is written."""
+    paths = (f"{READS}?page=", "/blocks?page=", "/api/v1/transactions?page=", f"{WRITES}&_=")
+    with ExitStack() as stack:
+        primary = stack.enter_context(DeadNetwork(url))
+        replica = stack.enter_context(DeadNetwork(url)) if of_replica else None
+        given = {"READ_DATABASE_URL": replica.url} if replica else {}
+        limits = {"SCAN_RATE_LIMIT_ANONYMOUS": "1000000/minute", "RPC_URL": NOWHERE}
+        server = stack.enter_context(gunicorn(primary.url, **given, **limits))
+        pool = stack.enter_context(ThreadPoolExecutor(16))
+        known, others = (
+            [f"{server}{path}{page}" for path in paths for page in pages]
+            for pages in (range(1, 5), range(5, 9))  # of which none is cached
+        )
+        assert set(pool.map(status, known)) == {200}
+        for network in (primary, replica):
+            if network is not None:
+                stack.enter_context(dead(network))
+        time.sleep(0.2)  # until what the replica has told is no longer cached
+        answers = pool.map(lambda address: requests.get(address, timeout=10), others)
+        assert {answer.status_code for answer in answers} == {503}
 
 
 @pytest.mark.parametrize(("frozen", "other"), [(READS, WRITES), (WRITES, READS)])
