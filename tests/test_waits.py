@@ -67,6 +67,22 @@ WAITS = {
     ("scan.database.migrations", "_retry_while_locked"): "a command",
 }
 WAITING = {"wait", "wait_for", "result", "sleep", "acquire"}
+# What speaks with another server or process, by module and function: for whom, or in which place.
+SPEAKS = {
+    ("scan.ethereum.transport", "_session"): "the node",
+    ("scan.outbound.urls", "lookup"): "resolve()",
+    ("scan.extensions.documents.document_fetcher", "_request"): "threads of queues and of prices",
+    ("scan.extensions.contract_import.source_client", "__init__"): "a command",
+    ("scan.verification.compiler_install", "_probe"): "in a place, among those admitted",
+    ("scan.verification.compiler_install", "_finish"): "in a place, among those admitted",
+    ("scan.verification.sandbox", "start"): "a running place",
+    ("scan.verification.sandbox", "can_deny_network"): "a running place, once",
+    ("scan.database.migrations", "own_version"): "a command",
+}
+SPEAKING = {
+    *("Session", "getaddrinfo", "gethostbyname", "create_connection", "getresponse", "urlopen"),
+    *("Popen", "communicate", "subprocess.run", "check_call", "check_output", "system"),
+}
 # A window's result is a record, and a lock that is not free is left.
 NO_WAIT = ("window.result", "acquire(blocking=False)")
 LOCKS = {"Lock", "RLock", "Condition"}
@@ -129,19 +145,16 @@ def test_compilers_run_in_places_alone() -> None:
 
 
 def test_whatever_waits_has_a_place_or_a_thread_of_its_own() -> None:
-    waits = {
-        (module, function): ast.unparse(node)
-        for module, tree in SERVED.items()
-        for function, inside in functions(tree)
-        for node in inside
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Attribute)
-        and node.func.attr in WAITING
-        and not any(text in ast.unparse(node) for text in NO_WAIT)
-    }
+    waits = _functions_with(WAITING)
     known = WAITS.keys() | OWN_THREADS
     assert {at: text for at, text in waits.items() if at not in known} == {}
     assert known - waits.keys() == set()
+
+
+def test_whatever_speaks_with_others_has_a_place_or_a_thread_of_its_own() -> None:
+    speaking = _functions_with(SPEAKING)
+    assert {at: text for at, text in speaking.items() if at not in SPEAKS} == {}
+    assert SPEAKS.keys() - speaking.keys() == set()
 
 
 def test_no_lock_is_held_while_something_slow_goes_on() -> None:
@@ -196,6 +209,20 @@ def _calls() -> Iterator[tuple[str, ast.Call]]:
 
 def _called(call: ast.Call) -> str:
     return call.func.attr if isinstance(call.func, ast.Attribute) else ast.unparse(call.func)
+
+
+def _functions_with(names: set[str]) -> dict[tuple[str, str], str]:
+    """By module and function, one of its calls of such a name that may wait."""
+    return {
+        (module, function): ast.unparse(node)
+        for module, tree in SERVED.items()
+        for function, inside in functions(tree)
+        for node in inside
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and not {node.func.attr, ast.unparse(node.func)}.isdisjoint(names)
+        and not any(text in ast.unparse(node) for text in NO_WAIT)
+    }
 
 
 def _held(tree: ast.Module) -> Iterator[tuple[str, list[ast.stmt]]]:
