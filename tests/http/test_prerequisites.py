@@ -93,5 +93,5 @@ def test_a_client_with_its_share_of_places_is_refused_and_no_other(
         with ExitStack() as held:
             for _ in range(2):
                 held.enter_context(services.waiting_threads.place(holder, wait_s=0.0))
-            services.waiting_threads._changed_hands_at -= 60
+            services.waiting_threads._changed_hands_of[holder] -= 60
             assert begin(CALLS[0]) == status
