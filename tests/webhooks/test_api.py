@@ -167,7 +167,7 @@ def test_names_that_hang_take_no_more_threads_than_a_client_may_hold(
     monkeypatch.setattr(urls, "lookup", hang)
     places = webhooks.client.application.extensions["scan"].waiting_threads
     with places.place("127.0.0.1"), places.place("127.0.0.1"):
-        places._changed_hands_at -= 60
+        places._changed_hands_of["127.0.0.1"] -= 60
         assert create(webhooks).status_code == 201 and begun == []
     assert create(webhooks).status_code == 201 and begun == ["hooks.example.com"]
 
