@@ -248,13 +248,17 @@ def solc_select_folder(environ: Mapping[str, str] = os.environ) -> Path:
 def environment_with(values: Mapping[str, str]) -> dict[str, str]:
     """Return our environment with these variables, for a process with another working directory:
     paths are absolute. "" means not given, as are variables that we do not read and report."""
-    given = {**os.environ, **dict.fromkeys(unread_variables(), ""), **values}
+    return with_absolute_paths({**os.environ, **dict.fromkeys(unread_variables(), ""), **values})
+
+
+def with_absolute_paths(environ: Mapping[str, str]) -> dict[str, str]:
+    """Return variables whose relative paths begin at the working directory, with absolute ones."""
     absolute = {
-        v.name: v.kind.absolute(given[v.name].strip())
+        v.name: v.kind.absolute(environ[v.name].strip())
         for v in _declared()
-        if given.get(v.name, "").strip()
+        if environ.get(v.name, "").strip()
     }
-    return given | absolute
+    return {**environ, **absolute}
 
 
 def child_environment(settings: Settings) -> dict[str, str]:

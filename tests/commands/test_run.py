@@ -59,7 +59,7 @@ def test_a_service_runs_and_says_that_its_node_lacks_block_0(anvil, folder):
 @pytest.mark.long
 def test_several_chains_run_behind_one_address(folder):
     """One command starts two chains, each with a database of its own, and ends both. Paths are
-    those of the folder where it was started."""
+    those of the folder where it was started, and in the file of its folder."""
     ports = [free_port() for _ in range(2)]
     with Anvil() as first, Anvil("--chain-id", "56") as second:
         second.mine(3)
@@ -68,17 +68,18 @@ def test_several_chains_run_behind_one_address(folder):
             f'[dev]\nchain_id = 31337\nurl = "http://127.0.0.1:{ports[0]}"\n'
             f'RPC_URL = "{first.url}"\n'
             f'[bsc]\nchain_id = 56\nname = "BNB Chain"\nurl = "http://127.0.0.1:{ports[1]}"\n'
-            f'RPC_URL = "{second.url}"\n'
+            f'RPC_URL = "{second.url}"\nSCAN_BRAND = "bsc.toml"\n'
         )
         (folder / "acme.toml").write_text('name = "Acme"')
+        (folder / "bsc.toml").write_text('name = "Of BNB Chain"')
         shutil.copy(certifi.where(), folder / "ca.pem")
         relative = {"SCAN_BRAND": "acme.toml", "REQUESTS_CA_BUNDLE": "ca.pem"}
         with scan_run(SCAN, folder, "--chains", chains.name, **relative) as scan:
-            for path, number in (("dev", 0), ("bsc", 3)):
+            for path, number, name in (("dev", 0, "Acme"), ("bsc", 3, "Of BNB Chain")):
                 below = ScanRun(scan.process, scan.port, folder)
                 below.url = f"{scan.url}/{path}"
                 below.wait_for_block(number)
-                assert "Acme" in requests.get(below.url, timeout=30).text
+                assert name in requests.get(below.url, timeout=30).text
             listed = requests.get(f"{scan.url}/v2/chainlist", timeout=10).json()["result"]
             assert [(chain["chainid"], chain["status"]) for chain in listed] == [
                 ("31337", 1),

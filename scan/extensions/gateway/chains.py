@@ -5,16 +5,19 @@ chain_id = 56
 name = "BNB Chain"
 url = "http://127.0.0.1:8101"       # its service, for `scan gateway`
 RPC_URL = "http://127.0.0.1:8545"   # its environment, for `scan run --chains`
+
+Paths are relative to the folder of the file: the gateway reads it in another working directory.
 """
 
 import re
 import tomllib
 from collections.abc import Mapping
+from contextlib import chdir
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from scan.errors import SettingError
-from scan.settings import Settings
+from scan.settings import Settings, with_absolute_paths
 
 MAX_CHAINS = 100
 _OWN_KEYS = {"chain_id", "name", "url"}
@@ -47,10 +50,11 @@ def read_chains(file: Path, settings: Settings) -> tuple[Chain, ...]:
         tables = tomllib.loads(file.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise SettingError("chains", str(file), f"cannot be read: {error}") from None
-    chains = tuple(
-        _chain(path, table, settings.port + number)
-        for number, (path, table) in enumerate(tables.items(), 1)
-    )
+    with chdir(file.absolute().parent):
+        chains = tuple(
+            _chain(path, table, settings.port + number)
+            for number, (path, table) in enumerate(tables.items(), 1)
+        )
     if not 1 <= len(chains) <= MAX_CHAINS:
         raise SettingError("chains", str(file), f"must contain 1 to {MAX_CHAINS} tables")
     if len({chain.chain_id for chain in chains}) < len(chains):
@@ -75,5 +79,6 @@ def _chain(path: str, table: Any, port: int) -> Chain:
         if not _VARIABLE.fullmatch(key) or key in _SET_HERE:
             raise refuse(key, table[key], "is no environment variable that may be set here")
     as_run = {"SCAN_BASE_PATH": f"/{path}", "SCAN_CHAIN_NAME": str(name)}
-    Settings.from_environment(variables | as_run)  # raises SettingError
-    return Chain(path, chain_id, str(name), url.rstrip("/"), variables | as_run)
+    environment = with_absolute_paths(variables | as_run)
+    Settings.from_environment(environment)  # raises SettingError
+    return Chain(path, chain_id, str(name), url.rstrip("/"), environment)

@@ -1,5 +1,6 @@
 """The file of chains: what stops the start, by name and value."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,20 @@ def test_chains_without_an_url_get_the_ports_after_the_gateways(tmp_path: Path) 
         "bsc": "http://127.0.0.1:9002",
         "far": "https://h/bsc",
     }
+
+
+def test_paths_begin_at_the_folder_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The gateway reads it in another working directory than `scan run` does."""
+    (tmp_path / "acme.toml").write_text('name = "Acme"')
+    file = tmp_path / "chains.toml"
+    file.write_text('[eth]\nchain_id = 1\nSCAN_BRAND = "acme.toml"\nREAD_DATABASE_URL = ""')
+    for folder in (tmp_path, Path("/")):
+        monkeypatch.chdir(folder)
+        [chain] = read_chains(Path(os.path.relpath(file)), Settings())
+        assert chain.environment["SCAN_BRAND"] == str(tmp_path / "acme.toml")
+        assert Path.cwd() == folder
 
 
 @pytest.mark.parametrize(
