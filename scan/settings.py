@@ -41,6 +41,7 @@ PACKAGE = Path(__file__).resolve().parent
 _RESOURCES = PACKAGE / "resources"
 ROOT = _RESOURCES if _RESOURCES.is_dir() else PACKAGE.parent
 BULK_BACKFILL_BLOCKS = 100_000
+PREFIX = "SCAN_"
 PARTITION_ROWS = 100_000_000
 LEAST_PARTITION_ROWS = 1_000
 # What took the place of variables of earlier releases, by the beginning of their names.
@@ -216,7 +217,7 @@ def unread_variables(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
     unknown = {
         name: _unknown(name)
         for name in sorted(environ.keys() - _known())
-        if name.startswith("SCAN_")
+        if name.startswith(PREFIX)
     }
     reasons = of_extensions | unknown
     return {name: reason for name, reason in reasons.items() if environ.get(name, "").strip()}
@@ -226,8 +227,9 @@ def _unknown(name: str) -> str:
     for prefix, instead in REPLACED.items():
         if name.startswith(prefix):
             return f"is no longer read: {instead}"
-    similar = nearest(name, _known())
-    return f"is not a setting; did you mean {similar}?" if similar else "is not a setting"
+    known = {known.removeprefix(PREFIX): known for known in _known()}  # which all names share
+    similar = nearest(name.removeprefix(PREFIX), known)
+    return f"is not a setting; did you mean {known[similar]}?" if similar else "is not a setting"
 
 
 def wallet_private_key(environ: Mapping[str, str] = os.environ) -> str:

@@ -13,7 +13,7 @@ import pytest
 from app import create_app
 from scan.environment import variables
 from scan.errors import SettingError
-from scan.settings import Settings, declarations, environment_with
+from scan.settings import Settings, declarations, environment_with, unread_variables
 from tests.support import forked_python
 from tests.support.serving import ROOT
 
@@ -341,6 +341,19 @@ def test_an_unknown_variable_is_named_with_the_nearest_one(tmp_path):
     ):
         assert text in ended.stderr
     assert "SCAN_NO" not in ended.stderr and "SCAN_DATA_DIR" not in ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("SCAN_PORT", "; did you mean PORT?"),
+        ("SCAN_RPC_URL", "; did you mean RPC_URL?"),
+        ("SCAN_KEEP_DAY", "; did you mean SCAN_KEEP_DAYS?"),
+        ("SCAN_TIMEOUT", ""),
+    ],
+)
+def test_what_all_names_share_makes_none_near(name, advice):
+    assert unread_variables({name: "1"}) == {name: f"is not a setting{advice}"}
 
 
 def started(*command: object, environ: dict[str, str]) -> subprocess.CompletedProcess[str]:
