@@ -67,6 +67,9 @@ def translated_errors() -> Iterator[None]:
         psycopg2.errors.UndefinedTable,
         psycopg2.errors.UndefinedColumn,
         psycopg2.errors.UndefinedFunction,
+        # What CREATE OR REPLACE cannot change: results of a function, columns of a view.
+        psycopg2.errors.InvalidFunctionDefinition,
+        psycopg2.errors.InvalidTableDefinition,
     ) as error:
         raise SchemaMismatch(
             "The database schema does not match this version: `scan migrate` says why.",

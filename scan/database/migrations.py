@@ -25,7 +25,7 @@ from scan.database.connection import Database
 from scan.database.errors import ConnectionLost, LockNotGranted, SchemaMismatch
 from scan.database.statements import SCHEMA as SCHEMA_FOLDER
 from scan.database.statements import all_folders, render
-from scan.database.transaction import Transaction
+from scan.database.transaction import Row, Transaction
 from scan.settings import ROOT, Settings
 
 log = logging.getLogger(__name__)
@@ -174,16 +174,38 @@ class PlannedFile(NamedTuple):
 
 def plan(database: Database) -> list[PlannedFile] | None:
     """Return the files that the next start will apply; None where the schema is of a
-    newer version."""
+    newer version. Raises SchemaMismatch where schema.sql cannot be applied."""
     expected, state = expected_schema(), _read_state(database)
     _require_known(state, expected)
     if state.is_newer(expected):
         return None
     pending = state.lacks(expected) if state.has_tables else []
+    if state.has_tables and not pending and state.digest != expected.digest:
+        _try_schema(database, state, expected)
     files = [PlannedFile(m.name, _summary(m.text)) for m in pending]
     if pending or state.digest != expected.digest:
         files.append(PlannedFile(SCHEMA, "tables, indexes and functions that are new"))
     return files
+
+
+def _try_schema(database: Database, state: "_SchemaState", expected: ExpectedSchema) -> None:
+    """Apply schema.sql, but for indexes that take long to build, and roll back. Raises
+    SchemaMismatch."""
+    missing = {name for name, _, _ in _missing_indexes(database, expected.schema)}
+
+    def without_missing(match: re.Match[str]) -> str:
+        return "" if match[1] in missing else match[0]
+
+    try:
+        with suppress(_RolledBack), _locked(database, SCHEMA_LOCK_WAIT_MS) as tx:
+            tx.script(_INDEX.sub(without_missing, expected.schema))
+            raise _RolledBack
+    except SchemaMismatch as error:
+        raise _of_another_commit(state, error.reason) from error
+
+
+class _RolledBack(Exception):
+    """Ends a transaction whose changes are not kept."""
 
 
 def _summary(text: str) -> str:
@@ -257,24 +279,31 @@ def _migrate(database: Database, migration: Migration) -> bool:
 
 
 def _build_indexes(database: Database, schema: str) -> bool:
-    """Build the indexes that tables lack, and anew those whose build was interrupted.
-    Return True."""
+    """Build the indexes that tables lack, and anew those whose build was interrupted, except those
+    of functions that only schema.sql brings: it makes these indexes, too. Return True."""
     statements = {match[1]: match[0] for match in _INDEX.finditer(schema)}
     tables = {match[1]: match[2] for match in _INDEX.finditer(schema)}
     if not database.value("database/index_builds_lock"):
         raise LockNotGranted("Another process is building indexes.")
     try:
-        for name, is_interrupted, is_partitioned in database.rows(
-            "database/indexes_list_missing", names=list(tables), tables=list(tables.values())
-        ):
+        for name, is_interrupted, is_partitioned in _missing_indexes(database, schema):
             log.info("building index %s", name)
-            if is_partitioned:
-                _build_in_partitions(database, name, tables[name], statements[name])
-            else:
-                _build_index(database, name, statements[name], is_interrupted)
+            with suppress(SchemaMismatch):
+                if is_partitioned:
+                    _build_in_partitions(database, name, tables[name], statements[name])
+                else:
+                    _build_index(database, name, statements[name], is_interrupted)
     finally:
         database.rows("database/index_builds_unlock")
     return True
+
+
+def _missing_indexes(database: Database, schema: str) -> list[Row]:
+    """Return rows of database/indexes_list_missing for the indexes of a schema."""
+    tables = {match[1]: match[2] for match in _INDEX.finditer(schema)}
+    return database.rows(
+        "database/indexes_list_missing", names=list(tables), tables=list(tables.values())
+    )
 
 
 def _build_index(database: Database, name: str, statement: str, is_interrupted: bool) -> None:

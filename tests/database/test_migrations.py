@@ -312,6 +312,48 @@ def test_tables_of_another_commit_are_named_with_the_way_out(
     assert "docs/operation.md, A database of another commit" in ended
 
 
+@pytest.mark.parametrize(
+    ("older", "reason"),
+    [
+        ("ALTER TABLE blocks DROP COLUMN unproven CASCADE", "unproven"),
+        (
+            "DROP FUNCTION newest_untraced_block CASCADE;"
+            "CREATE FUNCTION newest_untraced_block() RETURNS text LANGUAGE sql RETURN 'x'",
+            "cannot change return type",
+        ),
+    ],
+)
+def test_a_plan_says_that_tables_are_of_another_commit(first_url, older, reason):
+    """Before anything is stopped for an upgrade, and without an index or a function of it."""
+    bring_up(first_url)
+    execute(first_url, f"{older}; DROP INDEX labels_by_text")
+    execute(first_url, "UPDATE schema_state SET digest = '\\x0a0b'")
+    before = shape(first_url)
+    with closing(Database(first_url, statement_timeout_ms=0)) as database:
+        for _ in range(2):
+            with pytest.raises(SchemaMismatch, match=reason) as caught:
+                migrations.plan(database)
+            assert migrations.WAY_OUT in caught.value.message
+    assert shape(first_url) == before
+    with pytest.raises(SchemaMismatch, match=reason):
+        bring_up(first_url)
+
+
+def test_a_plan_changes_nothing_and_an_index_may_be_of_a_new_function(first_url):
+    bring_up(first_url)
+    execute(first_url, "DROP INDEX mail_subscriptions_by_mailbox; DROP FUNCTION mailbox_of")
+    execute(first_url, "UPDATE schema_state SET digest = '\\x0a0b'")
+    before = shape(first_url)
+    with closing(Database(first_url, statement_timeout_ms=0)) as database:
+        assert [file.name for file in migrations.plan(database) or ()] == [migrations.SCHEMA]
+        assert shape(first_url) == before
+        assert bring_up(first_url) == [migrations.SCHEMA]
+        assert migrations.plan(database) == []
+    assert execute(first_url, "SELECT to_regclass('mail_subscriptions_by_mailbox')::text") == [
+        ("mail_subscriptions_by_mailbox",)
+    ]
+
+
 def test_tables_from_before_versions_were_stored_are_not_called_newer(first_url, tmp_path):
     """Commits before 1.0 had migrations with higher numbers."""
     bring_up(first_url)
