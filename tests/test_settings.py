@@ -3,6 +3,7 @@
 import os
 import shlex
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -302,17 +303,35 @@ def test_a_data_folder_that_cannot_be_is_named(tmp_path):
     assert ended.returncode == 2 and ended.stderr.startswith("scan: SCAN_DATA_DIR=")
 
 
-def test_a_host_that_is_not_ours_is_named(tmp_path):
-    ended = scan("run", tmp_path, HOST="203.0.113.7")
+LISTENING = ("run", "serve", "index --metrics-port 9101", "deliver --metrics-port 9101")
+
+
+@pytest.mark.parametrize("command", LISTENING)
+@pytest.mark.parametrize("host", ["203.0.113.7", "host.invalid"])
+def test_a_host_that_is_not_ours_is_named(tmp_path, command, host):
+    environ = {"DATABASE_URL": "postgresql://127.0.0.1:1/d", "RPC_URL": "http://127.0.0.1:1"}
+    ended = scan(command, tmp_path, HOST=host, **environ)
     right = "an address of this machine, or 0.0.0.0 or :: for all of them"
-    assert ended.stderr.startswith(f"scan: HOST='203.0.113.7': must be {right}: ")
-    assert ended.returncode == 2
+    assert ended.stderr.startswith(f"scan: HOST={host!r}: must be {right}: ")
+    assert ended.returncode == 2 and len(ended.stderr.splitlines()) == 1
+
+
+def test_a_port_that_another_program_has_is_named(tmp_path):
+    environ = {"DATABASE_URL": "postgresql://127.0.0.1:1/d", "RPC_URL": "http://127.0.0.1:1"}
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        for option, name in (("serve", "PORT"), ("index --metrics-port", "--metrics-port")):
+            command = f"{option} {port}" if "index" in option else option
+            ended = scan(command, tmp_path, PORT=port, **environ)
+            assert ended.stderr.startswith(f"scan: {name}={port!r}: must be a free port: ")
+            assert ended.returncode == 2
 
 
 def scan(command: str, data_dir: Path, **environ: str) -> subprocess.CompletedProcess[str]:
     kept = {key: os.environ[key] for key in ("PATH", "HOME") if key in os.environ}
     environment = kept | {"SCAN_DATA_DIR": str(data_dir)} | environ
-    return forked_python.run([sys.executable, "-m", "scan", command], env=environment, cwd=ROOT)
+    arguments = [sys.executable, "-m", "scan", *command.split()]
+    return forked_python.run(arguments, env=environment, cwd=ROOT)
 
 
 def test_a_variable_of_an_earlier_release_is_named_with_what_replaced_it(tmp_path):

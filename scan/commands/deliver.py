@@ -3,8 +3,8 @@
 import argparse
 
 from scan.commands.arguments import add_metrics_port
+from scan.commands.listening_address import serve_metrics
 from scan.commands.startup import on_stop_signals, prepare_database, require_database
-from scan.observability import metrics
 from scan.settings import Settings
 from scan.webhooks.dispatcher import Dispatcher
 
@@ -16,9 +16,9 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
     require_database(settings)
+    serve_metrics(settings, options.metrics_port)
     prepare_database(settings)
     dispatcher = Dispatcher(settings)
     on_stop_signals(dispatcher.request_stop)
-    metrics.serve(settings.host, options.metrics_port)
     dispatcher.run()
     return 0

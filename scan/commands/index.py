@@ -6,11 +6,11 @@ from functools import partial
 
 from scan import registry
 from scan.commands.arguments import add_metrics_port
+from scan.commands.listening_address import serve_metrics
 from scan.commands.startup import on_stop_signals, prepare_database, require_database, require_node
 from scan.contracts.index_node import node_of_index
 from scan.database.connection import Database
 from scan.indexer.follower import Follower
-from scan.observability import metrics
 from scan.settings import Settings
 
 # The time-outs release the lock of an indexer that hangs, so that a stand-by takes over. An indexer
@@ -26,6 +26,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def run(settings: Settings, options: argparse.Namespace) -> int:
     require_database(settings)
     require_node(settings)
+    serve_metrics(settings, options.metrics_port)
     prepare_database(settings)
     stop = threading.Event()
     on_stop_signals(stop.set)
@@ -35,7 +36,6 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     for run_beside in registry.values("indexing", "run_beside"):
         threading.Thread(target=run_beside, args=(settings, stop), daemon=True).start()
     node = node_of_index(settings)
-    metrics.serve(settings.host, options.metrics_port)
     fill = None
     if settings.bulk_backfill_blocks is not None:
         fill = registry.first("automatic_backfill", "run")

@@ -17,5 +17,5 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     require_embedded(settings)
     with started_alone(settings) as postgres:
         name = restore(postgres, options.file)
-    print(f"restored {name}; `scan run` goes on from its newest block")
+    print(f"restored {name}; `scan run` with a node of this chain goes on from its newest block")
     return 0

@@ -1,13 +1,10 @@
 """`scan run`: runs database, indexer and API together until Ctrl-C stops all of them."""
 
 import argparse
-import errno
 import fcntl
 import logging
 import os
-import socket
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -16,10 +13,10 @@ from typing import NamedTuple
 
 from scan import registry
 from scan.commands.child_process import ChildProcess, stop_all
+from scan.commands.listening_address import require_free_port
 from scan.commands.service_client import NoResponse, send
 from scan.commands.startup import DATABASE_FILE, on_stop_signals, prepare_database, publish_database
 from scan.database.embedded import EmbeddedPostgres, StartFailed, StillStarting
-from scan.environment import host
 from scan.errors import SettingError
 from scan.ethereum.client import HistoryPruned, Node, NodeError
 from scan.ethereum.served_chain import ChainIdentity
@@ -31,7 +28,6 @@ from scan.settings import Settings, child_environment
 log = logging.getLogger(__name__)
 
 UNKNOWN_CHAIN = "scan_unknown"  # the database that serves the reason why no chain is recognised
-PORT_WAIT_S = 5.0
 CHECK_EVERY_S = 0.5
 
 
@@ -88,7 +84,7 @@ def run_chain(settings: Settings, own_node: OwnNode | None = None) -> int:
     with locked_data_dir(settings):
         if own_node is not None:
             settings = own_node.start(settings)
-        _require_free_port(settings, stop)
+        require_free_port(settings, stop)
         if settings.database_url:
             _run_children(settings, stop, own_node=own_node)
         else:
@@ -112,30 +108,6 @@ def locked_data_dir(settings: Settings) -> Iterator[None]:
             reason = "already in use by another `scan run`; set another directory"
             raise DataDirInUse("SCAN_DATA_DIR", str(settings.data_dir), reason) from None
         yield
-
-
-def _require_free_port(settings: Settings, stop: threading.Event) -> None:
-    """Wait until the port is free: after a kill -9 the last run's children release it a moment
-    later. Raises SettingError."""
-    deadline = time.monotonic() + PORT_WAIT_S
-    while (error := _bind_error(settings)) is not None:
-        reason = error.strerror or str(error)
-        if error.errno not in (errno.EADDRINUSE, errno.EACCES):
-            raise SettingError("HOST", settings.host, f"must be {host.right}: {reason}")
-        if error.errno == errno.EACCES or time.monotonic() > deadline or stop.is_set():
-            raise SettingError("PORT", str(settings.port), f"must be a free port: {reason}")
-        stop.wait(0.2)
-
-
-def _bind_error(settings: Settings) -> OSError | None:
-    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
-    with socket.socket(family) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((settings.host, settings.port))
-        except OSError as error:
-            return error
-    return None
 
 
 def _run_with_postgres(settings: Settings, stop: threading.Event, own_node: OwnNode | None) -> None:

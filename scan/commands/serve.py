@@ -4,6 +4,7 @@ import argparse
 import os
 import sys
 
+from scan.commands.listening_address import require_free_port
 from scan.commands.startup import prepare_database, require_database
 from scan.settings import ROOT, Settings
 
@@ -14,6 +15,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(settings: Settings, _options: argparse.Namespace) -> int:
     require_database(settings)
+    require_free_port(settings)
     prepare_database(settings, reads=True)
     os.execv(
         sys.executable,
