@@ -55,7 +55,7 @@ setup(
     description="A block explorer's REST API that anybody can run beside an EVM node",
     long_description=Path("README.md").read_text(encoding="utf-8"),
     long_description_content_type="text/markdown",
-    url=os.environ.get("PROJECT_URL", ""),  # where a release is published
+    url=os.environ.get("PROJECT_URL"),  # where a release is published
     license="MIT",
     python_requires=">=3.11",
     packages=find_packages(include=["scan", "scan.*"]),

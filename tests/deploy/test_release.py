@@ -8,6 +8,7 @@ import subprocess
 import sys
 import sysconfig
 import venv
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,6 +25,7 @@ from tests.support.serving import ROOT
 NOT_COPIED = shutil.ignore_patterns(".git", ".venv", "node_modules", ".*_cache", "__pycache__")
 INSTALLED = (".venv", "tests/support/node/node_modules")
 IDENTITY = ("-c", "user.name=test", "-c", "user.email=test@example.org")
+PUBLISHED = "https://scan.example"
 WHEEL = f"scan-{VERSION}-py3-none-any.whl"
 CLIENT = f"scan_client-{VERSION}-py3-none-any.whl"
 
@@ -33,6 +35,7 @@ pytestmark = [pytest.mark.long, pytest.mark.timeout(3600)]
 def run(*command: object, cwd: Path) -> None:
     """Run it without what pytest tells its own workers."""
     environment = {name: v for name, v in os.environ.items() if not name.startswith("PYTEST_")}
+    environment["PROJECT_URL"] = PUBLISHED
     done = subprocess.run(
         [str(word) for word in command],
         cwd=cwd,
@@ -68,6 +71,20 @@ def test_a_release_has_every_file_with_its_hash(dist):
     hashes = {name: hashlib.sha256((dist / name).read_bytes()).hexdigest() for name in names}
     lines = (dist / "SHA256SUMS").read_text().splitlines()
     assert dict(reversed(line.split("  ")) for line in lines) == hashes
+
+
+def test_its_wheel_says_what_it_is(dist):
+    with zipfile.ZipFile(dist / WHEEL) as archive:
+        described = archive.read(f"scan-{VERSION}.dist-info/METADATA").decode()
+    assert f"\nHome-page: {PUBLISHED}\n" in described
+
+
+@pytest.mark.timeout(60)
+def test_a_release_without_a_page_is_refused():
+    environment = {name: v for name, v in os.environ.items() if name != "PROJECT_URL"}
+    release = ROOT / "deploy" / "release"
+    done = subprocess.run([release], env=environment, capture_output=True, text=True, timeout=50)
+    assert done.returncode and "PROJECT_URL: must be the page" in done.stderr
 
 
 def locked_here() -> set[str]:
