@@ -1,0 +1,57 @@
+"""Which tests run in one worker, and in which order: see tests/support/scheduling.py."""
+
+import json
+from itertools import groupby
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.support import scheduling
+from tests.support.scheduling import SECONDS, SHARED, group_of, placed, shuffled
+from tests.support.serving import ROOT
+
+pytestmark = pytest.mark.check
+
+FILES = sorted(
+    path.relative_to(ROOT).as_posix()
+    for path in (ROOT / "tests").rglob("test_*.py")
+    if "node_modules" not in path.parts
+)
+COLLECTION = [f"{file}::test_{number}" for file in FILES for number in range(5)]
+
+
+def test_files_that_share_an_index_run_in_one_worker_and_all_take_equally_long(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (seconds := tmp_path / "seconds.json").write_text(json.dumps({FILES[0]: 20.0, FILES[1]: 20.0}))
+    monkeypatch.setattr(scheduling, "SECONDS", seconds)
+    worker_of = placed(COLLECTION, 4)
+    assert worker_of == placed(COLLECTION, 4) == placed(COLLECTION[::-1], 4)
+    assert worker_of.keys() == {*map(group_of, FILES)} and {*worker_of.values()} == {*range(4)}
+    assert worker_of[group_of(FILES[0])] != worker_of[group_of(FILES[1])]
+    loads = [0.0] * 4
+    for file in FILES:
+        loads[worker_of[group_of(file)]] += 20.0 if file in FILES[:2] else 0.5
+    assert max(loads) - min(loads) < 1
+
+
+def test_what_is_said_of_files_is_of_files_that_are_there() -> None:
+    assert json.loads(SECONDS.read_text()).keys() <= {*FILES}
+    for ends in SHARED.values():
+        assert all(any(file.endswith(end) for file in FILES) for end in ends)
+
+
+def test_a_seed_is_an_order_of_files_and_another_one_of_the_tests_in_each() -> None:
+    items: list[Any] = [
+        SimpleNamespace(path=Path(nodeid.partition("::")[0]), nodeid=nodeid)
+        for nodeid in COLLECTION
+    ]
+    one, again, other = (shuffled(items, seed) for seed in ("ff4874f9", "ff4874f9", "601"))
+    assert one == again != other
+    assert sorted(item.nodeid for item in one) == COLLECTION
+    files = [path for path, _ in groupby(item.path for item in one)]
+    assert len(files) == len(FILES) and files != [*map(Path, FILES)]
+    of_file = [[i.nodeid for i in tests] for _, tests in groupby(one, lambda item: item.path)]
+    assert any(tests != sorted(tests) for tests in of_file)
