@@ -63,6 +63,7 @@ def test_symbols_are_cut_to_50():
     [
         (a_string(100_000 * "x"), 255 * "x"),
         (a_string(50_000 * "\0" + 300 * "y"), 255 * "y"),
+        (a_string(65_535 * "\0" + "x, and what is past 64 KiB"), "x"),
         (a_string(70_000 * "\0" + "past what is looked at"), ""),
         (a_string("short") + bytes(100_000), "short"),
         (number(32) + number(2**255) + bytes(100_000), ""),
