@@ -7,12 +7,12 @@ import multiprocessing
 import os
 import pickle
 import signal
+import sys
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
 import hypothesis
 import psutil
@@ -20,12 +20,13 @@ import pytest
 from flask.testing import FlaskClient
 from werkzeug.serving import make_server
 
-from app import create_app
+import tests.support.clean_environment  # noqa: F401
+from app import RECURSION_LIMIT, create_app
 from bench.seed import seed
 from scan.contracts import account_state
 from scan.extensions.demo.demo_node import DemoNode, start
 from tests.support.anvil import Anvil
-from tests.support.database import Postgres, make_system_user, read_only
+from tests.support.database import Postgres, make_system_user, name_in, read_only
 from tests.support.explain import Explained, explained
 from tests.support.explorer import Explorer, compiling_once, explorer_over, place_compilers
 from tests.support.folders import run_folder
@@ -201,7 +202,7 @@ def seeded_template(postgres: Postgres, template: str) -> Iterator[str]:
     """The name of a database of 50,000 transactions, which query plans are about."""
     with postgres.cloned(template) as url:
         seed(url, 50_000, internal_transfers=True, logs=True, user_operations=True)
-        yield urlsplit(url).path.removeprefix("/")
+        yield name_in(url)
 
 
 @pytest.fixture(scope="session")
@@ -268,7 +269,9 @@ def scenario(
 def _played(node: Anvil) -> Played:
     stage = play(node)
     purses(stage)
-    return Played(node, stage, read_truth(node))
+    truth = read_truth(node)
+    node.share()
+    return Played(node, stage, truth)
 
 
 @pytest.fixture(scope="session")
@@ -304,12 +307,32 @@ def many(explorer: Explorer) -> str:
 
 
 @pytest.fixture(scope="session")
-def indexed(postgres: Postgres, template: str, scenario: Played) -> Iterator[Indexing]:
-    """The scenario's chain in a database, with everything derived from it; not to be changed."""
+def indexed_template(postgres: Postgres, template: str, scenario: Played) -> Iterator[str]:
+    """The name of a database with the scenario's chain and everything derived from it."""
+    with postgres.cloned(template) as url:
+        Indexing(url, scenario.anvil.url).run_until(scenario.anvil.head())
+        yield name_in(url)
+
+
+@pytest.fixture(scope="session")
+def indexed(postgres: Postgres, indexed_template: str, scenario: Played) -> Iterator[Indexing]:
+    """A copy of that database, which can only be read."""
+    node = scenario.anvil
     with (
-        postgres.cloned(template) as url,
-        Indexing(url, scenario.anvil.url, until=scenario.anvil.head()) as indexing,
+        postgres.cloned(indexed_template) as url,
+        Indexing(url, node.url, until=node.head()) as indexing,
         read_only(url),
+    ):
+        yield indexing
+
+
+@pytest.fixture(scope="module")
+def own_index(postgres: Postgres, indexed_template: str, scenario: Played) -> Iterator[Indexing]:
+    """A copy for the file's tests, which may write: servers refuse one that can only be read."""
+    node = scenario.anvil
+    with (
+        postgres.cloned(indexed_template) as url,
+        Indexing(url, node.url, until=node.head()) as indexing,
     ):
         yield indexing
 
@@ -324,10 +347,18 @@ def demo_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoNode]:
 
 
 @pytest.fixture(scope="session")
-def demo(postgres: Postgres, template: str, demo_node: DemoNode) -> Iterator[Indexing]:
-    """The demo chain in a database; not to be changed."""
+def demo_template(postgres: Postgres, template: str, demo_node: DemoNode) -> Iterator[str]:
+    """The name of a database with the demo chain."""
+    with postgres.cloned(template) as url:
+        Indexing(url, demo_node.url).run_until(demo_node.recording.head)
+        yield name_in(url)
+
+
+@pytest.fixture(scope="session")
+def demo(postgres: Postgres, demo_template: str, demo_node: DemoNode) -> Iterator[Indexing]:
+    """A copy of that database, which can only be read."""
     with (
-        postgres.cloned(template) as url,
+        postgres.cloned(demo_template) as url,
         Indexing(url, demo_node.url, until=demo_node.recording.head) as indexing,
         read_only(url),
     ):
@@ -368,6 +399,15 @@ def webhooks(database_url: str, authority: Authority) -> Iterator[Webhooks]:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """What writes into SCAN_DATA_DIR without a folder of its own has this worker's, not `var`,
+    which other workers would share with it, and with a `make run` of the same checkout."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SCAN_DATA_DIR", str(folder := tmp_path_factory.mktemp("var")))
+        yield folder
+
+
+@pytest.fixture(scope="session", autouse=True)
 def patience() -> Iterator[None]:
     """What a response says of an account's state does not follow from how busy the machine is."""
     with pytest.MonkeyPatch.context() as patch:
@@ -398,16 +438,25 @@ def renew_served() -> Iterator[Callable[[], None]]:
 
 @pytest.fixture(autouse=True)
 def process_state(renew_served: Callable[[], None]) -> Iterator[None]:
-    """Applications begin each test as new ones, and the umask and log handlers that a command sets
-    end with the test that runs it."""
+    """Applications begin each test as new ones, and what a command sets for its process ends with
+    the test that runs it: umask, log handlers, environment, folder, and what signals do."""
     renew_served()
+    sys.setrecursionlimit(RECURSION_LIMIT)  # eth-account raises it, whoever imports it
     root, mask = logging.getLogger(), os.umask(0o022)
     os.umask(mask)
     handlers, level = root.handlers[:], root.level
+    environment, folder = dict(os.environ), Path.cwd()
+    on_signals = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     yield
     os.umask(mask)
     root.handlers[:] = handlers
     root.setLevel(level)
+    for name in os.environ.keys() - environment.keys():
+        del os.environ[name]
+    os.environ.update(environment)
+    os.chdir(folder)
+    for number, handler in on_signals.items():
+        signal.signal(number, handler)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -16,6 +16,7 @@ from scan.environment import variables
 from scan.errors import SettingError
 from scan.settings import Settings, declarations, environment_with, unread_variables
 from tests.support import forked_python
+from tests.support.clean_environment import is_left_out
 from tests.support.serving import ROOT
 
 pytestmark = pytest.mark.check
@@ -190,6 +191,12 @@ def test_every_kind_has_a_name_of_its_own():
     several = {name for name, right in rights.items() if len(right) > 1}
     assert several == {"integer", "word", "text"}
     assert all(WRONG[name] for name in rights)
+
+
+def test_the_machine_s_settings_do_not_reach_the_tests(data_dir):
+    assert all(map(is_left_out, DECLARED))
+    assert {name for name in os.environ if is_left_out(name)} == {"SCAN_DATA_DIR"}
+    assert os.environ["SCAN_DATA_DIR"] == str(data_dir)
 
 
 def test_a_removed_setting_is_refused():

@@ -69,8 +69,8 @@ def generated(folder: Path) -> Iterator[ModuleType]:
 
 
 @pytest.fixture(scope="module")
-def service(indexed: Indexing) -> Iterator[str]:
-    settings = indexed.settings
+def service(own_index: Indexing) -> Iterator[str]:
+    settings = own_index.settings
     # The fifth request of a window has to wait for a second.
     with gunicorn(
         settings.database_url,

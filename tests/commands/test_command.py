@@ -1,6 +1,7 @@
 """The `scan` command as a person or a script calls it."""
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -25,9 +26,11 @@ OWNERS = (bytes(19) + b"\1", bytes(19) + b"\2")
 
 
 def scan(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    data_dir = os.environ["SCAN_DATA_DIR"]
+    bare = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "SCAN_DATA_DIR": data_dir}
     return forked_python.run(
         [sys.executable, "-m", "scan", *arguments],
-        env={"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", **environment},
+        env=bare | environment,
         cwd=Path(__file__).resolve().parent.parent.parent,
     )
 

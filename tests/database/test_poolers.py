@@ -230,8 +230,7 @@ def started(command: str, **environment: str) -> tuple[int, str]:
     ended = subprocess.run(
         [sys.executable, "-m", "scan", command],
         cwd=ROOT,
-        env={"PATH": os.environ["PATH"], "RPC_URL": NOWHERE, "PORT": str(free_port())}
-        | environment,
+        env=os.environ | {"RPC_URL": NOWHERE, "PORT": str(free_port())} | environment,
         capture_output=True,
         text=True,
         timeout=60,

@@ -25,21 +25,21 @@ QUERIES = [block.text for block in blocks(DOCUMENT, "sql") if not block.note]
 
 
 @pytest.fixture(scope="module")
-def role(indexed: Indexing) -> Iterator[tuple[str, str]]:
-    done = scan("sql-role", "analyst_of_tests", DATABASE_URL=indexed.settings.database_url)
+def role(own_index: Indexing) -> Iterator[tuple[str, str]]:
+    done = scan("sql-role", "analyst_of_tests", DATABASE_URL=own_index.settings.database_url)
     assert done.returncode == 0, done.stderr
     [password] = re.findall(r"^password  (\w+)$", done.stdout, re.M)
     yield "analyst_of_tests", password
-    connection = psycopg2.connect(indexed.settings.database_url)
+    connection = psycopg2.connect(own_index.settings.database_url)
     connection.autocommit = True
     connection.cursor().execute("DROP OWNED BY analyst_of_tests; DROP ROLE analyst_of_tests")
     connection.close()
 
 
 @pytest.fixture
-def cursor(indexed: Indexing, role: tuple[str, str]) -> Iterator["psycopg2.extensions.cursor"]:
+def cursor(own_index: Indexing, role: tuple[str, str]) -> Iterator["psycopg2.extensions.cursor"]:
     """As that role."""
-    fields = parse_dsn(indexed.settings.database_url)
+    fields = parse_dsn(own_index.settings.database_url)
     connection = psycopg2.connect(**{**fields, "user": role[0], "password": role[1]})
     yield connection.cursor()
     connection.close()
@@ -145,8 +145,8 @@ def as_written(number: int, decimals: int) -> str:
 
 
 @pytest.mark.parametrize("amount", AMOUNTS)
-def test_amounts_of_views_have_all_digits(indexed, amount):
-    rows = execute(indexed.settings.database_url, AMOUNTS[amount])
+def test_amounts_of_views_have_all_digits(own_index, amount):
+    rows = execute(own_index.settings.database_url, AMOUNTS[amount])
     assert any(number for _, number, _ in rows)
     shown = [None if value is None else f"{value:f}" for value, _, _ in rows]
     assert shown == [
@@ -199,8 +199,8 @@ def test_the_role_changes_nothing(cursor, statement):
             cursor.connection.commit()
 
 
-def test_the_role_has_four_connections_and_a_time_out(indexed, role, cursor):
-    fields = {**parse_dsn(indexed.settings.database_url), "user": role[0], "password": role[1]}
+def test_the_role_has_four_connections_and_a_time_out(own_index, role, cursor):
+    fields = {**parse_dsn(own_index.settings.database_url), "user": role[0], "password": role[1]}
     cursor.execute("SHOW statement_timeout")
     assert cursor.fetchone() == ("1min",)
     with ExitStack() as stack:
@@ -210,11 +210,11 @@ def test_the_role_has_four_connections_and_a_time_out(indexed, role, cursor):
             psycopg2.connect(**fields)
 
 
-def test_sessions_that_lift_the_time_out_are_ended(indexed, role):
+def test_sessions_that_lift_the_time_out_are_ended(own_index, role):
     """PostgreSQL lets a role lift it, also for all of its later sessions; a statement that catches
     being cancelled is ended, too."""
-    fields = {**parse_dsn(indexed.settings.database_url), "user": role[0], "password": role[1]}
-    administrator = indexed.settings.database_url
+    fields = {**parse_dsn(own_index.settings.database_url), "user": role[0], "password": role[1]}
+    administrator = own_index.settings.database_url
     allowed = "COMMENT ON ROLE %s IS 'made by scan sql-role, statement_timeout=%s'"
     execute(administrator, allowed % (role[0], "500ms"))
     stubborn = """SET statement_timeout = 0; DO $$ BEGIN LOOP
@@ -317,6 +317,6 @@ def test_what_the_role_of_the_service_may_not_do_is_said(owner):
         (["postgres"], 1),  # which only the database knows to be another's
     ],
 )
-def test_unsuitable_names_are_refused(indexed, arguments, status):
-    done = scan("sql-role", *arguments, DATABASE_URL=indexed.settings.database_url)
+def test_unsuitable_names_are_refused(own_index, arguments, status):
+    done = scan("sql-role", *arguments, DATABASE_URL=own_index.settings.database_url)
     assert done.returncode == status and "password" not in done.stdout

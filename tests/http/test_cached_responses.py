@@ -35,13 +35,13 @@ def uncached(path: str, body: bytes = b"") -> tuple[str, bytes]:
 
 
 @pytest.fixture(scope="module")
-def url(indexed: Indexing) -> str:
-    return indexed.settings.database_url
+def url(own_index: Indexing) -> str:
+    return own_index.settings.database_url
 
 
 @pytest.fixture(scope="module")
-def server(url: str, indexed: Indexing) -> Iterator[str]:
-    environment = {"RPC_URL": indexed.settings.rpc_urls[0], **PATIENT}
+def server(url: str, own_index: Indexing) -> Iterator[str]:
+    environment = {"RPC_URL": own_index.settings.rpc_urls[0], **PATIENT}
     with gunicorn(url, SCAN_RATE_LIMIT_ANONYMOUS="100000/minute", **environment) as address:
         yield address
 

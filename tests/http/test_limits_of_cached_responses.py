@@ -29,8 +29,8 @@ _sources = (f"127.0.1.{n}" for n in itertools.count(2))
 
 
 @pytest.fixture(scope="module")
-def url(indexed: Indexing) -> str:
-    return indexed.settings.database_url
+def url(own_index: Indexing) -> str:
+    return own_index.settings.database_url
 
 
 @pytest.fixture(scope="module")

@@ -33,9 +33,9 @@ LONG = b"GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
 @pytest.fixture(scope="module")
-def server(indexed: Indexing) -> Iterator[str]:
+def server(own_index: Indexing) -> Iterator[str]:
     """gunicorn over the scenario's chain."""
-    with served(indexed.settings.database_url) as (_, address):
+    with served(own_index.settings.database_url) as (_, address):
         yield address
 
 
@@ -198,10 +198,10 @@ def test_what_follows_a_cached_response_is_judged_by_itself(
 
 
 def test_connections_that_are_kept_leave_room_for_others(
-    indexed: Indexing, clients: ExitStack
+    own_index: Indexing, clients: ExitStack
 ) -> None:
     limited = ("--worker-connections", "20")
-    with served(indexed.settings.database_url, *limited) as (_, server):
+    with served(own_index.settings.database_url, *limited) as (_, server):
         for _ in range(60):
             client = clients.enter_context(connect(server))
             client.settimeout(5)
@@ -213,7 +213,9 @@ def test_connections_that_are_kept_leave_room_for_others(
                     break
 
 
-def test_a_fault_in_the_loop_is_logged_and_ends_nothing(indexed: Indexing, tmp_path: Path) -> None:
+def test_a_fault_in_the_loop_is_logged_and_ends_nothing(
+    own_index: Indexing, tmp_path: Path
+) -> None:
     """Whoever caused it is answered 500, and others are served."""
     (tmp_path / "sitecustomize.py").write_text(
         "from scan.http import middleware\n"
@@ -223,7 +225,7 @@ def test_a_fault_in_the_loop_is_logged_and_ends_nothing(indexed: Indexing, tmp_p
         "    return whole(self, environ, start_response)\n"
         "middleware.Middleware.begin = broken\n"
     )
-    with served(indexed.settings.database_url, PYTHONPATH=str(tmp_path)) as (process, server):
+    with served(own_index.settings.database_url, PYTHONPATH=str(tmp_path)) as (process, server):
         found = exchange(server, b"GET /broken HTTP/1.1\r\nHost: x\r\n\r\n")
         assert found.startswith(b"HTTP/1.1 500 ") and b'"code":"internal' in found, found
         require_served(server)
@@ -232,10 +234,10 @@ def test_a_fault_in_the_loop_is_logged_and_ends_nothing(indexed: Indexing, tmp_p
     assert b"a fault for the test" in errors and b"Worker exiting" in errors
 
 
-def test_a_unix_socket_serves_as_well(indexed: Indexing, tmp_path: Path) -> None:
+def test_a_unix_socket_serves_as_well(own_index: Indexing, tmp_path: Path) -> None:
     path, port = tmp_path / "socket", free_port()
     bound = ("--bind", f"unix:{path}", "--bind", f"127.0.0.1:{port}")
-    with gunicorn_started(indexed.settings.database_url, port, *bound, **UNLIMITED) as process:
+    with gunicorn_started(own_index.settings.database_url, port, *bound, **UNLIMITED) as process:
         wait_for(port, process)
         with socket.socket(socket.AF_UNIX) as client:
             client.connect(str(path))
@@ -246,9 +248,9 @@ def test_a_unix_socket_serves_as_well(indexed: Indexing, tmp_path: Path) -> None
 
 @pytest.mark.parametrize("request_bytes", [BLOCKS, UNCACHED], ids=["cached", "by a thread"])
 def test_a_stop_loses_no_request_and_answers_none_twice(
-    indexed: Indexing, request_bytes: bytes
+    own_index: Indexing, request_bytes: bytes
 ) -> None:
-    with served(indexed.settings.database_url) as (process, server):
+    with served(own_index.settings.database_url) as (process, server):
         ends: list[bytes] = []
         answered = [0] * 12
         busy = [

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 import pytest
 from flask.testing import FlaskClient
 
+from app import create_app
 from scan.database.errors import TOO_SLOW, QueryTooSlow
 from scan.queries import entities
 from scan.queries.filters import FILTERS
@@ -17,6 +18,7 @@ from scan.queries.pages import Page
 from tests.conftest import Played
 from tests.support.database import execute
 from tests.support.derived_truth import contract_creations
+from tests.support.indexing import Indexing
 from tests.support.lists import lists_of
 from tests.support.truth import Record
 
@@ -378,10 +380,10 @@ def test_a_balance_is_shown_on_a_day_or_after_a_block(
 
 
 def test_a_page_during_which_the_index_changed_is_not_cached(
-    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+    own_index: Indexing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Some of it may be from before the change: names are read without a version."""
-    url = client.application.extensions["scan"].settings.database_url
+    client, url = create_app(own_index.settings).test_client(), own_index.settings.database_url
     client.get("/txs?=first")  # which has the process listen for changes
     assert "ETag" in client.get("/txs?=second").headers
     read = entities.page

@@ -29,6 +29,7 @@ REQUEST_TIMEOUT_S = 180
 GAS = 400_000
 
 _LISTENING = re.compile(r"Listening on (\S+)")
+_READS = ("eth_", "web3_", "net_", "debug_trace", "trace_", "ots_")
 
 
 class RpcError(Exception):
@@ -107,6 +108,7 @@ class Anvil(Node):
 
     def __init__(self, *options: str, port: int = 0, hardfork: str = "prague") -> None:
         self._folder = new_folder("scan-anvil-")
+        self._is_shared = False
         self._output = self._folder / "output"
         self._process = self._start([*options, "--hardfork", hardfork, "--port", str(port)])
         try:
@@ -126,11 +128,21 @@ class Anvil(Node):
 
     def __getstate__(self) -> dict[str, Any]:
         """Where it is: another process that unpickles this talks to the same node."""
-        return {"url": self.url, "accounts": self.accounts}
+        return {"url": self.url, "accounts": self.accounts, "is_shared": self._is_shared}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__init__(state["url"])
         self.accounts = state["accounts"]
+        self._is_shared = state["is_shared"]
+
+    def share(self) -> None:
+        """From now on several tests read this chain, and none may change it."""
+        self._is_shared = True
+
+    def call(self, method: str, *params: Any) -> Any:
+        if self._is_shared and (not method.startswith(_READS) or method.startswith("eth_send")):
+            raise AssertionError(f"{method} would change a chain that other tests read")
+        return super().call(method, *params)
 
     def stop(self) -> None:
         self._process.kill()

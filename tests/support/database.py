@@ -210,8 +210,12 @@ def read_only(url: str) -> Iterator[None]:
 def _set_read_only(url: str, value: str) -> None:
     """Whatever the database's own setting is."""
     writer = f"{url}{'&' if '?' in url else '?'}options=-c%20default_transaction_read_only%3Doff"
-    name = urlsplit(url).path.removeprefix("/")
-    execute(writer, f"ALTER DATABASE {name} SET default_transaction_read_only = {value}")
+    execute(writer, f"ALTER DATABASE {name_in(url)} SET default_transaction_read_only = {value}")
+
+
+def name_in(url: str) -> str:
+    """The name of the database at the address."""
+    return urlsplit(url).path.removeprefix("/")
 
 
 def _end_key_usage() -> None:

@@ -4,6 +4,7 @@ import os
 import threading
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Self
 
 from scan.database.connection import Database
@@ -120,6 +121,7 @@ def settings_for(database_url: str, rpc_url: str, **settings: Any) -> Settings:
         log_format="text+requests",
         **{
             "partition_rows": TEST_PARTITION_ROWS,
+            "data_dir": Path(os.environ.get("SCAN_DATA_DIR", "var")),
             "rate_limit_anonymous": "100000/second",
             "rate_limit_key": "100000/second",
             "rate_limit_pages": "100000/second",

@@ -58,9 +58,6 @@ def gunicorn_started(
     database_url: str, port: int, *arguments: str, shell: str = "", **environment: str
 ) -> Iterator[subprocess.Popen[bytes]]:
     """Started by `shell`, such as "ulimit -n 1024", where that is given."""
-    inherited = {
-        name: value for name, value in os.environ.items() if not name.startswith(("SCAN_", "WEB_"))
-    }
     given = {"RPC_URL": NOWHERE, "DATABASE_URL": database_url, "PORT": str(port)}
     own = "STATEMENT_TIMEOUT_MS" in environment
     configuration = "tests/support/statement_timeout.conf.py" if own else "gunicorn.conf.py"
@@ -74,7 +71,7 @@ def gunicorn_started(
             "app:create_app()",
         ],
         cwd=ROOT,
-        env={**inherited, **given, **environment},
+        env={**os.environ, **given, **environment},
         stderr=subprocess.PIPE,
     )
     try:

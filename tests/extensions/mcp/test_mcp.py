@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import requests
 
+from scan.extensions.demo.demo_node import DemoNode
 from tests.support import forked_python
 from tests.support.database import Postgres
 from tests.support.indexing import Indexing
@@ -31,10 +32,14 @@ Ask = Callable[..., Any]
 
 
 @pytest.fixture(scope="module")
-def demo_url(demo: Indexing) -> Iterator[str]:
-    [node_url] = demo.settings.rpc_urls
+def demo_url(postgres: Postgres, demo_template: str, demo_node: DemoNode) -> Iterator[str]:
     limits = dict.fromkeys(LIMITS, "100000/minute")
-    with gunicorn(demo.settings.database_url, RPC_URL=node_url, **limits) as address:
+    node, head = demo_node.url, demo_node.recording.head
+    with (
+        postgres.cloned(demo_template) as url,
+        Indexing(url, node, until=head),
+        gunicorn(url, RPC_URL=node, **limits) as address,
+    ):
         yield address
 
 

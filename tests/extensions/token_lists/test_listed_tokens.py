@@ -28,10 +28,15 @@ CHAIN_ID = 31337
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
+@pytest.fixture(scope="module")
+def client(own_index: Indexing) -> FlaskClient:
+    return create_app(own_index.settings).test_client()
+
+
 @pytest.fixture
-def run(indexed: Indexing, authority: Authority, receiver: Receiver) -> Iterator[Run]:
+def run(own_index: Indexing, authority: Authority, receiver: Receiver) -> Iterator[Run]:
     """Call `scan tokens`; what it has stored is removed afterwards."""
-    url = indexed.settings.database_url
+    url = own_index.settings.database_url
     environment = {
         "DATABASE_URL": url,
         "REQUESTS_CA_BUNDLE": str(authority.bundle),
