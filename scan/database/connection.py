@@ -27,6 +27,7 @@ from scan.database.statements import Prepared, Statement, load_statements, prepa
 from scan.database.transaction import Row, Transaction, run
 from scan.errors import Unavailable
 
+_IDLE = psycopg2.extensions.TRANSACTION_STATUS_IDLE
 log = logging.getLogger(__name__)
 
 CONNECT_TIMEOUT_S = 2
@@ -154,6 +155,11 @@ class Database:
                 raise
             cursor.execute("COMMIT")
 
+    def is_in_transaction(self) -> bool:
+        """Return whether this thread is inside transaction()."""
+        connection = self._local.__dict__.get("connection")
+        return connection is not None and connection.info.transaction_status != _IDLE
+
     def execute_script(self, text: str) -> None:
         """Run several statements in one transaction, such as schema.sql."""
         with self._working() as connection, connection.cursor() as cursor:
@@ -241,7 +247,7 @@ class Database:
         if not self._is_unreachable:
             return True
         status = connection.info.transaction_status
-        return bool(status != psycopg2.extensions.TRANSACTION_STATUS_IDLE)
+        return bool(status != _IDLE)
 
     @contextmanager
     def deadline(self, connection: Any) -> Iterator[None]:

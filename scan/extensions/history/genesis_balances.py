@@ -39,7 +39,10 @@ class GenesisBalances:
 
     def _store(self, address: bytes, read: GenesisBalance) -> None:
         """Store a balance. Where the database takes no writes now, log a warning: the next request
-        reads the balance from the node again."""
+        reads the balance from the node again. So it does after a file, whose snapshot a COMMIT
+        would end."""
+        if self._writes.is_in_transaction():
+            return
         try:
             with self._writes.transaction() as tx:
                 tx.execute("contracts/genesis_balances_put", address=address, **read._asdict())

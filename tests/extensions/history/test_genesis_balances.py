@@ -3,6 +3,7 @@
 from typing import Any
 
 from app import create_app
+from scan.extensions.history.genesis_balances import GenesisBalances
 from tests.support.database import execute
 from tests.support.faulty_node import Fault, FaultyNode, altering, refuse
 from tests.support.indexing import Indexing
@@ -42,6 +43,27 @@ def test_a_history_is_the_same_while_the_node_does_not_answer(opened):
     node.fault = refuse(lambda call: True, -32603, "Internal error")
     after = history(indexing, person)
     assert after["history"] == before["history"] and after["total"] == before["total"]
+
+
+def test_a_file_that_reads_a_beginning_stays_one_snapshot(opened, monkeypatch):
+    """Storing the balance would commit the transaction that the file's pages are read in."""
+    indexing, _, person = opened
+    client = create_app(indexing.settings).test_client()
+    database = client.application.extensions["scan"].sources.database
+    read, statuses = GenesisBalances.read, []
+
+    def then_look(*arguments):
+        balance = read(*arguments)
+        statuses.append(database.is_in_transaction())
+        return balance
+
+    monkeypatch.setattr(GenesisBalances, "read", then_look)
+    path = f"/api/v1/addresses/{person}/history"
+    file = client.get(path, query_string={"format": "csv"})
+    assert file.status_code == 200 and b"genesis" in file.data
+    assert (statuses, stored(indexing)) == ([True], [])
+    assert client.get(path).json["complete"]
+    assert (statuses, stored(indexing)) == ([True, False], [(DEV_BALANCE, True)])
 
 
 def test_a_history_says_that_its_beginning_is_not_known(opened):
