@@ -6,6 +6,7 @@ import logging
 import multiprocessing
 import os
 import pickle
+import random
 import signal
 import sys
 from collections.abc import Callable, Generator, Iterator
@@ -44,10 +45,6 @@ from tests.support.table_digest import Digest, explain
 from tests.support.truth import Truth, read_truth
 from tests.support.webhooks import Webhooks
 
-# No test asserts a time, so none has hypothesis look at the clock; pytest-timeout ends what hangs.
-hypothesis.settings.register_profile("scan", deadline=None)
-hypothesis.settings.register_profile("quick", deadline=None, max_examples=30)
-
 DEMO = ROOT / "demo" / "chain.jsonl.gz"
 SHARED_NODE = pytest.StashKey[Anvil]()
 
@@ -66,7 +63,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FixedSchedul
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--shuffle", metavar="SEED", help="run files, and tests in them, in an order")
+    parser.addoption(
+        "--shuffle",
+        metavar="SEED",
+        help="the order of files and tests, and what they draw at random",
+    )
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -118,14 +119,26 @@ def pytest_sessionfinish() -> None:
     atexit.register(gc.unfreeze)
 
 
+@pytest.hookimpl(tryfirst=True)  # hypothesis looks at its seed afterwards
 def pytest_configure(config: pytest.Config) -> None:
-    """A terminated run ends as an interrupted one does: with its servers, those of workers too.
-
-    Without the long tests hypothesis tries 30 examples, others in each run, with them 100."""
-    is_whole = config.getoption("markexpr") in ("", "long")
-    hypothesis.settings.load_profile("scan" if is_whole else "quick")
+    """A terminated run ends as an interrupted one does: with its servers, those of workers too."""
+    _configure_hypothesis(config)
     has_workers = not hasattr(config, "workerinput") and config.getoption("numprocesses", None)
     signal.signal(signal.SIGTERM, _end_workers if has_workers else _end)
+
+
+def _configure_hypothesis(config: pytest.Config) -> None:
+    """Without the long tests 30 examples are tried, with them 100: the same in each run, and others
+    with another --shuffle. No test asserts a time, so none has hypothesis look at the clock."""
+    is_whole = config.getoption("markexpr") in ("", "long")
+    config.option.hypothesis_seed = config.option.hypothesis_seed or config.getoption("shuffle")
+    hypothesis.settings.register_profile(
+        "scan",
+        deadline=None,
+        max_examples=100 if is_whole else 30,
+        derandomize=config.option.hypothesis_seed is None,
+    )
+    hypothesis.settings.load_profile("scan")
 
 
 def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
@@ -437,10 +450,14 @@ def renew_served() -> Iterator[Callable[[], None]]:
 
 
 @pytest.fixture(autouse=True)
-def process_state(renew_served: Callable[[], None]) -> Iterator[None]:
+def process_state(
+    request: pytest.FixtureRequest, renew_served: Callable[[], None]
+) -> Iterator[None]:
     """Applications begin each test as new ones, and what a command sets for its process ends with
-    the test that runs it: umask, log handlers, environment, folder, and what signals do."""
+    the test that runs it: umask, log handlers, environment, folder, and what signals do. What is
+    drawn at random follows from --shuffle and the test alone."""
     renew_served()
+    random.seed(f"{request.config.getoption('shuffle')} {request.node.nodeid}")
     sys.setrecursionlimit(RECURSION_LIMIT)  # eth-account raises it, whoever imports it
     root, mask = logging.getLogger(), os.umask(0o022)
     os.umask(mask)

@@ -1,11 +1,13 @@
 """Which tests run in one worker, and in which order: see tests/support/scheduling.py."""
 
 import json
+import random
 from itertools import groupby
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import hypothesis
 import pytest
 
 from tests.support import scheduling
@@ -55,3 +57,13 @@ def test_a_seed_is_an_order_of_files_and_another_one_of_the_tests_in_each() -> N
     assert len(files) == len(FILES) and files != [*map(Path, FILES)]
     of_file = [[i.nodeid for i in tests] for _, tests in groupby(one, lambda item: item.path)]
     assert any(tests != sorted(tests) for tests in of_file)
+
+
+def test_what_a_test_draws_follows_from_its_name_and_the_seed(
+    request: pytest.FixtureRequest,
+) -> None:
+    seed = request.config.getoption("shuffle")
+    assert random.random() == random.Random(f"{seed} {request.node.nodeid}").random()
+    has_seed = request.config.option.hypothesis_seed is not None
+    assert hypothesis.settings().derandomize != has_seed
+    assert has_seed or seed is None

@@ -27,6 +27,7 @@ from tests.support.forked_python import Forked
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PORTS = range(15_000, 32_000)
+_chance = random.SystemRandom()  # two runs at once must not try the same ports
 NOWHERE = "http://127.0.0.1:1"  # a node that refuses connections
 SERVERS = ROOT / "tests" / "support" / "servers.txt"
 PROGRAMS = {line.split()[0] for line in SERVERS.read_text().splitlines() if line[0] != "#"}
@@ -39,7 +40,7 @@ def free_port() -> int:
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     workers = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     while True:
-        port = random.choice(PORTS[worker::workers])
+        port = _chance.choice(PORTS[worker::workers])
         with socket.socket() as listener, suppress(OSError):
             listener.bind(("127.0.0.1", port))
             return port
