@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from tests.support.serving import program
 
@@ -25,10 +25,8 @@ FLAGS = (
 class Page:
     """One tab; `requested` are the addresses it asked for, `errors` what its scripts threw."""
 
-    def __init__(self, write: int, read: int) -> None:
-        self._write, self._read = write, read
-        self._numbers = itertools.count(1)
-        self._pending = b""
+    def __init__(self, browser: "Browser") -> None:
+        self._browser = browser
         self._session: str | None = None
         self.requested: list[str] = []
         self.errors: list[str] = []
@@ -41,11 +39,10 @@ class Page:
             self.call(f"{domain}.enable")
 
     def call(self, method: str, **params: Any) -> dict[str, Any]:
-        number = next(self._numbers)
-        message: dict[str, Any] = {"id": number, "method": method, "params": params}
+        message: dict[str, Any] = {"method": method, "params": params}
         if self._session:
             message["sessionId"] = self._session
-        os.write(self._write, json.dumps(message).encode() + b"\0")
+        number = self._browser.send(message)
         while True:
             answer = self._receive()
             if answer.get("id") == number:
@@ -94,12 +91,7 @@ class Page:
         path.write_bytes(base64.b64decode(answer["data"]))
 
     def _receive(self) -> dict[str, Any]:
-        while b"\0" not in self._pending:
-            part = os.read(self._read, 1 << 20)
-            assert part, "the browser ended"
-            self._pending += part
-        line, self._pending = self._pending.split(b"\0", 1)
-        message: dict[str, Any] = json.loads(line)
+        message = self._browser.receive()
         if message.get("sessionId") != self._session:
             return message  # of a tab that was closed
         if message.get("method") == "Network.requestWillBeSent":
@@ -109,18 +101,34 @@ class Page:
         return message
 
 
-class Browser(NamedTuple):
-    """A running Chromium: the pipes of its protocol."""
+class Browser:
+    """A running Chromium: the messages of its protocol, of all its tabs one after the other."""
 
-    write: int
-    read: int
+    def __init__(self, write: int, read: int) -> None:
+        self._write, self._read = write, read
+        self._numbers = itertools.count(1)
+        self._pending = b""
 
     @contextmanager
     def tab(self) -> Iterator[Page]:
         """A tab that shares nothing with others."""
-        page = Page(self.write, self.read)
+        page = Page(self)
         yield page
         page.close()
+
+    def send(self, message: dict[str, Any]) -> int:
+        """The number that the answer will have."""
+        number = next(self._numbers)
+        os.write(self._write, json.dumps({"id": number, **message}).encode() + b"\0")
+        return number
+
+    def receive(self) -> dict[str, Any]:
+        while b"\0" not in self._pending:
+            part = os.read(self._read, 1 << 20)
+            assert part, "the browser ended"
+            self._pending += part
+        line, self._pending = self._pending.split(b"\0", 1)
+        return dict(json.loads(line))
 
 
 @contextmanager

@@ -53,7 +53,8 @@ def test_every_endpoint_is_asked_once(demo):
         for method in sorted((rule.methods or set()) - {"HEAD", "OPTIONS"}):
             body = {} if method in ("POST", "PUT", "PATCH") else None
             status = demo.open(path, method=method, json=body).status_code
-            assert status < 500, (method, path)
+            # The demo's node proves nothing.
+            assert status < 500 or (path.endswith("/proof") and status == 502), (method, path)
             if method == "GET" and status not in (200, 301):
                 refused.append(rule.rule)
     sourcify = ("contract/<chain_id>/<address>", "verify/<verification_id>")
@@ -73,6 +74,7 @@ def test_every_endpoint_is_asked_once(demo):
         *("/static/<version>/<name>", "/api/v1/logos/<digest>"),
         *("/nft/<address>", "/nft/pictures/<digest>/<address>/<token_id>"),
         *("/tx/<transaction>/<tab>", "/op/<operation>"),
+        "/api/v1/addresses/<address>/proof",
         "/api/v1/webhooks/<webhook_id>/deliveries",
         "/api/v1/keys",
         "/api/v1/webhooks",

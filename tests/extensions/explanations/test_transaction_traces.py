@@ -301,6 +301,8 @@ LIES = {
         '{"pre":{},"post":{"0x' + 40 * "1" + '":{"nonce":-1}}}',
         '{"pre":{},"post":{"0x' + 40 * "1" + '":{"nonce":true}}}',
         '{"pre":{},"post":{"0x' + 40 * "1" + f'":{{"nonce":{2**64}}}}}}}',
+        # A lone surrogate has it read by the parser whose numbers have no bound.
+        '{"pre":{},"post":{"0x' + 40 * "1" + f'":{{"nonce":{2**64},"x":"\\ud800"}}}}}}',
         '{"pre":{},"post":{"0x' + 40 * "1" + '":{"storage":{"0x":"0x1"}}}}',
         '{"pre":{},"post":{"0x' + 40 * "1" + '":{"code":"<b>"}}}',
         '{"pre":7,"post":{}}',

@@ -138,8 +138,13 @@ def test_bad_topics_of_a_query_are_refused(client: FlaskClient) -> None:
 
 
 @pytest.fixture
-def lying(indexed: Indexing, scenario: Played) -> Iterator[tuple[FaultyNode, FlaskClient]]:
-    """A node between, and an index that stores no logs."""
+def lying(
+    indexed: Indexing, scenario: Played, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[tuple[FaultyNode, FlaskClient]]:
+    """A node between, and an index that stores no logs. On a busy machine each takes longer."""
+    monkeypatch.setattr("scan.ethereum.request_node.BUDGET_S", 60.0)
+    for name in ("TIMEOUT_S", "BATCH_TIMEOUT_S", "COUNT_S"):
+        monkeypatch.setattr(f"scan.extensions.logs.node_logs.{name}", 60.0)
     with FaultyNode(scenario.anvil.url) as node:
         yield node, create_app(settings_for(indexed.settings.database_url, node.url)).test_client()
 

@@ -16,7 +16,7 @@ from tests.extensions.blockscout.test_responses import Asking
 from tests.indexer.test_op_stack import PASSED, PASSER, Rollup, rollup
 from tests.support.anvil import Anvil
 from tests.support.database import execute
-from tests.support.indexing import settings_for
+from tests.support.indexing import Indexing
 from tests.support.lists import Listed, by_links
 
 __all__ = ["rollup"]
@@ -106,12 +106,12 @@ def test_withdrawals_in_blockscouts_form_are_the_messages(rollup: Rollup) -> Non
         assert rollup.client.get(f"/api/v2/arbitrum/messages/{path}").status_code == 404
 
 
-def test_messages_of_arbitrum_have_its_form(rollup: Rollup) -> None:
+def test_messages_of_arbitrum_have_its_form(rollup: Rollup, database_url: str) -> None:
     """An Arbitrum chain's messages have a position as nonce, and no limit of gas."""
-    execute(rollup.url, "UPDATE messages_to_l1 SET gas_limit = NULL, nonce = ordinal %% 1000003")
-    messages = listed(create_app(settings_for(rollup.url, rollup.node.url)).test_client())
-    client = create_app(settings_for(rollup.url, rollup.node.url)).test_client()
-    ask = Asking(client)
+    settings = Indexing(database_url, rollup.node.url).run_until(rollup.node.head()).settings
+    execute(database_url, "UPDATE messages_to_l1 SET gas_limit = NULL, nonce = ordinal %% 1000003")
+    client = create_app(settings).test_client()
+    messages, ask = listed(client), Asking(client)
     rows = ask.rows("/arbitrum/messages/from-rollup")
     assert [(row["id"], row["origination_transaction_hash"]) for row in rows] == [
         (int(m["nonce"]), m["transactionHash"]) for m in messages
