@@ -22,6 +22,14 @@ FLAGS = (
 )
 
 
+# What the protocol says of a script whose page was left meanwhile.
+LEFT = ("navigated or closed", "context was destroyed", "Cannot find context", "was collected")
+
+
+class PageLeft(Exception):
+    """The page in which a script ran is no longer shown."""
+
+
 class Page:
     """One tab; `requested` are the addresses it asked for, `errors` what its scripts threw."""
 
@@ -46,6 +54,8 @@ class Page:
         while True:
             answer = self._receive()
             if answer.get("id") == number:
+                if any(text in answer.get("error", {}).get("message", "") for text in LEFT):
+                    raise PageLeft(answer["error"])
                 assert "error" not in answer, answer["error"]
                 return dict(answer["result"])
 
@@ -66,11 +76,17 @@ class Page:
         return answer["result"].get("value")
 
     def wait(self, condition: str) -> None:
-        """Until a script's value is true."""
+        """Until a script's value is true, on whichever page is shown then."""
         deadline = time.monotonic() + PATIENCE_S
-        while not self.evaluate(f"Boolean({condition})"):
+        while not self._holds(condition):
             assert time.monotonic() < deadline, f"waited in vain for {condition}"
             time.sleep(0.05)
+
+    def _holds(self, condition: str) -> bool:
+        try:
+            return bool(self.evaluate(f"Boolean({condition})"))
+        except PageLeft:
+            return False
 
     def before_scripts(self, script: str) -> None:
         """Run a script in every page from now on, before the page's own."""
