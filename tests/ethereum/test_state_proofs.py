@@ -96,7 +96,7 @@ def compact(nibbles: str, flag: int) -> bytes:
 def tries() -> list[dict[bytes, bytes]]:
     """Of one key, of many, of long shared beginnings, and of nodes within nodes."""
     chance = random.Random(5)
-    keys = [chance.randbytes(32) for _ in range(120)]
+    keys = [chance.randbytes(32) for _ in range(40)]
     near = [b"\x07" * 30 + bytes([high, low]) for high in (1, 2) for low in (1, 2, 0x21)]
     return [
         {keys[0]: b"\x80"},
