@@ -123,6 +123,15 @@ class _Encoder(NamedTuple):
         return [self.type_digits + text for text in lists] if self.type_digits else lists
 
 
+class _InputEncoder(NamedTuple):
+    """Encodes transactions whose input is all of them but the type."""
+
+    type_digits: str
+
+    def encode(self, transactions: Sequence[Any]) -> Iterable[str]:
+        return [self.type_digits + transaction.input[2:] for transaction in transactions]
+
+
 def encode_header(header: Any, sign: str = "") -> bytes:
     [encoded] = _HEADER_ENCODERS[sign].encode([header])
     return unhexlify(encoded)
@@ -207,7 +216,9 @@ def _tail(receipt: Any, own: Mapping[int, Encoding]) -> tuple[str, ...] | None:
 
 
 def _encode_by_form(
-    forms: Sequence[tuple[Any, ...]], records: Sequence[Any], encoder: Callable[..., _Encoder]
+    forms: Sequence[tuple[Any, ...]],
+    records: Sequence[Any],
+    encoder: Callable[..., _Encoder | _InputEncoder],
 ) -> list[bytes]:
     """Return the encodings in the order of records; all records of a form are encoded at once."""
     indexes: dict[tuple[Any, ...], list[int]] = defaultdict(list)
@@ -222,8 +233,12 @@ def _encode_by_form(
 
 
 @lru_cache(64)
-def _transaction_encoder(type_: str | None, own: Encoding | None = None) -> _Encoder:
+def _transaction_encoder(
+    type_: str | None, own: Encoding | None = None
+) -> _Encoder | _InputEncoder:
     number = type_number(type_)
+    if own and own.is_input:
+        return _InputEncoder(f"{number:02x}")
     fields = own.transaction if own else TRANSACTION_FIELDS.get(number)
     if fields is None:
         raise Unencodable(f"transactions of type {number}")

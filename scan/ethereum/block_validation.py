@@ -107,6 +107,12 @@ def _check(header: Any, receipts: Sequence[Any], raw: NoBytes) -> Verdict:
         return Verdict(other_hashes, tuple(words))
     base_fee = int(header.baseFeePerGas or "0x0", 16)
     pairs = [*zip(transactions, covered_receipts, strict=True)]
+    if of_input := {
+        hex(number) for number, encoding in form.encodings.items() if encoding.is_input
+    }:
+        if not all(_has_no_parties(*pair) for pair in pairs if pair[0].type in of_input):
+            return Verdict("parties of transactions without any")
+        pairs = [pair for pair in pairs if pair[0].type not in of_input]
     if unknown:
         pairs = [pair for pair in pairs if type_number(pair[0].type) not in unknown]
     fields = _contradicting_uncovered_fields(pairs, covered_receipts, base_fee)
@@ -236,6 +242,14 @@ def _contradicting_uncovered_fields(
 
 
 _sender = attrgetter("from")
+
+
+def _has_no_parties(transaction: Any, receipt: Any) -> bool:
+    """Return whether a transaction whose input is all of it names no more: neither sender nor
+    recipient, and no value."""
+    numbers = (_sender(transaction), _sender(receipt), transaction.gas, transaction.value)
+    has_recipient = transaction.to is not None or receipt.contractAddress is not None
+    return not has_recipient and not any(int(number or "0x0", 16) for number in numbers)
 
 
 def _has_price(base_fee: int, transaction: Any, receipt: Any) -> bool:

@@ -109,12 +109,19 @@ class DecodedTransaction(NamedTuple):
         return is_empty and self.from_address == self.to_address == NOBODY
 
     @property
+    def has_no_parties(self) -> bool:
+        """Whether it is of nobody to nobody, without gas: data that the chain's protocol keeps in a
+        block, such as refunds of gas on the OP Stack."""
+        is_empty = self.gas_used == 0 and self.gas_limit == b"" and self.value == 0
+        return is_empty and self.to_address is None and self.from_address == NOBODY
+
+    @property
     def ran_code(self) -> bool:
         """Whether code may have run that creates contracts or moves coin: the transaction used more
         gas than moving its value takes, or it has input. Without a value it takes less since
         Amsterdam (EIP-2780), so that 21,000 gas may include a call's."""
         is_plain = self.gas_used == PLAIN_TRANSFER_GAS and self.method is None and self.value > 0
-        return not is_plain and not self.is_state_sync
+        return not (is_plain or self.is_state_sync or self.has_no_parties)
 
 
 class EventLog(NamedTuple):

@@ -1,9 +1,7 @@
--- The mean interval of the newest 100 blocks.
+-- The mean interval of the newest blocks.
 -- params: none
 -- literals: none
 -- returns: one row: index version, number of the newest block (null: none), seconds from one to the next (null: one block)
 -- index: blocks_pkey
-SELECT index_version(), max(newest.number),
-    (extract(epoch FROM max(newest.timestamp) - min(newest.timestamp))
-        / nullif(max(newest.number) - min(newest.number), 0))::float
-FROM (SELECT b.number, b.timestamp FROM blocks b ORDER BY b.number DESC LIMIT 100) AS newest;
+SELECT index_version(), (SELECT b.number FROM blocks b ORDER BY b.number DESC LIMIT 1),
+    block_interval_s()::float;

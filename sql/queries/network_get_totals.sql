@@ -25,11 +25,10 @@ SELECT index_version(), json_build_object(
         FROM daily_stats d ORDER BY d.day DESC LIMIT 1))::text
 FROM (
     SELECT max(n.number) AS newest, max(n.transactions_before + n.transaction_count) AS transactions,
-        round(extract(epoch FROM max(n.timestamp) - min(n.timestamp)) * 1000
-            / nullif(max(n.number) - min(n.number), 0), 1) AS block_time_ms,
+        round(block_interval_s() * 1000, 1) AS block_time_ms,
         round(sum(n.gas_used) / nullif(sum(n.gas_limit), 0) * 100, 4) AS utilization
     FROM (
-        SELECT r.number, r.timestamp, r.transactions_before, r.transaction_count, r.gas_used, r.gas_limit
+        SELECT r.number, r.transactions_before, r.transaction_count, r.gas_used, r.gas_limit
         FROM blocks r ORDER BY r.number DESC LIMIT 100) AS n
 ) AS b
 LEFT JOIN daily_stats s ON true;

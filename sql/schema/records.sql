@@ -17,6 +17,19 @@ RETURN format(
     coalesce('"' || b.excess_blob_gas || '"', 'null'),
     coalesce('"' || b.blob_base_fee || '"', 'null'))::json;
 
+-- The mean seconds from one of the newest 100 blocks to the next; null where they tell none. Blocks may share
+-- a second, so it is measured between blocks that are the first of theirs.
+CREATE OR REPLACE FUNCTION block_interval_s() RETURNS numeric LANGUAGE sql STABLE
+RETURN (
+    SELECT extract(epoch FROM max(n.timestamp) - min(n.timestamp))
+        / nullif(max(n.number) - min(n.number), 0)
+    FROM (
+        SELECT r.number, r.timestamp, lag(r.timestamp) OVER (ORDER BY r.number) AS before,
+            row_number() OVER (ORDER BY r.number DESC) AS place
+        FROM (SELECT b.number, b.timestamp FROM blocks b ORDER BY b.number DESC LIMIT 101) AS r
+    ) AS n
+    WHERE n.place <= 100 AND n.before IS DISTINCT FROM n.timestamp);
+
 -- The parts of a transaction's fee, and where its chain has them the coin minted for its sender and the
 -- chain's own fields.
 CREATE OR REPLACE FUNCTION transaction_details(t transactions) RETURNS text LANGUAGE sql IMMUTABLE

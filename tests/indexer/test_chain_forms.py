@@ -103,7 +103,7 @@ def test_a_page_tells_a_fee_in_another_currency(postgres, template):
     assert 'value="1500000">1<' in told and "DLR" in told and token in told
 
 
-COVERED_TYPES = {0, 2, 0x7B, 0x7E}
+COVERED_TYPES = {0, 2, 0x7B, 0x7D, 0x7E}
 
 
 @pytest.mark.check

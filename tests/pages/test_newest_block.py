@@ -18,6 +18,7 @@ def position(age_s: float, block_s: float | None) -> Position:
 def test_a_block_is_old_by_what_blocks_are_apart() -> None:
     assert [position(age_s, 12.0).is_stale() for age_s in (90, 130)] == [False, True]
     assert [position(age_s, 0.5).is_stale() for age_s in (25, 35)] == [False, True]
+    assert [position(age_s, 0.0).is_stale() for age_s in (25, 35)] == [False, True]
     assert [position(age_s, 600.0).is_stale() for age_s in (5_000, 7_000)] == [False, True]
     assert [position(age_s, None).is_stale() for age_s in (90, 130)] == [False, True]
     assert not Position(-1, -1).is_stale()

@@ -22,7 +22,7 @@ DAY_S = 86_400
 
 
 class Point(NamedTuple):
-    time_s: int
+    time_s: float
     value: int
     label: str = ""  # the formatted value
 
@@ -108,7 +108,7 @@ def line_chart(points: Sequence[Point], *, title: str, decimals: int = 0) -> Cha
     corners_after = [(right, coordinates[-1][1]), (right, below)]
     line = " ".join(f"{pixel(x)},{pixel(y)}" for x, y in (*corners, *coordinates, *corners_after))
     span_s = DAY_S if length > 3 * DAY_S else 60
-    times = [axis_time(start + length * part // 2, span_s) for part in range(3)]
+    times = [axis_time(start + length * part / 2, span_s) for part in range(3)]
     # Points within a day are labelled with their time.
     are_days = all(point.time_s % DAY_S == 0 for point in points)
     chart = _chart(title, points, ticks, DAY_S if are_days else 60, decimals, times)
@@ -159,11 +159,11 @@ def pixel(value: float) -> str:
     return f"{round(value, 1):g}"
 
 
-def reading_time(time_s: int, span_s: int) -> str:
+def reading_time(time_s: float, span_s: int) -> str:
     shape = "%Y-%m-%d" if span_s >= DAY_S else "%Y-%m-%d %H:%M UTC"
     return datetime.fromtimestamp(time_s, UTC).strftime(shape)
 
 
-def axis_time(time_s: int, span_s: int) -> str:
+def axis_time(time_s: float, span_s: int) -> str:
     shape = "%Y-%m-%d" if span_s >= DAY_S else "%m-%d %H:%M"
     return datetime.fromtimestamp(time_s, UTC).strftime(shape)

@@ -19,11 +19,16 @@ from scan.ethereum.forms.form import (
 )
 from scan.hex import data, quantity
 
-DEPOSIT = 0x7E
+DEPOSIT, POST_EXEC = 0x7E, 0x7D
 BASE_FEE_VAULT, L1_FEE_VAULT, OPERATOR_FEE_VAULT = (
     bytes.fromhex(f"42000000000000000000000000000000000000{last}") for last in ("19", "1a", "1b")
 )
 L1_BLOCK = "0x4200000000000000000000000000000000000015"
+# The deposit with which Base opens blocks since Denim, after that of the L1 attributes.
+BASE_TIME = "0x4200000000000000000000000000000000000030"
+DEPOSITOR = "0xdeaddeaddeaddeaddeaddeaddeaddeaddead0001"  # no deposit of a user has this sender
+SET_MILLISECONDS = bytes.fromhex("86bdf394")  # setTimestampMillisPart(uint16)
+SECOND_MS = 1000
 JOVIAN_EXTRA_DATA = (17, 1)  # the size of the header's extraData, and its first byte
 ISTHMUS_DIVISOR, JOVIAN_FACTOR = 1_000_000, 100
 # Where the call that sets the L1 attributes has each value, by the call's selector: in ABI words
@@ -41,7 +46,8 @@ _PACKED_AT = {
 
 
 def l1_fees(block: Any, sent: Values, received: Values) -> Sequence[Any]:
-    """Return the fees for L1. Deposits pay none, whatever fee the node gives for them."""
+    """Return the fees for L1. Deposits and post-exec transactions pay none, whatever fee the node
+    gives for them."""
     return [
         fee and "0x0" if d else fee for fee, d in zip(received["l1Fee"], is_free(sent), strict=True)
     ]
@@ -49,30 +55,35 @@ def l1_fees(block: Any, sent: Values, received: Values) -> Sequence[Any]:
 
 def mints(block: Any, sent: Values, received: Values) -> Sequence[Any]:
     """Return what each deposit mints, None for others: only deposits' encoding has `mint`."""
-    return [mint if d else None for mint, d in zip(sent["mint"], is_free(sent), strict=True)]
+    return [mint if d else None for mint, d in zip(sent["mint"], are_deposits(sent), strict=True)]
 
 
-def is_free(sent: Values) -> list[bool]:
+def are_deposits(sent: Values) -> list[bool]:
     """Return which transactions are deposits, whose gas was paid on L1."""
     return [*map(_is_deposit, sent["type"])]
 
 
+def is_free(sent: Values) -> list[bool]:
+    """Return which transactions are deposits, or of the sequencer with the refunds of a block."""
+    return [_is_deposit(type_) or type_ == hex(POST_EXEC) for type_ in sent["type"]]
+
+
 def operator_fees(block: Any, sent: Values, received: Values) -> list[int | None]:
     """Return the operator fees in wei: since Isthmus gas * scalar / 10^6 + constant, since Jovian
-    gas * scalar * 100 + constant. extraData tells Jovian's blocks. Deposits pay none."""
+    gas * scalar * 100 + constant. extraData tells Jovian's blocks. Free transactions pay none."""
     if received["operatorFeeScalar"].count(None) == len(received["operatorFeeScalar"]):
         return [None] * len(sent["hash"])
     extra_data = data(block.extraData or "0x")
     is_jovian = (len(extra_data), *extra_data[:1]) == JOVIAN_EXTRA_DATA
     fees: list[int | None] = []
-    for scalar, constant, gas_used, is_deposit in zip(
+    for scalar, constant, gas_used, pays_nothing in zip(
         received["operatorFeeScalar"],
         received["operatorFeeConstant"],
         received["gasUsed"],
-        map(_is_deposit, sent["type"]),
+        is_free(sent),
         strict=True,
     ):
-        if is_deposit or scalar is None:
+        if pays_nothing or scalar is None:
             fees.append(None)
             continue
         scaled = quantity(gas_used) * quantity(scalar)
@@ -89,7 +100,7 @@ def shows(block: Any, sent: Values, received: Values) -> bool:
     """Return whether a block has a deposit, as every derived block has, or fees for L1, as blocks
     before Bedrock have."""
     fees = received.get("l1Fee", ())
-    return any(is_free(sent)) or fees.count(None) < len(fees)
+    return any(are_deposits(sent)) or fees.count(None) < len(fees)
 
 
 def settle(block: Any, base_fee_vault: bytes = BASE_FEE_VAULT) -> Settlement:
@@ -136,6 +147,23 @@ def l1_origin(block: Any, sent: Values) -> dict[str, Any]:
     }
 
 
+def milliseconds(block: Any, sent: Values) -> dict[str, Any]:
+    """Return the field timestampMs: the time in milliseconds, by the deposit that comes second in a
+    block; {} without one. No header has it, but transactionsRoot covers the deposit."""
+    if len(sent.get("to", ())) < 2 or not _is_deposit(sent["type"][1]):
+        return {}
+    call = data(sent["input"][1])
+    is_base_time = (sent["from"][1], sent["to"][1]) == (DEPOSITOR, BASE_TIME)
+    part = int.from_bytes(call[4:])
+    if not is_base_time or (call[:4], len(call)) != (SET_MILLISECONDS, 36) or part >= SECOND_MS:
+        return {}
+    return {"timestampMs": str(SECOND_MS * quantity(block.timestamp) + part)}
+
+
+def own_fields(block: Any, sent: Values) -> dict[str, Any]:
+    return l1_origin(block, sent) | milliseconds(block, sent)
+
+
 OP_STACK = Form(
     "OP Stack",
     signs=frozenset(("sourceHash", "depositNonce", "l1GasPrice", "l1GasUsed")),
@@ -145,9 +173,12 @@ OP_STACK = Form(
         (10, 8453, 204, 480, 130, 57_073, 34_443, 7_777_777, 1868, 1135, 11_155_420, 84_532)
     ),
     shows=shows,
-    type_names={DEPOSIT: "deposit"},
+    type_names={DEPOSIT: "deposit", POST_EXEC: "post_exec"},
     transaction_fields={"sourceHash": hash_, "isSystemTx": flag},
-    receipt_fields={"depositNonce": number, "depositReceiptVersion": number, "l1GasUsed": number},
+    receipt_fields={
+        **{"depositNonce": number, "depositReceiptVersion": number, "l1GasUsed": number},
+        "opGasRefund": number,
+    },
     shared_fields={
         "l1GasPrice": number,
         "l1FeeScalar": decimal,
@@ -163,12 +194,13 @@ OP_STACK = Form(
     mints=mints,
     is_free=is_free,
     settle=settle,
-    own_fields=l1_origin,
+    own_fields=own_fields,
     encodings={
         DEPOSIT: Encoding(
             ("sourceHash", "from", "to", "mint", "value", "gas", "isSystemTx", "input"),
             ("depositNonce", "depositReceiptVersion"),
-        )
+        ),
+        POST_EXEC: Encoding((), is_input=True),
     },
     message_event=(
         "0x4200000000000000000000000000000000000016",  # L2ToL1MessagePasser

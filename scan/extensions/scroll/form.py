@@ -3,7 +3,7 @@
 from typing import Any
 
 from scan.ethereum.forms.form import FEE_VAULT, Encoding, Form, Settlement, number, numbered
-from scan.extensions.op_stack.form import is_free, l1_fees, shows
+from scan.extensions.op_stack.form import are_deposits, l1_fees, shows
 
 SCROLL_FEE_VAULT = bytes.fromhex("5300000000000000000000000000000000000005")
 
@@ -24,7 +24,7 @@ SCROLL = Form(
     type_names={0x7E: "L1 message"},
     transaction_fields={"queueIndex": number},
     l1_fees=l1_fees,
-    is_free=is_free,
+    is_free=are_deposits,
     settle=settle,
     encodings={0x7E: Encoding(("queueIndex", "gas", "to", "value", "input", "from"))},
 )

@@ -252,7 +252,7 @@ class _Arbitrum:
         return keccak(b"retryable escrow" + ticket_id)[12:]
 
 
-class _OpStack:
+class OpStack:
     """Deposits, L1's values and fees: specs.optimism.io, protocol/deposits.html, exec-engine.html
     and l1-attributes.html of each fork; Jovian's fees are not made."""
 
@@ -382,21 +382,21 @@ class _OpStack:
 
 
 def bedrock() -> MadeChain:
-    return _OpStack("bedrock").play()
+    return OpStack("bedrock").play()
 
 
 def ecotone() -> MadeChain:
-    return _OpStack("ecotone").play()
+    return OpStack("ecotone").play()
 
 
 def isthmus() -> MadeChain:
-    return _OpStack("isthmus").play()
+    return OpStack("isthmus").play()
 
 
 def celo() -> MadeChain:
     """CIP-64: core/types/celo_dynamic_fee_tx_v2.go of celo-org/op-geth; base fees go to the fee
     handler, and what is paid in a token moves no coin. Its receipts encode the base fee."""
-    stack = _OpStack("isthmus", 42220, bytes.fromhex("cd437749e43a154c07f3553504c68fbfd56b8778"))
+    stack = OpStack("isthmus", 42220, bytes.fromhex("cd437749e43a154c07f3553504c68fbfd56b8778"))
     chain, token = stack.chain, address("token for fees")
     chain.encodings[0x7B] = (
         *("chainId", "nonce", "maxPriorityFeePerGas", "maxFeePerGas", "gas", "to", "value"),
@@ -425,7 +425,7 @@ def celo() -> MadeChain:
 def mantle() -> MadeChain:
     """core/state_transition.go and core/types/deposit_tx.go of mantlenetworkio/op-geth: the fee for
     L1 is within the gas; deposits bring MNT by `mint` and a token by `ethValue`."""
-    stack = _OpStack("bedrock", 5000)
+    stack = OpStack("bedrock", 5000)
     chain = stack.chain
     chain.encodings[0x7E] = (
         *("sourceHash", "from", "to", "mint", "value", "gas", "isSystemTx", "ethValue", "input"),

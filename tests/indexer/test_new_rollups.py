@@ -1,0 +1,167 @@
+"""Base since Denim, where blocks share a second, and the OP Stack since Lagoon, with refunds."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from scan.ethereum.blocks import MalformedBlock
+from scan.ethereum.client import Node
+from scan.extensions.demo.demo_node import DemoNode
+from scan.extensions.demo.replay import Recording
+from scan.indexer.block_source import BlockSource
+from tests.support.chain_forms.made_chain import HEADER_FIELDS, MadeChain
+from tests.support.chain_forms.new_rollups import BASE_TIME, DENIM_S, denim, lagoon
+from tests.support.chain_forms.rollups import ALICE, BOB, OpStack
+from tests.support.faulty_node import FaultyNode, altering
+from tests.support.indexing import Indexing
+
+Json = dict[str, Any]
+POST_EXEC = 0x7D
+
+
+@contextmanager
+def served(chain: MadeChain) -> Iterator[FaultyNode]:
+    recording = DemoNode(Recording(chain.lines()), 0)
+    with FaultyNode(recording.url) as node:
+        yield node
+    recording.stop()
+
+
+def altered(alter: Callable[[Json], None], *methods: str) -> Any:
+    def alter_result(call: Json, answer: Json) -> None:
+        if call["method"] in methods and answer.get("result"):
+            alter(answer["result"])
+
+    return altering(alter_result)
+
+
+def times_of(client: FlaskClient, head: int) -> list[str | None]:
+    blocks = (client.get(f"/api/v1/blocks/{number}").json for number in range(head + 1))
+    return [block.get("chainFields", {}).get("timestampMs") for block in blocks]
+
+
+@pytest.mark.parametrize("said_ms", [0, None], ids=["another time", "no time"])
+def test_milliseconds_are_those_of_the_deposit_whatever_the_node_says(said_ms, postgres, template):
+    def say(block: Json) -> None:
+        block["timestampMs"] = None if said_ms is None else hex(said_ms)
+
+    chain = denim()
+    with served(chain) as node, postgres.cloned(template) as url:
+        node.fault = altered(say, "eth_getBlockByNumber")
+        settings = Indexing(url, node.url).run_until(chain.head).settings
+        client = create_app(settings).test_client()
+        assert times_of(client, chain.head) == [None] + [
+            str(DENIM_S * 1000 + 200 * (number - 1)) for number in range(1, chain.head + 1)
+        ]
+        assert str(DENIM_S * 1000 + 800) in client.get("/block/5").text
+        second = client.get("/api/v1/blocks/5/transactions").json["transactions"][-2]
+        assert (second["toAddress"], second["fee"]) == ("0x" + BASE_TIME.hex(), "0")
+        assert client.get("/readyz").json["unproven"] == []
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"sender": ALICE},
+        {"to": BOB},
+        {"data": b""},
+        {"data": bytes.fromhex("86bdf394") + b"\1" * 32},
+    ],
+    ids=["a user", "elsewhere", "no call", "more than a second"],
+)
+def test_another_second_deposit_tells_no_milliseconds(change):
+    stack = OpStack("isthmus", 8453)
+    stack.begin(1)
+    call = bytes.fromhex("86bdf394") + (200).to_bytes(32)
+    deposit = {"sender": stack.DEPOSITOR, "to": BASE_TIME, "data": call} | change
+    stack.deposit(deposit["sender"], deposit["to"], data=deposit["data"])
+    stack.chain.mine(timestampMs=7)
+    with served(stack.chain) as node:
+        [fetched] = BlockSource(Node([node.url])).blocks(1, 1)
+        assert "timestampMs" not in str(fetched.block.chain_fields)
+
+
+def test_a_header_that_covers_milliseconds_is_proven_with_them():
+    """As no chain's does yet; a node that alters them is refused."""
+    stack = OpStack("isthmus", 8453)
+    stack.chain.header_fields = (*HEADER_FIELDS, "timestampMs")
+    for number in range(1, 4):
+        stack.begin(number)
+        stack.chain.mine(timestampMs=1000 * DENIM_S + number)
+    with served(stack.chain) as node:
+        source = BlockSource(Node([node.url]))
+        assert {fetched.block.unproven for fetched in source.blocks(0, 3)} == {None}
+
+        def alter(block: Json) -> None:
+            if block["number"] == "0x3":
+                block["timestampMs"] = "0x7"
+
+        node.fault = altered(alter, "eth_getBlockByNumber")
+        with pytest.raises(MalformedBlock, match="block 3 contradicts itself"):
+            source.blocks(3, 3)
+
+
+def test_a_transaction_with_refunds_is_nobodys_and_costs_nothing(postgres, template):
+    chain = lagoon()
+    with served(chain) as node, postgres.cloned(template) as url:
+        settings = Indexing(url, node.url).run_until(chain.head).settings
+        client = create_app(settings).test_client()
+        rows = client.get(f"/api/v1/transactions?type={POST_EXEC}").json["transactions"]
+        assert [row["blockNumber"] for row in rows] == [3, 1]
+        for row in rows:
+            assert (row["fee"], row["value"], row["toAddress"]) == ("0", "0", None)
+            assert row["fromAddress"] == f"0x{0:040x}"
+            assert row["chainFields"]["typeName"] == "post_exec"
+            assert "post_exec" in client.get(f"/tx/{row['hash']}").text
+        refunded = client.get("/api/v1/blocks/1/transactions").json["transactions"][1]
+        assert (refunded["gasUsed"], refunded["chainFields"]["opGasRefund"]) == ("19000", "2000")
+        assert client.get("/readyz").json["unproven"] == []
+
+
+LIES: list[tuple[str, Json]] = [
+    ("eth_getBlockByNumber", {"from": "0x" + ALICE.hex()}),
+    ("eth_getBlockByNumber", {"to": "0x" + ALICE.hex()}),
+    ("eth_getBlockByNumber", {"value": "0x7"}),
+    ("eth_getBlockByNumber", {"gas": "0x5208"}),
+    ("eth_getBlockByNumber", {"input": "0xc0"}),
+    ("eth_getBlockReceipts", {"from": "0x" + ALICE.hex()}),
+    ("eth_getBlockReceipts", {"contractAddress": "0x" + ALICE.hex()}),
+    ("eth_getBlockReceipts", {"gasUsed": "0x7"}),
+    ("eth_getBlockReceipts", {"status": "0x0"}),
+]
+
+
+@pytest.mark.parametrize(("method", "lie"), LIES)
+def test_no_false_field_of_a_transaction_with_refunds_is_taken(method, lie):
+    def alter(result: Any) -> None:
+        records = result["transactions"] if isinstance(result, dict) else result
+        if records and records[-1]["type"] == hex(POST_EXEC):
+            records[-1] |= lie
+
+    with served(lagoon()) as node:
+        source = BlockSource(Node([node.url]))
+        [honest] = source.blocks(3, 3)
+        assert honest.block.unproven is None
+        node.fault = altered(alter, method)
+        with pytest.raises(MalformedBlock, match="block 3 contradicts itself"):
+            source.blocks(3, 3)
+
+
+@pytest.mark.parametrize("field", ["nonce", "chainId", "gasPrice"])
+def test_a_field_that_it_does_not_have_changes_nothing(field):
+    def alter(block: Json) -> None:
+        if block["transactions"]:
+            block["transactions"][-1][field] = "0xa4ec"
+
+    with served(lagoon()) as node:
+        source = BlockSource(Node([node.url]))
+        [honest] = source.blocks(3, 3)
+        node.fault = altered(alter, "eth_getBlockByNumber")
+        [said] = source.blocks(3, 3)
+        last = said.block.transactions[-1]
+        assert (last.fee, said.block.unproven) == (0, None)
+        assert said.block.credits == honest.block.credits
