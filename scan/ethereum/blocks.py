@@ -133,9 +133,11 @@ class EventLog(NamedTuple):
 
 
 class Withdrawal(NamedTuple):
-    """A validator's withdrawal (EIP-4895), which costs no gas and is no transaction."""
+    """A validator's or a builder's withdrawal (EIP-4895, EIP-7732), which costs no gas and is no
+    transaction."""
 
     withdrawal_index: Annotated[int, Column(BIGINT)]
+    # As headers' roots have it: with the flag 2^40 it is a builder's index.
     validator_index: Annotated[int, Column(BIGINT)]
     address: Annotated[bytes, Column(ADDRESS)]
     amount_wei: Annotated[int, Column(UINT256)]

@@ -1,4 +1,4 @@
-"""Withdrawals of validators (EIP-4895)."""
+"""Withdrawals of validators (EIP-4895) and builders (EIP-7732)."""
 
 from typing import Any
 

@@ -1,10 +1,10 @@
--- Withdrawals of validators to an address, or of all, in the chain's order. Their indexes grow with it, so
+-- Withdrawals of validators and builders to an address, or of all, in the chain's order. Their indexes grow with it, so
 -- that those before an index are found by the range of blocks.
 -- params: address bytea null, has_address boolean, block_from bigint, block_to bigint, before_index bigint null,
 --   direction text, limit integer, offset bigint
 -- literals: has_address, direction, limit
--- returns: one row: index version, JSON array of {index, validatorIndex, address, amount, unit, blockNumber,
---   timestamp, seconds} in order, count in it
+-- returns: one row: index version, JSON array of {index, validatorIndex, builderIndex, address, amount, unit,
+--   blockNumber, timestamp, seconds} in order, count in it
 -- index: withdrawals_of_address, withdrawals_pkey, blocks_pkey
 SELECT index_version(),
     json_list(string_agg(

@@ -153,11 +153,11 @@ CREATE INDEX IF NOT EXISTS contract_creations_by_creator ON contract_creations (
 CREATE INDEX IF NOT EXISTS contract_creations_by_factory ON contract_creations (factory, ordinal)
     WHERE factory IS NOT NULL;
 
--- Withdrawals of validators (EIP-4895), which change balances without a transaction.
+-- Withdrawals of validators (EIP-4895) and builders (EIP-7732), which change balances without a transaction.
 CREATE TABLE IF NOT EXISTS withdrawals (
     block_number bigint NOT NULL,
     withdrawal_index bigint NOT NULL, -- along the chain
-    validator_index bigint NOT NULL,
+    validator_index bigint NOT NULL,  -- or 2^40 and a builder's index
     address bytea NOT NULL,
     amount_wei numeric(78, 0) NOT NULL,
     unit text,                        -- what it is of, where not of the coin, which it does not change

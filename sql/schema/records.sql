@@ -174,11 +174,17 @@ RETURN format(
     u.uncle_number, hex(u.hash), hex(u.miner), iso(to_timestamp(u.timestamp_s)),
     coalesce('"' || reward || '"', 'null'))::json;
 
+-- The builder whose withdrawal it is, where its index has the flag 2^40 of builders (EIP-7732); null for that of
+-- a validator.
+CREATE OR REPLACE FUNCTION builder_index(validator_index bigint) RETURNS bigint LANGUAGE sql IMMUTABLE
+RETURN CASE WHEN validator_index & (1::bigint << 40) <> 0
+    THEN validator_index & ~(1::bigint << 40) END;
+
 CREATE OR REPLACE FUNCTION withdrawal_record(w withdrawals) RETURNS json LANGUAGE sql STABLE
 RETURN format(
-    '{"index":%s,"validatorIndex":%s,"address":"%s","amount":"%s"%s}',
+    '{"index":%s,"validatorIndex":%s,"address":"%s","amount":"%s"%s%s}',
     w.withdrawal_index, w.validator_index, hex(w.address), w.amount_wei,
-    ',"unit":' || to_json(w.unit))::json;
+    ',"builderIndex":' || builder_index(w.validator_index), ',"unit":' || to_json(w.unit))::json;
 
 -- The topics of a log as a JSON array.
 CREATE OR REPLACE FUNCTION topics_json(topic0 bytea, others bytea) RETURNS text

@@ -23,6 +23,14 @@ TOKEN_COLUMNS = {
     "holder_count": KINDS["blocks"]["number"],
     "transfer_count": KINDS["blocks"]["number"],
 }
+# Files have columns that tables have not, such as what is a builder's of a validator's index.
+EXPORTED = {
+    **KINDS,
+    "withdrawals": {
+        **KINDS["withdrawals"],
+        "builder_index": KINDS["withdrawals"]["validator_index"]._replace(is_nullable=True),
+    },
+}
 # Tables whose rows exports/blocks_count_rows counts for each block, in the order of its columns.
 _COUNTED = (
     *("transactions", "internal_transfers", "withdrawals", "token_transfers", "dex_trades", "logs"),
@@ -45,7 +53,7 @@ class BlockRows(NamedTuple):
 
 
 def columns_of(table: str) -> dict[str, ColumnFormat]:
-    return TOKEN_COLUMNS if table == TOKENS else dict(KINDS[table])
+    return TOKEN_COLUMNS if table == TOKENS else dict(EXPORTED[table])
 
 
 def count_rows(database: Database, block_from: int, block_to: int) -> list[BlockRows]:
@@ -65,7 +73,7 @@ def range_rows(database: Database, table: str, blocks: Sequence[BlockRows]) -> I
     for first, last in _batches(table, blocks):
         rows = database.rows(
             f"exports/{table}_get_range",
-            columns=identifiers(KINDS[table]),
+            columns=identifiers(EXPORTED[table]),
             block_from=first,
             block_to=last,
         )
