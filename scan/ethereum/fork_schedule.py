@@ -1,9 +1,11 @@
 """Hard forks that a node has scheduled (EIP-7910), and whether this version of Scan knows them."""
 
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
 from scan.ethereum.client import Node, NodeError, RpcError
+from scan.hex import quantity
 
 # The deposit contracts of mainnet and Hoodi, of Sepolia, of Holesky.
 DEPOSIT_CONTRACTS = frozenset(
@@ -26,6 +28,9 @@ _KNOWN_CONTRACTS = {
     "0x0000f90827f1c53a10cb7a02335b175320002935",
 }
 _MOST_CHARACTERS = 100
+# The newest forks whose times are decided, by chain id: EIP-7773 for Sepolia. Hoodi's time was
+# withdrawn, and mainnet has none yet.
+NEWEST_FORKS: Mapping[int, tuple[str, int]] = {11_155_111: ("Amsterdam", 1_791_294_816)}
 
 
 def unknown_fork(node: Node) -> str:
@@ -33,26 +38,61 @@ def unknown_fork(node: Node) -> str:
     there is none, or the node has no eth_config.
 
     A fork that changes nothing but blobs' parameters (EIP-7892) changes no block's form. Amsterdam
-    is known by its system contracts. Raises NodeError.
+    is known by its time or its system contracts. Raises NodeError.
     """
+    return _read(node, _unknown_fork)
+
+
+def missed_fork(node: Node) -> str:
+    """Return a sentence about the chain's newest fork where the node has another schedule, and so
+    leaves the chain at its time; "" where it has the same, or no eth_config. Raises NodeError."""
+    return _read(node, _missed_fork)
+
+
+def _read(node: Node, read: Callable[[Any], str]) -> str:
     try:
         schedule = node.call("eth_config")
     except RpcError:
         return ""
     try:
-        current, following = schedule["current"], schedule["next"] or schedule["last"]
-        if following is None or _is_known(current, following):
-            return ""
-        time_s = following["activationTime"]
-        moment = datetime.fromtimestamp(time_s, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-        fork_id = str(following["forkId"])[:_MOST_CHARACTERS]
+        return read(schedule)
     except (KeyError, TypeError, AttributeError, ValueError, OverflowError, OSError) as error:
         raise NodeError(f"the node's eth_config is malformed: {error!r}"[:200]) from None
-    return f"a fork is scheduled for {moment} (fork id {fork_id}) that this version does not know"
+
+
+def _unknown_fork(schedule: Any) -> str:
+    current, following = schedule["current"], schedule["next"] or schedule["last"]
+    if following is None or _is_known(current, following):
+        return ""
+    fork_id = str(following["forkId"])[:_MOST_CHARACTERS]
+    return (
+        f"a fork is scheduled for {_moment(following['activationTime'])} (fork id {fork_id})"
+        " that this version does not know"
+    )
+
+
+def _missed_fork(schedule: Any) -> str:
+    current = schedule["current"]
+    name, time_s = _newest_fork(current)
+    forks = (current, schedule["next"], schedule["last"])
+    times = {fork["activationTime"] for fork in forks if fork is not None}
+    if current["activationTime"] >= time_s or time_s in times:
+        return ""
+    return f"the node does not know the fork {name} of {_moment(time_s)}"
+
+
+def _newest_fork(fork: dict[str, Any]) -> tuple[str, int]:
+    chain_id = fork.get("chainId")
+    return NEWEST_FORKS.get(quantity(chain_id) if chain_id is not None else 0, ("", 0))
+
+
+def _moment(time_s: int) -> str:
+    return datetime.fromtimestamp(time_s, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 def _is_known(current: dict[str, Any], following: dict[str, Any]) -> bool:
-    if following["activationTime"] <= current["activationTime"]:
+    time_s = following["activationTime"]
+    if time_s <= current["activationTime"] or time_s == _newest_fork(current)[1]:
         return True
     before, after = _contracts(current), _contracts(following)
     has_same_code = current["precompiles"] == following["precompiles"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from scan import registry
 from scan.database.connection import Database
 from scan.ethereum.client import Node, NodeError
-from scan.ethereum.fork_schedule import unknown_fork
+from scan.ethereum.fork_schedule import missed_fork, unknown_fork
 from scan.indexer import chain_identity, log_selection, pruned_history
 from scan.indexer.block_source import BlockSource
 from scan.indexer.catch_up import CatchUp
@@ -172,6 +172,9 @@ class ChainIndexer:
             fork = unknown_fork(self._node)
             if fork and self._status.is_new(fork):
                 log.warning("%s: update Scan before", fork)
+            missed = missed_fork(self._node)
+            if missed and self._status.is_new(missed):
+                log.warning("%s: update the node", missed)
 
     def _require_no_backfill(self) -> None:
         if self._database.value("indexer/bulk_backfill_is_unfinished"):

@@ -15,7 +15,7 @@ from app import create_app
 from scan.database.connection import Database
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
-from scan.ethereum.fork_schedule import unknown_fork
+from scan.ethereum.fork_schedule import missed_fork, unknown_fork
 from scan.extensions.demo.demo_node import DemoNode
 from scan.extensions.demo.replay import Recording
 from scan.extensions.doctor import database as doctor_database
@@ -263,6 +263,52 @@ def test_a_scheduled_fork_that_this_version_does_not_know_is_told_before(
             settings = Indexing(url, node.url).run_until(2).settings
         assert words in caplog.text
         assert any(words in text for _, text, _ in doctor_node.check_node(node.url, None, settings))
+
+
+AMSTERDAM_S = 1_791_294_816  # 2026-10-06 13:53:36 UTC, the start of Sepolia's epoch 353,024
+ON_SEPOLIA = {**NOW, "chainId": hex(SEPOLIA)}
+ON_TIME = {**ON_SEPOLIA, "activationTime": AMSTERDAM_S, "forkId": "0x6c1d9423"}
+TOO_LATE = {**ON_TIME, "activationTime": AMSTERDAM_S + 384}
+HOODI, MAINNET = ({**NOW, "chainId": chain_id} for chain_id in ("0x88bb0", "0x1"))
+
+
+@pytest.mark.parametrize(
+    ("current", "following", "is_missed"),
+    [
+        (ON_SEPOLIA, None, True),
+        (ON_SEPOLIA, TOO_LATE, True),
+        (ON_SEPOLIA, ON_TIME, False),
+        (ON_TIME, None, False),
+        ({**ON_TIME, "activationTime": AMSTERDAM_S + 99_999}, None, False),
+        (HOODI, None, False),
+        (MAINNET, None, False),
+        (NOW, None, False),
+    ],
+)
+def test_a_node_that_has_not_the_time_of_its_chain_s_newest_fork_is_told(
+    current, following, is_missed, postgres, template, caplog
+):
+    """Of Sepolia alone: no other public chain has a time of Amsterdam."""
+    words = "the node does not know the fork Amsterdam of 2026-10-06 13:53:36 UTC"
+    with served(made(last=1)) as node, postgres.cloned(template) as url:
+        schedule = {"current": current, "next": following, "last": following}
+        node.fault = answering("eth_config", schedule)
+        assert missed_fork(Node([node.url])) == (words if is_missed else "")
+        with caplog.at_level(logging.WARNING):
+            settings = Indexing(url, node.url).run_until(1).settings
+        assert (f"{words}: update the node" in caplog.text) is is_missed
+        outcomes = [text for _, text, _ in doctor_node.check_node(node.url, None, settings)]
+        assert (words in outcomes) is is_missed
+
+
+def test_sepolia_s_amsterdam_is_known_by_its_time():
+    """Whatever system contracts a client lists for it; one at another time is not."""
+    with served(made(last=1)) as node:
+        for following, is_known in ((ON_TIME, True), (TOO_LATE, False)):
+            following = {**following, "systemContracts": {**CONTRACTS, "NOVEL": f"0x{0xABC:040x}"}}
+            schedule = {"current": ON_SEPOLIA, "next": following, "last": following}
+            node.fault = answering("eth_config", schedule)
+            assert (unknown_fork(Node([node.url])) == "") is is_known
 
 
 def answering(method: str, result: Any) -> Fault:

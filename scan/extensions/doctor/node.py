@@ -10,7 +10,7 @@ from scan.ethereum.block_hashing import fields_out_of_place
 from scan.ethereum.block_parameter import ADDRESS, BlockId
 from scan.ethereum.blocks import BlockJson, MalformedBlock, ReceiptsJson, read_json
 from scan.ethereum.client import Node, NodeError, WrongChain
-from scan.ethereum.fork_schedule import unknown_fork
+from scan.ethereum.fork_schedule import missed_fork, unknown_fork
 from scan.ethereum.node_errors import RpcError
 from scan.hex import to_hex
 from scan.indexer import chain_identity
@@ -89,12 +89,14 @@ def _check_head(node: Node, made_at_s: int) -> Iterator[Outcome]:
 
 def _check_forks(node: Node) -> Iterator[Outcome]:
     try:
-        fork = unknown_fork(node)
+        fork, missed = unknown_fork(node), missed_fork(node)
     except NodeError as error:
         yield "warning", str(error), "upgrade it"
         return
     if fork:
         yield "warning", fork, "update Scan before; see its changelog"
+    if missed:
+        yield "warning", missed, "update the node: it does not follow the chain from then on"
 
 
 def _check_history(
