@@ -39,7 +39,14 @@ from scan.ethereum.column_types import (
     read_value,
     read_values,
 )
-from scan.ethereum.forms.form import BLOB_GAS, NEWEST_TYPE, Form, settle_by_ethereum
+from scan.ethereum.forms.form import (
+    BLOB_GAS,
+    NEWEST_TYPE,
+    UNKNOWN_TYPES,
+    Form,
+    other_payers,
+    settle_by_ethereum,
+)
 from scan.ethereum.forms.matching import (
     ETHEREUM_TYPES,
     RECEIPT_FIELDS,
@@ -260,7 +267,14 @@ def _fees(
         types = columns["type"]
         if max(types) <= NEWEST_TYPE:
             return {"fee": fees, "operator_fee": nothing, "chain_fields": nothing}
-        texts = _NO_FORM.chain_fields_of_transactions(types, {}, {}, nothing)
+        payers = other_payers(types, columns["from_address"], received["payer"])
+        with_payers = [*zip(fees, payers, strict=True)]
+        others = {
+            "payer": payers,
+            "payerFee": [str(fee) if payer else None for fee, payer in with_payers],
+        }
+        texts = UNKNOWN_TYPES.chain_fields_of_transactions(types, {}, others, nothing)
+        fees = [0 if payer else fee for fee, payer in with_payers]
         return {"fee": fees, "operator_fee": nothing, "chain_fields": texts}
     operator = form.operator_fees(block, sent, received)
     for index, (l1, own) in enumerate(zip(columns["l1_fee"], operator, strict=True)):
@@ -355,7 +369,6 @@ def _logs(lists: Sequence[Sequence[Any]], first_index: int) -> list[EventLog]:
     )
 
 
-_NO_FORM = Form("Ethereum")
 # Columns that are computed, not read from a field of JSON.
 _MADE = ("transaction_index", "status", "fee", "operator_fee", "chain_fields")
 _TOPIC, _LOG_INDEX = Column(HASH, "topics"), Column(INTEGER, "logIndex")

@@ -43,7 +43,10 @@ _NO_BYTES = NoBytes()
 _MALFORMED = (ValueError, KeyError, TypeError, AttributeError)
 _MOST_RECEIPT_ITEMS = 64
 # Fields of a transaction that its bytes have in any type.
-_SIGNED = {"nonce": quantity_item, "value": quantity_item, "to": string_item, "input": string_item}
+_SIGNED = {
+    **{"nonce": quantity_item, "value": quantity_item, "to": string_item, "input": string_item},
+    "from": string_item,
+}
 
 
 class Verdict(NamedTuple):
@@ -84,7 +87,8 @@ def _check(header: Any, receipts: Sequence[Any], raw: NoBytes) -> Verdict:
     has_root = None not in leaves
     if has_root and list_root(leaves) != data(header.transactionsRoot):
         return Verdict("transactions and transactionsRoot")
-    has_receipts_root = _have_root(header, covered_receipts, unknown, form, raw)
+    encodings = {**form.encodings, **dict.fromkeys(unknown, Encoding(()))}
+    has_receipts_root = _have_root(header, covered_receipts, unknown, encodings, raw)
     if has_receipts_root is False:
         return Verdict("receipts and receiptsRoot")
     if out_of_place := fields_out_of_place(transactions, covered_receipts):
@@ -103,6 +107,10 @@ def _check(header: Any, receipts: Sequence[Any], raw: NoBytes) -> Verdict:
     if not (has_root and has_receipts_root):
         words += [f"transactions of type {number}" for number in sorted(unknown)]
     words += _fields_beyond_bytes(transactions, leaves, unknown)
+    if unknown and has_receipts_root and not _have_usual_root(header, covered_receipts, encodings):
+        words += [
+            f"status and price of transactions of type {number}" for number in sorted(unknown)
+        ]
     if unknown and form is not ETHEREUM:  # prices follow from other fields there
         return Verdict(other_hashes, tuple(words))
     base_fee = int(header.baseFeePerGas or "0x0", 16)
@@ -154,19 +162,34 @@ def _leaves(
     return leaves
 
 
+def _have_usual_root(
+    header: Any,
+    receipts: Sequence[Any],
+    encodings: Mapping[int, Encoding],
+    *,
+    may_be_malformed: bool = True,
+) -> bool:
+    """Return whether receiptsRoot is that of receipts which have all fields of Ethereum's."""
+    with suppress(*_MALFORMED if may_be_malformed else ()):
+        return list_root(encode_receipts(receipts, encodings)) == data(header.receiptsRoot)
+    return False
+
+
 def _have_root(
-    header: Any, receipts: Sequence[Any], unknown: Set[int], form: Form, raw: NoBytes
+    header: Any,
+    receipts: Sequence[Any],
+    unknown: Set[int],
+    encodings: Mapping[int, Encoding],
+    raw: NoBytes,
 ) -> bool | None:
     """Return whether receipts agree with receiptsRoot; None where it cannot be known.
 
     An unknown type's receipt is tried as those of Ethereum's types. Else the node's bytes are
     hashed, and what is known of a receipt has to be within them.
     """
-    encodings = {**form.encodings, **dict.fromkeys(unknown, Encoding(()))}
+    if _have_usual_root(header, receipts, encodings, may_be_malformed=bool(unknown)):
+        return True
     root = data(header.receiptsRoot)
-    with suppress(*_MALFORMED if unknown else ()):
-        if list_root(encode_receipts(receipts, encodings)) == root:
-            return True
     leaves = raw.receipts()
     if leaves is None or len(leaves) != len(receipts) or list_root(leaves) != root:
         return None if unknown else False
@@ -186,6 +209,10 @@ def _is_within(
         [encoded] = encode_receipts([receipt], encodings)
         items = split_list(encoded[1:] if number else encoded, _MOST_RECEIPT_ITEMS)
         return are_within(items, split_list(content, _MOST_RECEIPT_ITEMS))
+    payer = getattr(receipt, "payer", None)
+    items = split_list(content, _MOST_RECEIPT_ITEMS)
+    if payer is not None and bytes.fromhex(string_item(payer)) not in items:
+        return False
     gas = bytes.fromhex(quantity_item(receipt.cumulativeGasUsed))
     return gas in strings_within(content) and all(encode_log(log) in leaf for log in receipt.logs)
 

@@ -234,6 +234,27 @@ class Form(NamedTuple):
         return _text(fields | self.own_fields(block, sent))
 
 
+# The form of transactions whose type no form names, in blocks of Ethereum's form. Receipts of those
+# with frames (EIP-8141) name who paid.
+UNKNOWN_TYPES = Form("Ethereum", receipt_fields={"payer": address, "payerFee": decimal})
+
+
+def other_payers(
+    types: Sequence[bytes], senders: Sequence[bytes], payers: Sequence[Any]
+) -> list[Any]:
+    """Return who paid each fee where that is not the sender, of transactions of unknown types."""
+    return [
+        payer if type_ > NEWEST_TYPE and _is_another(payer, sender) else None
+        for type_, sender, payer in zip(types, senders, payers, strict=True)
+    ]
+
+
+def _is_another(payer: Any, sender: bytes) -> bool:
+    with suppress(BadHex, TypeError):  # no address: another chain gives the field another meaning
+        return data(payer, 20) != sender
+    return False
+
+
 def mint_credits(block: Any) -> list[tuple[int | None, int, bytes, int]]:
     """Return what transactions minted for their senders, as the arguments of numbered()."""
     return [

@@ -34,7 +34,7 @@ TRANSACTION_FIELDS = frozenset(
 )
 RECEIPT_FIELDS = frozenset(
     name for form in FORMS for name in (*form.receipt_fields, *form.shared_fields, *form.signs)
-) | {"l1Fee"}
+) | {"l1Fee", "payer"}
 BLOCK_FIELDS = frozenset(name for form in FORMS for name in form.block_fields)
 # Fields that only transactions of a chain's own types have.
 _OWN_TYPE_FIELDS = TRANSACTION_FIELDS.difference(
