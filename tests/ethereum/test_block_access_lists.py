@@ -65,3 +65,31 @@ def test_other_lists_are_refused():
 def test_malformed_lists_are_refused(answer):
     with pytest.raises((ValueError, TypeError, KeyError, AttributeError)):
         encode_access_list(answer)
+
+
+OLDER_NAMES = {"index": "blockAccessIndex", "key": "slot", "code": "newCode"}
+OLDER_VALUES = {"balanceChanges": "postBalance", "nonceChanges": "newNonce", "changes": "newValue"}
+
+
+def renamed(value: Any, of: str = "") -> Any:
+    """With the names of alloy-eip7928 0.3, whose indexes were numbers at first."""
+    if isinstance(value, list):
+        return [renamed(entry, of) for entry in value]
+    if not isinstance(value, dict):
+        return value
+    older = {**OLDER_NAMES, "value": OLDER_VALUES.get(of, "value")}
+    return {
+        older.get(name, name): int(part, 16) if name == "index" else renamed(part, name)
+        for name, part in value.items()
+    }
+
+
+def test_names_of_older_clients_are_read():
+    assert "postBalance" in str(renamed(in_json()))
+    assert encode_access_list(renamed(in_json())) == RAW
+
+
+def test_what_a_later_fork_appends_to_an_account_is_passed_over():
+    """As EIP-8268 would append the root of its storage."""
+    raw = rlp.encode([[ALICE, [], [], [[1, 7]], [], [], b"r" * 32]])
+    assert balance_changes(raw, keccak(raw)) == {ALICE: [(1, 7)]}

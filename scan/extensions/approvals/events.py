@@ -196,6 +196,7 @@ def _of_node(
         )
         events += older
     if since > head.number:
+        node_logs.require_known(reader, head.number)
         raise TooManyLogs(NOT_GIVEN)
     node_logs.require_same_chain(reader, head.number, head.hash)
     read = OfNode(events, since, head)

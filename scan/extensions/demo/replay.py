@@ -191,6 +191,8 @@ class Recording:
         at = {"blockHash": log_filter["blockHash"]} if "blockHash" in log_filter else None
         first = self._number(at or log_filter.get("fromBlock", "latest"))
         last = self._number(at or log_filter.get("toBlock", "latest"))
+        if last > self.head:
+            raise RpcFault(-32602, "block range extends beyond current head block")
         logs = (
             log
             for number in range(max(first, self.first), min(last, self.head) + 1)

@@ -1,6 +1,7 @@
 """Access lists (EIP-7928) of blocks whose transfers no log proves, read from the node."""
 
 import logging
+from typing import Any
 
 from scan.ethereum.block_access_lists import BalanceChanges, balance_changes, encode_access_list
 from scan.ethereum.blocks import DecodedBlock
@@ -11,7 +12,14 @@ from scan.indexer.block_traces import TracedBlock
 log = logging.getLogger(__name__)
 
 TIMEOUT_S = 5.0
-METHODS = ("debug_getRawBlockAccessList", "eth_getBlockAccessListRaw", "eth_getBlockAccessList")
+# By the names of clients: execution-apis', reth's, and anvil's.
+METHODS = (
+    *("debug_getRawBlockAccessList", "eth_getBlockAccessListRaw", "eth_getBlockAccessList"),
+    *("eth_getBlockAccessListByBlockHash", "eth_getBlockAccessListByBlockNumber"),
+)
+BY_NUMBER = "eth_getBlockAccessListByBlockNumber"
+INVALID_PARAMETERS = -32602  # of a client whose method takes a number alone
+NOT_BEFORE_THE_FORK = 4445  # Erigon's, before execution-apis had -32001
 _MALFORMED = (ValueError, TypeError, KeyError, AttributeError)
 
 
@@ -21,6 +29,7 @@ class AccessLists:
     def __init__(self, node: Node) -> None:
         self._node = node
         self._methods: tuple[str, ...] = METHODS
+        self._take_numbers = {BY_NUMBER}
 
     def read(self, block: DecodedBlock, traced: TracedBlock) -> BalanceChanges:
         """Return the balances that the block's transactions changed; none where the node has no
@@ -30,14 +39,33 @@ class AccessLists:
             return {}
         for method in self._methods:
             try:
-                call = Call(method, (to_hex(block.hash),))
-                [answer] = self._node.results([call], TIMEOUT_S, MAX_ANSWER_BYTES)
+                answer = self._ask(method, block)
                 if isinstance(answer, RpcError):
-                    if answer.is_missing_method:
-                        self._methods = tuple(name for name in self._methods if name != method)
+                    if answer.is_missing_block or answer.code == NOT_BEFORE_THE_FORK:
+                        break  # the node has no such list, whatever the method
                     continue
                 raw = data(answer) if isinstance(answer, str) else encode_access_list(answer)
-                return balance_changes(raw, hash_)
-            except (NodeError, *_MALFORMED) as error:
+                changes = balance_changes(raw, hash_)
+            except NodeError as error:
                 log.info("the access list of block %d is not known: %s", block.number, error)
+                break
+            except _MALFORMED as error:
+                log.info("%s has no list of block %d: %s", method, block.number, error)
+                continue
+            self._methods = (method, *(name for name in self._methods if name != method))
+            return changes
         return {}
+
+    def _ask(self, method: str, block: DecodedBlock) -> Any:
+        """Return the result of a method, or its error; remember if the node does not offer it, or
+        takes a block's number alone."""
+        by_number = method in self._take_numbers
+        parameter = hex(block.number) if by_number else to_hex(block.hash)
+        [answer] = self._node.results([Call(method, (parameter,))], TIMEOUT_S, MAX_ANSWER_BYTES)
+        if isinstance(answer, RpcError):
+            if answer.is_missing_method:
+                self._methods = tuple(name for name in self._methods if name != method)
+            elif answer.code == INVALID_PARAMETERS and not by_number:
+                self._take_numbers.add(method)
+                return self._ask(method, block)
+        return answer

@@ -259,6 +259,8 @@ def _logs_in(
             logs = read_spans(reader, node.within(BATCH_TIMEOUT_S), log_filter, spans)
         except (RpcError, AnswerTooLarge, NodeTimedOut) as error:
             if count == 1:
+                if not isinstance(error, AnswerTooLarge | NodeTimedOut):
+                    require_known(reader, spans[-1].last)
                 raise error if isinstance(error, NodeTimedOut) else TooManyLogs(TOO_MUCH) from None
             late = error if isinstance(error, NodeTimedOut) else late
             count = most = count // 2
@@ -346,6 +348,17 @@ def _require_indexed(reader: Reader, logs: Sequence[NodeLog]) -> None:
 def hash_at(reader: Reader, number: int) -> bytes | None:
     [block_hash] = reader.row("queries/blocks_get_hash", number=number)
     return None if block_hash is None else bytes(block_hash)
+
+
+def require_known(reader: Reader, number: int) -> None:
+    """Raise UpstreamFailed where the node says that it has no such block: it is behind the index,
+    and refuses ranges beyond its head, in various words (execution-apis 875)."""
+    try:
+        is_known = reader.node.call("eth_getBlockByNumber", hex(number), False) is not None
+    except RpcError as error:
+        is_known = not error.is_missing_block
+    if not is_known:
+        raise UpstreamFailed(ANOTHER_CHAIN)
 
 
 def require_same_chain(reader: Reader, number: int, expected_hash: bytes | None) -> None:

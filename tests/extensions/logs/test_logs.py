@@ -321,6 +321,47 @@ def test_what_the_node_cannot_give_is_refused_with_advice(
     assert client.post("/api/v1/query", json=deep).status_code == 503
 
 
+BEYOND_HEAD = {
+    "execution-apis 875": (-32602, "block range extends beyond current head block"),
+    "reth": (-32602, "block range extends beyond current head block: requested 9, head 7"),
+    "ethrex": (-32603, "Internal Error: Could not get header for block 9"),
+    "others": (-32602, "invalid block range"),
+}
+
+
+@pytest.mark.parametrize("of", [{}, {"address": "a log's"}], ids=["all", "of an address"])
+@pytest.mark.parametrize("client_name", BEYOND_HEAD)
+def test_a_node_behind_the_index_is_no_list_of_too_many_logs(
+    lying: tuple[FaultyNode, FlaskClient], scenario: Played, client_name: str, of: dict[str, str]
+) -> None:
+    """The node has not got the index' newest blocks yet, as behind a load balancer: nothing that a
+    narrower request would help."""
+    node, client = lying
+    newest = scenario.truth.logs[0]
+    head = newest["blockNumber"] - 1
+
+    def behind(calls: faulty_node.Calls, forward: faulty_node.Forward) -> faulty_node.Reply:
+        if any(max(blocks) > head for blocks in ranges_of(calls)):
+            return faulty_node.node_error(*BEYOND_HEAD[client_name])(calls, forward)
+        answers = forward(calls)
+        for call, answer in zip(calls, answers, strict=True):
+            is_block = call["method"] == "eth_getBlockByNumber"
+            if is_block and int(call["params"][0], 16) > head:
+                answer["result"] = None
+        return faulty_node.Reply(body=answers)
+
+    node.fault = behind
+    query = dict.fromkeys(of, newest["address"])
+    answer = client.get("/api/v1/logs", query_string=query)
+    assert (answer.status_code, answer.json["code"]) == (502, "upstream_failed"), answer.text
+    assert "not at the same chain" in answer.json["error"]
+    until = client.get("/api/v1/logs", query_string={**query, "blockTo": head, "limit": 100}).json
+    expected = matching(scenario.truth.logs, {**query, "blockTo": head})
+    same(until["logs"], expected[:100])
+    node.fault = None
+    same(client.get("/api/v1/logs", query_string=query).json["logs"][:1], [newest])
+
+
 def test_later_pages_ask_the_node_for_their_own_blocks_alone(
     lying: tuple[FaultyNode, FlaskClient], scenario: Played
 ) -> None:
