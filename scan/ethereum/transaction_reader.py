@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
+from scan.ethereum.forms.matching import ETHEREUM_TYPES
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.sized_cache import SizedCache
 from scan.hex import BadHex, data, quantity, quantity_or_none
@@ -166,6 +167,8 @@ class TransactionReader:
         self, indexed: IndexedTransaction, content: Content, sent: Any, receipt: Any
     ) -> NodeTransaction:
         require_same(indexed, sent)
+        if sent.get("type") not in ETHEREUM_TYPES:  # others may lack what Ethereum's all have
+            sent = {"nonce": "0x0", "gas": "0x0", "input": "0x", **sent}
         transaction = NodeTransaction(
             quantity(sent["nonce"]),
             quantity(sent["gas"]),

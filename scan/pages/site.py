@@ -25,6 +25,7 @@ from scan.pages.static_files import BRAND_STYLES, icon_of, preview_of, url_of
 from scan.queries.network import name_of, symbol_of, token_standard
 from scan.queries.reader import ChainId, FirstBlock, IndexState, UnprovenBlocks
 from scan.queries.trades import priced
+from scan.queries.transactions import creates_contract
 from scan.server.wsgi_responses import WsgiResponse
 from scan.settings import Settings
 
@@ -258,6 +259,7 @@ def _templates() -> Environment:
     environment.globals["sections"] = _sections()
     environment.globals["menu_of_extensions"] = _menu
     environment.globals["has_page"] = _has_page
+    environment.tests["contract_creation"] = creates_contract
     environment.filters |= {
         "grouped": formatting.grouped,
         "counted": formatting.counted,

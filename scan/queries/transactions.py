@@ -19,6 +19,15 @@ class TransactionEvents(NamedTuple):
     trade_count: int
 
 
+def creates_contract(record: Mapping[str, Any]) -> bool:
+    """Return whether a transaction, given as its record, is to create a contract, also where it
+    failed. Types with a form of their own may have no recipient and create none."""
+    if record["toAddress"] is not None or record["contractAddress"] is not None:
+        return record["toAddress"] is None
+    type_name = record.get("chainFields", {}).get("typeName")
+    return not record["status"] and type_name != "unknown"
+
+
 def page(
     reader: Reader,
     window: Window,

@@ -19,6 +19,7 @@ from scan.extensions.demo.demo_node import DemoNode
 from scan.extensions.demo.replay import Recording
 from scan.indexer.block_source import BlockSource
 from tests.extensions.audit import auditing
+from tests.indexer.test_new_rollups import require_no_recipient
 from tests.indexer.test_op_stack import history
 from tests.support.chain_forms.made_chain import GWEI, Json, MadeChain, log, word
 from tests.support.chain_forms.others import ALICE, BOB, CAROL, GENESIS
@@ -94,6 +95,8 @@ def test_a_chain_with_frames_is_indexed_and_says_what_is_not_proven(has_bytes, p
             **{"typeName": "unknown", "payer": "0x" + BOB.hex(), "payerFee": str(PRICE * GAS)}
         }
         assert "0x" + BOB.hex() in client.get(f"/tx/{sponsored['hash']}").text
+        for row in rows:
+            require_no_recipient(client, row["hash"])
         reasons = [entry["reason"] for entry in client.get("/readyz").json["unproven"]]
         assert reasons == [SAID] if has_bytes else ["transactions of type 6"]
         assert auditing.run(settings, node=True) == 0

@@ -117,9 +117,28 @@ def test_a_transaction_with_refunds_is_nobodys_and_costs_nothing(postgres, templ
             assert row["fromAddress"] == f"0x{0:040x}"
             assert row["chainFields"]["typeName"] == "post_exec"
             assert "post_exec" in client.get(f"/tx/{row['hash']}").text
+            require_no_recipient(client, row["hash"])
         refunded = client.get("/api/v1/blocks/1/transactions").json["transactions"][1]
         assert (refunded["gasUsed"], refunded["chainFields"]["opGasRefund"]) == ("19000", "2000")
         assert client.get("/readyz").json["unproven"] == []
+
+
+def require_no_recipient(client: FlaskClient, hash_: str) -> None:
+    """A transaction without one is nowhere shown as the creation of a contract, and is read from
+    the node, which gives no nonce for it."""
+    record = client.get(f"/api/v1/transactions/{hash_}").json
+    assert record["unavailable"] is None
+    assert "without a recipient" in record["summary"]["text"]
+    page = client.get(f"/tx/{hash_}").text
+    assert "<dt>To</dt><dd>nobody</dd>" in page
+    assert "new contract" not in page.lower() + client.get("/txs").text.lower()
+    of_blockscout = client.get(f"/api/v2/transactions/{hash_}").json
+    assert "contract_creation" not in of_blockscout["transaction_types"]
+    query = {"module": "account", "action": "txlist", "address": record["fromAddress"]}
+    rows = client.get("/api", query_string=query).json["result"]
+    assert hash_ in [row["hash"] for row in rows]
+    feed = client.get(f"/address/{record['fromAddress']}/feed").text
+    assert hash_ in feed and "Creation" not in feed
 
 
 LIES: list[tuple[str, Json]] = [

@@ -12,6 +12,7 @@ from scan.extensions.transaction_details.transaction_contexts import contexts, i
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.queries import blocks
+from scan.queries.transactions import creates_contract
 
 # Bytes in lists: anybody can send transactions that would fill a page with megabytes.
 LONGEST_INPUT = 16_384
@@ -89,7 +90,7 @@ def _kinds(record: Record, context: Mapping[str, Any]) -> list[str]:
         "token_transfer": context["hasTokenTransfers"],
         "coin_transfer": record["value"] != "0",
         "contract_call": record["methodId"] is not None,
-        "contract_creation": record["toAddress"] is None,
+        "contract_creation": creates_contract(record),
         "blob_transaction": record["type"] == BLOB_TYPE,
         "set_code_transaction": record["type"] == DELEGATING_TYPE,
     }

@@ -32,6 +32,7 @@ from scan.extensions.explanations.summary_parts import (
     recipients_parts,
 )
 from scan.hex import to_hex
+from scan.queries.transactions import creates_contract
 
 FORMS = json.loads(Path(__file__).with_name("summary_sentences.json").read_text(encoding="utf-8"))
 ACTIONS = sorted(
@@ -111,7 +112,8 @@ def _failed(facts: Facts, names: Names) -> Recognised | None:
         reason = f"the contract says {in_quotes(text)}" if facts.is_error_quoted else text
         return Recognised("failed", {"reason": [Part(reason)]}, True)
     if to is None:
-        return Recognised("failed-creation", {}, True)
+        is_creation = creates_contract(facts.transaction)
+        return Recognised(f"failed-{'creation' if is_creation else 'without-recipient'}", {}, True)
     if _calls(facts, names):
         return Recognised("failed-call", _call_values(facts, names), True)
     sent = {"given": [_coin(facts, names)], "recipient": [address_part(names, to)]}
@@ -121,6 +123,8 @@ def _failed(facts: Facts, names: Names) -> Recognised | None:
 def _created(facts: Facts, names: Names) -> Recognised | None:
     if facts.transaction["toAddress"] is not None:
         return None
+    if not creates_contract(facts.transaction):
+        return Recognised("without-recipient", {})
     contract = facts.transaction["contractAddress"]
     shown = [contract_part(names, contract)] if contract else [Part("a contract")]
     if contract and shown[0].text.startswith("0x"):

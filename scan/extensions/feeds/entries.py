@@ -14,6 +14,7 @@ from scan.pages.formatting import (
     short_id,
     short_name,
 )
+from scan.queries.transactions import creates_contract
 
 Record = Mapping[str, Any]
 Names = Mapping[str, Any]
@@ -44,15 +45,17 @@ class Chain(NamedTuple):
 
     def name_of(self, address: str | None) -> str:
         name = (self.names.get(address) or {}).get("name") if address else None
-        return short_name(name) if name else short_address(address) if address else "a new contract"
+        return short_name(name) if name else short_address(address) if address else "nobody"
 
 
 def of_transaction(chain: Chain, record: Record) -> Entry:
     """Return the entry of a transaction, whose `method` is set if it is a call."""
     value = f"{short_amount(record['value'])} {chain.symbol}"
-    what = record.get("method") or ("Payment" if record["toAddress"] else "Creation")
+    is_creation = creates_contract(record)
+    what = record.get("method") or ("Creation" if is_creation else "Payment")
     to = record["toAddress"] or record["contractAddress"]
-    ends = f"from {chain.name_of(record['fromAddress'])} to {chain.name_of(to)}"
+    recipient = "a new contract" if is_creation and to is None else chain.name_of(to)
+    ends = f"from {chain.name_of(record['fromAddress'])} to {recipient}"
     return Entry(
         chain.id_of("transaction", record["blockHash"], record["hash"]),
         f"{'' if record['status'] else 'Failed: '}{short_name(what)}, {value} {ends}",
