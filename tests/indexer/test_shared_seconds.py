@@ -86,6 +86,8 @@ def test_ten_blocks_a_second_are_a_tenth_of_a_second_apart(client: FlaskClient) 
     countdown = etherscan(client, "getblockcountdown", blockno=BLOCKS + 499)
     assert (countdown["RemainingBlock"], countdown["EstimateTimeInSec"]) == ("500", "50.0")
     assert client.get("/api/v2/stats").json["average_block_time"] == 100.0
+    counters = client.get("/stats-service/api/v1/counters").json["counters"]
+    assert {c["id"]: c["value"] for c in counters}["averageBlockTime"] == "0.1"
 
 
 @pytest.mark.parametrize(

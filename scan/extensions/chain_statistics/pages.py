@@ -1,8 +1,7 @@
 """/charts, the chain's statistics by day, and /gas, the price of gas."""
 
 import json
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from itertools import dropwhile
 from typing import Any, NamedTuple
@@ -13,7 +12,14 @@ from scan import parameters
 from scan.ethereum.units import COIN_DECIMALS
 from scan.extensions.chain_statistics import daily_stats, gas
 from scan.extensions.chain_statistics.largest_transfers_of_day import shown_day
-from scan.extensions.charts.svg_charts import DAY_S, Chart, Point, bar_chart, line_chart
+from scan.extensions.charts.svg_charts import (
+    DAY_S,
+    Chart,
+    Point,
+    bar_chart,
+    line_chart,
+    spread_over_seconds,
+)
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.filtered_lists import FilteredList
@@ -103,7 +109,7 @@ def show_gas() -> Response:
 def _gas_charts(blocks: list[dict[str, Any]]) -> list[Chart]:
     """Return charts of the newest blocks, oldest first: how full they were and their base fee."""
     try:
-        times = _spread(
+        times = spread_over_seconds(
             [int(datetime.fromisoformat(block["timestamp"]).timestamp()) for block in blocks]
         )
     except ValueError:
@@ -122,19 +128,6 @@ def _gas_charts(blocks: list[dict[str, Any]]) -> list[Chart]:
         line_chart(fees, title="Base fee, Gwei", decimals=9),
     )
     return [chart for chart in drawn if chart]
-
-
-def _spread(times_s: Sequence[int]) -> list[float]:
-    """Return moments in order, where those that share a second are evenly apart, as many as the
-    fullest second has. Of the first second only the last ones may be known."""
-    blocks_of = Counter(times_s)
-    most = max(blocks_of.values(), default=1)
-    skipped = {time_s: most - blocks_of[time_s] for time_s in times_s[:1]}
-    return [
-        time_s + (place + skipped.get(time_s, 0)) / most
-        for time_s, count in blocks_of.items()
-        for place in range(count)
-    ]
 
 
 class Span(NamedTuple):

@@ -4,6 +4,7 @@ The axes are text beside the SVG, which is stretched to its width: ticks are eve
 no position has to be given in a style.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from itertools import count
@@ -68,6 +69,19 @@ class Chart(NamedTuple):
     @property
     def last(self) -> str:
         return self.readings[-1].time
+
+
+def spread_over_seconds(times_s: Sequence[int]) -> list[float]:
+    """Return moments in order, where those that share a second are evenly apart, as many as the
+    fullest second has. Of the first second only the last ones may be known."""
+    blocks_of = Counter(times_s)
+    most = max(blocks_of.values(), default=1)
+    skipped = {time_s: most - blocks_of[time_s] for time_s in times_s[:1]}
+    return [
+        time_s + (place + skipped.get(time_s, 0)) / most
+        for time_s, count in blocks_of.items()
+        for place in range(count)
+    ]
 
 
 def bar_chart(

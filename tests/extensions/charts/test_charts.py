@@ -2,7 +2,15 @@
 
 import pytest
 
-from scan.extensions.charts.svg_charts import HEIGHT, WIDTH, Chart, Point, bar_chart, line_chart
+from scan.extensions.charts.svg_charts import (
+    HEIGHT,
+    WIDTH,
+    Chart,
+    Point,
+    bar_chart,
+    line_chart,
+    spread_over_seconds,
+)
 
 pytestmark = pytest.mark.check
 
@@ -92,3 +100,10 @@ def test_points_of_one_day_are_told_apart_by_their_times() -> None:
         assert [reading.time for reading in chart.readings] == [f"2024-10-{time}" for time in times]
     assert line_chart(values(1), title="Balance") is None
     assert line_chart([Point(1, 1), Point(1, 2)], title="Balance") is None
+
+
+def test_moments_that_share_a_second_are_evenly_apart() -> None:
+    """Of the first second its last ones are known, of the last one its first ones."""
+    assert spread_over_seconds([]) == []
+    assert spread_over_seconds([3, 5, 17]) == [3, 5, 17]
+    assert spread_over_seconds([3, 4, 4, 4, 4, 5, 5]) == [3.75, 4, 4.25, 4.5, 4.75, 5, 5.25]
