@@ -43,10 +43,7 @@ _NO_BYTES = NoBytes()
 _MALFORMED = (ValueError, KeyError, TypeError, AttributeError)
 _MOST_RECEIPT_ITEMS = 64
 # Fields of a transaction that its bytes have in any type.
-_SIGNED = {
-    **{"nonce": quantity_item, "value": quantity_item, "to": string_item, "input": string_item},
-    "from": string_item,
-}
+_SIGNED = {"nonce": quantity_item, "value": quantity_item, "to": string_item, "input": string_item}
 
 
 class Verdict(NamedTuple):

@@ -120,8 +120,10 @@ class DecodedTransaction(NamedTuple):
         """Whether code may have run that creates contracts or moves coin: the transaction used more
         gas than moving its value takes, or it has input. Without a value it takes less since
         Amsterdam (EIP-2780), so that 21,000 gas may include a call's."""
+        if self.gas_used == 0:
+            return not (self.is_state_sync or self.has_no_parties)
         is_plain = self.gas_used == PLAIN_TRANSFER_GAS and self.method is None and self.value > 0
-        return not (is_plain or self.is_state_sync or self.has_no_parties)
+        return not is_plain
 
 
 class EventLog(NamedTuple):

@@ -141,6 +141,26 @@ def require_no_recipient(client: FlaskClient, hash_: str) -> None:
     assert hash_ in feed and "Creation" not in feed
 
 
+def test_a_type_to_come_is_indexed_by_its_bytes(postgres, template):
+    """As Base's 0x79 (announced), whose fields nobody knows; a signature may be anywhere in it."""
+    stack = OpStack("isthmus", 8453)
+    stack.chain.encodings[0x79] = ("novelField", *stack.chain.encodings[2])
+    stack.begin(1)
+    stack.pay(ALICE, BOB, 5, type=0x79, novelField=9)
+    stack.pay(BOB, ALICE, 6)
+    stack.chain.mine()
+    recording = DemoNode(Recording(stack.chain.lines(has_bytes=True)), 0)
+    with postgres.cloned(template) as url:
+        settings = Indexing(url, recording.url).run_until(1).settings
+        client = create_app(settings).test_client()
+        [row] = client.get(f"/api/v1/transactions?type={0x79}").json["transactions"]
+        assert row["chainFields"]["typeName"] == "unknown"
+        assert int(row["fee"]) == stack.chain.fees[bytes.fromhex(row["hash"][2:])]
+        reasons = {entry["reason"] for entry in client.get("/readyz").json["unproven"]}
+        assert reasons <= {f"senders of transactions of type {0x79}"}
+    recording.stop()
+
+
 LIES: list[tuple[str, Json]] = [
     ("eth_getBlockByNumber", {"from": "0x" + ALICE.hex()}),
     ("eth_getBlockByNumber", {"to": "0x" + ALICE.hex()}),

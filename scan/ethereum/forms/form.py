@@ -50,7 +50,8 @@ class Encoding(NamedTuple):
     transaction: tuple[str, ...]
     # Fields after Ethereum's, of a receipt that has all of them.
     receipt_tail: tuple[str, ...] = ()
-    # Its `input` is all of the transaction but the type: it has no recipient and runs no code.
+    # Its `input` is all of the transaction but the type, and the fields above are nobody's and
+    # nothing: it runs no code.
     is_input: bool = False
 
 

@@ -200,7 +200,7 @@ OP_STACK = Form(
             ("sourceHash", "from", "to", "mint", "value", "gas", "isSystemTx", "input"),
             ("depositNonce", "depositReceiptVersion"),
         ),
-        POST_EXEC: Encoding((), is_input=True),
+        POST_EXEC: Encoding(("from", "to", "gas", "value"), is_input=True),
     },
     message_event=(
         "0x4200000000000000000000000000000000000016",  # L2ToL1MessagePasser
