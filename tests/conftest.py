@@ -25,6 +25,7 @@ import tests.support.clean_environment  # noqa: F401
 from app import RECURSION_LIMIT, create_app
 from bench.seed import seed
 from scan.contracts import account_state
+from scan.ethereum import served_chain
 from scan.extensions.demo.demo_node import DemoNode, start
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, make_system_user, name_in, read_only
@@ -422,9 +423,11 @@ def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="session", autouse=True)
 def patience() -> Iterator[None]:
-    """What a response says of an account's state does not follow from how busy the machine is."""
+    """What a response says of an account's state, and which requests a node receives, does not
+    follow from how busy the machine is."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(account_state, "TIMEOUT_S", 2.5)  # instead of 0.5
+        patch.setattr(served_chain, "CHECK_AGAIN_S", 600.0)  # instead of 5
         yield
 
 

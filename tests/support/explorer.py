@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from threading import Thread
 from typing import Any, NamedTuple
 
 from flask.testing import FlaskClient
@@ -18,10 +19,12 @@ from scan.database.connection import Database
 from scan.extensions.equal_creations import worker as creations_worker
 from scan.extensions.verification_jobs import worker as jobs_worker
 from scan.http.services import Services
+from scan.http.worker_thread import WorkerThread
 from tests.support.anvil import Anvil
 from tests.support.compile_server import compile_json, compile_server
 from tests.support.database import Postgres
 from tests.support.indexing import Indexing
+from tests.support.renewal import AFTER_RENEWAL
 from tests.support.serving import ROOT, wait_until
 from tests.support.solidity import BUILT, NODE, alone, soljson
 
@@ -51,13 +54,22 @@ class Explorer:
     @contextmanager
     def running_jobs(self) -> Iterator[None]:
         """Runs verification jobs, and compares creations, as gunicorn does in its worker."""
-        services: Services = self.app.extensions["scan"]
-        threads = [*creations_worker.threads(services), *jobs_worker.threads(services)]
-        for thread in threads:
-            thread.start()
+        threads: list[WorkerThread] = []
+
+        def start() -> None:
+            while threads:  # each takes up to a second to end, for which no test waits
+                Thread(target=threads.pop().stop).start()
+            services: Services = self.app.extensions["scan"]
+            threads.extend((*creations_worker.threads(services), *jobs_worker.threads(services)))
+            for thread in threads:
+                thread.start()
+
+        start()
+        self.app.extensions[AFTER_RENEWAL] = [start]
         try:
             yield
         finally:
+            del self.app.extensions[AFTER_RENEWAL]
             for thread in threads:
                 thread.stop()
 

@@ -9,6 +9,10 @@ import pytest
 from app import renew
 from scan.http.application import Application
 
+# In an application's extensions: what is called once it has been renewed, such as what restarts
+# threads that run beside serving.
+AFTER_RENEWAL = "tests.after_renewal"
+
 
 @contextmanager
 def renewing() -> Iterator[Callable[[], None]]:
@@ -23,7 +27,10 @@ def renewing() -> Iterator[Callable[[], None]]:
 
     def renew_served() -> None:
         while served:
-            renew(served.pop())
+            application = served.pop()
+            renew(application)
+            for call_after in application.extensions.get(AFTER_RENEWAL, ()):
+                call_after()
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Application, "__call__", call)
