@@ -108,11 +108,11 @@ def test_rows_that_are_not_the_nodes_are_found(copied, monkeypatch, capsys):
     assert [text for text in texts if text not in printed] == []
 
 
-def test_an_indexer_at_work_keeps_repair_away(indexed, monkeypatch, capsys):
+def test_an_indexer_at_work_keeps_repair_away(own_index, monkeypatch, capsys):
     monkeypatch.setattr(audit, "LOCK_WAIT_S", 0.1)
-    assert run(indexed.settings, repair=True) == audit.NOT_COMPARED
+    assert run(own_index.settings, repair=True) == audit.NOT_COMPARED
     assert "stop it before --repair" in capsys.readouterr().out
-    assert status(indexed.settings.database_url)["problem"] is None
+    assert status(own_index.settings.database_url)["problem"] is None
 
 
 def test_every_root_of_the_chain_is_computed(scenario):
