@@ -331,13 +331,8 @@ def indexed_template(postgres: Postgres, template: str, scenario: Played) -> Ite
 @pytest.fixture(scope="session")
 def indexed(postgres: Postgres, indexed_template: str, scenario: Played) -> Iterator[Indexing]:
     """A copy of that database, which can only be read."""
-    node = scenario.anvil
-    with (
-        postgres.cloned(indexed_template) as url,
-        Indexing(url, node.url, until=node.head()) as indexing,
-        read_only(url),
-    ):
-        yield indexing
+    with postgres.cloned(indexed_template) as url, read_only(url):
+        yield Indexing(url, scenario.anvil.url)  # which does not follow it
 
 
 @pytest.fixture(scope="module")
@@ -371,12 +366,8 @@ def demo_template(postgres: Postgres, template: str, demo_node: DemoNode) -> Ite
 @pytest.fixture(scope="session")
 def demo(postgres: Postgres, demo_template: str, demo_node: DemoNode) -> Iterator[Indexing]:
     """A copy of that database, which can only be read."""
-    with (
-        postgres.cloned(demo_template) as url,
-        Indexing(url, demo_node.url, until=demo_node.recording.head) as indexing,
-        read_only(url),
-    ):
-        yield indexing
+    with postgres.cloned(demo_template) as url, read_only(url):
+        yield Indexing(url, demo_node.url)
 
 
 @pytest.fixture(scope="session")

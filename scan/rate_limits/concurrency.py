@@ -21,6 +21,7 @@ class ConcurrencyLimit:
         places_per_client: int | None = None,
         clients_wait: bool = False,
         places_in_line: int | None = None,
+        takes_turns: bool = False,
         busy: str,
         retry_after_s: int = 2,
     ) -> None:
@@ -29,13 +30,14 @@ class ConcurrencyLimit:
 
         With `clients_wait`, a client that holds its maximum waits for one of its own places. With
         `places_in_line` so many wait at most, one of each client: who waits holds a thread. With
-        both, as many may wait as have their turn within PLACE_WAIT_S if each place is held as long
-        as the last one was, or as the present ones have been by now.
+        `takes_turns` more may wait, as many as have their turn within PLACE_WAIT_S if each place is
+        held as long as the last one was, or as the present ones have been by now.
         """
         self._places = places
         self._places_per_client = places_per_client or places
         self._clients_wait = clients_wait
         self._places_in_line = places_in_line
+        self._takes_turns = takes_turns
         self._waiting: list[Hashable] = []
         self._busy = busy
         self._retry_after_s = retry_after_s
@@ -93,7 +95,7 @@ class ConcurrencyLimit:
     def _line_is_full(self, client: Hashable) -> bool:
         turns = (len(self._waiting) + 1) / self._places_per_client
         held_s = max(self._held_s, self._unchanged_s(client))
-        has_turn_soon = self._clients_wait and turns * held_s <= PLACE_WAIT_S
+        has_turn_soon = self._takes_turns and turns * held_s <= PLACE_WAIT_S
         if self._places_in_line is None or has_turn_soon:
             return False
         return len(self._waiting) >= self._places_in_line or client in self._waiting
@@ -135,13 +137,15 @@ def unbounded_statements() -> ConcurrencyLimit:
         places_per_client=1,
         clients_wait=True,
         places_in_line=2,
+        takes_turns=True,
         busy="Too many queries with combined filters are running; try again shortly.",
     )
 
 
 def processor_places() -> ConcurrencyLimit:
     """Return the limit of requests that take the processor long, as for a transaction's 12,000 logs
-    or a page as Markdown: others share the interpreter with each of them."""
+    or a page as Markdown: others share the interpreter with each of them, and one of a client waits,
+    as the next turn is no matter of milliseconds."""
     return ConcurrencyLimit(
         2,
         places_per_client=1,
@@ -169,6 +173,7 @@ class WaitingThreads(ConcurrencyLimit):
             places_per_client=places_per_client,
             clients_wait=True,
             places_in_line=places_in_line,
+            takes_turns=True,
             busy="Too many requests are waiting for the node or a compiler; try again shortly.",
             retry_after_s=1,
         )

@@ -167,7 +167,7 @@ def test_a_contract_is_verified_and_read(
     files = page.call("DOM.querySelector", nodeId=root, selector="input[type=file]")["nodeId"]
     page.call("DOM.setFileInputFiles", nodeId=files, files=[str(source)])
     page.click("form[action$='verify#verify'] button")
-    page.wait("document.querySelector('.badge.good') && document.readyState === 'complete'")
+    page.wait("document.querySelector('.badge.good') && document.querySelector('.source')")
     assert "uint256 public stored" in page.text(".source")
     page.open(f"{explorer_url}/address/{address}?tab=contract&view=read")
     page.evaluate(

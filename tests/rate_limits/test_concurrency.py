@@ -39,9 +39,7 @@ def test_nobody_waits_for_a_place_while_those_who_hold_one_are_stuck() -> None:
     assert places.refusal("e", wait_s=30.0) and not places.take("e", wait_s=30.0)
 
 
-@pytest.mark.parametrize(
-    ("make", "most"), [(WaitingThreads, 2), (unbounded_statements, 1), (processor_places, 1)]
-)
+@pytest.mark.parametrize(("make", "most"), [(WaitingThreads, 2), (unbounded_statements, 1)])
 def test_a_place_that_is_held_for_moments_is_waited_for_by_all(
     make: Callable[[], ConcurrencyLimit], most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -235,7 +235,7 @@ def test_logs_of_a_busy_contract_come_from_a_slow_node(
     """Which does not answer for more than four blocks in time: no page needs them all, and the
     list is not counted. Cursors lead to its end."""
     node, client = lying
-    monkeypatch.setattr("scan.extensions.logs.node_logs.BATCH_TIMEOUT_S", 0.2)
+    monkeypatch.setattr("scan.extensions.logs.node_logs.BATCH_TIMEOUT_S", 1.0)
     monkeypatch.setattr("scan.extensions.logs.node_logs.COUNT_S", 0.1)
     ended = threading.Event()
 
