@@ -5,18 +5,19 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from scan.ethereum.blocks import BlockJson, read_json
+from scan.ethereum.blocks import BlockJson, MalformedBlock, read_json
 from scan.ethereum.client import MAX_ANSWER_BYTES, AnswerTooLarge, NodeError, RpcError
 from scan.ethereum.transport import require_few_elements
 from scan.hex import BadHex, data, quantity
 
 _T = TypeVar("_T")
+UNREAD = (AnswerTooLarge, MalformedBlock)  # what stands for a part of a block that is not read yet
 
 
 def read_part(result: Any, type_: Any, number: int) -> Any:
-    """Return a result as the struct `type_`, or AnswerTooLarge; an error, or null, unchanged.
+    """Return a result as the struct `type_`, or one of UNREAD; an error, or null, unchanged.
 
-    Results come parsed over a socket, raw over HTTP. Raises MalformedBlock.
+    Results come parsed over a socket, raw over HTTP.
     """
     if isinstance(result, msgspec.Raw):
         try:
@@ -25,11 +26,14 @@ def read_part(result: Any, type_: Any, number: int) -> Any:
             return error
     elif not isinstance(result, dict | list):
         return result
-    return read_json(result, type_, number)
+    try:
+        return read_json(result, type_, number)
+    except MalformedBlock as error:
+        return error
 
 
 def transaction_hashes(header: Any, number: int) -> list[Any]:
-    if isinstance(header, AnswerTooLarge):
+    if isinstance(header, UNREAD):
         return []
     block = read_json(header, BlockJson, number)
     return [transaction.hash for transaction in block.transactions]
@@ -45,7 +49,7 @@ class MissingPart(NodeError):
 
 def present(answer: Any, name: str, number: int) -> Any:
     """Return the answer unchanged. Raises MissingPart if it is an error or null."""
-    if isinstance(answer, AnswerTooLarge):
+    if isinstance(answer, UNREAD):
         return answer
     if isinstance(answer, RpcError):
         raise MissingPart(
