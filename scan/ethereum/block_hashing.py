@@ -91,7 +91,7 @@ def uncompared(header: Any, receipts: Sequence[Any], chain_id: int | None) -> li
     words = ["a state sync"] if _has_uncovered_end(header, receipts, chain_id) else []
     are_plain = type(header) is BlockJson and FormReceiptJson not in map(type, receipts)
     form, is_proven = match_of_records(header, receipts, chain_id, are_plain=are_plain)
-    if not is_proven:
+    if not is_proven and not words:
         words.append(f"fields of {form.name if form else 'a chain of its own form'}")
     named = FORM_OF_CHAIN.get(chain_id) if chain_id is not None else None
     if named and not form and named.l1_fees is not no_amounts and receipts:

@@ -6,7 +6,13 @@ from typing import Any, TypeVar
 import msgspec
 
 from scan.ethereum.blocks import BlockJson, MalformedBlock, read_json
-from scan.ethereum.client import MAX_ANSWER_BYTES, AnswerTooLarge, NodeError, RpcError
+from scan.ethereum.client import (
+    MAX_ANSWER_BYTES,
+    AnswerTooLarge,
+    MalformedResponse,
+    NodeError,
+    RpcError,
+)
 from scan.ethereum.transport import require_few_elements
 from scan.hex import BadHex, data, quantity
 
@@ -91,6 +97,6 @@ def checked_answer(read: Callable[[], _T]) -> _T:
     try:
         return read()
     except (BadHex, KeyError, TypeError) as error:
-        raise NodeError(f"the node's response is malformed: {error}") from error
+        raise MalformedResponse(f"the node's response is malformed: {error}") from error
     except RpcError as error:
         raise NodeError(f"the node returned an error: {error}") from error

@@ -23,7 +23,7 @@ from scan.indexer.block_answers import (
     result_of,
 )
 from scan.indexer.block_check import OWN_HEADER, BlockChecker
-from scan.indexer.block_traces import make_trace_reader
+from scan.indexer.block_traces import TracedBlock, make_trace_reader
 from scan.indexer.node_reader import LargeReceipts, NodeReader, is_large
 
 log = logging.getLogger(__name__)
@@ -83,9 +83,10 @@ class BlockSource:
     def head(self) -> tuple[int, int]:
         """Return the newest block number, and the chain id, in one request."""
         number, chain_id = self._node.batch([Call("eth_blockNumber", ()), Call("eth_chainId", ())])
-        return checked_answer(
-            lambda: (block_number(result_of(number)), quantity(result_of(chain_id)))
-        )
+        with self._node.resting_if_malformed():
+            return checked_answer(
+                lambda: (block_number(result_of(number)), quantity(result_of(chain_id)))
+            )
 
     def known_chain_id(self) -> int:
         """Return the chain id of the database, or else the one that the node gave first."""
@@ -99,7 +100,8 @@ class BlockSource:
         self._chain_id = chain_id
 
     def chain_id(self) -> int:
-        return checked_answer(lambda: quantity(self._node.call("eth_chainId")))
+        with self._node.resting_if_malformed():
+            return checked_answer(lambda: quantity(self._node.call("eth_chainId")))
 
     def genesis_hash(self) -> bytes:
         """Return the hash of block 0. Raises HistoryPruned, NodeError."""
@@ -113,7 +115,8 @@ class BlockSource:
     def hash_at(self, number: int) -> bytes | None:
         """Return the hash of the node's block `number`; None if the node has none."""
         [header] = self._node.batch([Call("eth_getBlockByNumber", (hex(number), False))])
-        return checked_answer(lambda: block_hash(header))
+        with self._node.resting_if_malformed():
+            return checked_answer(lambda: block_hash(header))
 
     def blocks(self, first: int, last: int) -> list[FetchedBlock]:
         """Return the blocks from `first` up to `last`, or fewer where they are large, at least one.
@@ -137,8 +140,15 @@ class BlockSource:
                 break
         return [
             FetchedBlock(block.with_failed(traced.failed), *traced[:3])
-            for block, traced in zip(blocks, self._traces.read(blocks), strict=False)
+            for block, traced in zip(blocks, self._traced(blocks), strict=False)
         ]
+
+    def _traced(self, blocks: list[DecodedBlock]) -> list[TracedBlock]:
+        try:
+            return self._traces.read(blocks)
+        except MalformedBlock:
+            self._node.rest()
+            raise
 
     def untraced(self, block: DecodedBlock) -> FetchedBlock:
         """Return a block that was not read here, without traces."""

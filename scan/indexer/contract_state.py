@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from scan.ethereum.block_parameter import BlockId
-from scan.ethereum.client import MAX_BATCH, Call, Node, NodeError, RpcError
+from scan.ethereum.client import MAX_BATCH, Call, MalformedResponse, Node, NodeError, RpcError
 from scan.ethereum.token_metadata import MAX_TEXT_BYTES, NAME, SYMBOL, cut_text
 from scan.hex import BadHex, data, quantity, to_hex
 
@@ -61,10 +61,15 @@ class StateReader:
             latest = self._read_chunk([chunk[n] for n in pruned], ["latest" for _ in pruned])
             for index, result in zip(pruned, latest, strict=True):
                 results[index] = result
-            yield from zip(chunk, map(_bytes_or_revert, chunk, results), strict=True)
+            with self._node.resting_if_malformed():
+                yield from zip(chunk, map(_bytes_or_revert, chunk, results), strict=True)
 
     def balances(self, addresses: Sequence[bytes], block: BlockId) -> list[int]:
         """Return the balances of addresses in wei, in their order."""
+        with self._node.resting_if_malformed():
+            return self._balances(addresses, block)
+
+    def _balances(self, addresses: Sequence[bytes], block: BlockId) -> list[int]:
         calls = [Call("eth_getBalance", (to_hex(address), block)) for address in addresses]
         balances = []
         for result in map(_require_state, self._node.results(calls)):
@@ -74,7 +79,7 @@ class StateReader:
                 balances.append(quantity(result))
             except BadHex as error:
                 reason = f"the node's response to eth_getBalance is malformed: {error}"
-                raise NodeError(reason) from error
+                raise MalformedResponse(reason) from error
         return balances
 
     def _read_chunk(self, queries: Sequence[StateQuery], blocks: Sequence[object]) -> list[Any]:
@@ -83,7 +88,8 @@ class StateReader:
         calls = [_call(query, block) for query, block in zip(queries, blocks, strict=True)]
         most_bytes = MAX_BYTES if queries and queries[0].data is not None else None
         results = self._node.results(calls, most_bytes=most_bytes)
-        return list(map(_without_excess, queries, results))
+        with self._node.resting_if_malformed():
+            return list(map(_without_excess, queries, results))
 
 
 def _chunks(queries: list[StateQuery]) -> Iterator[list[StateQuery]]:
@@ -135,7 +141,9 @@ def _bytes_or_revert(query: StateQuery, result: Any) -> bytes | None:
         raise NodeError(f"the node returned an error for {_method(query)}: {result}")
     content = _data(query, result)
     if query.data is None and len(content) > MAX_CODE_BYTES:
-        raise NodeError(f"the node's response to eth_getCode is malformed: {len(content)} bytes")
+        raise MalformedResponse(
+            f"the node's response to eth_getCode is malformed: {len(content)} bytes"
+        )
     return content
 
 
@@ -144,4 +152,4 @@ def _data(query: StateQuery, result: Any) -> bytes:
         return data(result)
     except BadHex as error:
         method = _method(query)
-        raise NodeError(f"the node's response to {method} is malformed: {error}") from error
+        raise MalformedResponse(f"the node's response to {method} is malformed: {error}") from error

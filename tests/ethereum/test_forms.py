@@ -39,9 +39,7 @@ def received(transaction: Json, **fields: Any) -> Json:
     }
 
 
-def decoded(
-    *pairs: tuple[Json, Json], chain_id: int | None = None, **block: Any
-) -> DecodedBlock:
+def decoded(*pairs: tuple[Json, Json], chain_id: int | None = None, **block: Any) -> DecodedBlock:
     """Of the chain that its first transaction names, by default."""
     if chain_id is None and pairs:
         chain_id = int(pairs[0][0].get("chainId", "0x0"), 16)
