@@ -3,7 +3,7 @@
 import logging
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import orjson
@@ -136,15 +136,6 @@ class Node:
         """Let the node that serves now rest for REST_AFTER_FAILURE_S, where there is another."""
         if not self.is_single:
             self._resting_until[self._usable_urls()[0]] = time.monotonic() + REST_AFTER_FAILURE_S
-
-    @contextmanager
-    def resting_if_malformed(self) -> Iterator[None]:
-        """Let the node rest whose response is found to be malformed within the context."""
-        try:
-            yield
-        except MalformedResponse:
-            self.rest()
-            raise
 
     def call(
         self,

@@ -10,6 +10,7 @@ from scan.ethereum.client import (
     MAX_ANSWER_BYTES,
     AnswerTooLarge,
     MalformedResponse,
+    Node,
     NodeError,
     RpcError,
 )
@@ -17,6 +18,8 @@ from scan.ethereum.transport import require_few_elements
 from scan.hex import BadHex, data, quantity
 
 _T = TypeVar("_T")
+# Of what one node alone does not have right: a fault may pass. With several nodes each is asked.
+READS = 3
 UNREAD = (AnswerTooLarge, MalformedBlock)  # what stands for a part of a block that is not read yet
 
 
@@ -100,3 +103,14 @@ def checked_answer(read: Callable[[], _T]) -> _T:
         raise MalformedResponse(f"the node's response is malformed: {error}") from error
     except RpcError as error:
         raise NodeError(f"the node returned an error: {error}") from error
+
+
+def read_again(node: Node, read: Callable[[], _T]) -> _T:
+    """Return what `read` returns. Where the response is malformed, the node rests, and the next one
+    is asked. Raises MalformedResponse and MalformedBlock after READS."""
+    for _ in range(READS - 1):
+        try:
+            return read()
+        except (MalformedResponse, MalformedBlock):
+            node.rest()
+    return read()

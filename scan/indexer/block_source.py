@@ -16,20 +16,20 @@ from scan.ethereum.internal_transfers import InternalTransfer
 from scan.hex import quantity
 from scan.indexer import pruned_history
 from scan.indexer.block_answers import (
+    READS,
     MissingPart,
     block_hash,
     block_number,
     checked_answer,
+    read_again,
     result_of,
 )
 from scan.indexer.block_check import OWN_HEADER, BlockChecker
-from scan.indexer.block_traces import TracedBlock, make_trace_reader
+from scan.indexer.block_traces import make_trace_reader
 from scan.indexer.node_reader import LargeReceipts, NodeReader, is_large
 
 log = logging.getLogger(__name__)
 
-# Of a block that one node alone does not prove: a fault may pass. With several nodes each is asked.
-READS = 3
 MAX_REASON_CHARACTERS = 500
 FETCHED_BYTES = 4 * 1024 * 1024  # of rows, of the blocks that one blocks() returns
 ROW_BYTES = 512
@@ -82,11 +82,15 @@ class BlockSource:
 
     def head(self) -> tuple[int, int]:
         """Return the newest block number, and the chain id, in one request."""
-        number, chain_id = self._node.batch([Call("eth_blockNumber", ()), Call("eth_chainId", ())])
-        with self._node.resting_if_malformed():
+        calls = [Call("eth_blockNumber", ()), Call("eth_chainId", ())]
+
+        def read() -> tuple[int, int]:
+            number, chain_id = self._node.batch(calls)
             return checked_answer(
                 lambda: (block_number(result_of(number)), quantity(result_of(chain_id)))
             )
+
+        return read_again(self._node, read)
 
     def known_chain_id(self) -> int:
         """Return the chain id of the database, or else the one that the node gave first."""
@@ -100,8 +104,10 @@ class BlockSource:
         self._chain_id = chain_id
 
     def chain_id(self) -> int:
-        with self._node.resting_if_malformed():
+        def read() -> int:
             return checked_answer(lambda: quantity(self._node.call("eth_chainId")))
+
+        return read_again(self._node, read)
 
     def genesis_hash(self) -> bytes:
         """Return the hash of block 0. Raises HistoryPruned, NodeError."""
@@ -114,9 +120,13 @@ class BlockSource:
 
     def hash_at(self, number: int) -> bytes | None:
         """Return the hash of the node's block `number`; None if the node has none."""
-        [header] = self._node.batch([Call("eth_getBlockByNumber", (hex(number), False))])
-        with self._node.resting_if_malformed():
+        calls = [Call("eth_getBlockByNumber", (hex(number), False))]
+
+        def read() -> bytes | None:
+            [header] = self._node.batch(calls)
             return checked_answer(lambda: block_hash(header))
+
+        return read_again(self._node, read)
 
     def blocks(self, first: int, last: int) -> list[FetchedBlock]:
         """Return the blocks from `first` up to `last`, or fewer where they are large, at least one.
@@ -138,17 +148,11 @@ class BlockSource:
             size += ROW_BYTES * (len(block.transactions) + len(block.logs) + data_bytes // 64)
             if size >= FETCHED_BYTES:
                 break
+        traces = read_again(self._node, lambda: self._traces.read(blocks))
         return [
             FetchedBlock(block.with_failed(traced.failed), *traced[:3])
-            for block, traced in zip(blocks, self._traced(blocks), strict=False)
+            for block, traced in zip(blocks, traces, strict=False)
         ]
-
-    def _traced(self, blocks: list[DecodedBlock]) -> list[TracedBlock]:
-        try:
-            return self._traces.read(blocks)
-        except MalformedBlock:
-            self._node.rest()
-            raise
 
     def untraced(self, block: DecodedBlock) -> FetchedBlock:
         """Return a block that was not read here, without traces."""

@@ -1,12 +1,14 @@
 """Code, balances and return values of contracts at a block."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from scan.ethereum.block_parameter import BlockId
 from scan.ethereum.client import MAX_BATCH, Call, MalformedResponse, Node, NodeError, RpcError
 from scan.ethereum.token_metadata import MAX_TEXT_BYTES, NAME, SYMBOL, cut_text
 from scan.hex import BadHex, data, quantity, to_hex
+from scan.indexer.block_answers import read_again
 
 __all__ = ["BlockId", "StateQuery", "StateReader"]
 
@@ -50,24 +52,26 @@ class StateReader:
         pruned the state of a block, the latest state is read instead.
         """
         for chunk in _chunks(list(dict.fromkeys(queries))):
-            results = self._read_chunk(chunk, [query.block for query in chunk])
-            for result in results:
-                _require_state(result)
-            pruned = [
-                index
-                for index, result in enumerate(results)
-                if isinstance(result, RpcError) and (result.is_missing_state or result.is_pruned)
-            ]
-            latest = self._read_chunk([chunk[n] for n in pruned], ["latest" for _ in pruned])
-            for index, result in zip(pruned, latest, strict=True):
-                results[index] = result
-            with self._node.resting_if_malformed():
-                yield from zip(chunk, map(_bytes_or_revert, chunk, results), strict=True)
+            read = partial(self._chunk_results, chunk)
+            yield from zip(chunk, read_again(self._node, read), strict=True)
+
+    def _chunk_results(self, chunk: Sequence[StateQuery]) -> list[bytes | None]:
+        results = self._read_chunk(chunk, [query.block for query in chunk])
+        for result in results:
+            _require_state(result)
+        pruned = [
+            index
+            for index, result in enumerate(results)
+            if isinstance(result, RpcError) and (result.is_missing_state or result.is_pruned)
+        ]
+        latest = self._read_chunk([chunk[n] for n in pruned], ["latest" for _ in pruned])
+        for index, result in zip(pruned, latest, strict=True):
+            results[index] = result
+        return [*map(_bytes_or_revert, chunk, results)]
 
     def balances(self, addresses: Sequence[bytes], block: BlockId) -> list[int]:
         """Return the balances of addresses in wei, in their order."""
-        with self._node.resting_if_malformed():
-            return self._balances(addresses, block)
+        return read_again(self._node, partial(self._balances, addresses, block))
 
     def _balances(self, addresses: Sequence[bytes], block: BlockId) -> list[int]:
         calls = [Call("eth_getBalance", (to_hex(address), block)) for address in addresses]
@@ -88,8 +92,7 @@ class StateReader:
         calls = [_call(query, block) for query, block in zip(queries, blocks, strict=True)]
         most_bytes = MAX_BYTES if queries and queries[0].data is not None else None
         results = self._node.results(calls, most_bytes=most_bytes)
-        with self._node.resting_if_malformed():
-            return list(map(_without_excess, queries, results))
+        return list(map(_without_excess, queries, results))
 
 
 def _chunks(queries: list[StateQuery]) -> Iterator[list[StateQuery]]:
