@@ -61,6 +61,9 @@ def without_foreign_fields(sent: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+_NO_TRANSACTIONS: Values = {"type": (), "from": ()}
+
+
 class Match(NamedTuple):
     """The form of a block, None where it is Ethereum's, and whether the chain id, the header or a
     root shows it; else fields do that no hash covers."""
@@ -79,6 +82,7 @@ def match(block: Any, sent: Values, received: Values, chain_id: int | None) -> M
     by a root, and else by fields that no hash covers."""
     if chain_id in FORM_OF_CHAIN:
         form = FORM_OF_CHAIN[chain_id]
+        sent = sent or _NO_TRANSACTIONS
         is_shown = form is None or form.shows is None or form.shows(block, sent, received)
         return Match(form if is_shown else None, True)
     if form := _form_by_header(block) or form_by_root(block):
