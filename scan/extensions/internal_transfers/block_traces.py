@@ -11,8 +11,8 @@ from scan.ethereum.client import (
     MAX_ANSWER_BYTES,
     AnswerTooLarge,
     Call,
-    MalformedResponse,
     Node,
+    NodeError,
     RpcError,
     TimedOut,
 )
@@ -228,7 +228,7 @@ class NodeTraceReader(TraceReader):
         """Log that a block has no traces. Raises NodeError if a retry may succeed."""
         failures = self._trace_failures[block.hash] = self._trace_failures.get(block.hash, 0) + 1
         if failures < TRACE_ATTEMPTS:
-            raise MalformedResponse(f"the node cannot trace block {block.number} now: {reason}")
+            raise NodeError(f"the node cannot trace block {block.number} now: {reason}")
         log.warning("block %d cannot be traced: %s", block.number, reason)
 
 
