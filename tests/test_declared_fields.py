@@ -44,6 +44,7 @@ MADE = {
         *("timestamp", "transaction_count", "gas_price_sum", "withdrawal_count", "traced"),
         *("transactions_before", "token_transfers_before", "dex_trades_before", "logs_before"),
         *("internal_transfers_before", "traced_before", "untraced_before", "log_count"),
+        "unproven_before",
         *("token_transfer_count", "dex_trade_count", "internal_transfer_count"),
     },
     "transactions": {"ordinal", "block_number"},

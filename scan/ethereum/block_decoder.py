@@ -59,8 +59,11 @@ from scan.hex import BadHex, data, quantity
 FIRST_CANCUN_S = 1_705_473_120  # of Goerli, the first public chain with Cancun
 
 
-def decode_block(block: Any, receipts: Any, number: int) -> DecodedBlock:
-    """Decode block `number` from eth_getBlockByNumber (with transactions) and its receipts.
+def decode_block(
+    block: Any, receipts: Any, number: int, chain_id: int | None = None
+) -> DecodedBlock:
+    """Decode block `number` of a chain from eth_getBlockByNumber (with transactions) and its
+    receipts.
 
     Both are of any form that read_json() takes. Receipts may be an iterator: then the logs of each
     are decoded, and its JSON is released, before the next one is taken.
@@ -79,7 +82,9 @@ def decode_block(block: Any, receipts: Any, number: int) -> DecodedBlock:
         read = read_json(receipts, ReceiptsJson, number)
         _require(None not in read, number, "a receipt is missing")
         logs = _checked(number, _logs, [receipt.logs for receipt in read], 0)
-    decoded: DecodedBlock = _checked(number, _block, block, _of_one_type(read), logs, number)
+    decoded: DecodedBlock = _checked(
+        number, _block, block, _of_one_type(read), logs, number, chain_id
+    )
     return decoded
 
 
@@ -97,7 +102,9 @@ def _checked(number: int, decode: Callable[..., Any], *arguments: Any) -> Any:
         raise MalformedBlock(f"block {number}: {type(error).__name__}: {error}") from error
 
 
-def _block(block: Any, receipts: Sequence[Any], logs: list[EventLog], number: int) -> DecodedBlock:
+def _block(
+    block: Any, receipts: Sequence[Any], logs: list[EventLog], number: int, chain_id: int | None
+) -> DecodedBlock:
     _require(quantity(block.number) == number, number, "it has another number")
     _require(len(receipts) == len(block.transactions), number, "receipts are missing or too many")
     _require(
@@ -107,7 +114,7 @@ def _block(block: Any, receipts: Sequence[Any], logs: list[EventLog], number: in
     )
     sent, received = ({}, {}) if not receipts else map(_fields, (block.transactions, receipts))
     sent = without_foreign_fields(sent)
-    form = form_of(block, sent, received)
+    form = form_of(block, sent, received, chain_id)
     if form and receipts:  # the structs have the form's fields only where a record showed one
         nothing = (None,) * len(receipts)
         sent = dict.fromkeys(TRANSACTION_FIELDS, nothing) | sent

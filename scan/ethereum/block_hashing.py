@@ -3,7 +3,7 @@
 Records are the structs of scan/ethereum/blocks.py.
 """
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -17,13 +17,12 @@ from scan.ethereum.block_encoding import (
     type_number,
 )
 from scan.ethereum.blocks import BlockJson, FormReceiptJson
-from scan.ethereum.forms.form import Form, no_amounts
+from scan.ethereum.forms.form import Encoding, Form, no_amounts
 from scan.ethereum.forms.matching import (
     FORM_OF_CHAIN,
     FORMS,
-    chain_id_of,
-    form_of_records,
     has_uncovered_end,
+    match_of_records,
 )
 from scan.ethereum.keccak import keccak256
 from scan.ethereum.merkle_trie import list_root
@@ -34,6 +33,14 @@ ETHEREUM = Form("Ethereum")
 # Fields that follow from the place of a receipt or log. EthereumJS numbers logs otherwise, and
 # anvil names receipts of deposits that it sends in another's name by a hash of its own.
 OUT_OF_PLACE = TRANSACTION_HASH, LOG_INDEX = "transactionHash of receipts", "logIndex of logs"
+
+# Forms that have one type have one tail; receipts of other forms lack its fields.
+_TAILS = {
+    number: encoding
+    for form in FORMS
+    for number, encoding in form.encodings.items()
+    if encoding.receipt_tail
+}
 
 
 def header_hash(header: Any) -> bytes:
@@ -64,53 +71,37 @@ def uncles_hash(uncles: Sequence[Any]) -> bytes:
 NO_UNCLES = uncles_hash(())
 
 
-def own_form(header: Any, receipts: Sequence[Any]) -> Form:
+def own_form(header: Any, receipts: Sequence[Any], chain_id: int | None) -> Form:
     """Return the form by which the block's roots are computed: Ethereum's, unless a transaction has
     a type of the chain's own."""
-    own = _types(header.transactions) - TRANSACTION_FIELDS.keys()
-    if not own:
+    if not _types(header.transactions) - TRANSACTION_FIELDS.keys():
         return ETHEREUM
-    form = form_of_records(header, receipts) or ETHEREUM
-    if chain_id_of(header.transactions) is None:
-        form = next((other for other in FORMS if _has_its_transactions(header, own, other)), form)
-    return form
+    if chain_id in FORM_OF_CHAIN:
+        return FORM_OF_CHAIN[chain_id] or ETHEREUM
+    return match_of_records(header, receipts, chain_id).form or ETHEREUM
 
 
 def _types(transactions: Sequence[Any]) -> set[int]:
     return {type_number(type_) for type_ in {t.type for t in transactions}}
 
 
-def _has_its_transactions(header: Any, own: Set[int], form: Form) -> bool:
-    """Return whether transactionsRoot agrees with the transactions as `form` encodes them. Deposits
-    name no chain, so in a block of deposits alone only the root tells the form."""
-    if not own <= form.encodings.keys():
-        return False
-    with suppress(ValueError, TypeError):
-        return transactions_root(header.transactions, form) == data(header.transactionsRoot)
-    return False
-
-
-def uncompared(header: Any, receipts: Sequence[Any]) -> list[str]:
+def uncompared(header: Any, receipts: Sequence[Any], chain_id: int | None) -> list[str]:
     """Return the parts of a block that no root covers, in words: a state sync, a form that is known
-    by its fields alone, as no transaction names the chain, and fees for L1 that some receipts lack.
-    """
-    is_named = chain_id_of(header.transactions) in FORM_OF_CHAIN
-    words = ["a state sync"] if not is_named and has_uncovered_end(header) else []
-    if type(header) is BlockJson and FormReceiptJson not in map(type, receipts):
-        return words
-    form = form_of_records(header, receipts) or ETHEREUM
-    if (
-        form.signs
-        and not is_named
-        and not _types(header.transactions).isdisjoint(TRANSACTION_FIELDS)
-    ):
-        words.append(f"fields of {form.name}")
-    if form.l1_fees is not no_amounts and _lacks_l1_fees(header, receipts, form, is_named=is_named):
+    by its fields alone, and fees for L1 that receipts lack."""
+    words = ["a state sync"] if _has_uncovered_end(header, receipts, chain_id) else []
+    are_plain = type(header) is BlockJson and FormReceiptJson not in map(type, receipts)
+    form, is_proven = match_of_records(header, receipts, chain_id, are_plain=are_plain)
+    if not is_proven and not words:
+        words.append(f"fields of {form.name if form else 'a chain of its own form'}")
+    named = FORM_OF_CHAIN.get(chain_id) if chain_id is not None else None
+    if named and not form and named.l1_fees is not no_amounts and receipts:
+        words.append(f"no transaction shows {named.name}")
+    if form and form.l1_fees is not no_amounts and _lacks_l1_fees(header, receipts, form, named):
         words.append("receipts without a fee for L1")
     return words
 
 
-def _lacks_l1_fees(header: Any, receipts: Sequence[Any], form: Form, *, is_named: bool) -> bool:
+def _lacks_l1_fees(header: Any, receipts: Sequence[Any], form: Form, named: Form | None) -> bool:
     """Return whether a transaction that pays has no fee for L1, though it is one of a chain whose
     transactions have it, as its id or another receipt says."""
     sent = {"type": [transaction.type for transaction in header.transactions]}
@@ -120,18 +111,24 @@ def _lacks_l1_fees(header: Any, receipts: Sequence[Any], form: Form, *, is_named
         for receipt, free in zip(receipts, is_free, strict=True)
         if not free
     ]
-    return None in fees and (is_named or fees.count(None) < len(fees))
+    return None in fees and (named is not None or fees.count(None) < len(fees))
 
 
-def covered_by_roots(header: Any, receipts: Sequence[Any]) -> tuple[Sequence[Any], Sequence[Any]]:
+def covered_by_roots(
+    header: Any, receipts: Sequence[Any], chain_id: int | None
+) -> tuple[Sequence[Any], Sequence[Any]]:
     """Return the transactions and receipts that roots cover: all but the state sync of a chain of
     bor. On other chains a state sync stays covered, since there it has logs that nobody emitted."""
-    if receipts and has_uncovered_end(header) and int(receipts[-1].gasUsed, 16) == 0:
-        chain_id = chain_id_of(header.transactions)
-        form = None if chain_id is None else FORM_OF_CHAIN.get(chain_id)
-        if chain_id not in FORM_OF_CHAIN or (form and form.has_uncovered_end):
-            return header.transactions[:-1], receipts[:-1]
+    if _has_uncovered_end(header, receipts, chain_id):
+        return header.transactions[:-1], receipts[:-1]
     return header.transactions, receipts
+
+
+def _has_uncovered_end(header: Any, receipts: Sequence[Any], chain_id: int | None) -> bool:
+    if not receipts or not has_uncovered_end(header) or int(receipts[-1].gasUsed, 16) != 0:
+        return False
+    form = None if chain_id is None else FORM_OF_CHAIN.get(chain_id)
+    return chain_id not in FORM_OF_CHAIN or bool(form and form.has_uncovered_end)
 
 
 def transactions_root(transactions: Sequence[Any], form: Form = ETHEREUM) -> bytes:
@@ -141,6 +138,14 @@ def transactions_root(transactions: Sequence[Any], form: Form = ETHEREUM) -> byt
 
 def receipts_root(receipts: Sequence[Any], form: Form = ETHEREUM) -> bytes:
     return list_root(encode_receipts(receipts, form.encodings))
+
+
+def receipt_leaf(receipt: Any) -> bytes:
+    """Return a receipt as consensus encodes it, in the form of whatever chain has its type."""
+    number = type_number(receipt.type)
+    own = {} if number in TRANSACTION_FIELDS else {number: _TAILS.get(number, Encoding(()))}
+    [leaf] = encode_receipts([receipt], own)
+    return leaf
 
 
 def withdrawals_root(withdrawals: Sequence[dict[str, Any]]) -> bytes:
@@ -164,11 +169,11 @@ def fields_out_of_place(transactions: Sequence[Any], receipts: Sequence[Any]) ->
     return "" if [int(index, 16) for index in logs] == [*range(len(logs))] else LOG_INDEX
 
 
-def put_in_place(header: Any, receipts: Sequence[Any]) -> bool:
+def put_in_place(header: Any, receipts: Sequence[Any], chain_id: int | None) -> bool:
     """Give receipts and their logs the hashes and numbers of their place; return whether the roots
     cover all of them. To be called where the roots prove the order: where contradicting_fields()
     returns one of OUT_OF_PLACE."""
-    transactions, covered = covered_by_roots(header, receipts)
+    transactions, covered = covered_by_roots(header, receipts, chain_id)
     if len(covered) < len(receipts):
         return False
     for sent, receipt in zip(transactions, receipts, strict=True):

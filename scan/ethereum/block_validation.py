@@ -39,6 +39,7 @@ from scan.ethereum.unknown_fields import are_within
 from scan.hex import data
 
 UNSIGNED = "hashes of transactions without a signature"
+NO_BYTES = "unknown to this version of Scan, of which the node gives no bytes: update Scan"
 _NO_BYTES = NoBytes()
 _MALFORMED = (ValueError, KeyError, TypeError, AttributeError)
 _MOST_RECEIPT_ITEMS = 64
@@ -53,29 +54,46 @@ class Verdict(NamedTuple):
     unproven: tuple[str, ...] = ()
 
 
-def check_body(header: Any, receipts: Sequence[Any], raw: NoBytes = _NO_BYTES) -> Verdict:
-    """Compare a block's body with its header, and parts of it with each other."""
+def check_body(
+    header: Any,
+    receipts: Sequence[Any],
+    raw: NoBytes = _NO_BYTES,
+    chain_id: int | None = None,
+    leaves: Sequence[bytes] | None = None,
+) -> Verdict:
+    """Compare a block's body with its header, and parts of it with each other.
+
+    `leaves` are the encoded receipts, where these have no logs any more.
+    """
     try:
-        return _check(header, receipts, raw)
+        return _check(header, receipts, raw, chain_id, leaves)
     except Unencodable as error:
         return Verdict(str(error))
     except _MALFORMED as error:
         return Verdict(f"malformed fields ({type(error).__name__})")
 
 
-def contradicting_fields(header: Any, receipts: Sequence[Any]) -> str:
+def contradicting_fields(header: Any, receipts: Sequence[Any], chain_id: int | None = None) -> str:
     """Return which fields of a block's body contradict its header or each other, in words."""
-    return check_body(header, receipts).contradiction
+    return check_body(header, receipts, chain_id=chain_id).contradiction
 
 
-def _check(header: Any, receipts: Sequence[Any], raw: NoBytes) -> Verdict:
+def _check(
+    header: Any,
+    receipts: Sequence[Any],
+    raw: NoBytes,
+    chain_id: int | None,
+    receipt_leaves: Sequence[bytes] | None,
+) -> Verdict:
     types = [transaction.type for transaction in header.transactions]
     if types != [receipt.type for receipt in receipts]:
         numbers = [*map(type_number, types)]
         if numbers != [type_number(receipt.type) for receipt in receipts]:
             return Verdict("types of transactions and receipts")
-    form = own_form(header, receipts)
-    transactions, covered_receipts = covered_by_roots(header, receipts)
+    form = own_form(header, receipts, chain_id)
+    transactions, covered_receipts = covered_by_roots(header, receipts, chain_id)
+    if receipt_leaves is not None:
+        receipt_leaves = receipt_leaves[: len(covered_receipts)]
     numbers_known = TRANSACTION_FIELDS.keys() | form.encodings.keys()
     unknown = {type_number(type_) for type_ in set(types)} - numbers_known
     if unknown and _has_false_type(transactions, unknown, form):
@@ -85,7 +103,11 @@ def _check(header: Any, receipts: Sequence[Any], raw: NoBytes) -> Verdict:
     if has_root and list_root(leaves) != data(header.transactionsRoot):
         return Verdict("transactions and transactionsRoot")
     encodings = {**form.encodings, **dict.fromkeys(unknown, Encoding(()))}
-    has_receipts_root = _have_root(header, covered_receipts, unknown, encodings, raw)
+    if receipt_leaves is None:
+        has_receipts_root = _have_root(header, covered_receipts, unknown, encodings, raw)
+    else:
+        is_root = list_root(receipt_leaves) == data(header.receiptsRoot)
+        has_receipts_root = True if is_root else None if unknown else False
     if has_receipts_root is False:
         return Verdict("receipts and receiptsRoot")
     if out_of_place := fields_out_of_place(transactions, covered_receipts):
@@ -100,8 +122,10 @@ def _check(header: Any, receipts: Sequence[Any], raw: NoBytes) -> Verdict:
     other_hashes = UNSIGNED if others else ""
     if out_of_place := fields_out_of_place(header.transactions, receipts):
         return Verdict(out_of_place)
-    words = uncompared(header, receipts)
+    words = uncompared(header, receipts, chain_id)
     if not (has_root and has_receipts_root):
+        if unnamed := unknown - form.type_names.keys():
+            return Verdict(f"transactions of type {min(unnamed)}, {NO_BYTES}")
         words += [f"transactions of type {number}" for number in sorted(unknown)]
     words += _fields_beyond_bytes(transactions, leaves, unknown)
     if unknown and has_receipts_root and not _have_usual_root(header, covered_receipts, encodings):
@@ -120,7 +144,7 @@ def _check(header: Any, receipts: Sequence[Any], raw: NoBytes) -> Verdict:
         pairs = [pair for pair in pairs if pair[0].type not in of_input]
     if unknown:
         pairs = [pair for pair in pairs if type_number(pair[0].type) not in unknown]
-    fields = _contradicting_uncovered_fields(pairs, covered_receipts, base_fee)
+    fields = _contradicting_uncovered_fields(pairs, covered_receipts, base_fee, form)
     return Verdict(fields or other_hashes, tuple(words))
 
 
@@ -248,7 +272,7 @@ def _fields_beyond_bytes(
 
 
 def _contradicting_uncovered_fields(
-    pairs: Sequence[tuple[Any, Any]], receipts: Sequence[Any], base_fee: int
+    pairs: Sequence[tuple[Any, Any]], receipts: Sequence[Any], base_fee: int, form: Form
 ) -> str:
     """Return which fields that no root covers contradict fields that determine them; "" if none.
     `pairs` are the transactions of known types with their receipts, `receipts` are all."""
@@ -258,7 +282,8 @@ def _contradicting_uncovered_fields(
         return "senders of transactions and receipts"
     if [int(receipt.gasUsed, 16) for receipt in receipts] != used:
         return "gasUsed and cumulativeGasUsed"
-    if not all(_has_price(base_fee, *pair) for pair in pairs):
+    pays_in_tokens = form.pays_in_tokens is not None
+    if not all(_has_price(base_fee, *pair, pays_in_tokens) for pair in pairs):
         return "effectiveGasPrice and the fees of transactions"
     if not all(_creates(*pair) for pair in pairs if pair[0].to is None):
         return "contractAddress and its creator"
@@ -276,10 +301,10 @@ def _has_no_parties(transaction: Any, receipt: Any) -> bool:
     return not has_recipient and not any(int(number or "0x0", 16) for number in numbers)
 
 
-def _has_price(base_fee: int, transaction: Any, receipt: Any) -> bool:
+def _has_price(base_fee: int, transaction: Any, receipt: Any, pays_in_tokens: bool) -> bool:
     """Return whether the price paid for gas follows from the fees (EIP-1559). For Celo's CIP-64 the
     base fee is the receipt's, in the fee currency."""
-    if getattr(transaction, "feeCurrency", None) is not None:
+    if pays_in_tokens and getattr(transaction, "feeCurrency", None) is not None:
         if receipt.baseFee is None:
             return True  # Celo's early receipts have no base fee
         base_fee = int(receipt.baseFee, 16)

@@ -14,6 +14,7 @@ from scan.ethereum.node_errors import (
     AnswerTooLarge,
     BatchRefused,
     HistoryPruned,
+    MalformedResponse,
     NodeError,
     RateLimited,
     RpcError,
@@ -30,6 +31,7 @@ __all__ = [
     "BatchRefused",
     "Call",
     "HistoryPruned",
+    "MalformedResponse",
     "Node",
     "NodeError",
     "RateLimited",
@@ -80,6 +82,7 @@ class Node:
         self._ca_bundle = ca_bundle
         self._transport = Transport(ca_bundle)
         self._resting_until: dict[str, float] = {}
+        self._singles: dict[str, Node] = {}
         self._batch_sizes: dict[str, int] = {}  # by the method of a batch's first call
         self._takes_block_hashes: dict[str, bool] = {}  # by URL, until it fails
 
@@ -98,6 +101,15 @@ class Node:
         """Why a node is refused that serves another chain; "" where none is known to."""
         return "" if self._chain is None else self._chain.problem
 
+    @property
+    def is_single(self) -> bool:
+        return len(self._urls) == 1
+
+    @property
+    def chain_id(self) -> int | None:
+        """The id of the chain that all nodes have to serve; None where none is expected yet."""
+        return None if self._chain is None else self._chain.chain_id
+
     def check_chains(self, timeout_s: float) -> None:
         """Learn of each node whether it serves the chain that is expected."""
         for url in self._urls:
@@ -107,20 +119,22 @@ class Node:
     def single_nodes(self) -> list["Node"]:
         """Return a Node for each URL, except those that rest after a failure."""
         now = time.monotonic()
-        return [
-            Node(
-                [url],
-                timeout_s=self._timeout_s,
-                ca_bundle=self._ca_bundle,
-                chain=self._chain,
+        return [self._single(url) for url in self._urls if self._resting_until.get(url, 0.0) <= now]
+
+    def all_single_nodes(self) -> list["Node"]:
+        """Return a Node for each URL, those that do not rest first."""
+        return [*map(self._single, self._usable_urls())]
+
+    def _single(self, url: str) -> "Node":
+        if url not in self._singles:
+            self._singles[url] = Node(
+                [url], timeout_s=self._timeout_s, ca_bundle=self._ca_bundle, chain=self._chain
             )
-            for url in self._urls
-            if self._resting_until.get(url, 0.0) <= now
-        ]
+        return self._singles[url]
 
     def rest(self) -> None:
         """Let the node that serves now rest for REST_AFTER_FAILURE_S, where there is another."""
-        if len(self._urls) > 1:
+        if not self.is_single:
             self._resting_until[self._usable_urls()[0]] = time.monotonic() + REST_AFTER_FAILURE_S
 
     def call(

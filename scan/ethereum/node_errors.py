@@ -58,6 +58,10 @@ class WrongChain(NodeError):
     """The node serves another chain than the database has; the operator must choose."""
 
 
+class MalformedResponse(NodeError):
+    """A node's result has another form than the method's: another node may have it right."""
+
+
 class StateUnavailable(NodeError):
     """The node answers, but not with the state of the block: it is on another fork, has pruned the
     state, or returns errors."""

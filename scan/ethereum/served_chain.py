@@ -54,6 +54,17 @@ class ServedChain:
         """Why a node was refused when it was checked last; "" where none was."""
         return next((check.problem for check in [*self._checks.values()] if check.problem), "")
 
+    @property
+    def chain_id(self) -> int | None:
+        """The chain id of the database, None before it has one."""
+        identity = self._identity()
+        return None if identity is None else identity.chain_id
+
+    def _identity(self) -> ChainIdentity | None:
+        if self._known is None:
+            self._known = self._expected()
+        return self._known
+
     def require(self, url: str, ask: Ask, *, anew: bool) -> None:
         """Raise WrongChain where the node serves another chain.
 
@@ -73,21 +84,20 @@ class ServedChain:
     def _find_problem(self, url: str, ask: Ask) -> str:
         """Return "" where what the node says of itself is right, as far as it says anything: one
         that has pruned block 0 is known by its chain id."""
-        if self._known is None:
-            self._known = self._expected()
-        if self._known is None:
+        known = self._identity()
+        if known is None:
             return ""
-        served = self._known
+        served = known
         with suppress(BadHex):
             served = served._replace(chain_id=quantity(ask("eth_chainId", ())))
         header = ask("eth_getBlockByNumber", ("0x0", False))
         with suppress(BadHex, TypeError, KeyError):
             served = served._replace(genesis_hash=data(header["hash"], 32))
-        if served == self._known:
+        if served == known:
             return ""
         number, of = self._urls.index(url) + 1, len(self._urls)
         name = "the node at RPC_URL" if of == 1 else f"node {number} of {of} in RPC_URL"
-        return mismatch(self._known, served, name)
+        return mismatch(known, served, name)
 
 
 def mismatch(stored: ChainIdentity, served: ChainIdentity, node_name: str) -> str:

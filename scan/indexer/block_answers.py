@@ -5,18 +5,28 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from scan.ethereum.blocks import BlockJson, read_json
-from scan.ethereum.client import MAX_ANSWER_BYTES, AnswerTooLarge, NodeError, RpcError
+from scan.ethereum.blocks import BlockJson, MalformedBlock, read_json
+from scan.ethereum.client import (
+    MAX_ANSWER_BYTES,
+    AnswerTooLarge,
+    MalformedResponse,
+    Node,
+    NodeError,
+    RpcError,
+)
 from scan.ethereum.transport import require_few_elements
 from scan.hex import BadHex, data, quantity
 
 _T = TypeVar("_T")
+# Of what one node alone does not have right: a fault may pass. With several nodes each is asked.
+READS = 3
+UNREAD = (AnswerTooLarge, MalformedBlock)  # what stands for a part of a block that is not read yet
 
 
 def read_part(result: Any, type_: Any, number: int) -> Any:
-    """Return a result as the struct `type_`, or AnswerTooLarge; an error, or null, unchanged.
+    """Return a result as the struct `type_`, or one of UNREAD; an error, or null, unchanged.
 
-    Results come parsed over a socket, raw over HTTP. Raises MalformedBlock.
+    Results come parsed over a socket, raw over HTTP.
     """
     if isinstance(result, msgspec.Raw):
         try:
@@ -25,11 +35,14 @@ def read_part(result: Any, type_: Any, number: int) -> Any:
             return error
     elif not isinstance(result, dict | list):
         return result
-    return read_json(result, type_, number)
+    try:
+        return read_json(result, type_, number)
+    except MalformedBlock as error:
+        return error
 
 
 def transaction_hashes(header: Any, number: int) -> list[Any]:
-    if isinstance(header, AnswerTooLarge):
+    if isinstance(header, UNREAD):
         return []
     block = read_json(header, BlockJson, number)
     return [transaction.hash for transaction in block.transactions]
@@ -45,7 +58,7 @@ class MissingPart(NodeError):
 
 def present(answer: Any, name: str, number: int) -> Any:
     """Return the answer unchanged. Raises MissingPart if it is an error or null."""
-    if isinstance(answer, AnswerTooLarge):
+    if isinstance(answer, UNREAD):
         return answer
     if isinstance(answer, RpcError):
         raise MissingPart(
@@ -87,6 +100,17 @@ def checked_answer(read: Callable[[], _T]) -> _T:
     try:
         return read()
     except (BadHex, KeyError, TypeError) as error:
-        raise NodeError(f"the node's response is malformed: {error}") from error
+        raise MalformedResponse(f"the node's response is malformed: {error}") from error
     except RpcError as error:
         raise NodeError(f"the node returned an error: {error}") from error
+
+
+def read_again(node: Node, read: Callable[[], _T]) -> _T:
+    """Return what `read` returns. Where the response is malformed, the node rests, and the next one
+    is asked. Raises MalformedResponse and MalformedBlock after READS."""
+    for _ in range(READS - 1):
+        try:
+            return read()
+        except (MalformedResponse, MalformedBlock):
+            node.rest()
+    return read()

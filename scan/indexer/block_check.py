@@ -1,7 +1,7 @@
 """Whether hashes prove a block that a node gave, and what it is that they do not prove."""
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from scan.ethereum.block_encoding import BLOBS_INSIDE
@@ -9,7 +9,7 @@ from scan.ethereum.block_hashing import OUT_OF_PLACE, has_its_hash, put_in_place
 from scan.ethereum.block_validation import UNSIGNED, Verdict, check_body
 from scan.ethereum.blocks import BlockJson, MalformedBlock, read_json
 from scan.ethereum.client import Call, Node, NodeError, RpcError
-from scan.ethereum.forms.matching import LIKE_ETHEREUM, chain_id_of
+from scan.ethereum.forms.matching import LIKE_ETHEREUM
 from scan.ethereum.keccak import keccak256
 from scan.ethereum.raw_blocks import RawBlock, RawBlocks
 from scan.ethereum.unknown_fields import (
@@ -18,16 +18,17 @@ from scan.ethereum.unknown_fields import (
     has_hash_with,
     unknown_fields,
 )
-from scan.hex import BadHex, data, quantity
+from scan.hex import data
 
 log = logging.getLogger(__name__)
 
 MOST_NAME_CHARACTERS = 40
 OWN_HEADER = "header and hash, as the chain has headers of its own form"
-TOO_LARGE = "transactions and receipts, which are too large to be read at once"
 UPDATE = "unknown to this version of Scan, update it"
-# What blocks of nodes for development contradict, by how web3_clientVersion begins; and whether
-# blocks without transactions alone do.
+# The chain ids that nodes for development have by default: anvil's and Hardhat's, and Ganache's.
+DEVELOPMENT_CHAINS = frozenset((31_337, 1_337))
+# What their blocks contradict, by how web3_clientVersion begins; and whether blocks without
+# transactions alone do.
 DEVELOPMENT_NODES: Mapping[str, Mapping[str, bool]] = {
     # Where it sends in another account's name, and transactions with blobs.
     "anvil/": {UNSIGNED: False, BLOBS_INSIDE: False},
@@ -41,34 +42,37 @@ L1_OF_CELO = 42_220
 class BlockChecker:
     """Checks blocks of one chain, and remembers by which form of headers they were proven."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, chain_id: Callable[[], int]) -> None:
         self._node = node
         self._raw = RawBlocks(node)
-        self._chain_id: int | None = None
+        self._chain_id = chain_id
         self._orders: list[tuple[str, ...]] = []  # of unknown fields in headers, the newest first
         self._proven_from: int | None = None  # the first block whose header was proven
         self._has_own_form = False  # whether no earlier header of the node is proven
-        # Unknown fields of headers that are not proven, and those that tell of no fork, as headers
-        # were proven with or without them.
-        self._added: set[str] = set()
-        self._understood: set[str] = set()
         self._warned: set[str] = set()  # fields that were put in their places
 
-    def check(self, number: int, header: Any, receipts: Any) -> Verdict:
-        """Check a block, given as structs; `receipts` is None where they are too large."""
-        raw = self._raw.block(number)
+    def check(
+        self,
+        number: int,
+        header: Any,
+        receipts: Sequence[Any],
+        leaves: Sequence[bytes] | None = None,
+        raw: RawBlocks | None = None,
+    ) -> Verdict:
+        """Check a block, given as structs. `leaves` are the encoded receipts, where these have no
+        logs any more; `raw` reads the bytes of its parts, by default from the node that serves."""
+        own_raw = (raw or self._raw).block(number)
         try:
-            verdict = self._check_header(number, header, raw)
+            verdict = self._check_header(number, header, own_raw)
         except (ValueError, TypeError, AttributeError) as error:
             return Verdict(f"malformed fields of the header ({type(error).__name__})")
         if verdict.contradiction or OWN_HEADER in verdict.unproven:
             return verdict
-        if receipts is None:
-            return verdict._replace(unproven=(*verdict.unproven, TOO_LARGE))
-        body = check_body(header, receipts, raw)
-        if body.contradiction in OUT_OF_PLACE and put_in_place(header, receipts):
+        chain_id = self._chain_id()
+        body = check_body(header, receipts, own_raw, chain_id, leaves)
+        if body.contradiction in OUT_OF_PLACE and put_in_place(header, receipts, chain_id):
             self._warn_of_places(number, body.contradiction)
-            body = check_body(header, receipts, raw)
+            body = check_body(header, receipts, own_raw, chain_id, leaves)
         if body.contradiction and self._is_excused(header, body.contradiction):
             return verdict._replace(unproven=(*verdict.unproven, body.contradiction))
         return Verdict(body.contradiction, (*verdict.unproven, *body.unproven))
@@ -93,18 +97,15 @@ class BlockChecker:
         if encoded is not None and keccak256(encoded) == data(header.hash, 32):
             self.record_proven(number)
             return Verdict("" if agrees_with_bytes(header, encoded) else "header and its bytes")
-        fields = unknown_fields(header).keys() - self._understood
-        is_like_ethereum = self._is_like_ethereum()
-        if not (fields <= self._added if is_like_ethereum else self._has_own_form):
+        is_like_ethereum = self._chain_id() in LIKE_ETHEREUM
+        if not is_like_ethereum and not self._has_own_form:
             self._look_around(number)
-            fields -= self._understood
         has_proven = self._proven_from is not None and self._proven_from < number
-        if not is_like_ethereum and not has_proven:
-            self._has_own_form = True
-            return Verdict("", (OWN_HEADER,))
-        if not fields or not fields <= self._added:
-            return Verdict("header and hash")
-        return Verdict("", (f"header with fields {_listed(sorted(fields))}, {UPDATE}",))
+        if is_like_ethereum or has_proven:
+            fields = _listed(sorted(unknown_fields(header)))
+            return Verdict("header and hash" + (f", with fields {fields}, {UPDATE}" * bool(fields)))
+        self._has_own_form = True
+        return Verdict("", (OWN_HEADER,))
 
     def _is_proven(self, header: Any) -> bool:
         if self._orders:
@@ -123,8 +124,8 @@ class BlockChecker:
         return bool(order)
 
     def _look_around(self, number: int) -> None:
-        """Read the next header of the node and earlier ones, and remember what they show: a fork
-        whose fields cannot be proven is in another header, too, and a fault is not."""
+        """Read the next header of the node and earlier ones, until one before the block is proven:
+        a chain whose headers have a form of their own has none."""
         numbers = [number + 1, *_earlier(number)]
         calls = [Call("eth_getBlockByNumber", (hex(other), False)) for other in numbers]
         for other, answer in zip(numbers, self._node.batch(calls), strict=True):
@@ -132,7 +133,7 @@ class BlockChecker:
                 return
 
     def _proves(self, number: int, answer: dict[str, Any]) -> bool:
-        """Return whether a header is proven, and remember its unknown fields."""
+        """Return whether a header is proven, and record it."""
         try:
             header = read_json({**answer, "transactions": []}, BlockJson, number)
         except MalformedBlock:
@@ -140,22 +141,16 @@ class BlockChecker:
         is_proven = self._is_proven(header) or self._learns_order(number, header)
         if is_proven:
             self.record_proven(number)
-        names = self._understood if is_proven else self._added
-        names.update(unknown_fields(header))
         return is_proven
 
-    def _is_like_ethereum(self) -> bool:
-        if self._chain_id is None:
-            try:
-                self._chain_id = quantity(self._node.call("eth_chainId"))
-            except (RpcError, BadHex):
-                return False
-        return self._chain_id in LIKE_ETHEREUM
-
     def _is_excused(self, header: Any, contradiction: str) -> bool:
-        """Return whether blocks of this chain, or of this node, are known to have it."""
-        if header.withdrawalsRoot is None and chain_id_of(header.transactions) == L1_OF_CELO:
-            return True
+        """Return whether blocks of this chain, or of this node for development, are known to have
+        it."""
+        chain_id = self._chain_id()
+        if chain_id == L1_OF_CELO:
+            return header.withdrawalsRoot is None
+        if chain_id not in DEVELOPMENT_CHAINS:
+            return False
         try:
             version = str(self._node.call("web3_clientVersion")).lower()
         except (RpcError, NodeError):

@@ -5,9 +5,15 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from scan.ethereum.blocks import BlockJson, ReceiptJson, ReceiptsJson, read_json
-from scan.ethereum.client import MAX_ANSWER_BYTES, MAX_BATCH, AnswerTooLarge, Call, Node, RpcError
+from scan.ethereum.client import MAX_ANSWER_BYTES, MAX_BATCH, Call, Node, RpcError
 from scan.ethereum.forms.matching import has_uncovered_end
-from scan.indexer.block_answers import complete_receipts, present, read_part, transaction_hashes
+from scan.indexer.block_answers import (
+    UNREAD,
+    complete_receipts,
+    present,
+    read_part,
+    transaction_hashes,
+)
 
 log = logging.getLogger(__name__)
 
@@ -21,7 +27,7 @@ class PairReader:
         self._has_block_receipts = True
 
     def read(self, first: int, last: int) -> Iterator[tuple[Any, Any]]:
-        """Yield blocks with their receipts, or AnswerTooLarge in place of either. Raises
+        """Yield blocks with their receipts, or one of UNREAD in place of either. Raises
         MissingPart where the node lacks any of them."""
         if self._has_block_receipts:
             calls = _block_calls(first, last)
@@ -42,13 +48,13 @@ class PairReader:
     def _with_state_sync(self, header: Any, receipts: Any, number: int) -> Any:
         """Return the receipts with that of Polygon's state sync, which some nodes return only by
         its hash."""
-        if not isinstance(receipts, list) or isinstance(header, AnswerTooLarge):
+        if not isinstance(receipts, list) or isinstance(header, UNREAD):
             return receipts
         block = read_json(header, BlockJson, number)
         if len(receipts) != len(block.transactions) - 1 or not has_uncovered_end(block):
             return receipts
         [(_, last)] = self._with_receipts([(number, block, [block.transactions[-1].hash])])
-        return last if isinstance(last, AnswerTooLarge) else [*receipts, *last]
+        return last if isinstance(last, UNREAD) else [*receipts, *last]
 
     def _pairs_one_by_one(self, first: int, last: int) -> Iterator[tuple[Any, Any]]:
         """Yield blocks as read() does, but read each transaction's receipt by itself."""
@@ -73,8 +79,8 @@ class PairReader:
         results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES, raw=True)
         for number, header, hashes in headers:
             receipts: Any = [read_part(next(results), ReceiptJson, number) for _ in hashes]
-            large = [receipt for receipt in receipts if isinstance(receipt, AnswerTooLarge)]
-            yield header, large[0] if large else complete_receipts(receipts, number)
+            unread = [receipt for receipt in receipts if isinstance(receipt, UNREAD)]
+            yield header, unread[0] if unread else complete_receipts(receipts, number)
 
 
 def _block_calls(first: int, last: int) -> list[Call]:

@@ -2,47 +2,34 @@
 
 import logging
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from scan import registry
 from scan.ethereum.block_decoder import decode_block
+from scan.ethereum.block_hashing import LOG_INDEX
 from scan.ethereum.block_validation import Verdict
 from scan.ethereum.blocks import BlockJson, DecodedBlock, MalformedBlock, read_json
-from scan.ethereum.client import (
-    MAX_ANSWER_BYTES,
-    AnswerTooLarge,
-    Call,
-    HistoryPruned,
-    Node,
-    NodeError,
-    RpcError,
-)
+from scan.ethereum.client import Call, HistoryPruned, Node, NodeError
 from scan.ethereum.forms.matching import FORM_OF_CHAIN
 from scan.ethereum.internal_transfers import InternalTransfer
 from scan.hex import quantity
 from scan.indexer import pruned_history
 from scan.indexer.block_answers import (
+    READS,
     MissingPart,
     block_hash,
     block_number,
     checked_answer,
-    present,
+    read_again,
     result_of,
-    transaction_hashes,
 )
-from scan.indexer.block_check import BlockChecker
-from scan.indexer.block_pairs import PairReader
+from scan.indexer.block_check import OWN_HEADER, BlockChecker
 from scan.indexer.block_traces import make_trace_reader
+from scan.indexer.node_reader import LargeReceipts, NodeReader, is_large
 
 log = logging.getLogger(__name__)
 
-# The bound on a block's header with its transactions, and on one receipt. The cheapest log costs
-# 375 gas and takes 620 bytes, the cheapest byte of input costs 4 gas and takes two digits, so this
-# is enough for 58 M gas of nothing else. A larger answer is the node's fault. A receipt of 59 MB
-# took 236 MiB of memory.
-MAX_BLOCK_BYTES = 96 * 1024 * 1024
-READS = 3  # of a block that is not proven: a fault may pass, and another node may have it right
 MAX_REASON_CHARACTERS = 500
 FETCHED_BYTES = 4 * 1024 * 1024  # of rows, of the blocks that one blocks() returns
 ROW_BYTES = 512
@@ -55,6 +42,13 @@ class FetchedBlock(NamedTuple):
     created: Sequence[bytes]
     internal_transfers: Sequence[InternalTransfer] = ()
     is_traced: bool | None = None
+
+
+class _Read(NamedTuple):
+    """A block that was read, or its parts, and what hashes say of it."""
+
+    value: Any
+    verdict: Verdict
 
 
 def with_unit(block: DecodedBlock, chain_id: int) -> DecodedBlock:
@@ -70,15 +64,16 @@ class BlockSource:
     """Reads blocks from a node, and remembers which methods the node offers."""
 
     def __init__(self, node: Node, *, traces: str = "auto") -> None:
-        self.checker = BlockChecker(node)
+        self.checker = BlockChecker(node, self.known_chain_id)
         self._node = node
-        self._pair_reader = PairReader(node)
+        self._reader = NodeReader(node)
+        self._single_readers: dict[Node, NodeReader] = {}
         self._chain_id: int | None = None
         self._known_reasons: set[str] = set()  # why blocks so far are not proven
         self._large_lock = threading.Lock()  # large responses are read and decoded one at a time
         self._traces = make_trace_reader(node, self._large_lock, traces=traces)
         completers = registry.values("block_completion", "BlockCompleter")
-        self._completers = [completer(node, self._known_chain_id) for completer in completers]
+        self._completers = [completer(node, self.known_chain_id) for completer in completers]
 
     @property
     def can_trace(self) -> bool:
@@ -87,18 +82,32 @@ class BlockSource:
 
     def head(self) -> tuple[int, int]:
         """Return the newest block number, and the chain id, in one request."""
-        number, chain_id = self._node.batch([Call("eth_blockNumber", ()), Call("eth_chainId", ())])
-        return checked_answer(
-            lambda: (block_number(result_of(number)), quantity(result_of(chain_id)))
-        )
+        calls = [Call("eth_blockNumber", ()), Call("eth_chainId", ())]
 
-    def _known_chain_id(self) -> int:
+        def read() -> tuple[int, int]:
+            number, chain_id = self._node.batch(calls)
+            return checked_answer(
+                lambda: (block_number(result_of(number)), quantity(result_of(chain_id)))
+            )
+
+        return read_again(self._node, read)
+
+    def known_chain_id(self) -> int:
+        """Return the chain id of the database, or else the one that the node gave first."""
         if self._chain_id is None:
-            self._chain_id = self.chain_id()
+            expected = self._node.chain_id
+            self._chain_id = self.chain_id() if expected is None else expected
         return self._chain_id
 
+    def expect(self, chain_id: int) -> None:
+        """Take the chain id of the database."""
+        self._chain_id = chain_id
+
     def chain_id(self) -> int:
-        return checked_answer(lambda: quantity(self._node.call("eth_chainId")))
+        def read() -> int:
+            return checked_answer(lambda: quantity(self._node.call("eth_chainId")))
+
+        return read_again(self._node, read)
 
     def genesis_hash(self) -> bytes:
         """Return the hash of block 0. Raises HistoryPruned, NodeError."""
@@ -111,8 +120,13 @@ class BlockSource:
 
     def hash_at(self, number: int) -> bytes | None:
         """Return the hash of the node's block `number`; None if the node has none."""
-        [header] = self._node.batch([Call("eth_getBlockByNumber", (hex(number), False))])
-        return checked_answer(lambda: block_hash(header))
+        calls = [Call("eth_getBlockByNumber", (hex(number), False))]
+
+        def read() -> bytes | None:
+            [header] = self._node.batch(calls)
+            return checked_answer(lambda: block_hash(header))
+
+        return read_again(self._node, read)
 
     def blocks(self, first: int, last: int) -> list[FetchedBlock]:
         """Return the blocks from `first` up to `last`, or fewer where they are large, at least one.
@@ -121,7 +135,7 @@ class BlockSource:
         """
         blocks: list[DecodedBlock] = []
         size = 0
-        for number, pair in enumerate(self._pairs(first, last), start=first):
+        for number, pair in enumerate(self._pairs(self._reader, first, last), start=first):
             try:
                 block = self._read(*pair, number)
             except MalformedBlock:
@@ -134,9 +148,10 @@ class BlockSource:
             size += ROW_BYTES * (len(block.transactions) + len(block.logs) + data_bytes // 64)
             if size >= FETCHED_BYTES:
                 break
+        traces = read_again(self._node, lambda: self._traces.read(blocks))
         return [
             FetchedBlock(block.with_failed(traced.failed), *traced[:3])
-            for block, traced in zip(blocks, self._traces.read(blocks), strict=False)
+            for block, traced in zip(blocks, traces, strict=False)
         ]
 
     def untraced(self, block: DecodedBlock) -> FetchedBlock:
@@ -148,36 +163,105 @@ class BlockSource:
         header = read_json(header, BlockJson, block.number)
         for completer in self._completers:
             block = completer.complete(block, header)
-        return with_unit(block, self._known_chain_id()) if block.withdrawals else block
+        return with_unit(block, self.known_chain_id()) if block.withdrawals else block
 
     def _read(self, header: Any, receipts: Any, number: int) -> DecodedBlock:
-        header, receipts, unproven = self._checked(header, receipts, number)
-        if isinstance(header, AnswerTooLarge) or isinstance(receipts, AnswerTooLarge):
-            return self._large_block(number)
-        block = self.complete(decode_block(header, receipts, number), header)
-        return block._replace(unproven=unproven)
+        (block, header), verdict = self._settle(self._decode, header, receipts, number)
+        unproven = self._words(verdict, number)
+        return self.complete(block, header)._replace(unproven=unproven)
 
-    def _checked(self, header: Any, receipts: Any, number: int) -> tuple[Any, Any, str | None]:
-        """Return a block and its receipts with what is not proven of them, in words.
+    def _settle(
+        self,
+        read: Callable[[NodeReader, Any, Any, int], _Read],
+        header: Any,
+        receipts: Any,
+        number: int,
+    ) -> _Read:
+        """Return what `read` makes of a block and its receipts; while hashes do not prove all of
+        it, of the block as other nodes have it, or the same node later.
 
-        Where the block contradicts its hash, or where no hash proves something that was proven so
-        far, it is read again, from another node if there is one. Raises MalformedBlock where it
-        still contradicts its hash.
+        Raises MalformedBlock where it contradicts its hash whoever is asked, NodeError.
         """
-        for remaining in reversed(range(READS)):
-            if isinstance(header, AnswerTooLarge) or isinstance(receipts, AnswerTooLarge):
-                return header, receipts, None
-            verdict = self.checker.check(number, header, receipts)
-            if not verdict.contradiction and self._known_reasons.issuperset(verdict.unproven):
-                break
-            if remaining:
-                self._node.rest()
-                [(header, receipts)] = self._pairs(number, number)
-        return header, receipts, self._words(verdict, number)
+        results: list[_Read] = []
+        failure: Exception | None = None
+        for reader, pairs in self._readings((header, receipts), number):
+            try:
+                [pair] = pairs
+                results.append(read(reader, *pair, number))
+                if self._is_settled(results[-1].verdict):
+                    return results[-1]
+            except (MalformedBlock, NodeError) as error:
+                failure = error
+        if not results:
+            assert failure is not None
+            raise failure
+        # The node that was read first is the last to be read again.
+        return min(results[1:] or results, key=lambda result: len(result.verdict.unproven))
 
-    def _words(self, verdict: Verdict, number: int) -> str | None:
+    def _readings(
+        self, pair: tuple[Any, Any], number: int
+    ) -> Iterator[tuple[NodeReader, Iterable[tuple[Any, Any]]]]:
+        """Yield a block as it was read, and read again: from each node, the one that gave it last,
+        or from the only one. What is yielded raises the errors of reading it."""
+        yield self._reader, [pair]
+        self._node.rest()
+        if self._node.is_single:
+            readers = [self._reader] * (READS - 1)
+        else:
+            readers = [*map(self._reader_of, self._node.all_single_nodes())]
+        for reader in readers:
+            yield reader, self._pairs(reader, number, number)
+
+    def _reader_of(self, node: Node) -> NodeReader:
+        return self._single_readers.setdefault(node, NodeReader(node))
+
+    def _is_settled(self, verdict: Verdict) -> bool:
+        """Return whether no other node could prove more of a block, nor the same node later."""
+        if not verdict.unproven:
+            return True
+        if not self._known_reasons.issuperset(verdict.unproven):
+            return False
+        form = FORM_OF_CHAIN.get(self.known_chain_id())
+        is_never_proven = OWN_HEADER in verdict.unproven or (form and form.has_unproven_blocks)
+        return bool(is_never_proven) or self._node.is_single
+
+    def _decode(self, reader: NodeReader, header: Any, receipts: Any, number: int) -> _Read:
+        """Return a decoded block with its header. Raises MalformedBlock, NodeError."""
+        if self._is_large(reader, header, receipts):
+            return self._large_block(reader, number)
+        verdict = self._verdict(reader, header, receipts, number)
+        block = decode_block(header, receipts, number, self.known_chain_id())
+        return _Read((block, header), verdict)
+
+    def _pair(self, reader: NodeReader, header: Any, receipts: Any, number: int) -> _Read:
+        """Return a block's header and receipts. Raises MalformedBlock, NodeError."""
+        if self._is_large(reader, header, receipts):
+            header, receipts = reader.large_pair(number)
+        return _Read((header, receipts), self._verdict(reader, header, receipts, number))
+
+    def _is_large(self, reader: NodeReader, header: Any, receipts: Any) -> bool:
+        """Return whether a part is above the usual bound; the next node may have it smaller. Raises
+        MalformedBlock where a part is malformed."""
+        if not is_large(header, receipts):
+            return False
+        if reader is self._reader and not self._node.is_single:
+            raise NodeError("the node's response is too large, the next node is asked")
+        return True
+
+    def _verdict(
+        self,
+        reader: NodeReader,
+        header: Any,
+        receipts: Any,
+        number: int,
+        leaves: Sequence[bytes] | None = None,
+    ) -> Verdict:
+        verdict = self.checker.check(number, header, receipts, leaves, reader.raw)
         if verdict.contradiction:
             raise MalformedBlock(f"block {number} contradicts itself ({verdict.contradiction})")
+        return verdict
+
+    def _words(self, verdict: Verdict, number: int) -> str | None:
         for reason in verdict.unproven:
             if reason not in self._known_reasons:
                 log.warning("block %d, and maybe later ones, are not proven: %s", number, reason)
@@ -194,12 +278,13 @@ class BlockSource:
     ) -> Iterator[tuple[Any, Any]]:
         """Yield the blocks first..last and their receipts, as read_json() takes them. Without
         `checked`, blocks that contradict themselves are yielded, too."""
-        for number, pair in enumerate(self._pairs(first, last), start=first):
-            header, receipts = self._checked(*pair, number)[:2] if checked else pair
-            if isinstance(header, AnswerTooLarge) or isinstance(receipts, AnswerTooLarge):
-                header = self._large("eth_getBlockByNumber", hex(number), True)
-                receipts = list(self._large_receipts(header, number))
-            yield header, receipts
+        for number, pair in enumerate(self._pairs(self._reader, first, last), start=first):
+            if checked:
+                pair, verdict = self._settle(self._pair, *pair, number)
+                self._words(verdict, number)
+            elif is_large(*pair):
+                pair = self._reader.large_pair(number)
+            yield pair
 
     def require_kept(self, number: int) -> None:
         """Raise HistoryPruned where the node has dropped a block or its receipts, NodeError where
@@ -213,43 +298,24 @@ class BlockSource:
         """Return whether the node has a block and its receipts. Raises NodeError."""
         return pruned_history.is_kept(self._node, max(number, 1))
 
-    def _pairs(self, first: int, last: int) -> Iterator[tuple[Any, Any]]:
-        """Yield blocks with their receipts, or AnswerTooLarge in place of either. Raises
+    def _pairs(self, reader: NodeReader, first: int, last: int) -> Iterator[tuple[Any, Any]]:
+        """Yield blocks with their receipts, or one of UNREAD in place of either. Raises
         HistoryPruned where the node has dropped any of them."""
         try:
-            for number, (header, receipts) in enumerate(self._pair_reader.read(first, last), first):
-                if receipts == [] and transaction_hashes(header, number):
-                    raise MissingPart(f"the node has no receipts of block {number}", number=number)
-                yield header, receipts
+            yield from reader.pairs(first, last)
         except MissingPart as error:
+            if reader is not self._reader:
+                raise
             raise pruned_history.explained(self._node, error) from None
 
-    def _large_block(self, number: int) -> DecodedBlock:
-        """Return a large block. Only one is in memory at a time: receipts are read, decoded and
-        released one by one, and the lock is held as long as the header is needed."""
+    def _large_block(self, reader: NodeReader, number: int) -> _Read:
+        """Return a large block, decoded, with its header. Only one is in memory at a time: receipts
+        are read, encoded as the leaves of their root, decoded, and released one by one."""
         with self._large_lock:
-            header = self._large("eth_getBlockByNumber", hex(number), True)
-            header = read_json(header, BlockJson, number)
-            verdict = self.checker.check(number, header, None)
-            block = decode_block(header, self._large_receipts(header, number), number)
-            unproven = self._words(verdict, number)
-            return self.complete(block, header)._replace(unproven=unproven)
-
-    def _large_receipts(self, header: Any, number: int) -> Iterator[Any]:
-        calls = [
-            Call("eth_getTransactionReceipt", (hash_,))
-            for hash_ in transaction_hashes(header, number)
-        ]
-        results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES)
-        for call, receipt in zip(calls, results, strict=True):
-            if isinstance(receipt, AnswerTooLarge):
-                receipt = self._large(call.method, *call.params)
-            yield present(receipt, "a receipt of block", number)
-
-    def _large(self, method: str, *params: object) -> Any:
-        try:
-            return self._node.call(method, *params, most_bytes=MAX_BLOCK_BYTES)
-        except RpcError as error:
-            raise NodeError(
-                f"the node returned an error for {method} of {params[0]}: {error.message}"
-            ) from None
+            header = reader.large_header(number)
+            receipts = LargeReceipts(reader.large_receipts(header, number), number)
+            block = decode_block(header, iter(receipts), number, self.known_chain_id())
+            verdict = self._verdict(reader, header, receipts.read, number, receipts.leaves)
+            if [entry.log_index for entry in block.logs] != [*range(len(block.logs))]:
+                raise MalformedBlock(f"block {number} contradicts itself ({LOG_INDEX})")
+            return _Read((block, header), verdict)

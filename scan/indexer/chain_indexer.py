@@ -152,6 +152,7 @@ class ChainIndexer:
         chain = chain_identity.store_or_check(
             self._node, self._database, self._settings.start_block, self._settings.logs
         )
+        self._source.expect(chain.identity.chain_id)
         fill_missing(self._database)
         unwind_coin_token(self._database, self._source, self._writer)
         self._warn_of_fork()

@@ -1,12 +1,14 @@
 """Code, balances and return values of contracts at a block."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from scan.ethereum.block_parameter import BlockId
-from scan.ethereum.client import MAX_BATCH, Call, Node, NodeError, RpcError
+from scan.ethereum.client import MAX_BATCH, Call, MalformedResponse, Node, NodeError, RpcError
 from scan.ethereum.token_metadata import MAX_TEXT_BYTES, NAME, SYMBOL, cut_text
 from scan.hex import BadHex, data, quantity, to_hex
+from scan.indexer.block_answers import read_again
 
 __all__ = ["BlockId", "StateQuery", "StateReader"]
 
@@ -50,21 +52,28 @@ class StateReader:
         pruned the state of a block, the latest state is read instead.
         """
         for chunk in _chunks(list(dict.fromkeys(queries))):
-            results = self._read_chunk(chunk, [query.block for query in chunk])
-            for result in results:
-                _require_state(result)
-            pruned = [
-                index
-                for index, result in enumerate(results)
-                if isinstance(result, RpcError) and (result.is_missing_state or result.is_pruned)
-            ]
-            latest = self._read_chunk([chunk[n] for n in pruned], ["latest" for _ in pruned])
-            for index, result in zip(pruned, latest, strict=True):
-                results[index] = result
-            yield from zip(chunk, map(_bytes_or_revert, chunk, results), strict=True)
+            read = partial(self._chunk_results, chunk)
+            yield from zip(chunk, read_again(self._node, read), strict=True)
+
+    def _chunk_results(self, chunk: Sequence[StateQuery]) -> list[bytes | None]:
+        results = self._read_chunk(chunk, [query.block for query in chunk])
+        for result in results:
+            _require_state(result)
+        pruned = [
+            index
+            for index, result in enumerate(results)
+            if isinstance(result, RpcError) and (result.is_missing_state or result.is_pruned)
+        ]
+        latest = self._read_chunk([chunk[n] for n in pruned], ["latest" for _ in pruned])
+        for index, result in zip(pruned, latest, strict=True):
+            results[index] = result
+        return [*map(_bytes_or_revert, chunk, results)]
 
     def balances(self, addresses: Sequence[bytes], block: BlockId) -> list[int]:
         """Return the balances of addresses in wei, in their order."""
+        return read_again(self._node, partial(self._balances, addresses, block))
+
+    def _balances(self, addresses: Sequence[bytes], block: BlockId) -> list[int]:
         calls = [Call("eth_getBalance", (to_hex(address), block)) for address in addresses]
         balances = []
         for result in map(_require_state, self._node.results(calls)):
@@ -74,7 +83,7 @@ class StateReader:
                 balances.append(quantity(result))
             except BadHex as error:
                 reason = f"the node's response to eth_getBalance is malformed: {error}"
-                raise NodeError(reason) from error
+                raise MalformedResponse(reason) from error
         return balances
 
     def _read_chunk(self, queries: Sequence[StateQuery], blocks: Sequence[object]) -> list[Any]:
@@ -135,7 +144,9 @@ def _bytes_or_revert(query: StateQuery, result: Any) -> bytes | None:
         raise NodeError(f"the node returned an error for {_method(query)}: {result}")
     content = _data(query, result)
     if query.data is None and len(content) > MAX_CODE_BYTES:
-        raise NodeError(f"the node's response to eth_getCode is malformed: {len(content)} bytes")
+        raise MalformedResponse(
+            f"the node's response to eth_getCode is malformed: {len(content)} bytes"
+        )
     return content
 
 
@@ -144,4 +155,4 @@ def _data(query: StateQuery, result: Any) -> bytes:
         return data(result)
     except BadHex as error:
         method = _method(query)
-        raise NodeError(f"the node's response to {method} is malformed: {error}") from error
+        raise MalformedResponse(f"the node's response to {method} is malformed: {error}") from error

@@ -39,9 +39,9 @@ TOKEN_COLUMNS = (*FoundToken._fields, "supply_block", "supply_missing")
 
 
 class RowCounts(NamedTuple):
-    """The numbers of rows of some blocks, and of those blocks that were traced, or lack traces. For
-    all blocks up to the head, the numbers of rows are the ordinals of the next rows. A block's row
-    has those of the blocks before it as *_before."""
+    """The numbers of rows of some blocks, and of those blocks that were traced, lack traces, or are
+    not proven. For all blocks up to the head, the numbers of rows are the ordinals of the next
+    rows. A block's row has those of the blocks before it as *_before."""
 
     transactions: int = 0
     token_transfers: int = 0
@@ -49,6 +49,7 @@ class RowCounts(NamedTuple):
     internal_transfers: int = 0
     traced: int = 0
     untraced: int = 0
+    unproven: int = 0
     logs: int = 0
 
     def plus(self, counts: "RowCounts") -> "RowCounts":
@@ -88,6 +89,7 @@ def inspected_batch(blocks: Sequence[BlockRows], findings: ContractFindings) -> 
             internal_transfers=len(block.internal_transfers),
             traced=int(block.columns["traced"] is True),
             untraced=int(block.columns["traced"] is False),
+            unproven=int(block.columns["unproven"] is not None),
             logs=len(block.first_topics),
         )
         for block in blocks

@@ -23,7 +23,7 @@ from scan.http.services import services
 from scan.pages import formatting
 from scan.pages.static_files import BRAND_STYLES, icon_of, preview_of, url_of
 from scan.queries.network import name_of, symbol_of, token_standard
-from scan.queries.reader import ChainId, FirstBlock, IndexState, UnprovenBlocks
+from scan.queries.reader import ChainId, FirstBlock, IndexState, Unproven
 from scan.queries.trades import priced
 from scan.queries.transactions import creates_contract
 from scan.server.wsgi_responses import WsgiResponse
@@ -74,7 +74,7 @@ class Chain(NamedTuple):
     name: str
     symbol: str
     first_block: int = 0  # at which the index begins
-    unproven: Sequence[UnprovenBlocks] = ()
+    unproven: Unproven = Unproven()
 
     def standard(self, token_type: str) -> str:
         return token_standard(token_type, self.id)
@@ -158,7 +158,7 @@ class Site:
         configured = self._settings.chain_name
         name = configured if chain_id is None else name_of(chain_id, configured)
         symbol = symbol_of(chain_id, self._settings.coin_symbol)
-        unproven = self._index_state.unproven.known or ()
+        unproven = self._index_state.unproven.known or Unproven()
         return Chain(chain_id, name, symbol, self._first_block.known, unproven)
 
 

@@ -59,11 +59,18 @@ class FirstBlock:
 
 
 class UnprovenBlocks(NamedTuple):
-    """The first and the last of the blocks that are not proven for a reason, in words."""
+    """The first and the last of consecutive blocks that are not proven, for a reason in words."""
 
     first: int
     last: int
     reason: str
+
+
+class Unproven(NamedTuple):
+    """The newest runs of blocks that are not proven, and how many such blocks there are."""
+
+    runs: Sequence[UnprovenBlocks] = ()
+    blocks: int = 0
 
 
 class KeptFrom(NamedTuple):
@@ -84,10 +91,11 @@ class IndexState:
         self.incomplete = TimedValue(self._read_incomplete, READ_AGAIN_S)
         self.partitioned_tables = TimedValue(self._read_partitioned, READ_TABLES_AGAIN_S)
 
-    def _read_unproven(self) -> Sequence[UnprovenBlocks]:
+    def _read_unproven(self) -> Unproven:
         """Return what is not proven by hashes of blocks."""
         rows = self._database.rows("queries/unproven_blocks_list")
-        return [UnprovenBlocks(*row) for row in rows]
+        count = self._database.value("queries/unproven_blocks_count")
+        return Unproven([UnprovenBlocks(*row) for row in rows], count)
 
     def _read_kept_from(self) -> KeptFrom | None:
         """Return where lists begin; None where all rows are kept. Rows are removed a minute after

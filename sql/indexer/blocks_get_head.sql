@@ -9,6 +9,7 @@ SELECT number, hash, jsonb_build_object(
     'internal_transfers', internal_transfers_before + internal_transfer_count,
     'traced', traced_before + (traced IS TRUE)::integer,
     'untraced', untraced_before + (traced IS FALSE)::integer,
+    'unproven', unproven_before + (unproven IS NOT NULL)::integer,
     'logs', logs_before + log_count)
 FROM blocks
 ORDER BY number DESC

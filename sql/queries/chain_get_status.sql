@@ -28,9 +28,10 @@ FROM (
         ) AS "backfill",
         (
             SELECT coalesce(json_agg(json_build_object('firstBlock', u.first_block,
-                'lastBlock', u.last_block, 'reason', u.reason) ORDER BY u.first_block, u.reason), '[]')
+                'lastBlock', u.last_block, 'reason', u.reason) ORDER BY u.last_block DESC), '[]')
             FROM unproven_blocks() u
-        ) AS "unproven"
+        ) AS "unproven",
+        unproven_block_count() AS "unprovenBlocks"
     FROM (SELECT 1) AS always
     LEFT JOIN chain c ON true
     LEFT JOIN indexer_status s ON true

@@ -40,9 +40,10 @@ CREATE TABLE IF NOT EXISTS blocks (
     excess_blob_gas numeric,       -- blob gas beyond the target, summed up to its parent; null before EIP-4844
     blob_base_fee numeric,         -- the price of blob gas that its transactions paid; null without blobs
     coin_logs boolean NOT NULL DEFAULT false, -- whether moving coin emits logs (EIP-7708)
-    unproven text                  -- the parts that no hash proves, and why; null: all is proven
+    unproven text,                 -- the parts that no hash proves, and why; null: all is proven
+    unproven_before bigint NOT NULL DEFAULT 0 -- blocks before it of which some part is not proven
 );
--- serves unproven_blocks() in chain_get_status and others: each reason, and its first and last block
+-- serves unproven_blocks() in chain_get_status and others: each reason, and its newest block below another
 CREATE INDEX IF NOT EXISTS blocks_unproven ON blocks (unproven, number) WHERE unproven IS NOT NULL;
 -- serves queries/addresses_get, queries/addresses_list: the newest block after which stored balances
 -- may have changed unseen

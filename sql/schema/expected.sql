@@ -7,7 +7,7 @@ RETURNS TABLE (number bigint, transactions_before bigint, token_transfers_before
     dex_trades_before bigint, internal_transfers_before bigint, logs_before bigint,
     transaction_count bigint, token_transfer_count bigint, dex_trade_count bigint,
     internal_transfer_count bigint, log_count bigint, gas_price_sum numeric, traced_before bigint,
-    untraced_before bigint)
+    untraced_before bigint, unproven_before bigint)
 LANGUAGE sql STABLE AS $$
     SELECT b.number AS number,
         coalesce(sum(t.entries) OVER before, 0)::bigint AS transactions_before,
@@ -22,7 +22,8 @@ LANGUAGE sql STABLE AS $$
         coalesce(l.entries, 0) AS log_count,
         coalesce(t.gas_price_sum, 0) AS gas_price_sum,
         count(*) FILTER (WHERE b.traced) OVER before AS traced_before,
-        count(*) FILTER (WHERE NOT b.traced) OVER before AS untraced_before
+        count(*) FILTER (WHERE NOT b.traced) OVER before AS untraced_before,
+        count(b.unproven) OVER before AS unproven_before
     FROM blocks b
     LEFT JOIN (
         SELECT block_number, count(*) AS entries, sum(gas_price) AS gas_price_sum

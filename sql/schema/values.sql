@@ -14,27 +14,65 @@ RETURN coalesce(to_json(value)::text, 'null');
 CREATE OR REPLACE FUNCTION json_hex(value bytea) RETURNS text LANGUAGE sql IMMUTABLE
 RETURN coalesce('"' || hex(value) || '"', 'null');
 
--- Why blocks are not proven by their hashes: each reason with the first and the last of its blocks, at most
--- 20 reasons. Each takes three probes of blocks_unproven, however many blocks it has.
+-- Why blocks are not proven by their hashes: the newest 20 runs of consecutive blocks with one reason, the
+-- newest first. Each takes a probe of blocks_unproven for each of at most 100 reasons, twice, and one of
+-- blocks_pkey for each bit of its length: the blocks between two numbers are all unproven where
+-- number - unproven_before is the same at both.
 CREATE OR REPLACE FUNCTION unproven_blocks()
-RETURNS TABLE (first_block bigint, last_block bigint, reason text) LANGUAGE sql STABLE AS $$
-    WITH RECURSIVE reasons AS (
-        (SELECT b.unproven AS reason, 1 AS place FROM blocks b
+RETURNS TABLE (first_block bigint, last_block bigint, reason text) LANGUAGE plpgsql STABLE AS $$
+DECLARE
+    reasons text[];
+    proven bigint;
+    middle bigint;
+BEGIN
+    WITH RECURSIVE distinct_reasons AS (
+        (SELECT b.unproven AS name, 1 AS place FROM blocks b
         WHERE b.unproven IS NOT NULL ORDER BY b.unproven LIMIT 1)
         UNION ALL
         SELECT (SELECT b.unproven FROM blocks b
-            WHERE b.unproven > r.reason ORDER BY b.unproven LIMIT 1), r.place + 1
-        FROM reasons r
-        WHERE r.reason IS NOT NULL AND r.place < 20
+            WHERE b.unproven > r.name ORDER BY b.unproven LIMIT 1), r.place + 1
+        FROM distinct_reasons r
+        WHERE r.name IS NOT NULL AND r.place < 100
     )
-    SELECT
-        (SELECT b.number FROM blocks b WHERE b.unproven = r.reason ORDER BY b.unproven, b.number LIMIT 1),
-        (SELECT b.number FROM blocks b WHERE b.unproven = r.reason
-            ORDER BY b.unproven DESC, b.number DESC LIMIT 1),
-        r.reason
-    FROM reasons r
-    WHERE r.reason IS NOT NULL;
+    SELECT array_agg(r.name) INTO reasons FROM distinct_reasons r WHERE r.name IS NOT NULL;
+    FOR run IN 1..20 LOOP
+        SELECT newest.name, newest.number INTO reason, last_block
+        FROM newest_unproven_blocks(reasons, first_block) newest
+        ORDER BY newest.number DESC LIMIT 1;
+        EXIT WHEN NOT FOUND;
+        SELECT b.number - b.unproven_before INTO proven FROM blocks b WHERE b.number = last_block;
+        SELECT coalesce(max(other.number) + 1, (SELECT min(b.number) FROM blocks b)) INTO first_block
+        FROM newest_unproven_blocks(array_remove(reasons, reason), last_block) other;
+        middle := last_block;
+        WHILE first_block < middle LOOP
+            IF (SELECT b.number - b.unproven_before FROM blocks b
+                WHERE b.number = (first_block + middle) / 2) = proven
+            THEN middle := (first_block + middle) / 2;
+            ELSE first_block := (first_block + middle) / 2 + 1;
+            END IF;
+        END LOOP;
+        RETURN NEXT;
+    END LOOP;
+END $$;
+
+-- The newest block of each reason, below a block where that is not null.
+CREATE OR REPLACE FUNCTION newest_unproven_blocks(reasons text[], below bigint)
+RETURNS TABLE (name text, number bigint) LANGUAGE sql STABLE AS $$
+    SELECT r.name, newest.number
+    FROM unnest(reasons) AS r (name)
+    CROSS JOIN LATERAL (
+        SELECT b.number
+        FROM blocks b
+        WHERE b.unproven = r.name AND b.number < coalesce(below, 9223372036854775807)
+        ORDER BY b.unproven DESC, b.number DESC
+        LIMIT 1
+    ) AS newest
 $$;
+
+-- How many blocks are not proven by their hashes.
+CREATE OR REPLACE FUNCTION unproven_block_count() RETURNS bigint LANGUAGE sql STABLE
+RETURN coalesce((SELECT b.unproven_before + (b.unproven IS NOT NULL)::integer
+    FROM blocks b ORDER BY b.number DESC LIMIT 1), 0);
 
 -- A JSON array of records that string_agg(record::text, ',') has joined; null where there are none.
 CREATE OR REPLACE FUNCTION json_list(records text) RETURNS text LANGUAGE sql IMMUTABLE

@@ -39,7 +39,10 @@ def received(transaction: Json, **fields: Any) -> Json:
     }
 
 
-def decoded(*pairs: tuple[Json, Json], **block: Any) -> DecodedBlock:
+def decoded(*pairs: tuple[Json, Json], chain_id: int | None = None, **block: Any) -> DecodedBlock:
+    """Of the chain that its first transaction names, by default."""
+    if chain_id is None and pairs:
+        chain_id = int(pairs[0][0].get("chainId", "0x0"), 16)
     transactions = [transaction for transaction, _ in pairs]
     header = {
         **{"number": "0x5", "hash": BLOCK_HASH, "parentHash": BLOCK_HASH, "timestamp": "0x1"},
@@ -47,7 +50,8 @@ def decoded(*pairs: tuple[Json, Json], **block: Any) -> DecodedBlock:
         **{"baseFeePerGas": hex(BASE_FEE), "transactions": transactions, "extraData": "0x"},
         **block,
     }
-    return decode_block(header, [receipt for _, receipt in pairs], int(header["number"], 16))
+    receipts = [receipt for _, receipt in pairs]
+    return decode_block(header, receipts, int(header["number"], 16), chain_id)
 
 
 def fields_of(block: DecodedBlock, index: int = 0) -> Json:
@@ -145,6 +149,7 @@ def test_what_no_encoding_has_brings_nothing_and_costs_nothing():
     block = decoded(
         (deposit, received(deposit, effectiveGasPrice="0x5", l1Fee="0x64")),
         *((own, received(own, l1Fee="0x1")) for own in others),
+        chain_id=42_220,
     )
     assert [t.fee for t in block.transactions] == [0, PRICE * GAS + 1, PRICE * GAS + 1]
     assert [t.mint for t in block.transactions] == [None] * 3

@@ -143,12 +143,13 @@ def test_milliseconds_that_are_not_in_the_header_are_no_sign_of_parlia(extra):
     assert block.chain_fields == (None if extra else '{"milliTimestamp":"1007"}')
 
 
-def test_a_chain_s_form_follows_the_id_that_is_signed():
-    """Of a legacy transaction its v, which its hash covers; its chainId is a field like others."""
-    liar = sent(0, "0x0", v=hex(35 + 2 * 1), chainId="0x89")
-    assert decoded((liar, received(liar))).burnt_fees == BASE_FEE * GAS
-    honest = sent(0, "0x0", v=hex(36 + 2 * 137), chainId="0x1")
-    assert decoded((honest, received(honest)), **SEALED).burnt_fees == 0
+def test_a_chain_s_form_follows_its_own_id():
+    """Neither the chainId of a transaction nor the chain that it is signed for counts."""
+    for type_, fields in (("0x0", {"v": hex(36 + 2 * 137)}), ("0x2", {}), ("0x50", {})):
+        own = sent(0, type_, chainId="0x89", **fields)
+        for chain_id, burnt in ((1, BASE_FEE * GAS), (137, 0)):
+            block = decoded((own, received(own)), chain_id=chain_id, **SEALED)
+            assert block.burnt_fees == burnt, (type_, chain_id)
 
 
 @pytest.mark.parametrize("chain_id", [10, 5000, 137, 42_161, 42_220, 43_114, 167_000, 534_352])

@@ -81,7 +81,14 @@ def impersonating() -> Iterator[Anvil]:
         yield node
 
 
-def read(node: Anvil, number: int, version: str, old: str = "", new: str = "") -> DecodedBlock:
+def read(
+    node: Anvil,
+    number: int,
+    version: str,
+    old: str = "",
+    new: str = "",
+    chain_id: int = 31_337,
+) -> DecodedBlock:
     """Return a block of a node whose answers name its version, and have `new` instead of `old`."""
 
     def reply(calls: faulty_node.Calls, forward: faulty_node.Forward) -> faulty_node.Reply:
@@ -94,13 +101,21 @@ def read(node: Anvil, number: int, version: str, old: str = "", new: str = "") -
 
     with FaultyNode(node.url) as faulty:
         faulty.fault = reply
-        return BlockSource(Node([faulty.url]), traces="off").blocks(number, number)[0].block
+        source = BlockSource(Node([faulty.url]), traces="off")
+        source.expect(chain_id)
+        return source.blocks(number, number)[0].block
 
 
 def test_a_hash_that_is_not_the_transactions_is_taken_from_anvil_alone(impersonating):
     assert read(impersonating, 2, "anvil/v1.7.1").unproven == UNSIGNED
     with pytest.raises(MalformedBlock, match=rf"block 2 .*\({UNSIGNED}\)"):
         read(impersonating, 2, "Geth/v1")
+
+
+@pytest.mark.parametrize("chain_id", [1, 10, 250, 31_338])
+def test_nodes_for_development_are_excused_on_their_own_chain_ids_alone(impersonating, chain_id):
+    with pytest.raises(MalformedBlock, match=rf"block 2 .*\({UNSIGNED}\)"):
+        read(impersonating, 2, "anvil/v1.7.1", chain_id=chain_id)
 
 
 def test_a_signed_transaction_has_its_hash_in_anvils_blocks_too(impersonating):

@@ -90,20 +90,54 @@ def test_one_lie_about_what_no_root_covers_changes_nothing(plain, alter):
         assert BlockSource(Node([node.url, plain.url])).blocks(0, BLOCKS) == true
 
 
-@pytest.mark.parametrize(
-    ("alter", "words"),
-    [(unknown_type, "transactions of type 80"), (fee_for_l1, "fields of Scroll")],
-)
-def test_a_chain_that_nobody_named_is_indexed_and_what_is_unchecked_is_said_once(
-    plain, caplog, alter, words
+def test_a_form_that_only_fields_show_is_said_of_each_block_where_the_chain_is_not_known(
+    plain, caplog
 ):
     with FaultyNode(plain.url) as node, caplog.at_level(logging.WARNING):
-        node.fault = fault = Altered(alter, {2, 3, 4}, times=ALWAYS)
-        blocks = BlockSource(Node([node.url])).blocks(0, BLOCKS)
-    assert len(blocks) == BLOCKS + 1
+        node.fault = fault = Altered(fee_for_l1, {2, 3, 4}, times=ALWAYS)
+        source = BlockSource(Node([node.url]))
+        blocks = [fetched.block for fetched in source.blocks(0, BLOCKS)]
+    words = "fields of Scroll"
+    assert [block.unproven for block in blocks] == [None, None, *[words] * 3]
     said = f"block 2, and maybe later ones, are not proven: {words}"
     assert [record.getMessage() for record in caplog.records] == [said]
     assert [fault.reads.count(hex(number)) for number in (2, 3, 4)] == [3, 1, 1]
+
+
+def test_a_node_that_gives_a_known_reason_does_not_keep_the_next_node_from_being_asked(plain):
+    true = BlockSource(Node([plain.url])).blocks(0, BLOCKS)
+    with FaultyNode(plain.url) as node, FaultyNode(plain.url) as other:
+        node.fault = other.fault = Altered(fee_for_l1, {2}, times=ALWAYS)
+        source = BlockSource(Node([node.url, other.url]))
+        assert source.blocks(2, 2)[0].block.unproven == "fields of Scroll"
+        node.fault, other.fault = Altered(fee_for_l1, {3, 4}, times=ALWAYS), None
+        assert source.blocks(3, BLOCKS) == true[3:]
+
+
+@pytest.mark.parametrize("chain_id", [31_337, 1])
+def test_a_type_that_nobody_knows_is_refused_without_its_bytes(plain, chain_id):
+    with FaultyNode(plain.url) as node:
+        node.fault = Altered(unknown_type, {3}, times=ALWAYS)
+        source = BlockSource(Node([node.url]))
+        source.expect(chain_id)
+        with pytest.raises(MalformedBlock, match=r"block 3 .*\(transactions of type 80, unknown"):
+            source.blocks(3, 3)
+
+
+def another_chain(records: Records) -> None:
+    """As one field of one transaction says: Celo's, whose blocks were of a form of their own."""
+    for record in records:
+        if "cumulativeGasUsed" in record:
+            record["gasUsed"] = record["cumulativeGasUsed"] = "0x5209"
+        else:
+            record |= {"chainId": hex(42_220), "v": "0x149f3"}
+
+
+def test_no_field_of_a_transaction_makes_a_body_pass(mainnet):
+    with FaultyNode(mainnet.url) as node:
+        node.fault = Altered(another_chain, {3}, times=ALWAYS)
+        with pytest.raises(MalformedBlock, match="transactions and transactionsRoot"):
+            BlockSource(Node([node.url])).blocks(3, 3)
 
 
 def false_type(records: Records) -> None:
@@ -149,7 +183,8 @@ def test_a_state_sync_is_none_on_ethereum_and_named_elsewhere(mainnet, plain, ca
         node.fault = with_state_sync
         assert BlockSource(Node([node.url, mainnet.url])).blocks(0, BLOCKS) == true
         [(header, receipts)] = BlockSource(Node([node.url])).raw_blocks(3, 3)
-        assert contradicting_fields(header, receipts) == "transactions and transactionsRoot"
+        contradiction = contradicting_fields(header, receipts, 1)
+        assert contradiction == "transactions and transactionsRoot"
     with FaultyNode(plain.url) as node, caplog.at_level(logging.WARNING):
         node.fault = with_state_sync
         block = BlockSource(Node([node.url])).blocks(3, 3)[0].block

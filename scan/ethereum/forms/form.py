@@ -135,8 +135,9 @@ class ProtocolMoves(Protocol):
 class Form(NamedTuple):
     """What the blocks of a chain have beyond Ethereum's.
 
-    A block has this form by its chain id, one of `chain_ids`; on other chains by `header_signs`
-    (fields that the block's hash covers), by `is_of`, or by `signs` (fields that no root covers).
+    A block has this form by its chain's id, one of `chain_ids`. On chains that are nobody's it has
+    it by `header_signs` and `is_of_header` (fields that the block's hash covers), or as its root is
+    that of `encodings`; else by `signs` and `is_of` (fields that no hash covers), which is said.
     `shared_fields` have one value in all receipts of a block, and are stored with the block.
     """
 
@@ -144,7 +145,8 @@ class Form(NamedTuple):
     signs: frozenset[str] = frozenset()
     chain_ids: frozenset[int] = frozenset()
     header_signs: tuple[str, ...] = ()
-    is_of: Callable[[Any], bool] | None = None  # of a block's struct
+    is_of_header: Callable[[Any], bool] | None = None  # of a block's struct
+    is_of: Callable[[Any], bool] | None = None
     # Whether a block with one of `chain_ids` has the form: test nodes may have any chain id.
     shows: Callable[[Any, Values, Values], bool] | None = None
     type_names: Mapping[int, str] = {}
@@ -181,6 +183,8 @@ class Form(NamedTuple):
     withdraws_to_l1: bool = False
     # Roots cover all fields of its transactions and receipts, as on Ethereum.
     is_covered_by_roots: bool = False
+    # No block can be proven: headers, or a type that each block has, are encoded in no known way.
+    has_unproven_blocks: bool = False
     # Its fields of transactions are of all types; else of types beyond Ethereum's, and of those
     # that `more_types` returns for the types of a block's transactions.
     has_fields_of_all_types: bool = False

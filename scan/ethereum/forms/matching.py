@@ -1,11 +1,14 @@
 """Which of the forms that extensions bring a block has."""
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
 
 from scan import registry
+from scan.ethereum.block_encoding import Unencodable, encode_transactions
 from scan.ethereum.forms.form import Form, Values
-from scan.hex import quantity
+from scan.ethereum.merkle_trie import list_root
+from scan.hex import data
 
 # The first form that matches a block is taken: a form that extends another comes before it.
 FORMS: Sequence[Form] = sorted(registry.collected("form", "FORMS"), key=lambda form: form.order)
@@ -14,19 +17,13 @@ ETHEREUM_CHAIN_IDS = frozenset((1, 17_000, 560_048, 11_155_111))
 LIKE_ETHEREUM = ETHEREUM_CHAIN_IDS.union(
     *(form.chain_ids for form in FORMS if form.is_covered_by_roots)
 )
-# Signatures cover the chain id, so no field that a node adds gives a block another form.
+# By chain id, so no field that a node adds gives a block of these chains another form.
 FORM_OF_CHAIN: dict[int, Form | None] = dict.fromkeys(LIKE_ETHEREUM) | {
     chain_id: form for form in FORMS for chain_id in form.chain_ids
 }
 ETHEREUM_TYPES = frozenset(("0x0", "0x1", "0x2", "0x3", "0x4", None))
 FIRST_PROTECTED_V = 35  # EIP-155
 _UNCOVERED_ENDS = {form.has_uncovered_end for form in FORMS if form.has_uncovered_end}
-_ENCODINGS = [entry for form in FORMS for entry in form.encodings.items()]
-# Types whose hash covers the chain id. Of other types, chainId is no more than the node's claim.
-SIGNED_TYPES = frozenset(("0x1", "0x2", "0x3", "0x4")) | {
-    hex(type_) for type_, encoding in _ENCODINGS if "chainId" in encoding.transaction
-}
-_UNSIGNED_TYPES = frozenset(hex(type_) for type_, _ in _ENCODINGS) - SIGNED_TYPES
 
 # The fields of JSON that some form reads.
 TRANSACTION_FIELDS = frozenset(
@@ -36,29 +33,13 @@ RECEIPT_FIELDS = frozenset(
     name for form in FORMS for name in (*form.receipt_fields, *form.shared_fields, *form.signs)
 ) | {"l1Fee", "payer"}
 BLOCK_FIELDS = frozenset(name for form in FORMS for name in form.block_fields)
+OWN_SIGNS = frozenset().union(*(form.signs for form in FORMS))
 # Fields that only transactions of a chain's own types have.
 _OWN_TYPE_FIELDS = TRANSACTION_FIELDS.difference(
     *(form.transaction_fields for form in FORMS if form.has_fields_of_all_types)
 )
 # Fields that are read from every block: no sign announces their forms.
 HEADER_FIELDS = frozenset(name for form in FORMS if not form.signs for name in form.block_fields)
-
-
-def chain_id_of(transactions: Sequence[Any]) -> int | None:
-    """Return the chain id that the first transaction with one is signed for; where none is, the
-    chainId of a transaction whose encoding is unknown; None without either."""
-    unverified = None
-    for transaction in transactions:
-        if transaction.type in ("0x0", None):
-            v = quantity(transaction.v or "0x0")
-            if v >= FIRST_PROTECTED_V:
-                return (v - FIRST_PROTECTED_V) // 2
-        elif transaction.chainId is not None:
-            if transaction.type in SIGNED_TYPES:
-                return quantity(transaction.chainId)
-            if unverified is None and transaction.type not in _UNSIGNED_TYPES:
-                unverified = quantity(transaction.chainId)
-    return unverified
 
 
 def without_foreign_fields(sent: dict[str, Any]) -> dict[str, Any]:
@@ -80,45 +61,83 @@ def without_foreign_fields(sent: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def form_of(block: Any, sent: Values, received: Values) -> Form | None:
-    """Return the form of a block; None where it is Ethereum's, or unknown."""
-    chain_id = chain_id_of(block.transactions)
+_NO_TRANSACTIONS: Values = {"type": (), "from": ()}
+
+
+class Match(NamedTuple):
+    """The form of a block, None where it is Ethereum's, and whether the chain id, the header or a
+    root shows it; else fields do that no hash covers."""
+
+    form: Form | None
+    is_proven: bool
+
+
+def form_of(block: Any, sent: Values, received: Values, chain_id: int | None) -> Form | None:
+    """Return the form of a block of a chain; None where it is Ethereum's, or unknown."""
+    return match(block, sent, received, chain_id).form
+
+
+def match(block: Any, sent: Values, received: Values, chain_id: int | None) -> Match:
+    """Return the form of a block by its chain's id; where that is of no known chain, by the header,
+    by a root, and else by fields that no hash covers."""
     if chain_id in FORM_OF_CHAIN:
         form = FORM_OF_CHAIN[chain_id]
+        sent = sent or _NO_TRANSACTIONS
         is_shown = form is None or form.shows is None or form.shows(block, sent, received)
-        return form if is_shown else None
-    if form := _form_by_signs(block, sent, received):
-        return form
+        return Match(form if is_shown else None, True)
+    if form := _form_by_header(block) or form_by_root(block):
+        return Match(form, True)
+    present = _signs(block, sent, received)
+    form = _form_by_signs(sent, present) or next(
+        (form for form in FORMS if form.is_of and form.is_of(block)), None
+    )
+    return Match(form, form is None and not OWN_SIGNS.intersection(present))
+
+
+def _form_by_header(block: Any) -> Form | None:
     for form in FORMS:
         if any(getattr(block, sign) is not None for sign in form.header_signs):
             return form
-        if form.is_of and form.is_of(block):
+        if form.is_of_header and form.is_of_header(block):
             return form
     return None
 
 
-def _form_by_signs(block: Any, sent: Values, received: Values) -> Form | None:
-    """Return the form of a block by fields that no root covers; None without such a field.
+def form_by_root(block: Any) -> Form | None:
+    """Return the form as which the block's transactions have their root: of several the one that
+    encodes the fewest types. None where all types are Ethereum's, or no form gives the root."""
+    own = {t.type for t in block.transactions} - ETHEREUM_TYPES
+    encoding = [form for form in FORMS if own and own <= {*map(hex, form.encodings)}]
+    for form in sorted(encoding, key=lambda form: len(form.encodings)):
+        with suppress(ValueError, TypeError, AttributeError, Unencodable):
+            leaves = encode_transactions(block.transactions, form.encodings)
+            if list_root(leaves) == data(block.transactionsRoot):
+                return form
+    return None
+
+
+def _signs(block: Any, sent: Values, received: Values) -> dict[str, bool]:
+    """Return the fields of forms that no root covers, each with whether it counts as a sign.
 
     A receipts' field counts where all receipts of Ethereum's types have it, a transactions' field
-    where a transaction of another type has it, or all have it. Of several forms the first that
-    encodes the block's types is taken.
+    where a transaction of another type has it, or all have it.
     """
-    present = {name for name in BLOCK_FIELDS if getattr(block, name, None) is not None}
-    in_receipts = _present(received, RECEIPT_FIELDS)
-    in_transactions = _present(sent, TRANSACTION_FIELDS)
-    if in_receipts or in_transactions:
-        is_own = [type_ not in ETHEREUM_TYPES for type_ in sent["type"]]
-        for name, values in in_receipts.items():
-            if all(own or v is not None for own, v in zip(is_own, values, strict=True)):
-                present.add(name)
-        for name, values in in_transactions.items():
-            having = [own for own, v in zip(is_own, values, strict=True) if v is not None]
-            if any(having) or len(having) == len(values):
-                present.add(name)
-    forms = [form for form in FORMS if not form.signs.isdisjoint(present)]
+    signs = {name: True for name in BLOCK_FIELDS if getattr(block, name, None) is not None}
+    is_own = [type_ not in ETHEREUM_TYPES for type_ in sent.get("type", ())]
+    for name, values in _present(received, RECEIPT_FIELDS).items():
+        signs[name] = all(own or v is not None for own, v in zip(is_own, values, strict=True))
+    for name, values in _present(sent, TRANSACTION_FIELDS).items():
+        having = [own for own, v in zip(is_own, values, strict=True) if v is not None]
+        signs[name] = any(having) or len(having) == len(values)
+    return signs
+
+
+def _form_by_signs(sent: Values, signs: Mapping[str, bool]) -> Form | None:
+    """Return the form that has one of the fields; of several the first that encodes the types of
+    the block's transactions; None without such a field."""
+    counting = {name for name, counts in signs.items() if counts}
+    forms = [form for form in FORMS if not form.signs.isdisjoint(counting)]
     own_types = set(sent["type"]) - ETHEREUM_TYPES if sent else set()
-    # A form that encodes the types is checked by roots, which signs are not.
     encoding = [form for form in forms if own_types and own_types <= {*map(hex, form.encodings)}]
     return next(iter([*encoding, *forms]), None)
 
@@ -132,14 +151,20 @@ def _present(fields: Values, names: frozenset[str]) -> Values:
     }
 
 
-def form_of_records(block: Any, receipts: Sequence[Any]) -> Form | None:
-    """Return form_of() a block and receipts given as structs, of which some lack forms' fields."""
+def match_of_records(
+    block: Any, receipts: Sequence[Any], chain_id: int | None, *, are_plain: bool = False
+) -> Match:
+    """Return match() of a block and receipts given as structs, of which some lack forms' fields:
+    all of them where they `are_plain`."""
 
     def values(names: Iterable[str], records: Sequence[Any]) -> dict[str, Any]:
         return {name: [getattr(record, name, None) for record in records] for name in names}
 
-    sent = without_foreign_fields(values((*TRANSACTION_FIELDS, "type"), block.transactions))
-    return form_of(block, sent, values(RECEIPT_FIELDS, receipts))
+    if are_plain:
+        return match(block, values(("type", "from"), block.transactions), {}, chain_id)
+    names = (*TRANSACTION_FIELDS, "type", "from")
+    sent = without_foreign_fields(values(names, block.transactions))
+    return match(block, sent, values(RECEIPT_FIELDS, receipts), chain_id)
 
 
 def has_uncovered_end(block: Any) -> bool:

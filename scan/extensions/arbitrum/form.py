@@ -114,6 +114,7 @@ ARBITRUM = Form(
     settle=settle,
     protocol_moves=TicketMoves,
     has_cancun_without_blobs=True,
+    has_unproven_blocks=True,
     unseen="Fees go to accounts that no block names.",
     message_event=(
         "0x0000000000000000000000000000000000000064",  # ArbSys; since Nitro

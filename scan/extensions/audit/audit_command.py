@@ -230,6 +230,8 @@ def _compare_node(database: Database, comparison: NodeComparison, blocks: int) -
     _write_line(f"blocks that differ from the node's: {total} differences in {compared} blocks")
     for first, last, reason in database.rows("queries/unproven_blocks_list"):
         _write_line(f"not proven when indexed, in blocks {first} to {last}: {reason}")
+    if blocks := database.value("queries/unproven_blocks_count"):
+        _write_line(f"not proven when indexed: {blocks} blocks in all")
     for reason, count in comparison.unproven.items():
         _write_line(f"  not proven in {count} of them: {reason}")
     if comparison.untraced:

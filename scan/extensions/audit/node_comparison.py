@@ -124,7 +124,8 @@ class NodeComparison:
             header = read_json(header, BlockJson, number)
             receipts = read_json(receipts, ReceiptsJson, number)
             yield from self._check(number, header, receipts)
-            block = self._source.complete(decode_block(header, receipts, number), header)
+            block = decode_block(header, receipts, number, self._source.known_chain_id())
+            block = self._source.complete(block, header)
             blocks.append(block)
         expected, unknown = self._expected(blocks)
         for name, entity in ENTITIES.items():

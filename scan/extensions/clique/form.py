@@ -68,9 +68,9 @@ def settle(block: Any) -> Settlement:
     return fees._replace(producer_fees=0, credits=numbered(block, credits))
 
 
-CLIQUE = Form("Clique", is_of=is_of, own_fields=signer, settle=settle, order=1)
+CLIQUE = Form("Clique", is_of_header=is_of, own_fields=signer, settle=settle, order=1)
 # One sequencer sealed Linea's blocks by Clique, before Linea had another consensus.
 LINEA = CLIQUE._replace(
-    name="Linea", chain_ids=frozenset((59_144, 59_141)), is_of=None, is_covered_by_roots=True
+    name="Linea", chain_ids=frozenset((59_144, 59_141)), is_of_header=None, is_covered_by_roots=True
 )
 FORMS = (LINEA, CLIQUE)

@@ -28,8 +28,8 @@ from scan.errors import ScanError, SettingError
 from scan.ethereum.client import Call, Node, NodeError, RpcError
 from scan.extensions.demo.replay import HEADER, STATE_METHODS
 from scan.hex import BadHex, quantity
-from scan.indexer.block_source import MAX_BLOCK_BYTES
 from scan.indexer.follower import Follower
+from scan.indexer.node_reader import MAX_BLOCK_BYTES
 from scan.settings import Settings
 
 FORMAT = 1

@@ -81,7 +81,7 @@ def write_file(
     with closing(E2Writer(path.parent, first)) as writer:
         for number, (header, receipts) in enumerate(_blocks(source, first, last), start=first):
             try:
-                block = decode_block(header, receipts, number)
+                block = decode_block(header, receipts, number, source.known_chain_id())
                 parts = parts_of(header, receipts, uncles.headers(block, header))
                 raw = read_block(parts, number)
             except (BadFile, Unencodable, ValueError) as error:

@@ -112,7 +112,10 @@ def _block(raw: RawBlock, header: Any, number: int, chain_id: int) -> DecodedBlo
 def _form(header: Any, chain_id: int) -> Form | None:
     """Return the form of the block's chain; None where it is Ethereum's. Raises ValueError for one
     whose transactions have more than their bytes."""
-    form = FORM_OF_CHAIN[chain_id] if chain_id in FORM_OF_CHAIN else form_of(header, {}, {})
+    if chain_id in FORM_OF_CHAIN:
+        form = FORM_OF_CHAIN[chain_id]
+    else:
+        form = form_of(header, {}, {}, chain_id)
     if form and (form.transaction_fields or form.receipt_fields or form.encodings or form.is_free):
         raise ValueError(f"files of {form.name} are not read")
     return form

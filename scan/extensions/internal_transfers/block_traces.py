@@ -220,6 +220,7 @@ class NodeTraceReader(TraceReader):
             return True
         if isinstance(answer, RpcError) and answer.is_missing_state:
             return False
+        self._node.rest()
         self._count_failure(block, answer)
         return False
 

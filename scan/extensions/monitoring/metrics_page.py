@@ -25,7 +25,7 @@ CHAIN = (
     ("scan_head_age_seconds", "Age of the newest indexed block."),
     ("scan_transactions", "Transactions indexed."),
     ("scan_head_stalled", "1 while indexing is stalled."),
-    ("scan_unproven_reasons", "Reasons why blocks are not proven by their hashes; 0: all are."),
+    ("scan_unproven_blocks", "Blocks that are not proven by their hashes; 0: all are."),
     ("scan_unproven_last_block", "The newest block that is not proven by its hash."),
 )
 DELIVERIES = (

@@ -71,6 +71,8 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
         f"not proven in blocks {blocks['firstBlock']} to {blocks['lastBlock']}: {blocks['reason']}"
         for blocks in state.get("unproven", ())
     ]
+    if blocks_in_all := state.get("unprovenBlocks"):
+        lines.append(f"not proven: {blocks_in_all} blocks in all")
     if problem:
         lines.append(f"problem: {problem}")
     print("\n".join(map(escape, lines)))

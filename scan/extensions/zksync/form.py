@@ -17,6 +17,7 @@ ZKSYNC = Form(
     transaction_fields={"l1BatchNumber": number, "l1BatchTxIndex": number},
     block_fields={"l1BatchNumber": number},
     settle=settle,
+    has_unproven_blocks=True,
     has_fields_of_all_types=True,  # batches
     unseen="Fees go to an account of the operator that no block names.",
     message_event=(

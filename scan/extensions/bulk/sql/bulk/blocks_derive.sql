@@ -26,6 +26,7 @@ SELECT c.*, c.timestamp_s AS timestamp,
     coalesce(sum(c.internal_transfer_count) OVER before, 0)::BIGINT AS internal_transfers_before,
     coalesce(sum(c.log_count) OVER before, 0)::BIGINT AS logs_before,
     coalesce(sum((c.traced IS TRUE)::INTEGER) OVER before, 0)::BIGINT AS traced_before,
-    coalesce(sum((c.traced IS FALSE)::INTEGER) OVER before, 0)::BIGINT AS untraced_before
+    coalesce(sum((c.traced IS FALSE)::INTEGER) OVER before, 0)::BIGINT AS untraced_before,
+    coalesce(sum((c.unproven IS NOT NULL)::INTEGER) OVER before, 0)::BIGINT AS unproven_before
 FROM counted c
 WINDOW before AS (ORDER BY c.number ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING);

@@ -1,8 +1,8 @@
 -- The state of the index as numbers for /metrics.
 -- params: none
 -- returns: one row: head, the node's head, lag, seconds since the head, transactions, whether the
---   head stands still (0 or 1); null before the first block; the number of reasons why blocks are not
---   proven, and the newest such block
+--   head stands still (0 or 1); null before the first block; the number of blocks that are not
+--   proven, and the newest of them
 -- index: blocks_pkey, blocks_unproven
 SELECT head.number,
     greatest(s.node_head, head.number),
@@ -10,7 +10,7 @@ SELECT head.number,
     extract(epoch FROM now() - head.timestamp),
     head.transactions_before + head.transaction_count,
     (s.problem IS NOT NULL)::integer,
-    (SELECT count(*) FROM unproven_blocks()),
+    unproven_block_count(),
     (SELECT max(u.last_block) FROM unproven_blocks() u)
 FROM (SELECT 1) AS always
 LEFT JOIN chain c ON true

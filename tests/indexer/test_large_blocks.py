@@ -1,0 +1,125 @@
+"""Blocks whose answers are larger than is read at once: checked as others are, or refused."""
+
+import json
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from scan.ethereum.blocks import MalformedBlock
+from scan.ethereum.client import MAX_ANSWER_BYTES, Node, NodeError
+from scan.indexer import node_reader
+from scan.indexer.block_source import BlockSource
+from tests.support.anvil import Anvil
+from tests.support.faulty_node import Calls, Fault, FaultyNode, Forward, Reply
+
+Json = dict[str, Any]
+NUMBER = 3
+LARGER = MAX_ANSWER_BYTES + 2**20
+
+
+@pytest.fixture(scope="module")
+def chain() -> Iterator[Anvil]:
+    with Anvil() as node:
+        coin = node.deploy(node.accounts[0], "Coin", "Coin", "COIN", 18)
+        node.mine()
+        while node.head() < 5:
+            node.send(node.accounts[0], node.accounts[1], value=7)
+            node.transact(node.accounts[0], coin, "mint", node.accounts[1], 10**18)
+            node.mine()
+        yield node
+
+
+def padded(alter: Callable[[str, Any], None], size: int = LARGER) -> Fault:
+    """Answers with a block, or a block's receipts, have as many spaces at their end."""
+
+    def reply(calls: Calls, forward: Forward) -> Reply:
+        answers = forward(calls)
+        for call, answer in zip(calls, answers, strict=True):
+            if is_of_the_block(answer.get("result")):
+                alter(call["method"], answer["result"])
+        large = ("eth_getBlockByNumber", "eth_getBlockReceipts")
+        is_large = any(c["method"] in large and c["params"][0] == hex(NUMBER) for c in calls)
+        return Reply(raw=json.dumps(answers).encode() + b" " * (size * is_large))
+
+    return reply
+
+
+def is_of_the_block(result: Any) -> bool:
+    record = result[0] if isinstance(result, list) and result else result
+    if not isinstance(record, dict):
+        return False
+    return hex(NUMBER) in (record.get("number"), record.get("blockNumber"))
+
+
+def nothing(method: str, result: Any) -> None:
+    pass
+
+
+def header(method: str, result: Any) -> None:
+    if "gasLimit" in result:
+        result["gasLimit"] = "0x7"
+
+
+def value(method: str, result: Any) -> None:
+    if method == "eth_getBlockByNumber" and isinstance(result["transactions"][0], dict):
+        result["transactions"][0]["value"] = "0x9"
+
+
+def amount(method: str, result: Any) -> None:
+    """Of the log of a token's transfer, in whatever answer has it."""
+    receipts = result if isinstance(result, list) else [result]
+    for log in (log for receipt in receipts for log in receipt.get("logs", ())):
+        log["data"] = "0x" + (10**24).to_bytes(32).hex()
+
+
+def place(method: str, result: Any) -> None:
+    receipts = result if isinstance(result, list) else [result]
+    for log in (log for receipt in receipts for log in receipt.get("logs", ())):
+        log["logIndex"] = hex(int(log["logIndex"], 16) + 5)
+
+
+def gas(method: str, result: Any) -> None:
+    if method == "eth_getTransactionReceipt":
+        result["gasUsed"] = "0x7"
+
+
+def test_spaces_around_a_block_leave_it_proven(chain):
+    true = BlockSource(Node([chain.url])).blocks(0, 5)
+    with FaultyNode(chain.url) as node:
+        node.fault = padded(nothing)
+        source = BlockSource(Node([node.url]))
+        assert [block for n in range(6) for block in source.blocks(n, n)] == true
+        assert [fetched.block.unproven for fetched in true] == [None] * 6
+
+
+ALTERATIONS = {
+    header: "header and hash",
+    value: "transactions and transactionsRoot",
+    amount: "receipts and receiptsRoot",
+    place: "logIndex of logs",
+    gas: "gasUsed and cumulativeGasUsed",
+}
+
+
+@pytest.mark.parametrize("alter", ALTERATIONS, ids=lambda alter: alter.__name__)
+def test_a_large_block_that_is_altered_is_refused_and_taken_from_the_next_node(chain, alter):
+    true = BlockSource(Node([chain.url])).blocks(0, 5)
+    with FaultyNode(chain.url) as node:
+        node.fault = padded(alter)
+        with pytest.raises(MalformedBlock, match=f"block 3 .*{ALTERATIONS[alter]}"):
+            BlockSource(Node([node.url])).blocks(NUMBER, NUMBER)
+        source = BlockSource(Node([node.url, chain.url]))
+        assert source.blocks(NUMBER, NUMBER) == true[NUMBER : NUMBER + 1]
+        pairs = BlockSource(Node([node.url, chain.url])).raw_blocks(NUMBER, NUMBER, checked=True)
+        assert [pair[0].hash for pair in pairs] == ["0x" + true[NUMBER].block.hash.hex()]
+
+
+def test_an_answer_above_all_bounds_is_refused_and_the_next_node_is_asked(chain, monkeypatch):
+    monkeypatch.setattr(node_reader, "MAX_BLOCK_BYTES", LARGER)
+    true = BlockSource(Node([chain.url])).blocks(NUMBER, NUMBER)
+    with FaultyNode(chain.url) as node:
+        node.fault = padded(nothing, 2 * LARGER)
+        with pytest.raises(NodeError, match="larger than 9 MiB"):
+            BlockSource(Node([node.url])).blocks(NUMBER, NUMBER)
+        assert BlockSource(Node([node.url, chain.url])).blocks(NUMBER, NUMBER) == true

@@ -1,0 +1,129 @@
+"""Beside a node that lies at random and an honest one: nothing false is stored unsaid, and nothing
+that is proven is called unproven."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import pytest
+
+from scan.ethereum import client, retries
+from tests.conftest import Played
+from tests.support.database import Postgres, execute
+from tests.support.faulty_node import FaultyNode
+from tests.support.indexing import Indexing
+from tests.support.lying_node import LyingNode
+from tests.support.table_digest import Digest, digest, explain
+
+MOST_RUNS = 200
+
+
+class Lies(NamedTuple):
+    """Of which methods a node lies, how often, and which tables have to be as they are beside an
+    honest node alone, each but for some columns; None: all."""
+
+    methods: Sequence[str]
+    share: float
+    tables: Mapping[str, Collection[str]] | None = None
+
+
+# A token's name, type or supply, and code, are what a node says of a state, which its pages and
+# docs/how-it-works.md say; so are inner calls, whose records have `proven`: false.
+BY_STATE = ("token_transfers_before", "token_transfer_count", "dex_trades_before")
+BY_TRACES = ("internal_transfers_before", "internal_transfer_count", "traced", "traced_before")
+COUNTS = {*BY_STATE, "dex_trade_count", *BY_TRACES, "untraced_before"}
+FROM_BLOCKS: Mapping[str, Collection[str]] = {
+    "blocks": COUNTS,
+    **dict.fromkeys(("transactions", "logs", "withdrawals", "authorizations", "chain"), ()),
+    "chain": {"token_count"},
+}
+LIES = {
+    "blocks": Lies(("eth_getBlockByNumber", "eth_getBlockReceipts"), 0.5),
+    "traces": Lies(("debug_traceBlockByHash", "eth_getProof"), 0.5, FROM_BLOCKS),
+    "state": Lies(("eth_getCode", "eth_call", "eth_getBalance"), 0.1, FROM_BLOCKS),
+    "the chain": Lies(("eth_blockNumber", "eth_chainId", "web3_clientVersion"), 0.3),
+}
+# No root covers it.
+SAID = {"blocks": {"size"}}
+
+
+@pytest.fixture
+def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A node that lied is left alone for a moment, not for ten seconds."""
+    monkeypatch.setattr(client, "REST_AFTER_FAILURE_S", 0.02)
+    monkeypatch.setattr(retries, "MAX_PAUSE_S", 0.05)
+    monkeypatch.setattr(retries, "REFUSAL_PAUSE_S", 0.05)
+
+
+@pytest.fixture(scope="module")
+def honest(scenario: Played, postgres: Postgres, template: str) -> Iterator[Digest]:
+    """All of an index beside the honest node alone, with all logs."""
+    with postgres.cloned(template) as url:
+        Indexing(url, scenario.anvil.url, logs="all").run_until(scenario.anvil.head())
+        expected = digest(url)
+        expected.keep_rows()
+        yield expected
+
+
+@pytest.mark.usefixtures("short_pauses")
+@pytest.mark.parametrize(
+    ("kind", "most"),
+    [
+        *(("blocks", 300), ("traces", 60), ("state", 60), ("the chain", 2)),
+        *(
+            pytest.param(kind, most, marks=pytest.mark.long)
+            for kind, most in (("blocks", 7_000), ("traces", 1_500), ("state", 1_400))
+        ),
+        pytest.param("the chain", 100, marks=pytest.mark.long),
+    ],
+)
+def test_no_lie_is_stored_unsaid_and_nothing_proven_is_called_unproven(
+    kind: str,
+    most: int,
+    honest: Digest,
+    scenario: Played,
+    postgres: Postgres,
+    template: str,
+) -> None:
+    told: Counter[str] = Counter()
+    for seed in range(MOST_RUNS):
+        if told.total() >= most:
+            break
+        with FaultyNode(scenario.anvil.url) as node, postgres.cloned(template) as url:
+            node.fault = liar = LyingNode(
+                seed, LIES[kind].share, spared=unproven_blocks(honest), methods=LIES[kind].methods
+            )
+            urls = f"{node.url},{scenario.anvil.url}"
+            Indexing(url, urls, logs="all").run_until(scenario.anvil.head())
+            lying = digest(url)
+            different = [*differences(lying, honest, LIES[kind].tables)]
+            assert not different, (seed, different, explain(lying, honest), liar.told)
+            assert unproven_blocks(lying) == unproven_blocks(honest)
+            told.update(liar.by_method)
+    print(f"lies about {kind}: {told.total()}, by method: {dict(told)}")
+    assert told.total() >= most
+    assert told.keys() >= {LIES[kind].methods[0]}
+
+
+def unproven_blocks(of: Digest) -> Mapping[int, str]:
+    return dict(execute(of.url, "SELECT number, unproven FROM blocks WHERE unproven IS NOT NULL"))
+
+
+def differences(
+    left: Digest, right: Digest, tables: Mapping[str, Collection[str]] | None
+) -> Iterator[tuple[str, object, object]]:
+    """Yield the rows of tables that differ, but for some of their columns."""
+    assert tables is None or tables.keys() - {"withdrawals"} <= right.keys()
+    for table in tables or left.keys() | right.keys():
+        if left.get(table) == right.get(table):
+            continue
+        left_out = {*SAID.get(table, ()), *(tables or {}).get(table, ())}
+        rows, others = left.rows(table), right.rows(table)
+        for key in rows.keys() | others.keys():
+            row, other = (without(of.get(key), left_out) for of in (rows, others))
+            if row != other:
+                yield table, row, other
+
+
+def without(row: dict[str, Any] | None, columns: Collection[str]) -> dict[str, Any] | None:
+    return row and {name: value for name, value in row.items() if name not in columns}
