@@ -4,7 +4,7 @@ bytes of parts that it cannot encode, which are read from the node.
 Records are the structs of scan/ethereum/blocks.py.
 """
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from functools import partial
 from itertools import pairwise
@@ -31,14 +31,20 @@ from scan.ethereum.block_hashing import (
     uncompared,
 )
 from scan.ethereum.forms.form import Encoding, Form
+from scan.ethereum.forms.matching import has_uncovered_end
 from scan.ethereum.keccak import keccak256
 from scan.ethereum.merkle_trie import list_root
 from scan.ethereum.raw_blocks import NoBytes
 from scan.ethereum.rlp import list_item, quantity_item, split_list, string_item, strings_within
+from scan.ethereum.senders import signer
 from scan.ethereum.unknown_fields import are_within
 from scan.hex import data
 
 UNSIGNED = "hashes of transactions without a signature"
+UNSIGNED_SENDERS = "senders of transactions without a signature"
+ADDRESSES_AS_SIGNATURES = "senders of transactions with addresses as signatures"
+OTHER_SIGNERS = "senders of transactions and their signatures"
+SENDERS = "senders of transactions, which were not compared with signatures"
 _NO_BYTES = NoBytes()
 _MALFORMED = (ValueError, KeyError, TypeError, AttributeError)
 _MOST_RECEIPT_ITEMS = 64
@@ -53,14 +59,33 @@ class Verdict(NamedTuple):
     unproven: tuple[str, ...] = ()
 
 
-def check_body(header: Any, receipts: Sequence[Any], raw: NoBytes = _NO_BYTES) -> Verdict:
-    """Compare a block's body with its header, and parts of it with each other."""
-    try:
-        return _check(header, receipts, raw)
-    except Unencodable as error:
-        return Verdict(str(error))
-    except _MALFORMED as error:
-        return Verdict(f"malformed fields ({type(error).__name__})")
+class _Sent(NamedTuple):
+    """What is known of a block's transactions without its receipts."""
+
+    leaves: Sequence[bytes | None]  # None: the bytes are not known
+    unknown: Set[int]  # types whose encoding is not known
+    # What test nodes have otherwise, in words: all else has to agree where it is excused.
+    excusable: str = ""
+    unproven: tuple[str, ...] = ()
+
+
+class _Contradiction(Exception):
+    """What contradicts the block's hash, in words."""
+
+
+def check_body(
+    header: Any, receipts: Sequence[Any], raw: NoBytes = _NO_BYTES, *, computes_senders: bool = True
+) -> Verdict:
+    """Compare a block's body with its header, and parts of it with each other. Unless it
+    `computes_senders` by signatures, which takes most of the time, senders are not proven."""
+    return _verdict(lambda: _check(header, receipts, raw, computes_senders))
+
+
+def check_transactions(
+    header: Any, raw: NoBytes = _NO_BYTES, *, computes_senders: bool = True
+) -> Verdict:
+    """Compare a block's transactions with its header, without their receipts."""
+    return _verdict(lambda: _check_without_receipts(header, raw, computes_senders))
 
 
 def contradicting_fields(header: Any, receipts: Sequence[Any]) -> str:
@@ -68,7 +93,16 @@ def contradicting_fields(header: Any, receipts: Sequence[Any]) -> str:
     return check_body(header, receipts).contradiction
 
 
-def _check(header: Any, receipts: Sequence[Any], raw: NoBytes) -> Verdict:
+def _verdict(check: Callable[[], Verdict]) -> Verdict:
+    try:
+        return check()
+    except (_Contradiction, Unencodable) as error:
+        return Verdict(str(error))
+    except _MALFORMED as error:
+        return Verdict(f"malformed fields ({type(error).__name__})")
+
+
+def _check(header: Any, receipts: Sequence[Any], raw: NoBytes, computes_senders: bool) -> Verdict:
     types = [transaction.type for transaction in header.transactions]
     if types != [receipt.type for receipt in receipts]:
         numbers = [*map(type_number, types)]
@@ -76,41 +110,106 @@ def _check(header: Any, receipts: Sequence[Any], raw: NoBytes) -> Verdict:
             return Verdict("types of transactions and receipts")
     form = own_form(header, receipts)
     transactions, covered_receipts = covered_by_roots(header, receipts)
-    numbers_known = TRANSACTION_FIELDS.keys() | form.encodings.keys()
-    unknown = {type_number(type_) for type_ in set(types)} - numbers_known
-    if unknown and _has_false_type(transactions, unknown, form):
-        return Verdict("types of transactions and their hashes")
-    leaves = _leaves(transactions, unknown, form, raw)
-    has_root = None not in leaves
-    if has_root and list_root(leaves) != data(header.transactionsRoot):
-        return Verdict("transactions and transactionsRoot")
+    leaves, unknown, excusable, unproven = _check_sent(
+        header, transactions, form, raw, computes_senders
+    )
     has_receipts_root = _have_root(header, covered_receipts, unknown, form, raw)
     if has_receipts_root is False:
         return Verdict("receipts and receiptsRoot")
     if out_of_place := fields_out_of_place(transactions, covered_receipts):
         return Verdict(out_of_place)
-    if not has_its_withdrawals(header, form):
-        return Verdict("withdrawals and withdrawalsRoot")
-    if header.uncles is not None and bool(header.uncles) == (data(header.sha3Uncles) == NO_UNCLES):
-        return Verdict("uncles and sha3Uncles")
-    others = [*_with_other_hash(transactions, leaves)]
-    if any(map(_is_signed, others)):
-        return Verdict("hashes of transactions")
-    other_hashes = UNSIGNED if others else ""
     if out_of_place := fields_out_of_place(header.transactions, receipts):
         return Verdict(out_of_place)
-    words = uncompared(header, receipts)
-    if not (has_root and has_receipts_root):
+    words = [*uncompared(header, receipts), *unproven]
+    if None in leaves or not has_receipts_root:
         words += [f"transactions of type {number}" for number in sorted(unknown)]
     words += _fields_beyond_bytes(transactions, leaves, unknown)
     if unknown and form is not ETHEREUM:  # prices follow from other fields there
-        return Verdict(other_hashes, tuple(words))
+        return Verdict(excusable, tuple(words))
     base_fee = int(header.baseFeePerGas or "0x0", 16)
     pairs = [*zip(transactions, covered_receipts, strict=True)]
     if unknown:
         pairs = [pair for pair in pairs if type_number(pair[0].type) not in unknown]
     fields = _contradicting_uncovered_fields(pairs, covered_receipts, base_fee)
-    return Verdict(fields or other_hashes, tuple(words))
+    return Verdict(fields or excusable, tuple(words))
+
+
+def _check_without_receipts(header: Any, raw: NoBytes, computes_senders: bool) -> Verdict:
+    form = own_form(header, ())
+    transactions = header.transactions
+    if transactions and has_uncovered_end(header):
+        transactions = transactions[:-1]
+    sent = _check_sent(header, transactions, form, raw, computes_senders)
+    return Verdict(sent.excusable, sent.unproven)
+
+
+def _check_sent(
+    header: Any, transactions: Sequence[Any], form: Form, raw: NoBytes, computes_senders: bool
+) -> _Sent:
+    """Check what a block has besides receipts. Raises _Contradiction."""
+    known = TRANSACTION_FIELDS.keys() | form.encodings.keys()
+    unknown = {type_number(type_) for type_ in {t.type for t in header.transactions}} - known
+    if unknown and _has_false_type(transactions, unknown, form):
+        raise _Contradiction("types of transactions and their hashes")
+    leaves = _leaves(transactions, unknown, form, raw)
+    if None not in leaves and list_root(leaves) != data(header.transactionsRoot):
+        raise _Contradiction("transactions and transactionsRoot")
+    if not has_its_withdrawals(header, form):
+        raise _Contradiction("withdrawals and withdrawalsRoot")
+    if header.uncles is not None and bool(header.uncles) == (data(header.sha3Uncles) == NO_UNCLES):
+        raise _Contradiction("uncles and sha3Uncles")
+    others = {*_with_other_hash(transactions, leaves)}
+    if any(_is_signed(transactions[index]) for index in others):
+        raise _Contradiction("hashes of transactions")
+    excusable = UNSIGNED if others else ""
+    if not transactions:
+        return _Sent(leaves, unknown)
+    if not computes_senders:
+        return _Sent(leaves, unknown, excusable, (SENDERS,))
+    fault, words = _check_senders(transactions, leaves, form, others)
+    return _Sent(leaves, unknown, excusable or fault, tuple(words))
+
+
+def _check_senders(
+    transactions: Sequence[Any], leaves: Sequence[bytes | None], form: Form, without: Set[int]
+) -> tuple[str, list[str]]:
+    """Compare senders with signatures. Return how signatures of test nodes are not valid, "" where
+    all are; and whose senders nothing proves, in words. The transactions at the indexes `without`
+    have no signature. Raises _Contradiction."""
+    fault, said = "", set()
+    for index, (transaction, leaf) in enumerate(zip(transactions, leaves, strict=True)):
+        number = type_number(transaction.type)
+        own = form.encodings.get(number)
+        if own and "from" in own.transaction:
+            continue
+        if leaf is None or index in without:
+            continue  # the block is not proven for it
+        if (own or number in TRANSACTION_FIELDS) and _is_signature(own):
+            fault = _signature_fault(transaction, leaf, number) or fault
+        else:
+            said.add(number)
+    return fault, [f"senders of transactions of type {number}" for number in sorted(said)]
+
+
+def _is_signature(own: Encoding | None) -> bool:
+    return own is None or own.transaction[-2:] == ("r", "s")
+
+
+def _signature_fault(transaction: Any, leaf: bytes, number: int) -> str:
+    """Return how a transaction's signature is none, "" where its sender signed. Raises
+    _Contradiction where somebody else did."""
+    v, r, s = (
+        int(text, 16)
+        for text in (transaction.yParity if number else transaction.v, transaction.r, transaction.s)
+    )
+    sender = data(_sender(transaction), 20)
+    if r == s == 0:
+        return UNSIGNED_SENDERS
+    if r == s == int.from_bytes(sender):
+        return ADDRESSES_AS_SIGNATURES
+    if signer(leaf, v, r, s) != sender:
+        raise _Contradiction(OTHER_SIGNERS)
+    return ""
 
 
 def _has_false_type(transactions: Sequence[Any], unknown: Set[int], form: Form) -> bool:
@@ -184,11 +283,12 @@ def _is_within(
     return gas in strings_within(content) and all(encode_log(log) in leaf for log in receipt.logs)
 
 
-def _with_other_hash(transactions: Sequence[Any], leaves: Sequence[bytes | None]) -> Iterator[Any]:
-    """Yield the transactions whose bytes are known and have another hash than they name."""
-    for transaction, leaf in zip(transactions, leaves, strict=True):
+def _with_other_hash(transactions: Sequence[Any], leaves: Sequence[bytes | None]) -> Iterator[int]:
+    """Yield the indexes of transactions whose bytes are known and have another hash than they
+    name."""
+    for index, (transaction, leaf) in enumerate(zip(transactions, leaves, strict=True)):
         if leaf is not None and keccak256(leaf) != bytes.fromhex(transaction.hash[2:]):
-            yield transaction
+            yield index
 
 
 def _is_signed(transaction: Any) -> bool:

@@ -6,7 +6,15 @@ from typing import Any
 
 from scan.ethereum.block_encoding import BLOBS_INSIDE
 from scan.ethereum.block_hashing import OUT_OF_PLACE, has_its_hash, put_in_place
-from scan.ethereum.block_validation import UNSIGNED, Verdict, check_body
+from scan.ethereum.block_validation import (
+    ADDRESSES_AS_SIGNATURES,
+    OTHER_SIGNERS,
+    UNSIGNED,
+    UNSIGNED_SENDERS,
+    Verdict,
+    check_body,
+    check_transactions,
+)
 from scan.ethereum.blocks import BlockJson, MalformedBlock, read_json
 from scan.ethereum.client import Call, Node, NodeError, RpcError
 from scan.ethereum.forms.matching import LIKE_ETHEREUM, chain_id_of
@@ -31,18 +39,26 @@ UPDATE = "unknown to this version of Scan, update it"
 DEVELOPMENT_NODES: Mapping[str, Mapping[str, bool]] = {
     # Where it sends in another account's name, and transactions with blobs.
     "anvil/": {UNSIGNED: False, BLOBS_INSIDE: False},
-    "hardhatnetwork/": {"transactions and transactionsRoot": True},
-    "ganache/": {"receipts and receiptsRoot": False},
+    "hardhatnetwork/": {
+        "transactions and transactionsRoot": True,
+        ADDRESSES_AS_SIGNATURES: False,
+    },
+    # It signs in another account's name with a key that it makes of the address.
+    "ganache/": {"receipts and receiptsRoot": False, OTHER_SIGNERS: False},
 }
 # The chain whose bodies had a form of their own while it was an L1, without withdrawalsRoot.
 L1_OF_CELO = 42_220
+# The chain whose transactions from L1 had no signature before Bedrock.
+OP_MAINNET = 10
 
 
 class BlockChecker:
-    """Checks blocks of one chain, and remembers by which form of headers they were proven."""
+    """Checks blocks of one chain, and remembers by which form of headers they were proven. Unless
+    it `computes_senders`, they are the node's."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, *, computes_senders: bool = True) -> None:
         self._node = node
+        self._computes_senders = computes_senders
         self._raw = RawBlocks(node)
         self._chain_id: int | None = None
         self._orders: list[tuple[str, ...]] = []  # of unknown fields in headers, the newest first
@@ -63,15 +79,22 @@ class BlockChecker:
             return Verdict(f"malformed fields of the header ({type(error).__name__})")
         if verdict.contradiction or OWN_HEADER in verdict.unproven:
             return verdict
+        body = self._check_body(number, header, receipts, raw)
+        unproven = (*verdict.unproven, *body.unproven)
+        if body.contradiction and self._is_excused(header, body.contradiction):
+            return Verdict("", (*unproven, body.contradiction))
+        return Verdict(body.contradiction, unproven)
+
+    def _check_body(self, number: int, header: Any, receipts: Any, raw: RawBlock) -> Verdict:
+        senders = self._computes_senders
         if receipts is None:
-            return verdict._replace(unproven=(*verdict.unproven, TOO_LARGE))
-        body = check_body(header, receipts, raw)
+            sent = check_transactions(header, raw, computes_senders=senders)
+            return sent._replace(unproven=(*sent.unproven, TOO_LARGE))
+        body = check_body(header, receipts, raw, computes_senders=senders)
         if body.contradiction in OUT_OF_PLACE and put_in_place(header, receipts):
             self._warn_of_places(number, body.contradiction)
-            body = check_body(header, receipts, raw)
-        if body.contradiction and self._is_excused(header, body.contradiction):
-            return verdict._replace(unproven=(*verdict.unproven, body.contradiction))
-        return Verdict(body.contradiction, (*verdict.unproven, *body.unproven))
+            body = check_body(header, receipts, raw, computes_senders=senders)
+        return body
 
     def _warn_of_places(self, number: int, fields: str) -> None:
         if fields not in self._warned:
@@ -155,6 +178,8 @@ class BlockChecker:
     def _is_excused(self, header: Any, contradiction: str) -> bool:
         """Return whether blocks of this chain, or of this node, are known to have it."""
         if header.withdrawalsRoot is None and chain_id_of(header.transactions) == L1_OF_CELO:
+            return True
+        if contradiction == UNSIGNED_SENDERS and self._chain_id == OP_MAINNET:
             return True
         try:
             version = str(self._node.call("web3_clientVersion")).lower()

@@ -69,8 +69,8 @@ def with_unit(block: DecodedBlock, chain_id: int) -> DecodedBlock:
 class BlockSource:
     """Reads blocks from a node, and remembers which methods the node offers."""
 
-    def __init__(self, node: Node, *, traces: str = "auto") -> None:
-        self.checker = BlockChecker(node)
+    def __init__(self, node: Node, *, traces: str = "auto", computes_senders: bool = True) -> None:
+        self.checker = BlockChecker(node, computes_senders=computes_senders)
         self._node = node
         self._pair_reader = PairReader(node)
         self._chain_id: int | None = None
