@@ -144,6 +144,8 @@ def make_tasks(
     selection: LogSelection,
     ranges: Sequence[Range],
     history: History | None = None,
+    *,
+    computes_senders: bool = True,
 ) -> list[RangeTask]:
     """Return a task for each range. The tasks begin with the nodes in turn."""
     urls = settings.rpc_urls
@@ -157,6 +159,7 @@ def make_tasks(
             blocks,
             None if history is None else history.of_range(blocks),
             chain,
+            computes_senders,
         )
         for number, blocks in enumerate(ranges)
     ]

@@ -35,6 +35,7 @@ def backfill(
     audit: Audit = lambda _: (),
     cluster: Cluster | None = None,
     history: History | None = None,
+    computes_senders: bool = True,
 ) -> bool:
     """Whether it came to its end."""
     database = Database(settings.database_url, statement_timeout_ms=0)
@@ -47,6 +48,7 @@ def backfill(
             audit,
             threading.Event(),
             history,
+            computes_senders=computes_senders,
         )
         chain.begin(folder, range_blocks, last_block)
         return chain.run()
