@@ -136,7 +136,10 @@ def assembled(
         },
         transactions=transactions,
         logs=logs,
-        withdrawals=decode_withdrawals(block.withdrawals, number),
+        # Some nodes give an empty list where there cannot be any.
+        withdrawals=decode_withdrawals(
+            block.withdrawals if block.withdrawals or block.withdrawalsRoot else None, number
+        ),
         blob_base_fee=_blob_base_fee(transactions),
         coin_logs=_logs_coin(block, form, transactions, logs),
         keeps_destroyed=_keeps_destroyed(block, form),
@@ -231,11 +234,26 @@ def _transactions(
     }
     if any(len(type_) > 1 for type_ in columns["type"]):
         raise BadHex("a transaction's type is more than a byte")
+    columns |= _without_foreign_amounts(columns)
     columns |= {"transaction_index": list(range(len(types))), "status": statuses}
     columns["method"] = [method or None for method in columns["method"]]
     columns |= _fees(columns, form, block, sent, received)
     rows = zip(*(columns[name] for name in TRANSACTION_COLUMNS), strict=True)
     return list(starmap(DecodedTransaction, rows))
+
+
+def _without_foreign_amounts(columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """Return the columns of fields that only some of Ethereum's types have, with None for others:
+    neither their hashes nor roots cover such a field there."""
+    types = columns["type"]
+    return {
+        name: [
+            value if type_ in own or type_ > NEWEST_TYPE else None
+            for type_, value in zip(types, columns[name], strict=True)
+        ]
+        for name, own in _OF_TYPES.items()
+        if columns[name].count(None) < len(types) and not own.issuperset(types)
+    }
 
 
 def _fees(
@@ -356,6 +374,13 @@ def _logs(lists: Sequence[Sequence[Any]], first_index: int) -> list[EventLog]:
 
 
 _NO_FORM = Form("Ethereum")
+_WITH_TIPS, _WITH_BLOBS = frozenset((b"\2", b"\3", SET_CODE)), frozenset((b"\3",))
+_OF_TYPES = {
+    **dict.fromkeys(("max_fee_per_gas", "max_priority_fee_per_gas"), _WITH_TIPS),
+    **dict.fromkeys(
+        ("max_fee_per_blob_gas", "blob_versioned_hashes", "blob_gas_price"), _WITH_BLOBS
+    ),
+}
 # Columns that are computed, not read from a field of JSON.
 _MADE = ("transaction_index", "status", "fee", "operator_fee", "chain_fields")
 _TOPIC, _LOG_INDEX = Column(HASH, "topics"), Column(INTEGER, "logIndex")

@@ -11,22 +11,17 @@ from itertools import pairwise
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-import msgspec
-
+from scan.ethereum.blob_checks import unproven_blob_prices
 from scan.ethereum.block_encoding import (
-    TRANSACTION_FIELDS,
     Unencodable,
     encode_log,
     encode_receipts,
-    encode_transactions,
     type_number,
 )
 from scan.ethereum.block_hashing import (
     ETHEREUM,
-    NO_UNCLES,
     covered_by_roots,
     fields_out_of_place,
-    has_its_withdrawals,
     own_form,
     uncompared,
 )
@@ -36,16 +31,12 @@ from scan.ethereum.keccak import keccak256
 from scan.ethereum.merkle_trie import list_root
 from scan.ethereum.raw_blocks import NoBytes
 from scan.ethereum.rlp import list_item, quantity_item, split_list, string_item, strings_within
-from scan.ethereum.senders import signer
+from scan.ethereum.transaction_checks import Contradiction, check_sent
 from scan.ethereum.unknown_fields import are_within
 from scan.hex import data
 
-UNSIGNED = "hashes of transactions without a signature"
-UNSIGNED_SENDERS = "senders of transactions without a signature"
-ADDRESSES_AS_SIGNATURES = "senders of transactions with addresses as signatures"
-OTHER_SIGNERS = "senders of transactions and their signatures"
-SENDERS = "senders of transactions, which were not compared with signatures"
 _NO_BYTES = NoBytes()
+_WITH_GAS_PRICE = ("0x0", "0x1", None)
 _MALFORMED = (ValueError, KeyError, TypeError, AttributeError)
 _MOST_RECEIPT_ITEMS = 64
 # Fields of a transaction that its bytes have in any type.
@@ -57,20 +48,6 @@ class Verdict(NamedTuple):
 
     contradiction: str = ""
     unproven: tuple[str, ...] = ()
-
-
-class _Sent(NamedTuple):
-    """What is known of a block's transactions without its receipts."""
-
-    leaves: Sequence[bytes | None]  # None: the bytes are not known
-    unknown: Set[int]  # types whose encoding is not known
-    # What test nodes have otherwise, in words: all else has to agree where it is excused.
-    excusable: str = ""
-    unproven: tuple[str, ...] = ()
-
-
-class _Contradiction(Exception):
-    """What contradicts the block's hash, in words."""
 
 
 def check_body(
@@ -96,7 +73,7 @@ def contradicting_fields(header: Any, receipts: Sequence[Any]) -> str:
 def _verdict(check: Callable[[], Verdict]) -> Verdict:
     try:
         return check()
-    except (_Contradiction, Unencodable) as error:
+    except (Contradiction, Unencodable) as error:
         return Verdict(str(error))
     except _MALFORMED as error:
         return Verdict(f"malformed fields ({type(error).__name__})")
@@ -110,7 +87,7 @@ def _check(header: Any, receipts: Sequence[Any], raw: NoBytes, computes_senders:
             return Verdict("types of transactions and receipts")
     form = own_form(header, receipts)
     transactions, covered_receipts = covered_by_roots(header, receipts)
-    leaves, unknown, excusable, unproven = _check_sent(
+    leaves, unknown, excusable, unproven = check_sent(
         header, transactions, form, raw, computes_senders
     )
     has_receipts_root = _have_root(header, covered_receipts, unknown, form, raw)
@@ -124,6 +101,7 @@ def _check(header: Any, receipts: Sequence[Any], raw: NoBytes, computes_senders:
     if None in leaves or not has_receipts_root:
         words += [f"transactions of type {number}" for number in sorted(unknown)]
     words += _fields_beyond_bytes(transactions, leaves, unknown)
+    words += unproven_blob_prices(header, transactions, covered_receipts, raw)
     if unknown and form is not ETHEREUM:  # prices follow from other fields there
         return Verdict(excusable, tuple(words))
     base_fee = int(header.baseFeePerGas or "0x0", 16)
@@ -139,112 +117,8 @@ def _check_without_receipts(header: Any, raw: NoBytes, computes_senders: bool) -
     transactions = header.transactions
     if transactions and has_uncovered_end(header):
         transactions = transactions[:-1]
-    sent = _check_sent(header, transactions, form, raw, computes_senders)
+    sent = check_sent(header, transactions, form, raw, computes_senders)
     return Verdict(sent.excusable, sent.unproven)
-
-
-def _check_sent(
-    header: Any, transactions: Sequence[Any], form: Form, raw: NoBytes, computes_senders: bool
-) -> _Sent:
-    """Check what a block has besides receipts. Raises _Contradiction."""
-    known = TRANSACTION_FIELDS.keys() | form.encodings.keys()
-    unknown = {type_number(type_) for type_ in {t.type for t in header.transactions}} - known
-    if unknown and _has_false_type(transactions, unknown, form):
-        raise _Contradiction("types of transactions and their hashes")
-    leaves = _leaves(transactions, unknown, form, raw)
-    if None not in leaves and list_root(leaves) != data(header.transactionsRoot):
-        raise _Contradiction("transactions and transactionsRoot")
-    if not has_its_withdrawals(header, form):
-        raise _Contradiction("withdrawals and withdrawalsRoot")
-    if header.uncles is not None and bool(header.uncles) == (data(header.sha3Uncles) == NO_UNCLES):
-        raise _Contradiction("uncles and sha3Uncles")
-    others = {*_with_other_hash(transactions, leaves)}
-    if any(_is_signed(transactions[index]) for index in others):
-        raise _Contradiction("hashes of transactions")
-    excusable = UNSIGNED if others else ""
-    if not transactions:
-        return _Sent(leaves, unknown)
-    if not computes_senders:
-        return _Sent(leaves, unknown, excusable, (SENDERS,))
-    fault, words = _check_senders(transactions, leaves, form, others)
-    return _Sent(leaves, unknown, excusable or fault, tuple(words))
-
-
-def _check_senders(
-    transactions: Sequence[Any], leaves: Sequence[bytes | None], form: Form, without: Set[int]
-) -> tuple[str, list[str]]:
-    """Compare senders with signatures. Return how signatures of test nodes are not valid, "" where
-    all are; and whose senders nothing proves, in words. The transactions at the indexes `without`
-    have no signature. Raises _Contradiction."""
-    fault, said = "", set()
-    for index, (transaction, leaf) in enumerate(zip(transactions, leaves, strict=True)):
-        number = type_number(transaction.type)
-        own = form.encodings.get(number)
-        if own and "from" in own.transaction:
-            continue
-        if leaf is None or index in without:
-            continue  # the block is not proven for it
-        if (own or number in TRANSACTION_FIELDS) and _is_signature(own):
-            fault = _signature_fault(transaction, leaf, number) or fault
-        else:
-            said.add(number)
-    return fault, [f"senders of transactions of type {number}" for number in sorted(said)]
-
-
-def _is_signature(own: Encoding | None) -> bool:
-    return own is None or own.transaction[-2:] == ("r", "s")
-
-
-def _signature_fault(transaction: Any, leaf: bytes, number: int) -> str:
-    """Return how a transaction's signature is none, "" where its sender signed. Raises
-    _Contradiction where somebody else did."""
-    v, r, s = (
-        int(text, 16)
-        for text in (transaction.yParity if number else transaction.v, transaction.r, transaction.s)
-    )
-    sender = data(_sender(transaction), 20)
-    if r == s == 0:
-        return UNSIGNED_SENDERS
-    if r == s == int.from_bytes(sender):
-        return ADDRESSES_AS_SIGNATURES
-    if signer(leaf, v, r, s) != sender:
-        raise _Contradiction(OTHER_SIGNERS)
-    return ""
-
-
-def _has_false_type(transactions: Sequence[Any], unknown: Set[int], form: Form) -> bool:
-    """Return whether a transaction with an unknown type has the hash of one with a known type."""
-    for transaction in transactions:
-        if type_number(transaction.type) not in unknown:
-            continue
-        for number in TRANSACTION_FIELDS.keys() | form.encodings.keys():
-            typed = msgspec.structs.replace(transaction, type=hex(number))
-            with suppress(*_MALFORMED):
-                [encoded] = encode_transactions([typed], form.encodings)
-                if keccak256(encoded) == data(transaction.hash):
-                    return True
-    return False
-
-
-def _leaves(
-    transactions: Sequence[Any], unknown: Set[int], form: Form, raw: NoBytes
-) -> list[bytes]:
-    """Return the encoded transactions; None for each of an unknown type whose bytes are not known,
-    or do not have its hash."""
-    if not unknown:
-        return encode_transactions(transactions, form.encodings)
-    known = [t for t in transactions if type_number(t.type) not in unknown]
-    encoded = iter(encode_transactions(known, form.encodings))
-    leaves: list[Any] = []
-    for index, transaction in enumerate(transactions):
-        number = type_number(transaction.type)
-        if number not in unknown:
-            leaves.append(next(encoded))
-            continue
-        leaf = raw.transaction(index, transaction.hash)
-        has_hash = leaf and leaf[0] == number and keccak256(leaf) == data(transaction.hash)
-        leaves.append(leaf if has_hash else None)
-    return leaves
 
 
 def _have_root(
@@ -281,20 +155,6 @@ def _is_within(
         return are_within(items, split_list(content, _MOST_RECEIPT_ITEMS))
     gas = bytes.fromhex(quantity_item(receipt.cumulativeGasUsed))
     return gas in strings_within(content) and all(encode_log(log) in leaf for log in receipt.logs)
-
-
-def _with_other_hash(transactions: Sequence[Any], leaves: Sequence[bytes | None]) -> Iterator[int]:
-    """Yield the indexes of transactions whose bytes are known and have another hash than they
-    name."""
-    for index, (transaction, leaf) in enumerate(zip(transactions, leaves, strict=True)):
-        if leaf is not None and keccak256(leaf) != bytes.fromhex(transaction.hash[2:]):
-            yield index
-
-
-def _is_signed(transaction: Any) -> bool:
-    """Return whether a transaction has a signature; those that test nodes send in another account's
-    name have zeros, and a hash of their own."""
-    return any(int(getattr(transaction, name, None) or "0x1", 16) for name in ("r", "s"))
 
 
 def _fields_beyond_bytes(
@@ -347,7 +207,7 @@ def _has_price(base_fee: int, transaction: Any, receipt: Any) -> bool:
         base_fee = int(receipt.baseFee, 16)
     price = transaction.gasPrice or "0x0"  # only deposits have none
     paid = int(receipt.effectiveGasPrice or price, 16)
-    if transaction.maxFeePerGas is None:
+    if transaction.maxFeePerGas is None or transaction.type in _WITH_GAS_PRICE:
         return paid == int(price, 16)
     tip = int(transaction.maxPriorityFeePerGas, 16)
     return paid == min(int(transaction.maxFeePerGas, 16), base_fee + tip)

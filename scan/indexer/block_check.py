@@ -6,20 +6,18 @@ from typing import Any
 
 from scan.ethereum.block_encoding import BLOBS_INSIDE
 from scan.ethereum.block_hashing import OUT_OF_PLACE, has_its_hash, put_in_place
-from scan.ethereum.block_validation import (
-    ADDRESSES_AS_SIGNATURES,
-    OTHER_SIGNERS,
-    UNSIGNED,
-    UNSIGNED_SENDERS,
-    Verdict,
-    check_body,
-    check_transactions,
-)
+from scan.ethereum.block_validation import Verdict, check_body, check_transactions
 from scan.ethereum.blocks import BlockJson, MalformedBlock, read_json
 from scan.ethereum.client import Call, Node, NodeError, RpcError
 from scan.ethereum.forms.matching import LIKE_ETHEREUM, chain_id_of
 from scan.ethereum.keccak import keccak256
 from scan.ethereum.raw_blocks import RawBlock, RawBlocks
+from scan.ethereum.transaction_checks import (
+    ADDRESSES_AS_SIGNATURES,
+    OTHER_SIGNERS,
+    UNSIGNED,
+    UNSIGNED_SENDERS,
+)
 from scan.ethereum.unknown_fields import (
     agrees_with_bytes,
     find_order,

@@ -6,14 +6,10 @@ from typing import Any
 
 import pytest
 
-from scan.ethereum.block_validation import (
-    ADDRESSES_AS_SIGNATURES,
-    OTHER_SIGNERS,
-    SENDERS,
-    check_transactions,
-)
+from scan.ethereum.block_validation import check_transactions
 from scan.ethereum.blocks import BlockJson, MalformedBlock, read_json
 from scan.ethereum.client import Node
+from scan.ethereum.transaction_checks import ADDRESSES_AS_SIGNATURES, OTHER_SIGNERS, SENDERS
 from scan.extensions.demo.demo_node import DemoNode, Recording
 from scan.indexer.block_check import TOO_LARGE, BlockChecker
 from scan.indexer.block_source import BlockSource

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from scan.ethereum.blob_prices import blob_price
 from scan.ethereum.block_decoder import assembled
 from scan.ethereum.block_encoding import HEADER_QUANTITIES, TRANSACTION_FIELDS
 from scan.ethereum.blocks import (
@@ -25,7 +26,6 @@ from scan.ethereum.forms.matching import FORM_OF_CHAIN, form_of
 from scan.ethereum.keccak import keccak256
 from scan.ethereum.rlp import LISTS, join_list, quantity_item, string_prefix_bytes
 from scan.ethereum.senders import signer
-from scan.extensions.history_files.blob_prices import blob_price
 from scan.extensions.history_files.e2store import BadFile
 from scan.extensions.history_files.raw_block import RawBlock, RawReceipt, read_header
 from scan.extensions.history_files.rlp_reader import list_content, read_list
