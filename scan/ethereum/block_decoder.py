@@ -14,7 +14,6 @@ from scan.ethereum.blocks import (
     METHOD_CHARACTERS,
     SET_CODE,
     TRANSACTION_COLUMNS,
-    WEI_PER_GWEI,
     AuthorizationList,
     BlockJson,
     DecodedBlock,
@@ -24,7 +23,6 @@ from scan.ethereum.blocks import (
     MalformedBlock,
     ReceiptJson,
     ReceiptsJson,
-    Withdrawal,
     read_json,
 )
 from scan.ethereum.coin_logs import COIN_EMITTER
@@ -33,6 +31,7 @@ from scan.ethereum.column_types import (
     BYTES,
     HASH,
     INTEGER,
+    PROVEN,
     UNSIGNED,
     Column,
     as_unsigned,
@@ -47,7 +46,8 @@ from scan.ethereum.forms.matching import (
     form_of,
     without_foreign_fields,
 )
-from scan.hex import BadHex, data, quantity
+from scan.ethereum.withdrawals import decode_withdrawals
+from scan.hex import BadHex, quantity
 
 FIRST_CANCUN_S = 1_705_473_120  # of Goerli, the first public chain with Cancun
 
@@ -136,10 +136,7 @@ def assembled(
         },
         transactions=transactions,
         logs=logs,
-        # Some nodes give an empty list where there cannot be any.
-        withdrawals=decode_withdrawals(
-            block.withdrawals if block.withdrawals or block.withdrawalsRoot else None, number
-        ),
+        withdrawals=decode_withdrawals(block, number),
         blob_base_fee=_blob_base_fee(transactions),
         coin_logs=_logs_coin(block, form, transactions, logs),
         keeps_destroyed=_keeps_destroyed(block, form),
@@ -383,27 +380,5 @@ _OF_TYPES = {
 }
 # Columns that are computed, not read from a field of JSON.
 _MADE = ("transaction_index", "status", "fee", "operator_fee", "chain_fields")
-_TOPIC, _LOG_INDEX = Column(HASH, "topics"), Column(INTEGER, "logIndex")
-_ADDRESS, _DATA = Column(ADDRESS, "address"), Column(BYTES, "data")
-
-
-def decode_withdrawals(entries: Any, number: int) -> list[Withdrawal] | None:
-    if entries is None:
-        return None
-    withdrawals = [
-        Withdrawal(
-            withdrawal_index=quantity(entry["index"]),
-            validator_index=quantity(entry["validatorIndex"]),
-            address=data(entry["address"], 20),
-            amount_wei=quantity(entry["amount"]) * WEI_PER_GWEI,
-        )
-        for entry in entries
-    ]
-    for withdrawal in withdrawals:
-        largest = max(withdrawal.withdrawal_index, withdrawal.validator_index)
-        _require(largest < 2**63, number, "a withdrawal's index is beyond 63 bits")
-        is_bounded = withdrawal.amount_wei < 2**64 * WEI_PER_GWEI
-        _require(is_bounded, number, "a withdrawal is beyond 64 bits")
-    follow = all(a.withdrawal_index < b.withdrawal_index for a, b in pairwise(withdrawals))
-    _require(follow, number, "its withdrawals are not in order")
-    return withdrawals
+_TOPIC, _LOG_INDEX = Column(HASH, PROVEN, "topics"), Column(INTEGER, PROVEN, "logIndex")
+_ADDRESS, _DATA = Column(ADDRESS, PROVEN, "address"), Column(BYTES, PROVEN, "data")

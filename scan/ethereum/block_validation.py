@@ -35,6 +35,7 @@ from scan.ethereum.transaction_checks import Contradiction, check_sent
 from scan.ethereum.unknown_fields import are_within
 from scan.hex import data
 
+STATUSES = "statuses, which receipts before Byzantium do not have"
 _NO_BYTES = NoBytes()
 _WITH_GAS_PRICE = ("0x0", "0x1", None)
 _MALFORMED = (ValueError, KeyError, TypeError, AttributeError)
@@ -101,6 +102,8 @@ def _check(header: Any, receipts: Sequence[Any], raw: NoBytes, computes_senders:
     if None in leaves or not has_receipts_root:
         words += [f"transactions of type {number}" for number in sorted(unknown)]
     words += _fields_beyond_bytes(transactions, leaves, unknown)
+    if any(map(_may_have_failed, transactions, covered_receipts)):
+        words.append(STATUSES)
     words += unproven_blob_prices(header, transactions, covered_receipts, raw)
     if unknown and form is not ETHEREUM:  # prices follow from other fields there
         return Verdict(excusable, tuple(words))
@@ -196,6 +199,13 @@ def _contradicting_uncovered_fields(
 
 
 _sender = attrgetter("from")
+
+
+def _may_have_failed(transaction: Any, receipt: Any) -> bool:
+    """Return whether a transaction without a status may have failed. Before Byzantium one that
+    failed used all of its gas."""
+    has_status = receipt.status is not None or receipt.root is None
+    return not has_status and int(receipt.gasUsed, 16) == int(transaction.gas, 16)
 
 
 def _has_price(base_fee: int, transaction: Any, receipt: Any) -> bool:

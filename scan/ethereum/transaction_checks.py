@@ -12,6 +12,7 @@ import msgspec
 
 from scan.ethereum.block_encoding import TRANSACTION_FIELDS, encode_transactions, type_number
 from scan.ethereum.block_hashing import NO_UNCLES, has_its_withdrawals
+from scan.ethereum.block_sizes import block_size
 from scan.ethereum.forms.form import BLOB_GAS, Encoding, Form
 from scan.ethereum.keccak import keccak256
 from scan.ethereum.merkle_trie import list_root
@@ -47,7 +48,8 @@ class Sent(NamedTuple):
 def check_sent(
     header: Any, transactions: Sequence[Any], form: Form, raw: NoBytes, computes_senders: bool
 ) -> Sent:
-    """Check what a block has besides receipts. Raises Contradiction."""
+    """Check what a block has besides receipts, and put its size into it. Uncles, and what else
+    blocks of Avalanche have, are not in the header's JSON. Raises Contradiction."""
     known = TRANSACTION_FIELDS.keys() | form.encodings.keys()
     unknown = {type_number(type_) for type_ in {t.type for t in header.transactions}} - known
     if unknown and _has_false_type(transactions, unknown, form):
@@ -63,6 +65,8 @@ def check_sent(
     blobs = sum(len(t.blobVersionedHashes) for t in transactions if type_number(t.type) == BLOBS)
     if blobs and BLOB_GAS * blobs != int(header.blobGasUsed or "0x0", 16):
         raise Contradiction("blobs and blobGasUsed")
+    if None not in leaves and not header.uncles and header.extDataHash is None:
+        header.size = hex(block_size(header, [leaf for leaf in leaves if leaf is not None]))
     others = {*_with_other_hash(transactions, leaves)}
     if any(_is_signed(transactions[index]) for index in others):
         raise Contradiction("hashes of transactions")

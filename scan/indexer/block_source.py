@@ -66,6 +66,12 @@ def with_unit(block: DecodedBlock, chain_id: int) -> DecodedBlock:
     return block._replace(withdrawals=[w._replace(unit=unit) for w in block.withdrawals or ()])
 
 
+def _with_reasons(block: DecodedBlock, unproven: str | None) -> DecodedBlock:
+    """Return the block with what no hash proves of it, besides what its completion has said."""
+    reasons = [reason for reason in (unproven, block.unproven) if reason]
+    return block._replace(unproven="; ".join(reasons)[:MAX_REASON_CHARACTERS] or None)
+
+
 class BlockSource:
     """Reads blocks from a node, and remembers which methods the node offers."""
 
@@ -155,7 +161,7 @@ class BlockSource:
         if isinstance(header, AnswerTooLarge) or isinstance(receipts, AnswerTooLarge):
             return self._large_block(number)
         block = self.complete(decode_block(header, receipts, number), header)
-        return block._replace(unproven=unproven)
+        return _with_reasons(block, unproven)
 
     def _checked(self, header: Any, receipts: Any, number: int) -> tuple[Any, Any, str | None]:
         """Return a block and its receipts with what is not proven of them, in words.
@@ -233,7 +239,7 @@ class BlockSource:
             verdict = self.checker.check(number, header, None)
             block = decode_block(header, self._large_receipts(header, number), number)
             unproven = self._words(verdict, number)
-            return self.complete(block, header)._replace(unproven=unproven)
+            return _with_reasons(self.complete(block, header), unproven)
 
     def _large_receipts(self, header: Any, number: int) -> Iterator[Any]:
         calls = [

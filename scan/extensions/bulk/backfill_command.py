@@ -155,11 +155,11 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
                     tables_at_once=options.tables_at_once,
                     index_bytes=index_bytes,
                     cluster=cluster,
+                    computes_senders=not options.believe_senders,
                 ),
                 partial(_differences, node, settings, history),
                 stop,
                 history,
-                computes_senders=not options.believe_senders,
             )
             if options.discard:
                 backfill.discard()

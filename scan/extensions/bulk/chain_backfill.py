@@ -71,10 +71,7 @@ class ChainBackfill:
         audit: Audit,
         stop: threading.Event,
         history: History | None = None,
-        *,
-        computes_senders: bool = True,
     ) -> None:
-        """Unless it `computes_senders`, they are the node's, which blocks say."""
         self._settings = settings
         self._database = database
         self._node = node
@@ -82,7 +79,6 @@ class ChainBackfill:
         self._audit = audit
         self._stop = stop
         self._history = history
-        self._computes_senders = computes_senders
         self._source = BlockSource(node, traces=settings.traces)
         self._links = NodeLinks(self._source, history)
         self._progress = Progress(database)
@@ -219,13 +215,8 @@ class ChainBackfill:
         if missing:
             total = len(plan.ranges)
             progress = self._progress.part("spool", "ranges", total, total - len(missing))
-            tasks = make_tasks(
-                self._settings,
-                selection,
-                missing,
-                self._history,
-                computes_senders=self._computes_senders,
-            )
+            resources = self._resources
+            tasks = make_tasks(self._settings, resources, selection, missing, self._history)
             pool = partial(start_pool, self._resources, self._source, files)
             advance = advancing(progress, self._history, files, plan.ranges)
             with spooling(pool, tasks, advance, self._stop) as end:

@@ -44,11 +44,13 @@ def backfill(
             settings,
             database,
             Node(settings.rpc_urls),
-            Resources(1, MEMORY_BYTES, 2, 2, index_bytes=MEMORY_BYTES // 8, cluster=cluster),
+            Resources(
+                *(1, MEMORY_BYTES, 2, 2, MEMORY_BYTES // 8, cluster),
+                computes_senders=computes_senders,
+            ),
             audit,
             threading.Event(),
             history,
-            computes_senders=computes_senders,
         )
         chain.begin(folder, range_blocks, last_block)
         return chain.run()
