@@ -11,6 +11,10 @@ import pytest
 import rlp
 
 from app import create_app
+from scan.database.connection import Database
+from scan.ethereum.blob_checks import PRICES
+from scan.ethereum.block_encoding import BLOBS_INSIDE
+from scan.ethereum.block_validation import STATUSES
 from scan.ethereum.blocks import (
     BLOCK_COLUMNS,
     TRANSACTION_COLUMNS,
@@ -21,9 +25,18 @@ from scan.ethereum.blocks import (
 )
 from scan.ethereum.client import Node
 from scan.ethereum.column_types import SAID
+from scan.ethereum.transaction_checks import (
+    ADDRESSES_AS_SIGNATURES,
+    OTHER_SIGNERS,
+    SENDERS,
+    UNSIGNED,
+    UNSIGNED_SENDERS,
+)
 from scan.extensions.demo.demo_node import DemoNode, Recording
 from scan.extensions.openapi.schemas import schemas
+from scan.extensions.uncles.block_completion import UNCLES
 from scan.indexer import block_source
+from scan.indexer.block_check import OWN_HEADER, TOO_LARGE, UPDATE
 from scan.indexer.block_rows import TableRows, table_rows
 from scan.indexer.block_source import BlockSource
 from scan.indexer.log_selection import NO_LOGS
@@ -43,6 +56,7 @@ from tests.support.chain_forms.made_chain import (
 from tests.support.database import execute
 from tests.support.faulty_node import FaultyNode, altering
 from tests.support.indexing import Indexing
+from tests.support.made_blocks import Chain, Move
 
 ALICE, BOB, COIN = address("Alice"), address("Bob"), address("coin")
 TRANSFER = bytes.fromhex("ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef")
@@ -229,7 +243,7 @@ def rollup(postgres: Any, template: str) -> Iterator[Any]:
     def say(call: Json, answer: Json) -> None:
         if call["method"] == BLOCKS and isinstance(answer.get("result"), dict):
             for sent in answer["result"]["transactions"]:
-                if sent["type"] == "0x7e":
+                if isinstance(sent, dict) and sent["type"] == "0x7e":
                     sent |= {"nonce": "0x77"}
         if call["method"] == RECEIPTS:
             for receipt in answer["result"]:
@@ -262,11 +276,87 @@ def test_what_is_said_is_stored_and_named(rollup):
             == record["unproven"]
         )
     query = {"entity": "transactions", "limit": 100}
-    queried = rollup.post("/api/v1/query", json=query).json["transactions"]
+    queried = rollup.post("/api/v1/query", json=query).json["data"]
     assert [r["unproven"] for r in queried] == [r["unproven"] for r in records]
     page = rollup.get(f"/tx/{others[0]['hash']}").text
     assert page.count("said by the node") == 1
     assert "said by the node" in page.partition("Transaction fee")[2].partition("</dd>")[0]
+
+
+SENT = {
+    *(
+        "hash",
+        "fromAddress",
+        "toAddress",
+        "value",
+        "gasPrice",
+        "gasUsed",
+        "status",
+        "nonce",
+        "type",
+    ),
+    *("transactionIndex", "contractAddress", "gasLimit", "maxFeePerGas", "maxPriorityFeePerGas"),
+    *("maxFeePerBlobGas", "blobVersionedHashes", "cumulativeGasUsed", "methodId", "fee"),
+}
+PLACED = {"blockNumber", "timestamp", "blockHash"}
+RECEIVED = {"gasPrice", "gasUsed", "status", "contractAddress", "cumulativeGasUsed", "fee"}
+FEES = {"burntFees", "blobFees", "blobBaseFee"}
+BODY = {"txCount", "size"} | FEES
+HEADER = {
+    *("number", "hash", "timestamp", "miner", "gasUsed", "gasLimit", "parentHash"),
+    *("baseFeePerGas", "blobGasUsed", "excessBlobGas"),
+}
+OF_SENDER = {"fromAddress", "contractAddress"}
+# By reason: the fields of the block, of a transaction of type 0 and of one of type 3 with a blob.
+REASONS: dict[str, tuple[set[str], set[str], set[str]]] = {
+    OWN_HEADER: (HEADER | BODY, SENT | PLACED, SENT | PLACED),
+    f"header with fields zetaRoot, {UPDATE}": (HEADER | BODY, SENT | PLACED, SENT | PLACED),
+    TOO_LARGE: (FEES, RECEIVED, RECEIVED),
+    "receipts and receiptsRoot": (FEES, RECEIVED, RECEIVED),
+    BLOBS_INSIDE: (BODY, SENT, SENT),
+    "transactions and transactionsRoot": (BODY, SENT, SENT),
+    UNSIGNED: (set(), OF_SENDER | {"hash"}, OF_SENDER | {"hash"}),
+    **dict.fromkeys(
+        (SENDERS, UNSIGNED_SENDERS, ADDRESSES_AS_SIGNATURES, OTHER_SIGNERS),
+        (set(), OF_SENDER, OF_SENDER),
+    ),
+    "senders of transactions of type 3": (set(), set(), OF_SENDER),
+    "transactions of type 3": (BODY, set(), SENT),
+    "value of transactions of type 3": (set(), set(), {"value"}),
+    "nonce of transactions of type 3": (set(), set(), {"nonce", "contractAddress"}),
+    "receipts without a fee for L1": (set(), {"fee"}, {"fee"}),
+    PRICES: (FEES, set(), {"fee"}),
+    STATUSES: (set(), {"status", "contractAddress"}, set()),
+    UNCLES: ({"size", "miningReward"}, set(), set()),
+    "a state sync": (BODY, set(), set()),
+    f"{SENDERS}; {PRICES}": (FEES, OF_SENDER, OF_SENDER | {"fee"}),
+    "a reason that a later version wrote": (BODY, SENT, SENT),
+}
+
+
+def test_records_name_the_fields_that_a_reason_is_about(database_url):
+    database = Database(database_url, statement_timeout_ms=0)
+    stored = {"chain_id": 1, "genesis_hash": bytes(32), "start_block": 0, "stored_logs": None}
+    database.rows("indexer/chain_insert", **stored)
+    chain = Chain(database)
+    blob = {"type": 3, "blob_versioned_hashes": (bytes(32),), "blob_gas_price": 1}
+    gas = {"gas_limit": 21_000}
+    chain.append([Move(ALICE, BOB, fields=gas), Move(BOB, ALICE, fields=blob)])
+    database.close()
+
+    def unproven() -> list[list[str]]:
+        rows = execute(
+            database_url,
+            "SELECT block_record(b)::json -> 'unproven' FROM blocks b UNION ALL (SELECT"
+            " transaction_record(t, b)::json -> 'unproven' FROM transactions t, blocks b"
+            " ORDER BY t.ordinal)",
+        )
+        return [names for (names,) in rows]
+
+    assert unproven() == [[], [], []]
+    for reason, expected in REASONS.items():
+        execute(database_url, "UPDATE blocks SET unproven = %s", reason)
+        assert unproven() == [sorted(fields) for fields in expected], reason
 
 
 def test_each_stored_column_has_a_kind(database_url):
