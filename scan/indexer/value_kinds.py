@@ -82,11 +82,11 @@ SAID_WHERE: Mapping[tuple[str, str], str] = {
 }
 
 
-def _record(record: type) -> Kinds:
+def _record(record: type) -> dict[str, ValueKind]:
     return _of(annotated_columns(record))
 
 
-def _of(columns: Mapping[str, Column]) -> Kinds:
+def _of(columns: Mapping[str, Column]) -> dict[str, ValueKind]:
     return {name: column.kind for name, column in columns.items()}
 
 

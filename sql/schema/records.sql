@@ -79,7 +79,8 @@ RETURN CASE WHEN b.unproven IS NULL AND b.chain_fields IS NULL THEN '[]' ELSE to
     coalesce((fields_without_proof(b.unproven, NULL)).of_block, '{}')
     || CASE WHEN b.chain_fields ^@ '{"extDataHash"' THEN ARRAY['size'] ELSE '{}' END
     || CASE WHEN b.chain_fields::jsonb - ARRAY['l1Origin', 'basefeeSharingPctg', 'proposalId', 'extDataHash',
-            'extDataGasUsed', 'blockGasCost', 'timestampMilliseconds', 'minDelayExcess'] <> '{}'
+            'extDataGasUsed', 'blockGasCost', 'timestampMilliseconds', 'minDelayExcess', 'signer', 'step',
+            'signature', 'auraStep', 'auraSeal'] <> '{}'
         THEN ARRAY['chainFields'] ELSE '{}' END)::text END;
 
 -- The names of a transaction's fields that nothing proves, as JSON: by its block's reasons, and by its
