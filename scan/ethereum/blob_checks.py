@@ -28,7 +28,7 @@ def unproven_blob_prices(
     blobs = [
         (sent, receipt)
         for sent, receipt in zip(transactions, receipts, strict=True)
-        if type_number(sent.type) == BLOBS
+        if sent.blobVersionedHashes and type_number(sent.type) == BLOBS
     ]
     if not blobs:
         return []

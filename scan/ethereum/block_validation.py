@@ -102,7 +102,9 @@ def _check(header: Any, receipts: Sequence[Any], raw: NoBytes, computes_senders:
     if None in leaves or not has_receipts_root:
         words += [f"transactions of type {number}" for number in sorted(unknown)]
     words += _fields_beyond_bytes(transactions, leaves, unknown)
-    if any(map(_may_have_failed, transactions, covered_receipts)):
+    if None in [receipt.status for receipt in covered_receipts] and any(
+        map(_may_have_failed, transactions, covered_receipts)
+    ):
         words.append(STATUSES)
     words += unproven_blob_prices(header, transactions, covered_receipts, raw)
     if unknown and form is not ETHEREUM:  # prices follow from other fields there

@@ -62,7 +62,13 @@ def check_sent(
     if header.uncles is not None and bool(header.uncles) == (data(header.sha3Uncles) == NO_UNCLES):
         raise Contradiction("uncles and sha3Uncles")
     _check_lists(transactions, form)
-    blobs = sum(len(t.blobVersionedHashes) for t in transactions if type_number(t.type) == BLOBS)
+    blobs = sum(
+        [
+            len(t.blobVersionedHashes)
+            for t in transactions
+            if t.blobVersionedHashes and type_number(t.type) == BLOBS
+        ]
+    )
     if blobs and BLOB_GAS * blobs != int(header.blobGasUsed or "0x0", 16):
         raise Contradiction("blobs and blobGasUsed")
     if None not in leaves and not header.uncles and header.extDataHash is None:
@@ -83,12 +89,17 @@ def _check_lists(transactions: Sequence[Any], form: Form) -> None:
     """Raise Contradiction where a transaction has a list that its type, which its hash covers, does
     not have."""
     for transaction in transactions:
-        present = [name for name in _LISTS if getattr(transaction, name)]
+        if not (
+            transaction.accessList
+            or transaction.blobVersionedHashes
+            or transaction.authorizationList
+        ):
+            continue
         number = type_number(transaction.type)
         own = form.encodings.get(number)
         fields = own.transaction if own else TRANSACTION_FIELDS.get(number, _LISTS)
-        for name in present:
-            if name not in fields:
+        for name in _LISTS:
+            if name not in fields and getattr(transaction, name):
                 raise Contradiction(f"{name} of transactions of type {number}")
 
 
