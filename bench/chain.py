@@ -2,7 +2,8 @@
 
 Blocks are drawn once (shape.py) and written out as templates. A height has its own parties, nonces
 and hashes, which are put into their places in the bytes. Hashes and roots are true, so they are
-computed once, and kept in a file of 33 bytes a transaction, which takes 13 us of processor each:
+computed once, with signatures, and kept in a file of 97 bytes a transaction, which takes 25 us of
+processor each:
 
     python -m bench.chain FILE BLOCKS
 """
@@ -23,20 +24,33 @@ import orjson
 from bench import marks
 from bench.parties import TEMPLATES, Bytes, Parties, nonces
 from bench.shape import NONCES, TRANSACTIONS, WITHDRAWALS, draw_shape
+from bench.signers import sign
 from scan.cached_values import cached_property
 from scan.ethereum.block_encoding import encode_receipts, encode_transactions
 from scan.ethereum.block_hashing import header_hash, withdrawals_root
 from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
 from scan.ethereum.keccak import keccak256
 from scan.ethereum.merkle_trie import list_root
+from scan.ethereum.rlp import content_range, list_prefix_bytes
 
 GENESIS_TIME_S = 1_600_000_000
 FIRST_WITHDRAWAL = 0x1000000  # of four bytes
 ROOTS = 4  # 32 bytes each before those of transactions: block, and three roots
-RECORD = 32 * (ROOTS + TRANSACTIONS)
+HASHES = ROOTS + TRANSACTIONS
+ROWS = HASHES + 2 * TRANSACTIONS  # of 32 bytes each: the last are both halves of signatures
+RECORD = 32 * ROWS
 CHUNK = 250  # blocks that a process hashes at once
-SOURCES = ("marks", "call_frames", "shape", "parties", "chain")  # of which the hashes depend
+SOURCES = (
+    "marks",
+    "call_frames",
+    "shape",
+    "signers",
+    "parties",
+    "chain",
+)  # of which the hashes depend
 NUMBER_MARK = ord("~")
+SIGNATURE_BYTES = 1 + 33 + 33  # of the encoded parity, or v, and both halves
+MAINNET_END = b"\1\x80\x80"  # EIP-155
 
 
 class Places(NamedTuple):
@@ -76,6 +90,24 @@ class Template:
             _places(b"".join(encoded), 1, self.encoding_ends[part] if part == 0 else None)
             for part, encoded in enumerate(self._encodings)
         ]
+
+    @cached_property
+    def messages(self) -> list[tuple[bytes, int, int, bytes, int]]:
+        """What each transaction's sender signs: bytes before a part of the joined encodings, the
+        positions of that part, and bytes after it; and the party that signs."""
+        messages = []
+        for sent, (start, end) in zip(
+            self.shape.transactions, pairwise(self.encoding_ends[0]), strict=True
+        ):
+            is_typed = sent["type"] != "0x0"
+            content, _ = content_range(self._encodings[0][len(messages)], int(is_typed))
+            last = end - SIGNATURE_BYTES
+            after = b"" if is_typed else MAINNET_END
+            prefix = list_prefix_bytes(last - start - content + len(after))
+            before = bytes([int(sent["type"], 16)]) + prefix if is_typed else prefix
+            sender = int(sent["from"][2 + len(marks.ADDRESS_MARK) :], 16)
+            messages.append((before, start + content, last, after, sender))
+        return messages
 
     def text(self, kind: str, digits: int) -> Places:
         """A part of a node's answers, for numbers of that many digits."""
@@ -162,7 +194,7 @@ class Chain:
 
     def header(self, number: int) -> bytes:
         """eth_getBlockByNumber with hashes alone."""
-        digests = [digest.tobytes().hex() for digest in self.hashes[number, ROOTS:]]
+        digests = [digest.tobytes().hex() for digest in self.hashes[number, ROOTS:HASHES]]
         return self._block(number, b",".join(b'"0x%s"' % digest.encode() for digest in digests))
 
     def receipts(self, number: int) -> bytes:
@@ -252,20 +284,38 @@ def _hashed(number: int) -> Bytes:
     addresses, block_nonces = template.parties.addresses(number), nonces(number)
     roots: list[bytes] = []
     digests: list[bytes] = []
+    signatures: list[bytes] = []
     for part, places in enumerate(template.encodings):
         values = ((places.parties, addresses), (places.nonces, block_nonces))
-        text = _filled(places, *values).tobytes()
+        filled = _filled(places, *values)
+        if part == 0:
+            signatures = _signatures(template, filled.tobytes(), addresses)
+            halves = numpy.frombuffer(b"".join(signatures), numpy.uint8).reshape(-1, 32)
+            unused = numpy.zeros((1 + TRANSACTIONS, 32), numpy.uint8)
+            signed = places._replace(text=filled)
+            filled = _filled(signed, (places.hashes, numpy.concatenate([unused, halves])))
+        text = filled.tobytes()
         ends = template.encoding_ends[part]
         encoded = [text[a:b] for a, b in pairwise(ends)]
         roots.append(list_root(encoded))
         digests = digests or [keccak256(value) for value in encoded]
-    record = b"".join((bytes(32), *roots, withdrawals_root(_withdrawals(number)), *digests))
+    lists = (*roots, withdrawals_root(_withdrawals(number)))
+    record = b"".join((bytes(32), *lists, *digests, *signatures))
     rows: Bytes = numpy.frombuffer(record, numpy.uint8).reshape(-1, 32)
     return rows
 
 
+def _signatures(template: Template, text: bytes, addresses: Bytes) -> list[bytes]:
+    """The first halves of all transactions' signatures, and then the second ones."""
+    halves = [
+        sign(before + text[start:end] + after, addresses[sender].tobytes())
+        for before, start, end, after, sender in template.messages
+    ]
+    return [half for side in zip(*halves, strict=True) for half in side]
+
+
 def _linked(blocks: int, records: Iterator[Bytes], first: int = 0, parent: bytes = b"") -> Bytes:
-    linked: Bytes = numpy.empty((blocks, ROOTS + TRANSACTIONS, 32), numpy.uint8)
+    linked: Bytes = numpy.empty((blocks, ROWS, 32), numpy.uint8)
     parent = parent or bytes(32)
     for index, record in enumerate(records):
         hashes = [row.tobytes() for row in record[:ROOTS]]
@@ -304,4 +354,4 @@ def made_hashes(path: Path, blocks: int) -> Bytes:
 
 
 def _hashes_in(path: Path, blocks: int) -> Bytes:
-    return numpy.memmap(path, numpy.uint8, "r", shape=(blocks, ROOTS + TRANSACTIONS, 32))
+    return numpy.memmap(path, numpy.uint8, "r", shape=(blocks, ROWS, 32))

@@ -4,7 +4,8 @@ from typing import Any
 
 # Of parties, and of hashes.
 ADDRESS_MARK, HASH_MARK = "f1e2d3c4b5a6", "f1e2d3c4b5a7"
-BLOCK_HASH, FIRST_TRANSACTION = 0, 1  # numbers of hashes
+# Numbers of hashes, after those of transactions; signatures have two halves of the same size.
+BLOCK_HASH, FIRST_TRANSACTION = 0, 1
 
 Json = dict[str, Any]
 

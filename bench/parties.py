@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy
 
+from bench import signers
 from bench.shape import (
     CONTRACT,
     CREATED,
@@ -18,6 +19,7 @@ from bench.shape import (
     NONCES,
     PERSON,
     POOL,
+    SIGNER,
     TOKEN,
     TOKEN0,
     TOKEN1,
@@ -53,6 +55,7 @@ class Parties:
         self._fresh = self._of(FRESH_PERSON)
         self._deployed = self._of(DEPLOYED)
         self._wrapped = self._of(WRAPPED)
+        self._signers = self._of(SIGNER)
         self._pool_tokens = [(self._of(kind), of[self._of(kind)]) for kind in (TOKEN0, TOKEN1)]
         self._created = [(n, p) for n, p in enumerate(parties) if p.kind == CREATED]
         self._kinds = self.kinds.copy()
@@ -63,7 +66,7 @@ class Parties:
         return numpy.flatnonzero(self.kinds == kind)
 
     def addresses(self, number: int) -> Bytes:
-        """20 bytes each, the last of which is the kind."""
+        """20 bytes each, the last of which is the kind, but for signers'."""
         draws = _mixed(numpy.arange(self._count, dtype=numpy.uint64) + numpy.uint64(number << 16))
         shares = draws / 2.0**64
         ids: Bytes = numpy.zeros(self._count, numpy.uint64)
@@ -74,6 +77,8 @@ class Parties:
         ids[self._deployed] = numpy.arange(len(self._deployed)) + (number << 8)
         ids[self._wrapped] = WRAPPED_COIN
         addresses = _addresses(self._kinds, ids)
+        ranks = _ranks(shares[self._signers], PERSON, number)
+        addresses[self._signers] = signers.addresses()[ranks % numpy.uint64(signers.SIGNERS)]
         for side, (places, pools) in enumerate(self._pool_tokens):
             addresses[places] = pool_tokens(addresses[pools])[side]
         for mark, party in self._created:
@@ -132,8 +137,9 @@ def _addresses(kinds: Any, ids: Any) -> Bytes:
 
 
 def is_contract(address: str) -> bool:
-    """Whether code stands at an address: those of people end with their kind."""
-    return int(address[-2:], 16) != PERSON
+    """Whether code stands at an address: those of people end with their kind, or sign."""
+    is_person = int(address[-2:], 16) == PERSON
+    return not is_person and not signers.is_signer(bytes.fromhex(address[2:]))
 
 
 def nonces(number: int) -> Bytes:

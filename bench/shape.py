@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 
 from bench.call_frames import call_frame
 from bench.marks import BLOCK_HASH, FIRST_TRANSACTION, Json, address_mark, hash_mark
+from bench.signers import PARITY
 from scan.ethereum.events import SWAP_V2, SWAP_V3, TRANSFER
 from scan.hex import to_hex
 
@@ -45,6 +46,7 @@ WITHDRAWAL = "0x7fcf532c15f0a6db0bd6d0e038bea71d30d808c7d98cb3bf7268a95bf5081b65
 
 # Parties of which each height has its own; POOL_TOKENS are those of the pool named beside it.
 PERSON, FRESH_PERSON, TOKEN, POOL, CONTRACT, CREATED, DEPLOYED, TOKEN0, TOKEN1, WRAPPED = range(10)
+SIGNER = 10
 NONCES = 0x100000  # of three bytes, so that each height can have its own in its place
 
 
@@ -125,7 +127,7 @@ class _Writer:
 
     def _transaction(self, index: int, kind: str, kind_index: int, type_: int) -> tuple[Json, ...]:
         draw = self._draw
-        sender = self._party(PERSON)
+        sender = self._party(SIGNER)
         failed = kind_index >= KINDS[kind] - FAILED.get(kind, 0)
         to, value, input_, logs, frame = getattr(self, f"_{kind}")(
             sender, kind_index < FRESH.get(kind, 0), index
@@ -142,8 +144,8 @@ class _Writer:
             "gas": hex(gas_used * 5 // 4),
             "input": input_,
             "chainId": "0x1",
-            "r": self._random_hash("8"),
-            "s": self._random_hash("4"),
+            "r": hash_mark(FIRST_TRANSACTION + TRANSACTIONS + index),
+            "s": hash_mark(FIRST_TRANSACTION + 2 * TRANSACTIONS + index),
             **self._fees(type_),
         }
         if failed:
@@ -176,9 +178,9 @@ class _Writer:
     def _fees(self, type_: int) -> Json:
         draw = self._draw
         tip = draw.randrange(10**6, 10**9)
-        parity = hex(draw.randrange(2))
+        parity = hex(PARITY)
         if type_ == 0:
-            return {"gasPrice": hex(BASE_FEE + tip), "v": hex(37 + int(parity, 16))}
+            return {"gasPrice": hex(BASE_FEE + tip), "v": hex(37 + PARITY)}
         keys = [{"address": "0x" + draw.randbytes(20).hex(), "storageKeys": []} for _ in range(3)]
         for entry in keys:
             entry["storageKeys"] = [self._random_hash() for _ in range(draw.randrange(1, 4))]

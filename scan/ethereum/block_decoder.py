@@ -14,7 +14,6 @@ from scan.ethereum.blocks import (
     METHOD_CHARACTERS,
     SET_CODE,
     TRANSACTION_COLUMNS,
-    WEI_PER_GWEI,
     AuthorizationList,
     BlockJson,
     DecodedBlock,
@@ -24,8 +23,8 @@ from scan.ethereum.blocks import (
     MalformedBlock,
     ReceiptJson,
     ReceiptsJson,
-    Withdrawal,
     read_json,
+    require,
 )
 from scan.ethereum.coin_logs import COIN_EMITTER
 from scan.ethereum.column_types import (
@@ -33,6 +32,7 @@ from scan.ethereum.column_types import (
     BYTES,
     HASH,
     INTEGER,
+    PROVEN,
     UNSIGNED,
     Column,
     as_unsigned,
@@ -54,7 +54,8 @@ from scan.ethereum.forms.matching import (
     form_of,
     without_foreign_fields,
 )
-from scan.hex import BadHex, data, quantity
+from scan.ethereum.withdrawals import decode_withdrawals
+from scan.hex import BadHex, quantity
 
 FIRST_CANCUN_S = 1_705_473_120  # of Goerli, the first public chain with Cancun
 
@@ -80,7 +81,7 @@ def decode_block(
             read.append(receipt)
     else:
         read = read_json(receipts, ReceiptsJson, number)
-        _require(None not in read, number, "a receipt is missing")
+        require(None not in read, number, "a receipt is missing")
         logs = _checked(number, _logs, [receipt.logs for receipt in read], 0)
     decoded: DecodedBlock = _checked(
         number, _block, block, _of_one_type(read), logs, number, chain_id
@@ -105,9 +106,9 @@ def _checked(number: int, decode: Callable[..., Any], *arguments: Any) -> Any:
 def _block(
     block: Any, receipts: Sequence[Any], logs: list[EventLog], number: int, chain_id: int | None
 ) -> DecodedBlock:
-    _require(quantity(block.number) == number, number, "it has another number")
-    _require(len(receipts) == len(block.transactions), number, "receipts are missing or too many")
-    _require(
+    require(quantity(block.number) == number, number, "it has another number")
+    require(len(receipts) == len(block.transactions), number, "receipts are missing or too many")
+    require(
         all(a.log_index < b.log_index for a, b in pairwise(logs)),
         number,
         "its logs are not in order",
@@ -150,7 +151,7 @@ def assembled(
         },
         transactions=transactions,
         logs=logs,
-        withdrawals=decode_withdrawals(block.withdrawals, number),
+        withdrawals=decode_withdrawals(block, number),
         blob_base_fee=_blob_base_fee(transactions),
         coin_logs=_logs_coin(block, form, transactions, logs),
         keeps_destroyed=_keeps_destroyed(block, form),
@@ -190,11 +191,6 @@ def with_fees(block: DecodedBlock, form: Form | None = None) -> DecodedBlock:
     """Return the block with its producer's fees, burnt fees, blob fees and credits."""
     settlement = (form.settle if form else settle_by_ethereum)(block)
     return block._replace(**settlement._asdict())
-
-
-def _require(holds: bool, number: int, reason: str) -> None:
-    if not holds:
-        raise MalformedBlock(f"block {number}: {reason}")
 
 
 def _transactions(
@@ -245,11 +241,26 @@ def _transactions(
     }
     if any(len(type_) > 1 for type_ in columns["type"]):
         raise BadHex("a transaction's type is more than a byte")
+    columns |= _without_foreign_amounts(columns)
     columns |= {"transaction_index": list(range(len(types))), "status": statuses}
     columns["method"] = [method or None for method in columns["method"]]
     columns |= _fees(columns, form, block, sent, received)
     rows = zip(*(columns[name] for name in TRANSACTION_COLUMNS), strict=True)
     return list(starmap(DecodedTransaction, rows))
+
+
+def _without_foreign_amounts(columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """Return the columns of fields that only some of Ethereum's types have, with None for others:
+    neither their hashes nor roots cover such a field there."""
+    types = columns["type"]
+    return {
+        name: [
+            value if type_ in own or type_ > NEWEST_TYPE else None
+            for type_, value in zip(types, columns[name], strict=True)
+        ]
+        for name, own in _OF_TYPES.items()
+        if columns[name].count(None) < len(types) and not own.issuperset(types)
+    }
 
 
 def _fees(
@@ -323,7 +334,7 @@ def _require_links(
     Texts are compared first: nearly all nodes always write a value in the same way.
     """
     hashes = (block_hash,) * len(sent["hash"])
-    _require(
+    require(
         sent["blockHash"] == received["blockHash"] == hashes,
         number,
         "a part belongs to another block",
@@ -332,7 +343,7 @@ def _require_links(
         for index, text in enumerate(fields["transactionIndex"]):
             if text != hex(index) and quantity(text) != index:
                 raise MalformedBlock(f"block {number}: an index is wrong")
-    _require(sent["hash"] == received["transactionHash"], number, "a receipt is foreign")
+    require(sent["hash"] == received["transactionHash"], number, "a receipt is foreign")
 
 
 def _statuses(sent: dict[str, Any], received: dict[str, Any], *, needs_status: bool) -> list[bool]:
@@ -376,29 +387,14 @@ def _logs(lists: Sequence[Sequence[Any]], first_index: int) -> list[EventLog]:
     )
 
 
+_WITH_TIPS, _WITH_BLOBS = frozenset((b"\2", b"\3", SET_CODE)), frozenset((b"\3",))
+_OF_TYPES = {
+    **dict.fromkeys(("max_fee_per_gas", "max_priority_fee_per_gas"), _WITH_TIPS),
+    **dict.fromkeys(
+        ("max_fee_per_blob_gas", "blob_versioned_hashes", "blob_gas_price"), _WITH_BLOBS
+    ),
+}
 # Columns that are computed, not read from a field of JSON.
 _MADE = ("transaction_index", "status", "fee", "operator_fee", "chain_fields")
-_TOPIC, _LOG_INDEX = Column(HASH, "topics"), Column(INTEGER, "logIndex")
-_ADDRESS, _DATA = Column(ADDRESS, "address"), Column(BYTES, "data")
-
-
-def decode_withdrawals(entries: Any, number: int) -> list[Withdrawal] | None:
-    if entries is None:
-        return None
-    withdrawals = [
-        Withdrawal(
-            withdrawal_index=quantity(entry["index"]),
-            validator_index=quantity(entry["validatorIndex"]),
-            address=data(entry["address"], 20),
-            amount_wei=quantity(entry["amount"]) * WEI_PER_GWEI,
-        )
-        for entry in entries
-    ]
-    for withdrawal in withdrawals:
-        largest = max(withdrawal.withdrawal_index, withdrawal.validator_index)
-        _require(largest < 2**63, number, "a withdrawal's index is beyond 63 bits")
-        is_bounded = withdrawal.amount_wei < 2**64 * WEI_PER_GWEI
-        _require(is_bounded, number, "a withdrawal is beyond 64 bits")
-    follow = all(a.withdrawal_index < b.withdrawal_index for a, b in pairwise(withdrawals))
-    _require(follow, number, "its withdrawals are not in order")
-    return withdrawals
+_TOPIC, _LOG_INDEX = Column(HASH, PROVEN, "topics"), Column(INTEGER, PROVEN, "logIndex")
+_ADDRESS, _DATA = Column(ADDRESS, PROVEN, "address"), Column(BYTES, PROVEN, "data")

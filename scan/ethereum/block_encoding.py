@@ -137,6 +137,13 @@ def encode_header(header: Any, sign: str = "") -> bytes:
     return unhexlify(encoded)
 
 
+def encode_whole_header(header: Any) -> bytes:
+    """Encode a header with all of its fields, of which a hash may leave some out."""
+    sign = next((sign for sign in _OTHER_HEADERS if getattr(header, sign) is not None), "")
+    has_own = sign in _FORM_SIGNS or header.mixHash is None
+    return encode_header(header, sign if has_own else "")
+
+
 def encode_header_of_chains(header: Any) -> Iterator[bytes]:
     """Yield each encoding that a header may have on some chain. A header with a field of
     _FORM_SIGNS is never encoded as Ethereum's: its hash has to cover that field."""

@@ -11,22 +11,17 @@ from itertools import pairwise
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-import msgspec
-
+from scan.ethereum.blob_checks import unproven_blob_prices
 from scan.ethereum.block_encoding import (
-    TRANSACTION_FIELDS,
     Unencodable,
     encode_log,
     encode_receipts,
-    encode_transactions,
     type_number,
 )
 from scan.ethereum.block_hashing import (
     ETHEREUM,
-    NO_UNCLES,
     covered_by_roots,
     fields_out_of_place,
-    has_its_withdrawals,
     own_form,
     uncompared,
 )
@@ -35,12 +30,14 @@ from scan.ethereum.keccak import keccak256
 from scan.ethereum.merkle_trie import list_root
 from scan.ethereum.raw_blocks import NoBytes
 from scan.ethereum.rlp import list_item, quantity_item, split_list, string_item, strings_within
+from scan.ethereum.transaction_checks import Contradiction, check_sent
 from scan.ethereum.unknown_fields import are_within
 from scan.hex import data
 
-UNSIGNED = "hashes of transactions without a signature"
 NO_BYTES = "unknown to this version of Scan, of which the node gives no bytes: update Scan"
+STATUSES = "statuses, which receipts before Byzantium do not have"
 _NO_BYTES = NoBytes()
+_WITH_GAS_PRICE = ("0x0", "0x1", None)
 _MALFORMED = (ValueError, KeyError, TypeError, AttributeError)
 _MOST_RECEIPT_ITEMS = 64
 # Fields of a transaction that its bytes have in any type.
@@ -60,14 +57,17 @@ def check_body(
     raw: NoBytes = _NO_BYTES,
     chain_id: int | None = None,
     leaves: Sequence[bytes] | None = None,
+    *,
+    computes_senders: bool = True,
 ) -> Verdict:
     """Compare a block's body with its header, and parts of it with each other.
 
-    `leaves` are the encoded receipts, where these have no logs any more.
+    `leaves` are the encoded receipts, where these have no logs any more. Unless it
+    `computes_senders` by signatures, which takes most of the time, senders are not proven.
     """
     try:
-        return _check(header, receipts, raw, chain_id, leaves)
-    except Unencodable as error:
+        return _check(header, receipts, raw, chain_id, leaves, computes_senders)
+    except (Contradiction, Unencodable) as error:
         return Verdict(str(error))
     except _MALFORMED as error:
         return Verdict(f"malformed fields ({type(error).__name__})")
@@ -84,6 +84,7 @@ def _check(
     raw: NoBytes,
     chain_id: int | None,
     receipt_leaves: Sequence[bytes] | None,
+    computes_senders: bool,
 ) -> Verdict:
     types = [transaction.type for transaction in header.transactions]
     if types != [receipt.type for receipt in receipts]:
@@ -92,38 +93,24 @@ def _check(
             return Verdict("types of transactions and receipts")
     form = own_form(header, receipts, chain_id)
     transactions, covered_receipts = covered_by_roots(header, receipts, chain_id)
-    if receipt_leaves is not None:
-        receipt_leaves = receipt_leaves[: len(covered_receipts)]
-    numbers_known = TRANSACTION_FIELDS.keys() | form.encodings.keys()
-    unknown = {type_number(type_) for type_ in set(types)} - numbers_known
-    if unknown and _has_false_type(transactions, unknown, form):
-        return Verdict("types of transactions and their hashes")
-    leaves = _leaves(transactions, unknown, form, raw)
-    has_root = None not in leaves
-    if has_root and list_root(leaves) != data(header.transactionsRoot):
-        return Verdict("transactions and transactionsRoot")
+    leaves, unknown, excusable, unproven = check_sent(
+        header, transactions, form, raw, computes_senders
+    )
     encodings = {**form.encodings, **dict.fromkeys(unknown, Encoding(()))}
     if receipt_leaves is None:
         has_receipts_root = _have_root(header, covered_receipts, unknown, encodings, raw)
     else:
-        is_root = list_root(receipt_leaves) == data(header.receiptsRoot)
-        has_receipts_root = True if is_root else None if unknown else False
+        root = list_root(receipt_leaves[: len(covered_receipts)])
+        is_other = root != data(header.receiptsRoot)
+        has_receipts_root = not is_other if not (is_other and unknown) else None
     if has_receipts_root is False:
         return Verdict("receipts and receiptsRoot")
     if out_of_place := fields_out_of_place(transactions, covered_receipts):
         return Verdict(out_of_place)
-    if not has_its_withdrawals(header, form):
-        return Verdict("withdrawals and withdrawalsRoot")
-    if header.uncles is not None and bool(header.uncles) == (data(header.sha3Uncles) == NO_UNCLES):
-        return Verdict("uncles and sha3Uncles")
-    others = [*_with_other_hash(transactions, leaves)]
-    if any(map(_is_signed, others)):
-        return Verdict("hashes of transactions")
-    other_hashes = UNSIGNED if others else ""
     if out_of_place := fields_out_of_place(header.transactions, receipts):
         return Verdict(out_of_place)
-    words = uncompared(header, receipts, chain_id)
-    if not (has_root and has_receipts_root):
+    words = [*uncompared(header, receipts, chain_id), *unproven]
+    if None in leaves or not has_receipts_root:
         if unnamed := unknown - form.type_names.keys():
             return Verdict(f"transactions of type {min(unnamed)}, {NO_BYTES}")
         words += [f"transactions of type {number}" for number in sorted(unknown)]
@@ -132,8 +119,13 @@ def _check(
         words += [
             f"status and price of transactions of type {number}" for number in sorted(unknown)
         ]
+    if None in [receipt.status for receipt in covered_receipts] and any(
+        map(_may_have_failed, transactions, covered_receipts)
+    ):
+        words.append(STATUSES)
+    words += unproven_blob_prices(header, transactions, covered_receipts, raw, chain_id)
     if unknown and form is not ETHEREUM:  # prices follow from other fields there
-        return Verdict(other_hashes, tuple(words))
+        return Verdict(excusable, tuple(words))
     base_fee = int(header.baseFeePerGas or "0x0", 16)
     pairs = [*zip(transactions, covered_receipts, strict=True)]
     if of_input := {
@@ -145,42 +137,7 @@ def _check(
     if unknown:
         pairs = [pair for pair in pairs if type_number(pair[0].type) not in unknown]
     fields = _contradicting_uncovered_fields(pairs, covered_receipts, base_fee, form)
-    return Verdict(fields or other_hashes, tuple(words))
-
-
-def _has_false_type(transactions: Sequence[Any], unknown: Set[int], form: Form) -> bool:
-    """Return whether a transaction with an unknown type has the hash of one with a known type."""
-    for transaction in transactions:
-        if type_number(transaction.type) not in unknown:
-            continue
-        for number in TRANSACTION_FIELDS.keys() | form.encodings.keys():
-            typed = msgspec.structs.replace(transaction, type=hex(number))
-            with suppress(*_MALFORMED):
-                [encoded] = encode_transactions([typed], form.encodings)
-                if keccak256(encoded) == data(transaction.hash):
-                    return True
-    return False
-
-
-def _leaves(
-    transactions: Sequence[Any], unknown: Set[int], form: Form, raw: NoBytes
-) -> list[bytes]:
-    """Return the encoded transactions; None for each of an unknown type whose bytes are not known,
-    or do not have its hash."""
-    if not unknown:
-        return encode_transactions(transactions, form.encodings)
-    known = [t for t in transactions if type_number(t.type) not in unknown]
-    encoded = iter(encode_transactions(known, form.encodings))
-    leaves: list[Any] = []
-    for index, transaction in enumerate(transactions):
-        number = type_number(transaction.type)
-        if number not in unknown:
-            leaves.append(next(encoded))
-            continue
-        leaf = raw.transaction(index, transaction.hash)
-        has_hash = leaf and leaf[0] == number and keccak256(leaf) == data(transaction.hash)
-        leaves.append(leaf if has_hash else None)
-    return leaves
+    return Verdict(fields or excusable, tuple(words))
 
 
 def _have_usual_root(
@@ -238,19 +195,6 @@ def _is_within(
     return gas in strings_within(content) and all(encode_log(log) in leaf for log in receipt.logs)
 
 
-def _with_other_hash(transactions: Sequence[Any], leaves: Sequence[bytes | None]) -> Iterator[Any]:
-    """Yield the transactions whose bytes are known and have another hash than they name."""
-    for transaction, leaf in zip(transactions, leaves, strict=True):
-        if leaf is not None and keccak256(leaf) != bytes.fromhex(transaction.hash[2:]):
-            yield transaction
-
-
-def _is_signed(transaction: Any) -> bool:
-    """Return whether a transaction has a signature; those that test nodes send in another account's
-    name have zeros, and a hash of their own."""
-    return any(int(getattr(transaction, name, None) or "0x1", 16) for name in ("r", "s"))
-
-
 def _fields_beyond_bytes(
     transactions: Sequence[Any], leaves: Sequence[bytes | None], unknown: Set[int]
 ) -> Iterator[str]:
@@ -301,6 +245,13 @@ def _has_no_parties(transaction: Any, receipt: Any) -> bool:
     return not has_recipient and not any(int(number or "0x0", 16) for number in numbers)
 
 
+def _may_have_failed(transaction: Any, receipt: Any) -> bool:
+    """Return whether a transaction without a status may have failed. Before Byzantium one that
+    failed used all of its gas."""
+    has_status = receipt.status is not None or receipt.root is None
+    return not has_status and int(receipt.gasUsed, 16) == int(transaction.gas, 16)
+
+
 def _has_price(base_fee: int, transaction: Any, receipt: Any, pays_in_tokens: bool) -> bool:
     """Return whether the price paid for gas follows from the fees (EIP-1559). For Celo's CIP-64 the
     base fee is the receipt's, in the fee currency."""
@@ -310,7 +261,7 @@ def _has_price(base_fee: int, transaction: Any, receipt: Any, pays_in_tokens: bo
         base_fee = int(receipt.baseFee, 16)
     price = transaction.gasPrice or "0x0"  # only deposits have none
     paid = int(receipt.effectiveGasPrice or price, 16)
-    if transaction.maxFeePerGas is None:
+    if transaction.maxFeePerGas is None or transaction.type in _WITH_GAS_PRICE:
         return paid == int(price, 16)
     tip = int(transaction.maxPriorityFeePerGas, 16)
     return paid == min(int(transaction.maxFeePerGas, 16), base_fee + tip)

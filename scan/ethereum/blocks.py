@@ -17,9 +17,12 @@ from scan.ethereum.column_types import (
     BIGINT,
     BOOLEAN,
     BYTES,
+    COMPUTED,
     HASH,
     HASHES,
     INTEGER,
+    PROVEN,
+    SAID,
     TEXT,
     TIMESTAMP,
     UINT256,
@@ -53,47 +56,58 @@ class MalformedBlock(Exception):
     """A block or receipt that contradicts itself; it is read again, never skipped."""
 
 
+def require(holds: bool, number: int, reason: str) -> None:
+    """Raise MalformedBlock, which names block `number`, unless what it is about holds."""
+    if not holds:
+        raise MalformedBlock(f"block {number}: {reason}")
+
+
 class DecodedTransaction(NamedTuple):
     """A transaction with what its receipt adds, as its row has it; amounts in wei.
 
     An UNSIGNED field, except `type`, is None where the node gives no such field.
     """
 
-    transaction_index: Annotated[int, Column(INTEGER)]
-    hash: Annotated[bytes, Column(HASH, "hash")]
-    from_address: Annotated[bytes, Column(ADDRESS, "from")]
-    to_address: Annotated[bytes | None, Column(ADDRESS, "to")]
-    contract_address: Annotated[bytes | None, Column(ADDRESS, "contractAddress", of_receipt=True)]
-    value: Annotated[int, Column(UINT256, "value")]
-    gas_price: Annotated[int, Column(UINT256, "gasPrice")]
-    gas_used: Annotated[int, Column(UINT256, "gasUsed", of_receipt=True)]
-    status: Annotated[bool, Column(BOOLEAN, "status", of_receipt=True)]
-    fee: Annotated[int, Column(UINT256)]  # all that its sender paid, but for its value
-    type: Annotated[bytes, Column(UNSIGNED, "type")] = b""
-    nonce: Annotated[bytes | None, Column(UNSIGNED, "nonce")] = None
-    gas_limit: Annotated[bytes | None, Column(UNSIGNED, "gas")] = None
-    max_fee_per_gas: Annotated[bytes | None, Column(UNSIGNED, "maxFeePerGas")] = None
-    max_priority_fee_per_gas: Annotated[bytes | None, Column(UNSIGNED, "maxPriorityFeePerGas")] = (
+    transaction_index: Annotated[int, Column(INTEGER, PROVEN)]
+    hash: Annotated[bytes, Column(HASH, PROVEN, "hash")]
+    from_address: Annotated[bytes, Column(ADDRESS, COMPUTED, "from")]
+    to_address: Annotated[bytes | None, Column(ADDRESS, PROVEN, "to")]
+    contract_address: Annotated[
+        bytes | None, Column(ADDRESS, COMPUTED, "contractAddress", of_receipt=True)
+    ]
+    value: Annotated[int, Column(UINT256, PROVEN, "value")]
+    gas_price: Annotated[int, Column(UINT256, COMPUTED, "gasPrice")]
+    gas_used: Annotated[int, Column(UINT256, COMPUTED, "gasUsed", of_receipt=True)]
+    status: Annotated[bool, Column(BOOLEAN, PROVEN, "status", of_receipt=True)]
+    fee: Annotated[int, Column(UINT256, COMPUTED)]  # all that its sender paid, but for its value
+    type: Annotated[bytes, Column(UNSIGNED, PROVEN, "type")] = b""
+    nonce: Annotated[bytes | None, Column(UNSIGNED, PROVEN, "nonce")] = None
+    gas_limit: Annotated[bytes | None, Column(UNSIGNED, PROVEN, "gas")] = None
+    max_fee_per_gas: Annotated[bytes | None, Column(UNSIGNED, PROVEN, "maxFeePerGas")] = None
+    max_priority_fee_per_gas: Annotated[
+        bytes | None, Column(UNSIGNED, PROVEN, "maxPriorityFeePerGas")
+    ] = None
+    max_fee_per_blob_gas: Annotated[bytes | None, Column(UNSIGNED, PROVEN, "maxFeePerBlobGas")] = (
         None
     )
-    max_fee_per_blob_gas: Annotated[bytes | None, Column(UNSIGNED, "maxFeePerBlobGas")] = None
     cumulative_gas_used: Annotated[
-        bytes | None, Column(UNSIGNED, "cumulativeGasUsed", of_receipt=True)
+        bytes | None, Column(UNSIGNED, PROVEN, "cumulativeGasUsed", of_receipt=True)
     ] = None
     # The first bytes of its input, at most four.
-    method: Annotated[bytes | None, Column(BYTES, "input")] = None
+    method: Annotated[bytes | None, Column(BYTES, PROVEN, "input")] = None
     blob_versioned_hashes: Annotated[
-        tuple[bytes, ...] | None, Column(HASHES, "blobVersionedHashes")
+        tuple[bytes, ...] | None, Column(HASHES, PROVEN, "blobVersionedHashes")
     ] = None
     blob_gas_price: Annotated[
         bytes | None,
-        Column(UNSIGNED, "blobGasPrice", of_receipt=True),
+        Column(UNSIGNED, COMPUTED, "blobGasPrice", of_receipt=True),
     ] = None
     # Fields of rollups, by the form of their chain.
-    l1_fee: Annotated[bytes | None, Column(UNSIGNED, "l1Fee", of_receipt=True)] = None
-    operator_fee: Annotated[bytes | None, Column(UNSIGNED)] = None
-    mint: Annotated[bytes | None, Column(UNSIGNED, "mint")] = None  # minted even if it failed
-    chain_fields: Annotated[str | None, Column(TEXT)] = None  # JSON
+    l1_fee: Annotated[bytes | None, Column(UNSIGNED, SAID, "l1Fee", of_receipt=True)] = None
+    operator_fee: Annotated[bytes | None, Column(UNSIGNED, SAID)] = None
+    # Minted even if it failed.
+    mint: Annotated[bytes | None, Column(UNSIGNED, PROVEN, "mint")] = None
+    chain_fields: Annotated[str | None, Column(TEXT, SAID)] = None  # JSON
 
     @property
     def moved_value(self) -> bool:
@@ -138,57 +152,62 @@ class Withdrawal(NamedTuple):
     """A validator's or a builder's withdrawal (EIP-4895, EIP-7732), which costs no gas and is no
     transaction."""
 
-    withdrawal_index: Annotated[int, Column(BIGINT)]
+    withdrawal_index: Annotated[int, Column(BIGINT, PROVEN)]
     # As headers' roots have it: with the flag 2^40 it is a builder's index.
-    validator_index: Annotated[int, Column(BIGINT)]
-    address: Annotated[bytes, Column(ADDRESS)]
-    amount_wei: Annotated[int, Column(UINT256)]
-    unit: Annotated[str | None, Column(TEXT)] = None  # None: wei of the coin
+    validator_index: Annotated[int, Column(BIGINT, PROVEN)]
+    address: Annotated[bytes, Column(ADDRESS, PROVEN)]
+    amount_wei: Annotated[int, Column(UINT256, PROVEN)]
+    unit: Annotated[str | None, Column(TEXT, COMPUTED)] = None  # None: wei of the coin
 
 
 class Uncle(NamedTuple):
     """A header of a replaced block that a later block includes (ommer). Its ordinal is the one that
     its miner's reward has among credits."""
 
-    ordinal: Annotated[int, Column(BIGINT)]
-    block_number: Annotated[int, Column(BIGINT)]  # of the block that includes it
-    uncle_number: Annotated[int, Column(BIGINT)]
-    hash: Annotated[bytes, Column(HASH)]
-    miner: Annotated[bytes, Column(ADDRESS)]
-    timestamp_s: Annotated[int, Column(TIMESTAMP)]
+    ordinal: Annotated[int, Column(BIGINT, COMPUTED)]
+    block_number: Annotated[int, Column(BIGINT, COMPUTED)]  # of the block that includes it
+    uncle_number: Annotated[int, Column(BIGINT, PROVEN)]
+    hash: Annotated[bytes, Column(HASH, PROVEN)]
+    miner: Annotated[bytes, Column(ADDRESS, PROVEN)]
+    timestamp_s: Annotated[int, Column(TIMESTAMP, PROVEN)]
 
 
 class DecodedBlock(NamedTuple):
-    number: Annotated[int, Column(BIGINT, "number")]
-    hash: Annotated[bytes, Column(HASH, "hash")]
-    parent_hash: Annotated[bytes, Column(HASH, "parentHash")]
-    timestamp_s: Annotated[int, Column(TIMESTAMP, "timestamp")]  # column `timestamp` of the table
-    miner: Annotated[bytes, Column(ADDRESS, "miner")]
-    gas_used: Annotated[int, Column(UINT256, "gasUsed")]
-    gas_limit: Annotated[int, Column(UINT256, "gasLimit")]
+    number: Annotated[int, Column(BIGINT, PROVEN, "number")]
+    hash: Annotated[bytes, Column(HASH, PROVEN, "hash")]
+    parent_hash: Annotated[bytes, Column(HASH, PROVEN, "parentHash")]
+    # Column `timestamp` of the table.
+    timestamp_s: Annotated[int, Column(TIMESTAMP, PROVEN, "timestamp")]
+    miner: Annotated[bytes, Column(ADDRESS, PROVEN, "miner")]
+    gas_used: Annotated[int, Column(UINT256, PROVEN, "gasUsed")]
+    gas_limit: Annotated[int, Column(UINT256, PROVEN, "gasLimit")]
     transactions: list[DecodedTransaction]
     logs: list[EventLog]
-    base_fee_per_gas: Annotated[int | None, Column(UINT256, "baseFeePerGas")] = None
+    base_fee_per_gas: Annotated[int | None, Column(UINT256, PROVEN, "baseFeePerGas")] = None
     withdrawals: list[Withdrawal] | None = None  # None before EIP-4895
-    size: Annotated[int | None, Column(BIGINT, "size")] = None
+    size: Annotated[int | None, Column(BIGINT, COMPUTED, "size")] = None
     # Fees that the producer got, base fees that were burnt, and fees for blobs, which are burnt.
-    producer_fees: Annotated[int, Column(UINT256)] = 0
-    burnt_fees: Annotated[int | None, Column(UINT256)] = None  # None before EIP-1559
-    blob_fees: Annotated[int | None, Column(UINT256)] = None  # None where no transaction has blobs
+    producer_fees: Annotated[int, Column(UINT256, COMPUTED)] = 0
+    burnt_fees: Annotated[int | None, Column(UINT256, COMPUTED)] = None  # None before EIP-1559
+    # None where no transaction has blobs.
+    blob_fees: Annotated[int | None, Column(UINT256, COMPUTED)] = None
     # Of blobs (EIP-4844): the gas used, the gas beyond the target so far, and the price that the
     # block's transactions paid, None where none has blobs.
-    blob_gas_used: Annotated[int | None, Column(UINT256, "blobGasUsed")] = None
-    excess_blob_gas: Annotated[int | None, Column(UINT256, "excessBlobGas")] = None
-    blob_base_fee: Annotated[int | None, Column(UINT256)] = None
-    chain_fields: Annotated[str | None, Column(TEXT)] = None  # JSON of the chain's own fields
+    blob_gas_used: Annotated[int | None, Column(UINT256, PROVEN, "blobGasUsed")] = None
+    excess_blob_gas: Annotated[int | None, Column(UINT256, PROVEN, "excessBlobGas")] = None
+    blob_base_fee: Annotated[int | None, Column(UINT256, COMPUTED)] = None
+    chain_fields: Annotated[str | None, Column(TEXT, SAID)] = None  # JSON of the chain's own fields
     # The hash of its requests to the consensus layer (EIP-7685).
-    requests_hash: Annotated[bytes | None, Column(HASH, "requestsHash")] = None
+    requests_hash: Annotated[bytes | None, Column(HASH, PROVEN, "requestsHash")] = None
     # The hash of the list of accounts that it touched (EIP-7928), and its slot (EIP-7843).
-    block_access_list_hash: Annotated[bytes | None, Column(HASH, "blockAccessListHash")] = None
-    slot_number: Annotated[int | None, Column(BIGINT, "slotNumber")] = None
-    coin_logs: Annotated[bool, Column(BOOLEAN)] = False  # whether moving coin logs it (EIP-7708)
+    block_access_list_hash: Annotated[bytes | None, Column(HASH, PROVEN, "blockAccessListHash")] = (
+        None
+    )
+    slot_number: Annotated[int | None, Column(BIGINT, PROVEN, "slotNumber")] = None
+    # Whether moving coin logs it (EIP-7708).
+    coin_logs: Annotated[bool, Column(BOOLEAN, COMPUTED)] = False
     # The parts that no hash proves, in words; None where all agrees with the block's hash.
-    unproven: Annotated[str | None, Column(TEXT)] = None
+    unproven: Annotated[str | None, Column(TEXT, COMPUTED)] = None
     credits: tuple[Credit, ...] = ()
     uncles: tuple[Uncle, ...] = ()
     authorization_lists: tuple[AuthorizationList, ...] = ()

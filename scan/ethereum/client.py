@@ -4,12 +4,11 @@ import logging
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
-
-import orjson
+from typing import Any
 
 from scan.ethereum import block_parameter
 from scan.ethereum.block_parameter import BlockId
+from scan.ethereum.json_rpc import Call, request_body, results_of
 from scan.ethereum.node_errors import (
     AnswerTooLarge,
     BatchRefused,
@@ -48,14 +47,6 @@ log = logging.getLogger(__name__)
 MAX_ANSWER_BYTES = 8 * 1024 * 1024
 MAX_BATCH = 200
 REST_AFTER_FAILURE_S = 10.0  # a failing node of several is left alone for this long
-
-
-class Call(NamedTuple):
-    """A JSON-RPC call. Its parameters may have a BlockId, which is written as the node takes it:
-    see block_parameter.py."""
-
-    method: str
-    params: Sequence[object]
 
 
 class Node:
@@ -285,7 +276,7 @@ class Node:
             if most_bytes is None:
                 raise NodeError(error.message) from None
             return [error], 0
-        results = _results(answer, len(calls))
+        results = results_of(answer, len(calls))
         if by_hash and any(map(block_parameter.is_malformed_request, results)):
             self._takes_block_hashes.pop(url, None)  # pop: another thread may have done it
             if not self._try_block_hashes(url, timeout_s):
@@ -331,7 +322,7 @@ class Node:
             left_s = ends_at - time.monotonic()
             answer, _ = self._send(url, [Call(method, params)], left_s, MAX_ANSWER_BYTES, False)
             self._transport.take_connected()
-            return _results(answer, 1)[0]
+            return results_of(answer, 1)[0]
 
         if self._chain is not None:
             self._chain.require(url, ask, anew=anew)
@@ -342,69 +333,8 @@ class Node:
     ) -> tuple[Any, int]:
         if timeout_s <= 0:
             raise TimedOut("the node did not respond in time")
-        return self._transport.post(url, _body(calls), timeout_s, most_bytes, raw=raw)
-
-
-def _body(calls: Sequence[Call]) -> bytes:
-    requests_ = [
-        {"jsonrpc": "2.0", "id": number, "method": call.method, "params": list(call.params)}
-        for number, call in enumerate(calls)
-    ]
-    return orjson.dumps(requests_ if len(calls) > 1 else requests_[0])
+        return self._transport.post(url, request_body(calls), timeout_s, most_bytes, raw=raw)
 
 
 def _is_worth_halving(error: NodeError, calls: int) -> bool:
     return calls > 1 and isinstance(error, BatchRefused) and not isinstance(error, TimedOut)
-
-
-def _results(answer: Any, count: int) -> list[Any]:
-    if count == 1 and isinstance(answer, list) and len(answer) == 1:
-        [answer] = answer
-    if count == 1 and isinstance(answer, dict):
-        return [_result(answer)]
-    if isinstance(answer, dict) and isinstance(answer.get("error"), dict):
-        error = _rpc_error(answer["error"])
-        raise BatchRefused(f"the node rejected a batch of {count} calls: {error.message}")
-    if not isinstance(answer, list):
-        raise BatchRefused("the node's response to a batch is not a list")
-    by_id = {
-        item["id"]: item
-        for item in answer
-        if isinstance(item, dict) and type(item.get("id")) is int
-    }
-    if any(number not in by_id for number in range(count)):
-        raise BatchRefused("the node did not respond to all calls of a batch")
-    if len(answer) != count:
-        raise BatchRefused(f"the node returned {len(answer)} responses to {count} calls")
-    refusals = [_rpc_error(item["error"]) for item in by_id.values() if item.get("error")]
-    for refusal in refusals if count > 1 else []:
-        # geth answers what fits into 25 MB and "response too large" for the rest.
-        if refusal.is_too_much:
-            raise BatchRefused(f"the node rejected calls of a batch of {count}: {refusal.message}")
-    return [_result(by_id[number]) for number in range(count)]
-
-
-def _result(answer: dict[str, Any]) -> Any:
-    if answer.get("error") is not None:
-        error = _rpc_error(answer["error"])
-        if error.is_rate_limit:
-            raise RateLimited(f"the node's rate limit is exceeded: {error.message}")
-        metrics.count_rpc_error()
-        return error
-    if "result" not in answer:
-        raise NodeError("the node's response has neither result nor error")
-    return answer["result"]
-
-
-def _rpc_error(error: Any) -> RpcError:
-    if not isinstance(error, dict):
-        return RpcError(0, _clean(str(error)[:200]))
-    code = error.get("code")
-    message = _clean(str(error.get("message"))[:500])
-    return RpcError(code if isinstance(code, int) else 0, message, error.get("data"))
-
-
-def _clean(text: str) -> str:
-    """Return the text with NUL, which PostgreSQL cannot hold, and halves of surrogate pairs, which
-    UTF-8 cannot, replaced."""
-    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()

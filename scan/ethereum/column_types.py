@@ -6,6 +6,7 @@ size all at once. It takes 6 us of processor a transaction, against 12 us field 
 
 from binascii import unhexlify
 from collections.abc import Callable, Sequence
+from enum import Enum
 from functools import partial
 from typing import Any, NamedTuple, get_args, get_type_hints
 
@@ -86,11 +87,23 @@ BOOLEAN = ColumnType("boolean")
 TEXT = ColumnType("text")
 
 
+class ValueKind(Enum):
+    """Why a stored value of a block is believed. The members are how documents say it."""
+
+    PROVEN = "proven"  # covered by the block's hash, by its roots or by a transaction's hash
+    COMPUTED = "computed"  # here, from what is proven
+    SAID = "said"  # by the node alone: records name it in `unproven`
+
+
+PROVEN, COMPUTED, SAID = ValueKind
+
+
 class Column(NamedTuple):
     """A column's properties besides its name. annotated_columns() sets `is_nullable` by the field's
-    type hint."""
+    type hint. A value of another kind than `kind` has a reason in its block's `unproven`."""
 
     type: ColumnType
+    kind: ValueKind
     json_name: str = ""  # the field of the node's JSON; "": the column is computed
     of_receipt: bool = False  # the field is one of the receipt's
     # The file of migrations/ that added it: null in rows from before it.

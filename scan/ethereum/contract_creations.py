@@ -5,7 +5,7 @@ from itertools import count, islice
 from typing import Annotated, NamedTuple
 
 from scan.ethereum.blocks import DecodedBlock
-from scan.ethereum.column_types import ADDRESS, BIGINT, INTEGER, Column
+from scan.ethereum.column_types import ADDRESS, BIGINT, COMPUTED, INTEGER, SAID, Column
 from scan.ethereum.forms.form import PLACE_BITS
 from scan.ethereum.internal_transfers import CREATIONS, InternalTransfer
 
@@ -13,13 +13,13 @@ from scan.ethereum.internal_transfers import CREATIONS, InternalTransfer
 class ContractCreation(NamedTuple):
     """The creation of a contract; a row of the table contract_creations."""
 
-    ordinal: Annotated[int, Column(BIGINT)]
-    block_number: Annotated[int, Column(BIGINT)]
-    transaction_index: Annotated[int, Column(INTEGER)]
-    address: Annotated[bytes, Column(ADDRESS)]
-    creator: Annotated[bytes, Column(ADDRESS)]  # the transaction's sender
+    ordinal: Annotated[int, Column(BIGINT, COMPUTED)]
+    block_number: Annotated[int, Column(BIGINT, COMPUTED)]
+    transaction_index: Annotated[int, Column(INTEGER, COMPUTED)]
+    address: Annotated[bytes, Column(ADDRESS, COMPUTED)]
+    creator: Annotated[bytes, Column(ADDRESS, COMPUTED)]  # the transaction's sender
     # The contract that created it; None where the transaction did.
-    factory: Annotated[bytes | None, Column(ADDRESS)]
+    factory: Annotated[bytes | None, Column(ADDRESS, SAID)]
 
 
 def creations_in(

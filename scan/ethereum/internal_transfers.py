@@ -3,7 +3,7 @@
 from enum import IntEnum
 from typing import Annotated, NamedTuple
 
-from scan.ethereum.column_types import ADDRESS, INTEGER, SMALLINT, UINT256, Column
+from scan.ethereum.column_types import ADDRESS, INTEGER, SAID, SMALLINT, UINT256, Column
 
 
 class TransferType(IntEnum):
@@ -24,9 +24,9 @@ class InternalTransfer(NamedTuple):
     """A transfer of value, in wei, by a contract, or its creation of a contract, even without
     value. `transfer_index` counts within the transaction."""
 
-    transaction_index: Annotated[int, Column(INTEGER)]
-    transfer_index: Annotated[int, Column(INTEGER)]
-    type: Annotated[TransferType, Column(SMALLINT)]
-    from_address: Annotated[bytes, Column(ADDRESS)]
-    to_address: Annotated[bytes, Column(ADDRESS)]
-    value: Annotated[int, Column(UINT256)]
+    transaction_index: Annotated[int, Column(INTEGER, SAID)]
+    transfer_index: Annotated[int, Column(INTEGER, SAID)]
+    type: Annotated[TransferType, Column(SMALLINT, SAID)]
+    from_address: Annotated[bytes, Column(ADDRESS, SAID)]
+    to_address: Annotated[bytes, Column(ADDRESS, SAID)]
+    value: Annotated[int, Column(UINT256, SAID)]

@@ -1,8 +1,8 @@
-"""Parts of blocks as consensus encodes them, from a node with the debug namespace.
-
-Their hashes prove parts of forms that this version of Scan does not know.
+"""What proves parts of forms that this version of Scan does not know: parts of blocks as consensus
+encodes them, of a node with the debug namespace, and the schedule of blobs (EIP-7910).
 """
 
+from contextlib import suppress
 from typing import Any
 
 from scan.ethereum.client import MAX_ANSWER_BYTES, Node, NodeError, RpcError
@@ -25,6 +25,10 @@ class NoBytes:
     def receipts(self) -> list[bytes] | None:
         return None
 
+    def blob_fraction(self, timestamp_s: int) -> int | None:
+        """Return the update fraction of the price of blobs at this time, as the node has it."""
+        return None
+
 
 class RawBlocks:
     """Reads bytes from a node, and remembers which methods it does not offer."""
@@ -36,13 +40,13 @@ class RawBlocks:
     def block(self, number: int) -> "RawBlock":
         return RawBlock(self, number)
 
-    def read(self, method: str, parameter: str) -> Any:
+    def read(self, method: str, *parameters: str) -> Any:
         """Return the method's result, None where the node has none, or fails: the block is checked
         without it, and a block that is refused is read again."""
         if method in self._missing:
             return None
         try:
-            return self._node.call(method, parameter, most_bytes=MAX_ANSWER_BYTES)
+            return self._node.call(method, *parameters, most_bytes=MAX_ANSWER_BYTES)
         except RpcError as error:
             if error.is_missing_method:
                 self._missing.add(method)
@@ -76,6 +80,17 @@ class RawBlock(NoBytes):
             return [data(result) for result in results] if isinstance(results, list) else None
         except BadHex:
             return None
+
+    def blob_fraction(self, timestamp_s: int) -> int | None:
+        forks = self._node.read("eth_config")
+        with suppress(KeyError, TypeError, AttributeError, ValueError):
+            begun = [
+                (int(fork["activationTime"]), int(fork["blobSchedule"]["baseFeeUpdateFraction"]))
+                for fork in (forks["current"], forks["next"], forks["last"])
+                if fork is not None and int(fork["activationTime"]) <= timestamp_s
+            ]
+            return max(begun)[1]
+        return None
 
     def _item(self, position: int) -> bytes | None:
         if self._items is None:

@@ -94,12 +94,12 @@ def list_items(columns: Sequence[Iterable[str]]) -> Iterator[str]:
 def split_list(encoded: bytes, most: int) -> list[bytes]:
     """Return the encoded items of a list; [] where `encoded` is no list, or one of more than
     `most` items."""
-    start, end = _content(encoded, 0)
+    start, end = content_range(encoded, 0)
     if not encoded or encoded[0] < LISTS or end != len(encoded):
         return []
     items: list[bytes] = []
     while start < end and len(items) <= most:
-        _, item_end = _content(encoded, start)
+        _, item_end = content_range(encoded, start)
         items.append(encoded[start:item_end])
         start = item_end
     return items if start == end and len(items) <= most else []
@@ -107,7 +107,7 @@ def split_list(encoded: bytes, most: int) -> list[bytes]:
 
 def item_content(item: bytes) -> bytes:
     """Return the content of an encoded string; a list is returned as it is."""
-    return item if item[:1] >= EMPTY_LIST else item[_content(item, 0)[0] :]
+    return item if item[:1] >= EMPTY_LIST else item[content_range(item, 0)[0] :]
 
 
 def strings_within(encoded: bytes) -> set[bytes]:
@@ -117,11 +117,11 @@ def strings_within(encoded: bytes) -> set[bytes]:
     lists = [encoded]
     while lists:
         outer = lists.pop()
-        start, end = _content(outer, 0)
+        start, end = content_range(outer, 0)
         if not outer or end != len(outer):
             raise ValueError("not RLP")
         while start < end:
-            _, item_end = _content(outer, start)
+            _, item_end = content_range(outer, start)
             item = outer[start:item_end]
             if item[0] >= LISTS:
                 lists.append(item)
@@ -147,7 +147,7 @@ def string_prefix_bytes(length: int) -> bytes:
     return bytes.fromhex(string_prefix(length))
 
 
-def _content(encoded: bytes, at: int) -> tuple[int, int]:
+def content_range(encoded: bytes, at: int) -> tuple[int, int]:
     """Return the positions where the content of the item at `at` begins and ends."""
     prefix = encoded[at] if at < len(encoded) else STRINGS
     if prefix < STRINGS:

@@ -18,7 +18,8 @@ RowsOfBlock = Callable[[DecodedBlock, Sequence[InternalTransfer]], Iterable[tupl
 class SparseTable:
     """A table's rows: `record` is the NamedTuple of a row, with an annotated Column for each field,
     and `rows` returns a block's. Where `emitters` are given, a block without a log of any of these
-    addresses has no row. Rows that are `of_traces` differ where a block was not traced."""
+    addresses has no row. Rows that are `of_traces` differ where a block was not traced. Columns
+    that are `filled_later` are of no record: the chain's state after a row's block tells them."""
 
     def __init__(
         self,
@@ -27,11 +28,13 @@ class SparseTable:
         *,
         emitters: Collection[bytes] | None = None,
         of_traces: bool = False,
+        filled_later: Collection[str] = (),
     ) -> None:
         self.record = record
         self.rows = rows
         self.emitters = None if emitters is None else frozenset(emitters)
         self.of_traces = of_traces
+        self.filled_later = filled_later
 
     @cached_property
     def columns(self) -> Mapping[str, Column]:

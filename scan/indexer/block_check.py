@@ -2,16 +2,23 @@
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from scan.ethereum.block_encoding import BLOBS_INSIDE
 from scan.ethereum.block_hashing import OUT_OF_PLACE, has_its_hash, put_in_place
-from scan.ethereum.block_validation import UNSIGNED, Verdict, check_body
+from scan.ethereum.block_validation import Verdict, check_body
 from scan.ethereum.blocks import BlockJson, MalformedBlock, read_json
 from scan.ethereum.client import Call, Node, NodeError, RpcError
 from scan.ethereum.forms.matching import LIKE_ETHEREUM
 from scan.ethereum.keccak import keccak256
 from scan.ethereum.raw_blocks import RawBlock, RawBlocks
+from scan.ethereum.transaction_checks import (
+    ADDRESSES_AS_SIGNATURES,
+    OTHER_SIGNERS,
+    UNSIGNED,
+    UNSIGNED_SENDERS,
+)
 from scan.ethereum.unknown_fields import (
     agrees_with_bytes,
     find_order,
@@ -32,18 +39,28 @@ DEVELOPMENT_CHAINS = frozenset((31_337, 1_337))
 DEVELOPMENT_NODES: Mapping[str, Mapping[str, bool]] = {
     # Where it sends in another account's name, and transactions with blobs.
     "anvil/": {UNSIGNED: False, BLOBS_INSIDE: False},
-    "hardhatnetwork/": {"transactions and transactionsRoot": True},
-    "ganache/": {"receipts and receiptsRoot": False},
+    "hardhatnetwork/": {
+        "transactions and transactionsRoot": True,
+        ADDRESSES_AS_SIGNATURES: False,
+    },
+    # It signs in another account's name with a key that it makes of the address.
+    "ganache/": {"receipts and receiptsRoot": False, OTHER_SIGNERS: False},
 }
 # The chain whose bodies had a form of their own while it was an L1, without withdrawalsRoot.
 L1_OF_CELO = 42_220
+# The chain whose transactions from L1 had no signature before Bedrock.
+OP_MAINNET = 10
 
 
 class BlockChecker:
-    """Checks blocks of one chain, and remembers by which form of headers they were proven."""
+    """Checks blocks of one chain, and remembers by which form of headers they were proven. Unless
+    it `computes_senders`, they are the node's."""
 
-    def __init__(self, node: Node, chain_id: Callable[[], int]) -> None:
+    def __init__(
+        self, node: Node, chain_id: Callable[[], int], *, computes_senders: bool = True
+    ) -> None:
         self._node = node
+        self._computes_senders = computes_senders
         self._raw = RawBlocks(node)
         self._chain_id = chain_id
         self._orders: list[tuple[str, ...]] = []  # of unknown fields in headers, the newest first
@@ -69,13 +86,19 @@ class BlockChecker:
         if verdict.contradiction or OWN_HEADER in verdict.unproven:
             return verdict
         chain_id = self._chain_id()
-        body = check_body(header, receipts, own_raw, chain_id, leaves)
+        check = partial(
+            check_body,
+            *(header, receipts, own_raw, chain_id, leaves),
+            computes_senders=self._computes_senders,
+        )
+        body = check()
         if body.contradiction in OUT_OF_PLACE and put_in_place(header, receipts, chain_id):
             self._warn_of_places(number, body.contradiction)
-            body = check_body(header, receipts, own_raw, chain_id, leaves)
+            body = check()
+        unproven = (*verdict.unproven, *body.unproven)
         if body.contradiction and self._is_excused(header, body.contradiction):
-            return verdict._replace(unproven=(*verdict.unproven, body.contradiction))
-        return Verdict(body.contradiction, (*verdict.unproven, *body.unproven))
+            return Verdict("", (*unproven, body.contradiction))
+        return Verdict(body.contradiction, unproven)
 
     def _warn_of_places(self, number: int, fields: str) -> None:
         if fields not in self._warned:
@@ -149,6 +172,8 @@ class BlockChecker:
         chain_id = self._chain_id()
         if chain_id == L1_OF_CELO:
             return header.withdrawalsRoot is None
+        if chain_id == OP_MAINNET:
+            return contradiction == UNSIGNED_SENDERS
         if chain_id not in DEVELOPMENT_CHAINS:
             return False
         try:

@@ -60,11 +60,17 @@ def with_unit(block: DecodedBlock, chain_id: int) -> DecodedBlock:
     return block._replace(withdrawals=[w._replace(unit=unit) for w in block.withdrawals or ()])
 
 
+def _with_reasons(block: DecodedBlock, unproven: str | None) -> DecodedBlock:
+    """Return the block with what no hash proves of it, besides what its completion has said."""
+    reasons = [reason for reason in (unproven, block.unproven) if reason]
+    return block._replace(unproven="; ".join(reasons)[:MAX_REASON_CHARACTERS] or None)
+
+
 class BlockSource:
     """Reads blocks from a node, and remembers which methods the node offers."""
 
-    def __init__(self, node: Node, *, traces: str = "auto") -> None:
-        self.checker = BlockChecker(node, self.known_chain_id)
+    def __init__(self, node: Node, *, traces: str = "auto", computes_senders: bool = True) -> None:
+        self.checker = BlockChecker(node, self.known_chain_id, computes_senders=computes_senders)
         self._node = node
         self._reader = NodeReader(node)
         self._single_readers: dict[Node, NodeReader] = {}
@@ -168,7 +174,7 @@ class BlockSource:
     def _read(self, header: Any, receipts: Any, number: int) -> DecodedBlock:
         (block, header), verdict = self._settle(self._decode, header, receipts, number)
         unproven = self._words(verdict, number)
-        return self.complete(block, header)._replace(unproven=unproven)
+        return _with_reasons(self.complete(block, header), unproven)
 
     def _settle(
         self,
@@ -318,4 +324,6 @@ class BlockSource:
             verdict = self._verdict(reader, header, receipts.read, number, receipts.leaves)
             if [entry.log_index for entry in block.logs] != [*range(len(block.logs))]:
                 raise MalformedBlock(f"block {number} contradicts itself ({LOG_INDEX})")
-            return _Read((block, header), verdict)
+            # The check has computed it, where it can.
+            size = None if header.size is None else quantity(header.size)
+            return _Read((block._replace(size=size), header), verdict)

@@ -4,18 +4,122 @@
 CREATE OR REPLACE FUNCTION method_id(t transactions) RETURNS bytea LANGUAGE sql IMMUTABLE
 RETURN CASE WHEN length(t.method) = 4 AND t.to_address IS NOT NULL THEN t.method END;
 
+-- Whether a transaction has any field that only chains of other forms have.
+CREATE OR REPLACE FUNCTION has_own_fields(t transactions) RETURNS boolean LANGUAGE sql IMMUTABLE
+RETURN num_nonnulls(t.l1_fee, t.operator_fee, t.mint, t.chain_fields) > 0;
+
+-- Which fields of a block's record, and of its transactions' records, nothing proves, by the reasons in
+-- blocks.unproven: the one place that tells. A reason that names a type of transactions is about those
+-- alone; one that stands nowhere here is about all that the header proves.
+CREATE OR REPLACE FUNCTION fields_without_proof(
+    reasons text, t transactions, OUT of_block text[], OUT of_transaction text[])
+LANGUAGE sql STABLE AS $$
+    WITH names AS (
+        SELECT ARRAY['gasPrice', 'gasUsed', 'status', 'contractAddress', 'cumulativeGasUsed', 'fee'] AS received,
+            ARRAY['hash', 'fromAddress', 'toAddress', 'value', 'gasPrice', 'gasUsed', 'status',
+                'transactionIndex', 'contractAddress', 'nonce', 'gasLimit', 'type', 'maxFeePerGas',
+                'maxPriorityFeePerGas', 'maxFeePerBlobGas', 'blobVersionedHashes', 'cumulativeGasUsed',
+                'methodId', 'fee'] AS sent,
+            ARRAY['blockNumber', 'timestamp', 'blockHash'] AS placed,
+            ARRAY['burntFees', 'blobFees', 'blobBaseFee'] AS fees,
+            ARRAY['txCount', 'size'] AS body,
+            ARRAY['number', 'hash', 'timestamp', 'miner', 'gasUsed', 'gasLimit', 'parentHash',
+                'baseFeePerGas', 'blobGasUsed', 'excessBlobGas'] AS header)
+    SELECT array_agg(DISTINCT block_field ORDER BY block_field) FILTER (WHERE block_field IS NOT NULL),
+        array_agg(DISTINCT own_field ORDER BY own_field) FILTER (WHERE own_field IS NOT NULL)
+    FROM names n
+    CROSS JOIN regexp_split_to_table(reasons, '; ') AS r (reason)
+    CROSS JOIN LATERAL (SELECT
+        substring(reason FROM ' of type ([0-9]{1,9})$')::bigint AS of_type,
+        CASE WHEN length(t.type) > 0 THEN get_byte(t.type, 0) ELSE 0 END AS own_type) AS y
+    CROSS JOIN LATERAL (SELECT CASE
+        WHEN reason ^@ 'header ' THEN n.header || n.body || n.fees
+        WHEN reason ^@ 'senders of ' OR reason ^@ 'hashes of ' OR reason ^@ 'statuses'
+            OR reason ^@ 'fields of ' OR reason ^@ 'receipts without ' OR reason ^@ 'no transaction shows '
+            OR reason ^@ 'status and price of ' OR reason ~ '^(nonce|value|to|input) of ' THEN '{}'
+        WHEN reason ^@ 'transactions and receipts, ' OR reason ^@ 'receipts and ' OR reason ^@ 'prices of blobs'
+            THEN n.fees
+        WHEN reason ^@ 'uncles' THEN ARRAY['size', 'miningReward']
+        ELSE n.body || n.fees END AS block_fields,
+        CASE
+        WHEN of_type <> own_type THEN '{}'
+        WHEN reason ^@ 'header ' THEN n.sent || n.placed
+        WHEN reason ^@ 'senders of ' THEN ARRAY['fromAddress', 'contractAddress']
+        WHEN reason ^@ 'hashes of transactions without ' THEN ARRAY['hash', 'fromAddress', 'contractAddress']
+        WHEN reason ^@ 'nonce of ' THEN ARRAY['nonce', 'contractAddress']
+        WHEN reason ^@ 'value of ' THEN ARRAY['value']
+        WHEN reason ^@ 'to of ' THEN ARRAY['toAddress']
+        WHEN reason ^@ 'input of ' THEN ARRAY['methodId']
+        WHEN reason ^@ 'transactions and receipts, ' OR reason ^@ 'receipts and ' THEN n.received
+        WHEN reason ^@ 'statuses' THEN CASE WHEN integer_text(t.gas_limit)::numeric = t.gas_used
+            THEN ARRAY['status', 'contractAddress'] ELSE '{}' END
+        WHEN reason ^@ 'fields of ' OR reason ^@ 'receipts without ' OR reason ^@ 'no transaction shows '
+            THEN ARRAY['fee']
+        WHEN reason ^@ 'status and price of ' THEN ARRAY['status', 'gasPrice', 'fee']
+        WHEN reason ^@ 'prices of blobs' THEN CASE WHEN t.blob_gas_price IS NULL THEN '{}' ELSE ARRAY['fee'] END
+        WHEN reason ^@ 'uncles' THEN '{}'
+        WHEN reason ^@ 'a state sync' AND NOT (t.gas_used = 0 AND t.gas_limit = '' AND t.type = '') THEN '{}'
+        ELSE n.sent END AS own_fields) AS f
+    LEFT JOIN LATERAL (
+        SELECT block_field, NULL FROM unnest(f.block_fields) AS block_field
+        UNION ALL
+        SELECT NULL, own_field FROM unnest(f.own_fields) AS own_field) AS g (block_field, own_field) ON true
+$$;
+
+-- Whether a transaction has fields of its chain's own that its hash and receiptsRoot do not cover. The hash
+-- of a deposit's receipt covers its nonce where it has a version.
+CREATE OR REPLACE FUNCTION has_unproven_chain_fields(t transactions) RETURNS boolean
+LANGUAGE sql IMMUTABLE
+RETURN t.chain_fields IS NOT NULL AND t.chain_fields::jsonb - ARRAY['typeName', 'sourceHash', 'isSystemTx',
+    'depositReceiptVersion', 'feeCurrency', 'queueIndex', 'ethValue', 'ethTxValue',
+    CASE WHEN t.chain_fields ~ '"depositReceiptVersion"' THEN 'depositNonce' END] <> '{}';
+
+-- The names of a block's fields that nothing proves, as JSON. Fields of its chain's own are the node's, but
+-- for those that its transactions or its header prove. Blocks of Avalanche have more than transactions.
+CREATE OR REPLACE FUNCTION unproven_of_block(b blocks) RETURNS text LANGUAGE sql STABLE
+RETURN CASE WHEN b.unproven IS NULL AND b.chain_fields IS NULL THEN '[]' ELSE to_json(
+    coalesce((fields_without_proof(b.unproven, NULL)).of_block, '{}')
+    || CASE WHEN b.chain_fields ^@ '{"extDataHash"' THEN ARRAY['size'] ELSE '{}' END
+    || CASE WHEN b.chain_fields::jsonb - ARRAY['l1Origin', 'basefeeSharingPctg', 'proposalId', 'extDataHash',
+            'extDataGasUsed', 'blockGasCost', 'timestampMilliseconds', 'minDelayExcess', 'signer', 'step',
+            'signature', 'auraStep', 'auraSeal'] <> '{}'
+        THEN ARRAY['chainFields'] ELSE '{}' END)::text END;
+
+-- The names of a transaction's fields that nothing proves, as JSON: by its block's reasons, and by its
+-- chain's form. A deposit's hash covers no nonce and no price; fees for L1 and operators are the node's.
+CREATE OR REPLACE FUNCTION unproven_of_form(t transactions) RETURNS text[] LANGUAGE sql IMMUTABLE
+RETURN array_remove(ARRAY[
+    CASE WHEN t.type = '\x7e' THEN 'nonce' END,
+    CASE WHEN t.type = '\x7e' THEN 'gasPrice' END,
+    CASE WHEN num_nonnulls(t.l1_fee, t.operator_fee) > 0 THEN 'fee' END,
+    CASE WHEN num_nonnulls(t.l1_fee, t.operator_fee) > 0 THEN 'feeParts' END,
+    CASE WHEN has_unproven_chain_fields(t) THEN 'chainFields' END], NULL);
+
+CREATE OR REPLACE FUNCTION unproven_by_reasons(reasons text, t transactions) RETURNS text
+LANGUAGE sql STABLE
+RETURN to_json(ARRAY(
+    SELECT DISTINCT f.name
+    FROM unnest((fields_without_proof(reasons, t)).of_transaction || unproven_of_form(t)) AS f (name)
+    ORDER BY 1))::text;
+
+-- It has no subquery, so that the planner puts its expression into lists' statements.
+CREATE OR REPLACE FUNCTION unproven_of_transaction(t transactions, b blocks) RETURNS text
+LANGUAGE sql STABLE
+RETURN CASE WHEN b.unproven IS NOT NULL THEN unproven_by_reasons(b.unproven, t)
+    WHEN has_own_fields(t) THEN to_json(unproven_of_form(t))::text ELSE '[]' END;
+
 CREATE OR REPLACE FUNCTION block_record(b blocks) RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"number":%s,"hash":"%s","timestamp":"%s","miner":"%s","txCount":%s,"gasUsed":"%s",'
     '"gasLimit":"%s","parentHash":"%s","baseFeePerGas":%s,"size":%s,"burntFees":%s,'
-    '"blobFees":%s,"blobGasUsed":%s,"excessBlobGas":%s,"blobBaseFee":%s}',
+    '"blobFees":%s,"blobGasUsed":%s,"excessBlobGas":%s,"blobBaseFee":%s,"unproven":%s}',
     b.number, hex(b.hash), iso(b.timestamp), hex(b.miner), b.transaction_count, b.gas_used,
     b.gas_limit, hex(b.parent_hash), coalesce('"' || b.base_fee_per_gas || '"', 'null'),
     coalesce(b.size::text, 'null'),
     coalesce('"' || b.burnt_fees + coalesce(b.blob_fees, 0) || '"', 'null'),
     coalesce('"' || b.blob_fees || '"', 'null'), coalesce('"' || b.blob_gas_used || '"', 'null'),
     coalesce('"' || b.excess_blob_gas || '"', 'null'),
-    coalesce('"' || b.blob_base_fee || '"', 'null'))::json;
+    coalesce('"' || b.blob_base_fee || '"', 'null'), unproven_of_block(b))::json;
 
 -- The mean seconds from one of the newest 100 blocks to the next; null where they tell none. Blocks may share
 -- a second, so it is measured between blocks that are the first of theirs.
@@ -45,10 +149,6 @@ RETURN (
         integer_text(t.l1_fee)::numeric AS l1,
         integer_text(t.operator_fee)::numeric AS operator) AS p);
 
--- Whether a transaction has any field that only chains of other forms have.
-CREATE OR REPLACE FUNCTION has_own_fields(t transactions) RETURNS boolean LANGUAGE sql IMMUTABLE
-RETURN num_nonnulls(t.l1_fee, t.operator_fee, t.mint, t.chain_fields) > 0;
-
 -- The record of a transaction in lists. It has the transaction's details where its chain has a form of its
 -- own; elsewhere only the record of a single one does. It is text, as a cast to JSON would parse it, which
 -- takes a fifth of its time.
@@ -59,7 +159,7 @@ RETURN format(
     '"gasUsed":"%s","status":%s,"timestamp":"%s","transactionIndex":%s,"contractAddress":%s,'
     '"blockHash":"%s","nonce":%s,"gasLimit":%s,"type":%s,"maxFeePerGas":%s,'
     '"maxPriorityFeePerGas":%s,"maxFeePerBlobGas":%s,"blobVersionedHashes":%s,'
-    '"cumulativeGasUsed":%s,"methodId":%s,"fee":"%s"%s}',
+    '"cumulativeGasUsed":%s,"methodId":%s,"fee":"%s"%s,"unproven":%s}',
     hex(t.hash), t.block_number, hex(t.from_address), json_hex(t.to_address), t.value, t.gas_price,
     t.gas_used, t.status::text, iso(b.timestamp), t.transaction_index,
     json_hex(t.contract_address), hex(b.hash), coalesce(integer_text(t.nonce), 'null'),
@@ -67,7 +167,8 @@ RETURN format(
     json_integer(t.max_fee_per_gas), json_integer(t.max_priority_fee_per_gas),
     json_integer(t.max_fee_per_blob_gas), coalesce(json_hashes(t.blob_versioned_hashes), 'null'),
     json_integer(t.cumulative_gas_used), json_hex(method_id(t)), t.fee,
-    CASE WHEN has_own_fields(t) THEN ',' || transaction_details(t) ELSE '' END);
+    CASE WHEN has_own_fields(t) THEN ',' || transaction_details(t) ELSE '' END,
+    unproven_of_transaction(t, b));
 
 -- A token's supply: that of totalSupply(), or of an NFT without it the number held.
 CREATE OR REPLACE FUNCTION token_supply(t tokens) RETURNS numeric LANGUAGE sql IMMUTABLE

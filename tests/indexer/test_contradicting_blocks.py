@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from scan.ethereum.block_validation import UNSIGNED
 from scan.ethereum.blocks import DecodedBlock, MalformedBlock
 from scan.ethereum.client import Node
+from scan.ethereum.transaction_checks import UNSIGNED
 from scan.indexer.block_source import BlockSource
 from tests.support import faulty_node
 from tests.support.anvil import Anvil

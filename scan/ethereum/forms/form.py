@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Annotated, Any, NamedTuple, Protocol
 
-from scan.ethereum.column_types import ADDRESS, BIGINT, INTEGER, SMALLINT, UINT256, Column
+from scan.ethereum.column_types import ADDRESS, BIGINT, COMPUTED, INTEGER, SMALLINT, UINT256, Column
 from scan.hex import BadHex, data, excerpt, quantity
 
 NEWEST_TYPE = b"\4"  # of Ethereum's own transactions
@@ -26,13 +26,13 @@ class Credit(NamedTuple):
     """Coin that an address got in a block without a transfer, or lost if it is a BURN; a row of the
     table credits."""
 
-    ordinal: Annotated[int, Column(BIGINT)]
-    block_number: Annotated[int, Column(BIGINT)]
+    ordinal: Annotated[int, Column(BIGINT, COMPUTED)]
+    block_number: Annotated[int, Column(BIGINT, COMPUTED)]
     # None: for all transactions of the block together.
-    transaction_index: Annotated[int | None, Column(INTEGER)]
-    type: Annotated[int, Column(SMALLINT)]
-    address: Annotated[bytes, Column(ADDRESS)]
-    amount_wei: Annotated[int, Column(UINT256)]
+    transaction_index: Annotated[int | None, Column(INTEGER, COMPUTED)]
+    type: Annotated[int, Column(SMALLINT, COMPUTED)]
+    address: Annotated[bytes, Column(ADDRESS, COMPUTED)]
+    amount_wei: Annotated[int, Column(UINT256, COMPUTED)]
 
 
 class Settlement(NamedTuple):

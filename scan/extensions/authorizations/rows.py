@@ -10,7 +10,16 @@ from itertools import count
 from typing import Annotated, Any, NamedTuple
 
 from scan.ethereum.blocks import DecodedBlock, MalformedBlock
-from scan.ethereum.column_types import ADDRESS, BIGINT, INTEGER, TEXT, UNSIGNED, Column
+from scan.ethereum.column_types import (
+    ADDRESS,
+    BIGINT,
+    COMPUTED,
+    INTEGER,
+    PROVEN,
+    TEXT,
+    UNSIGNED,
+    Column,
+)
 from scan.ethereum.forms.form import PLACE_BITS
 from scan.ethereum.keccak import keccak256
 from scan.ethereum.rlp import list_item, quantity_item, string_item
@@ -25,21 +34,21 @@ _MAGIC = "05"  # the first byte of the signed message
 class Authorization(NamedTuple):
     """An entry of an authorizationList, as its row has it. Integers are encoded as UNSIGNED."""
 
-    ordinal: Annotated[int, Column(BIGINT)]
-    block_number: Annotated[int, Column(BIGINT)]
-    transaction_index: Annotated[int, Column(INTEGER)]
-    authorization_index: Annotated[int, Column(INTEGER)]
-    chain_id: Annotated[bytes, Column(UNSIGNED)]
+    ordinal: Annotated[int, Column(BIGINT, COMPUTED)]
+    block_number: Annotated[int, Column(BIGINT, COMPUTED)]
+    transaction_index: Annotated[int, Column(INTEGER, PROVEN)]
+    authorization_index: Annotated[int, Column(INTEGER, PROVEN)]
+    chain_id: Annotated[bytes, Column(UNSIGNED, PROVEN)]
     # Whose code runs; the zero address ends a delegation.
-    delegate: Annotated[bytes, Column(ADDRESS)]
-    nonce: Annotated[bytes, Column(UNSIGNED)]
-    y_parity: Annotated[bytes, Column(UNSIGNED)]
-    signature_r: Annotated[bytes, Column(UNSIGNED)]
-    signature_s: Annotated[bytes, Column(UNSIGNED)]
+    delegate: Annotated[bytes, Column(ADDRESS, PROVEN)]
+    nonce: Annotated[bytes, Column(UNSIGNED, PROVEN)]
+    y_parity: Annotated[bytes, Column(UNSIGNED, PROVEN)]
+    signature_r: Annotated[bytes, Column(UNSIGNED, PROVEN)]
+    signature_s: Annotated[bytes, Column(UNSIGNED, PROVEN)]
     # The signer; None where the signature is invalid.
-    authority: Annotated[bytes | None, Column(ADDRESS)]
+    authority: Annotated[bytes | None, Column(ADDRESS, COMPUTED)]
     # Why the protocol passes over it, whatever the account's state.
-    fault: Annotated[str | None, Column(TEXT)]
+    fault: Annotated[str | None, Column(TEXT, COMPUTED)]
 
 
 def read_authorizations(
@@ -105,4 +114,10 @@ def authorizations_in(block: DecodedBlock) -> list[Authorization]:
     return authorizations
 
 
-TABLES = {"authorizations": SparseTable(Authorization, lambda block, _: authorizations_in(block))}
+TABLES = {
+    "authorizations": SparseTable(
+        Authorization,
+        lambda block, _: authorizations_in(block),
+        filled_later=("authority_nonce", "is_valid"),
+    )
+}

@@ -5,7 +5,7 @@ from itertools import count
 from typing import Annotated, NamedTuple
 
 from scan.ethereum.blocks import DecodedBlock
-from scan.ethereum.column_types import BIGINT, HASH, INTEGER, Column
+from scan.ethereum.column_types import BIGINT, COMPUTED, HASH, INTEGER, PROVEN, Column
 from scan.ethereum.forms.form import PLACE_BITS
 from scan.ethereum.sparse_tables import SparseTable
 
@@ -13,11 +13,11 @@ from scan.ethereum.sparse_tables import SparseTable
 class Blob(NamedTuple):
     """A blob that a transaction carried; a row of the table blobs."""
 
-    ordinal: Annotated[int, Column(BIGINT)]
-    block_number: Annotated[int, Column(BIGINT)]
-    transaction_index: Annotated[int, Column(INTEGER)]
-    blob_index: Annotated[int, Column(INTEGER)]  # in its transaction
-    versioned_hash: Annotated[bytes, Column(HASH)]
+    ordinal: Annotated[int, Column(BIGINT, COMPUTED)]
+    block_number: Annotated[int, Column(BIGINT, COMPUTED)]
+    transaction_index: Annotated[int, Column(INTEGER, PROVEN)]
+    blob_index: Annotated[int, Column(INTEGER, PROVEN)]  # in its transaction
+    versioned_hash: Annotated[bytes, Column(HASH, PROVEN)]
 
 
 def blobs_of(block: DecodedBlock) -> Iterator[Blob]:

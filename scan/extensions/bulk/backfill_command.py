@@ -80,6 +80,11 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
     chain.add_argument(
         "--files", metavar="URI", help="where its workers write: a shared folder, or s3://…"
     )
+    chain.add_argument(
+        "--believe-senders",
+        action="store_true",
+        help="take senders from the node instead of signatures; blocks are marked as not proven",
+    )
     for option in TLS_OPTIONS:
         file = of_setting(existing_file)
         chain.add_argument(option, type=file, metavar="FILE", help="for tls://, as Dask's own")
@@ -151,6 +156,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
                     tables_at_once=options.tables_at_once,
                     index_bytes=index_bytes,
                     cluster=cluster,
+                    computes_senders=not options.believe_senders,
                 ),
                 partial(_differences, node, settings, history),
                 stop,

@@ -215,7 +215,8 @@ class ChainBackfill:
         if missing:
             total = len(plan.ranges)
             progress = self._progress.part("spool", "ranges", total, total - len(missing))
-            tasks = make_tasks(self._settings, selection, missing, self._history)
+            resources = self._resources
+            tasks = make_tasks(self._settings, resources, selection, missing, self._history)
             pool = partial(start_pool, self._resources, self._source, files)
             advance = advancing(progress, self._history, files, plan.ranges)
             with spooling(pool, tasks, advance, self._stop) as end:

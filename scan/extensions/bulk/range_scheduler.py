@@ -14,6 +14,7 @@ from typing import Protocol
 from scan.contracts.index_node import stored_identity
 from scan.extensions.bulk.history import History
 from scan.extensions.bulk.range_files import Range
+from scan.extensions.bulk.resources import Resources
 from scan.extensions.bulk.spool import RangeTask, SpoolFailed
 from scan.indexer.log_selection import LogSelection
 from scan.settings import Settings
@@ -141,6 +142,7 @@ def _result(pool: Pool, work: _Work, future: Future[int]) -> int | None:
 
 def make_tasks(
     settings: Settings,
+    resources: Resources,
     selection: LogSelection,
     ranges: Sequence[Range],
     history: History | None = None,
@@ -157,6 +159,7 @@ def make_tasks(
             blocks,
             None if history is None else history.of_range(blocks),
             chain,
+            resources.computes_senders,
         )
         for number, blocks in enumerate(ranges)
     ]

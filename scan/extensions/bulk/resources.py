@@ -63,6 +63,7 @@ class Resources(NamedTuple):
     tables_at_once: int  # tables that are loaded at the same time
     index_bytes: int  # PostgreSQL's maintenance_work_mem for each of them
     cluster: Cluster | None = None  # in place of processes of this machine
+    computes_senders: bool = True  # else they are the node's, which blocks say
 
 
 class Requirements:

@@ -65,6 +65,7 @@ class RangeTask(NamedTuple):
     blocks: Range
     history: "RangeHistory | None" = None
     chain: ChainIdentity | None = None
+    computes_senders: bool = True
 
     def __str__(self) -> str:
         return f"blocks {self.blocks.first} to {self.blocks.last}"
@@ -77,12 +78,15 @@ def spool_range(task: RangeTask, folder: Path) -> int:
     """Write the files of a range, and return how many transactions it has. Raises the errors of
     BlockSource.blocks(), and OSError."""
     selection, blocks = task.selection, task.blocks
-    key = (task.rpc_urls, task.ca_bundle, task.traces, task.chain)
+    key = (task.rpc_urls, task.ca_bundle, task.traces, task.chain, task.computes_senders)
     if key not in _sources:
         gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
         chain = ServedChain(task.rpc_urls, lambda: task.chain)
         node = Node(task.rpc_urls, ca_bundle=task.ca_bundle, chain=chain)
-        _sources[key] = node, BlockSource(node, traces=task.traces)
+        _sources[key] = (
+            node,
+            BlockSource(node, traces=task.traces, computes_senders=task.computes_senders),
+        )
     tables = RangeTables(selection)
     transactions = _read(_fetch(task, *_sources[key]), tables)
     RangeFiles(folder).write(blocks, tables.finish())

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Annotated, NamedTuple
 
 from scan.ethereum.blocks import DecodedBlock, EventLog
-from scan.ethereum.column_types import ADDRESS, BIGINT, BYTES, INTEGER, Column
+from scan.ethereum.column_types import ADDRESS, BIGINT, BYTES, COMPUTED, INTEGER, PROVEN, Column
 from scan.ethereum.fork_schedule import (
     BUILDER_DEPOSIT_CONTRACT,
     BUILDER_EXIT_CONTRACT,
@@ -52,16 +52,16 @@ _PUBKEY_BYTES = 48
 class ExecutionRequest(NamedTuple):
     """A request that a log submits; a row of the table execution_requests."""
 
-    ordinal: Annotated[int, Column(BIGINT)]
-    block_number: Annotated[int, Column(BIGINT)]
-    transaction_index: Annotated[int, Column(INTEGER)]
-    log_index: Annotated[int, Column(INTEGER)]
-    type: Annotated[bytes, Column(BYTES)]  # one byte
+    ordinal: Annotated[int, Column(BIGINT, COMPUTED)]
+    block_number: Annotated[int, Column(BIGINT, COMPUTED)]
+    transaction_index: Annotated[int, Column(INTEGER, PROVEN)]
+    log_index: Annotated[int, Column(INTEGER, PROVEN)]
+    type: Annotated[bytes, Column(BYTES, COMPUTED)]  # one byte
     # The submitter; of deposits the address that withdrawals go to, None where there is none yet.
-    address: Annotated[bytes | None, Column(ADDRESS)]
-    pubkey: Annotated[bytes, Column(BYTES)]
+    address: Annotated[bytes | None, Column(ADDRESS, PROVEN)]
+    pubkey: Annotated[bytes, Column(BYTES, PROVEN)]
     # The fields after the key, encoded as for the consensus layer.
-    details: Annotated[bytes, Column(BYTES)]
+    details: Annotated[bytes, Column(BYTES, PROVEN)]
 
     @property
     def encoded(self) -> bytes:

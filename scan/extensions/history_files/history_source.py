@@ -6,7 +6,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from scan.ethereum.blocks import DecodedBlock
+from scan.ethereum.block_validation import STATUSES
+from scan.ethereum.blocks import DecodedBlock, DecodedTransaction
 from scan.ethereum.client import Node, NodeError, RpcError
 from scan.ethereum.keccak import keccak256
 from scan.extensions.bulk.spool import SpoolFailed
@@ -36,6 +37,10 @@ class RangeHistory(NamedTuple):
     def on_another_machine(self, folder: Path) -> "RangeHistory":
         """Return the same files for a machine that has its own folder for downloads."""
         return self._replace(downloads=str(folder))
+
+
+def _may_have_failed(transaction: DecodedTransaction) -> bool:
+    return transaction.gas_used == int.from_bytes(transaction.gas_limit or b"")
 
 
 class HistorySource:
@@ -103,6 +108,8 @@ class HistorySource:
                 block = completed(block, self._chain_id, len(uncles), uncles)
         except BadHex as error:
             raise BadFile(f"block {block.number}: {error}") from None
+        if not block.has_statuses and any(map(_may_have_failed, block.transactions)):
+            block = block._replace(unproven=STATUSES)
         return self._blocks.untraced(with_unit(block, self._chain_id))
 
     def _require_of_node(self, number: int, hash_: bytes | None) -> None:

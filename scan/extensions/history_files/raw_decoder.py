@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from scan.ethereum.blob_prices import blob_price
 from scan.ethereum.block_decoder import assembled
 from scan.ethereum.block_encoding import HEADER_QUANTITIES, TRANSACTION_FIELDS
 from scan.ethereum.blocks import (
@@ -24,11 +25,10 @@ from scan.ethereum.forms.form import BLOB_GAS, Form
 from scan.ethereum.forms.matching import FORM_OF_CHAIN, form_of
 from scan.ethereum.keccak import keccak256
 from scan.ethereum.rlp import LISTS, join_list, quantity_item, string_prefix_bytes
-from scan.extensions.history_files.blob_prices import blob_price
+from scan.ethereum.senders import signer
 from scan.extensions.history_files.e2store import BadFile
 from scan.extensions.history_files.raw_block import RawBlock, RawReceipt, read_header
 from scan.extensions.history_files.rlp_reader import list_content, read_list
-from scan.extensions.history_files.senders import sender
 from scan.hex import to_hex
 
 _METHOD_BYTES, _ADDRESS_BYTES, _HASH_BYTES, _WORD_BYTES = 4, 20, 32, 32
@@ -86,9 +86,9 @@ def _block(raw: RawBlock, header: Any, number: int, chain_id: int) -> DecodedBlo
     for index, (encoded, receipt, (before, after)) in enumerate(
         zip(raw.transactions, raw.receipts, pairwise(totals), strict=True)
     ):
-        layout, start, items = _fields(encoded, receipt)
+        layout, items = _fields(encoded, receipt)
         transactions.append(
-            _transaction(encoded, index, layout, start, items, receipt, after - before, prices)
+            _transaction(encoded, index, layout, items, receipt, after - before, prices)
         )
         logs += [
             EventLog(index, log_index, *log)
@@ -166,9 +166,9 @@ class _Layout(NamedTuple):
         )
 
 
-def _fields(encoded: bytes, receipt: RawReceipt) -> tuple[_Layout, int, list[Any]]:
-    """Return the layout of a transaction, where its list's content begins, and its list's items.
-    Raises ValueError where they are of another form, or the receipt is of another type."""
+def _fields(encoded: bytes, receipt: RawReceipt) -> tuple[_Layout, list[Any]]:
+    """Return the layout of a transaction, and its list's items. Raises ValueError where they are of
+    another form, or the receipt is of another type."""
     type_ = 0 if encoded[0] >= LISTS else encoded[0]
     layout = _LAYOUTS.get(type_)
     if layout is None:
@@ -181,14 +181,13 @@ def _fields(encoded: bytes, receipt: RawReceipt) -> tuple[_Layout, int, list[Any
         raise ValueError("a number is beyond 256 bits")
     if receipt.type != type_:
         raise ValueError("a receipt is not of its transaction")
-    return layout, start, items
+    return layout, items
 
 
 def _transaction(
     encoded: bytes,
     index: int,
     layout: _Layout,
-    start: int,
     items: list[Any],
     receipt: RawReceipt,
     gas_used: int,
@@ -196,7 +195,9 @@ def _transaction(
 ) -> DecodedTransaction:
     if gas_used < 0:
         raise ValueError("cumulative gas falls")
-    from_address = sender(encoded, start, items)
+    from_address = signer(encoded, *map(int.from_bytes, items[-3:]))
+    if from_address is None:
+        raise ValueError("a transaction's signature is invalid")
     to_address = items[layout.to] or None
     nonce = _unsigned(items, layout.nonce)
     status = _status(receipt.outcome, prices)

@@ -11,7 +11,17 @@ from eth_abi.abi import decode
 from eth_abi.exceptions import DecodingError
 
 from scan.ethereum.blocks import DecodedBlock, EventLog
-from scan.ethereum.column_types import ADDRESS, BIGINT, BYTES, HASH, INTEGER, UINT256, Column
+from scan.ethereum.column_types import (
+    ADDRESS,
+    BIGINT,
+    BYTES,
+    COMPUTED,
+    HASH,
+    INTEGER,
+    PROVEN,
+    UINT256,
+    Column,
+)
 from scan.ethereum.forms.form import PLACE_BITS
 from scan.ethereum.keccak import keccak256
 from scan.ethereum.sparse_tables import SparseTable
@@ -25,18 +35,18 @@ class MessageToL1(NamedTuple):
     """A message that a rollup passes on to L1; a row of the table messages_to_l1. Fields that the
     chain's event does not have are None."""
 
-    ordinal: Annotated[int, Column(BIGINT)]
-    block_number: Annotated[int, Column(BIGINT)]
-    transaction_index: Annotated[int, Column(INTEGER)]
-    log_index: Annotated[int, Column(INTEGER)]
-    hash: Annotated[bytes, Column(HASH)]
-    nonce: Annotated[int | None, Column(UINT256)]
-    sender: Annotated[bytes, Column(ADDRESS)]
-    target: Annotated[bytes | None, Column(ADDRESS)]  # on L1
-    value: Annotated[int | None, Column(UINT256)]
-    gas_limit: Annotated[int | None, Column(UINT256)]  # on L1
-    data: Annotated[bytes | None, Column(BYTES)]  # None: longer than MAX_DATA_BYTES
-    data_size: Annotated[int, Column(INTEGER)]
+    ordinal: Annotated[int, Column(BIGINT, COMPUTED)]
+    block_number: Annotated[int, Column(BIGINT, COMPUTED)]
+    transaction_index: Annotated[int, Column(INTEGER, PROVEN)]
+    log_index: Annotated[int, Column(INTEGER, PROVEN)]
+    hash: Annotated[bytes, Column(HASH, PROVEN)]
+    nonce: Annotated[int | None, Column(UINT256, PROVEN)]
+    sender: Annotated[bytes, Column(ADDRESS, PROVEN)]
+    target: Annotated[bytes | None, Column(ADDRESS, PROVEN)]  # on L1
+    value: Annotated[int | None, Column(UINT256, PROVEN)]
+    gas_limit: Annotated[int | None, Column(UINT256, PROVEN)]  # on L1
+    data: Annotated[bytes | None, Column(BYTES, PROVEN)]  # None: longer than MAX_DATA_BYTES
+    data_size: Annotated[int, Column(INTEGER, COMPUTED)]
 
 
 class _Field(NamedTuple):

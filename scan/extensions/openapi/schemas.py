@@ -15,11 +15,21 @@ from functools import cache
 from typing import Any
 
 from scan.database.lists import begins_late
+from scan.ethereum.column_types import SAID
 from scan.extensions.openapi.declarations import Json, declared
+from scan.indexer.value_kinds import SAID_WHERE, stored_values
 from scan.parameters import MAX_LIMIT
 
 TYPES = {name: name for name in ("integer", "number", "boolean", "object")} | {"text": "string"}
 NULL: Json = {"type": "null"}
+# Records with the columns of one table, whose kinds their fields' texts tell.
+TABLE_OF_RECORD = {
+    "Block": "blocks",
+    "Transaction": "transactions",
+    "InternalTransfer": "internal_transfers",
+    "DexTrade": "dex_trades",
+    "Token": "tokens",
+}
 # Schemas with another of the same values or null; of others a field says that it may be null.
 NULLABLE = frozenset(
     (
@@ -42,7 +52,31 @@ def schemas() -> Json:
         }
         for name in sorted(NULLABLE)
     }
-    return {name: record(fields) for name, fields in records.items()} | own | nullable
+    made = {name: record(fields) for name, fields in records.items()}
+    for name, table in TABLE_OF_RECORD.items():
+        if name in made:  # or its extension is off
+            _say_what_is_said(made[name]["properties"], table)
+    return made | own | nullable
+
+
+def _say_what_is_said(properties: Json, table: str) -> None:
+    """Add to the texts of a record's fields that the node says them, as their columns' kinds do."""
+    for column, kind in stored_values()[table].items():
+        case = SAID_WHERE.get((table, column))
+        schema = properties.get(_key_of(column))
+        if schema is None or not (kind is SAID or case):
+            continue
+        text = (
+            f"Said by the node, not proven, where {case}."
+            if case
+            else "Said by the node, not proven."
+        )
+        schema["description"] = " ".join(filter(None, (schema.get("description"), text)))
+
+
+def _key_of(column: str) -> str:
+    first, *others = column.removesuffix("_id").split("_")
+    return first + "".join(map(str.title, others))
 
 
 def ref(name: str) -> Json:

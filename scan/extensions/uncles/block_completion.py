@@ -5,7 +5,9 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
+from scan.ethereum.block_encoding import encode_header, encode_transactions
 from scan.ethereum.block_hashing import has_its_hash, header_hash, uncles_hash
+from scan.ethereum.block_sizes import block_size
 from scan.ethereum.blocks import DecodedBlock, MalformedBlock, Uncle, UncleJson, read_json
 from scan.ethereum.client import Call, Node, NodeError, RpcError
 from scan.ethereum.forms.form import PLACE_BITS, numbered
@@ -16,6 +18,7 @@ log = logging.getLogger(__name__)
 
 READS = 4  # of uncles that do not agree with the header
 MAX_UNCLES = 16  # of a block; Ethereum has two at most
+UNCLES = "uncles, their number, and the block's size"
 
 
 class BlockCompleter:
@@ -38,7 +41,14 @@ class BlockCompleter:
         if not (count or self._chain_id() in REWARDS) or not has_its_hash(header):
             return block
         uncles = self.headers(block, header) if self._has_uncles else ()
-        return completed(block, self._chain_id(), count, uncles)
+        block = completed(block, self._chain_id(), count, uncles)
+        if not count:
+            return block
+        if not uncles:
+            return block._replace(unproven=UNCLES)
+        encoded = [encode_header(uncle) for uncle in uncles]
+        transactions = encode_transactions(header.transactions)
+        return block._replace(size=block_size(header, transactions, encoded))
 
     def headers(self, block: DecodedBlock, header: Any) -> Sequence[Any]:
         """Return the headers of the uncles, checked by sha3Uncles of the header; () where the node

@@ -16,8 +16,10 @@ from scan.ethereum.column_types import (
     BIGINT,
     BOOLEAN,
     BYTES,
+    COMPUTED,
     HASH,
     INTEGER,
+    PROVEN,
     UINT256,
     Column,
 )
@@ -50,22 +52,25 @@ _ADDRESS_PADDING = bytes(12)
 class UserOperation(NamedTuple):
     """A user operation that was executed; a row of the table user_operations."""
 
-    ordinal: Annotated[int, Column(BIGINT)]
-    block_number: Annotated[int, Column(BIGINT)]
-    transaction_index: Annotated[int, Column(INTEGER)]
-    log_index: Annotated[int, Column(INTEGER)]  # of its UserOperationEvent, the last of its logs
-    first_log_index: Annotated[int | None, Column(INTEGER)]  # of its execution
-    hash: Annotated[bytes, Column(HASH)]  # unique only as far as the entry point makes it so
-    entry_point: Annotated[bytes, Column(ADDRESS)]
-    sender: Annotated[bytes, Column(ADDRESS)]
-    paymaster: Annotated[bytes | None, Column(ADDRESS)]
-    bundler: Annotated[bytes, Column(ADDRESS)]  # the transaction's sender
-    nonce: Annotated[int, Column(UINT256)]
-    success: Annotated[bool, Column(BOOLEAN)]
-    fee: Annotated[int, Column(UINT256)]  # actualGasCost, in wei
-    gas_used: Annotated[int, Column(UINT256)]
-    factory: Annotated[bytes | None, Column(ADDRESS)]  # of an account that was deployed for it
-    revert_data: Annotated[bytes | None, Column(BYTES)]
+    ordinal: Annotated[int, Column(BIGINT, COMPUTED)]
+    block_number: Annotated[int, Column(BIGINT, COMPUTED)]
+    transaction_index: Annotated[int, Column(INTEGER, PROVEN)]
+    # Of its UserOperationEvent, the last of its logs.
+    log_index: Annotated[int, Column(INTEGER, PROVEN)]
+    first_log_index: Annotated[int | None, Column(INTEGER, COMPUTED)]  # of its execution
+    # Unique only as far as the entry point makes it so.
+    hash: Annotated[bytes, Column(HASH, PROVEN)]
+    entry_point: Annotated[bytes, Column(ADDRESS, PROVEN)]
+    sender: Annotated[bytes, Column(ADDRESS, PROVEN)]
+    paymaster: Annotated[bytes | None, Column(ADDRESS, PROVEN)]
+    bundler: Annotated[bytes, Column(ADDRESS, COMPUTED)]  # the transaction's sender
+    nonce: Annotated[int, Column(UINT256, PROVEN)]
+    success: Annotated[bool, Column(BOOLEAN, PROVEN)]
+    fee: Annotated[int, Column(UINT256, PROVEN)]  # actualGasCost, in wei
+    gas_used: Annotated[int, Column(UINT256, PROVEN)]
+    # Of an account that was deployed for it.
+    factory: Annotated[bytes | None, Column(ADDRESS, PROVEN)]
+    revert_data: Annotated[bytes | None, Column(BYTES, PROVEN)]
 
 
 class _Bundle:

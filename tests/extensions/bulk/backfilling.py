@@ -35,6 +35,7 @@ def backfill(
     audit: Audit = lambda _: (),
     cluster: Cluster | None = None,
     history: History | None = None,
+    computes_senders: bool = True,
 ) -> bool:
     """Whether it came to its end."""
     database = Database(settings.database_url, statement_timeout_ms=0)
@@ -43,7 +44,10 @@ def backfill(
             settings,
             database,
             Node(settings.rpc_urls),
-            Resources(1, MEMORY_BYTES, 2, 2, index_bytes=MEMORY_BYTES // 8, cluster=cluster),
+            Resources(
+                *(1, MEMORY_BYTES, 2, 2, MEMORY_BYTES // 8, cluster),
+                computes_senders=computes_senders,
+            ),
             audit,
             threading.Event(),
             history,

@@ -2,10 +2,10 @@
 
 import pytest
 
+from scan.ethereum.blob_prices import blob_price
 from scan.ethereum.block_decoder import decode_block
 from scan.ethereum.block_hashing import header_hash, transactions_root
 from scan.ethereum.client import Node
-from scan.extensions.history_files.blob_prices import blob_price
 from scan.extensions.history_files.block_parts import parts_of
 from scan.extensions.history_files.raw_block import read_block
 from scan.extensions.history_files.raw_decoder import decode

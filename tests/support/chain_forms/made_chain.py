@@ -1,7 +1,8 @@
 """A chain that is made block by block: JSON as nodes return it, hashes, roots, and balances.
 
 Transactions are encoded by EIP-2718 and the Yellow Paper (appendix B, sections 4.2 and 4.3), lists
-by its appendix D. Signatures are made up: nobody recovers a sender from them.
+by its appendix D. An account signs with the key that its name makes; others' signatures are made
+up, as nobody recovers a sender from them.
 """
 
 from collections import Counter
@@ -10,6 +11,7 @@ from typing import Any, NamedTuple
 
 import orjson
 import rlp
+from coincurve import PrivateKey
 from eth_utils import keccak
 
 Json = dict[str, Any]
@@ -39,8 +41,36 @@ ENCODINGS: Mapping[int, Sequence[str]] = {
 }
 
 
+_keys: dict[bytes, PrivateKey] = {}  # by address
+
+
+def account(key: bytes) -> bytes:
+    """The address of a private key, with which add() signs its transactions."""
+    private_key = PrivateKey(key)
+    holder = keccak(private_key.public_key.format(compressed=False)[1:])[12:]
+    _keys[holder] = private_key
+    return holder
+
+
 def address(name: str) -> bytes:
-    return keccak(text=f"account {name}")[12:]
+    return account(keccak(text=f"account {name}"))
+
+
+def signed(transaction: Json, names: Sequence[str]) -> Json:
+    """The transaction with its sender's signature, where its encoding by these fields ends with one
+    and the sender's key is known."""
+    key = _keys.get(transaction["from"])
+    if key is None or names[-2:] != ("r", "s") or "from" in names:
+        return transaction
+    type_ = transaction["type"]
+    values = [_item(transaction[name]) for name in names[:-3]]
+    chain_id = (transaction["v"] - 35) // 2
+    values += [] if type_ else [_item(number) for number in (chain_id, 0, 0)]
+    message = (bytes([type_]) if type_ else b"") + rlp.encode(values)
+    signature = key.sign_recoverable(keccak(message), hasher=None)
+    r, s = (int.from_bytes(signature[at : at + 32]) for at in (0, 32))
+    parity = {"yParity": signature[64]} if type_ else {"v": 35 + 2 * chain_id + signature[64]}
+    return {**transaction, **parity, "r": r, "s": s}
 
 
 def word(name: str) -> bytes:
@@ -168,6 +198,7 @@ class MadeChain:
         type_ = transaction["type"]
         encoded = None
         if hash_ is None:
+            transaction = signed(transaction, self.encodings.get(type_, ()))
             values = encoding or [transaction[name] for name in self.encodings[type_]]
             encoded = (bytes([type_]) if type_ else b"") + rlp.encode([*map(_item, values)])
             hash_ = keccak(encoded)

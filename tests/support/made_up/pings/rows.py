@@ -2,7 +2,7 @@ from collections.abc import Iterator
 from typing import Annotated, NamedTuple
 
 from scan.ethereum.blocks import DecodedBlock
-from scan.ethereum.column_types import ADDRESS, BIGINT, INTEGER, Column
+from scan.ethereum.column_types import ADDRESS, BIGINT, COMPUTED, INTEGER, Column
 from scan.ethereum.forms.form import PLACE_BITS
 from scan.ethereum.sparse_tables import SparseTable
 
@@ -10,10 +10,10 @@ PINGED = bytes.fromhex("dd" * 20)
 
 
 class Ping(NamedTuple):
-    ordinal: Annotated[int, Column(BIGINT)]
-    block_number: Annotated[int, Column(BIGINT)]
-    transaction_index: Annotated[int, Column(INTEGER)]
-    pinger: Annotated[bytes, Column(ADDRESS)]
+    ordinal: Annotated[int, Column(BIGINT, COMPUTED)]
+    block_number: Annotated[int, Column(BIGINT, COMPUTED)]
+    transaction_index: Annotated[int, Column(INTEGER, COMPUTED)]
+    pinger: Annotated[bytes, Column(ADDRESS, COMPUTED)]
 
 
 def pings(block: DecodedBlock) -> Iterator[Ping]:

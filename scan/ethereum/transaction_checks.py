@@ -1,0 +1,194 @@
+"""Whether a block's transactions, and its other lists, agree with its header: their root, hashes
+and senders. Pure, but for the bytes of transactions of unknown types.
+
+Records are the structs of scan/ethereum/blocks.py.
+"""
+
+from collections.abc import Iterator, Sequence, Set
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+import msgspec
+
+from scan.ethereum.block_encoding import TRANSACTION_FIELDS, encode_transactions, type_number
+from scan.ethereum.block_hashing import NO_UNCLES, has_its_withdrawals
+from scan.ethereum.block_sizes import block_size
+from scan.ethereum.forms.form import BLOB_GAS, Encoding, Form
+from scan.ethereum.keccak import keccak256
+from scan.ethereum.merkle_trie import list_root
+from scan.ethereum.raw_blocks import NoBytes
+from scan.ethereum.senders import signer
+from scan.hex import data
+
+UNSIGNED = "hashes of transactions without a signature"
+UNSIGNED_SENDERS = "senders of transactions without a signature"
+ADDRESSES_AS_SIGNATURES = "senders of transactions with addresses as signatures"
+OTHER_SIGNERS = "senders of transactions and their signatures"
+SENDERS = "senders of transactions, which were not compared with signatures"
+MALFORMED = (ValueError, KeyError, TypeError, AttributeError)
+BLOBS = 3  # the type of transactions with blobs (EIP-4844)
+# Lists that transactions of some types have. No hash covers those of other types.
+_LISTS = ("accessList", "blobVersionedHashes", "authorizationList")
+
+
+class Contradiction(Exception):
+    """What contradicts the block's hash, in words."""
+
+
+class Sent(NamedTuple):
+    """What is known of a block's transactions without its receipts."""
+
+    leaves: Sequence[bytes | None]  # None: the bytes are not known
+    unknown: Set[int]  # types whose encoding is not known
+    # What test nodes have otherwise, in words: all else has to agree where it is excused.
+    excusable: str = ""
+    unproven: tuple[str, ...] = ()
+
+
+def check_sent(
+    header: Any, transactions: Sequence[Any], form: Form, raw: NoBytes, computes_senders: bool
+) -> Sent:
+    """Check what a block has besides receipts, and put its size into it. Uncles, and what else
+    blocks of Avalanche have, are not in the header's JSON. Raises Contradiction."""
+    known = TRANSACTION_FIELDS.keys() | form.encodings.keys()
+    unknown = {type_number(type_) for type_ in {t.type for t in header.transactions}} - known
+    if unknown and _has_false_type(transactions, unknown, form):
+        raise Contradiction("types of transactions and their hashes")
+    leaves = _leaves(transactions, unknown, form, raw)
+    if None not in leaves and list_root(leaves) != data(header.transactionsRoot):
+        raise Contradiction("transactions and transactionsRoot")
+    if not has_its_withdrawals(header, form):
+        raise Contradiction("withdrawals and withdrawalsRoot")
+    if header.uncles is not None and bool(header.uncles) == (data(header.sha3Uncles) == NO_UNCLES):
+        raise Contradiction("uncles and sha3Uncles")
+    _check_lists(transactions, form)
+    blobs = sum(
+        [
+            len(t.blobVersionedHashes)
+            for t in transactions
+            if t.blobVersionedHashes and type_number(t.type) == BLOBS
+        ]
+    )
+    if blobs and BLOB_GAS * blobs != int(header.blobGasUsed or "0x0", 16):
+        raise Contradiction("blobs and blobGasUsed")
+    if None not in leaves and not header.uncles and header.extDataHash is None:
+        header.size = hex(block_size(header, [leaf for leaf in leaves if leaf is not None]))
+    others = {*_with_other_hash(transactions, leaves)}
+    if any(_is_signed(transactions[index]) for index in others):
+        raise Contradiction("hashes of transactions")
+    excusable = UNSIGNED if others else ""
+    if not transactions:
+        return Sent(leaves, unknown)
+    if not computes_senders:
+        return Sent(leaves, unknown, excusable, (SENDERS,))
+    fault, words = _check_senders(transactions, leaves, form, others)
+    return Sent(leaves, unknown, excusable or fault, tuple(words))
+
+
+def _check_lists(transactions: Sequence[Any], form: Form) -> None:
+    """Raise Contradiction where a transaction has a list that its type, which its hash covers, does
+    not have."""
+    for transaction in transactions:
+        if not (
+            transaction.accessList
+            or transaction.blobVersionedHashes
+            or transaction.authorizationList
+        ):
+            continue
+        number = type_number(transaction.type)
+        own = form.encodings.get(number)
+        fields = own.transaction if own else TRANSACTION_FIELDS.get(number, _LISTS)
+        for name in _LISTS:
+            if name not in fields and getattr(transaction, name):
+                raise Contradiction(f"{name} of transactions of type {number}")
+
+
+def _check_senders(
+    transactions: Sequence[Any], leaves: Sequence[bytes | None], form: Form, without: Set[int]
+) -> tuple[str, list[str]]:
+    """Compare senders with signatures. Return how signatures of test nodes are not valid, "" where
+    all are; and whose senders nothing proves, in words. The transactions at the indexes `without`
+    have no signature. Raises Contradiction."""
+    fault, said = "", set()
+    for index, (transaction, leaf) in enumerate(zip(transactions, leaves, strict=True)):
+        number = type_number(transaction.type)
+        own = form.encodings.get(number)
+        if own and "from" in own.transaction:
+            continue
+        if leaf is None or index in without:
+            continue  # the block is not proven for it
+        if (own or number in TRANSACTION_FIELDS) and _is_signature(own):
+            fault = _signature_fault(transaction, leaf, number) or fault
+        else:
+            said.add(number)
+    return fault, [f"senders of transactions of type {number}" for number in sorted(said)]
+
+
+def _is_signature(own: Encoding | None) -> bool:
+    return own is None or own.transaction[-2:] == ("r", "s")
+
+
+def _signature_fault(transaction: Any, leaf: bytes, number: int) -> str:
+    """Return how a transaction's signature is none, "" where its sender signed. Raises
+    Contradiction where somebody else did."""
+    v, r, s = (
+        int(text, 16)
+        for text in (transaction.yParity if number else transaction.v, transaction.r, transaction.s)
+    )
+    sender = data(getattr(transaction, "from"), 20)
+    if r == s == 0:
+        return UNSIGNED_SENDERS
+    if r == s == int.from_bytes(sender):
+        return ADDRESSES_AS_SIGNATURES
+    if signer(leaf, v, r, s) != sender:
+        raise Contradiction(OTHER_SIGNERS)
+    return ""
+
+
+def _has_false_type(transactions: Sequence[Any], unknown: Set[int], form: Form) -> bool:
+    """Return whether a transaction with an unknown type has the hash of one with a known type."""
+    for transaction in transactions:
+        if type_number(transaction.type) not in unknown:
+            continue
+        for number in TRANSACTION_FIELDS.keys() | form.encodings.keys():
+            typed = msgspec.structs.replace(transaction, type=hex(number))
+            with suppress(*MALFORMED):
+                [encoded] = encode_transactions([typed], form.encodings)
+                if keccak256(encoded) == data(transaction.hash):
+                    return True
+    return False
+
+
+def _leaves(
+    transactions: Sequence[Any], unknown: Set[int], form: Form, raw: NoBytes
+) -> list[bytes]:
+    """Return the encoded transactions; None for each of an unknown type whose bytes are not known,
+    or do not have its hash."""
+    if not unknown:
+        return encode_transactions(transactions, form.encodings)
+    known = [t for t in transactions if type_number(t.type) not in unknown]
+    encoded = iter(encode_transactions(known, form.encodings))
+    leaves: list[Any] = []
+    for index, transaction in enumerate(transactions):
+        number = type_number(transaction.type)
+        if number not in unknown:
+            leaves.append(next(encoded))
+            continue
+        leaf = raw.transaction(index, transaction.hash)
+        has_hash = leaf and leaf[0] == number and keccak256(leaf) == data(transaction.hash)
+        leaves.append(leaf if has_hash else None)
+    return leaves
+
+
+def _with_other_hash(transactions: Sequence[Any], leaves: Sequence[bytes | None]) -> Iterator[int]:
+    """Yield the indexes of transactions whose bytes are known and have another hash than they
+    name."""
+    for index, (transaction, leaf) in enumerate(zip(transactions, leaves, strict=True)):
+        if leaf is not None and keccak256(leaf) != bytes.fromhex(transaction.hash[2:]):
+            yield index
+
+
+def _is_signed(transaction: Any) -> bool:
+    """Return whether a transaction has a signature; those that test nodes send in another account's
+    name have zeros, and a hash of their own."""
+    return any(int(getattr(transaction, name, None) or "0x1", 16) for name in ("r", "s"))

@@ -1,0 +1,31 @@
+"""What proves each value, in docs/how-it-works.md: `python -m tests.support.values_document`."""
+
+from scan.ethereum.column_types import COMPUTED, SAID
+from scan.indexer.value_kinds import SAID_WHERE, stored_values
+from tests.support.serving import ROOT
+
+DOCUMENT = ROOT / "docs" / "how-it-works.md"
+BEGIN, END = "<!-- generated from scan/indexer/value_kinds.py -->", "<!-- end -->"
+
+
+def generated() -> str:
+    """A line for each table, with its columns that are computed, and those that are said, some of
+    them in a case alone."""
+    lines = ["| Table | Computed | Said |", "|---|---|---|"]
+    for table, kinds in stored_values().items():
+        computed = [name for name, kind in kinds.items() if kind is COMPUTED]
+        said = [name for name, kind in kinds.items() if kind is SAID]
+        cases = [f"{n} where {case}" for (t, n), case in SAID_WHERE.items() if t == table]
+        lines.append(
+            f"| {table} | {', '.join(computed)} | {'; '.join([', '.join(said), *cases])} |"
+        )
+    return "\n".join(lines).replace("| ; ", "| ")
+
+
+def whole() -> str:
+    head, _, rest = DOCUMENT.read_text(encoding="utf-8").partition(BEGIN)
+    return f"{head}{BEGIN}\n\n{generated()}\n\n{END}{rest.partition(END)[2]}"
+
+
+if __name__ == "__main__":
+    DOCUMENT.write_text(whole(), encoding="utf-8")
