@@ -284,11 +284,11 @@ def duplicate_ids(calls: Calls, forward: Forward) -> Reply:
 
 
 def every_result(result: str) -> Fault:
-    """Of every call, as JSON, except those of is_chain_check()."""
+    """Of every call, as JSON, except those of is_chain_check(), which learn nothing."""
 
     def reply(calls: Calls, forward: Forward) -> Reply:
         if is_chain_check(calls):
-            return Reply(body=forward(calls))
+            return null_results(calls, forward)
         answers = (f'{{"jsonrpc":"2.0","id":{c["id"]},"result":{result}}}' for c in calls)
         return Reply(raw=f"[{','.join(answers)}]".encode())
 

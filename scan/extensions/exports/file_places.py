@@ -23,6 +23,8 @@ class FilePlaces:
         self.open = ConcurrencyLimit(
             MAX_OPEN,
             places_per_client=1,
+            clients_wait=True,  # for the end of a file whose last bytes it has just received
+            places_in_line=MAX_IN_LINE,
             busy="Too many files are being sent; try again shortly.",
             retry_after_s=5,
         )

@@ -18,6 +18,7 @@ from scan.http.requests import client_address, is_own_machine, reader
 from scan.http.services import services
 from scan.queries import network
 from scan.queries.pages import Page, Window
+from scan.rate_limits.concurrency import PLACE_WAIT_S
 from scan.rate_limits.responses import rate_limited
 from scan.server.file_body import FileBody
 
@@ -43,7 +44,7 @@ def send(
     places, client = reader().sources.get(FilePlaces), client_address()
     folder = services().settings.data_dir / FOLDER
     with ExitStack() as until_sent:
-        until_sent.enter_context(places.open.place(client))
+        until_sent.enter_context(places.open.place(client, wait_s=PLACE_WAIT_S))
         with places.writing(client):
             charged = services().limiter.charge_file(client)
             if not charged.allowed:
