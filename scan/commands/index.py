@@ -1,6 +1,7 @@
 """`scan index`: runs the indexer until a signal."""
 
 import argparse
+import gc
 import threading
 from functools import partial
 
@@ -10,6 +11,7 @@ from scan.commands.startup import on_stop_signals, prepare_database, require_dat
 from scan.contracts.index_node import node_of_index
 from scan.database.connection import Database
 from scan.indexer.follower import Follower
+from scan.indexer.prefetch_process import OBJECTS_BETWEEN_COLLECTIONS
 from scan.observability import metrics
 from scan.settings import Settings
 
@@ -24,6 +26,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
+    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     require_database(settings)
     require_node(settings)
     prepare_database(settings)
