@@ -13,7 +13,7 @@ import warnings
 from dataclasses import asdict
 from typing import Any
 
-from bench import indexing, serving
+from bench import head, indexing, serving
 from bench.databases import Databases
 from bench.load import Missing, require_wrk
 from bench.options import Options
@@ -43,6 +43,7 @@ def main() -> int:
     path.write_text(json.dumps(results, indent=1, default=str) + "\n", encoding="utf-8")
     _print_requests(results["requests"])
     _print_indexing(results["indexing"])
+    _print_head(results["head"])
     print(f"\n{path}")
     return 0
 
@@ -61,6 +62,7 @@ def _run(options: Options) -> dict[str, Any]:
     try:
         results["requests"] = serving.measure(options, databases)
         results["indexing"] = indexing.measure(options, databases)
+        results["head"] = head.measure(options, databases)
     finally:
         databases.stop()
     return results | {"load_after": os.getloadavg()[0]}
@@ -102,6 +104,21 @@ def _print_indexing(results: dict[str, Any]) -> None:
         for stage, seconds in result["stages"].items():
             times = ", ".join(f"{part} {value:.1f}" for part, value in seconds.items())
             print(f"  {stage or 'blocks'}: {times}")
+
+
+def _print_head(result: dict[str, Any] | None) -> None:
+    if result is None:
+        return
+    print(
+        f"\nhead: {result['pace']} blocks/s of {result['transactions']} transactions with traces,"
+        f" {result['blocks_a_commit']:.1f} in a commit, {result['requests_a_block']:.1f} requests"
+        " to the node a block"
+    )
+    for name, lags in result["lag_s"].items():
+        print(f"  lag of {name}s: " + ", ".join(f"{k} {v:.2f} s" for k, v in lags.items()))
+    costs = result["milliseconds_a_block"].items()
+    print("  processor of a block: " + ", ".join(f"{name} {ms:.1f} ms" for name, ms in costs))
+    print(f"  share of a processor that the node took: {result['processor_shares']['node']:.2f}")
 
 
 if __name__ == "__main__":

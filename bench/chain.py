@@ -336,7 +336,7 @@ def made_hashes(path: Path, blocks: int) -> Bytes:
     """The hashes of a chain of so many blocks, from a file, which is made or grown as needed."""
     folder = Path(__file__).parent
     sources = b"".join((folder / f"{name}.py").read_bytes() for name in SOURCES)
-    path = path.with_suffix(f".{hashlib.sha256(sources).hexdigest()[:12]}")
+    path = path.with_suffix(f".{TRANSACTIONS}.{hashlib.sha256(sources).hexdigest()[:12]}")
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("ab") as file:
         fcntl.flock(file, fcntl.LOCK_EX)  # of two nodes that start at once one makes it

@@ -1,13 +1,16 @@
 """A node of the synthetic chain over HTTP, as a process of its own that takes little CPU.
 
-    python -m bench.node --port 8545 --blocks 7000 --traces callTracer
+    python -m bench.node --port 8545 --blocks 7000 --traces callTracer --shown 100
 
 Blocks, receipts and traces are served as bytes (chain.py); balances, code and calls have one answer
-each. Without `--traces` their methods are "method not found", as on most public nodes. What it
-takes of the processor itself is in README.md.
+each. Without `--traces` their methods are "method not found", as on most public nodes. With
+`--shown` it has so many blocks at first; bench_start shows the others, a number of them a second,
+and returns the time.monotonic() at which it began. What it takes of the processor itself is in
+README.md.
 """
 
 import argparse
+import time
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -47,13 +50,19 @@ SIDES = {token_metadata.TOKEN0: 0, token_metadata.TOKEN1: 1}
 class Node:
     """The methods of a node, each giving serialised JSON."""
 
-    def __init__(self, chain: Chain, blocks: int, traces: str = "none", genesis: str = "") -> None:
+    def __init__(
+        self, chain: Chain, blocks: int, traces: str = "none", genesis: str = "", shown: int = 0
+    ) -> None:
         """With `genesis`, the hash of block 0, all blocks after it are pruned."""
         self._genesis = genesis
         self._chain = chain
-        self._head = blocks - 1
+        self._last = blocks - 1
+        self._shown = shown or blocks  # before bench_start
+        self._pace = 0.0  # blocks a second
+        self._started_at = 0.0
         self._methods: dict[str, Callable[..., bytes]] = {
             "eth_blockNumber": lambda: b'"0x%x"' % self._head,
+            "bench_start": self._start,
             "eth_chainId": lambda: b'"0x1"',
             "net_version": lambda: b'"1"',
             "eth_syncing": lambda: b"false",
@@ -69,6 +78,15 @@ class Node:
         }
         if traces == "callTracer":
             self._methods["debug_traceBlockByHash"] = self._call_traces
+
+    @property
+    def _head(self) -> int:
+        passed_s = time.monotonic() - self._started_at
+        return min(self._shown - 1 + int(passed_s * self._pace), self._last)
+
+    def _start(self, pace: float) -> bytes:
+        self._started_at, self._pace = time.monotonic(), pace
+        return orjson.dumps(self._started_at)
 
     def _number(self, text: str) -> int:
         return int(text, 16) if text.startswith("0x") else self._head
@@ -141,9 +159,10 @@ def main() -> None:
     parser.add_argument("--hashes", type=Path, default=HASHES, help="file, made if it is not there")
     parser.add_argument("--traces", choices=TRACERS, default="none")
     parser.add_argument("--genesis", default="", help="hash of block 0, if all others are pruned")
+    parser.add_argument("--shown", type=int, default=0, help="blocks before bench_start")
     options = parser.parse_args()
     chain = Chain(made_hashes(options.hashes, options.blocks))
-    _Handler.node = Node(chain, options.blocks, options.traces, options.genesis)
+    _Handler.node = Node(chain, options.blocks, options.traces, options.genesis, options.shown)
     server = ThreadingHTTPServer(("127.0.0.1", options.port), _Handler)
     server.daemon_threads = True
     server.serve_forever()

@@ -10,6 +10,7 @@ from scan.settings import ROOT
 
 CONNECTIONS = 8
 TRACERS = ("none", "callTracer")
+MOST_BLOCK_TRANSACTIONS = 150
 
 
 @dataclass(frozen=True)
@@ -19,6 +20,8 @@ class Options:
     seconds: int
     rounds: int
     ingest_blocks: int
+    head_blocks: int
+    head_pace: int
     traces: str
     only: re.Pattern[str]
     folder: Path
@@ -34,6 +37,8 @@ class Options:
             seconds=_integer("BENCH_SECONDS", 1, 1),
             rounds=_integer("BENCH_ROUNDS", 3, 1),
             ingest_blocks=_integer("BENCH_INGEST_BLOCKS", 2_000, 40),
+            head_blocks=_integer("BENCH_HEAD_BLOCKS", 300, 10),
+            head_pace=_integer("BENCH_HEAD_PACE", 10, 1),
             traces=_text("BENCH_TRACES", "none", "|".join(TRACERS)),
             only=re.compile(os.environ.get("BENCH_ONLY", "")),
             folder=Path(os.environ.get("BENCH_DIR") or ROOT / "var" / "bench").absolute(),
@@ -52,3 +57,9 @@ def _text(name: str, default: str, pattern: str) -> str:
     if not re.fullmatch(pattern, text):
         raise SettingError(name, text, f"must match {pattern}")
     return text
+
+
+# Of the synthetic chain that this process makes or serves.
+BLOCK_TRANSACTIONS = min(
+    _integer("BENCH_BLOCK_TRANSACTIONS", MOST_BLOCK_TRANSACTIONS, 1), MOST_BLOCK_TRANSACTIONS
+)

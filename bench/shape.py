@@ -27,11 +27,13 @@ from typing import Any, NamedTuple
 
 from bench.call_frames import call_frame
 from bench.marks import BLOCK_HASH, FIRST_TRANSACTION, Json, address_mark, hash_mark
+from bench.options import BLOCK_TRANSACTIONS, MOST_BLOCK_TRANSACTIONS
 from bench.signers import PARITY
 from scan.ethereum.events import SWAP_V2, SWAP_V3, TRANSFER
 from scan.hex import to_hex
 
-TRANSACTIONS = 150
+TRANSACTIONS = BLOCK_TRANSACTIONS
+# Of MOST_BLOCK_TRANSACTIONS, of which smaller blocks have some, in the same proportions.
 KINDS = {"plain": 44, "token": 38, "approval": 8, "swap": 30, "call": 29, "creation": 1}
 FRESH = {"plain": 9, "token": 7}  # transactions to an address that nobody saw before
 FAILED = {"token": 1, "swap": 2, "call": 2}
@@ -84,9 +86,10 @@ class _Writer:
         draw.shuffle(kinds)
         types = list(TYPES)
         draw.shuffle(types)
+        drawn = [*zip(kinds, types, strict=True)][:TRANSACTIONS]
         written = [
             self._transaction(index, *kind, 2 if kind[0] == "creation" and type_ > 2 else type_)
-            for index, (kind, type_) in enumerate(zip(kinds, types, strict=True))
+            for index, (kind, type_) in enumerate(drawn)
         ]
         transactions, receipts, frames = map(list, zip(*written, strict=True))
         blobs = sum(len(t.get("blobVersionedHashes", ())) for t in transactions)
@@ -184,7 +187,7 @@ class _Writer:
         keys = [{"address": "0x" + draw.randbytes(20).hex(), "storageKeys": []} for _ in range(3)]
         for entry in keys:
             entry["storageKeys"] = [self._random_hash() for _ in range(draw.randrange(1, 4))]
-        has_keys = type_ == 1 or draw.random() < 0.0146 - 1 / TRANSACTIONS
+        has_keys = type_ == 1 or draw.random() < 0.0146 - 1 / MOST_BLOCK_TRANSACTIONS
         fees: Json = {"accessList": keys if has_keys else [], "v": parity, "yParity": parity}
         fees |= {"gasPrice": hex(BASE_FEE + tip)}
         if type_ > 1:

@@ -1,6 +1,7 @@
 """`scan index`: runs the indexer until a signal."""
 
 import argparse
+import gc
 import threading
 from functools import partial
 
@@ -11,6 +12,7 @@ from scan.commands.startup import on_stop_signals, prepare_database, require_dat
 from scan.contracts.index_node import node_of_index
 from scan.database.connection import Database
 from scan.indexer.follower import Follower
+from scan.indexer.prefetch_process import OBJECTS_BETWEEN_COLLECTIONS
 from scan.settings import Settings
 
 # The time-outs release the lock of an indexer that hangs, so that a stand-by takes over. An indexer
@@ -24,6 +26,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
+    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
     require_database(settings)
     require_node(settings)
     serve_metrics(settings, options.metrics_port)

@@ -24,7 +24,7 @@ from scan.database.errors import (
 )
 from scan.database.sessions import apply_settings, require_own_session
 from scan.database.statements import Prepared, Statement, load_statements, prepare
-from scan.database.transaction import Row, Transaction, run
+from scan.database.transaction import Row, Transaction, run, run_prepared
 from scan.errors import Unavailable
 
 _IDLE = psycopg2.extensions.TRANSACTION_STATUS_IDLE
@@ -122,12 +122,16 @@ class Database:
 
         Planning a page's statement takes longer than running it.
         """
+        rows = self.prepared_rows(statement, **params)
+        return rows[0] if rows else None
+
+    def prepared_rows(self, statement: str, **params: object) -> list[Row]:
+        """Return all rows, as rows() does, by a prepared statement."""
         loaded = self._statements[statement]
         try:
-            rows = self._run_prepared(loaded, params)
+            return self._run_prepared(loaded, params)
         except ConnectionLost:
-            rows = self._run_prepared(loaded, params)
-        return rows[0] if rows else None
+            return self._run_prepared(loaded, params)
 
     def prepared_value(self, statement: str, **params: object) -> Any:
         """Return the first column of prepared_row(), or None without a row."""
@@ -135,11 +139,14 @@ class Database:
         return None if row is None else row[0]
 
     @contextmanager
-    def transaction(self, *, snapshot: bool = False) -> Iterator["Transaction"]:
+    def transaction(
+        self, *, snapshot: bool = False, prepared: bool = False
+    ) -> Iterator["Transaction"]:
         """Begin a transaction, which the end of the `with` block commits and an error in it rolls
         back.
 
-        With `snapshot`, all its statements see the database as the first one does.
+        With `snapshot`, all its statements see the database as the first one does. With `prepared`,
+        those that can be prepared are: see statements.py.
         """
         begin = "BEGIN ISOLATION LEVEL REPEATABLE READ" if snapshot else "BEGIN"
         try:
@@ -147,13 +154,14 @@ class Database:
         except ConnectionLost:  # the connection had died unnoticed
             cursor = self._begin(begin)
         with self._working(), cursor:
+            tx = Transaction(cursor, self._statements, self._prepare if prepared else None)
             try:
-                yield Transaction(cursor, self._statements)
+                yield tx
+                tx.commit()
             except BaseException:
                 with suppress(psycopg2.Error):
                     cursor.execute("ROLLBACK")
                 raise
-            cursor.execute("COMMIT")
 
     def is_in_transaction(self) -> bool:
         """Return whether this thread is inside transaction()."""
@@ -189,12 +197,9 @@ class Database:
 
     def _run_prepared(self, statement: Statement, params: dict[str, object]) -> list[Row]:
         with self._working() as connection, connection.cursor() as cursor:
-            prepared = self._prepare(cursor, statement, params)
-            cursor.execute(prepared.execute, [params[name] for name in prepared.positional])
-            rows: list[Row] = cursor.fetchall()
-            return rows
+            return run_prepared(cursor, self._prepare(cursor, statement, params), params)
 
-    def _prepare(self, cursor: Any, statement: Statement, params: dict[str, object]) -> Prepared:
+    def _prepare(self, cursor: Any, statement: Statement, params: Mapping[str, object]) -> Prepared:
         """Return the statement as this connection has prepared it for these literals."""
         of_connection: OrderedDict[tuple[object, ...], Prepared] = self._local.prepared
         key = (statement.name, *map(params.get, statement.literals or ()))

@@ -7,9 +7,10 @@ has {entity}, {numbered} or {sparse} (an entity without or with gaps between ord
 filters), it is rendered for each of these whose statement has no file of its own.
 `python -m scan.database.statements NAME` prints a statement.
 
-A statement whose header has a line `literals:` is prepared: planned once for all values, since
-planning a page's statement takes longer than running it. The parameters in that line stand in the
-prepared text itself, as their values decide the shape of the plan. The others are $1, $2, ….
+A statement whose header has a line `literals:` can be prepared: planned once for all values, since
+planning the statement of a page or of a block takes longer than running it. The parameters in that
+line stand in the prepared text itself, as their values decide the shape of the plan. The others are
+$1, $2, ….
 """
 
 import functools
@@ -241,7 +242,9 @@ def prepare(
     text: bytes = cursor.mogrify(statement.text, {**params, **numbered})
     types = ", ".join(statement.types[param] for param in positional)
     cursor.execute(f"PREPARE {name}{f'({types})' if types else ''} AS ".encode() + text)
-    placeholders = ", ".join(["%s"] * len(positional))
+    # An array of nulls alone has no type without the cast.
+    of_types = (statement.types[param] for param in positional)
+    placeholders = ", ".join(f"%s::{of}" if of.endswith("[]") else "%s" for of in of_types)
     execute = f"EXECUTE {name}({placeholders})" if positional else f"EXECUTE {name}"
     return Prepared(name, execute, positional)
 

@@ -1,9 +1,9 @@
 """Open transactions, which run statements by name, and COPY."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from scan.database.statements import Statement, StatementError
+from scan.database.statements import Prepared, Statement, StatementError
 
 Row = tuple[Any, ...]
 
@@ -17,16 +17,29 @@ class Readable(Protocol):
 class Transaction:
     """An open transaction, which Database.transaction() begins and ends."""
 
-    def __init__(self, cursor: Any, statements: Mapping[str, Statement]) -> None:
+    def __init__(
+        self,
+        cursor: Any,
+        statements: Mapping[str, Statement],
+        prepare: Callable[[Any, Statement, Mapping[str, object]], Prepared] | None = None,
+    ) -> None:
+        """With `prepare`, statements that can be prepared are."""
         self._cursor = cursor
         self._statements = statements
+        self._prepare = prepare
+        self._deferred: list[bytes] = []
+
+    @property
+    def is_prepared(self) -> bool:
+        """Whether statements that can be prepared are."""
+        return self._prepare is not None
 
     def value(self, statement: str, **params: object) -> Any:
         rows = self.rows(statement, **params)
         return rows[0][0] if rows else None
 
     def rows(self, statement: str, **params: object) -> list[Row]:
-        return run(self._cursor, self._statements[statement], params)
+        return self._run(self._statements[statement], params)
 
     def row(self, statement: str, **params: object) -> Row | None:
         rows = self.rows(statement, **params)
@@ -34,22 +47,83 @@ class Transaction:
 
     def execute(self, statement: str, **params: object) -> int:
         """Run a statement; return how many rows it returned or changed."""
-        run(self._cursor, self._statements[statement], params)
+        self._run(self._statements[statement], params)
         return int(self._cursor.rowcount)
+
+    def defer(self, statement: str, **params: object) -> None:
+        """Run a statement whose result nobody needs together with the next one, or with the commit:
+        each that is sent by itself waits for the server to be scheduled, and back."""
+        text = self._text(self._statements[statement], params)
+        self._deferred.append(text)
+
+    def _run(self, statement: Statement, params: Mapping[str, object]) -> list[Row]:
+        if self._deferred:
+            return self._send(self._text(statement, params))
+        if not self._is_prepared(statement):
+            return run(self._cursor, statement, params)
+        return run_prepared(self._cursor, self._prepared(statement, params), params)
+
+    def _is_prepared(self, statement: Statement) -> bool:
+        return self.is_prepared and statement.literals is not None
+
+    def _prepared(self, statement: Statement, params: Mapping[str, object]) -> Prepared:
+        assert self._prepare is not None
+        return self._prepare(self._cursor, statement, params)
+
+    def _text(self, statement: Statement, params: Mapping[str, object]) -> bytes:
+        """Return a statement with its values."""
+        if not self._is_prepared(statement):
+            return with_values(self._cursor, statement, params)
+        return prepared_with_values(self._cursor, self._prepared(statement, params), params)
+
+    def _send(self, *statements: bytes) -> list[Row]:
+        """Run the deferred statements and these, and return the rows of the last one."""
+        texts, self._deferred = [*self._deferred, *statements], []
+        if texts:
+            self._cursor.execute(b";\n".join(texts))
+        return self._cursor.fetchall() if texts and self._cursor.description else []
+
+    def commit(self) -> None:
+        self._send(b"COMMIT")
 
     def script(self, text: str) -> None:
         """Run several statements without parameters, such as a migration."""
+        self._send()
         self._cursor.execute(text)
 
     def copy(self, target: str, file: Readable, read_bytes: int = 8192) -> int:
         """Run a COPY from a file, as copy_rows.py makes it. Return how many rows the file had."""
+        self._send()
         self._cursor.copy_expert(target, file, read_bytes)
         return int(self._cursor.rowcount)
 
 
 def run(cursor: Any, statement: Statement, params: Mapping[str, object]) -> list[Row]:
     """Run a statement, and return its rows. Raises StatementError for other parameters."""
-    if statement.params != params.keys():
-        raise StatementError(f"{statement.name} takes {sorted(statement.params)}")
+    _require_params(statement, params)
     cursor.execute(statement.text, params)
     return cursor.fetchall() if cursor.description else []
+
+
+def with_values(cursor: Any, statement: Statement, params: Mapping[str, object]) -> bytes:
+    """Return the text that run() runs. Raises StatementError for other parameters."""
+    _require_params(statement, params)
+    text: bytes = cursor.mogrify(statement.text, params)
+    return text
+
+
+def _require_params(statement: Statement, params: Mapping[str, object]) -> None:
+    if statement.params != params.keys():
+        raise StatementError(f"{statement.name} takes {sorted(statement.params)}")
+
+
+def run_prepared(cursor: Any, prepared: Prepared, params: Mapping[str, object]) -> list[Row]:
+    """Run a prepared statement, and return its rows."""
+    cursor.execute(prepared.execute, [params[name] for name in prepared.positional])
+    return cursor.fetchall() if cursor.description else []
+
+
+def prepared_with_values(cursor: Any, prepared: Prepared, params: Mapping[str, object]) -> bytes:
+    """Return the text that run_prepared() runs."""
+    text: bytes = cursor.mogrify(prepared.execute, [params[name] for name in prepared.positional])
+    return text

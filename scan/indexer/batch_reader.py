@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from queue import Full, Queue
 from types import TracebackType
@@ -31,7 +31,8 @@ Batch = list[BlockRows]
 
 
 class BatchReader:
-    """The inspected batches of the blocks progress.first..progress.last, read by a thread."""
+    """The inspected batches of the blocks progress.first..progress.last, read ahead by a thread,
+    or without one where there are few blocks."""
 
     def __init__(
         self,
@@ -53,10 +54,14 @@ class BatchReader:
         self._next: InspectedBatch | None = None
         self._is_at_end = False
         self.fault: Exception | None = None  # the error that ended the batches
-        self._thread = threading.Thread(target=self._read, name="read", daemon=True)
+        self._batches = self._inspected()
+        self._thread: threading.Thread | None = None
+        if not prefetcher.is_short(progress.first, progress.last):
+            self._thread = threading.Thread(target=self._read, name="read", daemon=True)
 
     def __enter__(self) -> Self:
-        self._thread.start()
+        if self._thread is not None:
+            self._thread.start()
         return self
 
     def __exit__(
@@ -66,12 +71,20 @@ class BatchReader:
         traceback: TracebackType | None,
     ) -> None:
         self._ended.set()
-        self._thread.join()
+        if self._thread is None:
+            self._batches.close()
+        else:
+            self._thread.join()
+
+    @property
+    def reads_ahead(self) -> bool:
+        """Whether batches are read while others are written."""
+        return self._thread is not None
 
     def peek(self) -> InspectedBatch | None:
         """Wait for the next batch and return it; None at the end, or after a fault."""
         if self._next is None and not self._is_at_end:
-            item = self._queue.get()
+            item = self._read_next() if self._thread is None else self._queue.get()
             if isinstance(item, InspectedBatch):
                 self._next = item
             else:
@@ -85,23 +98,35 @@ class BatchReader:
         return batch
 
     def _read(self) -> None:
-        progress = self._progress
         try:
-            with closing(
-                self._prefetcher.blocks(
-                    progress.first, progress.last, self._selection, progress.seconds
-                )
-            ) as fetched:
-                for batch in _batches(fetched):
-                    self._require_links(batch)
-                    with progress.seconds.clock("inspect"):
-                        findings = self._inspector.inspect([block.contracts for block in batch])
-                    self._put(inspected_batch(batch, findings))
-            self._put(None)
-        except Exception as fault:
-            self._put(fault)
+            while not self._ended.is_set():
+                item = self._read_next()
+                self._put(item)
+                if not isinstance(item, InspectedBatch):
+                    return
         finally:
+            self._batches.close()
             self._inspector.disconnect()
+
+    def _read_next(self) -> InspectedBatch | Exception | None:
+        """Return the next batch, None at the end, or the error that ends the batches."""
+        try:
+            return next(self._batches, None)
+        except Exception as fault:
+            return fault
+
+    def _inspected(self) -> Generator[InspectedBatch]:
+        progress = self._progress
+        with closing(
+            self._prefetcher.blocks(
+                progress.first, progress.last, self._selection, progress.seconds
+            )
+        ) as fetched:
+            for batch in _batches(fetched):
+                self._require_links(batch)
+                with progress.seconds.clock("inspect"):
+                    findings = self._inspector.inspect([block.contracts for block in batch])
+                yield inspected_batch(batch, findings)
 
     def _put(self, item: InspectedBatch | Exception | None) -> None:
         while not self._ended.is_set():

@@ -22,7 +22,7 @@ class BlockRange(NamedTuple):
     trades: Bounds
     internal: Bounds
     logs: Bounds
-    has_list_counts: bool  # whether a table has rows in the range whose lists list_counts counts
+    listed: list[str]  # the tables with rows in the range whose lists list_counts counts
 
     @property
     def span(self) -> tuple[int, ...]:

@@ -51,6 +51,19 @@ class _Read(NamedTuple):
     verdict: Verdict
 
 
+class NodeHead(NamedTuple):
+    """The number of a node's newest block, its chain id, and the hash of its block that has the
+    number of the indexed head, None where it has none."""
+
+    number: int
+    chain_id: int
+    hash_at_indexed: bytes | None
+
+
+def _header_call(number: int) -> Call:
+    return Call("eth_getBlockByNumber", (hex(number), False))
+
+
 def with_unit(block: DecodedBlock, chain_id: int) -> DecodedBlock:
     """Return the block with the chain's unit of withdrawals, where that is not the coin."""
     form = FORM_OF_CHAIN.get(chain_id)
@@ -86,14 +99,20 @@ class BlockSource:
         """Whether the node may offer traces, as far as it was asked for any."""
         return self._traces.can_trace
 
-    def head(self) -> tuple[int, int]:
-        """Return the newest block number, and the chain id, in one request."""
+    def head(self, indexed: int | None = None) -> NodeHead:
+        """Return what the node has, in one request."""
         calls = [Call("eth_blockNumber", ()), Call("eth_chainId", ())]
+        if indexed is not None:
+            calls.append(_header_call(indexed))
 
-        def read() -> tuple[int, int]:
-            number, chain_id = self._node.batch(calls)
+        def read() -> NodeHead:
+            number, chain_id, *headers = self._node.batch(calls)
             return checked_answer(
-                lambda: (block_number(result_of(number)), quantity(result_of(chain_id)))
+                lambda: NodeHead(
+                    block_number(result_of(number)),
+                    quantity(result_of(chain_id)),
+                    block_hash(headers[0]) if headers else None,
+                )
             )
 
         return read_again(self._node, read)
@@ -126,7 +145,7 @@ class BlockSource:
 
     def hash_at(self, number: int) -> bytes | None:
         """Return the hash of the node's block `number`; None if the node has none."""
-        calls = [Call("eth_getBlockByNumber", (hex(number), False))]
+        calls = [_header_call(number)]
 
         def read() -> bytes | None:
             [header] = self._node.batch(calls)

@@ -101,12 +101,13 @@ class CatchUp:
         self._has_committed = False
         with (
             self._status.recording(progress.last),
-            self._writer.appending(head, first) as append,
+            self._writer.appending(head, first, alone=not batches.reads_ahead) as append,
         ):
             head = self._append(append, batches, size, progress)
+            self._status.store_following(append.transaction, progress.last)
         self._has_committed = True
         self._fork_backoff.record_written(head.hash)
-        self._status.record_following(progress.last)
+        self._status.note_following(progress.last)
         progress.advance(head.number, append.transactions)
         return head
 
@@ -124,8 +125,10 @@ class CatchUp:
             batch = batches.take()
             with progress.seconds.clock("write"):
                 append.add(batch)
+            if append.transactions >= size or not batches.reads_ahead:
+                break
             # A batch that is not full comes from a slow node; it is committed at once.
-            if append.transactions >= size or not batch_reader.is_full(batch.blocks):
+            if not batch_reader.is_full(batch.blocks):
                 break
             batch_s = (monotonic() - began) / count + self._derive_s
             if (count + 1) * batch_s > COMMIT_S:

@@ -86,17 +86,17 @@ class ChainIndexer:
     def step(self) -> bool:
         """Take one step; return whether there was nothing to do."""
         session = self._session or self._begin()
-        node_head, chain_id = self._source.head()
-        self.node_head = node_head
-        if chain_id != session.chain.identity.chain_id:
-            session = self._begin()  # raises WrongChain, as the node was replaced at its URL
         if self._writer.head() != session.head:
             # A failover lost the last blocks, or another indexer wrote some. The session knows
             # contracts of lost blocks that the database does not have.
             log.info("the database's head is not the one written last; beginning anew")
             session = self._begin()
         head = session.head
-        if head and not session.forks.has_head(head, node_head):
+        node = self._source.head(head and head.number)
+        self.node_head = node_head = node.number
+        if node.chain_id != session.chain.identity.chain_id:
+            session = self._begin()  # raises WrongChain, as the node was replaced at its URL
+        if head and not session.forks.has_head(head, node):
             self._unwind(head, node_head)
             return False
         first = head.number + 1 if head else session.chain.start_block

@@ -16,6 +16,7 @@ from scan.indexer.block_rows import WRITTEN
 # From so many holders on, a token's holders are counted by range of balance. Without, a page in the
 # middle of the list passes over half of them.
 LARGE_TOKEN_HOLDERS = 10_000
+PLANNER = "indexer/planner_allow"
 
 log = logging.getLogger(__name__)
 
@@ -58,17 +59,16 @@ def derive(tx: Transaction, written: BlockRange) -> None:
 
 
 def _derive_day(tx: Transaction, written: BlockRange) -> None:
-    _derive_holders(tx, written, sign=1)
-    grown = _derive_addresses(tx, written, sign=1)
+    grown = _derive_holders_and_addresses(tx, written, sign=1)
     grown += _derive_items(tx, written, sign=1)
     grown += tx.rows("indexer/counters_derive", span=written.span, sign=1)
-    if written.has_list_counts:
+    if written.listed:
         grown += tx.rows("indexer/list_counts_derive", span=written.span, sign=1)
     for extension in registry.parts("derived"):
         grown += extension.derive(tx, written)
     if grown:
         lists, keys, entries = zip(*grown, strict=True)
-        tx.execute(
+        tx.defer(
             "indexer/lists_insert_checkpoints",
             lists=list(lists),
             keys=[bytes(key) for key in keys],
@@ -85,12 +85,11 @@ def unwind_day(tx: Transaction, orphaned: BlockRange, last_kept: int) -> None:
     tables."""
     # Before blocks_unwind: these statements read the rows of the orphaned blocks.
     day = tx.value("indexer/daily_stats_unwind", last_kept=last_kept, span=orphaned.span)
-    _derive_holders(tx, orphaned, sign=-1)
-    _derive_addresses(tx, orphaned, sign=-1)
+    _derive_holders_and_addresses(tx, orphaned, sign=-1)
     _derive_items(tx, orphaned, sign=-1)
     tx.execute("indexer/token_items_unwind", **orphaned.transfers)
     tx.execute("indexer/counters_derive", span=orphaned.span, sign=-1)
-    if orphaned.has_list_counts:
+    if orphaned.listed:
         tx.execute("indexer/list_counts_derive", span=orphaned.span, sign=-1)
     for extension in registry.parts("derived"):
         extension.unwind(tx, orphaned)
@@ -99,11 +98,17 @@ def unwind_day(tx: Transaction, orphaned: BlockRange, last_kept: int) -> None:
     tx.execute("indexer/addresses_restore_last_seen", day=day)
 
 
-def _derive_holders(tx: Transaction, blocks: BlockRange, sign: int) -> None:
-    with _without_nested_loops(tx):
+def _derive_holders_and_addresses(tx: Transaction, blocks: BlockRange, sign: int) -> list[Row]:
+    with _joined_by_hash(tx):
         changed = tx.rows("indexer/token_holders_derive", span=blocks.span, sign=sign)
-    if not changed:
-        return
+        grown = tx.rows("indexer/addresses_derive", span=blocks.span, sign=sign)
+    if changed:
+        _count_holders(tx, changed)
+    return grown
+
+
+def _count_holders(tx: Transaction, changed: Sequence[Row]) -> None:
+    """Add changes that token_holders_derive returned to the tokens' numbers of holders."""
     tokens, holders, negative_holders, held, at_zero = zip(*changed, strict=True)
     uncounted = tx.value(
         "indexer/tokens_add_holders",
@@ -114,7 +119,7 @@ def _derive_holders(tx: Transaction, blocks: BlockRange, sign: int) -> None:
         large=LARGE_TOKEN_HOLDERS,
     )
     if uncounted is not None:
-        tx.execute("indexer/token_holder_ranges_insert", token=bytes(uncounted))
+        tx.defer("indexer/token_holder_ranges_insert", token=bytes(uncounted))
     remove_empty_balances(
         tx,
         [
@@ -131,23 +136,16 @@ def remove_empty_balances(tx: Transaction, keys: Sequence[tuple[bytes, bytes]]) 
         return
     # Each row is looked up in one partition, but the planner expects eight, and would rather read
     # all balances.
-    tx.execute("indexer/planner_allow_sequential_scans", allowed=False)
-    tx.execute(
+    are_many = not tx.is_prepared
+    if are_many:
+        tx.defer(PLANNER, nested_loops=True, other_joins=True, sequential_scans=False)
+    tx.defer(
         "indexer/token_holders_sweep",
         holders=[holder for holder, _ in keys],
         tokens=[token for _, token in keys],
     )
-    tx.execute("indexer/planner_allow_sequential_scans", allowed=True)
-
-
-def _derive_addresses(tx: Transaction, blocks: BlockRange, sign: int) -> list[Row]:
-    # Addresses have to be looked up by index: the planner takes a new table for small and would
-    # scan it, but it grows with the statement, which took 28 s for 30,000 transactions.
-    tx.execute("indexer/planner_allow_sequential_scans", allowed=False)
-    with _without_nested_loops(tx):
-        grown = tx.rows("indexer/addresses_derive", span=blocks.span, sign=sign)
-    tx.execute("indexer/planner_allow_sequential_scans", allowed=True)
-    return grown
+    if are_many:
+        _allow_all(tx)
 
 
 def _derive_items(tx: Transaction, blocks: BlockRange, sign: int) -> list[Row]:
@@ -156,14 +154,24 @@ def _derive_items(tx: Transaction, blocks: BlockRange, sign: int) -> list[Row]:
         return []
     grown = tx.rows("indexer/token_items_derive", span=blocks.span, sign=sign)
     if "BEP1155" in types:
-        tx.execute("indexer/item_balances_derive", span=blocks.span, sign=sign)
+        tx.defer("indexer/item_balances_derive", span=blocks.span, sign=sign)
     return grown
 
 
 @contextmanager
-def _without_nested_loops(tx: Transaction) -> Iterator[None]:
+def _joined_by_hash(tx: Transaction) -> Iterator[None]:
     """Forbid nested loops, for joins of a batch's changes with each other. ANALYZE has not seen the
-    new rows, so the planner expects one and would loop over all: 4 to 22 s instead of 1 s."""
-    tx.execute("indexer/planner_allow_nested_loops", allowed=False)
+    new rows, so the planner expects one and would loop over all: 4 to 22 s instead of 1 s.
+
+    Addresses have to be looked up by index: the planner takes a new table for small and would scan
+    it, but it grows with the statement, which took 28 s for 30,000 transactions.
+    """
+    tx.defer(PLANNER, nested_loops=False, other_joins=True, sequential_scans=False)
     yield
-    tx.execute("indexer/planner_allow_nested_loops", allowed=True)
+    _allow_all(tx)
+
+
+def _allow_all(tx: Transaction) -> None:
+    """Allow all plans again, or those for few rows: see planner_plan_for_few_rows.sql."""
+    are_many = not tx.is_prepared
+    tx.defer(PLANNER, nested_loops=True, other_joins=are_many, sequential_scans=are_many)

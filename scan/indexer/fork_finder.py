@@ -8,7 +8,7 @@ from scan.database.connection import Database
 from scan.ethereum.blocks import DecodedBlock
 from scan.ethereum.client import NodeError
 from scan.indexer.block_rows import BlockRows
-from scan.indexer.block_source import BlockSource
+from scan.indexer.block_source import BlockSource, NodeHead
 from scan.indexer.writer import IndexedHead
 
 MAX_BACKOFF_S = 60.0
@@ -30,15 +30,14 @@ class ForkFinder:
         self._start_block = start_block
         self._finality = finality
 
-    def has_head(self, head: IndexedHead, node_head: int) -> bool:
+    def has_head(self, head: IndexedHead, node: NodeHead) -> bool:
         """Return whether the node has the indexed head; if the node is behind, whether the node's
         head is indexed."""
-        number = min(head.number, node_head)
-        if number < self._start_block:
+        if node.number >= head.number:
+            return node.hash_at_indexed in (None, head.hash)
+        if node.number < self._start_block:
             return True
-        node_hash = self._source.hash_at(number)
-        our_hash = head.hash if number == head.number else self._hash_at(number)
-        return node_hash is None or node_hash == our_hash
+        return self._source.hash_at(node.number) in (None, self._hash_at(node.number))
 
     def find(self, head: IndexedHead, node_head: int) -> int:
         """Return the number of the newest block that both chains share. Steps back double until a

@@ -1,9 +1,11 @@
-"""Blocks fetched ahead of the writer, by threads or, during catch-up, in a second process."""
+"""Blocks fetched ahead of the writer, by threads or, during catch-up, in a second process. Blocks
+that one request has are fetched by their reader's own thread."""
 
 import threading
 from collections import deque
 from collections.abc import Callable, Generator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from functools import partial
 
 from scan.indexer.block_rows import BlockRows, log_characters
 from scan.indexer.block_source import BlockSource
@@ -27,6 +29,8 @@ class BlockPrefetcher:
         self._stop = stop
         self._limit = FetchLimit(stop)
         self._second_process = ProcessForLongRanges(settings, self._limit)
+        # Its threads stay, with their connections to the node.
+        self._threads = ThreadPoolExecutor(MAX_CONCURRENCY, "fetch")
 
     def blocks(
         self, first: int, last: int, selection: LogSelection, seconds: StageSeconds
@@ -36,26 +40,41 @@ class BlockPrefetcher:
 
         After a fault the second process stays: it remembers which methods the node offers.
         """
-        process = self._second_process.for_range(last - first + 1)
-        if process is not None:
+        if self.is_short(first, last):
+            yield from self._by_this_thread(first, last, selection, seconds)
+        elif (process := self._second_process.for_range(last - first + 1)) is not None:
             yield from self._in_order(
                 lambda start, end: process.submit(start, end, selection), first, last, seconds
             )
         else:
-            with ThreadPoolExecutor(MAX_CONCURRENCY, "fetch") as pool:
-                yield from self._in_order(
-                    lambda start, end: pool.submit(
-                        self._limit.run, lambda: fetch_rows(self._source, start, end, selection)
-                    ),
-                    first,
-                    last,
-                    seconds,
-                )
-        self.close()
+            yield from self._in_order(
+                lambda start, end: self._threads.submit(
+                    self._limit.run, lambda: fetch_rows(self._source, start, end, selection)
+                ),
+                first,
+                last,
+                seconds,
+            )
+        self._second_process.close()
+
+    def is_short(self, first: int, last: int) -> bool:
+        """Return whether one request has these blocks, as at the head: there is nothing to fetch
+        ahead, and a thread that stays has a connection to the node."""
+        return last - first < self._limit.blocks
 
     def close(self) -> None:
-        """End the second process, if there is one."""
+        """End the threads, and the second process, if there is one."""
         self._second_process.close()
+        self._threads.shutdown(cancel_futures=True)
+
+    def _by_this_thread(
+        self, first: int, last: int, selection: LogSelection, seconds: StageSeconds
+    ) -> Generator[list[BlockRows]]:
+        while first <= last and not self._stop.is_set():
+            fetched = self._limit.run(partial(fetch_rows, self._source, first, last, selection))
+            self._record(fetched, seconds, was_waited_for=False)
+            yield fetched.blocks
+            first = fetched.blocks[-1].number + 1
 
     def _in_order(
         self, submit: _Submit, first: int, last: int, seconds: StageSeconds
@@ -76,18 +95,24 @@ class BlockPrefetcher:
                 if not wait([future], CHECK_STOP_S).done:
                     continue
                 pending.popleft()
-                blocks, node_s, decode_s = future.result()
-                if blocks[-1].number < range_last:
-                    pending.appendleft((submit(blocks[-1].number + 1, range_last), range_last))
-                transactions = sum(len(block.transactions) for block in blocks)
-                self._limit.record_answer(len(blocks), transactions, was_waited_for=was_waited_for)
-                seconds.add("node", node_s)
-                seconds.add("decode", decode_s)
-                del future
+                fetched = future.result()
+                fetched_last = fetched.blocks[-1].number
+                if fetched_last < range_last:
+                    pending.appendleft((submit(fetched_last + 1, range_last), range_last))
+                self._record(fetched, seconds, was_waited_for=was_waited_for)
+                blocks = fetched.blocks
+                del future, fetched
                 yield blocks
         finally:
             for future, _ in pending:
                 future.cancel()
+
+    def _record(self, fetched: FetchedRows, seconds: StageSeconds, *, was_waited_for: bool) -> None:
+        blocks, node_s, decode_s = fetched
+        transactions = sum(len(block.transactions) for block in blocks)
+        self._limit.record_answer(len(blocks), transactions, was_waited_for=was_waited_for)
+        seconds.add("node", node_s)
+        seconds.add("decode", decode_s)
 
 
 def _are_enough(pending: _Pending) -> bool:

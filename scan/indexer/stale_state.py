@@ -28,7 +28,7 @@ class StaleStateRefresher:
         are read. Return whether there were any."""
         queries = [
             StateQuery(bytes(token), TOTAL_SUPPLY, BlockId(number, bytes(block_hash)))
-            for token, number, block_hash in self._database.rows(
+            for token, number, block_hash in self._database.prepared_rows(
                 "indexer/tokens_list_stale", limit=BATCH_ADDRESSES
             )
         ]
@@ -39,7 +39,7 @@ class StaleStateRefresher:
         return bool(supplies)
 
     def _refresh_balances(self, head: IndexedHead) -> bool:
-        rows = self._database.rows("indexer/addresses_list_stale", limit=BATCH_ADDRESSES)
+        rows = self._database.prepared_rows("indexer/addresses_list_stale", limit=BATCH_ADDRESSES)
         addresses = [bytes(row[0]) for row in rows]
         balances = self._state.balances(addresses, BlockId(head.number, head.hash))
         if addresses:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from scan.database.connection import Database
+from scan.database.transaction import Transaction
 from scan.errors import ScanError
 from scan.ethereum.client import Node
 from scan.ethereum.retries import Retries
@@ -31,11 +32,21 @@ class StatusReporter:
         self._retries = Retries()
 
     def record_following(self, node_head: int) -> None:
+        self.note_following(node_head)
+        self._record(node_head, None)
+
+    def note_following(self, node_head: int) -> None:
+        """Note that there is no problem, as is recorded already."""
         if self._has_logged_problem:
             log.info("following again; the node is at block %d", node_head)
         self._has_logged_problem = False
         self._retries.succeeded()
-        self._record(node_head, None)
+
+    def store_following(self, tx: Transaction, node_head: int) -> None:
+        """Record that there is no problem, with the blocks that a transaction writes: a commit of
+        its own would take another flush of PostgreSQL's log."""
+        metrics.INDEXER_STALLED.set(False)
+        tx.defer("indexer/chain_record_status", **self._columns(node_head, None))
 
     @contextmanager
     def recording(self, node_head: int) -> Iterator[None]:
@@ -83,11 +94,11 @@ class StatusReporter:
     def _record(self, node_head: int | None, problem: str | None) -> None:
         metrics.INDEXER_STALLED.set(problem is not None)
         try:
-            self._database.rows(
-                "indexer/chain_record_status",
-                node_head=node_head,
-                problem=problem,
-                by_hash=self._node.takes_block_hashes,
-            )
+            columns = self._columns(node_head, problem)
+            self._database.prepared_rows("indexer/chain_record_status", **columns)
         except ScanError as error:
             log.debug("the status cannot be recorded: %s", error)
+
+    def _columns(self, node_head: int | None, problem: str | None) -> dict[str, object]:
+        by_hash = self._node.takes_block_hashes
+        return {"node_head": node_head, "problem": problem, "by_hash": by_hash}

@@ -29,13 +29,13 @@ LIMITS = {
 def insert(tx: Transaction, written: BlockRange, watched_logs: Sequence[WatchedLog]) -> None:
     """Insert the events of blocks whose rows are written, for all active webhooks that match."""
     if tx.value("indexer/webhooks_find_active"):
-        tx.execute("indexer/delivery_ids_advance")
+        tx.defer("indexer/delivery_ids_advance")
         # The logs as one list for each field, without the data that log_event() would leave out.
         rows = [
             log if len(log.data) <= MAX_DATA_BYTES else (*log[:-1], None) for log in watched_logs
         ]
         columns = zip(*rows, strict=True) if rows else [()] * len(WatchedLog._fields)
-        tx.execute(
+        tx.defer(
             "indexer/events_insert",
             now=datetime.now(UTC),
             **written.blocks,
@@ -47,14 +47,14 @@ def insert(tx: Transaction, written: BlockRange, watched_logs: Sequence[WatchedL
             **LIMITS,
         )
         # Even if no event matched: a higher head confirms earlier events.
-        tx.execute("webhooks/events_notify")
+        tx.defer("webhooks/events_notify")
 
 
 def unwind(tx: Transaction, last_kept: int) -> None:
     """Cancel unsent events of the blocks after `last_kept`, and revoke sent ones."""
     queues = tx.rows("indexer/events_lock_queues", last_kept=last_kept)
     if queues:
-        tx.execute("indexer/delivery_ids_advance")
+        tx.defer("indexer/delivery_ids_advance")
         tx.execute("indexer/events_unwind", last_kept=last_kept, now=datetime.now(UTC))
         tx.execute("webhooks/queues_count_waiting", webhook_ids=[row[0] for row in queues])
-        tx.execute("webhooks/events_notify")
+        tx.defer("webhooks/events_notify")

@@ -1,5 +1,6 @@
 -- The newest indexed block, and the totals up to and with it.
 -- params: none
+-- literals: none
 -- returns: no row when nothing is indexed; else number, hash, totals as writer.py's RowCounts (jsonb)
 -- index: blocks_pkey
 SELECT number, hash, jsonb_build_object(

@@ -1,6 +1,7 @@
 -- Records the node's head and whether it takes block hashes, or the problem that keeps the index from
 -- advancing.
 -- params: node_head bigint null, problem text null, by_hash boolean null
+-- literals: none
 -- returns: nothing
 -- index: indexer_status_pkey
 INSERT INTO indexer_status AS s (node_head, problem, state_by_hash, checked_at)

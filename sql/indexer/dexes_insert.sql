@@ -1,11 +1,16 @@
--- The number of an exchange by its name, made where the exchange is new.
--- params: name text
--- returns: dex_id
+-- The numbers of exchanges by their names, made for those that are new.
+-- params: names text[]
+-- literals: none
+-- returns: name, dex_id for each
 -- index: dexes_name_key
-WITH made AS (
-    INSERT INTO dexes (name) VALUES (%(name)s) ON CONFLICT (name) DO NOTHING RETURNING dex_id
+WITH requested AS (
+    SELECT name FROM unnest(%(names)s::text[]) AS requested (name)
+), made AS (
+    INSERT INTO dexes (name)
+    SELECT name FROM requested
+    WHERE NOT EXISTS (SELECT FROM dexes d WHERE d.name = requested.name)
+    RETURNING name, dex_id
 )
-SELECT dex_id FROM made
+SELECT name, dex_id FROM made
 UNION ALL
-SELECT dex_id FROM dexes WHERE name = %(name)s
-LIMIT 1;
+SELECT d.name, d.dex_id FROM requested JOIN dexes d USING (name);

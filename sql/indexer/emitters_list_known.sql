@@ -1,5 +1,6 @@
 -- The tokens, pools, rejected emitters and code among contracts in a batch of blocks.
 -- params: addresses bytea[]
+-- literals: none
 -- returns: address, token type or null, whether its Deposit means a mint or null,
 --   pool's exchange, token0, token1 or null, claims it was rejected for (text[]), its code hash
 --   or null

@@ -1,5 +1,6 @@
 -- The numbers of first topics, made for those that have none yet.
 -- params: topics bytea[]
+-- literals: none
 -- returns: topic0, topic_id for each
 -- index: event_topics_topic0_key
 WITH requested AS (

@@ -17,6 +17,7 @@
 --   watched_topics text[], watched_data bytea[], queue_events bigint, queue_bytes bigint,
 --   block_events bigint, block_bytes bigint, queue_events_reason text,
 --   queue_bytes_reason text, block_events_reason text, block_bytes_reason text
+-- literals: none
 -- returns: the number of queues with something new
 -- index: transactions_pkey, token_transfers_pkey, internal_transfers_pkey, dex_trades_pkey, blocks_pkey,
 --   webhooks_by_watch_address, webhooks_pkey, delivery_queues_pkey

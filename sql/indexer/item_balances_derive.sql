@@ -1,6 +1,7 @@
 -- Moves the balances of BEP1155 items by the transfers of blocks already written, and counts their owners;
 -- sign -1 takes the same back. It runs after token_items_derive, whose rows have these counters.
 -- params: span block_range, sign integer
+-- literals: sign
 -- returns: nothing
 -- index: token_transfers_pkey, token_transfers_by_item, item_balances_pkey, token_items_pkey,
 --   addresses_pkey, tokens_pkey

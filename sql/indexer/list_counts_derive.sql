@@ -1,6 +1,7 @@
 -- Counts the rows of blocks already written in lists of few rows; sign -1 takes them away, and deletes the
 -- counters of lists that have no entry left.
 -- params: span block_range, sign integer
+-- literals: sign
 -- returns: lists that passed a checkpoint: list, key, entries they had before
 -- index: list_counts_pkey
 WITH changes AS MATERIALIZED (

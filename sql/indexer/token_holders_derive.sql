@@ -1,6 +1,7 @@
 -- Moves the balances of holders by the transfers of blocks already written; sign -1 takes the same back.
 -- Run it without nested loops, as the planner cannot know how many rows the newest blocks have.
 -- params: span block_range, sign integer
+-- literals: sign
 -- returns: token_address, changes of its number of holders, of its number of balances below zero and of the
 --   amount held, and the holders whose balances are now zero (bytea[] null)
 -- index: token_transfers_pkey, token_holders_pkey

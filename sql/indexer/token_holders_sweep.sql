@@ -3,6 +3,7 @@
 -- and with a condition on the balance the index by balance would be searched once for each token. Run it
 -- without sequential scans.
 -- params: holders bytea[], tokens bytea[]
+-- literals: none
 -- returns: nothing
 -- index: token_holders_pkey
 DELETE FROM token_holders h

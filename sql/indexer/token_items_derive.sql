@@ -3,6 +3,7 @@
 -- (token_items_unwind). Everything about an item is looked up by its own keys, as the planner cannot know
 -- how many there are.
 -- params: span block_range, sign integer
+-- literals: sign
 -- returns: lists that passed a checkpoint: list, key, entries they had before
 -- index: token_transfers_pkey, token_transfers_by_item, token_items_pkey, addresses_pkey, tokens_pkey,
 --   removed_items_pkey

@@ -1,5 +1,6 @@
 -- The types of the tokens whose items were moved in blocks already written.
 -- params: first_transfer bigint, last_transfer bigint
+-- literals: none
 -- returns: type
 -- index: token_transfers_pkey, tokens_pkey
 SELECT DISTINCT k.type

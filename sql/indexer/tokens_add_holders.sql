@@ -1,5 +1,6 @@
 -- Adds to the tokens' numbers of holders and of balances below zero, and to the held supplies of NFTs.
 -- params: tokens bytea[], holders bigint[], negative_holders bigint[], held numeric[], large bigint
+-- literals: none
 -- returns: one token that now has `large` holders or more, which are not counted by range yet; or no row
 -- index: tokens_pkey, token_holder_ranges_pkey
 WITH changed AS (

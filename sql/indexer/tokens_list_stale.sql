@@ -1,6 +1,7 @@
 -- Tokens whose supplies are to be read, with the block of the last transfer of each, after which to read
 -- it.
 -- params: limit integer
+-- literals: limit
 -- returns: address, block number, block hash
 -- index: tokens_stale, token_transfers_by_token, token_transfers_pkey, blocks_pkey
 SELECT k.address, b.number, b.hash

@@ -1,5 +1,6 @@
 -- Stores supplies, each read after a block; null where a token has no totalSupply().
 -- params: addresses bytea[], supplies numeric[], block_numbers bigint[]
+-- literals: none
 -- returns: nothing
 -- index: tokens_pkey
 UPDATE tokens k

@@ -18,8 +18,9 @@ def test_every_comparison_of_the_benchmark_runs(tmp_path):
         "BENCH_DIR": str(tmp_path),
         "BENCH_TRANSACTIONS": "15000",
         "BENCH_INGEST_BLOCKS": "40",
+        "BENCH_HEAD_BLOCKS": "20",
         "BENCH_ROUNDS": "1",
-        "BENCH_ONLY": "index|bulk|requests (blocks|transactions|tokens) |requests address one",
+        "BENCH_ONLY": "index|bulk|head|requests (blocks|transactions|tokens) |requests address one",
     }
     command = [sys.executable, "-m", "bench"]
     run = subprocess.run(
@@ -37,3 +38,9 @@ def test_every_comparison_of_the_benchmark_runs(tmp_path):
     assert ("address", "one", "scan") in columns
     assert all(column["per_s"] for column in columns.values())
     assert {result["transactions"] for result in results["indexing"].values()} == {6000}
+    assert {name: len(lags) for name, lags in results["head"]["lag_s"].items()} == {
+        "commit": 3,
+        "stream": 3,
+        "page": 3,
+    }
+    assert all(results["head"]["milliseconds_a_block"].values())

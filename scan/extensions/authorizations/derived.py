@@ -10,8 +10,8 @@ TABLES = {
 
 
 def derive(tx: Transaction, written: BlockRange) -> list[Row]:
-    if written.has_list_counts:  # as blocks with authorizations have
-        tx.execute("indexer/authorizations_derive", span=written.span)
+    if "authorizations" in written.listed:
+        tx.defer("indexer/authorizations_derive", span=written.span)
     return []
 
 

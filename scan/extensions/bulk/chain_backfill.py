@@ -126,7 +126,7 @@ class ChainBackfill:
         if self._database.value("indexer/webhooks_find_active"):
             raise CannotBegin("there are active webhooks: the indexer sends their events")
         if last_block is None:
-            last_block = self._source.head()[0] - settings.finality
+            last_block = self._source.head().number - settings.finality
         if last_block < chain.start_block:
             raise CannotBegin("the node has no blocks that are older than SCAN_FINALITY blocks")
         if self._history is None or self._history.last_block < chain.start_block:

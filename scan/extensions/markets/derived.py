@@ -9,7 +9,7 @@ TABLES = {"pool_candles": "{pool_address} {hour}", "pool_volumes": "{pool_addres
 def derive(tx: Transaction, written: BlockRange) -> list[Row]:
     """Add trades that no candle counts yet to the candles of their pools."""
     if written.trades["last_trade"] >= written.trades["first_trade"]:
-        tx.execute("indexer/pool_candles_derive", **written.trades, pools=None, hours=None)
+        tx.defer("indexer/pool_candles_derive", **written.trades, pools=None, hours=None)
     return []
 
 

@@ -1,0 +1,64 @@
+"""Open transactions: statements that are sent together, also where they are prepared."""
+
+from collections.abc import Iterator
+
+import psycopg2
+import pytest
+
+from scan.database.connection import Database
+
+TOPIC, OTHER = bytes([1]) * 32, bytes([2]) * 32
+INSERT, LIST = "indexer/event_topics_insert", "indexer/event_topics_list"
+
+
+@pytest.fixture
+def database(database_url: str) -> Iterator[Database]:
+    database = Database(database_url, statement_timeout_ms=0)
+    yield database
+    database.close()
+
+
+def stored(database: Database) -> set[bytes]:
+    return {bytes(topic) for (topic,) in database.rows(LIST)}
+
+
+@pytest.mark.parametrize("prepared", [False, True])
+def test_deferred_statements_run_before_the_next_one(database: Database, prepared: bool) -> None:
+    before = stored(database)
+    with database.transaction(prepared=prepared) as tx:
+        tx.defer(INSERT, topics=[TOPIC])
+        tx.defer(INSERT, topics=[OTHER])
+        assert {bytes(topic) for (topic,) in tx.rows(LIST)} == before | {TOPIC, OTHER}
+    assert stored(database) == before | {TOPIC, OTHER}
+
+
+@pytest.mark.parametrize("prepared", [False, True])
+def test_deferred_statements_are_part_of_the_commit(database: Database, prepared: bool) -> None:
+    before = stored(database)
+    with database.transaction(prepared=prepared) as tx:
+        tx.defer(INSERT, topics=[TOPIC])
+    assert stored(database) == before | {TOPIC}
+
+
+def test_a_deferred_statement_that_fails_takes_the_others_with_it(database: Database) -> None:
+    before = stored(database)
+    with pytest.raises(psycopg2.Error), database.transaction() as tx:
+        tx.defer(INSERT, topics=[TOPIC])
+        tx.defer("indexer/partitions_add", table="no_table", first=0, bound=1)
+        tx.defer(INSERT, topics=[OTHER])
+    assert stored(database) == before
+
+
+def test_an_error_leaves_nothing_of_deferred_statements(database: Database) -> None:
+    before = stored(database)
+    with pytest.raises(ValueError, match="ours"), database.transaction() as tx:
+        tx.rows(INSERT, topics=[OTHER])
+        tx.defer(INSERT, topics=[TOPIC])
+        raise ValueError("ours")
+    assert stored(database) == before
+
+
+def test_an_array_of_nulls_can_be_given_to_a_prepared_statement(database: Database) -> None:
+    with database.transaction(prepared=True) as tx:
+        assert tx.rows("indexer/emitters_list_known", addresses=[]) == []
+        assert len(tx.rows("indexer/emitters_list_known", addresses=[None])) == 1

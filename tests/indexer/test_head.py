@@ -1,0 +1,128 @@
+"""What a block at the head takes: no new connection, kept plans for few rows, the same tables."""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+from scan.database.connection import Database
+from scan.database.statements import Prepared, Statement
+from scan.database.transaction import Transaction
+from scan.ethereum import transport
+from scan.indexer import derivation, writer
+from scan.indexer.block_range import read_block_range
+from tests.conftest import Played
+from tests.support.anvil import Anvil
+from tests.support.database import Postgres
+from tests.support.explain import SMALL
+from tests.support.indexing import Indexing
+from tests.support.table_digest import digest
+
+BLOCKS = 4
+
+
+class RolledBack(Exception):
+    """The end of a transaction whose changes nobody needs."""
+
+
+class ExplainedPlans:
+    """Notes the tables that each kept plan reads from one end to the other."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.scans: dict[str, set[str]] = {}
+        prepared = Transaction._prepared
+
+        def explained(
+            tx: Transaction, statement: Statement, params: Mapping[str, object]
+        ) -> Prepared:
+            kept = prepared(tx, statement, params)
+            tx._send()  # the settings before it
+            values = [params[name] for name in kept.positional]
+            tx._cursor.execute(f"EXPLAIN (FORMAT JSON) {kept.execute}", values)
+            [[[explanation]]] = tx._cursor.fetchall()
+            self.scans[statement.name] = set(_scanned(explanation["Plan"]))
+            return kept
+
+        monkeypatch.setattr(Transaction, "_prepared", explained)
+
+
+def _scanned(plan: dict[str, Any]) -> list[str]:
+    own = [plan["Relation Name"]] if plan["Node Type"] == "Seq Scan" else []
+    return own + [name for inner in plan.get("Plans", ()) for name in _scanned(inner)]
+
+
+def test_kept_plans_read_no_table_whole(
+    postgres: Postgres, seeded_template: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plans = ExplainedPlans(monkeypatch)
+    with postgres.cloned(seeded_template) as url:
+        database = Database(url, statement_timeout_ms=0)
+        last = database.value("indexer/blocks_get_head")
+        with suppress(RolledBack), database.transaction(prepared=True) as tx:
+            tx.defer("indexer/planner_plan_for_few_rows")
+            derivation.derive(tx, read_block_range(tx, last - 2, last))
+            raise RolledBack
+        database.close()
+    assert plans.scans.keys() > {"indexer/addresses_derive", "indexer/counters_derive"}
+    assert {name: tables - SMALL for name, tables in plans.scans.items() if tables - SMALL} == {}
+
+
+def test_few_rows_and_many_give_the_same_tables(
+    postgres: Postgres, template: str, scenario: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    digests = []
+    for few_rows in (writer.FEW_ROWS, -1):
+        monkeypatch.setattr(writer, "FEW_ROWS", few_rows)
+        with postgres.cloned(template) as url:
+            Indexing(url, scenario.anvil.url).run_until(scenario.anvil.head())
+            digests.append(digest(url))
+    assert digests[0] == digests[1]
+
+
+def test_blocks_at_the_head_open_no_connection(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[str] = []
+    to_node, to_database = transport.note_connection, Database._new_connection
+
+    def note_node() -> None:
+        opened.append("node")
+        to_node()
+
+    def note_database(database: Database) -> Any:
+        opened.append("database")
+        return to_database(database)
+
+    monkeypatch.setattr(transport, "note_connection", note_node)
+    monkeypatch.setattr(Database, "_new_connection", note_database)
+    with Anvil() as node, Indexing(database_url, node.url, until=node.head()) as indexing:
+        node.mine()
+        indexing.wait_for(node.head())
+        before = len(opened)
+        assert before
+        for _ in range(BLOCKS):
+            node.send(node.accounts[0], node.accounts[1], value=1)
+            node.mine()
+            indexing.wait_for(node.head())
+        assert opened[before:] == []
+
+
+def test_plans_are_made_anew_once_tables_have_grown(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    discarded: list[int] = []
+    defer = Transaction.defer
+
+    def note(tx: Transaction, statement: str, **params: object) -> None:
+        if statement == "indexer/planner_discard_plans":
+            discarded.append(1)
+        defer(tx, statement, **params)
+
+    monkeypatch.setattr(Transaction, "defer", note)
+    written = writer.Writer(Database(database_url, statement_timeout_ms=0))
+    for rows in (1000, 1001, 1100, 1126, 1200, 2000):
+        with written._database.transaction(prepared=True) as tx:
+            written._plan_for_few_rows(tx, writer.RowCounts(transactions=rows))
+    written._database.close()
+    assert len(discarded) == 3  # at 1000, 1126, 2000
