@@ -36,7 +36,7 @@ from scan.ethereum.forms.form import Credit
 from scan.ethereum.internal_transfers import InternalTransfer
 from scan.ethereum.sparse_tables import SparseTable
 from scan.hex import to_hex
-from scan.indexer.block_source import FetchedBlock
+from scan.indexer.fetched_block import FetchedBlock
 from scan.indexer.log_selection import NO_LOGS, LogSelection
 
 Rows = list[tuple[Any, ...]]

@@ -12,7 +12,6 @@ from scan.ethereum.block_validation import Verdict
 from scan.ethereum.blocks import BlockJson, DecodedBlock, MalformedBlock, read_json
 from scan.ethereum.client import Call, HistoryPruned, Node, NodeError
 from scan.ethereum.forms.matching import FORM_OF_CHAIN
-from scan.ethereum.internal_transfers import InternalTransfer
 from scan.hex import quantity
 from scan.indexer import pruned_history
 from scan.indexer.block_answers import (
@@ -26,6 +25,7 @@ from scan.indexer.block_answers import (
 )
 from scan.indexer.block_check import OWN_HEADER, BlockChecker
 from scan.indexer.block_traces import make_trace_reader
+from scan.indexer.fetched_block import FetchedBlock
 from scan.indexer.node_reader import LargeReceipts, NodeReader, is_large
 
 log = logging.getLogger(__name__)
@@ -33,15 +33,6 @@ log = logging.getLogger(__name__)
 MAX_REASON_CHARACTERS = 500
 FETCHED_BYTES = 4 * 1024 * 1024  # of rows, of the blocks that one blocks() returns
 ROW_BYTES = 512
-
-
-class FetchedBlock(NamedTuple):
-    """A block with its TracedBlock's internal transfers and created contracts."""
-
-    block: DecodedBlock
-    created: Sequence[bytes]
-    internal_transfers: Sequence[InternalTransfer] = ()
-    is_traced: bool | None = None
 
 
 class _Read(NamedTuple):

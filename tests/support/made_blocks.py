@@ -15,9 +15,9 @@ from scan.ethereum.forms.form import numbered
 from scan.ethereum.internal_transfers import InternalTransfer
 from scan.indexer import log_selection
 from scan.indexer.block_rows import make_block_rows, transfer_line, transfer_row
-from scan.indexer.block_source import FetchedBlock
 from scan.indexer.contract_inspection import ContractFindings, FoundPool, FoundToken, PoolTrade
 from scan.indexer.derivation import fill_missing
+from scan.indexer.fetched_block import FetchedBlock
 from scan.indexer.writer import IndexedHead, Writer, inspected_batch
 
 TOKEN = bytes.fromhex("70" * 20)

@@ -34,8 +34,9 @@ from scan.indexer.block_rows import (
     TableRows,
     table_rows,
 )
-from scan.indexer.block_source import BlockSource, FetchedBlock
+from scan.indexer.block_source import BlockSource
 from scan.indexer.block_traces import TRACE_ATTEMPTS, TracedBlock, make_trace_reader
+from scan.indexer.fetched_block import FetchedBlock
 from scan.settings import Settings
 
 RANGE_BLOCKS = 20

@@ -25,7 +25,7 @@ from scan.extensions.exports.parquet_columns import (
     schema,
 )
 from scan.indexer.block_rows import UNNUMBERED, Rows, table_rows
-from scan.indexer.block_source import FetchedBlock
+from scan.indexer.fetched_block import FetchedBlock
 from scan.indexer.log_selection import LogSelection
 
 # Events in the form of a transfer, one row for each moved id: TransferEvent with its words.

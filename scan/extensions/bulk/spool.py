@@ -15,7 +15,8 @@ from scan.ethereum.retries import Retries
 from scan.ethereum.served_chain import ChainIdentity, ServedChain
 from scan.extensions.bulk.block_columns import RangeTables
 from scan.extensions.bulk.range_files import Range, RangeFiles, split
-from scan.indexer.block_source import BlockSource, FetchedBlock
+from scan.indexer.block_source import BlockSource
+from scan.indexer.fetched_block import FetchedBlock
 from scan.indexer.log_selection import LogSelection
 from scan.indexer.prefetch_process import OBJECTS_BETWEEN_COLLECTIONS
 

@@ -28,8 +28,9 @@ from scan.extensions.audit.derived_tables import DERIVED, expect
 from scan.hex import data, to_hex
 from scan.indexer import partitions
 from scan.indexer.block_rows import INTERNAL_TRANSFER_COLUMNS, UNNUMBERED, table_rows
-from scan.indexer.block_source import BlockSource, FetchedBlock
+from scan.indexer.block_source import BlockSource
 from scan.indexer.contract_state import BlockId, StateQuery, StateReader
+from scan.indexer.fetched_block import FetchedBlock
 from scan.indexer.log_selection import NO_LOGS
 
 log = logging.getLogger(__name__)

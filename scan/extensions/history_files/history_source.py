@@ -17,7 +17,8 @@ from scan.extensions.history_files.raw_block import RawBlock, read_block
 from scan.extensions.history_files.raw_decoder import decode
 from scan.extensions.uncles.block_completion import completed, is_mined
 from scan.hex import BadHex, data
-from scan.indexer.block_source import BlockSource, FetchedBlock, with_unit
+from scan.indexer.block_source import BlockSource, with_unit
+from scan.indexer.fetched_block import FetchedBlock
 
 log = logging.getLogger(__name__)
 

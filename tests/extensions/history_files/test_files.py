@@ -18,7 +18,7 @@ from scan.extensions.history_files.e2store import MAX_PART_BYTES, E2File, E2Writ
 from scan.extensions.history_files.file_sources import list_files
 from scan.extensions.history_files.history_source import RangeHistory
 from scan.extensions.history_files.raw_block import read_block
-from scan.indexer.block_source import FetchedBlock
+from scan.indexer.fetched_block import FetchedBlock
 from tests.extensions.history_files import faulty_files, signed_chain
 from tests.support.anvil import Anvil
 from tests.support.solidity import NODE
