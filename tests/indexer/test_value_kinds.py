@@ -199,11 +199,23 @@ def encoded_withdrawal(withdrawal: Json) -> bytes:
     return encoded
 
 
-def test_no_lie_about_a_block_is_believed(capsys):
+def chosen(lies: list[Lie], is_whole: bool) -> list[Lie]:
+    """All lies, or one about each field of each kind of record, of another value each time."""
+    by_field: dict[tuple[str, str, bool], list[Lie]] = {}
+    for lie in lies:
+        by_field.setdefault((lie.kind, lie.field, lie.in_both), []).append(lie)
+    return lies if is_whole else [of[n % len(of)] for n, of in enumerate(by_field.values())]
+
+
+WHOLE = pytest.mark.parametrize("is_whole", [False, pytest.param(True, marks=pytest.mark.long)])
+
+
+@WHOLE
+def test_no_lie_about_a_block_is_believed(is_whole):
     """Of a made chain: of each field of each record, in transactions and receipts together too."""
     chain = DemoNode(Recording(made().lines()), 0)
     with LyingNode(chain.url, 1) as node:
-        lies = [*lies_about(node.answers())]
+        lies = chosen([*lies_about(node.answers())], is_whole)
         believed = [lie for lie in lies if node.believed(lie)]
     chain.stop()
     assert believed == []
@@ -217,11 +229,10 @@ def test_no_lie_about_a_block_is_believed(capsys):
         "address",
         "amount",
     }
-    with capsys.disabled():
-        print(f" {len(lies)} lies", end="")
 
 
-def test_no_lie_about_a_block_of_a_real_node_is_believed():
+@WHOLE
+def test_no_lie_about_a_block_of_a_real_node_is_believed(is_whole):
     """Of anvil: a creation with its log, and payments of types 0, 1 and 2."""
     with Anvil() as anvil:
         sender, other, *_ = anvil.accounts
@@ -234,7 +245,7 @@ def test_no_lie_about_a_block_of_a_real_node_is_believed():
         anvil.deploy(sender, "Maker")
         number = anvil.head()
         with LyingNode(anvil.url, number) as node:
-            lies = [*lies_about(node.answers())]
+            lies = chosen([*lies_about(node.answers())], is_whole)
             believed = [lie for lie in lies if node.believed(lie)]
     assert believed == []
 
