@@ -1,26 +1,34 @@
 """The registry of extensions: capabilities in folders of scan/extensions/ that can be taken away.
 
 The core knows no extension by name: it asks here for the parts that they bring. The package of an
-extension declares it as EXTENSION. Its parts are modules (or packages) and folders of standard
-names, which scan/extensions/__init__.py lists, and a part is imported when it is first needed.
+extension declares it as EXTENSION. Its parts are modules and folders of standard names, and a part
+is imported when it is first needed. scan/hooks.py has the contract of each module; the folders are
+listed in scan/extensions/__init__.py.
 
 `SCAN_EXTENSIONS` chooses among the folders. An extension that is off keeps its tables, so that the
 schema is the same and forks are taken back in them, too; but it writes no rows and serves nothing.
 """
 
 import os
-from collections.abc import Collection, Iterable, Mapping
+import re
+from collections.abc import Collection, Hashable, Iterable, Mapping
+from dataclasses import fields
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
 
 from scan.errors import SettingError
+from scan.hooks import Part
 from scan.parameters import nearest
 
 FOLDER = Path(__file__).parent / "extensions"
 VARIABLE = "SCAN_EXTENSIONS"
 ALL, NONE = "all", "none"
+_UNKNOWN_HOOK = re.compile(r"unexpected keyword argument '(\w+)'")
+_Part = TypeVar("_Part", bound=Part)
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
 RIGHT = "all, none, or names of extensions, separated by commas"
 
 
@@ -39,13 +47,17 @@ class Extension(NamedTuple):
 
 @cache
 def installed() -> Mapping[str, Extension]:
-    """Return the extensions whose folders are there, by name, those that others need first."""
+    """Return the extensions whose folders are there, by name, those that others need first. Raises
+    SettingError where one needs another that is not there."""
     names = sorted(path.parent.name for path in FOLDER.glob("*/__init__.py"))
     declared = {name: import_module(_module(name)).EXTENSION for name in names}
     ordered: dict[str, Extension] = {}
 
     def add(name: str) -> None:
         for needed in declared[name].needs if name not in ordered else ():
+            if needed not in declared:
+                reason = f"the extension {name} needs {needed}, whose folder is missing"
+                raise SettingError(VARIABLE, os.environ.get(VARIABLE, ""), reason)
             add(needed)
         ordered.setdefault(name, declared[name])
 
@@ -87,38 +99,61 @@ def _unknown(name: str) -> str:
     return f"no extension is called {name}; {advice}"
 
 
-@cache
-def parts(part: str, *, of_installed: bool = False) -> list[Any]:
-    """Return the modules of a name that the enabled extensions have, or all installed ones."""
-    names = installed() if of_installed else enabled()
-    return [import_module(_module(name, part)) for name in names if _has(name, part)]
+def by_extension(contract: type[_Part], *, of_installed: bool = False) -> Mapping[str, _Part]:
+    """Return the hooks of a part that the enabled extensions have, or all installed ones, by the
+    name of the extension. Raises SettingError where a module breaks the contract of its part."""
+    return _read(cast(Hashable, contract), of_installed)
 
 
-def merged(part: str, name: str, *, of_installed: bool = False) -> dict[Any, Any]:
-    """Return one mapping of those that the modules of a part have as `name`, if they do."""
-    modules = parts(part, of_installed=of_installed)
-    mappings: Iterable[Mapping[Any, Any]] = (getattr(module, name, {}) for module in modules)
+def parts(contract: type[_Part], *, of_installed: bool = False) -> list[_Part]:
+    """Return the hooks of a part, as by_extension() does."""
+    return [*by_extension(contract, of_installed=of_installed).values()]
+
+
+def first(contract: type[_Part]) -> _Part | None:
+    """Return the hooks of the first extension that has a part; None where none has it."""
+    return next(iter(by_extension(contract).values()), None)
+
+
+def merged(mappings: Iterable[Mapping[_Key, _Value]]) -> dict[_Key, _Value]:
+    """Return one mapping of several."""
     return {key: value for mapping in mappings for key, value in mapping.items()}
 
 
-def collected(part: str, name: str) -> list[Any]:
-    """Return one list of the sequences that the modules of a part have as `name`, if they do."""
-    return [value for module in parts(part) for value in getattr(module, name, ())]
-
-
-def values(part: str, name: str) -> list[Any]:
-    """Return what the modules of a part have as `name`, of those that have it."""
-    return [getattr(module, name) for module in parts(part) if hasattr(module, name)]
-
-
-def first(part: str, name: str) -> Any | None:
-    """Return what the first module of a part has as `name`; None where none has it."""
-    return next(iter(values(part, name)), None)
-
-
-def has(part: str) -> bool:
+def has(contract: type[Part]) -> bool:
     """Return whether an enabled extension has a part, without importing it."""
-    return any(_has(name, part) for name in enabled())
+    return any(_has(name, contract.module) for name in enabled())
+
+
+@cache  # which loses the type of what it returns
+def _read(contract: Any, of_installed: bool) -> Mapping[str, Any]:
+    names = installed() if of_installed else enabled()
+    return {name: _hooks(name, contract) for name in names if _has(name, contract.module)}
+
+
+def _hooks(extension: str, contract: type[_Part]) -> _Part:
+    try:
+        hooks = getattr(import_module(_module(extension, contract.module)), "HOOKS", None)
+    except TypeError as error:
+        if not str(error).startswith(f"{contract.__name__}.__init__() "):
+            raise
+        raise _broken(extension, contract, _with_nearest(str(error), contract)) from error
+    if not isinstance(hooks, contract):
+        raise _broken(extension, contract, f"HOOKS is no {contract.__name__}")
+    return hooks
+
+
+def _broken(extension: str, contract: type[Part], reason: str) -> SettingError:
+    reason = f"{contract.module}.py of the extension {extension} is wrong: {reason}"
+    return SettingError(VARIABLE, os.environ.get(VARIABLE, ""), reason)
+
+
+def _with_nearest(text: str, contract: type[Part]) -> str:
+    """Return what Python says of the arguments of a contract, and the known name that is near."""
+    if unknown := _UNKNOWN_HOOK.search(text):
+        similar = nearest(unknown[1], [field.name for field in fields(contract)])
+        return f"it has no hook {unknown[1]}{f'; did you mean {similar}?' if similar else ''}"
+    return text.partition(" ")[2]
 
 
 def folders(name: str, *, of_enabled: bool = False) -> list[Path]:

@@ -3,6 +3,7 @@
 from flask import Blueprint
 
 from scan import VERSION, registry
+from scan.hooks import Documentation
 from scan.http.responses import Response, json_value
 from scan.http.services import services
 
@@ -20,7 +21,7 @@ def root() -> Response:
         {
             "name": "Scan",
             "version": VERSION,
-            **(documents if registry.has("documentation") else {}),
+            **(documents if registry.has(Documentation) else {}),
             "status": f"{base_path}/readyz",
         }
     )

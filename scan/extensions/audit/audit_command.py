@@ -25,7 +25,9 @@ from scan.extensions.audit.derived_tables import (
     differing_rows,
     row_name,
 )
+from scan.extensions.audit.hooks import Audit
 from scan.extensions.audit.node_comparison import NodeComparison
+from scan.hooks import OwnRun
 from scan.indexer.writer import NotTheWriter, Writer
 from scan.settings import Settings
 
@@ -61,15 +63,14 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--to", dest="last", type=whole_number, metavar="BLOCK", help="the last of them"
     )
-    for add in registry.values("audit", "add_arguments"):
-        add(command)
+    for own_run in _own_runs():
+        own_run.add_arguments(command)
 
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
     settings = with_running_database(settings)
-    for run_own in registry.values("audit", "run"):
-        code: int | None = run_own(settings, options)
-        if code is not None:
+    for own_run in _own_runs():
+        if (code := own_run.run(settings, options)) is not None:
             return code
     is_of_range = options.first is not None or options.last is not None
     if is_of_range and (options.repair or options.digest):
@@ -78,6 +79,10 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     if options.node:
         require_node(settings)
     return audit(settings, options)
+
+
+def _own_runs() -> list[OwnRun]:
+    return [part.own_run for part in registry.parts(Audit) if part.own_run is not None]
 
 
 def audit(settings: Settings, options: argparse.Namespace) -> int:

@@ -5,6 +5,8 @@ from typing import Any, NamedTuple
 
 from scan import registry
 from scan.database.transaction import Row, Transaction
+from scan.extensions.audit.hooks import Audit
+from scan.hooks import Derived
 
 # The name of a row of each table, by its columns. <table>_expected() of sql/schema/expected.sql
 # returns the rows that a table should have. In this order: holders and items first, then the
@@ -24,12 +26,13 @@ DERIVED = {
     "list_counts": "{list} of {key}",
     "list_checkpoints": "{list} of {key} at {place}",
     "chain": "the chain",
-    **registry.merged("derived", "TABLES"),
+    **registry.merged(part.tables for part in registry.parts(Derived)),
 }
+KEPT_ROWS_OF_EXTENSIONS = registry.merged(part.kept_rows for part in registry.parts(Audit))
 # Tables that can be compared row by row where older rows are removed.
 OF_KEPT_ROWS = (
     *("token_holder_ranges", "list_checkpoints", "chain"),
-    *registry.collected("audit", "OF_KEPT_ROWS"),
+    *KEPT_ROWS_OF_EXTENSIONS,
 )
 
 
@@ -56,7 +59,7 @@ def contradictions_of_kept_rows(tx: Transaction, first_block: int, span: str) ->
     """Return the broken rules where rows before `first_block` are removed: each rule, how many rows
     break it, and one of them. `span` has the remaining rows."""
     tx.execute("audit/copies_create")
-    checks = ("audit/kept_rows_check", *registry.collected("audit", "CHECKS_OF_KEPT_ROWS"))
+    checks = ("audit/kept_rows_check", *KEPT_ROWS_OF_EXTENSIONS.values())
     return [row for name in checks for row in tx.rows(name, span=span, first_block=first_block)]
 
 

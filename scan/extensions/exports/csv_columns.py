@@ -23,6 +23,7 @@ from scan.extensions.exports.csv_format import (
     units,
     wei,
 )
+from scan.extensions.exports.hooks import Exports
 from scan.extensions.openapi.declarations import declared
 from scan.extensions.openapi.renamed_fields import renamed_field
 from scan.queries.network import token_standard
@@ -108,7 +109,7 @@ def _cells() -> Mapping[str, Callable[[Record, Context], Any]]:
         "token_symbol": lambda _, context: context.token["symbol"],
         "held": lambda record, context: amount(record["balance"], context.token["decimals"]),
         **{f"topic{n}": _topic(n) for n in range(MAX_TOPICS)},
-        **registry.merged("exports", "CELLS"),
+        **registry.merged(part.cells for part in registry.parts(Exports)),
     }
 
 

@@ -11,6 +11,7 @@ import orjson
 from flask import Blueprint, send_from_directory
 from jinja2 import Template
 
+from scan import hooks
 from scan.errors import NotFound
 from scan.http.interfaces import API
 from scan.http.requests import query_arguments
@@ -97,3 +98,6 @@ def describe(document: Callable[[], dict[str, Any]]) -> Blueprint:
         return json_body(body())
 
     return blueprint
+
+
+HOOKS = hooks.Documentation()

@@ -5,12 +5,11 @@ from collections.abc import Sequence
 
 from flask import Flask
 
+from scan import hooks
 from scan.extensions.openapi import documentation
 from scan.extensions.openapi.document import document
 from scan.http.interfaces import Interface
 from scan.settings import Settings
-
-OPEN_PATHS = documentation.paths()
 
 
 def register(app: Flask, settings: Settings) -> Sequence[Interface]:
@@ -19,3 +18,6 @@ def register(app: Flask, settings: Settings) -> Sequence[Interface]:
     app.register_blueprint(documentation.describe(made))
     app.register_blueprint(documentation.docs(made), url_prefix="/docs")
     return ()
+
+
+HOOKS = hooks.Interfaces(open_paths=documentation.paths(), register=register)

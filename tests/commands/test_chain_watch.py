@@ -2,9 +2,9 @@
 
 import threading
 
-from scan.commands.run import database_name
+from scan.commands import chain_watch
+from scan.commands.chain_watch import database_name
 from scan.ethereum.client import Node
-from scan.extensions.chain_watch import chain_watch
 from scan.indexer.block_source import BlockSource
 from scan.indexer.chain_identity import read_identity
 from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply

@@ -1,4 +1,8 @@
-"""Comparison of the creations of contracts that have a verified contract's runtime code."""
+"""Comparison of the creations of contracts that have a verified contract's runtime code.
+
+A row of creation_comparisons tells a contract with the same creation code from one that is similar
+in its runtime code alone.
+"""
 
 import queue
 import threading
@@ -10,7 +14,6 @@ import orjson
 
 from scan.database.connection import Database
 from scan.ethereum.sized_cache import SizedCache
-from scan.queries.reader import Reader
 from scan.rate_limits.concurrency import WaitingThreads
 from scan.verification.creation_comparison import are_constructor_arguments
 from scan.verification.creation_reader import CreationReader
@@ -21,11 +24,6 @@ WAIT_S = 1.0  # of a request, so that the first who looks at a contract sees the
 UNKNOWN_S = 60.0  # after which a creation that the node did not give is read again
 _UNKNOWN_BYTES = 256 * 1024
 _ENTRY_BYTES = 200
-
-
-def compare(reader: Reader, address: bytes) -> bool:
-    """Return whether a contract was compared just now, so that its record may have changed."""
-    return reader.sources.get(EqualCreations).request(address, reader.client())
 
 
 class EqualCreations:

@@ -5,11 +5,10 @@ from collections.abc import Callable, Sequence
 
 from limits.storage import RedisClusterStorage, RedisStorage
 
-from scan.extensions.shared_limits.redis_windows import RedisWindows, WhenLost
-from scan.extensions.shared_limits.settings import Settings as OwnSettings
-from scan.extensions.shared_limits.storage_health import StorageHealth
 from scan.rate_limits.library_windows import LibraryWindows
 from scan.rate_limits.memory_windows import ProcessWindows
+from scan.rate_limits.redis_windows import RedisWindows, WhenLost
+from scan.rate_limits.storage_health import StorageHealth
 from scan.rate_limits.windows import RateLimitResult, Window, WindowStore, refuse
 from scan.settings import Settings
 
@@ -17,7 +16,7 @@ from scan.settings import Settings
 def windows(settings: Settings) -> WindowStore:
     """Return the store. Raises SettingError if the storage does not support moving windows."""
     when_lost: WhenLost = refuse
-    if settings.of(OwnSettings).when_storage_is_lost == "local":
+    if settings.rate_limit_when_storage_is_lost == "local":
         local = ProcessWindows()
         when_lost = lambda windows: local.charge(*windows)  # noqa: E731
     store = WindowsInTurn(settings.rate_limit_storage, when_lost)

@@ -13,7 +13,7 @@ from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 from typing import Any, NamedTuple
 
-from scan.extensions.shared_limits.storage_health import StorageHealth
+from scan.rate_limits.storage_health import StorageHealth
 from scan.rate_limits.windows import RateLimitResult, Window, tightest
 
 log = logging.getLogger(__name__)

@@ -13,7 +13,6 @@ from collections.abc import Callable
 from typing import Any
 
 from scan.ethereum.node_errors import BatchRefused, NodeError, TimedOut, too_large
-from scan.ethereum.transport import note_connection
 
 CONNECT_TIMEOUT_S = 3.0
 READ_BYTES = 1024 * 1024
@@ -25,7 +24,9 @@ _END = re.compile(rb"[\]}]\s*\Z")
 class NodeSockets:
     """The sockets of nodes, one connection to each for each thread."""
 
-    def __init__(self) -> None:
+    def __init__(self, note_connection: Callable[[], None]) -> None:
+        """`note_connection` is called where a request opens a connection."""
+        self._note_connection = note_connection
         self._local = threading.local()
 
     def post(
@@ -41,7 +42,7 @@ class NodeSockets:
         kept: dict[str, IpcConnection] = self._local.__dict__
         connection = kept.pop(path, None)
         if connection is None or not connection.is_idle:
-            note_connection()
+            self._note_connection()
             connection = IpcConnection(path, CONNECT_TIMEOUT_S)
         try:
             answer = connection.exchange(body, ends_at, most_bytes, parse)

@@ -6,7 +6,6 @@ import signal
 import pytest
 from redis import Redis
 
-from scan.extensions.shared_limits.settings import Settings as OwnSettings
 from scan.rate_limits.limiter import make_limiter
 from scan.settings import Settings
 from tests.rate_limits.test_api import get
@@ -26,7 +25,7 @@ def test_without_its_redis_a_process_counts_by_itself_where_that_is_chosen(tmp_p
         Settings(
             rate_limit_storage=f"redis://127.0.0.1:{port}",
             rate_limit_anonymous="2/minute",
-            of_extensions={OwnSettings: OwnSettings("local")},
+            rate_limit_when_storage_is_lost="local",
         )
     )
 

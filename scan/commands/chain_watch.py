@@ -5,7 +5,6 @@ import threading
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
-from scan.commands.run import database_name
 from scan.ethereum.client import Node, NodeError
 from scan.ethereum.served_chain import ChainIdentity
 from scan.indexer.block_source import BlockSource
@@ -18,6 +17,12 @@ log = logging.getLogger(__name__)
 LOCAL_EVERY_S, REMOTE_EVERY_S = 1.0, 30.0
 CONFIRMATIONS, CONFIRM_EVERY_S = 3, 0.2  # reads before a switch, which ends all requests
 LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1", None)  # None: an IPC socket
+
+
+def database_name(chain: ChainIdentity) -> str:
+    """Return the name of a chain's database, with the genesis hash: chains with the same id differ
+    in it."""
+    return f"scan_{chain.chain_id}_{chain.genesis_hash[:4].hex()}"
 
 
 def watch(settings: Settings, name: str, over: threading.Event) -> None:
