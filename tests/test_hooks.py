@@ -37,6 +37,13 @@ def test_a_part_stands_in_the_module_of_its_contract():
 
 
 @pytest.mark.check
+def test_a_module_of_a_contract_s_name_is_a_part():
+    named = {contract.module for contract in CONTRACTS.values()}
+    modules = {path for path in (ROOT / "scan/extensions").glob("*/*.py") if path.stem in named}
+    assert modules - parts().keys() == set()
+
+
+@pytest.mark.check
 def test_each_hook_is_brought_by_an_extension():
     brought = {
         (ast.unparse(node.func).split(".")[-1], keyword.arg)

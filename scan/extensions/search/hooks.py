@@ -1,4 +1,4 @@
-"""What other extensions add to searches, in their search.py."""
+"""What other extensions add to searches, in their search_results.py."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from scan.hooks import Part
 class Search(Part):
     """Searches."""
 
-    module = "search"
+    module = "search_results"
     results: Callable[[Reader, str], Sequence[Mapping[str, Any]]] = lambda reader, text: ()
     """Records that a search shows first."""
     titles: Mapping[str, tuple[str, str]] = field(default_factory=dict)
