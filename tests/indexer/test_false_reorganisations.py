@@ -1,5 +1,5 @@
-"""A hash that a node names without the block that has it takes nothing back: where the block itself is
-the indexed one, nothing was replaced, and no reader and no webhook is told that anything was."""
+"""A hash that a node names without the block that has it takes nothing back: where the block itself
+is the indexed one, nothing was replaced, and no reader is told that anything was."""
 
 from typing import Any
 
