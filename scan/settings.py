@@ -210,7 +210,7 @@ def unread_variables(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
     """Return the variables that are given and not read, each with the reason."""
     of_extensions = {
         variable.name: f"is of the extension {name}, which is off"
-        for name, part in registry.by_extension(hooks.OwnSettings, of_installed=True).items()
+        for name, part in registry.by_extension(hooks.OwnSettings, of_installed=True)
         if name not in registry.enabled()
         for _, variable in variables(part.declared)
     }

@@ -19,7 +19,7 @@ def parts() -> dict[Path, ast.Call]:
     """The modules of extensions that bind HOOKS, each with the object that it makes."""
     return {
         path: node.value
-        for path in sorted((ROOT / "scan/extensions").glob("*/*.py"))
+        for path in sorted((ROOT / "scan/extensions").rglob("*.py"))
         for node in ast.parse(path.read_text(encoding="utf-8")).body
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "HOOKS"
     }
@@ -39,7 +39,7 @@ def test_a_part_stands_in_the_module_of_its_contract():
 @pytest.mark.check
 def test_a_module_of_a_contract_s_name_is_a_part():
     named = {contract.module for contract in CONTRACTS.values()}
-    modules = {path for path in (ROOT / "scan/extensions").glob("*/*.py") if path.stem in named}
+    modules = {path for path in (ROOT / "scan/extensions").rglob("*.py") if path.stem in named}
     assert modules - parts().keys() == set()
 
 

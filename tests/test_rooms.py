@@ -182,7 +182,7 @@ def test_an_extension_imports_those_that_it_declares():
     for module in sorted(MODULES):
         own = _extension(module)
         needs = registry.installed()[own].needs if own else ()
-        part = module.split(".")[3] if len(module.split(".")) > 3 else ""
+        part = module.split(".")[-1]
         offenders += [
             f"{module} imports {imported}, which {own} does not declare that it needs"
             for imported in _imports(module)
@@ -198,9 +198,10 @@ def _extension(module: str) -> str | None:
 
 
 def test_tables_name_constants_of_the_core_and_of_what_their_extension_needs():
-    paths = [*ROOT.glob("scan/api/openapi/*.toml"), *ROOT.glob("scan/extensions/*/openapi.toml")]
-    for path in paths:
-        own = path.parent.name if path.name == "openapi.toml" else None
+    extensions = ROOT / "scan/extensions"
+    for path in (*ROOT.glob("scan/api/openapi/*.toml"), *extensions.rglob("openapi.toml")):
+        of_core = extensions not in path.parents
+        own = None if of_core else path.relative_to(extensions).parts[0]
         known = {own, *registry.installed()[own].needs} if own else set()
         named = set(re.findall(r"{scan\.extensions\.(\w+)", path.read_text(encoding="utf-8")))
         assert named <= known, f"{path} names constants of {named - known}"

@@ -28,7 +28,7 @@ class Contract(NamedTuple):
 
 
 def contracts() -> list[Contract]:
-    files = [ROOT / "scan" / "hooks.py", *sorted((ROOT / "scan/extensions").glob("*/hooks.py"))]
+    files = [ROOT / "scan" / "hooks.py", *sorted((ROOT / "scan/extensions").rglob("hooks.py"))]
     return [contract for file in files for contract in _contracts(file)]
 
 

@@ -101,7 +101,7 @@ def _name(path: Path) -> str:
 
 def _part(module: str) -> str | None:
     names = module.split(".")
-    return names[3] if names[:2] == ["scan", "extensions"] and len(names) > 3 else None
+    return names[-1] if names[:2] == ["scan", "extensions"] and len(names) > 3 else None
 
 
 def _parts(tree: ast.Module) -> Iterator[str]:

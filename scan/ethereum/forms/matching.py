@@ -179,7 +179,7 @@ def has_uncovered_end(block: Any) -> bool:
 def require_form(chain_id: int) -> None:
     """Raise SettingError where the form of a chain is of an extension that is off: fees and the
     chain's own types would be wrong."""
-    for name, part in registry.by_extension(Forms, of_installed=True).items():
+    for name, part in registry.by_extension(Forms, of_installed=True):
         is_off = name not in registry.enabled()
         if is_off and any(chain_id in form.chain_ids for form in part.forms):
             raise registry.off(f"the form of chain {chain_id}", name)

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from scan.errors import NotFound
@@ -132,8 +131,8 @@ def transfers(reader: Reader, token: bytes, token_id: int, window: Window) -> Pa
     _require_items(token_type)
     if total is None:
         raise _never_moved()
-    page = Page.of_row(reader, "token_transfers", traversal, (data, count, total, *edges))
-    return replace(page, kept_from=reader.kept_from)
+    row = data, count, total, *edges
+    return Page.of_row(reader, "token_transfers", traversal, row, reader.kept_from)
 
 
 def _require_items(token_type: str | None) -> None:
