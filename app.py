@@ -23,6 +23,7 @@ from scan.api import (
     webhooks,
 )
 from scan.api import query as query_api
+from scan.api.openapi import documentation
 from scan.contracts.account_state import AccountStates
 from scan.contracts.index_node import node_of_index
 from scan.contracts.read_calls import ReadCalls
@@ -128,6 +129,7 @@ def _add_routes(app: Flask, settings: Settings) -> Sequence[Interface]:
     ]
     for blueprint in (*(module.blueprint for module in BLUEPRINTS), *of_extensions):
         app.register_blueprint(blueprint, url_prefix="/api/v1")
+    documentation.add_routes(app, settings.base_path)
     handle_errors(app)
     return [i for part in registry.parts(hooks.Interfaces) for i in part.register(app, settings)]
 
@@ -211,6 +213,7 @@ def _middleware(app: Flask, permanent: Permanent, indexed_block: IndexedBlock) -
         pages,
         {
             *SERVICE_PATHS,
+            *documentation.paths(),
             *(path for part in registry.parts(hooks.Interfaces) for path in part.open_paths),
             *(() if pages is None else static_files.paths(settings.brand)),
         },

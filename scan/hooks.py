@@ -205,13 +205,6 @@ class Entities(Part):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Documentation(Part):
-    """Pages at /docs, which others then link."""
-
-    module = "documentation"
-
-
-@dataclass(frozen=True, kw_only=True)
 class Markdown(Part):
     """Pages as Markdown, for those that accept it."""
 
@@ -319,6 +312,18 @@ class Indexing(Part):
     module = "indexing"
     run: Callable[[Settings, threading.Event], None]
     """Runs in a thread of the indexer's process until the event is set."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Audit(Part):
+    """What `scan audit` compares besides."""
+
+    module = "audit"
+    own_run: OwnRun | None = None
+    """Options of the command, and what it does with them."""
+    kept_rows: Mapping[str, str] = field(default_factory=dict)
+    """Derived tables that can be compared row by row where older rows are removed, each with the
+    statement that checks them there."""
 
 
 @dataclass(frozen=True, kw_only=True)

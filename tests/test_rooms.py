@@ -23,7 +23,7 @@ FLOORS = (
     "database ethereum rate_limits",
     "contracts accounts outbound",
     "indexer webhooks verification",
-    "queries server",
+    "queries server audit",
     "http",
     "api pages",
     "app commands",
@@ -42,7 +42,7 @@ PLACES = {
     ),
     "urllib3": (
         *("scan.ethereum", "scan.outbound", "scan.webhooks"),
-        *("scan.extensions.documents", "scan.extensions.gateway"),
+        *("scan.outbound", "scan.extensions.gateway"),
     ),
     "flask": FLASK,
     "werkzeug": FLASK,

@@ -70,7 +70,7 @@ WAITING = {"wait", "wait_for", "result", "sleep", "acquire"}
 SPEAKS = {
     ("scan.ethereum.transport", "_session"): "the node",
     ("scan.outbound.urls", "lookup"): "resolve()",
-    ("scan.extensions.documents.document_fetcher", "_request"): "threads of queues and of prices",
+    ("scan.outbound.document_fetcher", "_request"): "threads of queues and of prices",
     ("scan.extensions.contract_import.source_client", "__init__"): "a command",
     ("scan.verification.compiler_install", "_probe"): "in a place, among those admitted",
     ("scan.verification.compiler_install", "_finish"): "in a place, among those admitted",

@@ -259,7 +259,6 @@ def _templates() -> Environment:
     )
     environment.globals |= {
         "version": VERSION,
-        "has_documentation": registry.has(hooks.Documentation),
         "most_file_rows": _most_file_rows(),
     }
     environment.globals |= registry.merged(pages.globals for pages in registry.parts(hooks.Pages))

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scan import registry
+from scan.audit.node_comparison import NodeComparison
 from scan.commands.arguments import add_actions, add_command, count, of_setting, whole_number
 from scan.commands.startup import (
     on_stop_signals,
@@ -26,7 +27,6 @@ from scan.errors import ScanError, install_extra
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node, NodeError, RpcError
 from scan.ethereum.retries import Retries
-from scan.extensions.audit.node_comparison import NodeComparison
 from scan.extensions.bulk import trace_command
 from scan.extensions.bulk.hooks import Bulk
 from scan.indexer.chain_identity import WrongLogs

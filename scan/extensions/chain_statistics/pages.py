@@ -12,7 +12,12 @@ from scan import hooks, parameters
 from scan.ethereum.units import COIN_DECIMALS
 from scan.extensions.chain_statistics import daily_stats, gas
 from scan.extensions.chain_statistics.largest_transfers_of_day import shown_day
-from scan.extensions.charts.svg_charts import (
+from scan.hex import to_hex
+from scan.http.requests import reader
+from scan.pages.filtered_lists import FilteredList
+from scan.pages.records import Record, complete_transactions, names_of
+from scan.pages.site import page, site
+from scan.pages.svg_charts import (
     DAY_S,
     Chart,
     Point,
@@ -20,11 +25,6 @@ from scan.extensions.charts.svg_charts import (
     line_chart,
     spread_over_seconds,
 )
-from scan.hex import to_hex
-from scan.http.requests import reader
-from scan.pages.filtered_lists import FilteredList
-from scan.pages.records import Record, complete_transactions, names_of
-from scan.pages.site import page, site
 from scan.pages.tabs import Tab
 from scan.queries import token_transfers
 from scan.queries.pages import Window

@@ -31,8 +31,8 @@ from scan.extensions.contract_details.contract_source import (
     read_source_file,
 )
 from scan.extensions.contract_details.contract_values import Output, Value
-from scan.extensions.form_bodies.form_body import form
 from scan.hex import to_hex
+from scan.http.form_body import form
 from scan.http.prerequisites import Prerequisite, requires
 from scan.http.requests import client_address, note_changed_index, reader
 from scan.http.services import services

@@ -23,9 +23,9 @@ from scan.extensions.contract_details.contract_functions import (
 from scan.extensions.decoder.decoding import KINDS, Decoding, Encoded, decode
 from scan.extensions.decoder.encoding import EncodedCall, encode, entry_of
 from scan.extensions.decoder.parameters import encoded_of_query, typed
-from scan.extensions.form_bodies.form_body import form
 from scan.extensions.transaction_details.argument_values import addresses_in
 from scan.hex import to_hex
+from scan.http.form_body import form
 from scan.http.requests import reader
 from scan.pages.records import address_of, names_of
 from scan.pages.site import page, site

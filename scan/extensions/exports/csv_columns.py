@@ -9,6 +9,8 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from scan import registry
+from scan.api.openapi.declarations import declared
+from scan.api.openapi.renamed_fields import renamed_field
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.units import COIN_DECIMALS
 from scan.extensions.exports.csv_format import (
@@ -24,8 +26,6 @@ from scan.extensions.exports.csv_format import (
     wei,
 )
 from scan.extensions.exports.hooks import Exports
-from scan.extensions.openapi.declarations import declared
-from scan.extensions.openapi.renamed_fields import renamed_field
 from scan.queries.network import token_standard
 
 Record = Mapping[str, Any]

@@ -23,10 +23,9 @@ from scan.ethereum.state_proofs import (
     proven_header,
     read_account,
 )
-from scan.extensions.audit.hooks import Audit
 from scan.extensions.history.genesis_balances import GenesisBalance
 from scan.hex import BadHex, quantity, to_hex
-from scan.hooks import OwnRun
+from scan.hooks import Audit, OwnRun
 from scan.observability.logs import escape
 from scan.settings import Settings
 

@@ -9,7 +9,6 @@ from flask import request
 
 from scan import hooks, parameters
 from scan.errors import HistoryUnavailable, InvalidParameter, NotFound
-from scan.extensions.charts.svg_charts import Chart, Point, line_chart
 from scan.extensions.history import balance_history
 from scan.extensions.history import queries as history
 from scan.extensions.history.balance_history import BalanceHistory
@@ -19,6 +18,7 @@ from scan.http.list_pages import window_of
 from scan.http.requests import reader
 from scan.pages.filtered_lists import RANGES, Field, FilteredList, api_text, filtered_list, in_words
 from scan.pages.records import names_of
+from scan.pages.svg_charts import Chart, Point, line_chart
 from scan.pages.tabs import HOLDINGS, Tab
 from scan.queries import addresses
 from scan.queries.pages import Window

@@ -1,11 +1,11 @@
 """What lives as long as the process: the media of items."""
 
 from scan import hooks
-from scan.extensions.documents.document_fetcher import DocumentFetcher
 from scan.extensions.item_media.media_cache import ItemMedia
 from scan.extensions.item_media.settings import Settings
 from scan.http.services import Services
 from scan.outbound.connection import tls_context
+from scan.outbound.document_fetcher import DocumentFetcher
 
 
 def service(core: Services) -> object:

@@ -8,12 +8,12 @@ from flask import Blueprint, Response, request
 
 from scan import hooks, parameters
 from scan.errors import InvalidParameter, NotFound, ScanError
-from scan.extensions.form_bodies.form_body import form
 from scan.extensions.mail import subscriptions
 from scan.extensions.mail.addresses import mail_address
 from scan.extensions.mail.mailer import Mailer
 from scan.extensions.mail.message import TITLES
 from scan.extensions.mail.subscriptions import Subscription
+from scan.http.form_body import form
 from scan.http.requests import client_address, reader
 from scan.http.services import services
 from scan.pages.records import Record, address_of

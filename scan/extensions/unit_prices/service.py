@@ -1,11 +1,11 @@
 """What lives as long as the process: the source of prices."""
 
 from scan import hooks
-from scan.extensions.documents.document_fetcher import DocumentFetcher
 from scan.extensions.unit_prices.price_source import PriceSource
 from scan.extensions.unit_prices.settings import Settings
 from scan.http.services import Services
 from scan.outbound.connection import tls_context
+from scan.outbound.document_fetcher import DocumentFetcher
 
 
 def service(core: Services) -> object:
