@@ -28,12 +28,11 @@ def parts() -> dict[Path, ast.Call]:
 @pytest.mark.check
 def test_a_part_stands_in_the_module_of_its_contract():
     """In another module nothing would read it."""
-    misplaced = {
-        str(path): call
-        for path, node in parts().items()
-        if CONTRACTS[call := ast.unparse(node.func).split(".")[-1]].module != path.stem
-    }
-    assert misplaced == {}
+    made = {path: ast.unparse(node.func).split(".")[-1] for path, node in parts().items()}
+    # What an extension adds to one that is deleted has no contract.
+    known = {path: CONTRACTS[name] for path, name in made.items() if name in CONTRACTS}
+    assert {path: c.module for path, c in known.items() if c.module != path.stem} == {}
+    assert len(known) == len(made) or settings_document.taken_away()
 
 
 @pytest.mark.check

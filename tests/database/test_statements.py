@@ -186,7 +186,7 @@ def test_a_parameter_may_be_used_twice_and_declared_over_lines(tmp_path):
 
 @pytest.mark.check
 def test_an_entity_needs_no_filter(tmp_path):
-    entity = replace(all_entities()["blobs"], filters=(), params=None)
+    entity = replace(all_entities()["contract_creations"], filters=(), params=None)
     template = "queries/{list}_list_by_filters.sql.j2"
     text = render(template, entity=entity, list=entity.lists[-1])
     (tmp_path / "things_list.sql").write_text(text)

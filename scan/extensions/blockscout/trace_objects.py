@@ -7,9 +7,9 @@ from scan.ethereum.checksums import checksummed
 from scan.extensions.blockscout.address_objects import AddressObjects
 from scan.extensions.blockscout.lists import Record
 from scan.extensions.blockscout.objects import Object
-from scan.extensions.explanations.state_changes import AccountChange
 from scan.extensions.internal_transfers.traces import is_creation
 from scan.extensions.internal_transfers.transaction_traces import TraceFrame
+from scan.extensions.transaction_details.explanations.state_changes import AccountChange
 from scan.hex import to_hex
 
 

@@ -29,11 +29,11 @@ from scan.extensions.blockscout.transaction_objects import (
     transaction_addresses,
     transaction_object,
 )
-from scan.extensions.explanations import queries as explanations
-from scan.extensions.explanations.transaction_failures import TransactionFailure
 from scan.extensions.internal_transfers import queries as internal_transfers
 from scan.extensions.transaction_details import queries as transaction_details
 from scan.extensions.transaction_details.details import NO_LOGS, LogWindow
+from scan.extensions.transaction_details.explanations import queries as explanations
+from scan.extensions.transaction_details.explanations.transaction_failures import TransactionFailure
 from scan.extensions.transaction_details.transaction_contexts import contexts
 from scan.hex import data, to_hex
 from scan.http.prerequisites import Prerequisite, requires

@@ -8,6 +8,7 @@ from flask import Blueprint, request
 
 from scan import parameters
 from scan.errors import InvalidParameter, NotFound
+from scan.extensions.contract_details.verification_jobs.jobs import Job, VerificationJobs
 from scan.extensions.sourcify import chains, fields, submissions
 from scan.extensions.sourcify.contract_record import (
     columns_of,
@@ -21,7 +22,6 @@ from scan.extensions.sourcify.errors import (
     JobNotFound,
     UnsupportedChain,
 )
-from scan.extensions.verification_jobs.jobs import Job, VerificationJobs
 from scan.http.requests import client_address, json_object, query_arguments, reader
 from scan.http.responses import Response, json_value
 from scan.http.services import services

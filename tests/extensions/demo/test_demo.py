@@ -12,7 +12,7 @@ from scan.extensions.demo import demo_data
 from scan.extensions.demo.demo_chain import DemoChain
 from scan.extensions.demo.demo_node import RECORDING, DemoNode
 from scan.extensions.demo.replay import read_lines
-from tests.conftest import DEMO
+from tests.extensions.demo.conftest import DEMO
 from tests.support.database import Postgres
 from tests.support.indexing import Indexing
 
