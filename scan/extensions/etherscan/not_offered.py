@@ -9,7 +9,7 @@ _ACTIONS: Mapping[str, tuple[str, ...]] = {
         "stats ethsupplyexchange",
         "stats coinsupply",
     ),
-    "prices of the past are not known": ("stats ethdailyprice",),
+    "prices of the past are not known": ("stats ethdailyprice", "stats ethdailymarketcap"),
     "the index has no daily sums of it; /api/v1/stats/daily has what it sums": (
         "stats dailyavgblocksize",
         "stats dailyavggaslimit",
