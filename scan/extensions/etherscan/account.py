@@ -20,7 +20,7 @@ from scan.queries.addresses import get_many, tokens_held
 from scan.queries.pages import Window
 
 MOST_BALANCES = 20
-MOST_OWNED = 100_000  # items of an owner, which are looked through for those of one token: in 0.07 s
+MOST_OWNED = 100_000  # items of an owner, looked through for those of one token: in 0.07 s
 TOO_MANY_OWNED = f"Error! The address owns more than {MOST_OWNED} items; see tokennfttx"
 NO_TRANSACTIONS = "No transactions found"
 NO_DATA = "No data found"
