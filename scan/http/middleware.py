@@ -85,9 +85,9 @@ class Middleware:
 
     def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
         """Make the response in a thread, which may wait."""
-        state: RequestState | None = environ.get(REQUEST_STATE)
-        if state is None:
-            state = environ[REQUEST_STATE] = self._new_request_state(environ)
+        if REQUEST_STATE not in environ:
+            environ[REQUEST_STATE] = self._new_request_state(environ)
+        state: RequestState = environ[REQUEST_STATE]
         logs.request_id.set(state.request_id)
         metrics.HTTP_BUSY.inc()
         request_waits.begin(state.began)
