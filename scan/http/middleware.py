@@ -140,8 +140,7 @@ class Middleware:
         return self._send(state, response, start_response, is_in_loop=True)
 
     def _advance(self, state: RequestState, *, may_wait: bool) -> WsgiResponse | None:
-        if state.steps is None:
-            state.steps = self._steps(state)
+        state.steps = state.steps or self._steps(state)
         return advance(state, self._rate_limit.store, may_wait=may_wait)
 
     def _steps(self, state: RequestState) -> Steps:
