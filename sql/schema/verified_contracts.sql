@@ -119,7 +119,8 @@ RETURNS json LANGUAGE sql STABLE
 RETURN (SELECT format(
     '{"address":"%s","creator":"%s","factory":%s,"transactionHash":"%s","blockNumber":%s,'
     '"transactionIndex":%s,"timestamp":"%s","label":%s,"tokenName":%s,"tokenSymbol":%s,'
-    '"contractName":%s,"verified":%s,"isProxy":%s}',
+    '"contractName":%s,"verified":%s,"isProxy":%s,'
+    '"unproven":["factory","tokenName","tokenSymbol","isProxy"]}',
     hex(n.address), hex(n.creator), json_hex(n.factory), hex(transaction_hash), n.block_number,
     n.transaction_index, iso(mined_at),
     json_text((SELECT l.label FROM labels l WHERE l.address = n.address)),
