@@ -13,6 +13,7 @@ from scan.extensions.etherscan import (
     days,
     funding,
     logs,
+    nametags,
     proxy,
     tokens,
     transaction_info,
@@ -97,6 +98,7 @@ MODULES: Mapping[str, Mapping[str, Action]] = {
         "totalfees": chain.fees_of_day,
     },
     "logs": {"getlogs": logs.get_logs},
+    "nametag": {"getaddresstag": nametags.address_tags},
     "proxy": {name.lower(): proxy.method(name) for name in proxy.METHODS},
 }
 

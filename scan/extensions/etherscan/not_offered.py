@@ -21,8 +21,7 @@ _ACTIONS: Mapping[str, tuple[str, ...]] = {
         "gastracker gasestimate",
     ),
     "ENS is not resolved": ("ens forwardresolve", "stats dailyensregister"),
-    "labels are in the objects of /api/v1": (
-        "nametag getaddresstag",
+    "`scan labels export` writes them": (
         "nametag getlabelmasterlist",
         "nametag exportaddresstags",
     ),

@@ -62,6 +62,18 @@ def test_tokeninfo_has_all_keys(ask: Asking, etherscan_truth: EtherscanTruth) ->
         assert info["description"] == info["tokenPriceUSD"] == ""
 
 
+def test_name_tags_are_the_labels(own_index: Indexing) -> None:
+    url, labelled = own_index.settings.database_url, STRANGERS[3]
+    execute(url, "INSERT INTO labels VALUES (%s, 'Treasury')", bytes.fromhex(labelled[2:]))
+    ask = Asking(create_app(own_index.settings).test_client())
+    asked = ",".join((STRANGERS[4], labelled.upper().replace("X", "x"), labelled))
+    [row] = ask.result("nametag", "getaddresstag", address=asked)
+    assert (row["address"], row["nametag"], row["labels"]) == (labelled.lower(), "Treasury", [])
+    assert ask("nametag", "getaddresstag", address=STRANGERS[4])["result"] == []
+    many = ",".join([labelled] * 101)
+    assert "Maximum" in ask("nametag", "getaddresstag", address=many)["result"]
+
+
 def test_top_holders_are_the_largest(
     ask: Asking, scenario: Played, etherscan_truth: EtherscanTruth
 ) -> None:
