@@ -1,4 +1,5 @@
-"""Paths in the settings of children, also those of extensions."""
+"""Paths in the settings of children: of the core, scan.extensions.backfill, scan.extensions.brand
+and scan.extensions.markets."""
 
 import shlex
 import shutil

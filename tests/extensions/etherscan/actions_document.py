@@ -1,4 +1,4 @@
-"""The actions in docs/compatible.md: `python -m tests.support.actions_document`."""
+"""The actions in docs/compatible.md: `python -m tests.extensions.etherscan.actions_document`."""
 
 import tomllib
 
