@@ -1,4 +1,4 @@
-"""Beside the balance on an address's page: whether it is proven."""
+"""Beside an address's balance, and the hash of its code: whether they are proven."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -11,15 +11,17 @@ from scan.queries import blocks
 from scan.queries.addresses import Address
 from scan.queries.balances import Balance
 
-SECTIONS = {"address_balance": "balance_proof.html"}
+SECTIONS = {"address_balance": "balance_proof.html", "code_hash": "code_proof.html"}
 TIMEOUT_S = 0.5
 
 
 class BalanceProof(NamedTuple):
-    """The balance in wei that the node proves; None where it proves none, and why."""
+    """The balance in wei that the node proves, with the hash of the code; None where it proves
+    none, and why."""
 
     wei: str | None
     problem: str | None = None
+    code_hash: bytes | None = None
 
 
 def address_facts(key: bytes, account: Address) -> Mapping[str, Any]:
@@ -36,4 +38,4 @@ def _balance_proof(key: bytes, balance: Balance) -> BalanceProof:
         if error.message != NOT_OFFERED:  # another request may get a proof
             reader().do_not_cache()
         return BalanceProof(None, error.message)
-    return BalanceProof(str(account.balance))
+    return BalanceProof(str(account.balance), code_hash=account.code_hash)
