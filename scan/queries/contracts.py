@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from scan import registry
 from scan.contracts.proxy_contracts import CLONES, Proxy, by_code, current, state_kinds
 from scan.contracts.read_calls import CallResult
 from scan.errors import Unavailable, UpstreamFailed
@@ -18,7 +17,7 @@ from scan.verification.contract_match import RUNTIME
 from scan.verification.verifier import MESSAGES, SIMILAR
 
 # Columns that are large, or need a query of their own: they are read only where they are named.
-ALL_COLUMNS = frozenset({"code", "settings", "abi", "sources", "metadata", "deployment"})
+ALL_COLUMNS = frozenset({"code", "settings", "abi", "sources", "metadata", "layouts", "deployment"})
 
 
 class Contract(NamedTuple):
@@ -26,6 +25,7 @@ class Contract(NamedTuple):
 
     `code_hash` is None where no contract is indexed, `match` where its code is not verified;
     `verifier` is another address with the same code, whose verification holds for this one.
+    `since_block` is the first block with this code.
     """
 
     code_hash: bytes | None
@@ -44,6 +44,8 @@ class Contract(NamedTuple):
     abi: str | None
     sources: str | None
     metadata: str | None
+    layouts: str | None
+    since_block: int | None
     transaction_hash: bytes | None
     block_number: int | None
     transaction_index: int | None
@@ -77,8 +79,7 @@ def get(reader: Reader, address: bytes, columns: Collection[str] = ALL_COLUMNS) 
     """Return a contract, verified by itself or by another address with identical code."""
     contract = _get(reader, address, columns)
     is_similar = contract.match == RUNTIME and contract.verifier is not None
-    compare = registry.first("contract_comparison", "compare")
-    if is_similar and compare is not None and compare(reader, address):
+    if is_similar and reader.sources.equal_creations.request(address, reader.client()):
         return _get(reader, address, columns)
     return contract
 
@@ -106,6 +107,7 @@ def get_with_proxy(
         creation_match=None,
         constructor_arguments=None,
         verifier=implementation.verifier or clone.implementation,
+        since_block=contract.since_block,
         transaction_hash=contract.transaction_hash,
         block_number=contract.block_number,
         transaction_index=contract.transaction_index,

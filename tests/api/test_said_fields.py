@@ -9,8 +9,8 @@ from itertools import product
 from typing import Any
 
 from app import create_app
+from scan.api.openapi.schemas import COLUMN_OF_FIELD, OF_A_TOKEN, PROVEN_FIELDS, SAID_BY_NODE
 from scan.ethereum.column_types import SAID
-from scan.extensions.openapi.schemas import COLUMN_OF_FIELD, OF_A_TOKEN, PROVEN_FIELDS, SAID_BY_NODE
 from scan.indexer.value_kinds import stored_values
 from tests.conftest import Played
 from tests.support.indexing import Indexing

@@ -10,13 +10,13 @@ import orjson
 from flask import request
 
 from scan import parameters
+from scan.api.openapi.renamed_fields import renamed_field
 from scan.errors import NotFound
 from scan.ethereum.units import in_units
 from scan.extensions.blockscout.lists import Record, one_of
 from scan.extensions.blockscout.objects import Object
 from scan.extensions.blockscout.routing import routes
 from scan.extensions.chain_statistics import daily_stats
-from scan.extensions.openapi.renamed_fields import renamed_field
 from scan.http.requests import reader
 from scan.http.responses import Response, json_value
 from scan.queries import network

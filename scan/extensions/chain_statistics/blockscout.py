@@ -2,6 +2,7 @@
 
 from scan.errors import InvalidParameter
 from scan.extensions.blockscout.address_objects import AddressObjects
+from scan.extensions.blockscout.hooks import Blockscout
 from scan.extensions.blockscout.lists import ROWS, address, list_response, number, one_of
 from scan.extensions.blockscout.routing import routes
 from scan.extensions.chain_statistics import most_called
@@ -45,3 +46,6 @@ def list_most_called() -> Response:
         following = {name: last_item[name] for name in SORTS}
         following["contract_address_hash"] = last_item["contract_address"]["hash"]
     return list_response(items, following)
+
+
+HOOKS = Blockscout(blueprint=blueprint)

@@ -11,12 +11,15 @@ from scan.extensions.etherscan import (
     contract,
     creation,
     days,
+    funding,
     logs,
+    nametags,
     proxy,
     tokens,
     transaction_info,
     verification,
 )
+from scan.extensions.etherscan.hooks import Etherscan
 from scan.extensions.etherscan.not_offered import NOT_OFFERED
 from scan.extensions.etherscan.parameters import Parameters
 from scan.extensions.etherscan.replies import Failure, Reply, RpcReply
@@ -40,6 +43,8 @@ MODULES: Mapping[str, Mapping[str, Action]] = {
         "tokenbalancehistory": account.token_balance_at,
         "addresstokenbalance": account.token_balances,
         "addresstokennftbalance": account.collections,
+        "addresstokennftinventory": account.items,
+        "fundedby": funding.funded_by,
         "tokenlist": tokens.token_list,
         "getminedblocks": blocks.mined_blocks,
         "txsbeaconwithdrawal": blocks.beacon_withdrawals,
@@ -58,6 +63,7 @@ MODULES: Mapping[str, Mapping[str, Action]] = {
     "block": {
         "getblocknobytime": chain.block_by_time,
         "getblockreward": blocks.block_reward,
+        "getblocktxnscount": blocks.row_counts,
         "getblockcountdown": blocks.block_countdown,
         "eth_block_number": blocks.newest_block,
     },
@@ -70,6 +76,7 @@ MODULES: Mapping[str, Mapping[str, Action]] = {
         "tokeninfo": chain.token,
         "tokenholderlist": chain.token_holders,
         "tokenholdercount": chain.token_holder_count,
+        "topholders": chain.top_holders,
         "gettoken": tokens.get_token,
         "gettokenholders": tokens.get_token_holders,
     },
@@ -82,9 +89,16 @@ MODULES: Mapping[str, Mapping[str, Action]] = {
         "dailynewaddress": partial(days.days_as, "day_of_new_addresses"),
         "dailygasused": partial(days.days_as, "day_of_gas"),
         "dailyblkcount": partial(days.days_as, "day_of_blocks"),
+        "dailyavgblocktime": days.block_times,
+        "dailyavgblocksize": partial(days.blocks_as, "day_of_sizes", "size"),
+        "dailyavggaslimit": partial(days.blocks_as, "day_of_gas_limits", "gasLimit"),
+        "dailynetutilization": partial(days.blocks_as, "day_of_utilization", "utilization"),
+        "dailyblockrewards": partial(days.blocks_as, "day_of_rewards", "rewards"),
+        "dailyuncleblkcount": partial(days.blocks_as, "day_of_uncles", "uncleRewards"),
         "totalfees": chain.fees_of_day,
     },
     "logs": {"getlogs": logs.get_logs},
+    "nametag": {"getaddresstag": nametags.address_tags},
     "proxy": {name.lower(): proxy.method(name) for name in proxy.METHODS},
 }
 
@@ -93,7 +107,9 @@ _SPELLED = {
     for name in ("getLogs", "getToken", "getTokenHolders", "txsBeaconWithdrawal", *proxy.METHODS)
 }
 # Those of other extensions, by module and action.
-OF_EXTENSIONS: Mapping[tuple[str, str], Action] = registry.merged("etherscan", "ACTIONS")
+OF_EXTENSIONS: Mapping[tuple[str, str], Action] = registry.merged(
+    part.actions for part in registry.parts(Etherscan)
+)
 # The actions as spelled in Etherscan's and Blockscout's documentation.
 PUBLISHED: Mapping[str, Collection[str]] = {
     module: [
@@ -106,13 +122,13 @@ SUPPORTED = "\n".join(f"- `{module}`: {', '.join(names)}" for module, names in P
 
 
 def find_action(parameters: Parameters) -> Action:
-    module = MODULES.get(parameters.text("module").lower())
+    named = parameters.text("module").lower(), parameters.text("action").lower()
+    if named in NOT_OFFERED:
+        raise Failure(f"Error! {named[1]} is not offered: {NOT_OFFERED[named]}")
+    module = MODULES.get(named[0])
     if module is None:
         raise Failure(BAD_MODULE)
-    named = parameters.text("module").lower(), parameters.text("action").lower()
     action = module.get(named[1]) or OF_EXTENSIONS.get(named)
-    if action is None and named in NOT_OFFERED:
-        raise Failure(f"Error! {named[1]} is not offered: {NOT_OFFERED[named]}")
     if action is None:
         raise Failure(BAD_ACTION)
     return action

@@ -9,6 +9,7 @@ from scan import parameters
 from scan.ethereum.checksums import checksummed
 from scan.extensions.blockscout.address_holdings import TOKEN, tokens_held
 from scan.extensions.blockscout.address_objects import AddressObjects
+from scan.extensions.blockscout.hooks import Blockscout
 from scan.extensions.blockscout.lists import (
     ROWS,
     Position,
@@ -206,3 +207,6 @@ def _instance(
         "media_type": None,
         "media_url": image,
     }
+
+
+HOOKS = Blockscout(blueprint=blueprint)

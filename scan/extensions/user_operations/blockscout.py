@@ -9,6 +9,7 @@ from scan import parameters
 from scan.errors import NotFound
 from scan.extensions.blockscout.address_objects import AddressObjects
 from scan.extensions.blockscout.decoded_objects import call_object
+from scan.extensions.blockscout.hooks import Blockscout
 from scan.extensions.blockscout.lists import ROWS, Record, address, list_response, text
 from scan.extensions.blockscout.objects import renaming
 from scan.extensions.blockscout.routing import routes
@@ -87,3 +88,6 @@ def _operation(record: Record, details: user_operations.UserOperationDetails) ->
         "sponsor_type": "paymaster_sponsor" if record["paymaster"] else "wallet_deposit",
         "decoded_execute_call_data": call and call_object(call[1], call[0].input[:4]),
     }
+
+
+HOOKS = Blockscout(blueprint=blueprint)

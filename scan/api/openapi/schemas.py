@@ -1,0 +1,226 @@
+"""Schemas of the document, of the fields and records that openapi.toml declares.
+
+A field is its kind, or `[kind, text, example, keywords]`, of which all but the first may be left
+out; a table without `_text` is a schema as it stands. Kinds are the names of schemas (`Hash`,
+`Transaction`), `text`, `any`, JSON Schema's types, `one of <words>`, `list of <kind>`, `map of
+<kind>`, and several of them with `or`. A field whose name ends in `?` may be absent.
+
+A record is a table of fields. Its own keys begin with `_`: `_text`; `_extends`, a record whose
+fields it has, too; `_form` where other fields are errors; `_page`, the page of a list, as `<name>
+of <record>`, with the kind of its `_total`; `_event`, the type of events whose data it is. A record
+in another one may have `_or_null`, `_list` or `_map`, the text of the field.
+"""
+
+from functools import cache
+from itertools import chain
+from typing import Any
+
+from scan.api.openapi.declarations import Json, declared
+from scan.database.lists import begins_late
+from scan.ethereum.column_types import SAID
+from scan.indexer.value_kinds import SAID_WHERE, stored_values
+from scan.parameters import MAX_LIMIT
+
+TYPES = {name: name for name in ("integer", "number", "boolean", "object")} | {"text": "string"}
+NULL: Json = {"type": "null"}
+SAID_BY_NODE = "Said by the node"
+# Records with the columns of one table, whose kinds their fields' texts tell.
+TABLE_OF_RECORD = {
+    "Block": "blocks",
+    "Transaction": "transactions",
+    "InternalTransfer": "internal_transfers",
+    "DexTrade": "dex_trades",
+    **dict.fromkeys(
+        ("Token", "TokenSummary", "TokenBalance", "ItemBalance", "SearchResult"), "tokens"
+    ),
+}
+# The columns that fields show, whichever record they stand in.
+COLUMN_OF_FIELD = {
+    **{
+        f"{of}{name}": ("tokens", name.lower())
+        for of in ("token", "tokenIn", "tokenOut", "token0", "token1")
+        for name in ("Name", "Symbol", "Decimals", "Type")
+    },
+    **{name: ("tokens", name) for name in ("symbol", "decimals")},
+    **{name: ("pools", name) for name in ("token0", "token1")},
+    **{"tokenIn": ("dex_trades", "token_in"), "tokenOut": ("dex_trades", "token_out")},
+    **{"dex": ("dexes", "name"), "factory": ("contract_creations", "factory")},
+    **{"isProxy": ("codes", "is_proxy"), "bytecode": ("codes", "code")},
+    **dict.fromkeys(("codeHash", "isContract"), ("contracts", "code_hash")),
+}
+# Fields of these names that show nothing that is stored as said.
+PROVEN_FIELDS = {
+    ("AddressProof", "codeHash"): "its Merkle proof has it",
+    ("ListedToken", "symbol"): "a token list has it",
+    ("SearchResult", "type"): "it is the result's",
+    ("UserOperation", "factory"): "a log of its transaction has it",
+}
+# Fields that may show another's, such as the coin's or a label.
+OF_TOKENS = {
+    *(
+        (record, name)
+        for record in ("HistoryRow", "BalancePage")
+        for name in ("symbol", "decimals")
+    ),
+    *(("SearchResult", name) for name in ("name", "symbol")),
+}
+OF_A_TOKEN = "it is a token's"
+# Schemas with another of the same values or null; of others a field says that it may be null.
+NULLABLE = frozenset(
+    (
+        *("Amount", "AnyCaseAddress", "Count", "Flag", "Hash", "HexAddress", "HexBytes", "Moment"),
+        "TokenType",
+    )
+)
+
+
+@cache
+def schemas() -> Json:
+    """Return all that are declared, with the fields that extensions add to records."""
+    added = declared("added")
+    records = {name: fields | added.get(name, {}) for name, fields in declared("records").items()}
+    own = {name: field(value) for name, value in declared("schemas").items()}
+    nullable = {
+        f"{name}OrNull": {
+            "anyOf": [ref(name), NULL],
+            "description": f"{own[name]['description']} Or null.",
+        }
+        for name in sorted(NULLABLE)
+    }
+    made = {name: record(fields) for name, fields in records.items()}
+    for name, schema in made.items():
+        of_events = [s.get("allOf", ()) for s in schema.get("properties", {}).values()]
+        for part in (schema, *schema.get("allOf", ()), *chain.from_iterable(of_events)):
+            _say_what_is_said(name, part)
+    return made | own | nullable
+
+
+def _say_what_is_said(record: str, schema: Json) -> None:
+    """Add to the texts of a record's fields that the node says them, as the kinds of their columns
+    tell, and the field that names them, unless the record has one or says whether it is proven."""
+    properties = schema.get("properties", {})
+    columns = dict(COLUMN_OF_FIELD)
+    if own := TABLE_OF_RECORD.get(record):
+        columns |= {_key_of(column): (own, column) for column in stored_values()[own]}
+    said = False
+    for name in properties.keys() & columns.keys():
+        case = OF_A_TOKEN if (record, name) in OF_TOKENS else SAID_WHERE.get(columns[name])
+        table, column = columns[name]
+        is_said = stored_values()[table][column] is SAID
+        if (record, name) in PROVEN_FIELDS or not (is_said or case):
+            continue
+        text = f"{SAID_BY_NODE}, where {case}." if case else f"{SAID_BY_NODE}."
+        described = (properties[name].get("description"), text)
+        properties[name]["description"] = " ".join(filter(None, described))
+        said = True
+    if said and not {"unproven", "proven"} & properties.keys():
+        properties["unproven"] = ref("UnprovenFields")
+        schema["required"].append("unproven")
+
+
+def _key_of(column: str) -> str:
+    first, *others = column.removesuffix("_id").split("_")
+    return first + "".join(map(str.title, others))
+
+
+def ref(name: str) -> Json:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def field(value: Any) -> Json:
+    """Return the schema of a declared field. A reference with keywords is written out, since not
+    every reader takes them beside one."""
+    if isinstance(value, dict):
+        return _within(value) if "_text" in value else dict(value)
+    kind, more = (value, []) if isinstance(value, str) else (value[0], value[1:])
+    keywords: Json = more.pop() if more and isinstance(more[-1], dict) else {}
+    is_nullable = kind.endswith(" or null")
+    kind = kind.removesuffix(" or null")
+    schema = _of_kind(kind)
+    if keywords.keys() - {"required"} and "$ref" in schema:
+        schema = field(declared("schemas")[kind])
+    if is_nullable:
+        schema = _nullable(schema)
+    if more and more[0]:
+        schema["description"] = more[0]
+    if more[1:]:
+        schema["examples"] = more[1:]
+    return schema | keywords
+
+
+def _of_kind(kind: str) -> Json:
+    form, _, of = kind.partition(" of ")
+    if form == "list":
+        return {"type": "array", "items": _of_kind(of)}
+    if form == "map":
+        return {"type": "object", "additionalProperties": _of_kind(of)}
+    alternatives = [_of_one(name) for name in kind.split(" or ")]
+    if len(alternatives) == 1:
+        return alternatives[0]
+    if all(alternative.keys() == {"type"} for alternative in alternatives):
+        return {"type": [alternative["type"] for alternative in alternatives]}
+    return {"anyOf": alternatives}
+
+
+def _of_one(kind: str) -> Json:
+    if kind.startswith("one of "):
+        return {"type": "string", "enum": kind.removeprefix("one of ").split(", ")}
+    if kind == "any":
+        return {}
+    return {"type": TYPES[kind]} if kind in TYPES else ref(kind)
+
+
+def _nullable(schema: Json) -> Json:
+    name = schema.get("$ref", "").rpartition("/")[2]
+    if name in NULLABLE:
+        return ref(f"{name}OrNull")
+    if "type" not in schema:
+        return {"anyOf": [*schema.get("anyOf", [schema]), NULL]}
+    enum = {"enum": [*schema["enum"], None]} if "enum" in schema else {}
+    return {**schema, **enum, "type": [schema["type"], "null"]}
+
+
+def record(fields: Json) -> Json:
+    """Return the schema of a record."""
+    text = {"description": fields["_text"]} if fields.get("_text") else {}
+    if "_page" in fields:
+        fields = _page(fields["_page"], fields.get("_total", "Total")) | fields
+    own = {name: value for name, value in fields.items() if not name.startswith("_")}
+    if "_event" in fields:
+        data = {"_text": "Its data.", "_extends": "EventData", **own}
+        event = {"event": [f"one of {fields['_event']}", "Its type."], "data": data}
+        return record({"_text": fields["_text"], **event, "timestamp": "ItsTime"})
+    schema = {
+        "type": "object",
+        "properties": {name.removesuffix("?"): field(value) for name, value in own.items()},
+        "required": [name for name in own if not name.endswith("?")],
+        **({"additionalProperties": False} if fields.get("_form") else {}),
+    }
+    if "_extends" in fields:
+        return text | {"allOf": [ref(fields["_extends"]), schema]}
+    return text | schema
+
+
+def _page(name_of_records: str, total: str) -> Json:
+    """Return the fields of a list's page; `total` is QueryTotal for a list with filters, whose old
+    rows may be removed."""
+    name, _, item = name_of_records.partition(" of ")
+    return {
+        name: [f"list of {item}", "This page.", {"maxItems": MAX_LIMIT}],
+        "total": total,
+        **({"keptFrom?": "KeptFrom"} if total != "Total" else {}),
+        **({"completeFrom?": "CompleteFrom"} if begins_late(name) else {}),
+        "next": "Next",
+    }
+
+
+def _within(fields: Json) -> Json:
+    """Return the schema of a record in another one."""
+    schema = record(fields)
+    if "_or_null" in fields:
+        return {"anyOf": [schema, NULL], "description": fields["_or_null"]}
+    if "_map" in fields:
+        return {"type": "object", "additionalProperties": schema, "description": fields["_map"]}
+    if "_list" in fields:
+        return {"type": "array", "items": schema, "description": fields["_list"]}
+    return schema
