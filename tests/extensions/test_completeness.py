@@ -80,7 +80,7 @@ def test_an_extension_that_was_off_says_from_which_block_on_it_is_complete(chain
     chain.mine(1)
     chain.index("none")
     chain.mine(1)
-    chain.index("execution_requests")
+    chain.index("block_records")
     assert chain.listed() == ([4, 5, 7], 3, 7)
 
 

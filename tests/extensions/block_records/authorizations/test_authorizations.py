@@ -39,7 +39,7 @@ from tests.support.table_digest import digest
 SEED, BLOCKS = 7, 30
 ALICE, BOB = key_of(1), key_of(2)  # with coin
 FRESH = new_account(1)
-TRACED = "authorizations,internal_transfers"
+TRACED = "block_records,internal_transfers"
 EVERYBODY = (ALICE, BOB, FRESH, new_account(2))
 
 
