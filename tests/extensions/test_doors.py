@@ -1,4 +1,5 @@
-"""Whatever parses JSON of a request, bounded."""
+"""Whatever parses JSON of a request, bounded: of the core, scan.extensions.sourcify,
+scan.extensions.etherscan and scan.extensions.mcp."""
 
 import json
 from collections.abc import Callable
