@@ -5,9 +5,9 @@ from typing import Any
 import orjson
 
 from scan.ethereum.checksums import checksummed
-from scan.extensions.blockscout.lists import ROWS, Record, list_response, text
+from scan.extensions.blockscout.lists import Record, list_response
 from scan.extensions.blockscout.objects import renamed, timestamp
-from scan.extensions.blockscout.routing import routes
+from scan.extensions.blockscout.routing import routes, text
 from scan.extensions.search import queries as search
 from scan.hex import data
 from scan.http.requests import reader
@@ -29,7 +29,7 @@ def list_results() -> Response:
 def list_quick_results() -> Response:
     query = text("q")
     is_short = query is None or len(query) < LEAST_LENGTH
-    return json_value([] if is_short else _results(query)[:ROWS])
+    return json_value([] if is_short else _results(query))
 
 
 @blueprint.path("/search/check-redirect")
@@ -41,6 +41,8 @@ def check_redirect() -> Response:
     kind, value = result["type"], result["value"]
     if kind in ("address", "token", "contract"):
         kind, value = "address", checksummed(value)
+    if kind == "block":
+        value = orjson.loads(blocks.get(reader(), int(value)) or "{}").get("hash")
     return json_value({"redirect": True, "type": kind, "parameter": value})
 
 

@@ -1,0 +1,65 @@
+"""Why transactions failed, in the words that nodes have for it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from scan.contracts.revert_reasons import Reason
+from scan.ethereum.call_failures import OTHER, REVERT, CallFailure
+from scan.extensions.blockscout.decoded_objects import call_object
+from scan.extensions.blockscout.lists import Record
+from scan.extensions.blockscout.objects import Object
+from scan.extensions.explanations import queries as explanations
+from scan.extensions.explanations.transaction_failures import TransactionFailure
+from scan.hex import to_hex
+from scan.http.requests import reader
+
+# Geth's words for the kinds of failures; the index keeps a node's own only for others.
+WORDS = {
+    REVERT: "execution reverted",
+    "out_of_gas": "out of gas",
+    "invalid_opcode": "invalid opcode",
+    "invalid_jump": "invalid jump destination",
+    "stack_limit": "stack limit reached",
+    "static_call": "write protection",
+    "insufficient_balance": "insufficient balance for transfer",
+    "call_depth": "max call depth exceeded",
+    "invalid_code": "invalid code",
+    "address_collision": "contract address collision",
+}
+UNKNOWN = "awaiting_internal_transactions"  # as Blockscout says before it knows
+MOST_READ = 10  # reasons that a list reads; those of others are shown once they are kept
+
+
+def node_words(failure: CallFailure) -> str:
+    return failure.words if failure.kind == OTHER else WORDS[failure.kind]
+
+
+def failures(records: Sequence[Record]) -> dict[str, Object]:
+    """Return `result` and `revert_reason` of a list's failed transactions, by hash."""
+    failed = [record for record in records if not record["status"]]
+    shown = {record["hash"]: failure_fields(None) for record in failed}
+    for record in failed[:MOST_READ]:
+        failure = explanations.failure(reader(), record)
+        shown[record["hash"]] = failure_fields(failure)
+        if failure is not None and failure.is_passing:
+            break  # the node is away, and would be for the others
+    if len(failed) > MOST_READ:
+        reader().do_not_cache()
+    return shown
+
+
+def failure_fields(failure: TransactionFailure | None, *, is_decoded: bool = False) -> Object:
+    """Return the fields of a failed transaction; `is_decoded`: with the decoded error instead of
+    its data."""
+    if failure is None or failure.failure is None:
+        return {"result": UNKNOWN, "revert_reason": None}
+    result = node_words(failure.failure)
+    if failure.failure.kind != REVERT:
+        return {"result": result, "revert_reason": None}
+    decoded = _decoded(failure.reason) if is_decoded else None
+    raw = {"raw": to_hex(failure.failure.data) if failure.failure.data else None}
+    return {"result": result, "revert_reason": decoded or raw}
+
+
+def _decoded(reason: Reason) -> dict[str, Any] | None:
+    return call_object(reason.decoded, reason.data[:4])
