@@ -95,7 +95,7 @@ def _transfer(
     token = token_objects.of(record["tokenAddress"])
     return {
         **renamed("transfer", context | record, address=objects.of_optional),
-        "total": _total(record),
+        "total": transfer_total(record),
         "token": token,
         "type": _kind(record),
         "method": context.get("method"),
@@ -103,7 +103,7 @@ def _transfer(
     }
 
 
-def _total(record: Record) -> Object:
+def transfer_total(record: Record) -> Object:
     if record["tokenType"] == "BEP20":
         return {"value": record["value"], "decimals": str(record["tokenDecimals"])}
     item = {"token_id": record["tokenId"], "token_instance": None}

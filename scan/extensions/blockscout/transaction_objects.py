@@ -129,6 +129,27 @@ def _kinds(
     return kinds
 
 
+def move_kinds(records: Sequence[Record]) -> list[list[str]]:
+    """Return the kinds that advanced filters have for moves of the coin, of transactions or of
+    internal ones."""
+    called = [None if _creates(record) else record["toAddress"] for record in records]
+    objects = AddressObjects(called)
+    kinds = []
+    for record, address in zip(records, called, strict=True):
+        applies = {
+            "coin_transfer": record["value"] != "0",
+            "contract_interaction": address is not None and objects.is_contract(address),
+            "contract_creation": address is None,
+        }
+        kinds.append([kind for kind, is_given in applies.items() if is_given])
+    return kinds
+
+
+def _creates(record: Record) -> bool:
+    """Return whether an internal transaction creates a contract."""
+    return "transferIndex" in record and is_creation(record["type"].upper())
+
+
 def internal_objects(records: Sequence[Record]) -> list[Object]:
     context_of = contexts_of(records)
     objects = AddressObjects(r[side] for r in records for side in ("fromAddress", "toAddress"))

@@ -16,6 +16,7 @@ from tests.extensions.blockscout.published import (
     route_of,
 )
 from tests.extensions.blockscout.test_responses import filled
+from tests.support import blockscout_document
 
 UNSEEN = "0x" + "9d" * 20
 # Values of each type of which one at least changes an answer that has rows.
@@ -135,6 +136,14 @@ def test_a_parameter_that_a_view_does_not_read_is_refused(client: FlaskClient) -
     assert refused.json["errors"][0]["source"] == {"pointer": "/holders_count"}
 
 
+@pytest.mark.check
+def test_the_guide_has_the_table() -> None:
+    made = blockscout_document.whole()
+    listed = blockscout_document.DOCUMENT.read_text(encoding="utf-8")
+    assert listed == made, "run python -m tests.support.blockscout_document"
+
+
+@pytest.mark.check
 def test_every_documented_path_is_in_the_table() -> None:
     table = {route_of(path) for path in (*answered_paths(), *refused_paths())}
     assert {*PATHS["answers"], *PATHS["others"]} <= table

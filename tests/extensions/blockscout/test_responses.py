@@ -75,7 +75,8 @@ def examples(truth: Truth) -> dict[str, list[str]]:
     people = [most(truth, "txCount"), holders[0], inner["fromAddress"], inner["toAddress"]]
     people += [*draw.sample(sorted(truth.addresses), 8), truth.blocks[0]["miner"], UNSEEN]
     fullest = max(truth.blocks, key=lambda block: block["txCount"])
-    [(of_tokens, _)] = Counter(t["transactionHash"] for t in truth.token_transfers).most_common(1)
+    logged = {(t["transactionHash"], t["logIndex"]) for t in truth.token_transfers}
+    [(of_tokens, _)] = Counter(sent for sent, _ in logged).most_common(1)
     sent = [traced, of_tokens, *(t["hash"] for t in draw.sample(truth.transactions, 12))]
     sent += [t["hash"] for t in truth.transactions if not t["status"]][:2]
     return {

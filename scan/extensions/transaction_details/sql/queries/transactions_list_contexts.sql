@@ -3,7 +3,7 @@
 -- params: hashes bytea[]
 -- literals: none
 -- returns: one row: index version, JSON text {hash: {transactionIndex, blockHash, methodId, fromAddress,
---   toAddress, baseFeePerGas, burntFee, tip, hasTokenTransfers}} of those that are indexed
+--   toAddress, fee, baseFeePerGas, burntFee, tip, hasTokenTransfers}} of those that are indexed
 -- index: transactions_by_hash, blocks_pkey, token_transfers_pkey
 SELECT index_version(), coalesce(json_object_agg(hex(t.hash), json_build_object(
     'transactionIndex', t.transaction_index,
@@ -11,6 +11,7 @@ SELECT index_version(), coalesce(json_object_agg(hex(t.hash), json_build_object(
     'methodId', hex(method_id(t)),
     'fromAddress', hex(t.from_address),
     'toAddress', hex(t.to_address),
+    'fee', t.fee::text,
     'baseFeePerGas', b.base_fee_per_gas::text,
     'burntFee', (b.base_fee_per_gas * t.gas_used)::text,
     'tip', ((t.gas_price - b.base_fee_per_gas) * t.gas_used)::text,
