@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from scan.errors import NotFound
+from scan.errors import InvalidParameter, NotFound
 from scan.extensions.blockscout.activity_filter import CREATION, ActivityFilter
 from scan.extensions.blockscout.lists import Place, Position, Record, contexts_of, number
 from scan.extensions.blockscout.transaction_objects import move_kinds
@@ -88,6 +88,8 @@ def read_place() -> tuple[int, ...] | None:
     transfer, batch = (number(name) for name in OF_TRANSFER)
     internal = number(OF_INTERNAL)
     if block is None:
+        if any(value is not None for value in (transaction, transfer, batch, internal)):
+            raise InvalidParameter("block_number is missing.", field="block_number")
         return None
     if internal is not None:
         return block, transaction or 0, INTERNAL, internal

@@ -53,12 +53,13 @@ def failure_fields(failure: TransactionFailure | None, *, is_decoded: bool = Fal
     its data."""
     if failure is None or failure.failure is None:
         return {"result": UNKNOWN, "revert_reason": None}
-    result = node_words(failure.failure)
-    if failure.failure.kind != REVERT:
-        return {"result": result, "revert_reason": None}
+    cause = failure.failure
+    if cause.kind != REVERT and not cause.trace_address:
+        return {"result": node_words(cause), "revert_reason": None}
+    # A call that passes on the failure of one that it made reverts with the same data.
     decoded = _decoded(failure.reason) if is_decoded else None
-    raw = {"raw": to_hex(failure.failure.data) if failure.failure.data else None}
-    return {"result": result, "revert_reason": decoded or raw}
+    raw = {"raw": to_hex(cause.data) if cause.data else None}
+    return {"result": WORDS[REVERT], "revert_reason": decoded or raw}
 
 
 def _decoded(reason: Reason) -> dict[str, Any] | None:
