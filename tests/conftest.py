@@ -221,7 +221,14 @@ def seeded_template(postgres: Postgres, template: str) -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def seeded_service(postgres: Postgres, seeded_template: str) -> Iterator[Explained]:
-    """A service over these transactions, whose statements are explained; not to be changed."""
+    """A service over these transactions, which can only be read; its statements are explained."""
+    with postgres.cloned(seeded_template) as url, read_only(url), explained(url) as service:
+        yield service
+
+
+@pytest.fixture
+def own_seeded_service(postgres: Postgres, seeded_template: str) -> Iterator[Explained]:
+    """The same over a copy of the test's own, which may write."""
     with postgres.cloned(seeded_template) as url, explained(url) as service:
         yield service
 

@@ -40,17 +40,7 @@ MAX_PREPARED = 64  # on one connection; a plan takes some 100 kB
 UNREACHABLE = "The database cannot be reached; try again shortly."
 
 _deadlines = ConnectionDeadlines()
-_waits = RequestWaits()
-
-
-@contextmanager
-def one_request() -> Iterator[None]:
-    """Have the `with` block wait in vain for one server at most, of all databases."""
-    _waits.begin()
-    try:
-        yield
-    finally:
-        _waits.end()
+request_waits = RequestWaits()
 
 
 def is_well_formed(url: str) -> bool:
@@ -245,7 +235,7 @@ class Database:
         self._is_unreachable = True
         if waited_s >= CONNECT_TIMEOUT_S:
             self._probe_at = time.monotonic() + CONNECT_TIMEOUT_S
-            _waits.note_vain()
+            request_waits.note_vain()
 
     def _may_use(self, connection: Any) -> bool:
         """Return whether an open connection may be used; in a transaction it always may."""
@@ -316,7 +306,7 @@ class _Work:
             local.prepared_count = 0
         self._deadline: Deadline = local.deadline
         self._began_at = time.monotonic()
-        self._deadline.begin(_waits.limit(database._deadline_s))
+        self._deadline.begin(request_waits.limit(database._deadline_s))
         return connection
 
     def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:

@@ -24,18 +24,22 @@ WAIT_FOR_ANOTHER_S = 1.0
 
 
 class RequestWaits(threading.local):
-    """Whether this thread serves a request, and whether that has waited in vain for a server."""
+    """Has a request wait in vain for one server at most, of all databases: itself, or for a thread
+    that another request keeps waiting."""
 
     _is_serving = False
     _was_in_vain = False
+    _last_vain = 0.0  # of all threads, by time.perf_counter()
 
-    def begin(self) -> None:
-        self._is_serving, self._was_in_vain = True, False
+    def begin(self, since: float) -> None:
+        """Note that this thread serves a request which came at `since`."""
+        self._is_serving, self._was_in_vain = True, since < RequestWaits._last_vain
 
     def end(self) -> None:
         self._is_serving = self._was_in_vain = False
 
     def note_vain(self) -> None:
+        RequestWaits._last_vain = time.perf_counter()
         self._was_in_vain = self._is_serving
 
     def limit(self, seconds: float | None) -> float | None:

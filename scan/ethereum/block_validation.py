@@ -6,6 +6,7 @@ Records are the structs of scan/ethereum/blocks.py.
 
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import suppress
+from enum import Enum
 from functools import partial
 from itertools import pairwise
 from operator import attrgetter
@@ -34,6 +35,7 @@ from scan.ethereum.transaction_checks import Contradiction, check_sent
 from scan.ethereum.unknown_fields import are_within
 from scan.hex import data
 
+RECEIPTS = "receipts and receiptsRoot"
 NO_BYTES = "unknown to this version of Scan, of which the node gives no bytes: update Scan"
 STATUSES = "statuses, which receipts before Byzantium do not have"
 _NO_BYTES = NoBytes()
@@ -86,94 +88,84 @@ def _check(
     receipt_leaves: Sequence[bytes] | None,
     computes_senders: bool,
 ) -> Verdict:
-    types = [transaction.type for transaction in header.transactions]
-    if types != [receipt.type for receipt in receipts]:
-        numbers = [*map(type_number, types)]
-        if numbers != [type_number(receipt.type) for receipt in receipts]:
-            return Verdict("types of transactions and receipts")
+    """Compare as check_body() does. Raises Contradiction, Unencodable, and _MALFORMED."""
+    _check_types(header.transactions, receipts)
     form = own_form(header, receipts, chain_id)
-    transactions, covered_receipts = covered_by_roots(header, receipts, chain_id)
-    leaves, unknown, excusable, unproven = check_sent(
-        header, transactions, form, raw, computes_senders
-    )
-    encodings = {**form.encodings, **dict.fromkeys(unknown, Encoding(()))}
+    sent, received = covered_by_roots(header, receipts, chain_id)
+    leaves, unknown, excusable, unproven = check_sent(header, sent, form, raw, computes_senders)
     if receipt_leaves is None:
-        has_receipts_root = _have_root(header, covered_receipts, unknown, encodings, raw)
+        encodings = {**form.encodings, **dict.fromkeys(unknown, Encoding(()))}
+        proof = _proof_of_receipts(header, received, unknown, encodings, raw)
     else:
-        root = list_root(receipt_leaves[: len(covered_receipts)])
-        is_other = root != data(header.receiptsRoot)
-        has_receipts_root = not is_other if not (is_other and unknown) else None
-    if has_receipts_root is False:
-        return Verdict("receipts and receiptsRoot")
-    if out_of_place := fields_out_of_place(transactions, covered_receipts):
-        return Verdict(out_of_place)
-    if out_of_place := fields_out_of_place(header.transactions, receipts):
-        return Verdict(out_of_place)
-    words = [*uncompared(header, receipts, chain_id), *unproven]
-    if None in leaves or not has_receipts_root:
-        if unnamed := unknown - form.type_names.keys():
-            return Verdict(f"transactions of type {min(unnamed)}, {NO_BYTES}")
-        words += [f"transactions of type {number}" for number in sorted(unknown)]
-    words += _fields_beyond_bytes(transactions, leaves, unknown)
-    if unknown and has_receipts_root and not _have_usual_root(header, covered_receipts, encodings):
-        words += [
-            f"status and price of transactions of type {number}" for number in sorted(unknown)
-        ]
-    if None in [receipt.status for receipt in covered_receipts] and any(
-        map(_may_have_failed, transactions, covered_receipts)
-    ):
-        words.append(STATUSES)
-    words += unproven_blob_prices(header, transactions, covered_receipts, raw, chain_id)
+        proof = _proof_by_leaves(header, receipt_leaves[: len(received)], unknown)
+    _check_places(sent, received)
+    _check_places(header.transactions, receipts)
+    words = (
+        *uncompared(header, receipts, chain_id),
+        *unproven,
+        *_unproven_types(sent, leaves, unknown, proof, form),
+        *_unproven_statuses(sent, received),
+        *unproven_blob_prices(header, sent, received, raw, chain_id),
+    )
     if unknown and form is not ETHEREUM:  # prices follow from other fields there
-        return Verdict(excusable, tuple(words))
+        return Verdict(excusable, words)
     base_fee = int(header.baseFeePerGas or "0x0", 16)
-    pairs = [*zip(transactions, covered_receipts, strict=True)]
-    if of_input := {
-        hex(number) for number, encoding in form.encodings.items() if encoding.is_input
-    }:
-        if not all(_has_no_parties(*pair) for pair in pairs if pair[0].type in of_input):
-            return Verdict("parties of transactions without any")
-        pairs = [pair for pair in pairs if pair[0].type not in of_input]
-    if unknown:
-        pairs = [pair for pair in pairs if type_number(pair[0].type) not in unknown]
-    fields = _contradicting_uncovered_fields(pairs, covered_receipts, base_fee, form)
-    return Verdict(fields or excusable, tuple(words))
+    fields = _contradicting_uncovered_fields(sent, received, unknown, base_fee, form)
+    return Verdict(fields or excusable, words)
 
 
-def _have_usual_root(
-    header: Any,
-    receipts: Sequence[Any],
-    encodings: Mapping[int, Encoding],
-    *,
-    may_be_malformed: bool = True,
-) -> bool:
-    """Return whether receiptsRoot is that of receipts which have all fields of Ethereum's."""
-    with suppress(*_MALFORMED if may_be_malformed else ()):
-        return list_root(encode_receipts(receipts, encodings)) == data(header.receiptsRoot)
-    return False
+def _check_types(transactions: Sequence[Any], receipts: Sequence[Any]) -> None:
+    types, others = ([record.type for record in of] for of in (transactions, receipts))
+    if types != others and [*map(type_number, types)] != [*map(type_number, others)]:
+        raise Contradiction("types of transactions and receipts")
 
 
-def _have_root(
+def _check_places(transactions: Sequence[Any], receipts: Sequence[Any]) -> None:
+    if out_of_place := fields_out_of_place(transactions, receipts):
+        raise Contradiction(out_of_place)
+
+
+class Proof(Enum):
+    """What shows that receipts have the header's receiptsRoot."""
+
+    FIELDS = "all fields of Ethereum's receipts, encoded"
+    BYTES = "the node's bytes, which have what is known of the receipts within them"
+    NONE = "nothing, as a transaction's type is unknown"
+
+
+def _proof_of_receipts(
     header: Any,
     receipts: Sequence[Any],
     unknown: Set[int],
     encodings: Mapping[int, Encoding],
     raw: NoBytes,
-) -> bool | None:
-    """Return whether receipts agree with receiptsRoot; None where it cannot be known.
-
-    An unknown type's receipt is tried as those of Ethereum's types. Else the node's bytes are
-    hashed, and what is known of a receipt has to be within them.
-    """
-    if _have_usual_root(header, receipts, encodings, may_be_malformed=bool(unknown)):
-        return True
+) -> Proof:
+    """Return what proves the receipts. An unknown type's receipt is tried as those of Ethereum's
+    types, then by the node's bytes. Raises Contradiction where they have another root."""
     root = data(header.receiptsRoot)
+    with suppress(*_MALFORMED if unknown else ()):
+        if list_root(encode_receipts(receipts, encodings)) == root:
+            return Proof.FIELDS
     leaves = raw.receipts()
     if leaves is None or len(leaves) != len(receipts) or list_root(leaves) != root:
-        return None if unknown else False
+        return _no_proof(unknown)
     with suppress(ValueError):  # an unknown type's receipt may be no RLP
-        return all(map(partial(_is_within, unknown, encodings), receipts, leaves))
-    return None if unknown else False
+        if all(map(partial(_is_within, unknown, encodings), receipts, leaves)):
+            return Proof.BYTES
+        raise Contradiction(RECEIPTS)
+    return _no_proof(unknown)
+
+
+def _proof_by_leaves(header: Any, leaves: Sequence[bytes], unknown: Set[int]) -> Proof:
+    """Return what proves receipts that are encoded already. Raises Contradiction."""
+    return Proof.FIELDS if list_root(leaves) == data(header.receiptsRoot) else _no_proof(unknown)
+
+
+def _no_proof(unknown: Set[int]) -> Proof:
+    """Raise Contradiction where the encodings of all receipts are known."""
+    if not unknown:
+        raise Contradiction(RECEIPTS)
+    return Proof.NONE
 
 
 def _is_within(
@@ -193,6 +185,25 @@ def _is_within(
         return False
     gas = bytes.fromhex(quantity_item(receipt.cumulativeGasUsed))
     return gas in strings_within(content) and all(encode_log(log) in leaf for log in receipt.logs)
+
+
+def _unproven_types(
+    transactions: Sequence[Any],
+    leaves: Sequence[bytes | None],
+    unknown: Set[int],
+    proof: Proof,
+    form: Form,
+) -> Iterator[str]:
+    """Yield what nothing proves of transactions of unknown types. Raises Contradiction where that
+    is all of them, and their chain's form does not name the type."""
+    if None in leaves or proof is Proof.NONE:
+        if unnamed := unknown - form.type_names.keys():
+            raise Contradiction(f"transactions of type {min(unnamed)}, {NO_BYTES}")
+        yield from (f"transactions of type {number}" for number in sorted(unknown))
+    yield from _fields_beyond_bytes(transactions, leaves, unknown)
+    if proof is Proof.BYTES:
+        for number in sorted(unknown):
+            yield f"status and price of transactions of type {number}"
 
 
 def _fields_beyond_bytes(
@@ -216,14 +227,25 @@ def _fields_beyond_bytes(
 
 
 def _contradicting_uncovered_fields(
-    pairs: Sequence[tuple[Any, Any]], receipts: Sequence[Any], base_fee: int, form: Form
+    transactions: Sequence[Any],
+    receipts: Sequence[Any],
+    unknown: Set[int],
+    base_fee: int,
+    form: Form,
 ) -> str:
     """Return which fields that no root covers contradict fields that determine them; "" if none.
-    `pairs` are the transactions of known types with their receipts, `receipts` are all."""
-    gas = [int(receipt.cumulativeGasUsed, 16) for receipt in receipts]
-    used = [after - before for before, after in pairwise([0, *gas])]
+    Of unknown types nothing is known that does."""
+    pairs = [*zip(transactions, receipts, strict=True)]
+    of_input = {hex(number) for number, own in form.encodings.items() if own.is_input}
+    if not all(_has_no_parties(*pair) for pair in pairs if pair[0].type in of_input):
+        return "parties of transactions without any"
+    if of_input or unknown:
+        left_out = of_input | {*map(hex, unknown)}
+        pairs = [pair for pair in pairs if hex(type_number(pair[0].type)) not in left_out]
     if any(_sender(transaction) != _sender(receipt) for transaction, receipt in pairs):
         return "senders of transactions and receipts"
+    gas = [int(receipt.cumulativeGasUsed, 16) for receipt in receipts]
+    used = [after - before for before, after in pairwise([0, *gas])]
     if [int(receipt.gasUsed, 16) for receipt in receipts] != used:
         return "gasUsed and cumulativeGasUsed"
     pays_in_tokens = form.pays_in_tokens is not None
@@ -243,6 +265,12 @@ def _has_no_parties(transaction: Any, receipt: Any) -> bool:
     numbers = (_sender(transaction), _sender(receipt), transaction.gas, transaction.value)
     has_recipient = transaction.to is not None or receipt.contractAddress is not None
     return not has_recipient and not any(int(number or "0x0", 16) for number in numbers)
+
+
+def _unproven_statuses(transactions: Sequence[Any], receipts: Sequence[Any]) -> Sequence[str]:
+    if None not in [receipt.status for receipt in receipts]:
+        return ()
+    return (STATUSES,) if any(map(_may_have_failed, transactions, receipts)) else ()
 
 
 def _may_have_failed(transaction: Any, receipt: Any) -> bool:

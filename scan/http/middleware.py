@@ -12,7 +12,7 @@ from concurrent.futures import Future
 from typing import Any
 
 from scan import VERSION
-from scan.database.connection import one_request
+from scan.database.connection import request_waits
 from scan.errors import ForeignForm, InvalidParameter, RateLimited, Unavailable
 from scan.http import compression
 from scan.http.cache_keys import CACHED_FOR_S, FILE_CACHED_FOR_S, cache_key
@@ -90,13 +90,14 @@ class Middleware:
             state = environ[REQUEST_STATE] = self._new_request_state(environ)
         logs.request_id.set(state.request_id)
         metrics.HTTP_BUSY.inc()
+        request_waits.begin(state.began)
         try:
-            with one_request():
-                response = self._advance(state, may_wait=True)
-                if response is None:
-                    return self._ask_flask(state, start_response)
-                return self._send(state, response, start_response)
+            response = self._advance(state, may_wait=True)
+            if response is None:
+                return self._ask_flask(state, start_response)
+            return self._send(state, response, start_response)
         finally:
+            request_waits.end()
             if state.reader is not None:
                 state.reader.end()
             metrics.HTTP_BUSY.dec()

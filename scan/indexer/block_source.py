@@ -108,6 +108,10 @@ class BlockSource:
 
         return read_again(self._node, read)
 
+    def rest_node(self) -> None:
+        """Ask the next node first for a while, where there is one."""
+        self._node.rest()
+
     def known_chain_id(self) -> int:
         """Return the chain id of the database, or else the one that the node gave first."""
         if self._chain_id is None:

@@ -44,12 +44,17 @@ class ForkFinder:
         shared block, and are then halved.
 
         Raises ForkTooDeep below the finality limit, and NodeError where the node's blocks after the
-        fork do not follow on it.
+        fork do not follow on it, or where the first of them is the indexed one: then a hash that
+        the node gave alone, without its block, was false.
         """
         fork = self._search(head, node_head)
-        proof = self._source.blocks(fork + 1, min(fork + PROOF_BLOCKS, node_head))
-        if not are_linked(self._hash_at(fork), [fetched.block for fetched in proof]):
+        fetched = self._source.blocks(fork + 1, min(fork + PROOF_BLOCKS, node_head))
+        proof = [one.block for one in fetched]
+        if not are_linked(self._hash_at(fork), proof):
             raise NodeError("the node serves blocks of several forks at once")
+        if proof[0].hash == self._hash_at(fork + 1):
+            self._source.rest_node()
+            raise NodeError(f"the node named another hash for block {fork + 1} than it has")
         return fork
 
     def _search(self, head: IndexedHead, node_head: int) -> int:

@@ -1,7 +1,7 @@
 """A page of a list: its window, its form, and the statement that serves a filter."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple, Self
 
@@ -100,10 +100,10 @@ def in_blocks(reader: Reader, window: Window) -> Window:
 
 def in_kept_blocks(reader: Reader, window: Window) -> Window:
     """Return in_blocks() within the blocks whose rows are kept."""
-    window = in_blocks(reader, window)
-    if reader.kept_from is None:
+    window, kept_from = in_blocks(reader, window), reader.kept_from
+    if kept_from is None:
         return window
-    return window._replace(block_from=max(window.block_from, reader.kept_from.number))
+    return window._replace(block_from=max(window.block_from, kept_from.number))
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,14 @@ class Page:
     position: int | None = field(default=None, kw_only=True)  # the ordinal in `next`
 
     @classmethod
-    def of_row(cls, reader: Reader, entity: str, traversal: Traversal, row: Row) -> Self:
+    def of_row(
+        cls,
+        reader: Reader,
+        entity: str,
+        traversal: Traversal,
+        row: Row,
+        kept_from: KeptFrom | None = None,
+    ) -> Self:
         """Return the page in the row of a statement with cursors; raises Reorganised."""
         data, count, total, position, newest, seen, *untraced_blocks = row
         require_same_chain(
@@ -135,9 +142,16 @@ class Page:
         )
         after = None if position is None else [position]
         following = traversal.next(after, read_reference(newest))
-        complete_from = reader.incomplete.get(entity)
-        ends: dict[str, Any] = {"position": position, "complete_from": complete_from}
-        return cls(data, count, total, following, *untraced_blocks, **ends)
+        return cls(
+            data,
+            count,
+            total,
+            following,
+            untraced_blocks[0] if untraced_blocks else None,
+            kept_from,
+            complete_from=reader.incomplete.get(entity),
+            position=position,
+        )
 
 
 def _position_at(traversal: Traversal, end: int) -> int:
@@ -200,8 +214,7 @@ def filtered_page(
         row = _ended(read(**bounds), end, window.direction)
         if len(reader.versions) > 1:  # the index changed in between
             row = read(**UNBOUNDED)
-    page = Page.of_row(reader, entity, traversal, row)
-    return replace(page, kept_from=reader.kept_from)
+    return Page.of_row(reader, entity, traversal, row, reader.kept_from)
 
 
 class End(NamedTuple):

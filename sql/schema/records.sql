@@ -37,7 +37,7 @@ LANGUAGE sql STABLE AS $$
         WHEN reason ^@ 'senders of ' OR reason ^@ 'hashes of ' OR reason ^@ 'statuses'
             OR reason ^@ 'fields of ' OR reason ^@ 'receipts without ' OR reason ^@ 'no transaction shows '
             OR reason ^@ 'status and price of ' OR reason ~ '^(nonce|value|to|input) of ' THEN '{}'
-        WHEN reason ^@ 'transactions and receipts, ' OR reason ^@ 'receipts and ' OR reason ^@ 'prices of blobs'
+        WHEN reason ^@ 'receipts and ' OR reason ^@ 'prices of blobs'
             THEN n.fees
         WHEN reason ^@ 'uncles' THEN ARRAY['size', 'miningReward']
         ELSE n.body || n.fees END AS block_fields,
@@ -50,7 +50,7 @@ LANGUAGE sql STABLE AS $$
         WHEN reason ^@ 'value of ' THEN ARRAY['value']
         WHEN reason ^@ 'to of ' THEN ARRAY['toAddress']
         WHEN reason ^@ 'input of ' THEN ARRAY['methodId']
-        WHEN reason ^@ 'transactions and receipts, ' OR reason ^@ 'receipts and ' THEN n.received
+        WHEN reason ^@ 'receipts and ' THEN n.received
         WHEN reason ^@ 'statuses' THEN CASE WHEN integer_text(t.gas_limit)::numeric = t.gas_used
             THEN ARRAY['status', 'contractAddress'] ELSE '{}' END
         WHEN reason ^@ 'fields of ' OR reason ^@ 'receipts without ' OR reason ^@ 'no transaction shows '

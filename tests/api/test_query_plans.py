@@ -370,8 +370,9 @@ def test_history_with_oneself_as_counterparty_is_read_by_its_index(seeded: Seede
     assert nothing["history"] == [] and outgoing.buffers <= itself.buffers
 
 
-def test_addresses_by_balance_are_read_from_their_index(seeded: Seeded) -> None:
+def test_addresses_by_balance_are_read_from_their_index(own_seeded_service: Explained) -> None:
     """Of so many that they are not counted; a deep page passes those before it, a cursor none."""
+    seeded = Seeded(own_seeded_service, {}, {})
     execute(
         seeded.url,
         "INSERT INTO addresses (address, first_seen, last_seen, transaction_count, sent_count,"

@@ -81,7 +81,7 @@ def constant(metrics: dict[str, float], *names: str) -> dict[str, str]:
     return {f"{name}{{{LABELS}}}": f"{metrics[name]:f}x120" for name in names if name in metrics}
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def database(postgres: Postgres, template: str) -> Iterator[tuple[str, Anvil]]:
     with Anvil() as anvil:
         anvil.send(anvil.accounts[0], anvil.accounts[1])

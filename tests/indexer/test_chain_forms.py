@@ -38,6 +38,7 @@ UNCHECKED = {
     "zksync": {"header and hash"},
     "polygon": {"a state sync"},
     "madhugiri": {"type 127"},
+    "unnamed": {"senders of transactions of type 80"},
 }
 
 COVERED_TYPES = {0, 2, 0x7B, 0x7D, 0x7E}

@@ -99,6 +99,8 @@ def test_no_lie_is_stored_unsaid_and_nothing_proven_is_called_unproven(
             different = [*differences(lying, honest, LIES[kind].tables)]
             assert not different, (seed, different, explain(lying, honest), liar.told)
             assert unproven_blocks(lying) == unproven_blocks(honest)
+            # No reader was told that a block was replaced: none was.
+            assert execute(url, "SELECT number FROM orphaned_blocks") == []
             told.update(liar.by_method)
     print(f"lies about {kind}: {told.total()}, by method: {dict(told)}")
     assert told.total() >= most

@@ -4,6 +4,7 @@ The chain has Sepolia's id. Blocks 1 to 3 are Prague's, 4 to 6 Amsterdam's, and 
 headers have two more fields, which end in another order than that of their names.
 """
 
+import json
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -24,7 +25,7 @@ from scan.indexer.block_source import BlockSource
 from tests.extensions.audit import auditing
 from tests.support.chain_forms.made_chain import HEADER_FIELDS, MadeChain, log, word
 from tests.support.chain_forms.others import ALICE, BOB, CAROL, GENESIS
-from tests.support.faulty_node import Fault, FaultyNode, altering
+from tests.support.faulty_node import Calls, Fault, FaultyNode, Forward, Reply, altering
 from tests.support.indexing import Indexing
 
 Json = dict[str, Any]
@@ -173,6 +174,21 @@ def test_bytes_prove_what_is_known_of_a_type_that_nobody_knows():
         node.fault = altered(5, type_, "eth_getBlockByNumber", "eth_getBlockReceipts")
         with pytest.raises(MalformedBlock, match="types of transactions and their hashes"):
             source.blocks(5, 5)
+
+
+def test_a_large_block_with_a_type_that_nobody_knows_is_as_proven_as_a_small_one():
+    """Its receipts are encoded one by one, and have no logs any more when they are compared."""
+
+    def with_spaces(calls: Calls, forward: Forward) -> Reply:
+        parts = ("eth_getBlockByNumber", "eth_getBlockReceipts")
+        is_large = any(c["method"] in parts and c["params"][0] == "0x5" for c in calls)
+        return Reply(raw=json.dumps(forward(calls)).encode() + b" " * (9 * 2**20 * is_large))
+
+    with served(made(frames=5), has_bytes=True) as node:
+        small = BlockSource(Node([node.url])).blocks(5, 5)
+        node.fault = with_spaces
+        assert BlockSource(Node([node.url])).blocks(5, 5) == small
+        assert small[0].block.unproven == "senders of transactions of type 6"
 
 
 MANY = {name: word(name) for name in ("deltaRoot", "betaRoot", "etaRoot", "gammaRoot")}

@@ -2,7 +2,6 @@
 
 import json
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from hashlib import md5
 from typing import Any
@@ -15,8 +14,8 @@ from scan.extensions.transaction_details.contract_abis import ContractAbis
 from scan.hex import to_hex
 from scan.http.services import Services
 from scan.parameters import BIGINT_MAX
-from tests.support.database import Postgres, execute
-from tests.support.explain import SMALL, Explained, ExplainingDatabase, explained
+from tests.support.database import execute
+from tests.support.explain import SMALL, Explained, ExplainingDatabase
 from tests.support.faulty_node import FaultyNode, every_result
 from tests.support.indexing import settings_for
 from tests.support.serving import NOWHERE
@@ -29,14 +28,8 @@ LARGEST = {
 
 
 @pytest.fixture(scope="module")
-def service(postgres: Postgres, seeded_template: str) -> Iterator[Explained]:
-    with postgres.cloned(seeded_template) as url, explained(url) as service:
-        yield service
-
-
-@pytest.fixture(scope="module")
-def url(service: Explained) -> str:
-    return service.url
+def service(seeded_service: Explained) -> Explained:
+    return seeded_service
 
 
 @pytest.fixture(scope="module")
@@ -168,8 +161,9 @@ def test_the_busiest_pool_and_token_are_read_in_bounds(
 
 
 def test_transfers_of_a_token_by_day_are_exact_and_cheap(
-    database: ExplainingDatabase, url: str, token: bytes
+    own_seeded_service: Explained, token: bytes
 ) -> None:
+    database, url = own_seeded_service.database, own_seeded_service.url
     days = {"2020-01-01": (0, 89), "2020-01-03": (90, 199), "2020-01-04": (200, 201)}
     days |= {"2020-01-07": (202, 300)}
     execute(url, "DELETE FROM daily_stats")
@@ -199,9 +193,7 @@ def test_transfers_of_a_token_by_day_are_exact_and_cheap(
     assert sum(counted.values()) > 0
 
 
-def test_a_pending_transaction_reads_little(
-    database: ExplainingDatabase, url: str, token: bytes
-) -> None:
+def test_a_pending_transaction_reads_little(service: Explained, token: bytes) -> None:
     """The node has it; the index has the names of its parties and what its call means."""
     sent = {
         **{"hash": "0x" + 64 * "7", "from": to_hex(token), "to": to_hex(token), "type": "0x2"},
@@ -210,7 +202,8 @@ def test_a_pending_transaction_reads_little(
     }
     with FaultyNode(NOWHERE) as node:
         node.fault = every_result(json.dumps(sent))
-        app = create_app(settings_for(url, node.url))
+        app = create_app(settings_for(service.url, node.url))
+        database = service.database
         served: Services = app.extensions["scan"]
         of_extensions = {**served.sources.of_extensions, ContractAbis: ContractAbis(database)}
         sources = replace(served.sources, database=database, of_extensions=of_extensions)
@@ -225,9 +218,8 @@ def test_a_pending_transaction_reads_little(
     assert sum(plan.buffers for plan in database.plans) <= 500
 
 
-def test_similar_code_and_creations_are_found_by_indexes(
-    database: ExplainingDatabase, url: str
-) -> None:
+def test_similar_code_and_creations_are_found_by_indexes(own_seeded_service: Explained) -> None:
+    database, url = own_seeded_service.database, own_seeded_service.url
     execute(
         url,
         "INSERT INTO verified_contracts (address, code_hash, match, contract_name, file_path,"
@@ -254,9 +246,10 @@ def test_similar_code_and_creations_are_found_by_indexes(
 
 
 def test_many_verifications_of_one_code_are_not_read_for_each_of_its_contracts(
-    database: ExplainingDatabase, url: str
+    own_seeded_service: Explained,
 ) -> None:
     """Whoever deploys a small contract often may verify all of them."""
+    database, url = own_seeded_service.database, own_seeded_service.url
     execute(
         url,
         "INSERT INTO contracts (address, block_number, code_hash)"

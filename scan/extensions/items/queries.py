@@ -3,7 +3,6 @@
 import re
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
 import orjson
@@ -153,8 +152,8 @@ def transfers(reader: Reader, token: bytes, token_id: int, window: Window) -> Pa
     _require_items(token_type)
     if total is None:
         raise _never_moved()
-    page = Page.of_row(reader, "token_transfers", traversal, (data, count, total, *edges))
-    return replace(page, kept_from=reader.kept_from)
+    row = data, count, total, *edges
+    return Page.of_row(reader, "token_transfers", traversal, row, reader.kept_from)
 
 
 def search_results(reader: Reader, text: str) -> Sequence[Mapping[str, Any]]:

@@ -16,7 +16,7 @@ from scan.hex import BadHex, data, quantity, to_hex
 
 log = logging.getLogger(__name__)
 
-READS = 4  # of uncles that do not agree with the header
+READS = 4  # of uncles that contradict the header, before the block is refused
 MAX_UNCLES = 16  # of a block; Ethereum has two at most
 UNCLES = "uncles, their number, and the block's size"
 
@@ -33,7 +33,7 @@ class BlockCompleter:
         """Return the block with its uncles and mining rewards.
 
         `header` is a struct. Where it does not match its hash, no uncles are read, as they could
-        not be checked. Raises NodeError.
+        not be checked. Raises NodeError, and MalformedBlock as headers() does.
         """
         if block.withdrawals or not is_mined(header):
             return block
@@ -52,7 +52,7 @@ class BlockCompleter:
 
     def headers(self, block: DecodedBlock, header: Any) -> Sequence[Any]:
         """Return the headers of the uncles, checked by sha3Uncles of the header; () where the node
-        does not offer uncles, or has other ones."""
+        does not offer uncles. Raises MalformedBlock where every node has other ones, NodeError."""
         count = len(header.uncles or ())
         if not count:
             return ()
@@ -75,8 +75,7 @@ class BlockCompleter:
                     _uncles_of(block, headers)
                     return headers
             self._node.rest()  # another node may have them right
-        log.warning("block %d is indexed without its uncles, which do not match it", block.number)
-        return ()
+        raise MalformedBlock(f"block {block.number} contradicts itself (uncles and sha3Uncles)")
 
 
 def completed(

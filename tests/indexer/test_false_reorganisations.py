@@ -1,0 +1,61 @@
+"""A hash that a node names without the block that has it takes nothing back: where the block itself
+is the indexed one, nothing was replaced, and no reader is told that anything was."""
+
+from typing import Any
+
+import pytest
+
+from scan.ethereum import retries
+from tests.support.anvil import Anvil
+from tests.support.database import execute
+from tests.support.faulty_node import FaultyNode, altering
+from tests.support.indexing import Indexing
+from tests.support.serving import wait_until
+from tests.support.table_digest import digest, fresh_digest
+
+BLOCKS = 6
+
+
+class FalseHashes:
+    """A Fault: headers of some blocks have another hash, `lies` times; whole blocks are right."""
+
+    def __init__(self, first: int, lies: int) -> None:
+        self.first, self.left = first, lies
+
+    def __call__(self, *request: Any) -> Any:
+        return altering(self._alter)(*request)
+
+    def _alter(self, call: dict[str, Any], answer: dict[str, Any]) -> None:
+        if call["method"] != "eth_getBlockByNumber" or call["params"][1]:
+            return
+        if self.left and int(call["params"][0], 16) >= self.first:
+            self.left -= 1
+            answer["result"]["hash"] = "0x" + "b" * 64
+
+
+@pytest.fixture
+def paid(anvil: Anvil) -> Anvil:
+    sender, recipient, *_ = anvil.accounts
+    for value in range(BLOCKS):
+        anvil.send(sender, recipient, value=value + 1)
+        anvil.mine()
+    return anvil
+
+
+@pytest.mark.parametrize(("first", "lies"), [(BLOCKS, 1), (2, 8)], ids=["head", "deep"])
+@pytest.mark.parametrize("has_another_node", [False, True])
+def test_a_false_hash_takes_no_block_back(
+    first, lies, has_another_node, paid, postgres, template, database_url, monkeypatch
+):
+    """Of the head alone, or of many blocks, which looks like a deep fork."""
+    monkeypatch.setattr(retries, "MAX_PAUSE_S", 0.05)
+    with FaultyNode(paid.url) as node:
+        urls = f"{node.url},{paid.url}" if has_another_node else node.url
+        with Indexing(database_url, urls, until=BLOCKS) as indexing:
+            node.fault = fault = FalseHashes(first, lies)
+            wait_until(lambda: fault.left < lies if has_another_node else fault.left == 0)
+            paid.send(paid.accounts[0], paid.accounts[1], value=77)
+            paid.mine()
+            indexing.wait_for(BLOCKS + 1)
+    assert execute(database_url, "SELECT number FROM orphaned_blocks") == []
+    assert digest(database_url) == fresh_digest(postgres, template, paid)
