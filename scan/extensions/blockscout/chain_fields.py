@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-from scan.ethereum.forms.form import BLOB_GAS
 from scan.extensions.blockscout.objects import Object
 
 # Blockscout's names of the OP Stack's fields, by those of a record's chainFields.
@@ -14,25 +13,20 @@ OF_OP_STACK = {
 }
 
 
-def chain_fields(record: Mapping[str, Any]) -> Object:
-    """Return the fields that a transaction's record has; prices of blobs are only in a single
-    transaction's."""
-    return {**_of_blobs(record), **_of_op_stack(record)}
+def chain_fields(record: Mapping[str, Any], context: Mapping[str, Any]) -> Object:
+    return {**_of_blobs(record, context), **_of_op_stack(record)}
 
 
-def _of_blobs(record: Mapping[str, Any]) -> Object:
-    hashes = record["blobVersionedHashes"]
-    if not hashes:
+def _of_blobs(record: Mapping[str, Any], context: Mapping[str, Any]) -> Object:
+    if not record["blobVersionedHashes"]:
         return {}
-    gas_used, fee = BLOB_GAS * len(hashes), record.get("feeParts", {}).get("blob")
-    fields = {
+    return {
         "max_fee_per_blob_gas": record["maxFeePerBlobGas"],
-        "blob_versioned_hashes": hashes,
-        "blob_gas_used": str(gas_used),
+        "blob_versioned_hashes": record["blobVersionedHashes"],
+        "blob_gas_used": context["blobGasUsed"],
+        "blob_gas_price": context["blobGasPrice"],
+        "burnt_blob_fee": context["blobFee"],
     }
-    if fee is not None:
-        fields |= {"blob_gas_price": str(int(fee) // gas_used), "burnt_blob_fee": fee}
-    return fields
 
 
 def _of_op_stack(record: Mapping[str, Any]) -> Object:

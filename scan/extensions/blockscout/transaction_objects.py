@@ -97,7 +97,7 @@ def transaction_object(
         "transaction_types": kinds,
         "authorization_list": [],
         "fhe_operations_count": 0,
-        **chain_fields(record),
+        **chain_fields(record, context),
         **({} if record["maxFeePerGas"] is not None else NO_FEE_PARTS),
     }
 

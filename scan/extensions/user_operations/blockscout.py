@@ -23,7 +23,6 @@ from scan.extensions.blockscout.lists import (
 from scan.extensions.blockscout.objects import renaming
 from scan.extensions.blockscout.routing import routes, text
 from scan.extensions.user_operations import queries as user_operations
-from scan.extensions.user_operations.calls import BundledOperation
 from scan.http.requests import reader
 from scan.http.responses import Response, json_value
 from scan.queries.pages import Page, Window
@@ -99,23 +98,15 @@ def _operation(record: Record, details: user_operations.UserOperationDetails) ->
         "block_hash": context["blockHash"],
         "bundle_index": bundle_index,
         "index": index,
-        "gas": _gas(details.operation),
-        "gas_price": str(int(record["fee"]) // max(int(record["gasUsed"]), 1)),
+        "gas": user_operations.gas_limit(details.operation),
+        "gas_price": user_operations.gas_price(record),
         "raw": None if details.operation is None else _raw(record, signed),
-        "user_logs_count": _log_count(record),
+        "user_logs_count": user_operations.log_count(record),
         "nonce": f"0x{int(record['nonce']):064x}",
         "entry_point_version": f"v{user_operations.version(record)}",
         "sponsor_type": "paymaster_sponsor" if record["paymaster"] else "wallet_deposit",
         "decoded_execute_call_data": call and call_object(call[1], call[0].input[:4]),
     }
-
-
-def _gas(operation: BundledOperation | None) -> str | None:
-    """Return the gas that an operation may take, without that of its paymaster."""
-    if operation is None:
-        return None
-    limits = operation.call_gas_limit, operation.verification_gas_limit
-    return str(sum(limits) + operation.pre_verification_gas)
 
 
 def _raw(record: Record, signed: Mapping[str, str]) -> dict[str, str]:
@@ -127,8 +118,3 @@ def _raw(record: Record, signed: Mapping[str, str]) -> dict[str, str]:
         "paymaster_and_data": signed["paymasterAndData"],
         "sender": checksummed(record["sender"]),
     }
-
-
-def _log_count(record: Record) -> int | None:
-    first = record["firstLogIndex"]
-    return None if first is None else record["logIndex"] - first

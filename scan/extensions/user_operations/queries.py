@@ -93,6 +93,25 @@ def version(record: Record) -> str:
     return ENTRY_POINTS[data(record["entryPoint"], 20)]
 
 
+def gas_limit(operation: BundledOperation | None) -> str | None:
+    """Return the gas that an operation may take, without that of its paymaster."""
+    if operation is None:
+        return None
+    limits = operation.call_gas_limit, operation.verification_gas_limit
+    return str(sum(limits) + operation.pre_verification_gas)
+
+
+def gas_price(record: Record) -> str:
+    """Return what was paid for a unit of gas."""
+    return str(int(record["fee"]) // max(int(record["gasUsed"]), 1))
+
+
+def log_count(record: Record) -> int | None:
+    """Return how many logs an operation's execution has; None where its first is not known."""
+    first = record["firstLogIndex"]
+    return None if first is None else int(record["logIndex"] - first)
+
+
 def details(reader: Reader, record: Record) -> UserOperationDetails:
     """Return the operation as its account signed it, with its calls and why it failed, decoded; the
     response is not cached where a retry may get more."""
