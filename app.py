@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from flask import Flask
 
-from scan import registry
+from scan import hooks, registry
 from scan.accounts.key_lookup import ApiKeyLookup
 from scan.accounts.key_usage import KeyUsage
 from scan.api import (
@@ -23,6 +23,7 @@ from scan.api import (
     webhooks,
 )
 from scan.api import query as query_api
+from scan.api.openapi import documentation
 from scan.contracts.account_state import AccountStates
 from scan.contracts.index_node import node_of_index
 from scan.contracts.read_calls import ReadCalls
@@ -55,6 +56,7 @@ from scan.settings import Settings
 from scan.verification.compiler_installer import CompilerInstaller
 from scan.verification.compiler_places import CompilerPlaces
 from scan.verification.creation_reader import CreationReader
+from scan.verification.equal_creations import EqualCreations
 from scan.verification.stored_bytes import StoredBytes
 from scan.verification.verifier import Verifier
 
@@ -107,8 +109,8 @@ def renew(app: Flask) -> None:
     while it serves, such as cached responses and rate-limit windows, is an object made here."""
     permanent: Permanent = app.extensions["scan.permanent"]
     app.extensions["scan"] = services = _services(permanent.settings, permanent.connections)
-    for make in registry.values("service", "service"):
-        service = make(services)
+    for part in registry.parts(hooks.Service):
+        service = part.make(services)
         services.sources.of_extensions[type(service)] = service
     index_version = IndexVersion(services.version_listener())
     indexed_block = IndexedBlock(services.reads, index_version, services.waiting_threads)
@@ -119,13 +121,17 @@ def renew(app: Flask) -> None:
 def _add_routes(app: Flask, settings: Settings) -> Sequence[Interface]:
     for module in (*OUTSIDE, *(PAGES if settings.pages else (root,))):
         app.register_blueprint(module.blueprint)
-    for blueprint in registry.collected("pages", "BLUEPRINTS") if settings.pages else ():
-        app.register_blueprint(blueprint)
-    of_api = [module.blueprint for module in BLUEPRINTS]
-    for blueprint in (*of_api, *registry.collected("api", "BLUEPRINTS")):
+    for pages in registry.parts(hooks.Pages) if settings.pages else ():
+        for blueprint in pages.blueprints:
+            app.register_blueprint(blueprint)
+    of_extensions = [
+        blueprint for part in registry.parts(hooks.Api) for blueprint in part.blueprints
+    ]
+    for blueprint in (*(module.blueprint for module in BLUEPRINTS), *of_extensions):
         app.register_blueprint(blueprint, url_prefix="/api/v1")
+    documentation.add_routes(app, settings.base_path)
     handle_errors(app)
-    return [i for module in registry.parts("interface") for i in module.register(app, settings)]
+    return [i for part in registry.parts(hooks.Interfaces) for i in part.register(app, settings)]
 
 
 def _connections(settings: Settings) -> Connections:
@@ -150,13 +156,14 @@ def _services(settings: Settings, connections: Connections) -> Services:
         ReadCalls(reads),
         transactions_read,
         FinalityReader(),
+        EqualCreations(writes, creations, waiting_threads),
         chain_id=ChainId(reads),
         first_block=FirstBlock(reads),
         index_state=IndexState(reads),
         traces=settings.traces,
         coin_symbol=settings.coin_symbol,
     )
-    return Services(
+    services = Services(
         settings,
         sources,
         writes,
@@ -172,6 +179,8 @@ def _services(settings: Settings, connections: Connections) -> Services:
         ),
         waiting_threads,
     )
+    services.verifier.on_stored.append(sources.equal_creations.request_all_of)
+    return services
 
 
 def _site(services: Services, indexed_block: IndexedBlock) -> Site | None:
@@ -204,7 +213,8 @@ def _middleware(app: Flask, permanent: Permanent, indexed_block: IndexedBlock) -
         pages,
         {
             *SERVICE_PATHS,
-            *registry.collected("interface", "OPEN_PATHS"),
+            *documentation.paths(),
+            *(path for part in registry.parts(hooks.Interfaces) for path in part.open_paths),
             *(() if pages is None else static_files.paths(settings.brand)),
         },
         app.url_map.bind("").allowed_methods,

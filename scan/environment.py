@@ -32,7 +32,7 @@ _FILE_PARAMETER = re.compile(
 _OWN_PATHS = {
     *("blocks", "contracts", "favicon.ico", "healthz", "keys", "live"),
     *("readyz", "token-transfers", "tokens", "trades", "txs", "watchlist", "webhooks"),
-    *("address/", "api/", "block/", "static/", "token/", "tx/"),
+    *("address/", "api/", "block/", "docs/", "static/", "token/", "tx/"),
 }
 _T = TypeVar("_T")
 

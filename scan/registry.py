@@ -1,26 +1,35 @@
 """The registry of extensions: capabilities in folders of scan/extensions/ that can be taken away.
 
 The core knows no extension by name: it asks here for the parts that they bring. The package of an
-extension declares it as EXTENSION. Its parts are modules (or packages) and folders of standard
-names, which scan/extensions/__init__.py lists, and a part is imported when it is first needed.
+extension declares it as EXTENSION. Its parts are modules and folders of standard names, in its
+folder or in folders in it, and a part is imported when it is first needed. scan/hooks.py has the
+contract of each module.
 
 `SCAN_EXTENSIONS` chooses among the folders. An extension that is off keeps its tables, so that the
 schema is the same and forks are taken back in them, too; but it writes no rows and serves nothing.
 """
 
 import os
-from collections.abc import Collection, Iterable, Mapping
+import re
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from dataclasses import fields
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar, cast
 
 from scan.errors import SettingError
+from scan.hooks import Part
 from scan.parameters import nearest
 
 FOLDER = Path(__file__).parent / "extensions"
+PACKAGE = "scan.extensions"
 VARIABLE = "SCAN_EXTENSIONS"
 ALL, NONE = "all", "none"
+_UNKNOWN_HOOK = re.compile(r"unexpected keyword argument '(\w+)'")
+_Part = TypeVar("_Part", bound=Part)
+_Key = TypeVar("_Key")
+_Value = TypeVar("_Value")
 RIGHT = "all, none, or names of extensions, separated by commas"
 
 
@@ -39,13 +48,17 @@ class Extension(NamedTuple):
 
 @cache
 def installed() -> Mapping[str, Extension]:
-    """Return the extensions whose folders are there, by name, those that others need first."""
+    """Return the extensions whose folders are there, by name, those that others need first. Raises
+    SettingError where one needs another that is not there."""
     names = sorted(path.parent.name for path in FOLDER.glob("*/__init__.py"))
-    declared = {name: import_module(_module(name)).EXTENSION for name in names}
+    declared = {name: import_module(f"{PACKAGE}.{name}").EXTENSION for name in names}
     ordered: dict[str, Extension] = {}
 
     def add(name: str) -> None:
         for needed in declared[name].needs if name not in ordered else ():
+            if needed not in declared:
+                reason = f"the extension {name} needs {needed}, whose folder is missing"
+                raise SettingError(VARIABLE, os.environ.get(VARIABLE, ""), reason)
             add(needed)
         ordered.setdefault(name, declared[name])
 
@@ -87,45 +100,74 @@ def _unknown(name: str) -> str:
     return f"no extension is called {name}; {advice}"
 
 
-@cache
-def parts(part: str, *, of_installed: bool = False) -> list[Any]:
-    """Return the modules of a name that the enabled extensions have, or all installed ones."""
-    names = installed() if of_installed else enabled()
-    return [import_module(_module(name, part)) for name in names if _has(name, part)]
+def by_extension(
+    contract: type[_Part], *, of_installed: bool = False
+) -> Sequence[tuple[str, _Part]]:
+    """Return the hooks of a part that the enabled extensions have, or all installed ones, each with
+    the name of the extension. Raises SettingError where a module breaks its part's contract."""
+    return _read(cast(Hashable, contract), of_installed)
 
 
-def merged(part: str, name: str, *, of_installed: bool = False) -> dict[Any, Any]:
-    """Return one mapping of those that the modules of a part have as `name`, if they do."""
-    modules = parts(part, of_installed=of_installed)
-    mappings: Iterable[Mapping[Any, Any]] = (getattr(module, name, {}) for module in modules)
+def parts(contract: type[_Part], *, of_installed: bool = False) -> list[_Part]:
+    """Return the hooks of a part, as by_extension() does."""
+    return [part for _, part in by_extension(contract, of_installed=of_installed)]
+
+
+def first(contract: type[_Part]) -> _Part | None:
+    """Return the hooks of the first extension that has a part; None where none has it."""
+    return next(iter(parts(contract)), None)
+
+
+def merged(mappings: Iterable[Mapping[_Key, _Value]]) -> dict[_Key, _Value]:
+    """Return one mapping of several."""
     return {key: value for mapping in mappings for key, value in mapping.items()}
 
 
-def collected(part: str, name: str) -> list[Any]:
-    """Return one list of the sequences that the modules of a part have as `name`, if they do."""
-    return [value for module in parts(part) for value in getattr(module, name, ())]
-
-
-def values(part: str, name: str) -> list[Any]:
-    """Return what the modules of a part have as `name`, of those that have it."""
-    return [getattr(module, name) for module in parts(part) if hasattr(module, name)]
-
-
-def first(part: str, name: str) -> Any | None:
-    """Return what the first module of a part has as `name`; None where none has it."""
-    return next(iter(values(part, name)), None)
-
-
-def has(part: str) -> bool:
+def has(contract: type[Part]) -> bool:
     """Return whether an enabled extension has a part, without importing it."""
-    return any(_has(name, part) for name in enabled())
+    return any(_modules(name, contract.module) for name in enabled())
+
+
+@cache  # which loses the type of what it returns
+def _read(contract: Any, of_installed: bool) -> Sequence[tuple[str, Any]]:
+    return [
+        (name, _hooks(module, contract))
+        for name in (installed() if of_installed else enabled())
+        for module in _modules(name, contract.module)
+    ]
+
+
+def _hooks(module: str, contract: type[_Part]) -> _Part:
+    try:
+        hooks = getattr(import_module(module), "HOOKS", None)
+    except TypeError as error:
+        if not str(error).startswith(f"{contract.__name__}.__init__() "):
+            raise
+        raise _broken(module, _with_nearest(str(error), contract)) from error
+    if not isinstance(hooks, contract):
+        raise _broken(module, f"HOOKS is no {contract.__name__}")
+    return hooks
+
+
+def _broken(module: str, reason: str) -> SettingError:
+    _, _, extension, *names = module.split(".")
+    reason = f"{'/'.join(names)}.py of the extension {extension} is wrong: {reason}"
+    return SettingError(VARIABLE, os.environ.get(VARIABLE, ""), reason)
+
+
+def _with_nearest(text: str, contract: type[Part]) -> str:
+    """Return what Python says of the arguments of a contract, and the known name that is near."""
+    if unknown := _UNKNOWN_HOOK.search(text):
+        similar = nearest(unknown[1], [field.name for field in fields(contract)])
+        return f"it has no hook {unknown[1]}{f'; did you mean {similar}?' if similar else ''}"
+    return text.partition(" ")[2]
 
 
 def folders(name: str, *, of_enabled: bool = False) -> list[Path]:
     """Return the folders or files of a name in those of the installed extensions, or of the
     enabled ones."""
-    paths = [FOLDER / extension / name for extension in (enabled() if of_enabled else installed())]
-    return [path for path in paths if path.exists()]
+    extensions = enabled() if of_enabled else installed()
+    return [path for extension in extensions for path in _paths(extension, name)]
 
 
 def reserved_paths() -> frozenset[str]:
@@ -138,9 +180,10 @@ def commands() -> dict[str, tuple[str, str]]:
     """Return the subcommands of the enabled extensions by name, each with its line in the help and
     its module."""
     return {
-        name: (text, _module(extension, f"{name.replace('-', '_')}_command"))
+        name: (text, module)
         for extension in enabled()
         for name, text in installed()[extension].commands.items()
+        for module in _modules(extension, f"{name.replace('-', '_')}_command")
     }
 
 
@@ -150,10 +193,13 @@ def off(what: str, extension: str) -> SettingError:
     return SettingError(VARIABLE, os.environ.get(VARIABLE, ""), reason)
 
 
-def _module(*names: str) -> str:
-    return ".".join(("scan", "extensions", *names))
+@cache
+def _modules(extension: str, name: str) -> Sequence[str]:
+    """Return the modules of a name in the folder of an extension, and in the folders in it."""
+    relative = [path.relative_to(FOLDER) for path in _paths(extension, f"{name}.py")]
+    return [".".join((PACKAGE, *path.with_suffix("").parts)) for path in relative]
 
 
-def _has(extension: str, part: str) -> bool:
-    folder = FOLDER / extension
-    return (folder / f"{part}.py").exists() or (folder / part / "__init__.py").exists()
+def _paths(extension: str, name: str) -> Sequence[Path]:
+    own = FOLDER / extension
+    return [path for path in (own / name, *sorted(own.glob(f"*/{name}"))) if path.exists()]

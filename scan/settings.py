@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from scan import registry
+from scan import hooks, registry
 from scan.brand import UNBRANDED, Brand
 from scan.environment import (
     Kind,
@@ -84,7 +84,7 @@ def _keep(text: str) -> Keep | None:
     digits = text.removesuffix(" blocks")
     is_days = digits == text
     number = integer(0, 100_000 if is_days else 10**12).parse(digits)
-    require(not number or registry.has("maintenance"), "no extension that is on removes rows")
+    require(not number or registry.has(hooks.Maintenance), "no extension that is on removes rows")
     if not number:
         return None
     return Keep(None, number * 86_400) if is_days else Keep(number, None)
@@ -126,6 +126,7 @@ class Settings:
     rate_limit_pages: str = setting("SCAN_RATE_LIMIT_PAGES", rate, "120/minute", "HTML pages per client address")
     rate_limit_files: str = setting("SCAN_RATE_LIMIT_FILES", rate, "30/hour", "lists as files per client address")
     rate_limit_storage: str = setting("SCAN_RATE_LIMIT_STORAGE", storage_url, "memory://", "`redis://host:6379` shares limits between hosts")
+    rate_limit_when_storage_is_lost: str = setting("SCAN_RATE_LIMIT_WHEN_STORAGE_IS_LOST", one_of("refuse", "local"), "refuse", "without Redis: `refuse` returns 503, `local` counts in each process")
     max_lag_blocks: int = setting("SCAN_MAX_LAG_BLOCKS", integer(0, 1_000_000_000), "30", "`/readyz` is 503 when the replica is further behind")
     trusted_proxies: int = setting("SCAN_TRUSTED_PROXIES", integer(0, 100), "0", "number of proxies in front that set `X-Forwarded-For`")
     owner_auth: str = setting("SCAN_OWNER_AUTH", one_of("claimed", "always", "never"), "claimed", "when webhooks need a key of their owner: `claimed` (once there was one), `always`, `never`")
@@ -173,8 +174,8 @@ class Settings:
             raise SettingError("SCAN_UNMATCHED_BLOCKS", text, reason)
         registry.chosen(environ)  # raises SettingError
         own = {
-            module.Settings: module.Settings(**read_variables(module.Settings, environ))
-            for module in registry.parts("settings")
+            part.declared: part.declared(**read_variables(part.declared, environ))
+            for part in registry.parts(hooks.OwnSettings)
         }
         settings = Settings(
             **read_variables(Settings, environ),
@@ -193,7 +194,7 @@ class Settings:
 
 def declarations() -> list[type[Any]]:
     """Return what declares settings: the core and extensions."""
-    of_extensions = [module.Settings for module in registry.parts("settings", of_installed=True)]
+    of_extensions = [p.declared for p in registry.parts(hooks.OwnSettings, of_installed=True)]
     return [Settings, *of_extensions]
 
 
@@ -207,12 +208,11 @@ def _known() -> set[str]:
 
 def unread_variables(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
     """Return the variables that are given and not read, each with the reason."""
-    enabled = registry.parts("settings")
     of_extensions = {
-        variable.name: f"is of the extension {module.__name__.split('.')[-2]}, which is off"
-        for module in registry.parts("settings", of_installed=True)
-        if module not in enabled
-        for _, variable in variables(module.Settings)
+        variable.name: f"is of the extension {name}, which is off"
+        for name, part in registry.by_extension(hooks.OwnSettings, of_installed=True)
+        if name not in registry.enabled()
+        for _, variable in variables(part.declared)
     }
     unknown = {
         name: _unknown(name)

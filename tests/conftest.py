@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Generator, Iterator
 from contextlib import suppress
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -421,11 +422,13 @@ def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="session", autouse=True)
 def patience() -> Iterator[None]:
-    """What a response says of an account's state, and which requests a node receives, does not
-    follow from how busy the machine is."""
+    """What a response says of an account's state and of the length of a list, and which requests a
+    node receives, does not follow from how busy the machine is."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(account_state, "TIMEOUT_S", 2.5)  # instead of 0.5
         patch.setattr(served_chain, "CHECK_AGAIN_S", 600.0)  # instead of 5
+        if find_spec("scan.extensions.logs"):
+            patch.setattr("scan.extensions.logs.node_logs.COUNT_S", 30.0)  # instead of 2
         yield
 
 

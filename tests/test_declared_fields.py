@@ -6,18 +6,18 @@ from pathlib import Path
 import pytest
 
 from scan import registry
+from scan.api.openapi import declarations
+from scan.api.openapi.declarations import declared
+from scan.api.openapi.filters import TABLE
 from scan.database.lists import _entity, all_lists, of_kind
 from scan.database.lists_table import read_table
 from scan.database.migrations import read_schema
 from scan.database.statements import result_columns, tables_of
 from scan.ethereum.blocks import BLOCK_COLUMNS, TRANSACTION_COLUMNS
 from scan.ethereum.column_types import Column
-from scan.extensions.openapi import declarations
-from scan.extensions.openapi.declarations import declared
-from scan.extensions.openapi.filters import TABLE
 from scan.queries.filters import PARSERS
-from tests.extensions.audit.test_columns import KEYS as KEYS_OF_TABLES
-from tests.extensions.audit.test_columns import NOT_COMPARED
+from tests.audit.test_columns import KEYS as KEYS_OF_TABLES
+from tests.audit.test_columns import NOT_COMPARED
 from tests.support.tables_document import names_of
 
 pytestmark = pytest.mark.check

@@ -4,10 +4,10 @@ import re
 
 import pytest
 
+from scan.audit.node_comparison import ENTITIES
 from scan.database.lists import all_entities
 from scan.database.migrations import read_schema
 from scan.database.statements import read_texts, tables_of
-from scan.extensions.audit.node_comparison import ENTITIES
 from scan.extensions.bulk.block_columns import SPOOLED
 from scan.extensions.bulk.loading import COPY
 from scan.extensions.bulk.range_files import SELECTED
@@ -57,7 +57,7 @@ def places_without_rows(table: str, created: str) -> list[str]:
             table in UNNUMBERED and f'"{table}": ' not in made,
         f"sql/indexer/blocks_unwind.sql.j2: the unwinding of {table}":
             not re.search(rf"FROM {table}\b", texts["indexer/blocks_unwind"]),
-        f"ENTITIES of scan/extensions/audit/node_comparison.py, or its _get_rows: {table}":
+        f"ENTITIES of scan/audit/node_comparison.py, or its _get_rows: {table}":
             not re.search(rf"\bFROM {table}\b", read_by_audit),
     }  # fmt: skip
     return [place for place, is_missing in missing.items() if is_missing]

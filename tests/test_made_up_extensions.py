@@ -21,7 +21,7 @@ INDEX_AND_ASK = """
 import json, sys
 from app import create_app
 from scan.database import migrations
-from tests.extensions.audit import auditing
+from tests.support import auditing
 from tests.support.indexing import Indexing, settings_for
 url, node, head, *paths = sys.argv[1:]
 settings = settings_for(url, node)

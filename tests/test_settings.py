@@ -208,7 +208,7 @@ def test_a_removed_setting_is_refused():
     ("text", "reason"),
     [
         ("etherscann", "no extension is called etherscann; did you mean etherscan?"),
-        ("audit,", "a name is empty"),
+        ("exports,", "a name is empty"),
         ("none,mcp", "none stands alone"),
         ("mcp,all", "all stands alone"),
         ("qqqqqq", "no extension is called qqqqqq; there are addresses_by_balance, approvals,"),
@@ -281,7 +281,7 @@ def test_a_malformed_setting_stops_every_command(tmp_path, command):
 
 
 def test_gunicorn_without_scan_serve_names_wrong_settings_too(tmp_path):
-    for name, text in (("PORT", "http"), ("SCAN_EXTENSIONS", "audit,")):
+    for name, text in (("PORT", "http"), ("SCAN_EXTENSIONS", "exports,")):
         command = ("gunicorn", "--config", ROOT / "gunicorn.conf.py", "app:create_app()")
         ended = started(*command, environ={name: text})
         assert (ended.returncode, ended.stderr.count("\n")) == (1, 1)

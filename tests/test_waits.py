@@ -23,7 +23,6 @@ OF_NODE = {
     "scan.contracts.index_node": "makes it, for the gateway",
     GATEWAY: "the door",
     "scan.ethereum.client": "the node",
-    "scan.extensions.ipc.node_sockets": "a connection of the node's client",
     "scan.ethereum.fork_schedule": "beside the rows of blocks, for the indexer",
 }
 # Sessions with the node, each with the client that its places are counted for.
@@ -37,7 +36,7 @@ OWN_THREADS = {
     ("scan.accounts.key_usage", "_run"),
     ("scan.database.deadlines", "_watch"),
     ("scan.extensions.item_media.document_queue", "take"),
-    ("scan.extensions.shared_limits.storage_health", "_probe"),
+    ("scan.rate_limits.storage_health", "_probe"),
     ("scan.extensions.streams.broadcaster", "_run"),
     ("scan.extensions.streams.broadcaster", "_wait"),
     ("scan.extensions.verification_jobs.job_runner", "_run"),
@@ -53,7 +52,7 @@ WAITS = {
     ("scan.extensions.verification_jobs.jobs", "_wait_until"): "in a place",
     ("scan.extensions.etherscan.verification", "verification_status"): "VerificationJobs.wait()",
     ("scan.extensions.sourcify.blueprint", "get_verification"): "VerificationJobs.wait()",
-    ("scan.extensions.equal_creations.contract_comparison", "request"): "in a place",
+    ("scan.verification.equal_creations", "request"): "in a place",
     ("scan.http.indexed_block", "wait_for"): "in a place",
     ("scan.http.middleware", "_wait_for_block"): "IndexedBlock.wait_for()",
     ("scan.outbound.urls", "resolve"): "in a place, or in a thread of the deliverer",
@@ -61,8 +60,8 @@ WAITS = {
     ("scan.verification.compiler_installer", "compiler"): "in a place, among those admitted",
     ("scan.verification.sandbox", "_wait"): "a running place",
     ("scan.verification.sandbox", "end_session"): "a process that is killed",
-    ("scan.extensions.shared_limits.redis_windows", "charge"): "within Redis's time-out",
-    ("scan.extensions.shared_limits.redis_windows", "peek"): "within Redis's time-out",
+    ("scan.rate_limits.redis_windows", "charge"): "within Redis's time-out",
+    ("scan.rate_limits.redis_windows", "peek"): "within Redis's time-out",
     ("scan.server.worker", "_flask_ran"): "nothing: the future is done",
     ("scan.database.migrations", "_retry_while_locked"): "a command",
 }
@@ -71,7 +70,7 @@ WAITING = {"wait", "wait_for", "result", "sleep", "acquire"}
 SPEAKS = {
     ("scan.ethereum.transport", "_session"): "the node",
     ("scan.outbound.urls", "lookup"): "resolve()",
-    ("scan.extensions.documents.document_fetcher", "_request"): "threads of queues and of prices",
+    ("scan.outbound.document_fetcher", "_request"): "threads of queues and of prices",
     ("scan.extensions.contract_import.source_client", "__init__"): "a command",
     ("scan.verification.compiler_install", "_probe"): "in a place, among those admitted",
     ("scan.verification.compiler_install", "_finish"): "in a place, among those admitted",

@@ -2,7 +2,7 @@
 
 from flask import Blueprint
 
-from scan import VERSION, registry
+from scan import VERSION
 from scan.http.responses import Response, json_value
 from scan.http.services import services
 
@@ -12,15 +12,12 @@ blueprint = Blueprint("root", __name__)
 @blueprint.get("/")
 def root() -> Response:
     base_path = services().settings.base_path
-    documents = {
-        "documentation": f"{base_path}/docs/",
-        "openapi": f"{base_path}/api/v1/openapi.json",
-    }
     return json_value(
         {
             "name": "Scan",
             "version": VERSION,
-            **(documents if registry.has("documentation") else {}),
+            "documentation": f"{base_path}/docs/",
+            "openapi": f"{base_path}/api/v1/openapi.json",
             "status": f"{base_path}/readyz",
         }
     )

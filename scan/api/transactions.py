@@ -6,6 +6,7 @@ import orjson
 from flask import Blueprint
 
 from scan import parameters, registry
+from scan.hooks import Api
 from scan.http.list_responses import entity_list
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import Response, json_body
@@ -30,8 +31,8 @@ def get_transaction(transaction_hash: str) -> Response:
     """Return a transaction's record, with fields of extensions."""
     indexed, record = indexed_transaction(transaction_hash)
     more: dict[str, Any] = {}
-    for fields in registry.values("api", "transaction_fields"):
-        more |= fields(indexed)
+    for part in registry.parts(Api):
+        more |= part.transaction_fields(indexed)
     return json_body(record.encode()[:-1] + (b"," + orjson.dumps(more)[1:] if more else b"}"))
 
 

@@ -39,6 +39,8 @@ COMMANDS = {
     "serve": "run only the HTTP API",
     "index": "run only the indexer",
     "deliver": "run only webhook deliveries",
+    "audit": "recompute all derived values and compare them; exits 1 if something differs",
+    "key": "manage API keys",
     "migrate": "update the database schema; every start does this too",
     "backup": "write the database that `scan run` brings to a file, also while it runs",
     "restore": "make that database from a file of `scan backup`, in a new SCAN_DATA_DIR",

@@ -5,7 +5,7 @@ import gc
 import threading
 from functools import partial
 
-from scan import registry
+from scan import hooks, registry
 from scan.commands.arguments import add_metrics_port
 from scan.commands.listening_address import serve_metrics
 from scan.commands.startup import on_stop_signals, prepare_database, require_database, require_node
@@ -36,12 +36,12 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     database = Database(
         settings.database_url, statement_timeout_ms=0, name="scan-indexer", session=SESSION
     )
-    for run_beside in registry.values("indexing", "run_beside"):
-        threading.Thread(target=run_beside, args=(settings, stop), daemon=True).start()
+    for beside in registry.parts(hooks.Indexing):
+        threading.Thread(target=beside.run, args=(settings, stop), daemon=True).start()
     node = node_of_index(settings)
-    fill = None
-    if settings.bulk_backfill_blocks is not None:
-        fill = registry.first("automatic_backfill", "run")
-    backfill = None if fill is None else partial(fill, settings, stop)
+    backfill = None
+    part = registry.first(hooks.AutomaticBackfill)
+    if part is not None and settings.bulk_backfill_blocks is not None:
+        backfill = partial(part.run, settings, stop)
     Follower(settings, database, node, stop, backfill).run()
     return 0

@@ -11,7 +11,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from scan import registry
+from scan import hooks, registry
+from scan.commands import chain_watch
+from scan.commands.chain_watch import database_name
 from scan.commands.child_process import ChildProcess, stop_all
 from scan.commands.listening_address import require_free_port
 from scan.commands.service_client import NoResponse, send
@@ -19,7 +21,6 @@ from scan.commands.startup import DATABASE_FILE, on_stop_signals, prepare_databa
 from scan.database.embedded import EmbeddedPostgres, StartFailed, StillStarting
 from scan.errors import SettingError
 from scan.ethereum.client import HistoryPruned, Node, NodeError
-from scan.ethereum.served_chain import ChainIdentity
 from scan.http import own_machine
 from scan.indexer.block_source import BlockSource
 from scan.indexer.chain_identity import read_identity
@@ -58,22 +59,24 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
             option, dest=name, metavar=example, action=_SetByVariable, help=argparse.SUPPRESS
         )
     source = command.add_mutually_exclusive_group()
-    for module in registry.parts("run_option"):
-        source.add_argument(module.OPTION, metavar="FILE", type=Path, help=module.HELP)
+    for part in registry.parts(hooks.RunOption):
+        of_file = part.of_file
+        source.add_argument(of_file.name, metavar="FILE", type=Path, help=of_file.help)
 
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
     """Run everything on one machine, and return the exit code."""
-    for module in registry.parts("run_option"):
-        file = getattr(options, module.OPTION.lstrip("-"))
+    parts = registry.parts(hooks.RunOption)
+    for part in parts:
+        file = getattr(options, part.of_file.name.lstrip("-"))
         if file is not None:
-            return int(module.run(settings, file))
+            return part.of_file.run(settings, file)
     if settings.rpc_urls:
         return run_chain(settings)
-    run_demo = registry.first("run_option", "run_demo")
-    if run_demo is None:
-        raise SettingError("RPC_URL", "", "must be set: no extension brings a demo chain")
-    return int(run_demo(settings))
+    for part in parts:
+        if part.run_demo is not None:
+            return part.run_demo(settings)
+    raise SettingError("RPC_URL", "", "must be set: no extension brings a demo chain")
 
 
 def run_chain(settings: Settings, own_node: OwnNode | None = None) -> int:
@@ -164,12 +167,6 @@ def _database_of_chain(
     return ""
 
 
-def database_name(chain: ChainIdentity) -> str:
-    """Return the name of a chain's database, with the genesis hash: chains with the same id differ
-    in it."""
-    return f"scan_{chain.chain_id}_{chain.genesis_hash[:4].hex()}"
-
-
 def _follow_chain(
     settings: Settings,
     postgres: EmbeddedPostgres,
@@ -177,8 +174,7 @@ def _follow_chain(
     stop: threading.Event,
     own_node: OwnNode | None,
 ) -> None:
-    """Run indexer and API until stopped, or until an extension sees that the node serves another
-    chain."""
+    """Run indexer and API until stopped, or until the node serves another chain."""
     url = postgres.database_url(name)
     read_url = settings.read_database_url or url
     settings = replace(settings, database_url=url, read_database_url=read_url)
@@ -187,8 +183,7 @@ def _follow_chain(
         return _run_children(settings, stop, postgres, own_node=own_node)
     settings = replace(settings, sources_dir=settings.data_dir / "sources")
     over = threading.Event()
-    for watch in registry.values("chain_watch", "watch"):
-        threading.Thread(target=watch, args=(settings, name, over), daemon=True).start()
+    threading.Thread(target=chain_watch.watch, args=(settings, name, over), daemon=True).start()
     try:
         _run_children(settings, stop, postgres, over)
     finally:

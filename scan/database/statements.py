@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from psycopg2.extensions import AsIs
 
+from scan import registry
 from scan.database.lists import (
     all_credit_types,
     all_entities,
@@ -33,7 +34,7 @@ from scan.database.lists import (
     ways_into_lists,
 )
 from scan.database.lists_table import fragments
-from scan.registry import folders, merged
+from scan.hooks import SqlValues
 from scan.settings import ROOT
 
 FOLDER = ROOT / "sql"
@@ -88,7 +89,7 @@ def read_texts(folder: Path = FOLDER) -> Iterator[tuple[str, str]]:
 @functools.cache
 def all_folders() -> tuple[Path, ...]:
     """Return the folders with statements: the core's and those of all installed extensions."""
-    return (FOLDER, *folders("sql"))
+    return (FOLDER, *registry.folders("sql"))
 
 
 def render(template: str, **values: object) -> str:
@@ -119,7 +120,9 @@ def _environment() -> Environment:
         "ways_counted_in": ways_counted_in,
         "ways_into_lists": ways_into_lists,
     }
-    environment.globals |= merged("sql_values", "VALUES", of_installed=True)
+    environment.globals |= registry.merged(
+        part.values for part in registry.parts(SqlValues, of_installed=True)
+    )
     return environment
 
 

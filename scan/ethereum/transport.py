@@ -18,7 +18,6 @@ from requests.adapters import HTTPAdapter
 from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.connectionpool import HTTPConnectionPool, HTTPSConnectionPool
 
-from scan import registry
 from scan.ethereum.node_errors import (
     AnswerTooLarge,
     BatchRefused,
@@ -27,6 +26,7 @@ from scan.ethereum.node_errors import (
     TimedOut,
     too_large,
 )
+from scan.ethereum.node_sockets import NodeSockets
 
 CONNECT_TIMEOUT_S = 3.0
 MAX_RETRY_AFTER_S = 300.0
@@ -67,8 +67,7 @@ class Transport:
     def __init__(self, ca_bundle: str) -> None:
         self._ca_bundle = ca_bundle
         self._local = threading.local()
-        sockets = registry.first("node_sockets", "NodeSockets")
-        self._sockets = None if sockets is None else sockets()
+        self._sockets = NodeSockets(note_connection)
 
     @property
     def waited_s(self) -> float:
@@ -130,12 +129,9 @@ class Transport:
     def _post_to_socket(
         self, path: str, body: bytes, ends_at: float, most_bytes: int
     ) -> tuple[Any, int]:
-        if self._sockets is None:
-            raise NodeError("no extension reads IPC sockets: give the node's URL")
-        answer: tuple[Any, int] = self._sockets.post(
+        return self._sockets.post(
             path, body, ends_at, most_bytes, lambda text: _json(text, most_bytes)
         )
-        return answer
 
     def _session(self) -> requests.Session:
         session: requests.Session | None = getattr(self._local, "session", None)

@@ -10,7 +10,7 @@ from flask.sessions import NullSession, SessionInterface
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound, RequestEntityTooLarge
 from werkzeug.routing import MapAdapter, Rule
 
-from scan import errors, registry
+from scan import errors
 from scan.cached_values import cached_property
 from scan.http.nearest_path import nearest_path
 from scan.http.request_state import request_state_of
@@ -119,8 +119,7 @@ def _nothing_at(path: str) -> str:
     paths = [rule.rule for rule in rules if not rule.endpoint.startswith("pages_")]
     nearest = nearest_path(path, paths)
     if nearest is None:
-        lists = "; /docs/ lists all endpoints" if registry.has("documentation") else ""
-        return f"Not found{lists}."
+        return "Not found; /docs/ lists all endpoints."
     return f"Not found; the nearest path is {nearest}."
 
 

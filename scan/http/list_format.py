@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from enum import Enum
 
 from scan import parameters, registry
+from scan.hooks import ListFiles
 
 
 class Format(Enum):
@@ -16,7 +17,7 @@ JSON_TYPE = "application/json"
 PARAMETER = "format"
 JSON = "json"
 # Lists are pages of JSON alone where no extension writes files.
-HAS_FILES = registry.has("list_files")
+HAS_FILES = registry.has(ListFiles)
 FORMATS = (JSON, *(file.value for file in Format if HAS_FILES))
 
 

@@ -7,6 +7,7 @@ from flask import request
 from scan import parameters, registry
 from scan.database.lists import all_entities
 from scan.errors import InvalidParameter
+from scan.hooks import ListFiles
 from scan.http.list_format import PARAMETER, file_format
 from scan.http.list_pages import PAGED, list_body, window_of
 from scan.http.requests import query_arguments, reader
@@ -58,9 +59,6 @@ def list_response(
     for paged in ("page", "limit"):
         if paged in arguments:
             raise InvalidParameter(f"A file is the whole list; leave out {paged}.", field=paged)
-    [files] = registry.parts("list_files")
+    [files] = registry.parts(ListFiles)
     window = window_of(arguments, direction)
-    response: Response = files.send(
-        kind or name, read_for_file or read, chosen, window, arguments, own
-    )
-    return response
+    return files.send(kind or name, read_for_file or read, chosen, window, arguments, own)

@@ -85,9 +85,9 @@ class Middleware:
 
     def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
         """Make the response in a thread, which may wait."""
-        state: RequestState | None = environ.get(REQUEST_STATE)
-        if state is None:
-            state = environ[REQUEST_STATE] = self._new_request_state(environ)
+        if REQUEST_STATE not in environ:
+            environ[REQUEST_STATE] = self._new_request_state(environ)
+        state: RequestState = environ[REQUEST_STATE]
         logs.request_id.set(state.request_id)
         metrics.HTTP_BUSY.inc()
         request_waits.begin(state.began)
@@ -140,8 +140,7 @@ class Middleware:
         return self._send(state, response, start_response, is_in_loop=True)
 
     def _advance(self, state: RequestState, *, may_wait: bool) -> WsgiResponse | None:
-        if state.steps is None:
-            state.steps = self._steps(state)
+        state.steps = state.steps or self._steps(state)
         return advance(state, self._rate_limit.store, may_wait=may_wait)
 
     def _steps(self, state: RequestState) -> Steps:

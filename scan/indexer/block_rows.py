@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from scan import registry
+from scan import hooks, registry
 from scan.database import copy_rows
 from scan.ethereum.blocks import (
     BLOCK_COLUMNS,
@@ -45,8 +45,12 @@ GREGORIAN_CYCLE_S = 12_622_780_800  # 400 years repeat exactly
 
 
 # Tables of extensions, and those of extensions that are on, of which rows are written.
-TABLES: Mapping[str, SparseTable] = registry.merged("rows", "TABLES", of_installed=True)
-WRITTEN: Mapping[str, SparseTable] = registry.merged("rows", "TABLES")
+TABLES: Mapping[str, SparseTable] = registry.merged(
+    rows.tables for rows in registry.parts(hooks.Rows, of_installed=True)
+)
+WRITTEN: Mapping[str, SparseTable] = registry.merged(
+    rows.tables for rows in registry.parts(hooks.Rows)
+)
 # The columns of a row's text; the writer prepends the ordinal.
 TRANSACTION_COLUMNS = ("block_number", *DecodedTransaction._fields)
 INTERNAL_TRANSFER_COLUMNS = ("block_number", *InternalTransfer._fields)

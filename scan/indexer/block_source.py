@@ -13,6 +13,7 @@ from scan.ethereum.blocks import BlockJson, DecodedBlock, MalformedBlock, read_j
 from scan.ethereum.client import Call, HistoryPruned, Node, NodeError
 from scan.ethereum.forms.matching import FORM_OF_CHAIN
 from scan.hex import quantity
+from scan.hooks import BlockCompletion
 from scan.indexer import pruned_history
 from scan.indexer.block_answers import (
     READS,
@@ -82,8 +83,8 @@ class BlockSource:
         self._known_reasons: set[str] = set()  # why blocks so far are not proven
         self._large_lock = threading.Lock()  # large responses are read and decoded one at a time
         self._traces = make_trace_reader(node, self._large_lock, traces=traces)
-        completers = registry.values("block_completion", "BlockCompleter")
-        self._completers = [completer(node, self.known_chain_id) for completer in completers]
+        parts = registry.parts(BlockCompletion)
+        self._completers = [part.completer(node, self.known_chain_id) for part in parts]
 
     @property
     def can_trace(self) -> bool:

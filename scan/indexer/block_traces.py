@@ -1,6 +1,6 @@
 """What contracts created and moved inside a block's transactions, as far as it is known.
 
-An extension reads it from the node's traces: NodeTraceReader in its block_traces.py.
+An extension reads it from the node's traces.
 """
 
 import threading
@@ -10,6 +10,7 @@ from scan import registry
 from scan.ethereum.blocks import DecodedBlock
 from scan.ethereum.client import Node
 from scan.ethereum.internal_transfers import InternalTransfer
+from scan.hooks import BlockTraces
 
 TRACE_ATTEMPTS = 3  # after which a block that the node fails to trace is returned without traces
 
@@ -53,8 +54,8 @@ class TraceReader:
 def make_trace_reader(node: Node, large_lock: threading.Lock, *, traces: str) -> TraceReader:
     """Return an extension's reader of traces, if there is one. `large_lock` is held while a large
     response is read and decoded; `traces` is as SCAN_TRACES."""
-    reader = registry.first("block_traces", "NodeTraceReader")
-    return TraceReader() if reader is None else reader(node, large_lock, traces=traces)
+    part = registry.first(BlockTraces)
+    return TraceReader() if part is None else part.reader(node, large_lock, traces)
 
 
 def ran_code(block: DecodedBlock) -> bool:

@@ -9,6 +9,7 @@ from scan import registry
 from scan.database.connection import Database
 from scan.ethereum.client import Node, NodeError
 from scan.ethereum.fork_schedule import missed_fork, unknown_fork
+from scan.hooks import Maintenance
 from scan.indexer import chain_identity, log_selection, pruned_history
 from scan.indexer.block_source import BlockSource
 from scan.indexer.catch_up import CatchUp
@@ -66,7 +67,7 @@ class ChainIndexer:
         self._prefetcher = BlockPrefetcher(settings, self._source, stop)
         self._writer = Writer(database, settings.partition_rows, settings.keep)
         self._fork_backoff = ForkBackoff()
-        self._tasks = [m(database, settings) for m in registry.values("maintenance", "maintenance")]
+        self._tasks = [part.task(database, settings) for part in registry.parts(Maintenance)]
         self._catch_up = CatchUp(
             self._writer, self._prefetcher, status, self._fork_backoff, stop, self._maintain
         )

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from scan import registry
 from scan.database.connection import Database
 from scan.database.transaction import Row, Transaction
+from scan.hooks import Derived
 from scan.indexer.block_range import BlockRange, read_block_range
 from scan.indexer.block_rows import WRITTEN
 
@@ -28,7 +29,7 @@ class RowsRemoved(Exception):
 def fill_missing(database: Database) -> None:
     """Fill the derived tables of extensions that were off when blocks were written, and note from
     which block on their others have all rows. Raises RowsRemoved."""
-    tables = [*registry.merged("derived", "TABLES")]
+    tables = [*registry.merged(part.tables for part in registry.parts(Derived))]
     forget_others(database)
     with database.transaction() as tx:
         for name, first in tx.rows("indexer/filled_tables_begin", tables=[*WRITTEN]):
@@ -45,7 +46,7 @@ def fill_missing(database: Database) -> None:
 
 def forget_others(database: Database) -> None:
     """Note that the tables of extensions that are off miss the blocks that are written now."""
-    tables = [*registry.merged("derived", "TABLES"), *WRITTEN]
+    tables = [*registry.merged(part.tables for part in registry.parts(Derived)), *WRITTEN]
     with database.transaction() as tx:
         tx.execute("indexer/filled_tables_forget", tables=tables)
 
@@ -64,7 +65,7 @@ def _derive_day(tx: Transaction, written: BlockRange) -> None:
     grown += tx.rows("indexer/counters_derive", span=written.span, sign=1)
     if written.listed:
         grown += tx.rows("indexer/list_counts_derive", span=written.span, sign=1)
-    for extension in registry.parts("derived"):
+    for extension in registry.parts(Derived):
         grown += extension.derive(tx, written)
     if grown:
         lists, keys, entries = zip(*grown, strict=True)
@@ -91,7 +92,7 @@ def unwind_day(tx: Transaction, orphaned: BlockRange, last_kept: int) -> None:
     tx.execute("indexer/counters_derive", span=orphaned.span, sign=-1)
     if orphaned.listed:
         tx.execute("indexer/list_counts_derive", span=orphaned.span, sign=-1)
-    for extension in registry.parts("derived"):
+    for extension in registry.parts(Derived):
         extension.unwind(tx, orphaned)
     tx.execute("indexer/blocks_unwind", last_kept=last_kept, **orphaned.rows, **orphaned.logs)
     tx.execute("indexer/addresses_forget", last_kept=last_kept, day=day)

@@ -16,6 +16,7 @@ from scan.ethereum.client import (
     RpcError,
 )
 from scan.hex import BadHex, quantity
+from scan.hooks import PrunedHistory
 from scan.indexer.block_answers import MissingPart
 from scan.settings import Settings
 
@@ -52,12 +53,12 @@ def reason(number: int, first: int) -> str:
 
 def other_cures() -> str:
     """Return what extensions advise, each after a comma."""
-    return "".join(f", {cure}" for cure in registry.values("pruned_history", "CURE"))
+    return "".join(f", {part.cure}" for part in registry.parts(PrunedHistory))
 
 
 def are_elsewhere(settings: Settings) -> bool:
     """Return whether an extension has the blocks that the node has pruned."""
-    return any(has(settings) for has in registry.values("pruned_history", "has_blocks"))
+    return any(part.has_blocks(settings) for part in registry.parts(PrunedHistory))
 
 
 def first_kept(node: Node, dropped: int, head: int) -> int | None:

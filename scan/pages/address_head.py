@@ -9,6 +9,7 @@ from typing import Any
 from scan import registry
 from scan.database.lists import all_lists
 from scan.hex import to_hex
+from scan.hooks import Pages
 from scan.http.requests import reader
 from scan.pages.prices import unit_prices
 from scan.pages.records import names_of
@@ -34,7 +35,7 @@ _OF_CORE = (
 
 @cache
 def address_tabs() -> Sequence[Tab]:
-    return with_extensions(_OF_CORE, "ADDRESS_TABS")
+    return with_extensions(_OF_CORE, lambda pages: pages.address_tabs)
 
 
 @cache
@@ -46,7 +47,7 @@ def _lists() -> Mapping[str, tuple[str, str, str]]:
         "contract_creations_by_creator": (
             *("Contracts created", "/contracts?creator", "by transactions it sent"),
         ),
-        **registry.merged("pages", "LINKED"),
+        **registry.merged(pages.linked_lists for pages in registry.parts(Pages)),
     }
 
 
@@ -71,8 +72,8 @@ def address_head(key: bytes, tab: str) -> dict[str, Any]:
         "counts": counts,
         "linked_lists": _linked_lists(to_hex(key), counts),
     }
-    for facts in registry.values("pages", "address_facts"):
-        values |= facts(key, account)
+    for pages in registry.parts(Pages):
+        values |= pages.address_facts(key, account)
     return {**values, "tab_titles": titles(address_tabs(), tab, values)}
 
 

@@ -6,6 +6,7 @@ from itertools import chain
 from flask import Blueprint, Response
 
 from scan import parameters, registry
+from scan.hooks import Pages
 from scan.http.requests import reader
 from scan.pages.filtered_lists import entity_list
 from scan.pages.records import Record, complete_transactions, names_of, requested_tab
@@ -37,8 +38,8 @@ def get_block(block: str) -> Response:
     complete_transactions(sent.records)
     whole = Window(MOST_SHOWN, 0, "asc", record["number"], record["number"])
     lists: dict[str, list[Record]] = {}
-    for block_lists in registry.values("pages", "block_lists"):
-        lists |= block_lists(record, whole)
+    for pages in registry.parts(Pages):
+        lists |= pages.block_lists(record, whole)
     own = (record.get("withdrawals", ()), record.get("uncles", ()), *lists.values())
     names = names_of([record, *sent.records, *chain.from_iterable(own)])
     return sent.response(

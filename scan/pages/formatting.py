@@ -13,6 +13,7 @@ from scan.ethereum.checksums import checksummed
 from scan.ethereum.units import COIN_DECIMALS, GWEI_DECIMALS, in_units
 
 MAX_NAME = 60
+_MARKDOWN = re.compile(r"[\\`*_\[\]<>#|~&!]")
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{40}\b")
 MAX_SYMBOL = 28  # of a pair: two fit into a name
 MAX_TEXT = 20_000  # characters of a transaction's input
@@ -237,3 +238,8 @@ def short_price(price: Decimal) -> str:
     rounded = Decimal(f"{price:.6g}").normalize()
     exponent = rounded.adjusted()
     return f"{rounded:f}" if -9 <= exponent <= 15 else f"{rounded:e}"
+
+
+def markdown_escaped(text: str) -> str:
+    """Return a text as one paragraph of Markdown without markup; the text begins with a word."""
+    return _MARKDOWN.sub(r"\\\g<0>", visible(text))

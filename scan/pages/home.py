@@ -6,6 +6,7 @@ from typing import Any
 from flask import Blueprint, Response
 
 from scan import registry
+from scan.hooks import Pages
 from scan.http.requests import reader
 from scan.http.services import services
 from scan.pages.records import complete_transactions, listing, names_of
@@ -23,8 +24,8 @@ def home() -> Response:
     status = json.loads(network.status(reader()))
     live = _newest()
     own = {"status": status, "rpc_url": services().settings.brand.public_rpc_url}
-    for values in registry.values("pages", "home"):
-        own |= values(live["blocks"])
+    for pages in registry.parts(Pages):
+        own |= pages.home(live["blocks"])
     return page("home.html", **own, **live)
 
 
@@ -39,8 +40,8 @@ def _newest() -> dict[str, Any]:
     newest_transactions = listing(transactions.page(reader(), NEWEST)).records
     complete_transactions(newest_transactions)
     of_extensions: dict[str, Any] = {}
-    for values in registry.values("pages", "live"):
-        of_extensions |= values(newest_blocks)
+    for pages in registry.parts(Pages):
+        of_extensions |= pages.live(newest_blocks)
     return {
         **of_extensions,
         "stats": json.loads(network.stats(reader())),

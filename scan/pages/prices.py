@@ -3,9 +3,9 @@
 from typing import Any
 
 from scan import registry
+from scan.hooks import Pages
 
 
 def unit_prices() -> Any | None:
     """Return the prices of the coin and of tokens; None where there are none."""
-    read = registry.first("pages", "unit_prices")
-    return None if read is None else read()
+    return next(filter(None, (pages.unit_prices() for pages in registry.parts(Pages))), None)

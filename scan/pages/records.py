@@ -9,6 +9,7 @@ from flask import request
 
 from scan import parameters, registry
 from scan.errors import InvalidParameter
+from scan.hooks import Pages
 from scan.http.requests import reader
 from scan.pages import formatting
 from scan.queries import addresses
@@ -132,8 +133,8 @@ def names_of(records: Iterable[Record], *more: str | None) -> Names:
 def complete_transactions(records: Iterable[Record]) -> None:
     """Add to records of transactions what lists show besides, such as the names of methods."""
     transactions = [*records]
-    for add in registry.values("pages", "add_to_transactions"):
-        add(transactions)
+    for pages in registry.parts(Pages):
+        pages.add_to_transactions(transactions)
 
 
 def is_pool(address: str) -> bool:

@@ -11,7 +11,7 @@ from urllib.parse import quote
 from flask import Response, current_app, request
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from scan import VERSION, registry
+from scan import VERSION, hooks, registry
 from scan.errors import InvalidParameter, ScanError
 from scan.ethereum.checksums import checksummed
 from scan.hex import to_hex
@@ -114,11 +114,14 @@ class Site:
     def interface(self) -> Interface:
         return Interface(
             self.refuse,
-            self.refuse_as_markdown if registry.has("markdown") else None,
+            self.refuse_as_markdown if registry.has(hooks.Markdown) else None,
             paths=_paths(),
             prefixes=tuple(f"{prefix}/" for prefix in _prefixes()),
             same_origin=SameOrigin(
-                self._settings.brand.url, frozenset(registry.collected("pages", "TOKEN_PATHS"))
+                self._settings.brand.url,
+                frozenset(
+                    path for part in registry.parts(hooks.Pages) for path in part.token_paths
+                ),
             ),
             has_page_limit=True,
         )
@@ -149,8 +152,7 @@ class Site:
 
     def refuse_as_markdown(self, error: ScanError) -> WsgiResponse:
         """Return an error as Markdown, written directly: converting a page takes milliseconds."""
-        [markdown] = registry.parts("markdown")
-        text = f"# {_error_title(error)}\n\n{markdown.escaped(error.message)}\n"
+        text = f"# {_error_title(error)}\n\n{formatting.markdown_escaped(error.message)}\n"
         return _refusal(error, text, AS_MARKDOWN)
 
     def _chain(self) -> Chain:
@@ -188,7 +190,7 @@ def page(template: str, status_code: int = 200, **values: Any) -> Response:
     newest = site().indexed_block.position_of(reader().versions)
     body = site().render(template, site().chain(), path, newest=newest, **values)
     prefers = prefers_markdown(request.environ.get("HTTP_ACCEPT", ""))
-    for markdown in registry.parts("markdown") if prefers else ():
+    for markdown in registry.parts(hooks.Markdown) if prefers else ():
         reader().do_not_cache()
         reader().hold_processor()
         own = f"{services().settings.base_path}{quote(request.path)}"
@@ -199,19 +201,24 @@ def page(template: str, status_code: int = 200, **values: Any) -> Response:
 
 def _most_file_rows() -> int:
     """Return how many rows a list's file may have, 0 where lists are no files."""
-    return registry.first("list_files", "MAX_ROWS") or 0
+    files = registry.first(hooks.ListFiles)
+    return files.most_rows if files else 0
 
 
 @cache
 def _paths() -> frozenset[str]:
     """Return the paths of single pages."""
-    return PATHS.union(registry.collected("pages", "PATHS"))
+    return PATHS.union(path for path in _paths_of_extensions() if not path.endswith("/"))
 
 
 @cache
 def _prefixes() -> tuple[str, ...]:
     """Return the beginnings of the paths of pages for one of many things."""
-    return (*PREFIXES, *registry.collected("pages", "PREFIXES"))
+    return (*PREFIXES, *(path[:-1] for path in _paths_of_extensions() if path.endswith("/")))
+
+
+def _paths_of_extensions() -> Sequence[str]:
+    return [path for pages in registry.parts(hooks.Pages) for path in pages.paths]
 
 
 def _has_page(path: str) -> bool:
@@ -220,7 +227,7 @@ def _has_page(path: str) -> bool:
 
 def _menu(title: str) -> list[tuple[str, str]]:
     """Return the paths and texts of the links that extensions add to a group of the menu."""
-    links = registry.collected("pages", "MENU")
+    links = [link for pages in registry.parts(hooks.Pages) for link in pages.menu]
     return [(path, text) for group, path, text in links if group == title]
 
 
@@ -232,8 +239,8 @@ def _sections() -> Mapping[str, Sequence[str]]:
         " transaction_end transaction_events transaction_facts"
     )
     sections: dict[str, list[str]] = {name: [] for name in names.split()}
-    for of_extension in registry.values("pages", "SECTIONS"):
-        for name, template in of_extension.items():
+    for pages in registry.parts(hooks.Pages):
+        for name, template in pages.sections.items():
             sections[name].append(template)
     return sections
 
@@ -252,10 +259,9 @@ def _templates() -> Environment:
     )
     environment.globals |= {
         "version": VERSION,
-        "has_documentation": registry.has("documentation"),
         "most_file_rows": _most_file_rows(),
     }
-    environment.globals |= registry.merged("pages", "GLOBALS")
+    environment.globals |= registry.merged(pages.globals for pages in registry.parts(hooks.Pages))
     environment.globals["sections"] = _sections()
     environment.globals["menu_of_extensions"] = _menu
     environment.globals["has_page"] = _has_page

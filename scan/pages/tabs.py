@@ -10,6 +10,7 @@ from flask import Response
 
 from scan import registry
 from scan.hex import to_hex
+from scan.hooks import Pages
 from scan.pages.filtered_lists import FilteredList, entity_list
 from scan.pages.records import requested_tab
 
@@ -58,9 +59,10 @@ def list_of_address(
     return read
 
 
-def with_extensions(own: Sequence[Tab], name: str) -> Sequence[Tab]:
-    """Return the tabs of a page, with those that extensions have as `name` in their pages.py."""
-    return sorted([*own, *registry.collected("pages", name)], key=lambda tab: tab.place)
+def with_extensions(own: Sequence[Tab], tabs_of: Callable[[Pages], Sequence[Tab]]) -> Sequence[Tab]:
+    """Return the tabs of a page, with those that `tabs_of` the pages of extensions returns."""
+    of_extensions = [tab for pages in registry.parts(Pages) for tab in tabs_of(pages)]
+    return sorted([*own, *of_extensions], key=lambda tab: tab.place)
 
 
 def requested(tabs: Sequence[Tab]) -> Tab:

@@ -80,7 +80,7 @@ def get_token(address: str) -> Response:
 
 @cache
 def _tabs() -> Sequence[Tab]:
-    return with_extensions(_OF_CORE, "TOKEN_TABS")
+    return with_extensions(_OF_CORE, lambda pages: pages.token_tabs)
 
 
 def _list(tab: str, token: bytes) -> FilteredList:

@@ -1,4 +1,4 @@
-"""The tabs of a transaction's page: the core's, and TRANSACTION_TABS of extensions."""
+"""The tabs of a transaction's page: the core's, and those of extensions."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
@@ -9,18 +9,20 @@ from flask import request
 
 from scan import parameters, registry
 from scan.errors import InvalidParameter
+from scan.hooks import Pages
 from scan.http.prerequisites import Prerequisite
 from scan.pages.formatting import grouped
 from scan.pages.records import BLOCKSCOUT_TABS, Record, requested_tab
 
 
 class Shown(NamedTuple):
-    """Values of a template, and the addresses in them, which it shows by their names; of what tabs
-    show, numbers by the tabs' names."""
+    """Values of a template, and the addresses in them and in records, which it shows by their
+    names; of what tabs show, numbers by the tabs' names."""
 
     values: Mapping[str, Any]
     addresses: Iterable[str] = ()
     counts: Mapping[str, int] = MappingProxyType({})
+    records: Iterable[Record] = ()
 
 
 class TransactionTab(NamedTuple):
@@ -49,7 +51,7 @@ OVERVIEW = TransactionTab("overview", "Overview")
 
 @cache
 def tabs() -> Sequence[TransactionTab]:
-    return OVERVIEW, *registry.collected("pages", "TRANSACTION_TABS")
+    return OVERVIEW, *(tab for pages in registry.parts(Pages) for tab in pages.transaction_tabs)
 
 
 def titles(heads: Iterable[Shown]) -> list[tuple[str, str]]:

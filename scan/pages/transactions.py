@@ -1,12 +1,12 @@
 """/txs and /tx/:hash, with its token transfers and trades, and what extensions show of it."""
 
 import json
-from typing import cast
 
 from flask import Blueprint, Response
 
 from scan import registry
 from scan.errors import NotFound
+from scan.hooks import Pages
 from scan.http.prerequisites import requires
 from scan.http.requests import reader
 from scan.pages import transaction_tabs
@@ -14,7 +14,6 @@ from scan.pages.filtered_lists import entity_list
 from scan.pages.prices import unit_prices
 from scan.pages.records import Record, complete_transactions, hash_of, names_of
 from scan.pages.site import page
-from scan.pages.transaction_tabs import Shown
 from scan.queries import blocks, transactions
 
 ADDRESS_CHARACTERS = 42  # in hex; other fields of chains are longer
@@ -35,9 +34,9 @@ def get_transaction(transaction_hash: str) -> Response:
     key = hash_of(transaction_hash)
     body = transactions.get(reader(), key)
     if body is None:
-        for page_of_missing in registry.values("pages", "page_of_missing"):
-            if (response := page_of_missing(key)) is not None:
-                return cast(Response, response)
+        for pages in registry.parts(Pages):
+            if (response := pages.page_of_missing(key)) is not None:
+                return response
         if blocks.get(reader(), key) is not None:
             raise NotFound("This is the hash of a block, not of a transaction. Search for it.")
         raise reader().not_indexed(
@@ -47,12 +46,11 @@ def get_transaction(transaction_hash: str) -> Response:
     record: Record = json.loads(body)
     events = transactions.events(reader(), key)
     transfers, trades = json.loads(events.transfers), json.loads(events.trades)
-    of_extensions = [
-        shown
-        for records in registry.values("pages", "transaction_records")
-        for shown in records(record)
+    heads = [
+        pages.transaction_head(record)
+        for pages in registry.parts(Pages)
+        if pages.transaction_head is not None
     ]
-    heads: list[Shown] = [head(record) for head in registry.values("pages", "transaction_head")]
     tab = transaction_tabs.requested()
     shown = tab.read(record)
     return page(
@@ -70,7 +68,7 @@ def get_transaction(transaction_hash: str) -> Response:
         adjacent=json.loads(transactions.adjacent(reader(), key) or "null"),
         prices=unit_prices(),
         names=names_of(
-            [record, *of_extensions, *transfers, *trades],
+            [record, *(r for head in heads for r in head.records), *transfers, *trades],
             *(v for v in record.get("chainFields", {}).values() if _is_address(v)),
             *(address for part in (*heads, shown) for address in part.addresses),
         ),

@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from scan import registry
 from scan.contracts.proxy_contracts import CLONES, Proxy, by_code, current, state_kinds
 from scan.contracts.read_calls import CallResult
 from scan.errors import Unavailable, UpstreamFailed
@@ -77,8 +76,7 @@ def get(reader: Reader, address: bytes, columns: Collection[str] = ALL_COLUMNS) 
     """Return a contract, verified by itself or by another address with identical code."""
     contract = _get(reader, address, columns)
     is_similar = contract.match == RUNTIME and contract.verifier is not None
-    compare = registry.first("contract_comparison", "compare")
-    if is_similar and compare is not None and compare(reader, address):
+    if is_similar and reader.sources.equal_creations.request(address, reader.client()):
         return _get(reader, address, columns)
     return contract
 

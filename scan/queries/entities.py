@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from scan import registry
+from scan.hooks import Entities
 from scan.queries import blocks, contract_creations, token_transfers, tokens, transactions
 from scan.queries.filters import Value, read_values
 from scan.queries.method_names import selectors
@@ -19,7 +20,7 @@ _PAGES: Mapping[str, Callable[..., Page]] = {
     "tokens": tokens.page,
     "token_transfers": token_transfers.page,
     "contract_creations": contract_creations.page,
-    **registry.merged("queries", "PAGES"),
+    **registry.merged(part.pages for part in registry.parts(Entities)),
 }
 
 

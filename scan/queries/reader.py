@@ -17,7 +17,9 @@ from scan.errors import NotFound
 from scan.ethereum.finality import FinalityReader
 from scan.ethereum.request_node import NodeGateway, NodeSession
 from scan.ethereum.transaction_reader import TransactionReader
+from scan.hooks import Rows
 from scan.rate_limits.concurrency import PLACE_WAIT_S, ConcurrencyLimit, processor_places
+from scan.verification.equal_creations import EqualCreations
 
 PROCESSOR_WAIT_S = 1.0
 READ_AGAIN_S = 5.0
@@ -85,7 +87,7 @@ class IndexState:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._tables = [*registry.merged("rows", "TABLES")]
+        self._tables = [table for rows in registry.parts(Rows) for table in rows.tables]
         self.unproven = TimedValue(self._read_unproven, READ_AGAIN_S)
         self.kept_from = TimedValue(self._read_kept_from, READ_AGAIN_S)
         self.incomplete = TimedValue(self._read_incomplete, READ_AGAIN_S)
@@ -127,6 +129,7 @@ class Sources:
     read_calls: ReadCalls
     node_transactions: TransactionReader
     finality: FinalityReader
+    equal_creations: EqualCreations
     chain_id: ChainId
     first_block: FirstBlock
     index_state: IndexState

@@ -5,9 +5,8 @@ from typing import NamedTuple
 
 from limits import RateLimitItem, RateLimitItemPerMinute, parse
 
-from scan import registry
-from scan.rate_limits.library_windows import LibraryWindows
 from scan.rate_limits.memory_windows import ProcessWindows
+from scan.rate_limits.shared_windows import windows
 from scan.rate_limits.windows import RateLimitResult, Window, WindowStore
 from scan.settings import Settings
 
@@ -83,8 +82,7 @@ def requests_per_minute(rate: str) -> int:
 def _store(settings: Settings) -> WindowStore:
     if counts_in_process(settings):
         return ProcessWindows()
-    windows = registry.first("shared_windows", "windows")
-    return LibraryWindows(settings.rate_limit_storage) if windows is None else windows(settings)
+    return windows(settings)
 
 
 def _named(namespace: str, rate: str) -> RateLimitItem:

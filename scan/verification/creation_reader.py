@@ -11,6 +11,7 @@ from scan.ethereum.transaction_reader import (
     TransactionUnavailable,
 )
 from scan.hex import to_hex
+from scan.hooks import CreationInput
 
 _CLIENT = "verification"
 
@@ -29,8 +30,8 @@ class CreationReader:
         self._database = database
         self._gateway = gateway
         self._transactions = transactions
-        inputs = registry.first("creation_input", "TracedInputs")
-        self._traced_inputs = None if inputs is None else inputs(traces)
+        part = registry.first(CreationInput)
+        self._traced_inputs = None if part is None else part.reader(traces)
 
     def input_of(self, address: bytes, block_number: int) -> bytes | None:
         """Return the creation code, with constructor arguments, of a contract whose code is indexed
@@ -49,7 +50,7 @@ class CreationReader:
         try:
             if is_by_contract:
                 traced = self._traced_inputs
-                return traced and traced.input_of(node, indexed, address)
+                return None if traced is None else traced.input_of(node, indexed, address)
             sent = self._transactions.read(node, [(indexed, Content.INPUT)])
             return sent[indexed.hash].input
         except (TransactionUnavailable, TracesUnavailable, UpstreamFailed, Unavailable):

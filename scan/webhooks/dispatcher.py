@@ -10,6 +10,7 @@ from typing import NamedTuple
 from scan import registry
 from scan.database.connection import Database
 from scan.errors import ScanError
+from scan.hooks import Deliveries
 from scan.outbound.connection import AttemptTimeouts, tls_context
 from scan.outbound.deadlines import DeadlineTimer
 from scan.settings import Settings
@@ -125,8 +126,9 @@ class Dispatcher:
         database = _database(settings)
         self._queues = _queues(settings, self._options, database)
         self._connects: Mapping[str, Connect] = {
-            deliveries.SCHEME: deliveries.connect(settings, database)
-            for deliveries in registry.parts("deliveries")
+            scheme: connect(settings, database)
+            for part in registry.parts(Deliveries)
+            for scheme, connect in part.connect.items()
         }
         self._stopping = threading.Event()
         self._thread: threading.Thread | None = None

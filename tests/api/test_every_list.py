@@ -22,8 +22,8 @@ from scan.ethereum.column_types import annotated_columns
 from scan.ethereum.contract_creations import ContractCreation
 from scan.indexer.block_rows import TABLES
 from scan.queries.filters import FILTER_KEYS, FILTERS
-from tests.extensions.audit import auditing
 from tests.extensions.retention.test_retention import remove
+from tests.support import auditing
 from tests.support.brute_force import without_bounds
 from tests.support.database import Postgres, execute, use_short_checkpoints
 from tests.support.indexing import settings_for

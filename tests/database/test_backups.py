@@ -8,7 +8,7 @@ import pytest
 import requests
 
 from scan.accounts.api_keys import new_key
-from scan.extensions.audit import audit_command as audit
+from scan.commands import audit
 from scan.indexer.block_rows import TABLES
 from tests.database.test_migrations import AUDIT
 from tests.support.backups import Archive, owners_tables

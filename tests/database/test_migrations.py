@@ -11,10 +11,10 @@ import psycopg2
 import pytest
 
 from app import create_app
+from scan.commands import audit
 from scan.database import migrations
 from scan.database.connection import Database
 from scan.database.errors import SchemaMismatch
-from scan.extensions.audit import audit_command as audit
 from scan.extensions.demo.demo_node import start
 from scan.indexer.partitions import TABLES
 from tests.commands.test_command import scan

@@ -11,7 +11,7 @@ import pytest
 from app import create_app
 from scan.database.connection import Database
 from scan.extensions.doctor.database import check_database
-from tests.extensions.audit import auditing
+from tests.support import auditing
 from tests.support.anvil import Anvil
 from tests.support.indexing import Indexing, settings_for
 from tests.support.request_contracts import WITHDRAWALS

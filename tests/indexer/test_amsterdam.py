@@ -12,8 +12,8 @@ from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
 from scan.indexer import block_rows, coin_token
 from scan.indexer.block_source import BlockSource
-from tests.extensions.audit import auditing
 from tests.extensions.bulk.backfilling import backfill, follow
+from tests.support import auditing
 from tests.support import scenario as acts
 from tests.support.amsterdam_chain import SYSTEM, AmsterdamChain
 from tests.support.anvil import Anvil

@@ -21,9 +21,9 @@ from scan.extensions.exports.table_export import ExportOptions, export
 from scan.extensions.exports.table_rows import columns_of
 from scan.indexer.block_source import BlockSource
 from scan.settings import Settings
-from tests.extensions.audit import auditing
 from tests.extensions.blockscout.published import faults
 from tests.indexer.test_op_stack import history
+from tests.support import auditing
 from tests.support.chain_forms.made_chain import (
     GWEI,
     HEADER_FIELDS,

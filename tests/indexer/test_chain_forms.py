@@ -21,9 +21,9 @@ from scan.extensions.demo.demo_node import DemoNode
 from scan.extensions.demo.replay import Recording
 from scan.indexer.block_source import BlockSource
 from scan.settings import Settings
-from tests.extensions.audit import auditing
 from tests.extensions.bulk.backfilling import backfill
 from tests.indexer.test_op_stack import SIGNS, history
+from tests.support import auditing
 from tests.support.chain_forms.forms import FORMS
 from tests.support.chain_forms.made_chain import Json, MadeChain, address
 from tests.support.chain_forms.others import polygon

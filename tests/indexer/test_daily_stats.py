@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from scan.commands import audit
 from scan.database.connection import Database
-from scan.extensions.audit import audit_command as audit
-from tests.extensions.audit.auditing import run
+from tests.support.auditing import run
 from tests.support.database import execute
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import FIRST_TIMESTAMP_S, Chain, Move, address

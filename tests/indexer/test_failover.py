@@ -10,8 +10,8 @@ from contextlib import contextmanager
 import psycopg2
 import pytest
 
+from scan.commands import audit
 from scan.errors import ScanError
-from scan.extensions.audit import audit_command as audit
 from tests.support import scenario
 from tests.support.database import Postgres, execute
 from tests.support.indexing import PATIENCE_S, Indexing

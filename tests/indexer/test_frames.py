@@ -18,9 +18,9 @@ from scan.ethereum.client import Node
 from scan.extensions.demo.demo_node import DemoNode
 from scan.extensions.demo.replay import Recording
 from scan.indexer.block_source import BlockSource
-from tests.extensions.audit import auditing
 from tests.indexer.test_new_rollups import require_no_recipient
 from tests.indexer.test_op_stack import history
+from tests.support import auditing
 from tests.support.chain_forms.made_chain import GWEI, Json, MadeChain, log, word
 from tests.support.chain_forms.others import ALICE, BOB, CAROL, GENESIS
 from tests.support.faulty_node import FaultyNode, altering

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from scan.commands import audit
 from scan.database.connection import Database
-from scan.extensions.audit import audit_command as audit
 from scan.indexer import derivation
-from tests.extensions.audit.auditing import run, spoil
+from tests.support.auditing import run, spoil
 from tests.support.database import Postgres, execute
 from tests.support.explain import Explained, Plan, explained
 from tests.support.indexing import settings_for

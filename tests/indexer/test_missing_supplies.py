@@ -1,8 +1,8 @@
 """An NFT without totalSupply() has as many as its holders hold, after burns and forks as well."""
 
 from app import create_app
-from scan.extensions.audit import audit_command as audit
-from tests.extensions.audit.test_audit import run
+from scan.commands import audit
+from tests.audit.test_audit import run
 from tests.support.database import execute
 from tests.support.indexing import Indexing
 from tests.support.scenario import Stage

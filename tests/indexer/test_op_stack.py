@@ -14,8 +14,8 @@ from flask.testing import FlaskClient
 from app import create_app
 from scan.database.connection import Database
 from scan.extensions.exports.table_export import ExportOptions, export
-from tests.extensions.audit import auditing
 from tests.extensions.bulk.backfilling import backfill, follow
+from tests.support import auditing
 from tests.support.anvil import GAS, Anvil, Contract
 from tests.support.database import Postgres, execute
 from tests.support.indexing import Indexing, settings_for

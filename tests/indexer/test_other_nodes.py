@@ -10,8 +10,8 @@ from eth_utils import keccak
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan.extensions.audit import audit_command as audit
-from tests.extensions.audit.test_audit import run
+from scan.commands import audit
+from tests.audit.test_audit import run
 from tests.indexer.test_node_faults import status
 from tests.support.database import execute
 from tests.support.indexing import Indexing

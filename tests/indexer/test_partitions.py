@@ -13,14 +13,14 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
+from scan.commands import audit
 from scan.database import migrations
 from scan.database.connection import Database
 from scan.database.statements import load_statements
-from scan.extensions.audit import audit_command as audit
 from scan.indexer import partitions
 from scan.indexer.partitions import TABLES
 from tests.conftest import Played
-from tests.extensions.audit.auditing import run
+from tests.support.auditing import run
 from tests.support.database import Postgres, execute
 from tests.support.indexer_process import IndexerProcess
 from tests.support.indexing import Indexing, settings_for

@@ -13,7 +13,7 @@ from app import create_app
 from scan.database.connection import Database
 from scan.extensions.demo.demo_node import DemoNode
 from scan.extensions.demo.replay import Recording
-from tests.extensions.audit import auditing
+from tests.support import auditing
 from tests.support.chain_forms.made_chain import MadeChain
 from tests.support.chain_forms.new_rollups import DENIM_S, sharing_seconds
 from tests.support.database import Postgres, execute

@@ -22,7 +22,7 @@ from scan.extensions.demo.replay import Recording
 from scan.extensions.doctor import database as doctor_database
 from scan.extensions.doctor import node as doctor_node
 from scan.indexer.block_source import BlockSource
-from tests.extensions.audit import auditing
+from tests.support import auditing
 from tests.support.chain_forms.made_chain import HEADER_FIELDS, MadeChain, log, word
 from tests.support.chain_forms.others import ALICE, BOB, CAROL, GENESIS
 from tests.support.faulty_node import Calls, Fault, FaultyNode, Forward, Reply, altering

@@ -11,6 +11,7 @@ import pytest
 import rlp
 
 from app import create_app
+from scan.api.openapi.schemas import schemas
 from scan.database.connection import Database
 from scan.ethereum.blob_checks import PRICES
 from scan.ethereum.block_encoding import BLOBS_INSIDE
@@ -33,7 +34,6 @@ from scan.ethereum.transaction_checks import (
     UNSIGNED_SENDERS,
 )
 from scan.extensions.demo.demo_node import DemoNode, Recording
-from scan.extensions.openapi.schemas import schemas
 from scan.extensions.uncles.block_completion import UNCLES
 from scan.indexer import block_source
 from scan.indexer.block_check import OWN_HEADER, UPDATE

@@ -16,8 +16,8 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from scan.database.connection import Database
-from scan.extensions.equal_creations import worker as creations_worker
 from scan.extensions.verification_jobs import worker as jobs_worker
+from scan.http import equal_creations
 from scan.http.services import Services
 from scan.http.worker_thread import WorkerThread
 from tests.support.anvil import Anvil
@@ -60,7 +60,7 @@ class Explorer:
             while threads:  # each takes up to a second to end, for which no test waits
                 Thread(target=threads.pop().stop).start()
             services: Services = self.app.extensions["scan"]
-            threads.extend((*creations_worker.threads(services), *jobs_worker.threads(services)))
+            threads.extend((*equal_creations.threads(services), *jobs_worker.threads(services)))
             for thread in threads:
                 thread.start()
 

@@ -32,7 +32,7 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 MODULES = (
     *("app", "gunicorn.app.wsgiapp", "scan.server.worker"),
     *("scan.commands.index", "scan.commands.serve", "scan.commands.deliver"),
-    "scan.extensions.key_command.key_command",
+    "scan.commands.key",
 )
 _STARTING = threading.Lock()
 

@@ -9,8 +9,8 @@ from typing import Any
 from openapi_schema_validator import OAS31Validator
 from werkzeug.test import TestResponse
 
-from scan.extensions.openapi.document import document
-from scan.extensions.openapi.errors import ALWAYS
+from scan.api.openapi.document import document
+from scan.api.openapi.errors import ALWAYS
 
 DOCUMENT = document()
 METHODS = ("get", "post", "patch", "put", "delete")

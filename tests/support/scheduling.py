@@ -57,7 +57,7 @@ def placed(collection: Iterable[str], workers: int) -> dict[str, int]:
 
 def group_of(nodeid: str) -> str:
     file = nodeid.partition("::")[0]
-    if file.startswith("tests/extensions/audit/"):
+    if file.startswith("tests/audit/"):
         return "audit"
     return next((name for name, ends in SHARED.items() if file.endswith(ends)), file)
 

@@ -12,8 +12,8 @@ from typing import Any
 import psycopg2
 from psycopg2 import sql
 
+from scan.commands import audit
 from scan.database.connection import Database
-from scan.extensions.audit import audit_command as audit
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute
 from tests.support.indexing import Indexing, settings_for

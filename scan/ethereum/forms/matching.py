@@ -9,9 +9,12 @@ from scan.ethereum.block_encoding import Unencodable, encode_transactions
 from scan.ethereum.forms.form import Form, Values
 from scan.ethereum.merkle_trie import list_root
 from scan.hex import data
+from scan.hooks import Forms
 
 # The first form that matches a block is taken: a form that extends another comes before it.
-FORMS: Sequence[Form] = sorted(registry.collected("form", "FORMS"), key=lambda form: form.order)
+FORMS: Sequence[Form] = sorted(
+    (form for part in registry.parts(Forms) for form in part.forms), key=lambda form: form.order
+)
 # Mainnet, Holesky, Hoodi, Sepolia.
 ETHEREUM_CHAIN_IDS = frozenset((1, 17_000, 560_048, 11_155_111))
 LIKE_ETHEREUM = ETHEREUM_CHAIN_IDS.union(
@@ -176,7 +179,7 @@ def has_uncovered_end(block: Any) -> bool:
 def require_form(chain_id: int) -> None:
     """Raise SettingError where the form of a chain is of an extension that is off: fees and the
     chain's own types would be wrong."""
-    enabled = registry.parts("form")
-    for module in registry.parts("form", of_installed=True):
-        if module not in enabled and any(chain_id in form.chain_ids for form in module.FORMS):
-            raise registry.off(f"the form of chain {chain_id}", module.__name__.split(".")[-2])
+    for name, part in registry.by_extension(Forms, of_installed=True):
+        is_off = name not in registry.enabled()
+        if is_off and any(chain_id in form.chain_ids for form in part.forms):
+            raise registry.off(f"the form of chain {chain_id}", name)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from flask import Blueprint
 
+from scan import hooks
 from scan.extensions.addresses_by_balance import queries
 from scan.extensions.addresses_by_balance.queries import AccountPage
 from scan.http.list_pages import list_body
@@ -13,7 +14,6 @@ from scan.http.responses import Response
 from scan.queries.pages import Page
 
 blueprint = Blueprint("addresses_by_balance", __name__)
-BLUEPRINTS = (blueprint,)
 
 
 @blueprint.get("/accounts")
@@ -31,3 +31,6 @@ def list_accounts() -> Response:
 def _accounts_body(name: str, page: Page, arguments: Mapping[str, str]) -> Response:
     assert isinstance(page, AccountPage)
     return list_body(name, page, arguments, complete=page.reason is None, reason=page.reason)
+
+
+HOOKS = hooks.Api(blueprints=(blueprint,))

@@ -4,6 +4,7 @@ import orjson
 
 from scan.extensions.addresses_by_balance import queries
 from scan.extensions.blockscout.address_objects import AddressObjects
+from scan.extensions.blockscout.hooks import Blockscout
 from scan.extensions.blockscout.lists import (
     address,
     amount,
@@ -41,3 +42,6 @@ def list_addresses() -> Response:
         last = items[-1]
         following = {"fetched_coin_balance": last["coin_balance"], "hash": last["hash"]}
     return list_response(items, following, exchange_rate=None, total_supply=None)
+
+
+HOOKS = Blockscout(blueprint=blueprint)

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from flask import Blueprint, Response
 
+from scan import hooks
 from scan.extensions.addresses_by_balance import queries
 from scan.extensions.addresses_by_balance.queries import MOST_COUNTED, AccountPage
 from scan.http.requests import reader
@@ -13,9 +14,6 @@ from scan.pages.records import names_of
 from scan.queries.pages import Window
 
 blueprint = Blueprint("pages_by_balance", __name__)
-BLUEPRINTS = (blueprint,)
-PATHS = ("/accounts",)
-MENU = (("Chain", "/accounts", "Addresses by balance"),)
 
 
 @blueprint.get("/accounts")
@@ -34,3 +32,10 @@ def list_accounts() -> Response:
         reason=shown.source.reason if isinstance(shown.source, AccountPage) else None,
         names=names_of(shown.records),
     )
+
+
+HOOKS = hooks.Pages(
+    blueprints=(blueprint,),
+    paths=("/accounts",),
+    menu=(("Chain", "/accounts", "Addresses by balance"),),
+)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from flask import Blueprint
 
-from scan import parameters
+from scan import hooks, parameters
 from scan.extensions.approvals.queries import KINDS, ApprovalPage, Approvals
 from scan.http.list_pages import list_body
 from scan.http.list_responses import LISTED, list_response
@@ -15,7 +15,6 @@ from scan.queries.pages import Page
 FILTERS = ("tokenAddress", "spender", "kind", "ended")
 
 blueprint = Blueprint("approvals", __name__)
-BLUEPRINTS = (blueprint,)
 
 
 @blueprint.get("/addresses/<address>/approvals")
@@ -43,3 +42,6 @@ def _body(name: str, page: Page, arguments: Mapping[str, str]) -> Response:
     assert isinstance(page, ApprovalPage)
     more = {"block": page.block, "source": page.source, "usesFrom": page.uses_from}
     return list_body(name, page, arguments, **more)
+
+
+HOOKS = hooks.Api(blueprints=(blueprint,))

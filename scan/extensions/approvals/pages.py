@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from scan import hooks
 from scan.extensions.approvals.api import approvals_of
 from scan.extensions.approvals.queries import KINDS
 from scan.hex import to_hex
@@ -33,11 +34,13 @@ def _read(key: bytes) -> tuple[FilteredList, Mapping[str, Any]]:
     return shown, {"names": names_of(shown.records, own, *spenders), "unlimited": _UNLIMITED}
 
 
-ADDRESS_TABS = (
-    Tab(
-        *("approvals", "Approvals", 75),
-        template="address_approvals.html",
-        read=_read,
-        group=HOLDINGS,
+HOOKS = hooks.Pages(
+    address_tabs=(
+        Tab(
+            *("approvals", "Approvals", 75),
+            template="address_approvals.html",
+            read=_read,
+            group=HOLDINGS,
+        ),
     ),
 )

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from scan import hooks
 from scan.ethereum.forms.form import (
     Form,
     Settlement,
@@ -122,4 +123,6 @@ ARBITRUM = Form(
         " uint256 indexed nonce, uint256 _, uint256 _, uint256 _, uint256 value, bytes data)",
     ),
 )
-FORMS = (ARBITRUM,)
+
+
+HOOKS = hooks.Forms(forms=(ARBITRUM,))

@@ -1,3 +1,5 @@
 """Which authorizations took effect, in bulk backfills."""
 
-ACCEPT = ("bulk/authorizations_accept",)
+from scan.extensions.bulk.hooks import Bulk
+
+HOOKS = Bulk(accept=("bulk/authorizations_accept",))

@@ -1,12 +1,8 @@
 """What derives of authorizations: the nonce of their account, and whether they took effect."""
 
+from scan import hooks
 from scan.database.transaction import Row, Transaction
 from scan.indexer.block_range import BlockRange
-
-TABLES = {
-    "authorizations": "authorization {authorization_index} of block {block_number}, transaction"
-    " {transaction_index}"
-}
 
 
 def derive(tx: Transaction, written: BlockRange) -> list[Row]:
@@ -17,3 +13,13 @@ def derive(tx: Transaction, written: BlockRange) -> list[Row]:
 
 def unwind(tx: Transaction, orphaned: BlockRange) -> None:
     """Change nothing: no authorization depends on later blocks."""
+
+
+HOOKS = hooks.Derived(
+    tables={
+        "authorizations": "authorization {authorization_index} of block {block_number}, transaction"
+        " {transaction_index}"
+    },
+    derive=derive,
+    unwind=unwind,
+)

@@ -18,6 +18,3 @@ def page(reader: Reader, window: Window, **filters: Value | None) -> Page:
         block = BIGINT_MAX if record is None else json.loads(record)["blockNumber"]
         blocks = block, block
     return filtered_page(reader, "authorizations", filters, window, blocks=blocks)
-
-
-PAGES = {"authorizations": page}

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 from typing import Annotated, Any, NamedTuple
 
+from scan import hooks
 from scan.ethereum.blocks import DecodedBlock, MalformedBlock
 from scan.ethereum.column_types import (
     ADDRESS,
@@ -114,10 +115,12 @@ def authorizations_in(block: DecodedBlock) -> list[Authorization]:
     return authorizations
 
 
-TABLES = {
-    "authorizations": SparseTable(
-        Authorization,
-        lambda block, _: authorizations_in(block),
-        filled_later=("authority_nonce", "is_valid"),
-    )
-}
+HOOKS = hooks.Rows(
+    tables={
+        "authorizations": SparseTable(
+            Authorization,
+            lambda block, _: authorizations_in(block),
+            filled_later=("authority_nonce", "is_valid"),
+        )
+    },
+)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from scan import hooks
 from scan.ethereum.forms.form import Form, Settlement, Values, hash_, number
 
 
@@ -29,4 +30,6 @@ AVALANCHE = Form(
     settle=settle,
     unseen="Imports from other chains of Avalanche, and exports, move coin without a transaction.",
 )
-FORMS = (AVALANCHE,)
+
+
+HOOKS = hooks.Forms(forms=(AVALANCHE,))

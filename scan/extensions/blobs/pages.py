@@ -2,11 +2,10 @@
 
 import json
 
+from scan import hooks
 from scan.http.requests import reader
 from scan.pages.records import Record
 from scan.queries.pages import Window, filtered_page
-
-SECTIONS = {"block": "block_blobs.html"}
 
 
 def block_lists(block: Record, window: Window) -> dict[str, list[Record]]:
@@ -14,3 +13,6 @@ def block_lists(block: Record, window: Window) -> dict[str, list[Record]]:
     if "blobCount" not in block:
         return {"blobs": []}
     return {"blobs": json.loads(filtered_page(reader(), "blobs", {}, window).data)}
+
+
+HOOKS = hooks.Pages(sections={"block": "block_blobs.html"}, block_lists=block_lists)

@@ -15,7 +15,6 @@ EXTENSION = Extension(
         "explanations",
         "internal_transfers",
         "logs",
-        "openapi",
         "search",
         "transaction_details",
     ),

@@ -1,10 +1,12 @@
 """Addresses as Blockscout shows them in every object: with names, tags and proxy fields."""
 
+from collections import ChainMap
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from scan import registry
 from scan.ethereum.checksums import checksummed
+from scan.extensions.blockscout.hooks import Blockscout
 from scan.extensions.blockscout.objects import Object
 from scan.extensions.blockscout.proxy_objects import proxy_fields
 from scan.hex import data
@@ -18,11 +20,9 @@ class AddressObjects:
     def __init__(self, shown: Iterable[str | None]) -> None:
         """`shown` are addresses in lower-case hex; None are left out."""
         keys = [data(address) for address in dict.fromkeys(shown) if address]
-        delegates_of = registry.first("blockscout", "delegates")
+        parts = registry.parts(Blockscout) if keys else ()
         self._parties = addresses.parties(reader(), keys)
-        self._delegates: Mapping[str, str] = (
-            delegates_of(reader(), keys) if delegates_of is not None and keys else {}
-        )
+        self._delegates = ChainMap(*({**part.delegates(reader(), keys)} for part in parts))
 
     def of(self, address: str) -> Object:
         shown = address_object(address, self._parties.get(address, {}))

@@ -16,6 +16,7 @@ from scan.extensions.blockscout.entity_lists import (
     transactions_of_kind_response,
     transactions_response,
 )
+from scan.extensions.blockscout.hooks import Blockscout
 from scan.extensions.blockscout.lists import (
     Record,
     before_block,
@@ -55,9 +56,11 @@ def get_block(block: str) -> Response:
     record = _indexed(block)
     [shown] = block_objects([record], is_single=True)
     shown |= blob_fees(record)
-    deposits = registry.first("blockscout", "count_deposits")
-    if deposits is not None and "beacon_deposits_count" in shown:
-        shown["beacon_deposits_count"] = deposits(reader(), record["number"])
+    if "beacon_deposits_count" in shown:
+        counts = (
+            part.count_deposits(reader(), record["number"]) for part in registry.parts(Blockscout)
+        )
+        shown["beacon_deposits_count"] = next((n for n in counts if n is not None), None)
     return json_value(shown)
 
 

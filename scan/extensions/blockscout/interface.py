@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from flask import Flask
 
-from scan import registry
+from scan import hooks, registry
 from scan.extensions.blockscout import (
     address_holdings,
     addresses,
@@ -18,6 +18,7 @@ from scan.extensions.blockscout import (
     transactions,
 )
 from scan.extensions.blockscout.errors import BLOCKSCOUT, PREFIX, STATS_PREFIX
+from scan.extensions.blockscout.hooks import Blockscout
 from scan.http.interfaces import Interface
 from scan.settings import Settings
 
@@ -29,7 +30,11 @@ BLUEPRINTS = (
 
 
 def register(app: Flask, _settings: Settings) -> Sequence[Interface]:
-    for blueprint in (*BLUEPRINTS, *registry.values("blockscout", "blueprint")):
+    of_extensions = [part.blueprint for part in registry.parts(Blockscout) if part.blueprint]
+    for blueprint in (*BLUEPRINTS, *of_extensions):
         app.register_blueprint(blueprint, url_prefix=PREFIX)
     app.register_blueprint(stats_service.blueprint, url_prefix=STATS_PREFIX)
     return (BLOCKSCOUT,)
+
+
+HOOKS = hooks.Interfaces(register=register)

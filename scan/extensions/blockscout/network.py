@@ -5,6 +5,7 @@ import orjson
 from scan import VERSION, registry
 from scan.ethereum.units import GWEI_DECIMALS, in_units
 from scan.extensions.blockscout.block_objects import block_objects
+from scan.extensions.blockscout.hooks import Blockscout
 from scan.extensions.blockscout.objects import renamed
 from scan.extensions.blockscout.routing import routes
 from scan.extensions.blockscout.transaction_objects import transaction_objects
@@ -42,8 +43,8 @@ def get_stats() -> Response:
 
 
 def _coin_price() -> str | None:
-    price = registry.first("blockscout", "coin_price")
-    return None if price is None else price(reader())
+    prices = (part.coin_price(reader()) for part in registry.parts(Blockscout))
+    return next(filter(None, prices), None)
 
 
 def _gas_prices() -> dict[str, float] | None:

@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from scan.api.openapi.renamed_fields import Renaming
 from scan.ethereum.checksums import checksummed
-from scan.extensions.openapi.renamed_fields import Renaming
 from scan.queries.filters import TOKEN_TYPES
 from scan.queries.network import token_standard
 

@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 
 from scan import parameters
+from scan.api.openapi.renamed_fields import renamed_field
 from scan.errors import NotFound
 from scan.ethereum.units import in_units
 from scan.extensions.blockscout.errors import STATS_PREFIX
@@ -17,7 +18,6 @@ from scan.extensions.blockscout.lists import Record, one_of
 from scan.extensions.blockscout.objects import Object
 from scan.extensions.blockscout.routing import routes, text
 from scan.extensions.chain_statistics import daily_stats
-from scan.extensions.openapi.renamed_fields import renamed_field
 from scan.http.requests import reader
 from scan.http.responses import Response, json_value
 from scan.queries import network

@@ -6,4 +6,4 @@ Start with brand_file.py.
 
 from scan.registry import Extension
 
-EXTENSION = Extension("the operator's name, logo, colours and links on the pages", ("documents",))
+EXTENSION = Extension("the operator's name, logo, colours and links on the pages")

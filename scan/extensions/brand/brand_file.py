@@ -13,7 +13,7 @@ from typing import Any
 
 from scan.brand import Brand, Logo, Palette
 from scan.environment import https_url, one_of, short_text
-from scan.extensions.documents.picture_types import SVG, picture_type
+from scan.outbound.picture_types import SVG, picture_type
 from scan.registry import FOLDER
 
 MAX_FILE_BYTES = 32_768  # a first visit takes at most 80 kB in all

@@ -3,6 +3,7 @@
 
 from dataclasses import dataclass
 
+from scan import hooks
 from scan.brand import UNBRANDED, Brand
 from scan.environment import Kind, absolute_path, setting
 from scan.extensions.brand.brand_file import brand_file
@@ -17,3 +18,6 @@ class Settings:
     # fmt: off
     brand: Brand = setting("SCAN_BRAND", brand_kind, "none", "a TOML file with [the site's name, colours and contacts](pages.md#your-own-brand)", unset=UNBRANDED)
     # fmt: on
+
+
+HOOKS = hooks.OwnSettings(declared=Settings)

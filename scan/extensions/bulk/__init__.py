@@ -11,6 +11,6 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "a whole chain at once (scan backfill chain)",
-    needs=("audit", "exports", "monitoring"),
+    needs=("exports", "monitoring"),
     commands={"backfill": "index a chain in bulk"},
 )

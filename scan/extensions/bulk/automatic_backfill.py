@@ -8,6 +8,7 @@ import tempfile
 import threading
 from importlib.util import find_spec
 
+from scan import hooks
 from scan.commands.child_process import start
 from scan.extensions.bulk.backfill_command import DONE, INSTALL, PACKAGES, REFUSED
 from scan.indexer.follower import BackfillEnd
@@ -40,3 +41,6 @@ def run(settings: Settings, stop: threading.Event) -> BackfillEnd:
     if code == DONE:
         return BackfillEnd()
     return BackfillEnd(text or f"it ended with exit code {code}", is_refused=code == REFUSED)
+
+
+HOOKS = hooks.AutomaticBackfill(run=run)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scan import registry
+from scan.audit.node_comparison import NodeComparison
 from scan.commands.arguments import add_actions, add_command, count, of_setting, whole_number
 from scan.commands.startup import (
     on_stop_signals,
@@ -26,8 +27,8 @@ from scan.errors import ScanError, install_extra
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node, NodeError, RpcError
 from scan.ethereum.retries import Retries
-from scan.extensions.audit.node_comparison import NodeComparison
 from scan.extensions.bulk import trace_command
+from scan.extensions.bulk.hooks import Bulk
 from scan.indexer.chain_identity import WrongLogs
 from scan.indexer.pruned_history import first_kept, is_kept
 from scan.indexer.writer import NotTheWriter
@@ -88,8 +89,8 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
     for option in TLS_OPTIONS:
         file = of_setting(existing_file)
         chain.add_argument(option, type=file, metavar="FILE", help="for tls://, as Dask's own")
-    for add in registry.values("bulk", "add_arguments"):
-        add(chain)
+    for part in registry.parts(Bulk):
+        part.add_arguments(chain)
     # For the indexer: the reason why the backfill stopped is its only output on stdout.
     chain.add_argument("--automatic", action="store_true", help=argparse.SUPPRESS)
     chain.add_argument(
@@ -203,7 +204,7 @@ def _extra_missing(extra: str, package: str | None) -> ExtraMissing:
 
 def _history(settings: Settings, options: argparse.Namespace) -> "History | None":
     """Return the history that an extension brings. Raises NodeError, CannotBackfill."""
-    opened = (open_(settings, options) for open_ in registry.values("bulk", "open_history"))
+    opened = (part.open_history(settings, options) for part in registry.parts(Bulk))
     return next((history for history in opened if history is not None), None)
 
 

@@ -15,7 +15,6 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 
-from scan import registry
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
 from scan.errors import Unavailable
@@ -358,7 +357,7 @@ class ChainBackfill:
             loading.require_writer(tx)
             for table in loading.ACCEPTED:
                 loading.accept_table(tx, warehouse, table)
-            for statement in registry.collected("bulk", "ACCEPT"):
+            for statement in loading.ENDING:
                 tx.execute(statement)
             differences = self._audit(tx)
             if differences:

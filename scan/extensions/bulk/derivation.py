@@ -9,6 +9,7 @@ from scan import registry
 from scan.database.connection import Database
 from scan.database.lists import all_entities
 from scan.extensions.bulk.block_columns import SPOOLED
+from scan.extensions.bulk.hooks import Bulk
 from scan.extensions.bulk.range_files import SELECTED, Range, RangeFiles
 from scan.extensions.bulk.warehouse import Warehouse
 from scan.extensions.exports.parquet_columns import (
@@ -32,6 +33,7 @@ SELECT = {
     "token_transfers": "bulk/token_transfers_select",
     "dex_trades": "bulk/dex_trades_select",
 }
+OF_EXTENSIONS = registry.merged(part.derived for part in registry.parts(Bulk))
 # In this order: a statement may read the tables before its own.
 DERIVED = {
     "blocks": "bulk/blocks_derive",
@@ -43,7 +45,7 @@ DERIVED = {
     "addresses": "bulk/addresses_derive",
     "list_checkpoints": "bulk/list_checkpoints_derive",
     "daily_stats": "bulk/daily_stats_derive",
-    **registry.merged("bulk", "DERIVED"),
+    **{table: derive for table, (derive, _) in OF_EXTENSIONS.items()},
 }
 # Functions of sql/schema/ that these statements call, and that DuckDB gets as macros.
 FUNCTIONS = (

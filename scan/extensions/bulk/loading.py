@@ -1,6 +1,6 @@
 """Loading of tables, partitions and counters, each in a transaction that also records it."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import NamedTuple
 
@@ -8,13 +8,14 @@ from scan import registry
 from scan.database import copy_rows
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
+from scan.extensions.bulk.derivation import OF_EXTENSIONS
+from scan.extensions.bulk.hooks import Bulk
 from scan.extensions.bulk.warehouse import Warehouse
 from scan.extensions.exports.parquet_columns import KINDS
 from scan.indexer import partitions
 from scan.indexer.block_rows import UNNUMBERED
 from scan.indexer.writer import NotTheWriter
 
-OF_EXTENSIONS: Mapping[str, str] = registry.merged("bulk", "COPY")
 # The statement that returns the rows of each table.
 COPY = {
     **dict.fromkeys(
@@ -30,7 +31,7 @@ COPY = {
     "addresses": "bulk/addresses_copy",
     "list_counts": "bulk/list_counts_copy",
     "list_checkpoints": "bulk/list_checkpoints_copy",
-    **OF_EXTENSIONS,
+    **{table: copy for table, (_, copy) in OF_EXTENSIONS.items()},
     "token_counts": "bulk/token_counts_copy",
     "daily_stats": "bulk/daily_stats_copy",
     "blocks": "bulk/blocks_copy",
@@ -40,6 +41,7 @@ REPLACED = ("timestamp_s", "dex", "topic0")
 COUNTERS = "counters"
 READ_BYTES = 1 << 18  # read from a file at once
 ACCEPTED = ("daily_stats", "blocks")  # loaded last, as their rows make the chain visible
+ENDING = [statement for part in registry.parts(Bulk) for statement in part.accept]
 # The tables that are loaded before, in this order.
 LOADED = (*(table for table in COPY if table not in ("token_counts", *ACCEPTED)), COUNTERS)
 # The table that has to be derived before each of these is loaded. All others read files alone.

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 from eth_hash.auto import keccak
 
+from scan.audit.derived_tables import DERIVED, expect
 from scan.contracts.proxy_contracts import is_proxy_code
 from scan.database import copy_rows
 from scan.database.connection import Database
@@ -24,7 +25,6 @@ from scan.database.transaction import Transaction
 from scan.ethereum.blocks import DELEGATION
 from scan.ethereum.client import HistoryPruned, Node
 from scan.ethereum.retries import Retries
-from scan.extensions.audit.derived_tables import DERIVED, expect
 from scan.hex import data, to_hex
 from scan.indexer import partitions
 from scan.indexer.block_rows import INTERNAL_TRANSFER_COLUMNS, UNNUMBERED, table_rows

@@ -8,6 +8,7 @@ from contextlib import closing
 from typing import Any
 
 from scan.commands.arguments import add_command
+from scan.commands.audit import SESSION
 from scan.commands.startup import (
     on_stop_signals,
     prepare_database,
@@ -17,7 +18,6 @@ from scan.commands.startup import (
 from scan.contracts.index_node import node_of_index
 from scan.database.connection import Database
 from scan.ethereum.retries import RETRIED
-from scan.extensions.audit.audit_command import SESSION
 from scan.extensions.bulk.trace_backfill import CannotTrace, TraceBackfill, require_all_rows
 from scan.indexer import chain_identity
 from scan.settings import Settings

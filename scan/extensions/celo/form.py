@@ -3,6 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from scan import hooks
 from scan.ethereum.forms.form import Encoding, Settlement, Values, address, number
 from scan.extensions.op_stack import form as op_stack
 from scan.hex import data, quantity
@@ -88,4 +89,6 @@ CELO = op_stack.OP_STACK._replace(
         ),
     },
 )
-FORMS = (CELO,)
+
+
+HOOKS = hooks.Forms(forms=(CELO,))

@@ -8,6 +8,6 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "statistics by day, gas prices, largest transfers",
-    needs=("charts", "transaction_details"),
+    needs=("transaction_details",),
     paths=("charts", "gas"),
 )

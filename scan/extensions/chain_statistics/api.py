@@ -4,8 +4,9 @@ import flask
 import orjson
 from flask import Blueprint
 
-from scan import parameters, registry
+from scan import hooks, parameters, registry
 from scan.extensions.chain_statistics import daily_stats, gas, largest_transfers
+from scan.hooks import ListFiles
 from scan.http.list_format import FORMATS, JSON, PARAMETER, TYPES, Format
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import Response, json_body, json_value
@@ -13,7 +14,6 @@ from scan.http.responses import Response, json_body, json_value
 DAILY_FORMATS = tuple(name for name in FORMATS if name != Format.NDJSON.value)
 
 blueprint = Blueprint("chain_statistics", __name__)
-BLUEPRINTS = (blueprint,)
 
 
 @blueprint.get("/gas")
@@ -29,7 +29,7 @@ def list_days() -> Response:
     first, last = (parameters.optional_date(arguments, name) for name in ("from", "to"))
     days = daily_stats.days(reader(), first, last)
     if chosen == Format.CSV.value:
-        [files] = registry.parts("list_files")
+        [files] = registry.parts(ListFiles)
         return flask.Response(
             files.csv_text("days", orjson.loads(days.data)),
             headers={
@@ -60,3 +60,6 @@ def list_largest_transfers() -> Response:
 
 def _quoted(day: str | None) -> str:
     return "null" if day is None else f'"{day}"'
+
+
+HOOKS = hooks.Api(blueprints=(blueprint,))

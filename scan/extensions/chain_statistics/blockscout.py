@@ -4,6 +4,7 @@ from typing import Any
 
 from scan.errors import InvalidParameter
 from scan.extensions.blockscout.address_objects import AddressObjects
+from scan.extensions.blockscout.hooks import Blockscout
 from scan.extensions.blockscout.lists import (
     address,
     list_response,
@@ -55,3 +56,6 @@ def list_most_called() -> Response:
         following = {name: last_item[name] for name in SORTS}
         following["contract_address_hash"] = last_item["contract_address"]["hash"]
     return list_response(items, following)
+
+
+HOOKS = Blockscout(blueprint=blueprint)

@@ -8,11 +8,16 @@ from typing import Any, NamedTuple
 
 from flask import Blueprint, Response, request
 
-from scan import parameters
+from scan import hooks, parameters
 from scan.ethereum.units import COIN_DECIMALS
 from scan.extensions.chain_statistics import daily_stats, gas
 from scan.extensions.chain_statistics.largest_transfers_of_day import shown_day
-from scan.extensions.charts.svg_charts import (
+from scan.hex import to_hex
+from scan.http.requests import reader
+from scan.pages.filtered_lists import FilteredList
+from scan.pages.records import Record, complete_transactions, names_of
+from scan.pages.site import page, site
+from scan.pages.svg_charts import (
     DAY_S,
     Chart,
     Point,
@@ -20,11 +25,6 @@ from scan.extensions.charts.svg_charts import (
     line_chart,
     spread_over_seconds,
 )
-from scan.hex import to_hex
-from scan.http.requests import reader
-from scan.pages.filtered_lists import FilteredList
-from scan.pages.records import Record, complete_transactions, names_of
-from scan.pages.site import page, site
 from scan.pages.tabs import Tab
 from scan.queries import token_transfers
 from scan.queries.pages import Window
@@ -33,14 +33,6 @@ from scan.queries.reader import Reader
 DAYS = {"30": 30, "90": 90}
 
 blueprint = Blueprint("pages_statistics", __name__)
-BLUEPRINTS = (blueprint,)
-PATHS = ("/charts", "/gas")
-MENU = (
-    *(("Main", "/charts", "Charts"), ("Main", "/gas", "Gas")),
-    *((group, "/charts", "Charts by day") for group in ("Home", "Chain")),
-    *((group, "/gas", "Gas prices") for group in ("Home", "Chain")),
-)
-SECTIONS = {"home": "home_charts.html", "live": "live_base_fee.html"}
 CHART_DAYS = 60
 
 
@@ -179,9 +171,6 @@ def _token_tab(key: bytes) -> tuple[FilteredList | None, Mapping[str, Any]]:
     }
 
 
-TOKEN_TABS = (Tab("chart", "Chart", 40, template="token_chart.html", read=_token_tab),)
-
-
 def _newest_day(token: bytes) -> str | None:
     """Return the day of the token's newest transfer."""
     newest = json.loads(token_transfers.page(reader(), Window(1, 0), token=token).data)
@@ -219,3 +208,18 @@ def _count_over_time(reader: Reader, token: bytes) -> str:
     points: str
     (points,) = reader.row("queries/token_transfers_count_over_time", address=token)
     return points
+
+
+HOOKS = hooks.Pages(
+    blueprints=(blueprint,),
+    paths=("/charts", "/gas"),
+    menu=(
+        *(("Main", "/charts", "Charts"), ("Main", "/gas", "Gas")),
+        *((group, "/charts", "Charts by day") for group in ("Home", "Chain")),
+        *((group, "/gas", "Gas prices") for group in ("Home", "Chain")),
+    ),
+    sections={"home": "home_charts.html", "live": "live_base_fee.html"},
+    live=live,
+    home=home,
+    token_tabs=(Tab("chart", "Chart", 40, template="token_chart.html", read=_token_tab),),
+)

@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+from scan import hooks
 from scan.ethereum.forms.form import (
     FEE_VAULT,
     SEAL_BYTES,
@@ -73,4 +74,6 @@ CLIQUE = Form("Clique", is_of_header=is_of, own_fields=signer, settle=settle, or
 LINEA = CLIQUE._replace(
     name="Linea", chain_ids=frozenset((59_144, 59_141)), is_of_header=None, is_covered_by_roots=True
 )
-FORMS = (LINEA, CLIQUE)
+
+
+HOOKS = hooks.Forms(forms=(LINEA, CLIQUE))

@@ -9,6 +9,6 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "bytecode, values and encoded calls of contracts; their source on pages",
-    needs=("form_bodies", "transaction_details"),
+    needs=("transaction_details",),
     paths=("verify", "verified-contracts/"),
 )

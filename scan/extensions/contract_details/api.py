@@ -3,7 +3,7 @@
 import flask
 from flask import Blueprint
 
-from scan import json_bodies, parameters
+from scan import hooks, json_bodies, parameters
 from scan.api.contracts import function_and_arguments, hex_or_none
 from scan.extensions.contract_details import (
     bytecode,
@@ -25,7 +25,6 @@ SOURCE_FORMATS = (STANDARD_JSON, "zip")
 ZIP_TYPE = "application/zip"
 
 blueprint = Blueprint("contract_details", __name__)
-BLUEPRINTS = (blueprint,)
 
 
 @blueprint.get("/contracts/<address>/claims")
@@ -136,3 +135,6 @@ def get_source(address: str) -> Response:
         return json_body(contract_sources.standard_input(contract))
     headers = {"Content-Disposition": f'attachment; filename="{to_hex(key)}.zip"'}
     return flask.Response(contract_sources.archive(contract), headers=headers, mimetype=ZIP_TYPE)
+
+
+HOOKS = hooks.Api(blueprints=(blueprint,))

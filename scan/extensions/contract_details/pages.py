@@ -9,7 +9,7 @@ from typing import Any
 from flask import Blueprint, Response, redirect, request
 from werkzeug.datastructures import MultiDict
 
-from scan import parameters
+from scan import hooks, parameters
 from scan.errors import InvalidParameter, NotFound, ScanError
 from scan.extensions.contract_details import bytecode_page, proxy_head
 from scan.extensions.contract_details.contract_functions import (
@@ -31,8 +31,8 @@ from scan.extensions.contract_details.contract_source import (
     read_source_file,
 )
 from scan.extensions.contract_details.contract_values import Output, Value
-from scan.extensions.form_bodies.form_body import form
 from scan.hex import to_hex
+from scan.http.form_body import form
 from scan.http.prerequisites import Prerequisite, requires
 from scan.http.requests import client_address, note_changed_index, reader
 from scan.http.services import services
@@ -60,27 +60,6 @@ WORDS = {
 }
 
 blueprint = Blueprint("pages_contract_tabs", __name__)
-BLUEPRINTS = (blueprint, bytecode_page.blueprint)
-PATHS = ("/verify", "/verified-contracts")
-SECTIONS = {"address": "proxy_head.html"}
-address_facts = proxy_head.address_facts
-MENU = (
-    ("Tokens", "/verified-contracts", "Verified contracts"),
-    ("Tokens", "/verify", "Verify a contract"),
-)
-ADDRESS_TABS = (
-    Tab(
-        *("contract", "Contract", 110, of_contract),
-        respond=lambda key: contract_page(key, read_contract_view(key)),
-        group=CONTRACT,
-    ),
-    Tab(
-        *("bytecode", "Bytecode", 130, of_contract),
-        respond=bytecode_page.bytecode_page,
-        group=CONTRACT,
-    ),
-)
-TOKEN_TABS = (Tab("contract", "Contract", 50, template="contract_body.html", read=token_tab),)
 
 
 @blueprint.get("/verified-contracts")
@@ -239,3 +218,28 @@ def _text(content: bytes) -> str:
         return content.decode()
     except UnicodeDecodeError:
         raise InvalidParameter("A file is not UTF-8 text.") from None
+
+
+HOOKS = hooks.Pages(
+    blueprints=(blueprint, bytecode_page.blueprint),
+    paths=("/verify", "/verified-contracts"),
+    sections={"address": "proxy_head.html"},
+    address_facts=proxy_head.address_facts,
+    menu=(
+        ("Tokens", "/verified-contracts", "Verified contracts"),
+        ("Tokens", "/verify", "Verify a contract"),
+    ),
+    address_tabs=(
+        Tab(
+            *("contract", "Contract", 110, of_contract),
+            respond=lambda key: contract_page(key, read_contract_view(key)),
+            group=CONTRACT,
+        ),
+        Tab(
+            *("bytecode", "Bytecode", 130, of_contract),
+            respond=bytecode_page.bytecode_page,
+            group=CONTRACT,
+        ),
+    ),
+    token_tabs=(Tab("contract", "Contract", 50, template="contract_body.html", read=token_tab),),
+)

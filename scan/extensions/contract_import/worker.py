@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from scan import hooks
 from scan.extensions.contract_import.kept_sources import KeptSources
 from scan.extensions.verification_jobs.jobs import VerificationJobs
 from scan.http.services import Services
@@ -17,3 +18,6 @@ def threads(core: Services) -> Iterable[WorkerThread]:
     step = KeptSources(folder, core.writes, core.sources.get(VerificationJobs)).step
     failure = "verified sources are not kept"
     return (WorkerThread("kept-sources", step, EVERY_S, core.writes, failure),)
+
+
+HOOKS = hooks.Worker(threads=threads)

@@ -8,6 +8,6 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "calldata, logs and errors decoded, and calls encoded, for anybody",
-    needs=("contract_details", "form_bodies", "transaction_details"),
+    needs=("contract_details", "transaction_details"),
     paths=("decode", "encode"),
 )

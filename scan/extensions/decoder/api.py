@@ -2,7 +2,7 @@
 
 from flask import Blueprint
 
-from scan import json_bodies, parameters
+from scan import hooks, json_bodies, parameters
 from scan.api.contracts import function_and_arguments
 from scan.extensions.decoder.decoding import Encoded, decode
 from scan.extensions.decoder.encoding import encode
@@ -12,7 +12,6 @@ from scan.http.requests import json_object, query_arguments, reader
 from scan.http.responses import Response, json_value
 
 blueprint = Blueprint("decoder", __name__)
-BLUEPRINTS = (blueprint,)
 
 
 @blueprint.get("/decode")
@@ -49,3 +48,6 @@ def encode_call() -> Response:
     function, arguments = function_and_arguments(body)
     address = parameters.optional_address(body, "address")
     return json_value(encode(reader(), function, arguments, address).record())
+
+
+HOOKS = hooks.Api(blueprints=(blueprint,))

@@ -12,6 +12,7 @@ from scan import registry
 from scan.contracts.abi import WORD, AbiError, AbiType, decode, most_bytes_of, parse_types, selector
 from scan.contracts.abi_index import AbiIndex, entries_of, index_abi
 from scan.contracts.signature_text import canonical, parse_signature
+from scan.extensions.decoder.hooks import Decoder
 
 MOST_VALUES = 20_000
 PACKED_HEAD_BYTES = 1 + 20 + 2 * WORD  # operation, address, value and size of a packed transaction
@@ -66,7 +67,7 @@ def _functions() -> Mapping[bytes, _Function]:
 
 
 def _readers() -> Mapping[str, Read]:
-    return {**CALLS, **registry.merged("decoder", "CALLS")}
+    return {**CALLS, **registry.merged(part.calls for part in registry.parts(Decoder))}
 
 
 def _of_itself(inputs: Sequence[bytes]) -> Sequence[tuple[Any, ...]]:

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import orjson
 from flask import Blueprint, Response, request
 
-from scan import parameters
+from scan import hooks, parameters
 from scan.errors import InvalidParameter, ScanError
 from scan.extensions.contract_details import contract_values
 from scan.extensions.contract_details.contract_functions import (
@@ -23,9 +23,9 @@ from scan.extensions.contract_details.contract_functions import (
 from scan.extensions.decoder.decoding import KINDS, Decoding, Encoded, decode
 from scan.extensions.decoder.encoding import EncodedCall, encode, entry_of
 from scan.extensions.decoder.parameters import encoded_of_query, typed
-from scan.extensions.form_bodies.form_body import form
 from scan.extensions.transaction_details.argument_values import addresses_in
 from scan.hex import to_hex
+from scan.http.form_body import form
 from scan.http.requests import reader
 from scan.pages.records import address_of, names_of
 from scan.pages.site import page, site
@@ -35,9 +35,6 @@ LONGEST_LINK = 6000  # characters; the server reads 8 kB of a request's first li
 MAX_ARGUMENTS = 100
 
 blueprint = Blueprint("pages_decoder", __name__)
-BLUEPRINTS = (blueprint,)
-PATHS = ("/decode", "/encode")
-MENU = (("Chain", "/decode", "Decode data"), ("Chain", "/encode", "Encode a call"))
 
 
 @blueprint.get("/decode")
@@ -148,3 +145,10 @@ def _functions_at(address: bytes) -> list[Function]:
             field="address",
         )
     return functions
+
+
+HOOKS = hooks.Pages(
+    blueprints=(blueprint,),
+    paths=("/decode", "/encode"),
+    menu=(("Chain", "/decode", "Decode data"), ("Chain", "/encode", "Encode a call")),
+)

@@ -4,6 +4,8 @@ import argparse
 from pathlib import Path
 
 from scan.extensions.demo.chain_recording import block_range, write_recording
+from scan.extensions.doctor.hooks import Doctor
+from scan.hooks import OwnRun
 from scan.settings import Settings
 
 
@@ -18,3 +20,6 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 def run(settings: Settings, options: argparse.Namespace) -> int | None:
     """Return the exit code, None where the doctor is to report."""
     return None if options.record is None else write_recording(settings, options)
+
+
+HOOKS = Doctor(own_run=OwnRun(add_arguments, run))

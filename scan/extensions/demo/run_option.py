@@ -10,12 +10,10 @@ from scan.environment import without_password
 from scan.errors import SettingError
 from scan.extensions.demo import demo_chain, demo_data, demo_node
 from scan.extensions.demo.demo_node import RECORDING, DemoNode
+from scan.hooks import FileOption, RunOption
 from scan.settings import Settings
 
 log = logging.getLogger(__name__)
-
-OPTION = "--recording"
-HELP = "index what `scan doctor --record` wrote, not the chain of RPC_URL"
 
 
 def run(settings: Settings, recording: Path) -> int:
@@ -56,3 +54,11 @@ def _digest(recording: Path) -> str:
 
 def _following(settings: Settings, server: DemoNode) -> Settings:
     return replace(settings, rpc_urls=(server.url,), start_block=server.recording.first)
+
+
+HOOKS = RunOption(
+    of_file=FileOption(
+        "--recording", "index what `scan doctor --record` wrote, not the chain of RPC_URL", run
+    ),
+    run_demo=run_demo,
+)

@@ -6,6 +6,5 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "/llms.txt, /robots.txt, /.well-known/api-catalog and security.txt",
-    needs=("openapi",),
     paths=("llms.txt", "robots.txt", ".well-known/"),
 )

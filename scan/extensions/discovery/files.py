@@ -1,6 +1,6 @@
 """Files that programs look for first: /llms.txt, /robots.txt and those of /.well-known."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any
@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 from flask import Blueprint, Response
 
-from scan import registry
+from scan import hooks, registry
 from scan.errors import NotFound
 from scan.http.services import services
 
@@ -85,13 +85,17 @@ def discovery(document: Callable[[], dict[str, Any]]) -> Blueprint:
     @cache
     def text() -> str:
         base = services().settings.base_path
-        lines = registry.collected("interface", "LLMS")
+        lines = [line for line in _apis().values() if line]
         tools = "".join(f"{line.format(base=base)}\n" for line in lines)
-        shows_pages = services().settings.pages and registry.has("markdown")
+        shows_pages = services().settings.pages and registry.has(hooks.Markdown)
         head = HEAD.format(base=base, tools=tools, pages=PAGES if shows_pages else "")
         return head + "".join(_operations(document(), base))
 
     return blueprint
+
+
+def _apis() -> Mapping[str, str]:
+    return registry.merged(part.apis for part in registry.parts(hooks.Interfaces))
 
 
 def _operations(document: dict[str, Any], base: str) -> list[str]:
@@ -111,7 +115,7 @@ def _linkset(base: str) -> dict[str, Any]:
         "service-doc": [{"href": f"{base}/docs/", "type": "text/html"}],
         "status": [{"href": f"{base}/readyz", "type": "application/json"}],
     }
-    apis = ["/api/v1", *registry.collected("interface", "APIS")]
+    apis = ["/api/v1", *_apis()]
     return {
         "linkset": [
             {"anchor": f"{base}{CATALOG}", "item": [{"href": f"{base}{api}"} for api in apis]},

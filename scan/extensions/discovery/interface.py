@@ -4,14 +4,16 @@ from collections.abc import Sequence
 
 from flask import Flask
 
+from scan import hooks
 from scan.extensions.discovery.files import CATALOG, ROBOTS, SECURITY, discovery
 from scan.extensions.discovery.files import LLMS as LLMS_FILE
 from scan.http.interfaces import Interface
 from scan.settings import Settings
 
-OPEN_PATHS = (LLMS_FILE, ROBOTS, CATALOG, SECURITY)
-
 
 def register(app: Flask, _settings: Settings) -> Sequence[Interface]:
     app.register_blueprint(discovery(app.extensions["scan.document"]))
     return ()
+
+
+HOOKS = hooks.Interfaces(open_paths=(LLMS_FILE, ROBOTS, CATALOG, SECURITY), register=register)

@@ -58,8 +58,9 @@ def _check_extensions(database: Database) -> Iterator[Outcome]:
 def _check_traces(database: Database) -> Iterator[Outcome]:
     blocks = database.value("commands/doctor_count_untraced")
     if blocks:
-        cure = registry.first("doctor", "CURE_OF_UNTRACED_BLOCKS")
-        advice = cure or "index anew with a node that has their state"
+        anew = "index anew with a node that has their state"
+        in_place = "run `scan backfill traces` with a node that has their state"
+        advice = in_place if "backfill" in registry.commands() else anew
         text = f"{blocks:,} blocks have no traces: internal transfers and balances may be missing"
         yield _warning(text, advice)
 

@@ -21,6 +21,7 @@ from scan.database.errors import SharedSession
 from scan.environment import node_origins, without_password
 from scan.errors import ScanError, SettingError
 from scan.extensions.doctor.database import GIB, LEAST_FREE_BYTES, check_database
+from scan.extensions.doctor.hooks import Doctor
 from scan.extensions.doctor.node import check_node
 from scan.observability.logs import escape
 from scan.settings import Settings, unread_variables
@@ -48,8 +49,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=run)
     command.add_argument("--url", help="public URL of the service, to check it and its proxies")
     command.add_argument("--json", action="store_true", help="print JSON")
-    for add in registry.values("doctor", "add_arguments"):
-        add(command)
+    for part in registry.parts(Doctor):
+        part.own_run.add_arguments(command)
 
 
 class Level(Enum):
@@ -72,9 +73,8 @@ Findings = Iterator[Finding]
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
     """Print a line for each finding, and return 1 if one of them is an error."""
-    for run_own in registry.values("doctor", "run"):
-        code: int | None = run_own(settings, options)
-        if code is not None:
+    for part in registry.parts(Doctor):
+        if (code := part.own_run.run(settings, options)) is not None:
             return code
     findings = []
     for finding in _findings(settings, options.url):

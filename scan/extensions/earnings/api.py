@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from flask import Blueprint
 
-from scan import parameters
+from scan import hooks, parameters
 from scan.extensions.earnings import queries
 from scan.http.list_format import PARAMETER
 from scan.http.list_responses import list_response
@@ -13,7 +13,6 @@ from scan.http.responses import Response
 from scan.queries.pages import Page, Window
 
 blueprint = Blueprint("earnings", __name__)
-BLUEPRINTS = (blueprint,)
 
 
 @blueprint.get("/stats/earnings")
@@ -27,3 +26,6 @@ def page_of(window: Window, arguments: Mapping[str, str]) -> Page:
     miner = parameters.optional_address(arguments, "miner")
     first, last = (parameters.optional_date(arguments, name) for name in ("from", "to"))
     return queries.page(reader(), window, miner, first, last)
+
+
+HOOKS = hooks.Api(blueprints=(blueprint,))

@@ -2,15 +2,12 @@
 
 from flask import Blueprint, Response
 
+from scan import hooks
 from scan.extensions.earnings.api import page_of
 from scan.pages.filtered_lists import Field, filtered_list
 from scan.pages.records import names_of
 
 blueprint = Blueprint("pages_earnings", __name__)
-BLUEPRINTS = (blueprint,)
-PATHS = ("/earnings",)
-MENU = (("Chain", "/earnings", "Earnings of producers"),)
-SECTIONS = {"block": "block_earnings.html"}
 FIELDS = (
     Field("miner", "Fee recipient", "address"),
     Field("from", "Since (UTC)", "day"),
@@ -24,3 +21,11 @@ def list_earnings() -> Response:
         *("/earnings", "/stats/earnings", FIELDS), page_of, paging=("limit", "cursor")
     )
     return shown.response("earnings.html", shown=shown, names=names_of(shown.records))
+
+
+HOOKS = hooks.Pages(
+    blueprints=(blueprint,),
+    paths=("/earnings",),
+    menu=(("Chain", "/earnings", "Earnings of producers"),),
+    sections={"block": "block_earnings.html"},
+)

@@ -14,10 +14,8 @@ EXTENSION = Extension(
     needs=(
         "chain_statistics",
         "explanations",
-        "form_bodies",
         "internal_transfers",
         "logs",
-        "openapi",
         "transaction_details",
         "verification_jobs",
     ),

@@ -17,6 +17,7 @@ from scan.extensions.etherscan import (
     transaction_info,
     verification,
 )
+from scan.extensions.etherscan.hooks import Etherscan
 from scan.extensions.etherscan.not_offered import NOT_OFFERED
 from scan.extensions.etherscan.parameters import Parameters
 from scan.extensions.etherscan.replies import Failure, Reply, RpcReply
@@ -93,7 +94,9 @@ _SPELLED = {
     for name in ("getLogs", "getToken", "getTokenHolders", "txsBeaconWithdrawal", *proxy.METHODS)
 }
 # Those of other extensions, by module and action.
-OF_EXTENSIONS: Mapping[tuple[str, str], Action] = registry.merged("etherscan", "ACTIONS")
+OF_EXTENSIONS: Mapping[tuple[str, str], Action] = registry.merged(
+    part.actions for part in registry.parts(Etherscan)
+)
 # The actions as spelled in Etherscan's and Blockscout's documentation.
 PUBLISHED: Mapping[str, Collection[str]] = {
     module: [

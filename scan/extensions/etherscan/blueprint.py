@@ -8,7 +8,7 @@ from scan.extensions.etherscan.actions import find_action
 from scan.extensions.etherscan.chain_list import chain_list, public_url, record
 from scan.extensions.etherscan.parameters import Parameters
 from scan.extensions.etherscan.replies import CHAIN_LIST, PATHS, Failure, Reply, RpcReply
-from scan.extensions.form_bodies.form_body import form
+from scan.http.form_body import form
 from scan.http.prerequisites import Prerequisite, prerequisite_of, requires
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import JsonResponse, json_value

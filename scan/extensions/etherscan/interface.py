@@ -4,14 +4,16 @@ from collections.abc import Sequence
 
 from flask import Flask
 
+from scan import hooks
 from scan.extensions.etherscan.blueprint import blueprint
 from scan.extensions.etherscan.replies import ETHERSCAN
 from scan.http.interfaces import Interface
 from scan.settings import Settings
 
-APIS = ("/api",)
-
 
 def register(app: Flask, _settings: Settings) -> Sequence[Interface]:
     app.register_blueprint(blueprint)
     return (ETHERSCAN,)
+
+
+HOOKS = hooks.Interfaces(apis={"/api": ""}, register=register)

@@ -5,8 +5,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from scan.api.openapi.renamed_fields import Renaming
 from scan.ethereum.units import GWEI_DECIMALS, in_units
-from scan.extensions.openapi.renamed_fields import Renaming
 from scan.queries.network import token_standard
 
 

@@ -4,6 +4,7 @@ import orjson
 
 from scan import registry
 from scan.errors import NotFound
+from scan.extensions.etherscan.hooks import Etherscan
 from scan.extensions.etherscan.objects import renamed
 from scan.extensions.etherscan.parameters import Parameters
 from scan.extensions.etherscan.replies import Failure, Reply, rows_reply
@@ -22,7 +23,7 @@ def token_list(parameters: Parameters) -> Reply:
     address, window = parameters.address(), Window(limit, offset)
     page = tokens_held(reader(), address, window)
     held = orjson.loads(page.data)
-    by_item = registry.values("etherscan", "items_held")
+    by_item = [part.items_held for part in registry.parts(Etherscan) if part.items_held is not None]
     rows = [
         renamed("held_token", token) for token in held if not by_item or token["type"] != "BEP1155"
     ]

@@ -2,7 +2,7 @@
 
 from flask import Blueprint
 
-from scan import parameters
+from scan import hooks, parameters
 from scan.extensions.execution_requests import queries
 from scan.hex import to_hex
 from scan.http.list_responses import entity_list
@@ -11,7 +11,6 @@ from scan.http.responses import Response, json_value
 from scan.queries import blocks
 
 blueprint = Blueprint("execution_requests", __name__)
-BLUEPRINTS = (blueprint,)
 
 
 @blueprint.get("/execution-requests")
@@ -35,3 +34,6 @@ def list_execution_requests_of_block(block: str) -> Response:
             "requests": taken.records,
         }
     )
+
+
+HOOKS = hooks.Api(blueprints=(blueprint,))

@@ -2,6 +2,7 @@
 
 from scan.extensions.blockscout.address_objects import AddressObjects
 from scan.extensions.blockscout.blocks import window_of
+from scan.extensions.blockscout.hooks import Blockscout
 from scan.extensions.blockscout.lists import (
     contexts_of,
     list_response,
@@ -71,3 +72,6 @@ def _deposits(
     objects = AddressObjects(d[name] for d in deposits for name in ("fromAddress", "address"))
     items = [renamed("deposit", deposit, address=objects.of_optional) for deposit in deposits]
     return list_response(items, following)
+
+
+HOOKS = Blockscout(blueprint=blueprint, count_deposits=count_deposits)

@@ -2,11 +2,10 @@
 
 import json
 
+from scan import hooks
 from scan.http.requests import reader
 from scan.pages.records import Record
 from scan.queries.pages import Window, filtered_page
-
-SECTIONS = {"block": "block_execution_requests.html"}
 
 
 def block_lists(block: Record, window: Window) -> dict[str, list[Record]]:
@@ -15,3 +14,6 @@ def block_lists(block: Record, window: Window) -> dict[str, list[Record]]:
         return {"execution_requests": []}
     page = filtered_page(reader(), "execution_requests", {}, window)
     return {"execution_requests": json.loads(page.data)}
+
+
+HOOKS = hooks.Pages(sections={"block": "block_execution_requests.html"}, block_lists=block_lists)

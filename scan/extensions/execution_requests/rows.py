@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Annotated, NamedTuple
 
+from scan import hooks
 from scan.ethereum.blocks import DecodedBlock, EventLog
 from scan.ethereum.column_types import ADDRESS, BIGINT, BYTES, COMPUTED, INTEGER, PROVEN, Column
 from scan.ethereum.fork_schedule import (
@@ -146,8 +147,10 @@ def requests_hash(requests: Sequence[ExecutionRequest]) -> bytes:
     ).digest()
 
 
-TABLES = {
-    "execution_requests": SparseTable(
-        ExecutionRequest, lambda block, _: submitted_in(block), emitters=REQUEST_CONTRACTS
-    )
-}
+HOOKS = hooks.Rows(
+    tables={
+        "execution_requests": SparseTable(
+            ExecutionRequest, lambda block, _: submitted_in(block), emitters=REQUEST_CONTRACTS
+        )
+    },
+)

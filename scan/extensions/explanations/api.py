@@ -5,6 +5,7 @@ from typing import Any
 
 from flask import Blueprint
 
+from scan import hooks
 from scan.api.transactions import indexed_transaction
 from scan.extensions.explanations import queries as explanations
 from scan.http.prerequisites import Prerequisite, requires
@@ -12,7 +13,6 @@ from scan.http.requests import reader
 from scan.http.responses import Response, json_value
 
 blueprint = Blueprint("explanations", __name__)
-BLUEPRINTS = (blueprint,)
 
 
 @blueprint.get("/transactions/<transaction_hash>/trace")
@@ -45,3 +45,6 @@ def get_state_changes(transaction_hash: str) -> Response:
 def _traced(record: Mapping[str, Any], **read: object) -> Response:
     transaction = {"transactionHash": record["hash"], "blockNumber": record["blockNumber"]}
     return json_value({**transaction, "blockHash": record["blockHash"], **read})
+
+
+HOOKS = hooks.Api(blueprints=(blueprint,))

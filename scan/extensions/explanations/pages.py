@@ -5,6 +5,7 @@ from functools import partial
 from itertools import takewhile
 from typing import Any, NamedTuple
 
+from scan import hooks
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.extensions.explanations import queries as explanations
 from scan.extensions.explanations.listed_failures import add_reasons
@@ -17,7 +18,6 @@ from scan.http.requests import reader
 from scan.pages.records import Record
 from scan.pages.transaction_tabs import Shown, TransactionTab
 
-SECTIONS = {"transaction_facts": "transaction_reason.html"}
 MAX_CALLS = 200
 MAX_ACCOUNTS = 100
 MAX_SLOTS = 50  # of an account
@@ -104,11 +104,15 @@ def add_to_transactions(transactions: Sequence[dict[str, Any]]) -> None:
     add_reasons(reader(), transactions)
 
 
-TRANSACTION_TABS = (
-    TransactionTab(
-        *("calls", "Call tree", "/trace", partial(_shown, _calls)), opens=True, needs_node=True
-    ),
-    TransactionTab(
-        *("state", "State changes", "/state-changes", partial(_shown, _state)), needs_node=True
+HOOKS = hooks.Pages(
+    sections={"transaction_facts": "transaction_reason.html"},
+    add_to_transactions=add_to_transactions,
+    transaction_tabs=(
+        TransactionTab(
+            *("calls", "Call tree", "/trace", partial(_shown, _calls)), opens=True, needs_node=True
+        ),
+        TransactionTab(
+            *("state", "State changes", "/state-changes", partial(_shown, _state)), needs_node=True
+        ),
     ),
 )

@@ -1,5 +1,6 @@
 """What lives as long as the process: the reader of why transactions failed."""
 
+from scan import hooks
 from scan.extensions.explanations.transaction_failures import TransactionFailures
 from scan.extensions.internal_transfers.transaction_traces import TransactionTraces
 from scan.extensions.transaction_details.contract_abis import ContractAbis
@@ -15,3 +16,6 @@ def service(core: Services) -> object:
         sources.get(ContractAbis),
         sources.node_transactions,
     )
+
+
+HOOKS = hooks.Service(make=service)

@@ -6,6 +6,7 @@ from typing import Any
 from scan.extensions.explanations import queries as explanations
 from scan.extensions.transaction_details.argument_values import addresses_in
 from scan.extensions.transaction_details.details import TransactionDetails
+from scan.extensions.transaction_details.hooks import TransactionDetailsPart
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.records import Record
@@ -29,3 +30,6 @@ def transaction_head(transaction: Record, details: TransactionDetails) -> Shown:
     if failure is not None:
         addresses = [*addresses_in(failure.reason.decoded), *map(to_hex, failure.code_addresses())]
     return Shown({"sentence": summary.parts, "failure": failure}, addresses)
+
+
+HOOKS = TransactionDetailsPart(fields=transaction_fields, head=transaction_head)

@@ -9,6 +9,5 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "lists as CSV and NDJSON files, whole tables as Parquet files (scan export)",
-    needs=("openapi",),
     commands={"export": "write whole tables as Parquet or CSV files"},
 )

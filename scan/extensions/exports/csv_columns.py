@@ -9,6 +9,8 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from scan import registry
+from scan.api.openapi.declarations import declared
+from scan.api.openapi.renamed_fields import renamed_field
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.units import COIN_DECIMALS
 from scan.extensions.exports.csv_format import (
@@ -23,8 +25,7 @@ from scan.extensions.exports.csv_format import (
     units,
     wei,
 )
-from scan.extensions.openapi.declarations import declared
-from scan.extensions.openapi.renamed_fields import renamed_field
+from scan.extensions.exports.hooks import Exports
 from scan.queries.network import token_standard
 
 Record = Mapping[str, Any]
@@ -108,7 +109,7 @@ def _cells() -> Mapping[str, Callable[[Record, Context], Any]]:
         "token_symbol": lambda _, context: context.token["symbol"],
         "held": lambda record, context: amount(record["balance"], context.token["decimals"]),
         **{f"topic{n}": _topic(n) for n in range(MAX_TOPICS)},
-        **registry.merged("exports", "CELLS"),
+        **registry.merged(part.cells for part in registry.parts(Exports)),
     }
 
 

@@ -11,6 +11,7 @@ from scan.commands.arguments import count, whole_number
 from scan.commands.startup import require_order, with_running_database
 from scan.database.connection import Database
 from scan.errors import ScanError, install_extra
+from scan.extensions.exports.hooks import Exports
 from scan.settings import Settings
 
 STATEMENT_TIMEOUT_MS = 60_000
@@ -43,7 +44,7 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
-    others = registry.merged("exports", "FILES")
+    others = registry.merged(part.files for part in registry.parts(Exports))
     if len(options.tables) == 1 and options.tables[0] in others:
         other = import_module(others[options.tables[0]])
         return int(other.run(settings, options))

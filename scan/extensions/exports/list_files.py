@@ -6,9 +6,10 @@ from contextlib import ExitStack
 import flask
 from flask import request
 
-from scan import registry
+from scan import hooks, registry
 from scan.extensions.exports.csv_columns import csv_text
 from scan.extensions.exports.file_places import FilePlaces
+from scan.extensions.exports.hooks import Exports
 from scan.extensions.exports.list_file import MAX_ROWS, ListFile, ListSource, write_list
 from scan.hex import to_hex
 from scan.http import own_machine
@@ -21,8 +22,6 @@ from scan.queries.pages import Page, Window
 from scan.rate_limits.concurrency import PLACE_WAIT_S
 from scan.rate_limits.responses import rate_limited
 from scan.server.file_body import FileBody
-
-__all__ = ["MAX_ROWS", "csv_text", "send"]
 
 FOLDER = "files"  # in SCAN_DATA_DIR
 
@@ -79,8 +78,8 @@ def _response(
         headers["X-Scan-Kept-From"] = str(written.last.kept_from.number)
     if written.last.complete_from is not None:
         headers["X-Scan-Complete-From"] = str(written.last.complete_from)
-    for of_page in registry.values("exports", "headers"):
-        headers |= of_page(written.last)
+    for part in registry.parts(Exports):
+        headers |= part.headers(written.last)
     content_type = TYPES[chosen]
     if chosen is Format.CSV:
         content_type = f"{content_type}; charset=utf-8; header=present"
@@ -88,3 +87,6 @@ def _response(
         body.close()
         return flask.Response(headers=headers, content_type=content_type)
     return flask.Response(body, headers=headers, content_type=content_type, direct_passthrough=True)
+
+
+HOOKS = hooks.ListFiles(send=send, csv_text=csv_text, most_rows=MAX_ROWS)

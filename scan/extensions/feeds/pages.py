@@ -8,7 +8,7 @@ from uuid import UUID
 import orjson
 from flask import Blueprint, Response, request
 
-from scan import registry
+from scan import hooks, registry
 from scan.errors import NotFound, Unavailable
 from scan.extensions.feeds.entries import (
     Chain,
@@ -18,6 +18,7 @@ from scan.extensions.feeds.entries import (
     of_transfer,
     of_verified,
 )
+from scan.extensions.feeds.hooks import Feeds
 from scan.extensions.transaction_details.method_names import add_methods
 from scan.extensions.transaction_details.transaction_contexts import contexts
 from scan.hex import to_hex
@@ -35,9 +36,6 @@ ATOM = "application/atom+xml; charset=utf-8"
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 blueprint = Blueprint("pages_feeds", __name__)
-BLUEPRINTS = (blueprint,)
-PATHS = ("/verified-contracts/feed",)
-SECTIONS = {"head": "feed_links.html"}
 
 
 @blueprint.get("/address/<address>/feed")
@@ -74,7 +72,7 @@ def of_token(address: str) -> Response:
 @blueprint.get("/address/<address>/<name>/feed")
 def of_extension(address: str, name: str) -> Response:
     """Return a feed of what an extension has of an address: its events."""
-    feeds = registry.merged("feeds", "FEEDS")
+    feeds = registry.merged(part.feeds for part in registry.parts(Feeds))
     if name not in feeds:
         raise NotFound("There is no such feed.")
     key = address_of(address)
@@ -137,3 +135,10 @@ def _of_one_version(read: Callable[[], list[Entry]]) -> list[Entry]:
         if len(reader().versions) <= 1:
             return entries
     raise Unavailable("The chain is moving on; try again shortly.", retry_after_s=1)
+
+
+HOOKS = hooks.Pages(
+    blueprints=(blueprint,),
+    paths=("/verified-contracts/feed",),
+    sections={"head": "feed_links.html"},
+)

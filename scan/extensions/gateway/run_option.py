@@ -11,12 +11,11 @@ from scan.commands.startup import on_stop_signals
 from scan.environment import without_password
 from scan.errors import SettingError
 from scan.extensions.gateway.chains import Chain, read_chains
+from scan.hooks import FileOption, RunOption
 from scan.settings import Settings, environment_with
 
 log = logging.getLogger(__name__)
 
-OPTION = "--chains"
-HELP = "run several chains behind one address: a table of FILE for each"
 CHECK_EVERY_S = 0.5
 STOP_S = GRACE_S + 15.0  # a chain's `scan run` stops its children, then PostgreSQL
 
@@ -64,3 +63,10 @@ def _environment(settings: Settings, chain: Chain) -> dict[str, str]:
             "SCAN_TRUSTED_PROXIES": "1",
         }
     )
+
+
+HOOKS = RunOption(
+    of_file=FileOption(
+        "--chains", "run several chains behind one address: a table of FILE for each", run
+    )
+)

@@ -3,6 +3,7 @@
 from functools import partial
 from typing import Any, NamedTuple
 
+from scan import hooks
 from scan.ethereum.forms.form import (
     FEE_VAULT,
     MINT,
@@ -72,4 +73,6 @@ GNOSIS = Form(
 CHIADO = GNOSIS._replace(
     name="Chiado", chain_ids=frozenset((10_200,)), settle=partial(settle, CHIADO_NETWORK)
 )
-FORMS = (GNOSIS, CHIADO)
+
+
+HOOKS = hooks.Forms(forms=(GNOSIS, CHIADO))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from flask import Blueprint
 
-from scan import parameters
+from scan import hooks, parameters
 from scan.extensions.history import balance_history
 from scan.extensions.history import queries as history
 from scan.extensions.history.queries import HistoryFilter, HistoryPage
@@ -18,7 +18,6 @@ from scan.queries.pages import Page
 DEFAULT_POINTS = 40
 
 blueprint = Blueprint("history", __name__)
-BLUEPRINTS = (blueprint,)
 
 
 @blueprint.get("/addresses/<address>/history")
@@ -79,3 +78,6 @@ def _history_body(name: str, page: Page, arguments: Mapping[str, str]) -> Respon
         unexplained=unexplained,
         **({"explanation": page.explanation} if page.explanation else {}),
     )
+
+
+HOOKS = hooks.Api(blueprints=(blueprint,))

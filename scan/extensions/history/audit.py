@@ -25,6 +25,7 @@ from scan.ethereum.state_proofs import (
 )
 from scan.extensions.history.genesis_balances import GenesisBalance
 from scan.hex import BadHex, quantity, to_hex
+from scan.hooks import Audit, OwnRun
 from scan.observability.logs import escape
 from scan.settings import Settings
 
@@ -185,3 +186,6 @@ def _quantity(said: Any) -> int | None:
         return quantity(said)
     except BadHex:
         return None
+
+
+HOOKS = Audit(own_run=OwnRun(add_arguments, run))

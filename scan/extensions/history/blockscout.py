@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from scan.extensions.blockscout.hooks import Blockscout
 from scan.extensions.blockscout.lists import before_block, list_response, path_address
 from scan.extensions.blockscout.objects import timestamp
 from scan.extensions.blockscout.routing import routes
@@ -43,3 +44,6 @@ def list_coin_balances_by_day(address_hash: str) -> Response:
     newest = [*by_day.items()][:DAYS]
     items = [{"date": day, "value": str(value)} for day, value in reversed(newest)]
     return json_value({"days": DAYS, "items": items})
+
+
+HOOKS = Blockscout(blueprint=blueprint)

@@ -5,6 +5,7 @@ from typing import Any
 
 from scan.extensions.exports.csv_columns import Context, Record
 from scan.extensions.exports.csv_format import text, units, wei
+from scan.extensions.exports.hooks import Exports
 from scan.extensions.history.queries import HistoryPage
 from scan.queries.pages import Page
 
@@ -53,13 +54,16 @@ def headers(page: Page) -> Mapping[str, str]:
     return {"X-Scan-History-Complete": "false" if page.reason else "true"}
 
 
-CELLS = {
-    "change": _change,
-    "units": lambda row, _: (units if row["tokenAddress"] else wei)(row["amount"]),
-    "in": lambda entry, _: _assets(entry["rows"], "in"),
-    "out": lambda entry, _: _assets(entry["rows"], "out"),
-    "self": lambda entry, _: _assets(entry["rows"], "self"),
-    "fee_of_rows": lambda entry, _: _fee(entry["rows"]),
-    "counterparties": lambda entry, _: _counterparties(entry["rows"]),
-    "row_count": lambda entry, _: len(entry["rows"]),
-}
+HOOKS = Exports(
+    headers=headers,
+    cells={
+        "change": _change,
+        "units": lambda row, _: (units if row["tokenAddress"] else wei)(row["amount"]),
+        "in": lambda entry, _: _assets(entry["rows"], "in"),
+        "out": lambda entry, _: _assets(entry["rows"], "out"),
+        "self": lambda entry, _: _assets(entry["rows"], "self"),
+        "fee_of_rows": lambda entry, _: _fee(entry["rows"]),
+        "counterparties": lambda entry, _: _counterparties(entry["rows"]),
+        "row_count": lambda entry, _: len(entry["rows"]),
+    },
+)

@@ -7,9 +7,8 @@ from typing import Any
 
 from flask import request
 
-from scan import parameters
+from scan import hooks, parameters
 from scan.errors import HistoryUnavailable, InvalidParameter, NotFound
-from scan.extensions.charts.svg_charts import Chart, Point, line_chart
 from scan.extensions.history import balance_history
 from scan.extensions.history import queries as history
 from scan.extensions.history.balance_history import BalanceHistory
@@ -19,6 +18,7 @@ from scan.http.list_pages import window_of
 from scan.http.requests import reader
 from scan.pages.filtered_lists import RANGES, Field, FilteredList, api_text, filtered_list, in_words
 from scan.pages.records import names_of
+from scan.pages.svg_charts import Chart, Point, line_chart
 from scan.pages.tabs import HOLDINGS, Tab
 from scan.queries import addresses
 from scan.queries.pages import Window
@@ -98,12 +98,14 @@ def _chart(balances: BalanceHistory) -> Chart | None:
     return line_chart(points, title="Balance", decimals=balances.decimals)
 
 
-ADDRESS_TABS = (
-    Tab("history", "History", 20, template="address_history.html", read=_history_tab),
-    Tab(
-        *("chart", "Balance", 80),
-        template="address_balance.html",
-        read=_balance_tab,
-        group=HOLDINGS,
+HOOKS = hooks.Pages(
+    address_tabs=(
+        Tab("history", "History", 20, template="address_history.html", read=_history_tab),
+        Tab(
+            *("chart", "Balance", 80),
+            template="address_balance.html",
+            read=_balance_tab,
+            group=HOLDINGS,
+        ),
     ),
 )

@@ -4,6 +4,7 @@ import functools
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from scan import hooks
 from scan.database.lists import Entity, List, all_entities, all_lists
 from scan.database.lists_table import read_table
 
@@ -52,4 +53,6 @@ def history_numbers() -> Mapping[str, int]:
     return {name: number for number, name in enumerate(names, start=1)}
 
 
-VALUES = {"history_numbers": history_numbers(), "history_types": all_history_types()}
+HOOKS = hooks.SqlValues(
+    values={"history_numbers": history_numbers(), "history_types": all_history_types()},
+)

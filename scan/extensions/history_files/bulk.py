@@ -4,6 +4,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from scan.errors import ScanError, install_extra
+from scan.extensions.bulk.hooks import Bulk
 from scan.extensions.history_files.settings import Settings as HistorySettings
 from scan.settings import Settings
 
@@ -32,3 +33,6 @@ def open_history(settings: Settings, options: argparse.Namespace) -> "History | 
     except ImportError as error:
         raise ScanError(f"{error.name} is not installed: {install_extra('bulk')}") from None
     return open_files(settings, options, sources)
+
+
+HOOKS = Bulk(add_arguments=add_arguments, open_history=open_history)

@@ -1,3 +1,5 @@
 """What `scan export` writes besides tables."""
 
-FILES = {"history": "scan.extensions.history_files.history_export"}
+from scan.extensions.exports.hooks import Exports
+
+HOOKS = Exports(files={"history": "scan.extensions.history_files.history_export"})

@@ -5,6 +5,7 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
+from scan import hooks
 from scan.environment import Kind, absolute_path, require, setting, url_parts
 
 
@@ -35,3 +36,6 @@ class Settings:
     # fmt: off
     history: tuple[str, ...] = setting("SCAN_HISTORY", sources, "none", "folders and URLs with era1 or ere files, separated by spaces, from which an empty index takes the blocks that the node has pruned: [growing](growing.md#history-from-files)", unset=())
     # fmt: on
+
+
+HOOKS = hooks.OwnSettings(declared=Settings)

@@ -2,7 +2,7 @@
 
 from flask import Blueprint
 
-from scan import parameters
+from scan import hooks, parameters
 from scan.errors import NotFound
 from scan.extensions.internal_transfers import queries as internal_transfers
 from scan.http.list_responses import LISTED, entity_list, list_response
@@ -11,7 +11,6 @@ from scan.http.responses import Response
 from scan.queries.pages import Page, Window
 
 blueprint = Blueprint("internal_transfers", __name__)
-BLUEPRINTS = (blueprint,)
 
 
 @blueprint.get("/internal-transfers")
@@ -38,3 +37,6 @@ def list_internal_transfers_of_transaction(transaction_hash: str) -> Response:
         return page
 
     return list_response("internalTransfers", query_arguments(*LISTED), read, direction="asc")
+
+
+HOOKS = hooks.Api(blueprints=(blueprint,))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from itertools import takewhile
 from typing import Any
 
+from scan import hooks
 from scan.ethereum.blocks import DecodedBlock, DecodedTransaction
 from scan.ethereum.client import (
     MAX_ANSWER_BYTES,
@@ -57,7 +58,7 @@ UNTRACED = TracedBlock([], [], False)
 class NodeTraceReader(TraceReader):
     """Reads traces, and remembers which methods the node offers."""
 
-    def __init__(self, node: Node, large_lock: threading.Lock, *, traces: str) -> None:
+    def __init__(self, node: Node, large_lock: threading.Lock, traces: str) -> None:
         self._node = node
         self._balances = SpenderBalances(node)
         self._access_lists = AccessLists(node)
@@ -274,3 +275,6 @@ def _is_incomplete(answer: Any) -> bool:
     return isinstance(answer, list) and any(
         isinstance(entry, dict) and entry.get("error") and "result" not in entry for entry in answer
     )
+
+
+HOOKS = hooks.BlockTraces(reader=NodeTraceReader)

@@ -1,5 +1,6 @@
 """The code that created a contract, where a contract created it."""
 
+from scan import hooks
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.extensions.internal_transfers.traces import is_creation
@@ -35,3 +36,6 @@ class TracedInputs:
         if not is_whole or frames[-1].input_size != len(frames[-1].input):
             return None
         return frames[-1].input
+
+
+HOOKS = hooks.CreationInput(reader=TracedInputs)

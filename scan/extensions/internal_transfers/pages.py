@@ -4,6 +4,7 @@ import json
 
 from flask import Blueprint, Response
 
+from scan import hooks
 from scan.extensions.internal_transfers import queries as internal_transfers
 from scan.http.requests import reader
 from scan.pages.filtered_lists import entity_list
@@ -15,19 +16,6 @@ from scan.queries.pages import Window
 MAX_SHOWN = 200
 
 blueprint = Blueprint("pages_internal_transfers", __name__)
-BLUEPRINTS = (blueprint,)
-PATHS = ("/internal-transfers",)
-MENU = (("Chain", "/internal-transfers", "Internal transfers"),)
-SECTIONS = {"transaction_events": "transaction_internal_transfers.html"}
-ADDRESS_TABS = (
-    Tab(
-        *("internal", "Internal", 40),
-        template="address_internal_transfers.html",
-        read=list_of_address(
-            *("internal_transfers", "address", "/addresses/{address}/internal"), "internal"
-        ),
-    ),
-)
 
 
 @blueprint.get("/internal-transfers")
@@ -44,3 +32,21 @@ def transaction_head(transaction: Record) -> Shown:
     records = json.loads(page.data or "[]") if is_known else []
     addresses = [record[name] for record in records for name in ("fromAddress", "toAddress")]
     return Shown({"internal_transfers": records, "internal_count": page.total}, addresses)
+
+
+HOOKS = hooks.Pages(
+    blueprints=(blueprint,),
+    paths=("/internal-transfers",),
+    menu=(("Chain", "/internal-transfers", "Internal transfers"),),
+    sections={"transaction_events": "transaction_internal_transfers.html"},
+    address_tabs=(
+        Tab(
+            *("internal", "Internal", 40),
+            template="address_internal_transfers.html",
+            read=list_of_address(
+                *("internal_transfers", "address", "/addresses/{address}/internal"), "internal"
+            ),
+        ),
+    ),
+    transaction_head=transaction_head,
+)

@@ -53,6 +53,3 @@ def without_traces(reader: Reader) -> str:
         " trace_block, or the steps of debug_traceTransaction. Contracts created by contracts may"
         " be missing, too."
     )
-
-
-PAGES = {"internal_transfers": page}

@@ -1,8 +1,12 @@
 """What lives as long as the process: the reader of transactions' traces."""
 
+from scan import hooks
 from scan.extensions.internal_transfers.transaction_traces import TransactionTraces
 from scan.http.services import Services
 
 
 def service(core: Services) -> object:
     return TransactionTraces(core.settings.traces)
+
+
+HOOKS = hooks.Service(make=service)

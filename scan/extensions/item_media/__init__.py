@@ -10,6 +10,4 @@ often and how many at once from one site). The extension documents fetches one.
 
 from scan.registry import Extension
 
-EXTENSION = Extension(
-    "names, traits and pictures of items (NFTs), by their URIs", needs=("documents",)
-)
+EXTENSION = Extension("names, traits and pictures of items (NFTs), by their URIs")

@@ -5,8 +5,8 @@ import time
 from collections import deque
 from collections.abc import Callable
 
-from scan.extensions.documents.document_fetcher import Document
 from scan.extensions.item_media.site_limits import SiteLimits
+from scan.outbound.document_fetcher import Document
 
 MAX_WAITING = 32  # documents, of all sites
 

@@ -14,8 +14,8 @@ from urllib.parse import quote, unquote, unquote_to_bytes
 
 import orjson
 
-from scan.extensions.documents.picture_types import SVG, picture_type
 from scan.extensions.item_media import dimensions, svg
+from scan.outbound.picture_types import SVG, picture_type
 
 MAX_DOCUMENT_BYTES = 256 * 1024
 MAX_PICTURE_BYTES = 2 * 1024 * 1024

@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 from scan.environment import Network
 from scan.ethereum.sized_cache import SizedCache
-from scan.extensions.documents.document_fetcher import Document, DocumentFetcher, NotFetched
-from scan.extensions.documents.picture_types import SVG
 from scan.extensions.item_media import dimensions, item_metadata
 from scan.extensions.item_media.document_queue import DocumentQueue
 from scan.extensions.item_media.item_metadata import (
@@ -22,6 +20,8 @@ from scan.extensions.item_media.item_metadata import (
     RemoteUrl,
 )
 from scan.outbound import urls
+from scan.outbound.document_fetcher import Document, DocumentFetcher, NotFetched
+from scan.outbound.picture_types import SVG
 from scan.outbound.urls import RefusedUrl
 
 CACHE_BYTES = 64 * 1024 * 1024

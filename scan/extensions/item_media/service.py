@@ -1,10 +1,11 @@
 """What lives as long as the process: the media of items."""
 
-from scan.extensions.documents.document_fetcher import DocumentFetcher
+from scan import hooks
 from scan.extensions.item_media.media_cache import ItemMedia
 from scan.extensions.item_media.settings import Settings
 from scan.http.services import Services
 from scan.outbound.connection import tls_context
+from scan.outbound.document_fetcher import DocumentFetcher
 
 
 def service(core: Services) -> object:
@@ -13,3 +14,6 @@ def service(core: Services) -> object:
         return ItemMedia(None)
     fetcher = DocumentFetcher(tls_context(settings.ca_bundle))
     return ItemMedia(fetcher, own.ipfs_gateway, settings.webhook_allow_networks)
+
+
+HOOKS = hooks.Service(make=service)

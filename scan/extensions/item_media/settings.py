@@ -3,6 +3,7 @@
 
 from dataclasses import dataclass
 
+from scan import hooks
 from scan.environment import Kind, https_url, setting
 
 
@@ -25,3 +26,6 @@ class Settings:
     @property
     def ipfs_gateway(self) -> str:
         return "" if self.nft_media == "on" else self.nft_media
+
+
+HOOKS = hooks.OwnSettings(declared=Settings)

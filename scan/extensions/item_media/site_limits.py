@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from scan.extensions.documents.document_fetcher import Document
+from scan.outbound.document_fetcher import Document
 
 MAX_SITES = 1000
 MAX_WAITING_OF_SITE = 12

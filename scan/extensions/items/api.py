@@ -3,7 +3,7 @@
 import orjson
 from flask import Blueprint
 
-from scan import parameters
+from scan import hooks, parameters
 from scan.extensions.item_media.media_cache import Media
 from scan.extensions.items import queries as items
 from scan.http.list_responses import LISTED, list_response
@@ -11,7 +11,6 @@ from scan.http.requests import query_arguments, reader
 from scan.http.responses import Response, json_value
 
 blueprint = Blueprint("items", __name__)
-BLUEPRINTS = (blueprint,)
 
 
 @blueprint.get("/tokens/<address>/items")
@@ -74,3 +73,6 @@ def list_items_held(address: str) -> Response:
         kind="itemBalances",
         own=key,
     )
+
+
+HOOKS = hooks.Api(blueprints=(blueprint,))

@@ -9,6 +9,7 @@ from scan import parameters
 from scan.ethereum.checksums import checksummed
 from scan.extensions.blockscout.address_holdings import TOKEN, tokens_held
 from scan.extensions.blockscout.address_objects import AddressObjects
+from scan.extensions.blockscout.hooks import Blockscout
 from scan.extensions.blockscout.lists import (
     Position,
     Record,
@@ -220,3 +221,6 @@ def _instance(
         "image_media_type": "image" if image else None,
         "animation_media_type": None,
     }
+
+
+HOOKS = Blockscout(blueprint=blueprint)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from flask import Flask
 
+from scan import hooks
 from scan.http.interfaces import REST, Interface
 from scan.settings import Settings
 
@@ -13,3 +14,6 @@ PICTURES = Interface(REST.refuse, prefixes=("/nft/pictures/",), has_address_limi
 
 def register(_app: Flask, settings: Settings) -> Sequence[Interface]:
     return (PICTURES,) if settings.pages else ()
+
+
+HOOKS = hooks.Interfaces(register=register)

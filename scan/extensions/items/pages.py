@@ -6,7 +6,7 @@ from typing import Any
 
 from flask import Blueprint, Response, request
 
-from scan import parameters
+from scan import hooks, parameters
 from scan.errors import NotFound
 from scan.extensions.item_media.media_cache import ItemMedia
 from scan.extensions.items import queries as items
@@ -23,9 +23,6 @@ from scan.queries.pages import Page, Window
 from scan.queries.reader import Reader
 
 blueprint = Blueprint("pages_items", __name__)
-BLUEPRINTS = (blueprint,)
-PREFIXES = ("/nft",)
-SEARCH_RESULTS = {"item": ("NFTs", "/nft/")}
 
 
 # A picture may be a document with scripts. It is shown so that nothing in it runs or is loaded.
@@ -130,19 +127,23 @@ def _thumbnails(records: Iterable[Record]) -> items.Thumbnails:
     )
 
 
-ADDRESS_TABS = (
-    Tab(
-        *("items", "NFTs", 70),
-        template="address_items.html",
-        group=HOLDINGS,
-        read=_tab_of("/address/{}", "/addresses/{}/items", items.held_by),
+HOOKS = hooks.Pages(
+    blueprints=(blueprint,),
+    paths=("/nft/",),
+    address_tabs=(
+        Tab(
+            *("items", "NFTs", 70),
+            template="address_items.html",
+            group=HOLDINGS,
+            read=_tab_of("/address/{}", "/addresses/{}/items", items.held_by),
+        ),
     ),
-)
-TOKEN_TABS = (
-    Tab(
-        *("items", "Items", 30),
-        lambda token: token["type"] != "BEP20",
-        template="token_items.html",
-        read=_tab_of("/token/{}", "/tokens/{}/items", items.page),
+    token_tabs=(
+        Tab(
+            *("items", "Items", 30),
+            lambda token: token["type"] != "BEP20",
+            template="token_items.html",
+            read=_tab_of("/token/{}", "/tokens/{}/items", items.page),
+        ),
     ),
 )

@@ -1,11 +1,8 @@
 """Items of BEP721 and BEP1155 tokens: their lists, thumbnails, and one item with its URI."""
 
-import re
 import time
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, cast
-
-import orjson
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from scan.errors import NotFound
 from scan.extensions.item_media.media_cache import ItemMedia, Media, Thumbnail
@@ -19,7 +16,6 @@ from scan.queries.tokens import UNKNOWN
 MAX_THUMBNAILS = 25  # of a page of a list
 THUMBNAILS_S = 0.25  # to decode them
 MAX_PENDING = 8  # documents from other hosts that one page of a list has fetched
-_NAME_AND_ID = re.compile(r"(.*[^\s#])\s*[\s#]\s*([0-9]{1,78})\Z", re.ASCII | re.DOTALL)
 
 
 class Item(NamedTuple):
@@ -154,16 +150,6 @@ def transfers(reader: Reader, token: bytes, token_id: int, window: Window) -> Pa
         raise _never_moved()
     row = data, count, total, *edges
     return Page.of_row(reader, "token_transfers", traversal, row, reader.kept_from)
-
-
-def search_results(reader: Reader, text: str) -> Sequence[Mapping[str, Any]]:
-    """Return the items that a search such as `LANTERN #7` means: of tokens whose symbol or name
-    begins with the text."""
-    named = _NAME_AND_ID.match(text.strip())
-    if named is None or int(named[2]) >= 2**256:
-        return ()
-    (records,) = reader.row("queries/items_search", text=named[1], token_id=int(named[2]))
-    return cast("list[Mapping[str, Any]]", orjson.loads(records))
 
 
 def _require_items(token_type: str | None) -> None:

@@ -2,6 +2,7 @@
 
 from flask import Blueprint
 
+from scan import hooks
 from scan.extensions.logs import queries as logs
 from scan.http.list_responses import ORDERED, list_response
 from scan.http.requests import query_arguments, reader
@@ -9,7 +10,6 @@ from scan.http.responses import Response
 from scan.queries.filters import FILTER_KEYS
 
 blueprint = Blueprint("logs", __name__)
-BLUEPRINTS = (blueprint,)
 
 
 @blueprint.get("/logs")
@@ -22,3 +22,6 @@ def list_logs() -> Response:
         lambda window: logs.page(reader(), window, log_filter, has_total=True),
         read_for_file=lambda window: logs.stored_page(reader(), window, log_filter),
     )
+
+
+HOOKS = hooks.Api(blueprints=(blueprint,))

@@ -5,6 +5,7 @@ from typing import Any
 import orjson
 
 from scan.errors import NotFound
+from scan.extensions.feeds.hooks import Feeds
 from scan.extensions.logs import queries
 from scan.queries.pages import Window
 from scan.queries.reader import Reader
@@ -22,4 +23,4 @@ def _events(reader: Reader, address: bytes, window: Window) -> list[dict[str, An
     return records
 
 
-FEEDS = {"events": _events}
+HOOKS = Feeds(feeds={"events": _events})

@@ -2,6 +2,7 @@
 
 from flask import Response
 
+from scan import hooks
 from scan.contracts.abi_decoding import Argument, Decoded
 from scan.extensions.logs import queries
 from scan.extensions.transaction_details.argument_values import addresses_in
@@ -36,4 +37,6 @@ def _decoded(record: Record) -> Decoded:
     return Decoded(**{**record, "arguments": arguments})
 
 
-ADDRESS_TABS = (Tab("events", "Events", 120, of_contract, respond=events_page, group=CONTRACT),)
+HOOKS = hooks.Pages(
+    address_tabs=(Tab("events", "Events", 120, of_contract, respond=events_page, group=CONTRACT),),
+)

@@ -296,6 +296,3 @@ def transactions_at(reader: Reader, positions: Sequence[tuple[int, int]]) -> lis
     if None in transactions:
         raise UpstreamFailed(ANOTHER_CHAIN)
     return [transaction for transaction in transactions if transaction is not None]
-
-
-PAGES = {"logs": page_by_filters}

@@ -9,6 +9,5 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "e-mail of events by an operator's SMTP server (SCAN_SMTP_URL)",
-    needs=("form_bodies",),
     paths=("mail/",),
 )

@@ -6,6 +6,7 @@ from contextlib import nullcontext
 from datetime import datetime
 from smtplib import SMTPRecipientsRefused, SMTPResponseException
 
+from scan import hooks
 from scan.database.connection import Database
 from scan.extensions.mail.mailer import Mailer, mailer
 from scan.settings import Settings
@@ -13,7 +14,6 @@ from scan.webhooks.lease_delivery import Connect
 from scan.webhooks.queues import Lease
 from scan.webhooks.sender import GONE, Message, Outcome
 
-SCHEME = "mail"
 MAX_MAILS_A_DAY = 50  # of a subscription
 ACCEPTED = 250
 
@@ -66,3 +66,6 @@ class MailConnection:
             log.info("mail of delivery %s: %s", message.id, type(error).__name__)
             return None, "the SMTP server does not respond", True
         return ACCEPTED, None, True
+
+
+HOOKS = hooks.Deliveries(connect={"mail": connect})

@@ -6,14 +6,14 @@ from typing import Any
 
 from flask import Blueprint, Response, request
 
-from scan import parameters
+from scan import hooks, parameters
 from scan.errors import InvalidParameter, NotFound, ScanError
-from scan.extensions.form_bodies.form_body import form
 from scan.extensions.mail import subscriptions
 from scan.extensions.mail.addresses import mail_address
 from scan.extensions.mail.mailer import Mailer
 from scan.extensions.mail.message import TITLES
 from scan.extensions.mail.subscriptions import Subscription
+from scan.http.form_body import form
 from scan.http.requests import client_address, reader
 from scan.http.services import services
 from scan.pages.records import Record, address_of
@@ -23,10 +23,6 @@ from scan.webhooks.registration import EVENT_TYPES
 MAX_TOKEN = 64  # characters
 
 blueprint = Blueprint("pages_mail", __name__)
-BLUEPRINTS = (blueprint,)
-PATHS = ("/mail", "/mail/confirm", "/mail/leave")
-TOKEN_PATHS = ("/mail/confirm", "/mail/leave")  # mail programs send the latter's form (RFC 8058)
-SECTIONS = {"home": "home_mail.html"}
 
 
 def home(_newest_blocks: list[Record]) -> Mapping[str, Any]:
@@ -113,3 +109,12 @@ def _token() -> str:
 
 def _shown(token: str) -> Subscription:
     return subscriptions.get(services().writes, token)
+
+
+HOOKS = hooks.Pages(
+    blueprints=(blueprint,),
+    paths=("/mail", "/mail/confirm", "/mail/leave"),
+    token_paths=("/mail/confirm", "/mail/leave"),  # mail programs send the latter's form (RFC 8058)
+    sections={"home": "home_mail.html"},
+    home=home,
+)

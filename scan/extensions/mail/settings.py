@@ -4,6 +4,7 @@
 from dataclasses import dataclass
 from urllib.parse import parse_qs, urlsplit
 
+from scan import hooks
 from scan.environment import Kind, require, setting, url_parts
 from scan.extensions.mail.addresses import mail_address
 
@@ -33,3 +34,6 @@ class Settings:
     def sender(self) -> str:
         """The address that mails are from."""
         return mail_address(_sender(self.smtp_url)) if self.smtp_url else ""
+
+
+HOOKS = hooks.OwnSettings(declared=Settings)

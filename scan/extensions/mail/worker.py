@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from scan import hooks
 from scan.extensions.mail.confirmations import Confirmations
 from scan.extensions.mail.mailer import Mailer
 from scan.http.services import Services
@@ -17,3 +18,6 @@ def threads(core: Services) -> Iterable[WorkerThread]:
     send_next = Confirmations(core.writes, mails).send_next
     failure = "mails that ask for a confirmation wait"
     return (WorkerThread("mail", send_next, EVERY_S, core.writes, failure),)
+
+
+HOOKS = hooks.Worker(threads=threads)

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from scan import hooks
 from scan.ethereum.forms.form import Encoding, Values, number
 from scan.extensions.op_stack import form as op_stack
 
@@ -39,4 +40,6 @@ MANTLE = op_stack.OP_STACK._replace(
         )
     },
 )
-FORMS = (MANTLE,)
+
+
+HOOKS = hooks.Forms(forms=(MANTLE,))

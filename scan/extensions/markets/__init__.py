@@ -7,6 +7,4 @@ trades), then queries.py (candles of any span).
 
 from scan.registry import Extension
 
-EXTENSION = Extension(
-    "pools of exchanges: candles, volumes, prices", needs=("charts",), paths=("dex", "pool/")
-)
+EXTENSION = Extension("pools of exchanges: candles, volumes, prices", paths=("dex", "pool/"))

@@ -2,14 +2,13 @@
 
 from flask import Blueprint
 
-from scan import parameters
+from scan import hooks, parameters
 from scan.extensions.markets import queries as pools
 from scan.http.list_responses import LISTED, list_response
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import Response, json_body
 
 blueprint = Blueprint("pools", __name__)
-BLUEPRINTS = (blueprint,)
 
 
 @blueprint.get("/pools")
@@ -49,3 +48,6 @@ def list_candles(address: str) -> Response:
 def get_volume(address: str) -> Response:
     query_arguments()
     return json_body(pools.volume(reader(), parameters.address(address)))
+
+
+HOOKS = hooks.Api(blueprints=(blueprint,))

@@ -1,4 +1,5 @@
 """Candles of pools in `scan audit`, where older rows are removed."""
 
-CHECKS_OF_KEPT_ROWS = ("audit/pool_candles_check",)
-OF_KEPT_ROWS = ("pool_volumes",)  # compared row by row with the stored candles
+from scan.hooks import Audit
+
+HOOKS = Audit(kept_rows={"pool_volumes": "audit/pool_candles_check"})

@@ -1,5 +1,8 @@
 """Candles and volumes of pools in bulk backfills."""
 
-DERIVED = {"pool_candles": "bulk/pool_candles_derive"}
-COPY = {"pool_candles": "bulk/pool_candles_copy"}
-ACCEPT = ("bulk/pool_volumes_accept",)
+from scan.extensions.bulk.hooks import Bulk
+
+HOOKS = Bulk(
+    derived={"pool_candles": ("bulk/pool_candles_derive", "bulk/pool_candles_copy")},
+    accept=("bulk/pool_volumes_accept",),
+)

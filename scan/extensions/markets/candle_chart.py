@@ -5,7 +5,8 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Any
 
-from scan.extensions.charts.svg_charts import (
+from scan.pages.formatting import short_price
+from scan.pages.svg_charts import (
     BAR_SHARE,
     HEIGHT,
     WIDTH,
@@ -16,7 +17,6 @@ from scan.extensions.charts.svg_charts import (
     pixel,
     reading_time,
 )
-from scan.pages.formatting import short_price
 
 ISO = "2026-01-31T23:59:59Z"
 PRICES = ("open", "high", "low", "close")

@@ -1,9 +1,8 @@
 """Derived tables of markets: candles and volumes of pools, by their trades."""
 
+from scan import hooks
 from scan.database.transaction import Row, Transaction
 from scan.indexer.block_range import BlockRange
-
-TABLES = {"pool_candles": "{pool_address} {hour}", "pool_volumes": "{pool_address}"}
 
 
 def derive(tx: Transaction, written: BlockRange) -> list[Row]:
@@ -28,3 +27,10 @@ def unwind(tx: Transaction, orphaned: BlockRange) -> None:
             pools=[bytes(pool) for pool in pools],
             hours=list(hours),
         )
+
+
+HOOKS = hooks.Derived(
+    tables={"pool_candles": "{pool_address} {hour}", "pool_volumes": "{pool_address}"},
+    derive=derive,
+    unwind=unwind,
+)

@@ -1,12 +1,10 @@
-"""/dex, the pools by number of trades; /pool/:address with its candles; pools found by symbols."""
+"""/dex, the pools by number of trades; /pool/:address with its candles."""
 
 import json
-import re
-from typing import Any
 
 from flask import Blueprint, Response, request
 
-from scan import parameters
+from scan import hooks, parameters
 from scan.errors import InvalidParameter
 from scan.extensions.markets import queries as pools
 from scan.extensions.markets.candle_chart import candle_chart
@@ -15,28 +13,7 @@ from scan.http.requests import reader
 from scan.pages.filtered_lists import UNORDERED, entity_list, fields_of, filtered_list
 from scan.pages.records import address_of, names_of
 
-PAIR = re.compile(r"([^\s/]+)(?:\s+|\s*/\s*)([^\s/]+)\Z")  # WETH/MUSD, WETH MUSD
-
 blueprint = Blueprint("pages_pools", __name__)
-BLUEPRINTS = (blueprint,)
-PATHS = ("/dex",)
-PREFIXES = ("/pool",)
-MENU = (
-    ("Main", "/dex", "DEX"),
-    ("Home", "/dex", "Exchange pools"),
-    ("Tokens", "/dex", "Exchange pools"),
-)
-
-
-def pools_of_pair(text: str) -> list[dict[str, Any]]:
-    """Return the pools of two tokens, if a text of a search is their symbols."""
-    if pair := PAIR.match(text):
-        found: list[dict[str, Any]] = json.loads(pools.of_pair(reader(), *pair.groups()))
-        return found
-    return []
-
-
-SEARCHES = {"pools_of_pair.html": pools_of_pair}
 
 
 @blueprint.get("/dex")
@@ -82,3 +59,14 @@ def get_pool(address: str) -> Response:
         trades=shown,
         names=names_of([*shown.records, pool], pool["token0"], pool["token1"]),
     )
+
+
+HOOKS = hooks.Pages(
+    blueprints=(blueprint,),
+    paths=("/dex", "/pool/"),
+    menu=(
+        ("Main", "/dex", "DEX"),
+        ("Home", "/dex", "Exchange pools"),
+        ("Tokens", "/dex", "Exchange pools"),
+    ),
+)

@@ -19,7 +19,6 @@ def is_installed() -> bool:
 
 EXTENSION = Extension(
     "tools for language models at /mcp and by `scan mcp`",
-    needs=("openapi",),
     paths=("mcp",),
     commands={"mcp": "serve tools for language models over stdin and stdout"},
 )

@@ -4,17 +4,13 @@ from collections.abc import Sequence
 
 from flask import Flask
 
+from scan import hooks
 from scan.extensions.mcp import is_installed
 from scan.extensions.mcp.endpoint import INTERFACE, endpoint
 from scan.http.interfaces import Interface
 from scan.settings import Settings
 
-APIS = ("/mcp",) if is_installed() else ()
-LLMS = (
-    ("- [MCP server]({base}/mcp): twelve tools over streamable HTTP, for language models",)
-    if is_installed()
-    else ()
-)
+LINE = "- [MCP server]({base}/mcp): twelve tools over streamable HTTP, for language models"
 
 
 def register(app: Flask, _settings: Settings) -> Sequence[Interface]:
@@ -22,3 +18,6 @@ def register(app: Flask, _settings: Settings) -> Sequence[Interface]:
         return ()
     app.register_blueprint(endpoint(app.extensions["scan.document"]))
     return (INTERFACE,)
+
+
+HOOKS = hooks.Interfaces(apis={"/mcp": LINE} if is_installed() else {}, register=register)

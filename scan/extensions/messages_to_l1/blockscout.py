@@ -9,6 +9,7 @@ import orjson
 
 from scan.errors import NotFound
 from scan.extensions.blockscout.address_objects import AddressObjects
+from scan.extensions.blockscout.hooks import Blockscout
 from scan.extensions.blockscout.lists import Record, list_response, read_sparse_page
 from scan.extensions.blockscout.objects import renaming
 from scan.extensions.blockscout.routing import routes
@@ -78,3 +79,6 @@ def _require_form(form: str, messages: list[Record]) -> None:
         of_optimism = message["gasLimit"] is not None
         if message["nonce"] is None or of_optimism != (form == OPTIMISM):
             raise NotFound("The chain's messages to L1 have another form.")
+
+
+HOOKS = Blockscout(blueprint=blueprint)

@@ -1,26 +1,27 @@
 """The messages of a transaction and of an address, on their pages."""
 
-from collections.abc import Sequence
-
+from scan import hooks
 from scan.pages.records import Record
 from scan.pages.tabs import Tab, list_of_address
-
-SECTIONS = {"transaction_events": "transaction_messages.html"}
-
-
-def transaction_records(transaction: Record) -> Sequence[Record]:
-    """Return the messages of a transaction, whose senders are named."""
-    messages: Sequence[Record] = transaction.get("messagesToL1", ())
-    return messages
+from scan.pages.transaction_tabs import Shown
 
 
-ADDRESS_TABS = (
-    Tab(
-        *("messages", "Messages to L1", 90),
-        template="address_messages.html",
-        read=list_of_address(
-            *("messages_to_l1", "sender", "/messages-to-l1?sender={address}"), "messages"
+def transaction_head(transaction: Record) -> Shown:
+    """Name the messages of a transaction, whose senders its section shows."""
+    return Shown({}, records=transaction.get("messagesToL1", ()))
+
+
+HOOKS = hooks.Pages(
+    transaction_head=transaction_head,
+    sections={"transaction_events": "transaction_messages.html"},
+    address_tabs=(
+        Tab(
+            *("messages", "Messages to L1", 90),
+            template="address_messages.html",
+            read=list_of_address(
+                *("messages_to_l1", "sender", "/messages-to-l1?sender={address}"), "messages"
+            ),
+            list="messages_to_l1_by_sender",
         ),
-        list="messages_to_l1_by_sender",
     ),
 )

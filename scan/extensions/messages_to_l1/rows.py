@@ -10,6 +10,7 @@ from typing import Annotated, Any, NamedTuple
 from eth_abi.abi import decode
 from eth_abi.exceptions import DecodingError
 
+from scan import hooks
 from scan.ethereum.blocks import DecodedBlock, EventLog
 from scan.ethereum.column_types import (
     ADDRESS,
@@ -113,4 +114,6 @@ def messages_in(block: DecodedBlock) -> tuple[MessageToL1, ...]:
     return _event(*announced_by).messages(block.number, block.logs) if announced_by else ()
 
 
-TABLES = {"messages_to_l1": SparseTable(MessageToL1, lambda block, _: messages_in(block))}
+HOOKS = hooks.Rows(
+    tables={"messages_to_l1": SparseTable(MessageToL1, lambda block, _: messages_in(block))},
+)

@@ -4,13 +4,15 @@ from collections.abc import Sequence
 
 from flask import Flask
 
+from scan import hooks
 from scan.extensions.monitoring.metrics_page import blueprint
 from scan.http.interfaces import Interface
 from scan.settings import Settings
-
-OPEN_PATHS = ("/metrics",)
 
 
 def register(app: Flask, _settings: Settings) -> Sequence[Interface]:
     app.register_blueprint(blueprint)
     return ()
+
+
+HOOKS = hooks.Interfaces(open_paths=("/metrics",), register=register)

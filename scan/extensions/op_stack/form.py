@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from scan import hooks
 from scan.ethereum.forms.form import (
     FEE_VAULT,
     Encoding,
@@ -209,4 +210,6 @@ OP_STACK = Form(
     ),
     withdraws_to_l1=True,
 )
-FORMS = (OP_STACK,)
+
+
+HOOKS = hooks.Forms(forms=(OP_STACK,))

@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+from scan import hooks
 from scan.errors import TooLarge
 from scan.pages.formatting import visible
 
@@ -13,7 +14,6 @@ LEFT_OUT = (
 )
 INLINE = frozenset({"a", "b", "bdi", "code", "data", "i", "img", "span", "strong", "time"})
 MAX_CHOICES = 20  # of a field
-_MARKUP = re.compile(r"[\\`*_\[\]<>#|~&!]")
 _BACKTICKS = re.compile("`+")
 
 
@@ -152,6 +152,4 @@ def _value(option: Any) -> str:
     return str(option.get("value", _words(option)))
 
 
-def escaped(text: str) -> str:
-    """Return a text as one paragraph of Markdown without markup; the text begins with a word."""
-    return _MARKUP.sub(r"\\\g<0>", visible(text))
+HOOKS = hooks.Markdown(to_markdown=to_markdown)

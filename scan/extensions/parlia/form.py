@@ -3,6 +3,7 @@
 from contextlib import suppress
 from typing import Any
 
+from scan import hooks
 from scan.ethereum.forms.form import Form, Settlement, number, settle_by_ethereum
 from scan.hex import BadHex, data, quantity
 
@@ -30,4 +31,6 @@ PARLIA = Form(
     settle=settle,
     unseen="Coin sent to 0xffff…fffe is given to the block's validator without a transaction.",
 )
-FORMS = (PARLIA,)
+
+
+HOOKS = hooks.Forms(forms=(PARLIA,))

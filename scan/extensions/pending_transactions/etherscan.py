@@ -1,9 +1,8 @@
 """The action for a sender's pending transactions in Blockscout's form."""
 
-from collections.abc import Callable, Mapping
-
 from scan.ethereum.request_node import NodeSession
 from scan.extensions.etherscan.account import NO_TRANSACTIONS
+from scan.extensions.etherscan.hooks import Etherscan
 from scan.extensions.etherscan.parameters import Parameters
 from scan.extensions.etherscan.replies import Failure, Reply, rows_reply
 from scan.extensions.pending_transactions.node_transaction import PendingTransaction, read_pool
@@ -44,6 +43,6 @@ def _row(sent: PendingTransaction) -> dict[str, str]:
     }
 
 
-ACTIONS: Mapping[tuple[str, str], Callable[[Parameters], Reply]] = {
-    ("account", "pendingtxlist"): pending
-}
+HOOKS = Etherscan(
+    actions={("account", "pendingtxlist"): pending},
+)

@@ -2,6 +2,7 @@
 
 from flask import Response
 
+from scan import hooks
 from scan.extensions.pending_transactions import queries as pending_transactions
 from scan.extensions.transaction_details.argument_values import addresses_in
 from scan.hex import to_hex
@@ -26,3 +27,6 @@ def page_of_missing(transaction_hash: bytes) -> Response | None:
         method=method,
         names=names_of((), *map(to_hex, parties), *addresses_in(method)),
     )
+
+
+HOOKS = hooks.Pages(page_of_missing=page_of_missing)

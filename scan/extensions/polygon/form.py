@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
+from scan import hooks
 from scan.ethereum.forms.form import (
     FEE_VAULT,
     MINT,
@@ -120,4 +121,6 @@ AMOY = POLYGON._replace(
     name="Amoy", chain_ids=frozenset((80_002,)), settle=partial(settle, AMOY_BURN)
 )
 BOR = POLYGON._replace(name="Bor", chain_ids=frozenset(), is_of=is_of_bor, settle=settle_elsewhere)
-FORMS = (POLYGON, AMOY, BOR)
+
+
+HOOKS = hooks.Forms(forms=(POLYGON, AMOY, BOR))

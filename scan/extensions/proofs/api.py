@@ -5,7 +5,7 @@ from typing import Any
 
 from flask import Blueprint
 
-from scan import parameters
+from scan import hooks, parameters
 from scan.errors import InvalidParameter
 from scan.ethereum.state_proofs import ProvenSlot
 from scan.extensions.proofs import queries as proofs
@@ -17,7 +17,6 @@ from scan.http.responses import Response, json_value
 _SLOT = re.compile(r"0x[0-9a-fA-F]{1,64}\Z")
 
 blueprint = Blueprint("proofs", __name__)
-BLUEPRINTS = (blueprint,)
 
 
 @blueprint.get("/addresses/<address>/proof")
@@ -58,3 +57,6 @@ def _record(slot: ProvenSlot | None) -> dict[str, Any] | None:
     words = {"slot": slot.slot.to_bytes(32), "value": slot.value.to_bytes(32)}
     record = {name: to_hex(word) for name, word in words.items()}
     return {**record, "proof": [*map(to_hex, slot.proof)]}
+
+
+HOOKS = hooks.Api(blueprints=(blueprint,))

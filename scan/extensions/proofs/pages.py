@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from scan import hooks
 from scan.contracts.account_proofs import NOT_OFFERED
 from scan.errors import HistoryUnavailable, NotFound, Unavailable, UpstreamFailed
 from scan.extensions.proofs import queries as proofs
@@ -11,7 +12,6 @@ from scan.queries import blocks
 from scan.queries.addresses import Address
 from scan.queries.balances import Balance
 
-SECTIONS = {"address_balance": "balance_proof.html"}
 TIMEOUT_S = 0.5
 
 
@@ -37,3 +37,6 @@ def _balance_proof(key: bytes, balance: Balance) -> BalanceProof:
             reader().do_not_cache()
         return BalanceProof(None, error.message)
     return BalanceProof(str(account.balance))
+
+
+HOOKS = hooks.Pages(sections={"address_balance": "balance_proof.html"}, address_facts=address_facts)

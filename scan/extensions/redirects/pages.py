@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from flask import Blueprint, Response, request
 
-from scan import parameters
+from scan import hooks, parameters
 from scan.errors import InvalidParameter, NotFound
 
 # A page without a counterpart redirects to the nearest one.
@@ -60,7 +60,6 @@ CHECKS: Mapping[str, Callable[[str], object]] = {
 }
 
 blueprint = Blueprint("pages_redirects", __name__)
-BLUEPRINTS = (blueprint,)
 
 
 def _redirect(**arguments: str) -> Response:
@@ -78,3 +77,6 @@ def _redirect(**arguments: str) -> Response:
 
 for number, path in enumerate(TARGETS):
     blueprint.add_url_rule(path, f"target_{number}", _redirect)
+
+
+HOOKS = hooks.Pages(blueprints=(blueprint,))

@@ -12,6 +12,7 @@ import logging
 import time
 from datetime import UTC, datetime
 
+from scan import hooks
 from scan.database.connection import Database
 from scan.database.errors import LockNotGranted
 from scan.indexer.partitions import TABLES, locked
@@ -98,3 +99,6 @@ class Retention:
 def maintenance(database: Database, settings: Settings) -> Retention:
     """Return what the indexer has to do between commits."""
     return Retention(database, settings.keep, settings.finality)
+
+
+HOOKS = hooks.Maintenance(task=maintenance)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from scan import hooks
 from scan.ethereum.forms.form import FEE_VAULT, Encoding, Form, Settlement, number, numbered
 from scan.extensions.op_stack.form import are_deposits, l1_fees, shows
 
@@ -28,4 +29,6 @@ SCROLL = Form(
     settle=settle,
     encodings={0x7E: Encoding(("queueIndex", "gas", "to", "value", "input", "from"))},
 )
-FORMS = (SCROLL,)
+
+
+HOOKS = hooks.Forms(forms=(SCROLL,))

@@ -2,16 +2,18 @@
 
 from flask import Blueprint
 
-from scan import parameters
+from scan import hooks, parameters
 from scan.extensions.search import queries as search_queries
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import Response, json_value
 
 blueprint = Blueprint("search", __name__)
-BLUEPRINTS = (blueprint,)
 
 
 @blueprint.get("/search")
 def search() -> Response:
     text = parameters.required(query_arguments("q"), "q")
     return json_value({"results": search_queries.results(reader(), text)})
+
+
+HOOKS = hooks.Api(blueprints=(blueprint,))

@@ -7,9 +7,10 @@ from urllib.parse import quote
 
 from flask import Blueprint, Response, request
 
-from scan import registry
+from scan import hooks, registry
 from scan.errors import InvalidParameter
 from scan.extensions.search import queries as search_queries
+from scan.extensions.search.hooks import Search
 from scan.extensions.search.queries import Record
 from scan.hex import to_hex
 from scan.http.requests import reader
@@ -27,8 +28,6 @@ MAX_SUGGESTIONS = 8
 ADDRESS_BYTES = 20
 
 blueprint = Blueprint("pages_search", __name__)
-BLUEPRINTS = (blueprint,)
-PATHS = ("/search", "/search/suggestions")
 
 
 @blueprint.get("/search")
@@ -42,7 +41,7 @@ def search() -> Response:
     destination = search_queries.destination(text, results)
     if destination is not None:
         return _redirect(RESULTS[destination["type"]][1], destination["value"])
-    searches = registry.merged("pages", "SEARCHES").items()
+    searches = registry.merged(part.others for part in registry.parts(Search)).items()
     others = {template: records for template, of in searches if (records := of(text))}
     named = search_queries.hash_or_address(text)
     if named and not results:  # its page says why it is not indexed
@@ -67,13 +66,13 @@ def _path_of_unindexed(named: bytes) -> str:
     """Return the path of the page for an address, or for a hash of no block or transaction."""
     if len(named) == ADDRESS_BYTES:
         return RESULTS["address"][1]
-    of_extensions = (path_of(named) for path_of in registry.values("pages", "path_of_hash"))
+    of_extensions = (part.path_of_hash(named) for part in registry.parts(Search))
     return next(filter(None, of_extensions), RESULTS["transaction"][1])
 
 
 @cache
 def _all_results() -> Mapping[str, tuple[str, str]]:
-    return RESULTS | registry.merged("pages", "SEARCH_RESULTS")
+    return RESULTS | registry.merged(part.titles for part in registry.parts(Search))
 
 
 def _paths() -> Mapping[str, str]:
@@ -86,3 +85,6 @@ def _grouped(results: Iterable[Record]) -> list[tuple[str, list[Record]]]:
     for result in results:
         groups.setdefault(result["type"], []).append(result)
     return [(_all_results()[kind][0], results) for kind, results in groups.items()]
+
+
+HOOKS = hooks.Pages(blueprints=(blueprint,), paths=("/search", "/search/suggestions"))

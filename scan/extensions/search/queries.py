@@ -8,6 +8,7 @@ import orjson
 
 from scan import parameters, registry
 from scan.errors import Unavailable
+from scan.extensions.search.hooks import Search
 from scan.hex import to_hex
 from scan.queries.reader import Reader
 
@@ -24,8 +25,8 @@ Record = Mapping[str, Any]
 def results(reader: Reader, text: str, *, with_similar: bool = True) -> list[Record]:
     """Return the records that extensions find, then those of search(): at most MAX_FOUND."""
     records = orjson.loads(search(reader, text, with_similar=with_similar))
-    finds = registry.values("queries", "search_results")
-    return [*(record for find in finds for record in find(reader, text)), *records][:MAX_FOUND]
+    first = [record for part in registry.parts(Search) for record in part.results(reader, text)]
+    return [*first, *records][:MAX_FOUND]
 
 
 def search(reader: Reader, text: str, *, with_similar: bool = True) -> str:

@@ -4,15 +4,17 @@ from collections.abc import Sequence
 
 from flask import Flask
 
+from scan import hooks
 from scan.extensions.sourcify.blueprint import blueprint
 from scan.extensions.sourcify.errors import SOURCIFY
 from scan.http.interfaces import Interface
 from scan.settings import Settings
-
-APIS = ("/v2",)
 
 
 def register(app: Flask, _settings: Settings) -> Sequence[Interface]:
     app.register_blueprint(blueprint)
     app.register_blueprint(blueprint, name="sourcify_server", url_prefix="/server")
     return (SOURCIFY,)
+
+
+HOOKS = hooks.Interfaces(apis={"/v2": ""}, register=register)

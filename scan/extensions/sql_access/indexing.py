@@ -2,6 +2,7 @@
 
 import threading
 
+from scan import hooks
 from scan.database.connection import Database
 from scan.extensions.sql_access import sql_roles
 from scan.settings import Settings
@@ -10,3 +11,6 @@ from scan.settings import Settings
 def run_beside(settings: Settings, stop: threading.Event) -> None:
     database = Database(settings.database_url, statement_timeout_ms=5000, name="scan-sessions")
     sql_roles.watch(database, stop)
+
+
+HOOKS = hooks.Indexing(run=run_beside)

@@ -2,6 +2,7 @@
 
 from flask import Blueprint, Response, request
 
+from scan import hooks
 from scan.errors import InvalidParameter
 from scan.extensions.logs.queries import stored_selection
 from scan.extensions.streams.block_events import Position, parse_position
@@ -12,7 +13,6 @@ from scan.extensions.streams.sse_format import opening
 from scan.http.requests import api_key, client_address, query_arguments, reader
 
 blueprint = Blueprint("stream", __name__)
-BLUEPRINTS = (blueprint,)
 
 NO_LOGS = "No logs are sent: this index does not store them (SCAN_LOGS)."
 # nginx passes events on without buffering, and no cache keeps them.
@@ -56,3 +56,6 @@ def _position(parameter: str | None) -> Position | None:
     if parameter is not None:
         return parse_position(parameter, "lastEventId")
     return None
+
+
+HOOKS = hooks.Api(blueprints=(blueprint,))

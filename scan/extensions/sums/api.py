@@ -3,7 +3,7 @@
 
 from flask import Blueprint
 
-from scan import parameters
+from scan import hooks, parameters
 from scan.extensions.sums import monthly_sums
 from scan.extensions.sums.worth import with_worth
 from scan.http.list_format import PARAMETER
@@ -15,7 +15,6 @@ from scan.queries.entities import RANGE
 from scan.queries.filters import FILTER_KEYS
 
 blueprint = Blueprint("sums", __name__)
-BLUEPRINTS = (blueprint,)
 
 # The kinds of CSV files of sums, by entity.
 FILES = {
@@ -58,3 +57,6 @@ def _sums(entity: str, **fixed: str) -> Response:
         kind=FILES[entity],
         own=own,
     )
+
+
+HOOKS = hooks.Api(blueprints=(blueprint,))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from flask import Blueprint, Response
 
-from scan import parameters
+from scan import hooks, parameters
 from scan.extensions.sums import monthly_sums
 from scan.hex import to_hex
 from scan.pages import prices
@@ -14,8 +14,6 @@ from scan.queries.pages import Page, Window
 from scan.queries.reader import Reader
 
 blueprint = Blueprint("pages_sums", __name__)
-BLUEPRINTS = (blueprint,)
-SECTIONS = {"list": "list_sums.html"}
 # The entity and the rows' name by the last part of a list's path.
 LISTS = {
     "transactions": ("transactions", "transaction"),
@@ -70,3 +68,6 @@ def _page(rows: str, key: str, collection: str, address: bytes) -> Response:
         noun=noun,
         prices=prices.unit_prices(),
     )
+
+
+HOOKS = hooks.Pages(blueprints=(blueprint,), sections={"list": "list_sums.html"})

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from scan import hooks
 from scan.ethereum.forms.form import FEE_VAULT, Form, Settlement, Values, numbered, produced
 from scan.hex import data
 
@@ -63,4 +64,6 @@ TAIKO = Form(
 TAIKO_HOODI = TAIKO._replace(
     name="Taiko Hoodi", chain_ids=frozenset((HOODI,)), settle=_settle_on(HOODI)
 )
-FORMS = (TAIKO, TAIKO_HOODI)
+
+
+HOOKS = hooks.Forms(forms=(TAIKO, TAIKO_HOODI))

@@ -2,7 +2,7 @@
 
 from flask import Blueprint, Response
 
-from scan import parameters
+from scan import hooks, parameters
 from scan.extensions.token_lists import logos
 from scan.http.interfaces import API, REST, Interface
 from scan.http.requests import query_arguments, reader
@@ -18,7 +18,6 @@ HEADERS = {
 }
 
 blueprint = Blueprint("logos", __name__)
-BLUEPRINTS = (blueprint,)
 
 
 @blueprint.get("/logos/<digest>")
@@ -27,3 +26,6 @@ def get_logo(digest: str) -> Response:
     logo = logos.get(reader(), parameters.digest(digest))
     reader().do_not_cache()  # by the version of the index: the content never changes
     return Response(logo.content, mimetype=logo.content_type, headers=HEADERS)
+
+
+HOOKS = hooks.Api(blueprints=(blueprint,))

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from flask import Flask
 
+from scan import hooks
 from scan.extensions.token_lists.api import INTERFACE
 from scan.http.interfaces import Interface
 from scan.settings import Settings
@@ -11,3 +12,6 @@ from scan.settings import Settings
 
 def register(_app: Flask, _settings: Settings) -> Sequence[Interface]:
     return (INTERFACE,)
+
+
+HOOKS = hooks.Interfaces(register=register)

@@ -6,10 +6,10 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from scan.environment import Network
-from scan.extensions.documents.document_fetcher import DocumentFetcher, NotFetched
-from scan.extensions.documents.picture_types import SVG
 from scan.extensions.item_media import dimensions, item_metadata
 from scan.extensions.item_media.item_metadata import BadContent
+from scan.outbound.document_fetcher import DocumentFetcher, NotFetched
+from scan.outbound.picture_types import SVG
 
 FETCHING_THREADS = 8
 MAX_LOGO_BYTES = 100_000

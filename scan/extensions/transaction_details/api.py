@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from scan import registry
+from scan import hooks, registry
 from scan.extensions.transaction_details.details import ALL_LOGS
+from scan.extensions.transaction_details.hooks import TransactionDetailsPart
 from scan.extensions.transaction_details.queries import details
 from scan.http.requests import reader
 
@@ -13,6 +14,9 @@ def transaction_fields(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return the node's details, decoded, and fields of extensions that follow from them."""
     of_node = details(reader(), record, ALL_LOGS)
     more = of_node.record()
-    for fields in registry.values("transaction_details", "transaction_fields"):
-        more |= fields(record, of_node)
+    for part in registry.parts(TransactionDetailsPart):
+        more |= part.fields(record, of_node)
     return more
+
+
+HOOKS = hooks.Api(transaction_fields=transaction_fields)

@@ -2,11 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from scan import registry
+from scan import hooks, registry
 from scan.contracts.abi_decoding import Decoded
 from scan.extensions.transaction_details import method_names
 from scan.extensions.transaction_details.argument_values import addresses_in, shown_value
 from scan.extensions.transaction_details.details import DecodedLog, LogWindow
+from scan.extensions.transaction_details.hooks import TransactionDetailsPart
 from scan.extensions.transaction_details.queries import details
 from scan.hex import to_hex
 from scan.http.requests import reader
@@ -14,12 +15,6 @@ from scan.pages.records import Record
 from scan.pages.transaction_tabs import Shown, TransactionTab
 
 MAX_LOGS = 100
-SECTIONS = {
-    "transaction_call": "transaction_call.html",
-    "transaction_end": "transaction_input.html",
-}
-TRANSACTION_TABS = (TransactionTab("events", "Events", opens=True),)
-GLOBALS = {"shown_value": shown_value}
 
 
 def add_to_transactions(records: Iterable[Record]) -> None:
@@ -30,10 +25,7 @@ def transaction_head(transaction: Record) -> Shown:
     """Return the details, and what extensions show that follows from them."""
     of_node = details(reader(), transaction, LogWindow(most=MAX_LOGS))
     logs = None if of_node.logs is None else of_node.decoded_logs
-    heads: list[Shown] = [
-        head(transaction, of_node)
-        for head in registry.values("transaction_details", "transaction_head")
-    ]
+    heads = [part.head(transaction, of_node) for part in registry.parts(TransactionDetailsPart)]
     values = {name: value for head in heads for name, value in head.values.items()}
     addresses = [address for head in heads for address in head.addresses]
     return Shown(
@@ -49,3 +41,15 @@ def _addresses(method: Decoded | None, logs: Sequence[DecodedLog] | None) -> Ite
         yield to_hex(log.address)
         yield from addresses_in(event)
     yield from addresses_in(method)
+
+
+HOOKS = hooks.Pages(
+    sections={
+        "transaction_call": "transaction_call.html",
+        "transaction_end": "transaction_input.html",
+    },
+    transaction_tabs=(TransactionTab("events", "Events", opens=True),),
+    globals={"shown_value": shown_value},
+    add_to_transactions=add_to_transactions,
+    transaction_head=transaction_head,
+)

@@ -1,8 +1,12 @@
 """What lives as long as the process: the ABIs of contracts."""
 
+from scan import hooks
 from scan.extensions.transaction_details.contract_abis import ContractAbis
 from scan.http.services import Services
 
 
 def service(core: Services) -> object:
     return ContractAbis(core.reads)
+
+
+HOOKS = hooks.Service(make=service)

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
+from scan import hooks
 from scan.ethereum.block_encoding import encode_header, encode_transactions
 from scan.ethereum.block_hashing import has_its_hash, header_hash, uncles_hash
 from scan.ethereum.block_sizes import block_size
@@ -115,3 +116,6 @@ def is_mined(header: Any) -> bool:
     with suppress(BadHex, TypeError):
         return quantity(header.difficulty) > 0
     return False  # the header has another form
+
+
+HOOKS = hooks.BlockCompletion(completer=BlockCompleter)

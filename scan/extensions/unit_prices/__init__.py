@@ -7,6 +7,4 @@ Start with price_document.py (the form, bounds), then price_source.py (file, URL
 
 from scan.registry import Extension
 
-EXTENSION = Extension(
-    "unit prices that the operator gives (SCAN_PRICES)", needs=("documents", "markets")
-)
+EXTENSION = Extension("unit prices that the operator gives (SCAN_PRICES)", needs=("markets",))

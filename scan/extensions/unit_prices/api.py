@@ -2,12 +2,12 @@
 
 from flask import Blueprint
 
+from scan import hooks
 from scan.extensions.unit_prices.price_source import PriceSource
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import Response, json_value
 
 blueprint = Blueprint("prices", __name__)
-BLUEPRINTS = (blueprint,)
 
 
 @blueprint.get("/prices")
@@ -27,3 +27,6 @@ def get_prices() -> Response:
             "problem": problem,
         }
     )
+
+
+HOOKS = hooks.Api(blueprints=(blueprint,))

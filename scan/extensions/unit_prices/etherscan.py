@@ -1,8 +1,8 @@
 """Actions for the coin's price, which are in USD, and in BTC that nobody gives here."""
 
-from collections.abc import Callable, Mapping
 from datetime import datetime
 
+from scan.extensions.etherscan.hooks import Etherscan
 from scan.extensions.etherscan.parameters import Parameters
 from scan.extensions.etherscan.replies import Failure, Reply
 from scan.extensions.unit_prices.price_source import coin_in_usd
@@ -38,7 +38,9 @@ def _price(prefix: str) -> Reply:
     )
 
 
-ACTIONS: Mapping[tuple[str, str], Callable[[Parameters], Reply]] = {
-    ("stats", "ethprice"): ether_price,
-    ("stats", "coinprice"): coin_price,
-}
+HOOKS = Etherscan(
+    actions={
+        ("stats", "ethprice"): ether_price,
+        ("stats", "coinprice"): coin_price,
+    },
+)

@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 
 from scan.environment import Network
 from scan.errors import NotFound
-from scan.extensions.documents.document_fetcher import DocumentFetcher, NotFetched
 from scan.extensions.markets import queries as pools
 from scan.extensions.unit_prices.price_document import MAX_BYTES, BadPrices, UnitPrices, parse
 from scan.hex import data
+from scan.outbound.document_fetcher import DocumentFetcher, NotFetched
 from scan.queries.reader import Reader
 
 READ_AGAIN_S = 60.0

@@ -1,10 +1,11 @@
 """What lives as long as the process: the source of prices."""
 
-from scan.extensions.documents.document_fetcher import DocumentFetcher
+from scan import hooks
 from scan.extensions.unit_prices.price_source import PriceSource
 from scan.extensions.unit_prices.settings import Settings
 from scan.http.services import Services
 from scan.outbound.connection import tls_context
+from scan.outbound.document_fetcher import DocumentFetcher
 
 
 def service(core: Services) -> object:
@@ -12,3 +13,6 @@ def service(core: Services) -> object:
     is_url = "://" in source
     fetcher = DocumentFetcher(tls_context(settings.ca_bundle)) if is_url else None
     return PriceSource(source, fetcher, settings.webhook_allow_networks)
+
+
+HOOKS = hooks.Service(make=service)

@@ -4,6 +4,7 @@
 import re
 from dataclasses import dataclass
 
+from scan import hooks
 from scan.environment import Kind, existing_file, https_url, require, setting
 
 
@@ -38,3 +39,6 @@ class Settings:
     # fmt: off
     prices: str = setting("SCAN_PRICES", price_source, "none", "a JSON file, an https URL or a pool with [prices](pages.md#prices)", unset="")
     # fmt: on
+
+
+HOOKS = hooks.OwnSettings(declared=Settings)

@@ -2,7 +2,7 @@
 
 from flask import Blueprint
 
-from scan import parameters
+from scan import hooks, parameters
 from scan.extensions.user_operations import queries as user_operations
 from scan.http.list_responses import LISTED, entity_list, list_response
 from scan.http.requests import query_arguments, reader
@@ -10,7 +10,6 @@ from scan.http.responses import Response, json_value
 from scan.queries.pages import Page, Window
 
 blueprint = Blueprint("user_operations", __name__)
-BLUEPRINTS = (blueprint,)
 
 
 @blueprint.get("/user-operations")
@@ -47,3 +46,6 @@ def list_user_operations_of_transaction(transaction_hash: str) -> Response:
         return page
 
     return list_response("userOperations", query_arguments(*LISTED), read, direction="asc")
+
+
+HOOKS = hooks.Api(blueprints=(blueprint,))

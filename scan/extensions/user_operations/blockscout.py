@@ -11,6 +11,7 @@ from scan.errors import NotFound
 from scan.ethereum.checksums import checksummed
 from scan.extensions.blockscout.address_objects import AddressObjects
 from scan.extensions.blockscout.decoded_objects import call_object
+from scan.extensions.blockscout.hooks import Blockscout
 from scan.extensions.blockscout.lists import (
     MOST_ROWS,
     ROWS,
@@ -118,3 +119,6 @@ def _raw(record: Record, signed: Mapping[str, str]) -> dict[str, str]:
         "paymaster_and_data": signed["paymasterAndData"],
         "sender": checksummed(record["sender"]),
     }
+
+
+HOOKS = Blockscout(blueprint=blueprint)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from scan.extensions.decoder.hooks import Decoder
 from scan.extensions.user_operations.calls import (
     BUNDLES,
     EXECUTIONS,
@@ -19,4 +20,4 @@ def _calls(read: Callable[..., Sequence[BundledOperation]]) -> Callable[..., lis
     ]
 
 
-CALLS = {**{text: _calls(read) for text, read in BUNDLES.items()}, **EXECUTIONS}
+HOOKS = Decoder(calls={**{text: _calls(read) for text, read in BUNDLES.items()}, **EXECUTIONS})

@@ -1,9 +1,8 @@
 """/user-operations, of all or by one address, and /user-operation/:hash with its calls."""
 
-from collections.abc import Sequence
-
 from flask import Blueprint, Response
 
+from scan import hooks
 from scan.extensions.transaction_details.argument_values import addresses_in
 from scan.extensions.user_operations import queries as user_operations
 from scan.hex import to_hex
@@ -11,36 +10,16 @@ from scan.http.requests import reader
 from scan.pages.filtered_lists import entity_list
 from scan.pages.records import Record, hash_of, names_of
 from scan.pages.site import page
+from scan.pages.transaction_tabs import Shown
 
 SHOWN_INPUT = 2000  # characters
 
 blueprint = Blueprint("pages_user_operations", __name__)
-BLUEPRINTS = (blueprint,)
-PATHS = ("/user-operations",)
-PREFIXES = ("/user-operation",)
-MENU = (("Chain", "/user-operations", "User operations"),)
-SECTIONS = {"transaction": "transaction_user_operations.html"}
-LINKED = {
-    "user_operations_by_sender": ("User operations", "/user-operations?sender", "of this account"),
-    "user_operations_by_paymaster": (
-        *("User operations", "/user-operations?paymaster", "paid by it"),
-    ),
-    "user_operations_by_bundler": ("User operations", "/user-operations?bundler", "bundled by it"),
-    "user_operations_by_entry_point": (
-        *("User operations", "/user-operations?entryPoint", "through it"),
-    ),
-}
 
 
-def path_of_hash(operation_hash: bytes) -> str | None:
-    """Return the path of the page for a hash, without the hash; None if it is no operation's."""
-    return "/user-operation/" if user_operations.with_hash(reader(), operation_hash) else None
-
-
-def transaction_records(transaction: Record) -> Sequence[Record]:
-    """Return the records that the page of a transaction shows, whose addresses are named."""
-    operations: Sequence[Record] = transaction.get("userOperations", ())
-    return operations
+def transaction_head(transaction: Record) -> Shown:
+    """Name the operations of a transaction, whose addresses its section shows."""
+    return Shown({}, records=transaction.get("userOperations", ()))
 
 
 @blueprint.get("/user-operations")
@@ -71,3 +50,30 @@ def get_user_operation(operation_hash: str) -> Response:
             *(address for call in (*decoded, reason) for address in addresses_in(call)),
         ),
     )
+
+
+HOOKS = hooks.Pages(
+    transaction_head=transaction_head,
+    blueprints=(blueprint,),
+    paths=("/user-operations", "/user-operation/"),
+    menu=(("Chain", "/user-operations", "User operations"),),
+    sections={"transaction": "transaction_user_operations.html"},
+    linked_lists={
+        "user_operations_by_sender": (
+            "User operations",
+            "/user-operations?sender",
+            "of this account",
+        ),
+        "user_operations_by_paymaster": (
+            *("User operations", "/user-operations?paymaster", "paid by it"),
+        ),
+        "user_operations_by_bundler": (
+            "User operations",
+            "/user-operations?bundler",
+            "bundled by it",
+        ),
+        "user_operations_by_entry_point": (
+            *("User operations", "/user-operations?entryPoint", "through it"),
+        ),
+    },
+)

@@ -10,6 +10,7 @@ from typing import Annotated, NamedTuple
 
 from eth_hash.auto import keccak
 
+from scan import hooks
 from scan.ethereum.blocks import DecodedBlock, EventLog
 from scan.ethereum.column_types import (
     ADDRESS,
@@ -152,8 +153,10 @@ def _revert_data(data: bytes) -> bytes:
     return data[start + 32 : start + 32 + min(length, MAX_REVERT_BYTES)]
 
 
-TABLES = {
-    "user_operations": SparseTable(
-        UserOperation, lambda block, _: user_operations(block), emitters=ENTRY_POINTS
-    )
-}
+HOOKS = hooks.Rows(
+    tables={
+        "user_operations": SparseTable(
+            UserOperation, lambda block, _: user_operations(block), emitters=ENTRY_POINTS
+        )
+    },
+)

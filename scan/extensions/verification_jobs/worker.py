@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from scan import hooks
 from scan.extensions.verification_jobs.job_runner import JobRunner
 from scan.extensions.verification_jobs.jobs import VerificationJobs
 from scan.http.services import Services
@@ -9,3 +10,6 @@ from scan.http.services import Services
 
 def threads(core: Services) -> Iterable[JobRunner]:
     return (JobRunner(core.writes, core.verifier, core.sources.get(VerificationJobs)),)
+
+
+HOOKS = hooks.Worker(threads=threads)

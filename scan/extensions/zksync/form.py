@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from scan import hooks
 from scan.ethereum.forms.form import Form, Settlement, number
 
 
@@ -25,4 +26,6 @@ ZKSYNC = Form(
         "L1MessageSent(address indexed sender, bytes32 indexed hash, bytes data)",
     ),
 )
-FORMS = (ZKSYNC,)
+
+
+HOOKS = hooks.Forms(forms=(ZKSYNC,))

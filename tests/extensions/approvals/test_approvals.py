@@ -120,8 +120,15 @@ class Service(NamedTuple):
 LOGS = ["none", "all", pytest.param("standard", marks=pytest.mark.long)]
 
 
+@pytest.fixture
+def service(followed: Service, chain: Chain) -> Service:
+    """Whatever other tests have mined, or taken back, the index has what the node has."""
+    followed.indexing.wait_for(chain.anvil.head())
+    return followed
+
+
 @pytest.fixture(scope="module", params=LOGS)
-def service(
+def followed(
     request: pytest.FixtureRequest, postgres: Postgres, template: str, chain: Chain
 ) -> Iterator[Service]:
     url_of = chain.anvil.url

@@ -13,9 +13,9 @@ from app import create_app
 from scan.ethereum.block_validation import contradicting_fields
 from scan.ethereum.client import Node
 from scan.indexer.block_source import BlockSource
-from tests.extensions.audit import auditing
 from tests.extensions.bulk.backfilling import backfill, follow
 from tests.extensions.test_completeness import index_apart
+from tests.support import auditing
 from tests.support.anvil import ZERO, Anvil
 from tests.support.authorizations import (
     CHAIN_ID,

@@ -6,15 +6,15 @@ from typing import Any
 
 import pytest
 
+from scan.commands import audit
 from scan.ethereum.block_hashing import withdrawals_root
 from scan.ethereum.client import Node
-from scan.extensions.audit import audit_command as audit
 from scan.extensions.bulk import derivation
 from scan.extensions.bulk.backfill_command import _differences
 from scan.hex import to_hex
 from scan.settings import PARTITION_ROWS
-from tests.extensions.audit import auditing
 from tests.extensions.bulk.backfilling import backfill, follow
+from tests.support import auditing
 from tests.support.altered_fields import OF_HEADER, AlteredFields
 from tests.support.chain_forms.made_chain import HEADER_FIELDS
 from tests.support.database import execute

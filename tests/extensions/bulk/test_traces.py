@@ -9,16 +9,16 @@ from contextlib import closing
 
 import pytest
 
+from scan.commands import audit
+from scan.commands.audit import SESSION
 from scan.database.connection import Database
 from scan.ethereum.client import Node
-from scan.extensions.audit import audit_command as audit
-from scan.extensions.audit.audit_command import SESSION
 from scan.extensions.bulk.trace_backfill import CannotTrace, TraceBackfill
 from scan.extensions.retention.maintenance import Retention
 from scan.settings import Keep
 from tests.commands.test_command import scan
-from tests.extensions.audit import auditing
 from tests.indexer.test_node_faults import status
+from tests.support import auditing
 from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.faulty_node import Calls, Fault, FaultyNode, Forward, Reply, prune

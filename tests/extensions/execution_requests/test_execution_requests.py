@@ -16,10 +16,10 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from scan.extensions.execution_requests.queries import MOST_QUEUED
-from tests.extensions.audit import auditing
 from tests.extensions.blockscout.published import faults
 from tests.extensions.blockscout.test_responses import Asking
 from tests.extensions.bulk.backfilling import backfill, follow
+from tests.support import auditing
 from tests.support import request_contracts as contracts
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from scan.api.openapi.declarations import declared
+from scan.api.openapi.schemas import schemas
 from scan.extensions.exports import csv_format
 from scan.extensions.exports.csv_columns import GROUPS, Context, columns
-from scan.extensions.openapi.declarations import declared
-from scan.extensions.openapi.schemas import schemas
 
 pytestmark = pytest.mark.check
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from scan.extensions.audit import audit_command
+from scan.commands import audit as audit_command
 from scan.settings import Settings
-from tests.extensions.audit.auditing import spoil
+from tests.support.auditing import spoil
 from tests.support.database import execute
 from tests.support.faulty_node import altering, refuse_method
 

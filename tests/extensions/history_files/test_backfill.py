@@ -16,18 +16,18 @@ from typing import NamedTuple
 import pytest
 import requests
 
+from scan.commands import audit
 from scan.ethereum.client import Node
-from scan.extensions.audit import audit_command as audit
 from scan.extensions.bulk.plan import CannotBackfill
 from scan.extensions.history_files.chain_files import open_files
 from scan.hex import to_hex
 from scan.indexer.block_source import BlockSource
 from tests.commands.test_command import scan
-from tests.extensions.audit import auditing
 from tests.extensions.bulk.backfilling import BackfillProcess, backfill, follow
 from tests.extensions.history_files import signed_chain
 from tests.extensions.history_files.file_server import Answer, Fault, FileServer
 from tests.indexer.test_node_faults import status
+from tests.support import auditing
 from tests.support.anvil import Anvil
 from tests.support.dask_cluster import DaskCluster
 from tests.support.database import Postgres, execute

@@ -7,12 +7,12 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
+from scan.commands import audit
 from scan.database.connection import Database
 from scan.ethereum.blocks import Withdrawal
 from scan.ethereum.internal_transfers import InternalTransfer, TransferType
-from scan.extensions.audit import audit_command as audit
 from scan.hex import to_hex
-from tests.extensions.audit.test_audit import run
+from tests.audit.test_audit import run
 from tests.extensions.blockscout.published import faults
 from tests.support.anvil import Anvil
 from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply, refuse, refuse_method

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from scan.extensions.documents.document_fetcher import Document, DocumentFetcher, NotFetched
 from scan.extensions.item_media.document_queue import MAX_WAITING, DocumentQueue
 from scan.extensions.item_media.item_metadata import MAX_DOCUMENT_BYTES
 from scan.extensions.item_media.media_cache import BUSY, OFF, PENDING, ItemMedia, Media
@@ -18,6 +17,7 @@ from scan.extensions.item_media.site_limits import (
     SLOW_FOR_S,
 )
 from scan.outbound.connection import AttemptTimeouts, tls_context
+from scan.outbound.document_fetcher import Document, DocumentFetcher, NotFetched
 from tests.support.receiver import Answer, Authority, Handler, Receiver
 
 pytestmark = pytest.mark.check

@@ -16,11 +16,11 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
+from scan.commands.audit import DIFFERS, EXACT
 from scan.database.connection import Database
 from scan.database.errors import LockNotGranted
 from scan.errors import PositionLost
 from scan.ethereum.client import Node
-from scan.extensions.audit.audit_command import DIFFERS, EXACT
 from scan.extensions.retention import maintenance as retention
 from scan.extensions.retention.maintenance import Retention
 from scan.extensions.streams.block_events import TYPES, OrphanedEvents, Position, read_next
@@ -29,8 +29,8 @@ from scan.indexer.block_source import BlockSource
 from scan.indexer.fork_finder import ForkFinder, ForkTooDeep
 from scan.indexer.writer import IndexedHead, RowCounts, Writer
 from scan.settings import Keep, Settings
-from tests.extensions.audit.auditing import run, spoil
 from tests.indexer.test_partitions import PARTS
+from tests.support.auditing import run, spoil
 from tests.support.database import Postgres, execute, use_short_checkpoints
 from tests.support.forked_python import Forked
 from tests.support.indexing import settings_for

@@ -11,15 +11,15 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
+from scan.commands.audit import EXACT
 from scan.database.connection import Database
-from scan.extensions.audit.audit_command import EXACT
 from scan.extensions.exports.table_export import ExportOptions, export
 from scan.extensions.retention.maintenance import Retention
 from scan.indexer.partitions import TABLES
 from scan.settings import Keep, Settings
 from tests.conftest import Played
-from tests.extensions.audit.auditing import run
 from tests.indexer.test_partitions import PARTS, lists
+from tests.support.auditing import run
 from tests.support.database import Postgres, execute, use_short_checkpoints
 from tests.support.indexing import Indexing
 from tests.support.openapi_document import check_answer

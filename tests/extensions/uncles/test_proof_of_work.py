@@ -15,8 +15,8 @@ from app import create_app
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
 from scan.indexer.block_source import BlockSource
-from tests.extensions.audit import auditing
 from tests.extensions.bulk.backfilling import backfill, follow
+from tests.support import auditing
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute
 from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply

@@ -14,11 +14,10 @@ from scan.extensions.bulk import derivation
 from scan.indexer import batch_reader
 from scan.indexer.writer import Writer
 from scan.settings import Settings
-from tests.extensions.audit import auditing
-from tests.extensions.audit.test_derived_truth import require_same, stored
+from tests.audit.test_derived_truth import require_same, stored
 from tests.extensions.blockscout.published import faults
 from tests.extensions.bulk.backfilling import backfill, follow
-from tests.support import derived_truth
+from tests.support import auditing, derived_truth
 from tests.support.anvil import Anvil, Contract
 from tests.support.database import SHORT_CHECKPOINTS, Postgres, execute, use_short_checkpoints
 from tests.support.entry_points import (

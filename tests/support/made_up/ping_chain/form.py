@@ -1,5 +1,6 @@
 from typing import Any
 
+from scan import hooks
 from scan.ethereum.forms.form import FEE_VAULT, Form, Settlement, Values, numbered
 
 CHAIN_ID = 77_777
@@ -16,12 +17,11 @@ def own_fields(block: Any, sent: Values) -> dict[str, Any]:
     return {"pings": len(block.transactions)}
 
 
-FORMS = (
-    Form(
-        "Made up",
-        chain_ids=frozenset((CHAIN_ID,)),
-        type_names={2: "ping"},
-        own_fields=own_fields,
-        settle=settle,
-    ),
+FORM = Form(
+    "Made up",
+    chain_ids=frozenset((CHAIN_ID,)),
+    type_names={2: "ping"},
+    own_fields=own_fields,
+    settle=settle,
 )
+HOOKS = hooks.Forms(forms=(FORM,))

@@ -1,6 +1,7 @@
 from collections.abc import Iterator
 from typing import Annotated, NamedTuple
 
+from scan import hooks
 from scan.ethereum.blocks import DecodedBlock
 from scan.ethereum.column_types import ADDRESS, BIGINT, COMPUTED, INTEGER, Column
 from scan.ethereum.forms.form import PLACE_BITS
@@ -22,4 +23,4 @@ def pings(block: DecodedBlock) -> Iterator[Ping]:
         yield Ping(ordinal, block.number, t.transaction_index, t.from_address)
 
 
-TABLES = {"pings": SparseTable(Ping, lambda block, _: pings(block))}
+HOOKS = hooks.Rows(tables={"pings": SparseTable(Ping, lambda block, _: pings(block))})

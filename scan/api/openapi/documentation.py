@@ -1,0 +1,108 @@
+"""GET /api/v1/openapi.json, and /docs, where a browser can try every request."""
+
+import functools
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import flask
+import flask_swagger_ui
+import orjson
+from flask import Blueprint, Flask, send_from_directory
+from jinja2 import Template
+
+from scan.api.openapi.document import document
+from scan.errors import NotFound
+from scan.http.interfaces import API
+from scan.http.requests import query_arguments
+from scan.http.responses import Response, json_body
+from scan.http.services import services
+from scan.http.static_files import StaticFile, static_file
+
+DOCUMENT = f"{API}/openapi.json"
+PAGE = Path(__file__).with_name("docs")
+SWAGGER_UI = Path(flask_swagger_ui.__file__).with_name("dist")
+# Swagger UI has its icons in data: URLs of its style sheet.
+POLICY = (
+    "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:;"
+    " connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
+)
+PROTECTION = {"Content-Security-Policy": POLICY, "X-Content-Type-Options": "nosniff"}
+
+
+@functools.cache
+def files() -> dict[str, StaticFile]:
+    """Return the files that the page loads, by name."""
+    paths = [
+        *(PAGE / "docs.css", PAGE / "docs.js", SWAGGER_UI / "swagger-ui-bundle.js"),
+        *(SWAGGER_UI / "swagger-ui.css", SWAGGER_UI / "favicon-32x32.png"),
+    ]
+    return {path.name: static_file(path.name, path.read_bytes()) for path in paths}
+
+
+def paths() -> frozenset[str]:
+    """Return the paths of the document, the page and its files, without trailing slashes."""
+    names = {"index.html", *files(), *(file.name for file in SWAGGER_UI.iterdir())}
+    versions = {f"{file.version}/{name}" for name, file in files().items()}
+    return frozenset({DOCUMENT, "/docs", *(f"/docs/{name}" for name in {*names, *versions})})
+
+
+def docs(read: Callable[[], dict[str, Any]]) -> Blueprint:
+    """Return the blueprint of the page, which lists all operations until one is chosen that Swagger
+    UI, half a megabyte, then shows, and of its files."""
+    blueprint = Blueprint("docs", __name__)
+    template = Template((PAGE / "index.html").read_text(encoding="utf-8"), autoescape=True)
+
+    @blueprint.get("/")
+    @blueprint.get("/index.html")
+    def index() -> Response:
+        brand = services().settings.brand
+        urls = {name: f"{file.version}/{name}" for name, file in files().items()}
+        text = template.render(site=brand.name or "Scan", urls=urls, groups=_groups(read()))
+        return flask.Response(text, headers=PROTECTION)
+
+    @blueprint.get("/<name>")
+    def file(name: str) -> Response:
+        response = send_from_directory(SWAGGER_UI if (SWAGGER_UI / name).is_file() else PAGE, name)
+        response.headers.update(PROTECTION)
+        return response
+
+    @blueprint.get("/<version>/<name>")
+    def file_of_version(version: str, name: str) -> Response:
+        if name not in files():
+            raise NotFound("File not found.")
+        return files()[name].response(version)
+
+    return blueprint
+
+
+def _groups(document: dict[str, Any]) -> dict[str, list[tuple[str, ...]]]:
+    """Return method, path, summary and id of all operations, by tag."""
+    groups: dict[str, list[tuple[str, ...]]] = {}
+    for path, operations in document["paths"].items():
+        for method, operation in operations.items():
+            if "tags" in operation:
+                row = (method.upper(), path, operation["summary"], operation["operationId"])
+                groups.setdefault(operation["tags"][0], []).append(row)
+    return groups
+
+
+def describe(read: Callable[[], dict[str, Any]]) -> Blueprint:
+    """Return the blueprint of the OpenAPI document, which the first request builds."""
+    blueprint = Blueprint("documentation", __name__)
+    body = functools.cache(lambda: orjson.dumps(read()))
+
+    @blueprint.get(DOCUMENT)
+    def openapi() -> Response:
+        query_arguments()
+        return json_body(body())
+
+    return blueprint
+
+
+def add_routes(app: Flask, base_path: str) -> None:
+    """Add the document, which app.extensions keeps as scan.document, and its pages."""
+    made = functools.cache(lambda: document(base_path))
+    app.extensions["scan.document"] = made
+    app.register_blueprint(describe(made))
+    app.register_blueprint(docs(made), url_prefix="/docs")

@@ -1,0 +1,182 @@
+"""Schemas of the document, of the fields and records that openapi.toml declares.
+
+A field is its kind, or `[kind, text, example, keywords]`, of which all but the first may be left
+out; a table without `_text` is a schema as it stands. Kinds are the names of schemas (`Hash`,
+`Transaction`), `text`, `any`, JSON Schema's types, `one of <words>`, `list of <kind>`, `map of
+<kind>`, and several of them with `or`. A field whose name ends in `?` may be absent.
+
+A record is a table of fields. Its own keys begin with `_`: `_text`; `_extends`, a record whose
+fields it has, too; `_form` where other fields are errors; `_page`, the page of a list, as `<name>
+of <record>`, with the kind of its `_total`; `_event`, the type of events whose data it is. A record
+in another one may have `_or_null`, `_list` or `_map`, the text of the field.
+"""
+
+from functools import cache
+from typing import Any
+
+from scan.api.openapi.declarations import Json, declared
+from scan.database.lists import begins_late
+from scan.ethereum.column_types import SAID
+from scan.indexer.value_kinds import SAID_WHERE, stored_values
+from scan.parameters import MAX_LIMIT
+
+TYPES = {name: name for name in ("integer", "number", "boolean", "object")} | {"text": "string"}
+NULL: Json = {"type": "null"}
+# Records with the columns of one table, whose kinds their fields' texts tell.
+TABLE_OF_RECORD = {
+    "Block": "blocks",
+    "Transaction": "transactions",
+    "InternalTransfer": "internal_transfers",
+    "DexTrade": "dex_trades",
+    "Token": "tokens",
+}
+# Schemas with another of the same values or null; of others a field says that it may be null.
+NULLABLE = frozenset(
+    (
+        *("Amount", "AnyCaseAddress", "Count", "Flag", "Hash", "HexAddress", "HexBytes", "Moment"),
+        "TokenType",
+    )
+)
+
+
+@cache
+def schemas() -> Json:
+    """Return all that are declared, with the fields that extensions add to records."""
+    added = declared("added")
+    records = {name: fields | added.get(name, {}) for name, fields in declared("records").items()}
+    own = {name: field(value) for name, value in declared("schemas").items()}
+    nullable = {
+        f"{name}OrNull": {
+            "anyOf": [ref(name), NULL],
+            "description": f"{own[name]['description']} Or null.",
+        }
+        for name in sorted(NULLABLE)
+    }
+    made = {name: record(fields) for name, fields in records.items()}
+    for name, table in TABLE_OF_RECORD.items():
+        if name in made:  # or its extension is off
+            _say_what_is_said(made[name]["properties"], table)
+    return made | own | nullable
+
+
+def _say_what_is_said(properties: Json, table: str) -> None:
+    """Add to the texts of a record's fields that the node says them, as their columns' kinds do."""
+    for column, kind in stored_values()[table].items():
+        case = SAID_WHERE.get((table, column))
+        schema = properties.get(_key_of(column))
+        if schema is None or not (kind is SAID or case):
+            continue
+        text = (
+            f"Said by the node, not proven, where {case}."
+            if case
+            else "Said by the node, not proven."
+        )
+        schema["description"] = " ".join(filter(None, (schema.get("description"), text)))
+
+
+def _key_of(column: str) -> str:
+    first, *others = column.removesuffix("_id").split("_")
+    return first + "".join(map(str.title, others))
+
+
+def ref(name: str) -> Json:
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def field(value: Any) -> Json:
+    """Return the schema of a declared field. A reference with keywords is written out, since not
+    every reader takes them beside one."""
+    if isinstance(value, dict):
+        return _within(value) if "_text" in value else dict(value)
+    kind, more = (value, []) if isinstance(value, str) else (value[0], value[1:])
+    keywords: Json = more.pop() if more and isinstance(more[-1], dict) else {}
+    is_nullable = kind.endswith(" or null")
+    kind = kind.removesuffix(" or null")
+    schema = _of_kind(kind)
+    if keywords.keys() - {"required"} and "$ref" in schema:
+        schema = field(declared("schemas")[kind])
+    if is_nullable:
+        schema = _nullable(schema)
+    if more and more[0]:
+        schema["description"] = more[0]
+    if more[1:]:
+        schema["examples"] = more[1:]
+    return schema | keywords
+
+
+def _of_kind(kind: str) -> Json:
+    form, _, of = kind.partition(" of ")
+    if form == "list":
+        return {"type": "array", "items": _of_kind(of)}
+    if form == "map":
+        return {"type": "object", "additionalProperties": _of_kind(of)}
+    alternatives = [_of_one(name) for name in kind.split(" or ")]
+    if len(alternatives) == 1:
+        return alternatives[0]
+    if all(alternative.keys() == {"type"} for alternative in alternatives):
+        return {"type": [alternative["type"] for alternative in alternatives]}
+    return {"anyOf": alternatives}
+
+
+def _of_one(kind: str) -> Json:
+    if kind.startswith("one of "):
+        return {"type": "string", "enum": kind.removeprefix("one of ").split(", ")}
+    if kind == "any":
+        return {}
+    return {"type": TYPES[kind]} if kind in TYPES else ref(kind)
+
+
+def _nullable(schema: Json) -> Json:
+    name = schema.get("$ref", "").rpartition("/")[2]
+    if name in NULLABLE:
+        return ref(f"{name}OrNull")
+    if "type" not in schema:
+        return {"anyOf": [*schema.get("anyOf", [schema]), NULL]}
+    enum = {"enum": [*schema["enum"], None]} if "enum" in schema else {}
+    return {**schema, **enum, "type": [schema["type"], "null"]}
+
+
+def record(fields: Json) -> Json:
+    """Return the schema of a record."""
+    text = {"description": fields["_text"]} if fields.get("_text") else {}
+    if "_page" in fields:
+        fields = _page(fields["_page"], fields.get("_total", "Total")) | fields
+    own = {name: value for name, value in fields.items() if not name.startswith("_")}
+    if "_event" in fields:
+        data = {"_text": "Its data.", "_extends": "EventData", **own}
+        event = {"event": [f"one of {fields['_event']}", "Its type."], "data": data}
+        return record({"_text": fields["_text"], **event, "timestamp": "ItsTime"})
+    schema = {
+        "type": "object",
+        "properties": {name.removesuffix("?"): field(value) for name, value in own.items()},
+        "required": [name for name in own if not name.endswith("?")],
+        **({"additionalProperties": False} if fields.get("_form") else {}),
+    }
+    if "_extends" in fields:
+        return text | {"allOf": [ref(fields["_extends"]), schema]}
+    return text | schema
+
+
+def _page(name_of_records: str, total: str) -> Json:
+    """Return the fields of a list's page; `total` is QueryTotal for a list with filters, whose old
+    rows may be removed."""
+    name, _, item = name_of_records.partition(" of ")
+    return {
+        name: [f"list of {item}", "This page.", {"maxItems": MAX_LIMIT}],
+        "total": total,
+        **({"keptFrom?": "KeptFrom"} if total != "Total" else {}),
+        **({"completeFrom?": "CompleteFrom"} if begins_late(name) else {}),
+        "next": "Next",
+    }
+
+
+def _within(fields: Json) -> Json:
+    """Return the schema of a record in another one."""
+    schema = record(fields)
+    if "_or_null" in fields:
+        return {"anyOf": [schema, NULL], "description": fields["_or_null"]}
+    if "_map" in fields:
+        return {"type": "object", "additionalProperties": schema, "description": fields["_map"]}
+    if "_list" in fields:
+        return {"type": "array", "items": schema, "description": fields["_list"]}
+    return schema

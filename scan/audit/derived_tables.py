@@ -1,0 +1,87 @@
+"""The derived tables, and the differences of their rows from those that all blocks determine."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from scan import registry
+from scan.database.transaction import Row, Transaction
+from scan.hooks import Audit, Derived
+
+# The name of a row of each table, by its columns. <table>_expected() of sql/schema/expected.sql
+# returns the rows that a table should have. In this order: holders and items first, then the
+# counters of tokens and addresses.
+DERIVED = {
+    "blocks": "{number}",
+    "token_holders": "{holder} of {token_address}",
+    "token_holder_ranges": "{token_address} range {balance_range}",
+    "item_balances": "{holder} of the item first moved by transfer {first_ordinal}",
+    "token_items": "{token_address}, first moved by transfer {first_ordinal}",
+    "tokens": "{address}",
+    "dexes": "{name}",
+    "pools": "{address}",
+    "addresses": "{address}",
+    "daily_stats": "{day}",
+    "event_topics": "topic0 {topic0}",
+    "list_counts": "{list} of {key}",
+    "list_checkpoints": "{list} of {key} at {place}",
+    "chain": "the chain",
+    **registry.merged(part.tables for part in registry.parts(Derived)),
+}
+KEPT_ROWS_OF_EXTENSIONS = registry.merged(part.kept_rows for part in registry.parts(Audit))
+# Tables that can be compared row by row where older rows are removed.
+OF_KEPT_ROWS = (
+    *("token_holder_ranges", "list_checkpoints", "chain"),
+    *KEPT_ROWS_OF_EXTENSIONS,
+)
+
+
+class Difference(NamedTuple):
+    """A difference of a row. `stored` and `expected` have the differing fields; None is no row."""
+
+    row_name: str
+    stored: dict[str, Any] | None
+    expected: dict[str, Any] | None
+
+    def __str__(self) -> str:
+        if self.stored is None or self.expected is None:
+            missing = "is missing" if self.stored is None else "should not exist"
+            return f"{self.row_name} {missing}"
+        fields = (
+            f"{name} is {self.stored.get(name)}, should be {value}"
+            for name, value in self.expected.items()
+            if self.stored.get(name) != value
+        )
+        return f"{self.row_name}: {'; '.join(fields)}"
+
+
+def contradictions_of_kept_rows(tx: Transaction, first_block: int, span: str) -> list[Row]:
+    """Return the broken rules where rows before `first_block` are removed: each rule, how many rows
+    break it, and one of them. `span` has the remaining rows."""
+    tx.execute("audit/copies_create")
+    checks = ("audit/kept_rows_check", *KEPT_ROWS_OF_EXTENSIONS.values())
+    return [row for name in checks for row in tx.rows(name, span=span, first_block=first_block)]
+
+
+def differing_rows(tx: Transaction, table: str, most: int, first_block: int = 0) -> list[Row]:
+    """Return at most `most` rows that are not as expected, as audit/derived_compare returns them.
+    Rows before `first_block` are removed."""
+    expect(tx, table, first_block)
+    return tx.rows("audit/derived_compare", table=table, most=most)
+
+
+def expect(tx: Transaction, table: str, first_block: int = 0) -> None:
+    """Compute the rows that a table should have, for audit/derived_compare and derived_repair. Rows
+    before `first_block` are removed."""
+    if table == "list_checkpoints":
+        tx.execute("audit/list_checkpoints_expect", first_block=first_block)
+    else:
+        tx.execute("audit/derived_expect", table=table)
+
+
+def row_name(table: str, row: Mapping[str, Any]) -> str:
+    values = {
+        name: value.replace("\\x", "0x").replace("+00:00", "Z") if isinstance(value, str) else value
+        for name, value in row.items()
+    }
+    pattern: str = DERIVED[table]
+    return pattern.format_map(values)

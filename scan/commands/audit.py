@@ -1,0 +1,270 @@
+"""`scan audit`: recomputes derived tables and compares blocks with the node's.
+
+Exit codes: 0 all is exact or was repaired; 1 something differs; 2 the comparison failed.
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+
+from scan import registry
+from scan.audit.derived_tables import (
+    DERIVED,
+    OF_KEPT_ROWS,
+    Difference,
+    contradictions_of_kept_rows,
+    differing_rows,
+    row_name,
+)
+from scan.audit.node_comparison import NodeComparison
+from scan.commands.arguments import whole_number
+from scan.commands.startup import require_node, require_order, with_running_database
+from scan.contracts.index_node import node_of_index
+from scan.database.connection import Database
+from scan.database.transaction import Transaction
+from scan.errors import SettingError
+from scan.ethereum.blocks import MalformedBlock
+from scan.ethereum.client import NodeError
+from scan.hooks import Audit, OwnRun
+from scan.indexer.writer import NotTheWriter, Writer
+from scan.settings import Settings
+
+MAX_SHOWN = 20
+EXACT, DIFFERS, NOT_COMPARED = 0, 1, 2
+LOCK_WAIT_S = 2.0
+RANGE_BLOCKS = 1000
+SHOW_EVERY_S = 5.0  # between lines of progress
+# Memory for sorts and joins of whole tables.
+SESSION = {"work_mem": "256MB", "max_parallel_workers_per_gather": "2"}
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    command.set_defaults(run=run)
+    command.add_argument("--repair", action="store_true", help="correct derived values")
+    command.add_argument(
+        "--node", action="store_true", help="also compare blocks with the node (RPC_URL)"
+    )
+    command.add_argument(
+        "--blocks",
+        type=whole_number,
+        default=1000,
+        help="with --node: number of blocks; 0: all (1000)",
+    )
+    command.add_argument("--digest", action="store_true", help="only print a digest of each table")
+    command.add_argument(
+        "--from",
+        dest="first",
+        type=whole_number,
+        metavar="BLOCK",
+        help="only the rows of these blocks, a thousand at a time",
+    )
+    command.add_argument(
+        "--to", dest="last", type=whole_number, metavar="BLOCK", help="the last of them"
+    )
+    for own_run in _own_runs():
+        own_run.add_arguments(command)
+
+
+def run(settings: Settings, options: argparse.Namespace) -> int:
+    settings = with_running_database(settings)
+    for own_run in _own_runs():
+        if (code := own_run.run(settings, options)) is not None:
+            return code
+    is_of_range = options.first is not None or options.last is not None
+    if is_of_range and (options.repair or options.digest):
+        raise SettingError("--from, --to", "", "not possible together with --repair or --digest")
+    require_order(options.first, options.last)
+    if options.node:
+        require_node(settings)
+    return audit(settings, options)
+
+
+def _own_runs() -> list[OwnRun]:
+    return [part.own_run for part in registry.parts(Audit) if part.own_run is not None]
+
+
+def audit(settings: Settings, options: argparse.Namespace) -> int:
+    database = Database(
+        settings.database_url, statement_timeout_ms=0, name="scan-audit", session=SESSION
+    )
+    try:
+        comparison = None
+        if options.node:
+            node = node_of_index(settings)
+            comparison = NodeComparison(database, node, settings)
+        if options.digest:
+            for table, rows, digest in database.rows("audit/tables_digest"):
+                _write_line(f"{table:18} {rows:>12} {digest}")
+            return EXACT
+        if options.first is not None or options.last is not None:
+            return _audit_blocks(database, comparison, options.first, options.last)
+        if options.repair:
+            _acquire_lock(Writer(database))
+        code = _audit_rows(database, repair=options.repair)
+        if comparison is not None:
+            code = max(code, _compare_node(database, comparison, options.blocks))
+        return code
+    except NotTheWriter:
+        _write_line("an indexer is running on this database: stop it before --repair")
+    except (NodeError, MalformedBlock) as error:
+        _write_line(f"cannot compare with the node: {error}")
+    finally:
+        database.close()
+    return NOT_COMPARED
+
+
+def _audit_blocks(
+    database: Database | Transaction,
+    comparison: NodeComparison | None,
+    first: int | None,
+    last: int | None,
+) -> int:
+    """Check the rows of the blocks `first` to `last`, and compare them with the node's where there
+    is a comparison. Return the exit code.
+
+    No snapshot is held longer than a statement, so that vacuum is not held up. An interrupted audit
+    can go on with the block that its last line names.
+    """
+    oldest, newest = database.row("audit/blocks_get_ends") or (0, -1)
+    first = oldest if first is None else max(first, oldest)
+    last = newest if last is None else min(last, newest)
+    differences = 0
+    shown_at = time.monotonic()
+    for start in range(first, last + 1, RANGE_BLOCKS):
+        end = min(start + RANGE_BLOCKS - 1, last)
+        for rule, count, example in database.rows(
+            "audit/block_range_check", block_from=start, block_to=end
+        ):
+            differences += count
+            _write_line(f"  {rule}: {count}, such as {example}")
+        for line in comparison.compare(start, end) if comparison else ():
+            differences += 1
+            _write_line(f"  {line}")
+        if time.monotonic() - shown_at > SHOW_EVERY_S and end < last:
+            shown_at = time.monotonic()
+            _write_line(
+                f"blocks {first} to {end}: {differences} differ; go on with --from {end + 1}"
+            )
+    _write_line(f"rows of blocks {first} to {last} contradict each other: {differences}")
+    return DIFFERS if differences else EXACT
+
+
+def _acquire_lock(writer: Writer) -> None:
+    """Acquire the writer's lock, and wait a moment for it: the session of an earlier audit ends
+    after its client. Raises NotTheWriter."""
+    deadline = time.monotonic() + LOCK_WAIT_S
+    while True:
+        try:
+            return writer.acquire_lock()
+        except NotTheWriter:
+            if time.monotonic() > deadline:
+                raise
+        time.sleep(0.1)
+
+
+def _write_line(line: str) -> None:
+    print(line, flush=True)
+
+
+def _audit_rows(database: Database, *, repair: bool) -> int:
+    """Check rows and derived tables, and repair these. Return the exit code. All statements read
+    one snapshot, so that an indexer may write meanwhile."""
+    code = EXACT
+    with database.transaction(snapshot=True) as tx:
+        began = time.monotonic()
+        kept = tx.row("audit/retention_get")
+        first_block = 0
+        if kept is None:
+            title, wrong = "rows contradict each other", tx.rows("audit/whole_chain_check")
+        else:
+            first_block, _ = kept
+            _write_line(
+                f"rows before block {first_block} are removed: balances and counters over all rows"
+                " are not compared"
+            )
+            code = _audit_blocks(tx, None, first_block, None)
+            title, wrong = "derived tables contradict rows", contradictions_of_kept_rows(tx, *kept)
+        lines = [f"{rule}: {rows}, such as {example}" for rule, rows, example in wrong]
+        _write_section(title, sum(row[1] for row in wrong), began, lines)
+        if wrong:
+            _write_line("  these rows cannot be recomputed: index again into an empty database")
+            code = DIFFERS
+        for table in DERIVED if kept is None else OF_KEPT_ROWS:
+            differences = _audit_table(tx, table, first_block)
+            if differences and repair:
+                tx.execute("audit/derived_repair", table=table)
+                _write_line(f"  repaired {table}")
+            elif differences:
+                code = DIFFERS
+        if repair:
+            tx.execute("indexer/chain_notify")
+    return code
+
+
+def _audit_table(tx: Transaction, table: str, first_block: int) -> int:
+    began = time.monotonic()
+    rows = differing_rows(tx, table, MAX_SHOWN, first_block)
+    count = int(rows[0][3]) if rows else 0
+    lines = [str(Difference(row_name(table, row), *others)) for row, *others, _ in rows]
+    _write_section(f"{table} differ", count, began, lines)
+    if count > len(rows):
+        _write_line(f"  and {count - len(rows)} more")
+    return count
+
+
+def _write_section(title: str, count: int, began: float, lines: Sequence[str]) -> None:
+    _write_line(f"{title}: {count} ({time.monotonic() - began:.1f} s)")
+    for line in lines:
+        _write_line(f"  {line}")
+
+
+def _compare_node(database: Database, comparison: NodeComparison, blocks: int) -> int:
+    ranges = comparison.ranges(blocks)
+    progress = _Progress(sum(last - first + 1 for first, last in ranges))
+    total = 0
+    for first, last in ranges:
+        for line in comparison.compare(first, last):
+            total += 1
+            if total <= MAX_SHOWN:
+                _write_line(f"  {line}")
+        progress.show(comparison.compared)
+    progress.end()
+    compared = comparison.compared
+    _write_line(f"blocks that differ from the node's: {total} differences in {compared} blocks")
+    for first, last, reason in database.rows("queries/unproven_blocks_list"):
+        _write_line(f"not proven when indexed, in blocks {first} to {last}: {reason}")
+    if blocks := database.value("queries/unproven_blocks_count"):
+        _write_line(f"not proven when indexed: {blocks} blocks in all")
+    for reason, count in comparison.unproven.items():
+        _write_line(f"  not proven in {count} of them: {reason}")
+    if comparison.untraced:
+        _write_line(f"  internal transfers not compared in {comparison.untraced} blocks: no traces")
+    return DIFFERS if total else EXACT
+
+
+class _Progress:
+    """Progress on stderr: on a terminal a line that is overwritten, else a line every 5 s."""
+
+    def __init__(self, total: int) -> None:
+        self._total = total
+        self._is_terminal = sys.stderr.isatty()
+        self._began = self._shown_at = time.monotonic()
+
+    def show(self, compared: int) -> None:
+        now = time.monotonic()
+        if not self._is_terminal and now - self._shown_at <= SHOW_EVERY_S:
+            return
+        self._shown_at = now
+        share = compared / self._total
+        left_s = (now - self._began) / share * (1 - share)
+        print(
+            f"\rcompared {compared} of {self._total} blocks ({share:.0%}), {left_s:.0f} s left",
+            end="" if self._is_terminal else "\n",
+            file=sys.stderr,
+            flush=True,
+        )
+
+    def end(self) -> None:
+        if self._is_terminal:
+            print(file=sys.stderr)

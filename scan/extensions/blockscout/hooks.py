@@ -1,0 +1,29 @@
+"""What other extensions add to the Blockscout-compatible API, in their blockscout.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from flask import Blueprint
+
+    from scan.queries.reader import Reader
+
+from scan.hooks import Part
+
+
+@dataclass(frozen=True, kw_only=True)
+class Blockscout(Part):
+    """The Blockscout-compatible API."""
+
+    module = "blockscout"
+    blueprint: Blueprint | None = None
+    """Views below /api/v2."""
+    coin_price: Callable[[Reader], str | None] = lambda reader: None
+    """The coin's price in USD."""
+    delegates: Callable[[Reader, Sequence[bytes]], Mapping[str, str]] = lambda reader, addresses: {}
+    """Whose code accounts run, by account, of those that do (EIP-7702)."""
+    count_deposits: Callable[[Reader, int], int | None] = lambda reader, number: None
+    """How many deposits of validators a block has."""

@@ -1,0 +1,25 @@
+"""What other extensions add to the Etherscan-compatible API, in their etherscan.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from scan.extensions.etherscan.parameters import Parameters
+    from scan.extensions.etherscan.replies import Reply
+    from scan.queries.pages import Window
+
+from scan.hooks import Part
+
+
+@dataclass(frozen=True, kw_only=True)
+class Etherscan(Part):
+    """The Etherscan-compatible API."""
+
+    module = "etherscan"
+    actions: Mapping[tuple[str, str], Callable[[Parameters], Reply]] = field(default_factory=dict)
+    """Actions by module and name."""
+    items_held: Callable[[bytes, Window], list[dict[str, object]]] | None = None
+    """Records of the items that an address holds."""

@@ -1,0 +1,25 @@
+"""Items among the results of a search, by the name and id of one."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import orjson
+
+from scan.extensions.search.hooks import Search
+from scan.queries.reader import Reader
+
+_NAME_AND_ID = re.compile(r"(.*[^\s#])\s*[\s#]\s*([0-9]{1,78})\Z", re.ASCII | re.DOTALL)
+
+
+def search_results(reader: Reader, text: str) -> Sequence[Mapping[str, Any]]:
+    """Return the items that a search such as `LANTERN #7` means: of tokens whose symbol or name
+    begins with the text."""
+    named = _NAME_AND_ID.match(text.strip())
+    if named is None or int(named[2]) >= 2**256:
+        return ()
+    (records,) = reader.row("queries/items_search", text=named[1], token_id=int(named[2]))
+    return cast("list[Mapping[str, Any]]", orjson.loads(records))
+
+
+HOOKS = Search(results=search_results, titles={"item": ("NFTs", "/nft/")})

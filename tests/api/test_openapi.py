@@ -1,0 +1,128 @@
+"""The document and the code, held to each other."""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+from openapi_spec_validator import validate
+
+from app import create_app
+from scan.api.openapi.errors import ERRORS
+from scan.errors import ScanError
+from scan.settings import Settings
+from tests.support.openapi_document import DOCUMENT, OPERATIONS, check, resolved
+
+# For people, Prometheus and language models, in forms of their own.
+PAGES = {"/metrics", "/docs/", "/docs/index.html", "/docs/{name}", "/docs/{version}/{name}", "/mcp"}
+PAGES |= {"/.well-known/api-catalog", "/.well-known/security.txt", "/robots.txt", "/llms.txt"}
+MOST_BYTES_AN_OPERATION = 2_660  # on average
+
+
+def nodes(value: Any, at: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every object of the document, with where it stands."""
+    if isinstance(value, dict):
+        yield at, value
+        for name, below in value.items():
+            if name not in ("example", "examples", "default"):
+                yield from nodes(below, f"{at}/{name}")
+    elif isinstance(value, list):
+        for number, below in enumerate(value):
+            yield from nodes(below, f"{at}/{number}")
+
+
+@pytest.mark.check
+def test_the_document_is_openapi_3_1() -> None:
+    validate(DOCUMENT)
+    assert DOCUMENT["openapi"].startswith("3.1.")
+
+
+@pytest.mark.check
+def test_every_path_of_the_code_is_documented_and_no_other() -> None:
+    environ = {"DATABASE_URL": "postgresql://h/d", "RPC_URL": "http://127.0.0.1:1"}
+    served = {
+        (method.lower(), re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule))
+        for rule in create_app(Settings.from_environment(environ)).url_map.iter_rules()
+        if not rule.endpoint.startswith(("pages_", "blockscout_"))
+        for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
+    }
+    documented = {
+        (method, server["url"].rstrip("/") + path)
+        for method, path, _ in OPERATIONS
+        for server in DOCUMENT["paths"][path].get("servers", [{"url": "/"}])
+    }
+    expected = {(method, path) for method, path in served if path not in PAGES}
+    missing, unknown = sorted(expected - documented), sorted(documented - expected)
+    assert not missing, f"scan/api/openapi/ lacks {missing}"
+    assert not unknown, f"scan/api/openapi/ has {unknown}, which no view serves"
+
+
+@pytest.mark.check
+def test_every_error_of_the_code_is_documented() -> None:
+    # Those of scan/errors.py: a command's own errors, imported by other tests, are no responses.
+    errors = [e for e in ScanError.__subclasses__() if e.__module__ == ScanError.__module__]
+    codes = {(error.status, error.code) for error in errors}
+    documented = {(status, code) for status, (*_, codes) in ERRORS.items() for code in codes}
+    assert codes == documented | {
+        (405, "method_not_allowed"),  # an answer to no operation
+        (403, "foreign_form"),  # to forms of pages
+        (421, "misdirected_request"),  # only nginx sees it
+    }
+
+
+@pytest.mark.check
+def test_every_reference_leads_somewhere() -> None:
+    for at, node in nodes(DOCUMENT):
+        if "$ref" in node:
+            assert resolved(node), at
+
+
+@pytest.mark.check
+def test_every_name_in_the_document_is_explained() -> None:
+    for at, node in nodes(DOCUMENT):
+        if at.endswith(("/properties", "/headers")) or "$ref" in node:
+            continue
+        if re.search(r"/properties/[^/]+$|/parameters/[^/]+$|/responses/[^/]+$", at):
+            assert node.get("description"), at
+
+
+@pytest.mark.check
+def test_every_field_and_parameter_has_an_example() -> None:
+    for at, node in nodes(DOCUMENT["components"]["schemas"]):
+        if re.search(r"/properties/[^/]+$", at) and not {"$ref", "const", "enum"} & node.keys():
+            if (
+                node.get("type") in ("array", "object", ["array", "null"])
+                or {"anyOf", "allOf"} & node.keys()
+            ):
+                continue
+            assert node.get("examples"), at
+
+
+@pytest.mark.check
+def test_examples_are_what_their_schemas_say() -> None:
+    for at, node in nodes(DOCUMENT):
+        for example in node.get("examples", []) if isinstance(node.get("examples"), list) else []:
+            check(node, example, at)
+        if isinstance(node.get("examples"), dict) and "schema" in node:
+            for named in node["examples"].values():
+                check(node["schema"], named["value"], at)
+
+
+@pytest.mark.check
+def test_a_field_shows_its_own_example_and_not_that_of_its_type() -> None:
+    schemas = DOCUMENT["components"]["schemas"]
+    token, block = schemas["Token"]["properties"], schemas["Block"]["properties"]
+    assert (token["holderCount"]["examples"], block["txCount"]["examples"]) == ([12], [2])
+    assert token["holderCount"]["$ref"] == block["txCount"]["$ref"]
+    assert block["burntFees"]["examples"] == ["55330000000000"]
+    assert block["burntFees"]["$ref"].endswith("/AmountOrNull")
+
+
+def test_the_document_is_short_and_lists_what_is_offered(client: FlaskClient) -> None:
+    served = client.get("/api/v1/openapi.json")
+    assert served.json == DOCUMENT
+    assert len(served.data) < MOST_BYTES_AN_OPERATION * len(OPERATIONS)
+    offered = DOCUMENT["paths"]["/api"]["get"]["description"]
+    assert "- `account`: balance, balancemulti, txlist," in offered
+    assert "- `logs`: getLogs" in offered and "eth_getBlockByNumber" in offered

@@ -1,0 +1,56 @@
+"""Statements of derived tables change the rows that they are about, and no other; lists of pools
+need no row of a token."""
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+from scan.database.connection import Database
+from scan.settings import Settings
+from tests.audit.test_derived_truth import stored
+from tests.support.database import execute
+
+
+@pytest.fixture
+def database(copied: Settings) -> Iterator[Database]:
+    database = Database(copied.database_url, statement_timeout_ms=0)
+    yield database
+    database.close()
+
+
+def test_a_supply_is_that_of_its_token_alone(copied, database):
+    columns = ["total_supply", "supply_block"]
+    before = stored(copied, "tokens", ("address",), columns)
+    token = min(before)
+    with database.transaction() as tx:
+        address = bytes.fromhex(token[2:])
+        tx.execute(
+            "indexer/tokens_refresh", addresses=[address], supplies=[12345], block_numbers=[7]
+        )
+    after = stored(copied, "tokens", ("address",), columns)
+    assert after == before | {token: {"total_supply": 12345, "supply_block": 7}}
+
+
+def test_a_token_is_changed_by_balances_below_zero_alone(copied, database):
+    columns = ["holder_count", "negative_holder_count", "held_supply"]
+    before = stored(copied, "tokens", ("address",), columns)
+    token = min(before)
+    change = {"holders": [0], "negative_holders": [1], "held": [0], "large": 10**9}
+    with database.transaction() as tx:
+        tx.rows("indexer/tokens_add_holders", tokens=[bytes.fromhex(token[2:])], **change)
+    after = stored(copied, "tokens", ("address",), columns)
+    count = before[token]["negative_holder_count"] + 1
+    assert after == before | {token: {**before[token], "negative_holder_count": count}}
+
+
+def test_pools_are_listed_whose_second_token_is_unknown(copied, database):
+    execute(copied.database_url, "DELETE FROM tokens k USING pools p WHERE k.address = p.token1")
+    pools = database.row(
+        "queries/pools_list",
+        **{"dex": None, "token": None, "direction": "desc", "limit": 100, "offset": 0},
+        **{"after_count": None, "after_address": None},
+    )
+    assert pools is not None
+    stored_pools = stored(copied, "pools", ("address",), [])
+    assert {pool["address"] for pool in json.loads(pools[1])} == stored_pools.keys()

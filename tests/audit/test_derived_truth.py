@@ -1,0 +1,362 @@
+"""Derived tables hold what tests/support/derived_truth.py makes of the node's blocks.
+
+So they do after reorganisations, and so does what `scan audit` expects in them.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import date, datetime, timedelta
+from typing import Any
+
+import psycopg2
+import pytest
+
+from scan.commands import audit
+from scan.database.connection import Database
+from scan.database.lists import all_entities
+from scan.extensions.history.sql_values import all_history_types
+from scan.indexer import batch_reader
+from scan.indexer.writer import Writer
+from scan.settings import Settings
+from tests.audit.test_columns import NOT_COMPARED
+from tests.conftest import Played
+from tests.support import derived_truth
+from tests.support.auditing import run
+from tests.support.database import SHORT_CHECKPOINTS, Postgres, execute, use_short_checkpoints
+from tests.support.derived_truth import Rows
+from tests.support.indexing import Indexing
+from tests.support.truth import ZERO, Truth
+
+BIGINT_MAX = 2**63 - 1
+# The lists of which the scenario has many rows. Of the others test_user_operations.py and
+# test_authorizations.py of tests/indexer have more.
+LISTS = {
+    *(list_.name for e in all_entities().values() if not e.is_sparse for list_ in e.counted),
+    *(list_.name for type_ in all_history_types() for list_ in type_.lists),
+    *("token_transfers_by_item", "token_items_by_token"),
+    *("contract_creations", "contract_creations_by_creator", "contract_creations_by_factory"),
+}
+# Each table's key.
+TABLES: dict[Callable[[Truth], Rows], tuple[str, ...]] = {
+    derived_truth.blocks: ("number",),
+    derived_truth.addresses: ("address",),
+    derived_truth.token_holders: ("holder", "token_address"),
+    derived_truth.tokens: ("address",),
+    derived_truth.token_items: ("token_address", "first_ordinal"),
+    derived_truth.item_balances: ("holder", "first_ordinal"),
+    derived_truth.event_topics: ("topic0",),
+    derived_truth.dexes: ("name",),
+    derived_truth.daily_stats: ("day",),
+}
+
+
+def stored(settings: Settings, table: str, key: tuple[str, ...], columns: list[str]) -> Rows:
+    connection = psycopg2.connect(settings.database_url)
+    with connection, connection.cursor() as cursor:
+        cursor.execute(f"SELECT {', '.join((*key, *columns))} FROM {table}")  # noqa: S608
+        rows = [[_plain(value) for value in row] for row in cursor.fetchall()]
+    connection.close()
+    by_key = {
+        row[0] if len(key) == 1 else tuple(row[: len(key)]): dict(
+            zip(columns, row[len(key) :], strict=True)
+        )
+        for row in rows
+    }
+    assert len(by_key) == len(rows), f"{table} has two rows of one key"
+    return by_key
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, memoryview):
+        return "0x" + bytes(value).hex()
+    if isinstance(value, datetime):
+        return int(value.timestamp())
+    return value.isoformat() if isinstance(value, date) else value
+
+
+def require_same(found: Rows, expected: Rows, *, null_is_zero: bool = False) -> None:
+    assert found.keys() == expected.keys()
+    for key, row in expected.items():
+        values = {n: v or 0 if null_is_zero else v for n, v in found[key].items()}
+        assert values == {name: row.get(name, 0) for name in values}, key
+
+
+@pytest.fixture(scope="module")
+def reorganised(
+    finished: Settings, postgres: Postgres, template: str, scenario: Played
+) -> Iterator[Settings]:
+    """The scenario's index, indexed in steps, of which blocks were removed and indexed again.
+
+    In one step, what is added too much and removed as often would cancel out.
+    """
+    head = scenario.anvil.head()
+    with postgres.cloned(template) as url:
+        use_short_checkpoints(url)
+        indexing = {"database_url": url, "rpc_url": scenario.anvil.url, "logs": "all"}
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(batch_reader, "BATCH_BLOCKS", head // 4)
+            patch.setattr(Writer, "can_take", lambda *_: False)
+            Indexing(**indexing).run_until(head)
+            for removals in ((head - 3, head * 2 // 3), (head // 2, head // 3, head // 12)):
+                database = Database(url, statement_timeout_ms=0)
+                for last_kept in removals:
+                    Writer(database).unwind(last_kept)
+                database.close()
+                Indexing(**indexing).run_until(head)
+        yield replace(finished, database_url=url)
+
+
+def require_derived(settings: Settings, table: str, truth: Rows, make: Callable[..., Rows]) -> None:
+    columns = list(dict.fromkeys(name for row in truth.values() for name in row))
+    rows = stored(settings, table, TABLES[make], columns)
+    require_same(rows, truth, null_is_zero=make is derived_truth.addresses)
+
+
+# The other columns of blocks are the node's, which `scan audit --node` compares.
+@pytest.mark.parametrize(
+    "make",
+    [make for make in TABLES if make is not derived_truth.blocks],
+    ids=lambda make: make.__name__,
+)
+def test_every_column_is_computed_from_the_node(finished, scenario, make):
+    table = make.__name__
+    computed = {name for row in make(scenario.truth).values() for name in row} | {*TABLES[make]}
+    connection = psycopg2.connect(finished.database_url)
+    with connection, connection.cursor() as cursor:
+        cursor.execute(f"SELECT * FROM {table} LIMIT 0")  # noqa: S608
+        names = {column.name for column in cursor.description or ()}
+    connection.close()
+    missing = {f"{table}.{name}" for name in names - computed} - NOT_COMPARED.keys()
+    assert not missing, (
+        f"{', '.join(sorted(missing))}: compute the column in {table}() of"
+        " tests/support/derived_truth.py"
+    )
+
+
+NO_VOLUME = ("volume0", "volume1")
+
+
+def require_candles(settings: Settings, truth: Truth, suffix: str = "") -> None:
+    pools = stored(settings, f"pools{suffix}", ("address",), ["trade_count"])
+    volumes = stored(settings, "pool_volumes", ("pool_address",), ["volume0", "volume1"])
+    token0 = stored(settings, "pools", ("address",), ["token0"])
+    expected = derived_truth.pool_candles(
+        truth, {address: pool["token0"] for address, pool in token0.items()}
+    )
+    columns = list(next(iter(expected.values())))
+    candles = stored(settings, f"pool_candles{suffix}", ("pool_address", "hour"), columns)
+    require_same(candles, expected)
+    assert pools.keys() == token0.keys()
+    for address, pool in pools.items():
+        rows = [row for (of, _), row in expected.items() if of == address]
+        traded = pool | ({} if suffix else volumes.get(address, dict.fromkeys(NO_VOLUME, 0)))
+        assert traded == {name: sum(row[name] for row in rows) for name in traded}, address
+
+
+@pytest.mark.parametrize("make", TABLES, ids=lambda make: make.__name__)
+def test_the_audit_expects_what_the_node_has(reorganised, scenario, make):
+    """And finds it in the tables, as the test after this one says."""
+    named = {
+        derived_truth.event_topics: "(SELECT t.topic0, e.log_count"
+        " FROM event_topics_expected() e JOIN event_topics t USING (topic_id)) AS named",
+        derived_truth.dexes: "(SELECT d.name, e.trade_count"
+        " FROM dexes_expected() e JOIN dexes d USING (dex_id)) AS named",
+    }
+    table = named.get(make, f"{make.__name__}_expected()")
+    require_derived(reorganised, table, make(scenario.truth), make)
+
+
+def test_derived_tables_are_as_the_audit_expects_them(finished, reorganised):
+    assert run(reorganised, node=True) == audit.EXACT
+    assert run(finished) == audit.EXACT
+
+
+def require_lists(computed: set[str]) -> None:
+    unknown, missing = sorted(computed - LISTS), sorted(LISTS - computed)
+    assert not unknown, f"{unknown}: no list with a counter in [lists] of sql/lists.toml"
+    assert not missing, (
+        f"{missing}: say under which keys a record is listed in tests/support/derived_truth.py, at"
+        " _lists_of_transaction() and its like"
+    )
+
+
+def test_checkpoints_are_as_the_node_has_it(finished, reorganised, scenario):
+    key, columns = ("list", "key", "place"), ["ordinal", "block_number"]
+    for settings, every in ((finished, 128), (reorganised, SHORT_CHECKPOINTS)):
+        truth = derived_truth.list_checkpoints(scenario.truth, every)
+        if every == SHORT_CHECKPOINTS:
+            require_lists({name for name, *_ in truth})
+        require_same(stored(settings, "list_checkpoints", key, columns), truth)
+
+
+def test_creations_are_counted_as_the_node_has_them(finished, reorganised, scenario):
+    entries = derived_truth.entries_of_contract_creations(scenario.truth)
+    for settings in (finished, reorganised):
+        rows = stored(settings, "list_counts", ("list", "key"), ["count"])
+        counts = {key: row for key, row in rows.items() if key[0] in {name for name, _ in entries}}
+        require_same(counts, derived_truth.list_counts(entries))
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "value", "make"),
+    [
+        pytest.param("value = 12345", "value", "12345", derived_truth.addresses, id="is paid"),
+        pytest.param("status = false", "status", False, derived_truth.daily_stats, id="failed"),
+    ],
+)
+def test_a_creation_is_counted_as_what_it_is(copied, scenario, change, field, value, make):
+    """Coin that it pays is sent; one that failed makes no contract."""
+    creation = next(t for t in scenario.truth.transactions if t["contractAddress"] and t["status"])
+    hash_ = bytes.fromhex(creation["hash"][2:])
+    execute(copied.database_url, f"UPDATE transactions SET {change} WHERE hash = %s", hash_)  # noqa: S608
+    changed = [t | {field: value} if t is creation else t for t in scenario.truth.transactions]
+    truth = make(replace(scenario.truth, transactions=changed))
+    require_derived(copied, f"{make.__name__}_expected()", truth, make)
+
+
+@pytest.mark.parametrize("order", [1, -1], ids=["those before first", "those after first"])
+def test_trades_without_a_price_open_and_close_no_candle(copied, scenario, order):
+    trades = scenario.truth.dex_trades
+    ends = (0, len(trades) - 1)
+    execute(
+        copied.database_url, "UPDATE dex_trades SET amount_in = 0 WHERE ordinal IN (%s, %s)", *ends
+    )
+    unpriced = [
+        {**trade, "amountIn": "0"} if place in ends else trade for place, trade in enumerate(trades)
+    ]
+    truth = replace(scenario.truth, dex_trades=unpriced)
+    require_candles(copied, truth, "_expected()")
+    execute(copied.database_url, "TRUNCATE pool_candles, pool_volumes")
+    database = Database(copied.database_url, statement_timeout_ms=0)
+    with database.transaction() as tx:
+        for first, last in ((0, 0), (1, ends[1] - 1), (ends[1], ends[1]))[::order]:
+            tx.execute(
+                "indexer/pool_candles_derive",
+                **{"first_trade": first, "last_trade": last, "pools": None, "hours": None},
+            )
+    database.close()
+    require_candles(copied, truth)
+
+
+def test_items_are_not_counted_for_those_who_spent_more_than_they_had(copied, scenario):
+    transfers = scenario.truth.token_transfers
+    given = next(
+        place
+        for place, transfer in enumerate(reversed(transfers))
+        if transfer["tokenType"] == "BEP1155" and transfer["fromAddress"] == ZERO
+    )
+    newest = len(transfers) - 1
+    execute(copied.database_url, "UPDATE token_transfers SET value = 0 WHERE ordinal = %s", given)
+    spent = [
+        {**transfer, "value": "0"} if newest - place == given else transfer
+        for place, transfer in enumerate(transfers)
+    ]
+    truth = replace(scenario.truth, token_transfers=spent)
+    balances = derived_truth.item_balances(truth)
+    assert any(row["balance"] < 0 for row in balances.values())
+    for make in (
+        *(derived_truth.item_balances, derived_truth.token_items, derived_truth.tokens),
+        derived_truth.addresses,
+    ):
+        require_derived(copied, f"{make.__name__}_expected()", make(truth), make)
+
+
+def test_ranges_have_the_holders_of_the_tokens_that_are_counted_so(copied, scenario):
+    tokens = derived_truth.tokens(scenario.truth)
+    counted = max(tokens, key=lambda token: tokens[token]["negative_holder_count"])
+    assert min(tokens[counted]["negative_holder_count"], tokens[counted]["holder_count"]) > 0
+    execute(
+        copied.database_url,
+        "INSERT INTO token_holder_ranges VALUES (%s, 0, 0), (%s, 1, 5)",
+        *[bytes.fromhex(counted[2:])] * 2,
+    )
+    key = ("token_address", "balance_range")
+    rows = stored(copied, "token_holder_ranges_expected()", key, ["holder_count"])
+    assert {token for token, _ in rows} == {counted}
+    assert rows[counted, 0] == {"holder_count": 0}
+    assert (counted, 1) not in rows
+    holders = sum(row["holder_count"] for row in rows.values())
+    assert holders == tokens[counted]["holder_count"]
+
+
+def test_an_empty_block_begins_a_day_that_nobody_new_has(copied, scenario):
+    """With whatever else a block of another day changes."""
+    blocks = scenario.truth.blocks
+    newest = max(blocks, key=lambda block: block["number"])
+    tomorrow = datetime.fromisoformat(newest["timestamp"]) + timedelta(days=1)
+    empty = {
+        **{"number": newest["number"] + 1, "timestamp": tomorrow.strftime("%Y-%m-%dT%H:%M:%SZ")},
+        **{"txCount": 0, "gasUsed": "0", "burntFees": "0"},
+    }
+    execute(
+        copied.database_url,
+        "INSERT INTO blocks SELECT added.* FROM blocks b, jsonb_populate_record(b, %s) AS added"
+        " WHERE b.number = %s",
+        json.dumps(
+            {
+                **{"number": empty["number"], "hash": "\\x01", "timestamp": tomorrow.isoformat()},
+                **{
+                    "transaction_count": 0,
+                    "gas_used": 0,
+                    "burnt_fees": 0,
+                    "blob_fees": 0,
+                    "miner": "\\x" + newest["miner"][2:],
+                },
+            }
+        ),
+        newest["number"],
+    )
+    truth = replace(scenario.truth, blocks=[*blocks, {**newest, **empty}])
+    days = derived_truth.daily_stats(truth)
+    require_derived(copied, "daily_stats_expected()", days, derived_truth.daily_stats)
+    execute(copied.database_url, "DELETE FROM daily_stats")
+    execute(
+        copied.database_url,
+        "INSERT INTO daily_stats SELECT (jsonb_populate_record(NULL::daily_stats, to_jsonb(e))).*"
+        " FROM daily_stats_expected() e",
+    )
+    numbers = [block["number"] for block in truth.blocks]
+    rows = execute(copied.database_url, "SELECT day_of_block(n) FROM unnest(%s) AS n", numbers)
+    assert [day.isoformat() for (day,) in rows] == [b["timestamp"][:10] for b in truth.blocks]
+
+
+# Whether a block has traces, by its number and that of the newest; None where that is not known.
+TRACED: tuple[Callable[[int, int], bool | None], ...] = (
+    lambda number, head: None,
+    lambda number, head: True,
+    lambda number, head: False,
+    lambda number, head: number == head,
+    lambda number, head: number < head,
+    lambda number, head: number % 5 != 3,
+    lambda number, head: None if 0 < number < head else False,
+)
+
+
+def test_blocks_count_those_before_them_that_have_traces(copied, scenario):
+    url, head = copied.database_url, scenario.truth.head
+    columns = ["traced_before", "untraced_before"]
+    for traced in TRACED:
+        values = [traced(number, head) for number in range(head + 1)]
+        execute(url, "UPDATE blocks SET traced = (%s::boolean[])[number + 1]", values)
+        expected = stored(copied, "blocks_expected()", ("number",), columns)
+        for number, row in expected.items():
+            before = values[:number]
+            assert row == dict(zip(columns, map(before.count, (True, False)), strict=True))
+        execute(
+            url,
+            "UPDATE blocks b SET traced_before = e.traced_before,"
+            " untraced_before = e.untraced_before FROM blocks_expected() e"
+            " WHERE e.number = b.number",
+        )
+        untraced = [number for number, value in enumerate(values) if value is False]
+        count = None if untraced and True not in values else len(untraced)
+        newest = max(untraced, default=-1)
+        counted = execute(url, "SELECT untraced_blocks(), newest_untraced_block()")
+        assert counted == [(count, newest)]
+
+
+def test_candles_and_volumes_are_as_the_node_has_it(finished, reorganised, scenario):
+    require_candles(finished, scenario.truth)
+    require_candles(reorganised, scenario.truth)
+    require_candles(finished, scenario.truth, "_expected()")

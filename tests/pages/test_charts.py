@@ -1,0 +1,109 @@
+"""Charts: their axes, and a reading for each point."""
+
+import pytest
+
+from scan.pages.svg_charts import (
+    HEIGHT,
+    WIDTH,
+    Chart,
+    Point,
+    bar_chart,
+    line_chart,
+    spread_over_seconds,
+)
+
+pytestmark = pytest.mark.check
+
+
+def tops(chart: Chart) -> list[float]:
+    """Where bars end; all of them begin at the axis."""
+    bars = [bar.split() for bar in chart.bars.split("M")[1:]]
+    assert all(rest.startswith(f"{HEIGHT}V") for _, rest in bars)
+    return [float(rest.partition("V")[2]) for _, rest in bars]
+
+
+def values(*numbers: int) -> list[Point]:
+    return [Point(1_700_000_000 + 3600 * index, value) for index, value in enumerate(numbers)]
+
+
+@pytest.mark.parametrize(
+    ("most", "ticks"),
+    [
+        (0, ["1", "0"]),
+        (1, ["1", "0"]),
+        (3, ["3", "2", "1", "0"]),
+        (155, ["200", "150", "100", "50", "0"]),
+        (40_938_328, ["50M", "40M", "30M", "20M", "10M", "0"]),
+        (2**256, None),
+    ],
+)
+def test_axes_begin_at_zero_and_reach_the_highest_value(most: int, ticks: list[str] | None) -> None:
+    chart = bar_chart(values(0, most), title="Counts", span_s=3600)
+    assert chart is not None
+    assert ticks is None or chart.ticks == ticks
+    nothing, highest = tops(chart)
+    assert nothing == HEIGHT and 0 <= highest <= HEIGHT / 2 + HEIGHT * (not most)
+
+
+def test_bars_and_readings_belong_together() -> None:
+    chart = bar_chart(values(5, 10, 0, 20), title="Counts", span_s=3600)
+    assert chart is not None
+    assert tops(chart) == [HEIGHT * 3 / 4, HEIGHT / 2, HEIGHT, 0]
+    assert (chart.bar_width, chart.bars.split(" ")[0]) == (64, "M32")
+    assert [reading.value for reading in chart.readings] == ["5", "10", "0", "20"]
+    assert chart.readings[0].time == "2023-11-14 22:13 UTC"
+    assert chart.times == ["11-14 22:13", "11-14 23:13", "11-15 01:13"]
+    assert bar_chart([], title="Counts", span_s=3600) is None
+
+
+def test_lines_are_filled_down_to_the_axis_outside_of_what_is_shown() -> None:
+    chart = line_chart(values(10**18, 5 * 10**17, 0), title="Balance", decimals=18)
+    assert chart is not None
+    points = [tuple(map(float, point.split(","))) for point in chart.line.split()]
+    assert points[2:-2] == [(0, 0), (WIDTH / 2, HEIGHT / 2), (WIDTH, HEIGHT)]
+    assert points[0][0] < 0 and points[-1][0] > WIDTH and points[0][1] > HEIGHT
+    assert [reading.value for reading in chart.readings] == ["1", "0.5", "0"]
+    assert chart.ticks == ["1", "0.8", "0.6", "0.4", "0.2", "0"]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "decimals", "ticks"),
+    [
+        ((991, 1000, 995), 1, ["100", "99.8", "99.6", "99.4", "99.2", "99"]),
+        ((1_000_100, 1_000_900), 0, ["1.001M", "1.0008M", "1.0006M", "1.0004M", "1.0002M", "1M"]),
+        ((51, 100), 0, ["100", "90", "80", "70", "60", "50"]),
+        ((50, 100), 0, ["100", "80", "60", "40", "20", "0"]),  # the lower half is in use
+        ((7, 7, 7), 0, ["8", "6", "4", "2", "0"]),  # nothing to see but the amount
+        ((10**24, 10**24 + 1), 18, ["1.5M", "1M", "500K", "0"]),
+    ],
+)
+def test_a_line_uses_its_height_and_a_flat_one_stays_flat(
+    numbers: tuple[int, ...], decimals: int, ticks: list[str]
+) -> None:
+    chart = line_chart(values(*numbers), title="Balance", decimals=decimals)
+    assert chart is not None and chart.ticks == ticks
+    heights = [float(point.split(",")[1]) for point in chart.line.split()[2:-2]]
+    assert all(0 <= height <= HEIGHT for height in heights)
+    used = (max(heights) - min(heights)) / HEIGHT
+    assert used >= 0.4 if ticks[-1] != "0" else used < 0.6
+
+
+def test_points_of_one_day_are_told_apart_by_their_times() -> None:
+    """There is no line through one moment."""
+    day = 20_000 * 86_400
+    for seconds, times in (
+        ((0, 60, 864_000), ["04 00:00 UTC", "04 00:01 UTC", "14 00:00 UTC"]),
+        ((0, 864_000), ["04", "14"]),
+    ):
+        chart = line_chart([Point(day + second, second) for second in seconds], title="Balance")
+        assert chart is not None
+        assert [reading.time for reading in chart.readings] == [f"2024-10-{time}" for time in times]
+    assert line_chart(values(1), title="Balance") is None
+    assert line_chart([Point(1, 1), Point(1, 2)], title="Balance") is None
+
+
+def test_moments_that_share_a_second_are_evenly_apart() -> None:
+    """Of the first second its last ones are known, of the last one its first ones."""
+    assert spread_over_seconds([]) == []
+    assert spread_over_seconds([3, 5, 17]) == [3, 5, 17]
+    assert spread_over_seconds([3, 4, 4, 4, 4, 5, 5]) == [3.75, 4, 4.25, 4.5, 4.75, 5, 5.25]

@@ -1,0 +1,65 @@
+"""Counting while Redis is away."""
+
+import os
+import signal
+
+import pytest
+from redis import Redis
+
+from scan.rate_limits.limiter import make_limiter
+from scan.settings import Settings
+from tests.rate_limits.test_api import get
+from tests.support.serving import (
+    at_once,
+    free_port,
+    gunicorn,
+    redis_server,
+    statuses,
+    wait_until,
+)
+
+
+def test_without_its_redis_a_process_counts_by_itself_where_that_is_chosen(tmp_path):
+    port = free_port()
+    limiter = make_limiter(
+        Settings(
+            rate_limit_storage=f"redis://127.0.0.1:{port}",
+            rate_limit_anonymous="2/minute",
+            rate_limit_when_storage_is_lost="local",
+        )
+    )
+
+    def is_allowed() -> bool:
+        return limiter.store.charge(*limiter.of_address("192.0.2.1")).allowed
+
+    assert [is_allowed() for _ in range(3)] == [True, True, False]
+    with redis_server(tmp_path, port):
+        wait_until(is_allowed)
+        assert is_allowed()
+        assert not is_allowed()
+
+
+@pytest.mark.parametrize(
+    ("when_lost", "status"), [("refuse", 503), pytest.param("local", 400, marks=pytest.mark.long)]
+)
+def test_a_frozen_redis_holds_up_nobody(shared_database_url, tmp_path, when_lost, status):
+    """Others wait for the time-out of the exchange under way at most; healthz waits for nothing."""
+    with redis_server(tmp_path) as storage:
+        frozen = Redis.from_url(storage).info("server")["process_id"]
+        with gunicorn(
+            shared_database_url,
+            SCAN_RATE_LIMIT_STORAGE=storage,
+            SCAN_RATE_LIMIT_WHEN_STORAGE_IS_LOST=when_lost,
+        ) as server:
+            assert get(server).status_code == 400
+            os.kill(frozen, signal.SIGSTOP)
+            try:
+                answers = at_once(
+                    20, lambda n: get(server, "/healthz" if n % 2 else "/api/v1/keys")
+                )
+                assert statuses(answers[1::2]) == {200: 10}
+                assert statuses(answers[::2]) == {status: 10}
+                assert get(server, "/readyz").status_code == (503 if status == 503 else 200)
+            finally:
+                os.kill(frozen, signal.SIGCONT)
+            wait_until(lambda: get(server, "/readyz").status_code == 200)

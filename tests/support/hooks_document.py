@@ -1,0 +1,88 @@
+"""The hooks in scan/extensions/README.md: `python -m tests.support.hooks_document` writes them."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from tests.support.serving import ROOT
+
+DOCUMENT = ROOT / "scan" / "extensions" / "README.md"
+BEGIN, END = "<!-- generated from scan/hooks.py and scan/extensions/*/hooks.py -->", "<!-- end -->"
+
+
+class Hook(NamedTuple):
+    name: str
+    type: str
+    meaning: str
+
+
+class Contract(NamedTuple):
+    """The type of a part: where it is declared, the module that binds HOOKS to an object of it."""
+
+    name: str
+    declared_in: str
+    module: str
+    meaning: str
+    hooks: tuple[Hook, ...]
+
+
+def contracts() -> list[Contract]:
+    files = [ROOT / "scan" / "hooks.py", *sorted((ROOT / "scan/extensions").rglob("hooks.py"))]
+    return [contract for file in files for contract in _contracts(file)]
+
+
+def _contracts(file: Path) -> Iterator[Contract]:
+    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ClassDef) and "Part" in map(ast.unparse, node.bases):
+            [module] = [n.value.value for n in node.body if isinstance(n, ast.Assign)]
+            declared_in = file.relative_to(ROOT).as_posix()
+            yield Contract(
+                node.name, declared_in, module, _line(ast.get_docstring(node)), (*_hooks(node),)
+            )
+
+
+def _hooks(contract: ast.ClassDef) -> Iterator[Hook]:
+    """The fields, each with the text below it."""
+    for field, below in zip(contract.body, [*contract.body[1:], None], strict=True):
+        if isinstance(field, ast.AnnAssign):
+            assert isinstance(below, ast.Expr), (
+                f"{contract.name}.{field.target} says not what it is"
+            )
+            yield Hook(
+                field.target.id, ast.unparse(field.annotation), _line(ast.literal_eval(below.value))
+            )
+
+
+def _line(text: str | None) -> str:
+    return " ".join((text or "").split())
+
+
+def generated() -> str:
+    """A section for each part, with a line for each hook."""
+    sections = []
+    for contract in contracts():
+        others = contract.declared_in.removeprefix("scan/extensions/").removesuffix("/hooks.py")
+        whose = "" if others == "scan/hooks.py" else f", for `{others}`"
+        sections += [
+            "",
+            f"### {contract.module}.py: `{contract.name}`{whose}",
+            "",
+            contract.meaning,
+        ]
+        if contract.hooks:
+            sections += ["", "| Hook | Type | What it is |", "|---|---|---|"]
+            sections += [
+                f"| `{h.name}` | `{h.type.replace('|', chr(92) + '|')}` | {h.meaning} |"
+                for h in contract.hooks
+            ]
+    return "\n".join(sections)
+
+
+def whole() -> str:
+    head, _, rest = DOCUMENT.read_text(encoding="utf-8").partition(BEGIN)
+    return f"{head}{BEGIN}\n{generated()}\n\n{END}{rest.partition(END)[2]}"
+
+
+if __name__ == "__main__":
+    DOCUMENT.write_text(whole(), encoding="utf-8")

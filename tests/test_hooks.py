@@ -1,0 +1,156 @@
+"""Hooks: what extensions bring is what a contract says, and what is misspelt is named."""
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.support import hooks_document, settings_document
+from tests.support.serving import ROOT
+
+CONTRACTS = {contract.name: contract for contract in hooks_document.contracts()}
+MARKETS = "scan/extensions/markets"
+
+
+def parts() -> dict[Path, ast.Call]:
+    """The modules of extensions that bind HOOKS, each with the object that it makes."""
+    return {
+        path: node.value
+        for path in sorted((ROOT / "scan/extensions").rglob("*.py"))
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "HOOKS"
+    }
+
+
+@pytest.mark.check
+def test_a_part_stands_in_the_module_of_its_contract():
+    """In another module nothing would read it."""
+    misplaced = {
+        str(path): call
+        for path, node in parts().items()
+        if CONTRACTS[call := ast.unparse(node.func).split(".")[-1]].module != path.stem
+    }
+    assert misplaced == {}
+
+
+@pytest.mark.check
+def test_a_module_of_a_contract_s_name_is_a_part():
+    named = {contract.module for contract in CONTRACTS.values()}
+    modules = {path for path in (ROOT / "scan/extensions").rglob("*.py") if path.stem in named}
+    assert modules - parts().keys() == set()
+
+
+@pytest.mark.check
+def test_each_hook_is_brought_by_an_extension():
+    brought = {
+        (ast.unparse(node.func).split(".")[-1], keyword.arg)
+        for node in parts().values()
+        for keyword in node.keywords
+    }
+    unused = {
+        f"{contract.name}.{hook.name}"
+        for contract in CONTRACTS.values()
+        for hook in contract.hooks
+        if (contract.name, hook.name) not in brought
+    }
+    assert unused == set() or settings_document.taken_away()
+
+
+@pytest.mark.check
+def test_hooks_are_listed_as_they_are_declared():
+    listed = hooks_document.DOCUMENT.read_text(encoding="utf-8")
+    made = hooks_document.whole()
+    lacking = [line for line in made.splitlines() if line not in listed]
+    assert not lacking, f"run python -m tests.support.hooks_document: it lacks {lacking}"
+    assert listed == made or settings_document.taken_away(), (
+        "scan/extensions/README.md has more than hooks"
+    )
+
+
+@pytest.fixture
+def altered(tmp_path: Path) -> Path:
+    """A copy of scan/ in whose files a test may write."""
+    for path in (ROOT / "scan").rglob("*"):
+        if path.is_dir() or "__pycache__" in path.parts:
+            continue
+        copy = tmp_path / path.relative_to(ROOT)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.hardlink_to(path)
+    (tmp_path / "sql").symlink_to(ROOT / "sql")
+    return tmp_path
+
+
+def write(path: Path, old: str, new: str) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert old in text
+    path.unlink()
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *command],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(folder), "MYPYPATH": str(folder)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+
+
+READ_PAGES = "from scan import hooks, registry; registry.parts(hooks.Pages)"
+READ_DERIVED = "from scan import hooks, registry; registry.parts(hooks.Derived)"
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "program", "message"),
+    [
+        (
+            *("pages.py", "menu=(", "menue=(", READ_PAGES),
+            "pages.py of the extension markets is wrong: it has no hook menue; did you mean menu?",
+        ),
+        (
+            *("derived.py", "    derive=derive,\n", "", READ_DERIVED),
+            "missing 1 required keyword-only argument: 'derive'",
+        ),
+        (
+            *("pages.py", "HOOKS = ", "HOOK = ", READ_PAGES),
+            "pages.py of the extension markets is wrong: HOOKS is no Pages",
+        ),
+    ],
+    ids=["unknown", "missing", "unbound"],
+)
+def test_a_part_that_breaks_its_contract_is_named(altered, file, old, new, program, message):
+    write(altered / MARKETS / file, old, new)
+    done = run(altered, "-c", program)
+    assert done.returncode != 0
+    assert done.stderr.splitlines()[-1].startswith("scan.errors.SettingError: SCAN_EXTENSIONS")
+    assert message in done.stderr.splitlines()[-1]
+
+
+def test_a_missing_need_is_named_by_every_command(altered):
+    for path in (altered / MARKETS).rglob("*"):
+        if path.is_file():
+            path.unlink()
+    done = run(altered, "-m", "scan", "--help")
+    assert done.returncode == 2
+    assert "the extension unit_prices needs markets, whose folder is missing" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("menu=(", "menue=(", 'Unexpected keyword argument "menue" for "Pages"'),
+        ("menu=(", "home=(", 'Argument "home" to "Pages" has incompatible type'),
+    ],
+    ids=["name", "type"],
+)
+@pytest.mark.long
+def test_the_type_checker_refuses_hooks_that_no_contract_has(altered, old, new, message):
+    write(altered / MARKETS / "pages.py", old, new)
+    (altered / "pyproject.toml").write_text((ROOT / "pyproject.toml").read_text("utf-8"))
+    done = run(altered, "-m", "mypy", f"{MARKETS}/pages.py")
+    assert message in done.stdout
