@@ -48,11 +48,13 @@ def transactions_response(window: Window | None = None, **filters: Any) -> Respo
 
 def transactions_of_kind_response(window: Window, kind: str) -> Response:
     """Return the transactions of a window that are of a kind."""
+
+    def choose(records: list[Record]) -> list[Record]:
+        kinds = kinds_of(records)
+        return [record for record in records if kind in kinds[record["hash"]]]
+
     records, last = _chosen_page(
-        "transactions",
-        lambda window: transactions.page(reader(), window),
-        window,
-        lambda records: [r for r in records if kind in kinds_of(records)[r["hash"]]],
+        "transactions", lambda window: transactions.page(reader(), window), window, choose
     )
     return list_response(transaction_objects(records), last and transaction_position(last))
 

@@ -1,5 +1,6 @@
 """Why transactions failed, in the words that nodes have for it."""
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -28,6 +29,7 @@ WORDS = {
 }
 UNKNOWN = "awaiting_internal_transactions"  # as Blockscout says before it knows
 MOST_READ = 10  # reasons that a list reads; those of others are shown once they are kept
+READ_S = 2.0  # after which it reads no more
 
 
 def node_words(failure: CallFailure) -> str:
@@ -38,12 +40,14 @@ def failures(records: Sequence[Record]) -> dict[str, Object]:
     """Return `result` and `revert_reason` of a list's failed transactions, by hash."""
     failed = [record for record in records if not record["status"]]
     shown = {record["hash"]: failure_fields(None) for record in failed}
+    known, ends_at = 0, time.monotonic() + READ_S
     for record in failed[:MOST_READ]:
         failure = explanations.failure(reader(), record)
         shown[record["hash"]] = failure_fields(failure)
-        if failure is not None and failure.is_passing:
-            break  # the node is away, and would be for the others
-    if len(failed) > MOST_READ:
+        if failure is None or failure.is_passing or time.monotonic() > ends_at:
+            break  # the node is away or slow, and would be for the others
+        known += 1
+    if known < len(failed):
         reader().do_not_cache()
     return shown
 
