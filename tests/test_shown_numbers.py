@@ -53,6 +53,7 @@ REASONS = {
     "blockscout/block_objects.py:withdrawal_objects": "the end of a range of blocks",
     "blockscout/lists.py:before_block": "the end of a range of blocks",
     "blockscout/lists.py:read_page": "the place of a row in its list",
+    "blockscout/failure_objects.py:failures": "the reasons that were read, and the time for them",
     "blockscout/lists.py:row_count": "the rows of a page",
     "blockscout/activity_pages.py:_position": "the place of a row in its list",
     "blockscout/advanced_filters.py:_search": "a set without one value",
