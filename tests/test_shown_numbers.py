@@ -66,6 +66,7 @@ REASONS = {
     "user_operations/blockscout.py:list_operations": "the rows of a page",
     "etherscan/blocks.py:_block_number": "a bound of the parameter",
     "etherscan/chain.py:block_by_time": "a bound of the parameter",
+    "etherscan/days.py:_dates": "the length of a range of days, against its bound",
     "etherscan/parameters.py:first_block": "a bound of the parameter",
     "etherscan/parameters.py:last_block": "a bound of the parameter",
     "etherscan/parameters.py:limit_and_offset": "the offset of a page of a list",

@@ -21,9 +21,10 @@ blueprint = Blueprint("addresses", __name__)
 
 MOST_ADDRESSES = 100
 INCLUDED = ("token",)
+UNPROVEN = ("balance", "isContract")  # /addresses/:address/proof compares them with a state root
 OF_TOKEN = (
     *("address", "name", "symbol", "decimals", "type"),
-    *("totalSupply", "holderCount", "transferCount"),
+    *("totalSupply", "holderCount", "transferCount", "unproven"),
 )
 
 
@@ -41,6 +42,7 @@ def list_addresses() -> Response:
             **_amount(summary.balance),
             "txCount": summary.transaction_count,
             "isContract": summary.balance.is_contract,
+            "unproven": UNPROVEN,
             **summary.more,
             **({"token": _token(included.get(to_hex(key)))} if "include" in arguments else {}),
         }
@@ -79,6 +81,7 @@ def get_address(address: str) -> Response:
         **_amount(account.balance),
         "txCount": account.transaction_count,
         "isContract": account.balance.is_contract,
+        "unproven": UNPROVEN,
         "label": account.label,
         "firstSeen": account.first_seen,
         "lastSeen": account.last_seen,

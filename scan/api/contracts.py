@@ -115,6 +115,7 @@ def _record(address: bytes, contract: Contract, proxy: Proxy | None) -> dict[str
         "license": contract.license,
         "constructorArguments": hex_or_none(contract.constructor_arguments),
         "codeHash": hex_or_none(contract.code_hash),
+        "unproven": ["codeHash"],
         "verifiedAt": contract.verified_at,
         "verifiedBy": hex_or_none(contract.verifier),
         "proxy": proxy and proxy.record(),

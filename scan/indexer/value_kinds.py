@@ -65,14 +65,16 @@ _DERIVED: Mapping[str, Kinds] = {
         ),
         COMPUTED,
     ),
-    # The hash is computed of the code, which the node says.
-    "codes": {"code_hash": COMPUTED, "code": SAID, "is_proxy": COMPUTED},
+    # The node says the code, of which the others are made.
+    "codes": dict.fromkeys(("code_hash", "code", "is_proxy"), SAID),
     "contracts": {"address": PROVEN, "block_number": COMPUTED, "code_hash": SAID},
 }
 # In which cases a value is said, and its block's `unproven`, or its record's, says so.
 SAID_WHERE: Mapping[tuple[str, str], str] = {
     ("blocks", "size"): "Avalanche's have more than transactions",
     ("blocks", "blob_base_fee"): "forks are unknown",
+    ("blocks", "chain_fields"): "neither its header nor its transactions have them",
+    ("transactions", "chain_fields"): "neither its hash nor receiptsRoot covers them",
     ("transactions", "from_address"): "neither a signature nor its hash has it",
     ("transactions", "status"): "it used all gas before Byzantium",
     ("transactions", "gas_price"): "its type has none",

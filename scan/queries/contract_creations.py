@@ -47,4 +47,5 @@ def creation_record(creation: IndexedCreation | None) -> dict[str, object] | Non
         "transactionHash": to_hex(creation.transaction_hash),
         "blockNumber": creation.block_number,
         "timestamp": creation.timestamp,
+        "unproven": ["factory"],
     }

@@ -17,7 +17,7 @@ from scan.verification.contract_match import RUNTIME
 from scan.verification.verifier import MESSAGES, SIMILAR
 
 # Columns that are large, or need a query of their own: they are read only where they are named.
-ALL_COLUMNS = frozenset({"code", "settings", "abi", "sources", "metadata", "deployment"})
+ALL_COLUMNS = frozenset({"code", "settings", "abi", "sources", "metadata", "layouts", "deployment"})
 
 
 class Contract(NamedTuple):
@@ -25,6 +25,7 @@ class Contract(NamedTuple):
 
     `code_hash` is None where no contract is indexed, `match` where its code is not verified;
     `verifier` is another address with the same code, whose verification holds for this one.
+    `since_block` is the first block with this code.
     """
 
     code_hash: bytes | None
@@ -43,6 +44,8 @@ class Contract(NamedTuple):
     abi: str | None
     sources: str | None
     metadata: str | None
+    layouts: str | None
+    since_block: int | None
     transaction_hash: bytes | None
     block_number: int | None
     transaction_index: int | None
@@ -104,6 +107,7 @@ def get_with_proxy(
         creation_match=None,
         constructor_arguments=None,
         verifier=implementation.verifier or clone.implementation,
+        since_block=contract.since_block,
         transaction_hash=contract.transaction_hash,
         block_number=contract.block_number,
         transaction_index=contract.transaction_index,

@@ -20,7 +20,7 @@ JUMPDEST = b"\x5b"
 _NOTHING_FOLLOWS = bytes.fromhex("0056f3fdfeff")  # STOP JUMP RETURN REVERT INVALID SELFDESTRUCT
 _HASH_KEYS = ("ipfs", "bzzr1", "bzzr0")
 # How the CBOR of a hash begins in code: the key as text, then a byte string's head.
-_HASH_PREFIXES = (b"dipfsX\x22\x12\x20", b"ebzzr1X\x20", b"ebzzr0X\x20")
+HASH_PREFIXES = (b"dipfsX\x22\x12\x20", b"ebzzr1X\x20", b"ebzzr0X\x20")
 
 
 class ByteRange(NamedTuple):
@@ -45,7 +45,7 @@ class Comparison(NamedTuple):
 
     `inner_metadata`: all differences are in bytes that look like metadata of embedded contracts,
     which compiling a changed copy can confirm. `differing` is the number of differing bytes if both
-    codes have the same length.
+    codes have the same length. `auxdata` are the ranges known to be metadata.
     """
 
     match: str | None
@@ -53,6 +53,7 @@ class Comparison(NamedTuple):
     inner_metadata: bool = False
     libraries: Mapping[str, bytes] = {}
     differing: int | None = None
+    auxdata: Sequence[ByteRange] = ()
 
 
 def linked_code(output: Mapping[str, Any]) -> LinkedCode:
@@ -143,13 +144,13 @@ def is_call_guarded(code: bytes) -> bool:
 
 
 def _compare(deployed: bytes, expected: bytes, auxdata: Sequence[ByteRange] | None) -> Comparison:
-    if deployed == expected:
-        return Comparison("full" if _has_hash(expected) else "partial")
     ranges = metadata_ranges(expected) if auxdata is None else auxdata
+    if deployed == expected:
+        return Comparison("full" if _has_hash(expected) else "partial", auxdata=ranges)
     if all(has_same_shape(deployed, expected, part) for part in ranges) and (
         mask(deployed, ranges) == mask(expected, ranges)
     ):
-        return Comparison("partial")
+        return Comparison("partial", auxdata=ranges)
     offsets = differences(mask(deployed, ranges), mask(expected, ranges))
     reason = (
         f"the deployed and the compiled code differ in {len(offsets)} of {len(deployed)} bytes "
@@ -191,9 +192,9 @@ def differences(left: bytes, right: bytes) -> list[int]:
 
 
 def within_hashes(offsets: Sequence[int], code: bytes) -> bool:
-    reach = max(len(prefix) for prefix in _HASH_PREFIXES) + 64
+    reach = max(len(prefix) for prefix in HASH_PREFIXES) + 64
     hash_offsets: set[int] = set()
-    for prefix in _HASH_PREFIXES:
+    for prefix in HASH_PREFIXES:
         for start in occurrences(code, prefix):
             hash_offsets.update(range(start, start + reach))
     return hash_offsets.issuperset(offsets)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from scan.verification.bytecode_comparison import (
+    ByteRange,
     Comparison,
     assembly_auxdata,
     compare_runtime,
@@ -42,13 +43,15 @@ MATCHES = FULL, PARTIAL, RUNTIME = "full", "partial", "runtime"
 
 class Match(NamedTuple):
     """A match. `level` is "full", "partial" or "runtime". `metadata` is the metadata file; in a
-    full match, the one whose hash is in the code."""
+    full match, the one whose hash is in the code. `auxdata` are the ranges of metadata in the
+    runtime code."""
 
     level: str
     contract: CompiledContract
     settings: CompilerSettings
     metadata: str
     libraries: Mapping[str, bytes]
+    auxdata: Sequence[ByteRange]
     creation: Creation = NOT_COMPARED
 
 
@@ -211,4 +214,5 @@ def _match(contract: CompiledContract, comparison: Comparison, settings: Compile
         settings=settings,
         metadata=contract.output.get("metadata") or "{}",
         libraries=comparison.libraries,
+        auxdata=comparison.auxdata,
     )

@@ -24,6 +24,7 @@ class Creation(NamedTuple):
     `match` is "full" or "partial" if the code is the same and constructor arguments follow it.
     `libraries` are the addresses of the compiled code's libraries, by `file:Name`.
     `inner_metadata`: all differences are in bytes that look like metadata of embedded contracts.
+    `auxdata` are the ranges known to be metadata.
     """
 
     is_same: bool | None = None
@@ -31,6 +32,7 @@ class Creation(NamedTuple):
     constructor_arguments: bytes | None = None
     libraries: Mapping[str, bytes] = {}
     inner_metadata: bool = False
+    auxdata: Sequence[ByteRange] = ()
 
 
 NOT_COMPARED = Creation()
@@ -69,9 +71,9 @@ def compare_creation(
     ):
         return Creation(is_same=False, inner_metadata=within_hashes(offsets, expected))
     if not are_constructor_arguments(abi, arguments):
-        return Creation(is_same=True, libraries=linked)
+        return Creation(is_same=True, libraries=linked, auxdata=auxdata)
     is_full = all(deployed.runtime.endswith(code[start:end]) for start, end in metadata)
-    return Creation(True, "full" if is_full else "partial", arguments, linked)
+    return Creation(True, "full" if is_full else "partial", arguments, linked, auxdata=auxdata)
 
 
 def _libraries(

@@ -3,7 +3,7 @@
 from scan import registry
 from scan.database.connection import Database
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
-from scan.ethereum.request_node import NodeGateway
+from scan.ethereum.request_node import NodeGateway, NodeSession
 from scan.ethereum.transaction_reader import (
     Content,
     IndexedTransaction,
@@ -33,10 +33,12 @@ class CreationReader:
         part = registry.first(CreationInput)
         self._traced_inputs = None if part is None else part.reader(traces)
 
-    def input_of(self, address: bytes, block_number: int) -> bytes | None:
+    def input_of(
+        self, address: bytes, block_number: int, node: NodeSession | None = None
+    ) -> bytes | None:
         """Return the creation code, with constructor arguments, of a contract whose code is indexed
         since this block; None if its creation there is not indexed, or the node does not have it or
-        does not answer."""
+        does not answer. `node` is the session of a request, by default one of verifications."""
         row = self._database.row(
             "verification/creations_get", address=address, block_number=block_number
         )
@@ -46,7 +48,7 @@ class CreationReader:
         transaction_hash, block_hash = (to_hex(bytes(value)) for value in hashes)
         to = None if to_address is None else to_hex(bytes(to_address))
         indexed = IndexedTransaction(transaction_hash, block_number, block_hash, to)
-        node = self._gateway.session(_CLIENT)
+        node = node or self._gateway.session(_CLIENT)
         try:
             if is_by_contract:
                 traced = self._traced_inputs

@@ -12,6 +12,7 @@ from scan.database.connection import Database
 from scan.errors import NotFound, VerificationFailed
 from scan.ethereum.blocks import DELEGATION
 from scan.hex import to_hex
+from scan.verification.code_layout import layouts_of
 from scan.verification.compiler_installer import CompilerInstaller
 from scan.verification.compiler_places import BUDGET_S, CompilerPlaces
 from scan.verification.contract_match import FULL, PARTIAL, RUNTIME, Match
@@ -106,9 +107,10 @@ def verify(verifier: Verifier, submission: Submission, client: str | None = None
         with verifier.places.running(deadline) as place:
             match = find_match(compiler, submission, code, place)
             abi = match.contract.abi_json()
-    verified = _store(verifier.database, contract, submission, match, abi)
+    layouts = layouts_of(match, code)
+    verified = _store(verifier.database, contract, submission, match, abi, layouts)
     if verified.stored:
-        texts = (abi, match.metadata, *submission.sources.values())
+        texts = (abi, match.metadata, layouts, *submission.sources.values())
         verifier.stored_bytes.add(client, sum(len(text.encode()) for text in texts))
         for notify in verifier.on_stored:
             notify(contract.code_hash)
@@ -136,6 +138,7 @@ def _store(
     submission: Submission,
     match: Match,
     abi: str,
+    layouts: str,
 ) -> Verified:
     metadata = orjson.loads(match.metadata)
     settings = dict(metadata.get("settings", {}))
@@ -164,6 +167,7 @@ def _store(
         code_length=len(contract.code),
         masked_hash=pattern.masked_hash,
         variable_ranges=pattern.variable,
+        code_layouts=layouts,
         selectors=[*functions],
         signatures=[*functions.values()],
     )

@@ -53,7 +53,7 @@ WITH events AS MATERIALIZED (
         UNION ALL
         -- A log_index of -1 puts it after its transaction and before the transaction's logs.
         SELECT 'internal_transfer', i.block_number, t.ordinal, -1, i.ordinal,
-            internal_transfer_event(i, t, b.timestamp), array_agg(w.id)
+            internal_transfer_event(i, t, b), array_agg(w.id)
         FROM internal_transfers i
         CROSS JOIN unnest(ARRAY[i.from_address, nullif(i.to_address, i.from_address)]) AS party
         JOIN webhooks w

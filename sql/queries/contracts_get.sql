@@ -5,8 +5,9 @@
 -- returns: one row: index version, code_hash (null: no contract is indexed there), code, match (null:
 --   not verified), creation_match, contract_name, file_path, compiler_version, license,
 --   constructor_arguments, verified_at (ISO 8601), verifier (the other address), match_id, settings,
---   abi, sources, metadata (JSON text), creating transaction (hash, block_number, transaction_index,
---   from_address; null when a contract created it, or when it was deployed more than once)
+--   abi, sources, metadata, code_layouts (JSON text), first block with this code, creating transaction
+--   (hash, block_number, transaction_index, from_address; null when a contract created it, or when it was
+--   deployed more than once)
 -- index: contracts_pkey, codes_pkey, verified_contracts_by_code_hash, transactions_by_contract
 SELECT index_version(), now.code_hash, c.code, v.match,
     v.creation_match,
@@ -17,6 +18,7 @@ SELECT index_version(), now.code_hash, c.code, v.match,
     CASE WHEN 'abi' = ANY (%(columns)s) THEN v.abi END::text,
     CASE WHEN 'sources' = ANY (%(columns)s) THEN v.sources END::text,
     CASE WHEN 'metadata' = ANY (%(columns)s) THEN v.metadata END,
+    CASE WHEN 'layouts' = ANY (%(columns)s) THEN v.code_layouts END::text, now.block_number,
     t.hash, t.block_number, t.transaction_index, t.from_address
 FROM (SELECT) AS always
 LEFT JOIN contract_at(%(address)s) AS now ON true

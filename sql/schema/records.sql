@@ -196,7 +196,8 @@ CREATE OR REPLACE FUNCTION token_record(
 RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"address":"%s","name":%s,"symbol":%s,"decimals":%s,"type":"%s","totalSupply":"%s",'
-    '"holderCount":%s,"firstSeen":"%s","verified":%s,"largerNamesake":%s%s}',
+    '"holderCount":%s,"firstSeen":"%s","verified":%s,"largerNamesake":%s,'
+    '"unproven":["name","symbol","decimals","type","totalSupply"]%s}',
     hex(t.address), json_text(t.name), json_text(t.symbol), t.decimals, t.type, token_supply(t),
     t.holder_count, iso(seen_at), is_verified::text, json_hex(namesake),
     ',"logoUrl":"' || logo_url(logo) || '"')::json;
@@ -208,7 +209,8 @@ RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"address":"%s","name":%s,"symbol":%s,"decimals":%s,"type":"%s","totalSupply":"%s",'
     '"holderCount":%s,"transferCount":%s,"firstSeen":"%s","eventsConsistent":%s,"itemCount":%s,'
-    '"verified":%s,"largerNamesake":%s%s%s}',
+    '"verified":%s,"largerNamesake":%s,'
+    '"unproven":["name","symbol","decimals","type","totalSupply"]%s%s}',
     hex(t.address), json_text(t.name), json_text(t.symbol), t.decimals, t.type, token_supply(t),
     t.holder_count, t.transfer_count, iso(seen_at), (t.negative_holder_count = 0)::text,
     CASE WHEN t.type = 'BEP20' THEN 'null' ELSE t.item_count::text END, is_verified::text,
@@ -224,7 +226,7 @@ CREATE OR REPLACE FUNCTION token_balance_record(t tokens, balance numeric, names
 RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"tokenAddress":"%s","name":%s,"symbol":%s,"decimals":%s,"type":"%s","balance":"%s",'
-    '"largerNamesake":%s}',
+    '"largerNamesake":%s,"unproven":["name","symbol","decimals","type"]}',
     hex(t.address), json_text(t.name), json_text(t.symbol), t.decimals, t.type, balance,
     json_hex(namesake))::json;
 
@@ -234,7 +236,8 @@ RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"transactionHash":"%s","blockNumber":%s,"logIndex":%s,"batchIndex":%s,"tokenAddress":"%s",'
     '"tokenType":"%s","fromAddress":"%s","toAddress":"%s","value":"%s","tokenId":%s,'
-    '"timestamp":"%s","tokenSymbol":%s,"tokenDecimals":%s}',
+    '"timestamp":"%s","tokenSymbol":%s,"tokenDecimals":%s,'
+    '"unproven":["tokenType","tokenSymbol","tokenDecimals"]}',
     hex(transaction_hash), x.block_number, x.log_index, coalesce(x.batch_index, 0),
     hex(x.token_address), k.type, hex(x.from_address), hex(x.to_address), x.value,
     coalesce('"' || x.token_id || '"', 'null'), iso(mined_at), json_text(k.symbol),
@@ -354,7 +357,8 @@ RETURN format(
     '{"transactionHash":"%s","blockNumber":%s,"logIndex":%s,"dex":%s,"pairAddress":"%s",'
     '"maker":"%s","tokenIn":"%s","tokenOut":"%s","amountIn":"%s","amountOut":"%s",'
     '"timestamp":"%s","tokenInSymbol":%s,"tokenInDecimals":%s,"tokenOutSymbol":%s,'
-    '"tokenOutDecimals":%s,"backedByTransfers":%s}',
+    '"tokenOutDecimals":%s,"backedByTransfers":%s,"unproven":["dex","tokenIn","tokenOut",'
+    '"tokenInSymbol","tokenInDecimals","tokenOutSymbol","tokenOutDecimals"]}',
     hex(transaction_hash), d.block_number, d.log_index, json_text(dex), hex(d.pool_address),
     hex(d.maker), hex(d.token_in), hex(d.token_out), d.amount_in, d.amount_out,
     iso(mined_at), json_text(token_in.symbol), coalesce(token_in.decimals::text, 'null'),

@@ -23,6 +23,7 @@ CREATE TABLE IF NOT EXISTS verified_contracts (
     code_length integer,
     masked_hash bytea,             -- SHA-256 of the code without them
     variable_ranges text,          -- JSON: [[[start, end], ...] of each immutable, ...]
+    code_layouts json,             -- where its creation and runtime code have libraries, immutables, metadata
     PRIMARY KEY (address, code_hash)
 );
 -- serves queries/contracts_get, contracts/verified_contracts_list_functions,
@@ -32,6 +33,9 @@ CREATE INDEX IF NOT EXISTS verified_contracts_by_code_hash
 -- serves queries/verified_contracts_list
 CREATE INDEX IF NOT EXISTS verified_contracts_listed
     ON verified_contracts (verified_at, address, code_hash) WHERE is_indexed;
+-- serves queries/verified_contracts_list_by_match
+CREATE INDEX IF NOT EXISTS verified_contracts_by_match
+    ON verified_contracts (match_id) WHERE is_indexed;
 -- serves queries/verified_contracts_list_similar
 CREATE INDEX IF NOT EXISTS verified_contracts_by_code_length
     ON verified_contracts (code_length, match, verified_at, address) WHERE is_indexed;
@@ -87,7 +91,7 @@ LANGUAGE sql STABLE AS $$
         v.contract_name, v.file_path, v.compiler_version, v.license, v.settings, v.abi, v.sources,
         CASE WHEN v.address = at THEN v.constructor_arguments ELSE e.constructor_arguments END,
         v.verified_at, v.metadata, v.match_id, v.is_indexed, v.code_length, v.masked_hash,
-        v.variable_ranges
+        v.variable_ranges, v.code_layouts
     FROM contract_at(at) AS now
     CROSS JOIN LATERAL (
         (SELECT * FROM verified_contracts o WHERE o.address = at AND o.code_hash = now.code_hash)
@@ -115,7 +119,8 @@ RETURNS json LANGUAGE sql STABLE
 RETURN (SELECT format(
     '{"address":"%s","creator":"%s","factory":%s,"transactionHash":"%s","blockNumber":%s,'
     '"transactionIndex":%s,"timestamp":"%s","label":%s,"tokenName":%s,"tokenSymbol":%s,'
-    '"contractName":%s,"verified":%s,"isProxy":%s}',
+    '"contractName":%s,"verified":%s,"isProxy":%s,'
+    '"unproven":["factory","tokenName","tokenSymbol","isProxy"]}',
     hex(n.address), hex(n.creator), json_hex(n.factory), hex(transaction_hash), n.block_number,
     n.transaction_index, iso(mined_at),
     json_text((SELECT l.label FROM labels l WHERE l.address = n.address)),

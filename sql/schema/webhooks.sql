@@ -178,19 +178,20 @@ RETURNS text LANGUAGE sql STABLE
 RETURN format(
     '{"event":"token_transfer","timestamp":"%s","data":{"hash":"%s","from":"%s","to":"%s",'
     '"value":"%s","blockNumber":%s,"tokenAddress":"%s","tokenType":"%s","tokenId":%s,'
-    '"logIndex":%s,"batchIndex":%s,"methodId":%s}}',
+    '"logIndex":%s,"batchIndex":%s,"methodId":%s,"unproven":["tokenType"]}}',
     iso(mined_at), hex(t.hash), hex(x.from_address), hex(x.to_address), x.value,
     x.block_number, hex(x.token_address), token_type, coalesce('"' || x.token_id || '"', 'null'),
     x.log_index, coalesce(x.batch_index, 0), json_hex(method_id(t)));
 
 CREATE OR REPLACE FUNCTION internal_transfer_event(
-    i internal_transfers, t transactions, mined_at timestamptz)
+    i internal_transfers, t transactions, b blocks)
 RETURNS text LANGUAGE sql STABLE
 RETURN format(
     '{"event":"internal_transfer","timestamp":"%s","data":{"hash":"%s","from":"%s","to":"%s",'
-    '"value":"%s","blockNumber":%s,"transferIndex":%s,"type":"%s","methodId":%s}}',
-    iso(mined_at), hex(t.hash), hex(i.from_address), hex(i.to_address), i.value, i.block_number,
-    i.transfer_index, internal_transfer_type(i.type), json_hex(method_id(t)));
+    '"value":"%s","blockNumber":%s,"transferIndex":%s,"type":"%s","methodId":%s,"proven":%s}}',
+    iso(b.timestamp), hex(t.hash), hex(i.from_address), hex(i.to_address), i.value, i.block_number,
+    i.transfer_index, internal_transfer_type(i.type), json_hex(method_id(t)),
+    is_proven_transfer(b, i.from_address, i.to_address, i.value)::text);
 
 CREATE OR REPLACE FUNCTION dex_trade_event(
     d dex_trades, t transactions, dex text, mined_at timestamptz)
@@ -198,7 +199,7 @@ RETURNS text LANGUAGE sql STABLE
 RETURN format(
     '{"event":"dex_trade","timestamp":"%s","data":{"hash":"%s","blockNumber":%s,"logIndex":%s,'
     '"dex":%s,"pairAddress":"%s","maker":"%s","tokenIn":"%s","tokenOut":"%s","amountIn":"%s",'
-    '"amountOut":"%s","methodId":%s}}',
+    '"amountOut":"%s","methodId":%s,"unproven":["dex","tokenIn","tokenOut"]}}',
     iso(mined_at), hex(t.hash), d.block_number, d.log_index, json_text(dex), hex(d.pool_address),
     hex(d.maker), hex(d.token_in), hex(d.token_out), d.amount_in, d.amount_out,
     json_hex(method_id(t)));

@@ -22,19 +22,21 @@ WITH test AS MATERIALIZED (
             WHEN 'internal_transfer' THEN (SELECT row_to_json(data) FROM (
                 SELECT hex(decode(repeat('00', 32), 'hex')) AS "hash", hex(w.watch_address) AS "from",
                     hex(w.watch_address) AS "to", '0' AS "value", 0 AS "blockNumber",
-                    0 AS "transferIndex", 'call' AS "type", true AS "test") AS data)
+                    0 AS "transferIndex", 'call' AS "type", false AS "proven", true AS "test") AS data)
             WHEN 'dex_trade' THEN (SELECT row_to_json(data) FROM (
                 SELECT hex(decode(repeat('00', 32), 'hex')) AS "hash", 0 AS "blockNumber",
                     0 AS "logIndex", 'v2' AS "dex", hex(w.watch_address) AS "pairAddress",
                     hex(w.watch_address) AS "maker",
                     hex(decode(repeat('00', 20), 'hex')) AS "tokenIn",
                     hex(decode(repeat('00', 20), 'hex')) AS "tokenOut", '0' AS "amountIn",
-                    '0' AS "amountOut", true AS "test") AS data)
+                    '0' AS "amountOut", '["dex","tokenIn","tokenOut"]'::json AS "unproven",
+                    true AS "test") AS data)
             WHEN 'token_transfer' THEN (SELECT row_to_json(data) FROM (
                 SELECT hex(decode(repeat('00', 32), 'hex')) AS "hash", hex(w.watch_address) AS "from",
                     hex(w.watch_address) AS "to", '0' AS "value", 0 AS "blockNumber",
                     hex(decode(repeat('00', 20), 'hex')) AS "tokenAddress", 'BEP20' AS "tokenType",
-                    NULL AS "tokenId", 0 AS "logIndex", 0 AS "batchIndex", true AS "test") AS data)
+                    NULL AS "tokenId", 0 AS "logIndex", 0 AS "batchIndex",
+                    '["tokenType"]'::json AS "unproven", true AS "test") AS data)
             END AS data
     ) AS made
     WHERE w.id = %(webhook_id)s

@@ -26,6 +26,7 @@ def test_addresses_in_the_order_asked(client: FlaskClient, scenario: Played) -> 
             "balanceBlock": head,
             "txCount": record["txCount"],
             "isContract": address == token,
+            "unproven": ["balance", "isContract"],
         }
 
 

@@ -185,6 +185,7 @@ def test_stats(client: FlaskClient, truth: Truth) -> None:
 def test_an_address_never_seen_is_an_address_all_the_same(client: FlaskClient) -> None:
     assert get(client, f"/addresses/{NEVER_SEEN}") == {
         **{"address": NEVER_SEEN, "balance": "0", "txCount": 0, "isContract": False},
+        "unproven": ["balance", "isContract"],
         **dict.fromkeys(("label", "firstSeen", "lastSeen", "creation")),
         **{"balanceBlock": get(client, "/stats")["latestBlock"], "recentTxs": []},
     }

@@ -175,6 +175,12 @@ def test_sourcifys_paths_name_the_chain(front, base):
             assert (answer.json()["chainId"], answer.json()["match"]) == (str(number), None)
     refused = requests.get(f"{base}/v2/contract/5/{'0x' + 40 * '1'}", timeout=10)
     assert (refused.status_code, refused.json()["customCode"]) == (404, "unsupported_chain")
+    missing = requests.get(f"{base}/v2/contract/all-chains/{token}", timeout=10)
+    assert (missing.status_code, missing.json()) == (404, {"results": []})
+    malformed = requests.get(f"{base}/v2/contract/all-chains/0x12", timeout=10)
+    assert (malformed.status_code, malformed.json()["customCode"]) == (400, "invalid_parameter")
+    for chain, status in (("1", 200), ("5", 404)):
+        assert requests.get(f"{base}/v2/contracts/{chain}", timeout=10).status_code == status
     job = requests.get(f"{base}/v2/verify/{uuid4()}", timeout=20)
     assert (job.status_code, job.json()["customCode"]) == (404, "job_not_found")
 
@@ -225,6 +231,11 @@ def test_a_job_of_verification_is_that_of_its_chain(front):
     assert sent.status_code == 202, sent.text
     job = requests.get(f"{front.url}/v2/verify/{sent.json()['verificationId']}", timeout=30).json()
     assert (job["contract"]["chainId"], job["contract"]["match"]) == ("56", "exact_match")
+    for base in (front.url, front.gateway):
+        everywhere = requests.get(f"{base}/v2/contract/all-chains/{address}", timeout=30)
+        listed = requests.get(f"{base}/v2/contracts/56?limit=1", timeout=30)
+        assert everywhere.json() == listed.json() == {"results": [job["contract"]]}
+        assert requests.head(everywhere.url, timeout=30).status_code == 200
 
 
 def deployed_on(anvil: Anvil, number: int) -> str:
@@ -384,7 +395,8 @@ def require_one_dead_chain(front: Front, base: str) -> None:
         assert answer["result"].endswith("try again shortly.")
     contract = requests.get(f"{base}/v2/contract/56/{'0x' + 40 * '1'}", timeout=20)
     assert (contract.status_code, contract.json()["customCode"]) == (503, "unavailable")
-    assert requests.get(f"{base}/v2/verify/{uuid4()}", timeout=20).status_code == 503
+    for path in (f"verify/{uuid4()}", f"contract/all-chains/{'0x' + 40 * '1'}"):
+        assert requests.get(f"{base}/v2/{path}", timeout=20).status_code == 503
     blocks = requests.get(f"{base}/bsc/api/v1/blocks", timeout=20)
     assert (blocks.status_code, blocks.json()["code"]) == (503, "unavailable")
     listed = requests.get(f"{base}/v2/chainlist", timeout=20).json()["result"]

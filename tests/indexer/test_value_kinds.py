@@ -407,7 +407,10 @@ def test_the_document_of_the_interface_says_what_is_said():
         "fee",
         "chainFields",
     ]
-    assert said["DexTrade"] == ["dex", "tokenIn", "tokenOut"]
+    assert said["DexTrade"] == [
+        *("dex", "tokenIn", "tokenOut", "tokenInSymbol", "tokenInDecimals"),
+        *("tokenOutSymbol", "tokenOutDecimals"),
+    ]
     assert {"name", "symbol", "decimals", "type", "totalSupply"} <= {*said["Token"]}
     kinds = stored_values()["internal_transfers"]
     assert {"type", "fromAddress", "toAddress", "value"} <= {*said["InternalTransfer"]}

@@ -14,6 +14,7 @@ DOCUMENTS = [
     ROOT / "bench/README.md",
     ROOT / "migrations/README.md",
 ]
+END = "<!-- end -->"
 _BLOCK = re.compile(r"^```(\w*)(?: \(([^\n]+)\))?\n(.*?)^```$", re.M | re.S)
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 
@@ -30,6 +31,12 @@ class Block(NamedTuple):
 def blocks(document: Path, *languages: str) -> list[Block]:
     found = _BLOCK.findall(document.read_text(encoding="utf-8"))
     return [Block(document, *block) for block in found if not languages or block[0] in languages]
+
+
+def with_generated(document: Path, begin: str, text: str) -> str:
+    """The document with `text` after a line that says what it is made from."""
+    head, _, rest = document.read_text(encoding="utf-8").partition(begin)
+    return f"{head}{begin}\n\n{text}\n\n{END}{rest.partition(END)[2]}"
 
 
 def anchors(document: Path) -> set[str]:

@@ -46,6 +46,7 @@ class Item:
             "owner": self.owner,
             "ownerCount": len(self.owners()),
             "transferCount": len(self.transfers),
+            "unproven": ["tokenType"],
         }
 
 

@@ -11,6 +11,7 @@ from werkzeug.test import TestResponse
 
 from scan.api.openapi.document import document
 from scan.api.openapi.errors import ALWAYS
+from scan.api.openapi.schemas import SAID_BY_NODE
 
 DOCUMENT = document()
 METHODS = ("get", "post", "patch", "put", "delete")
@@ -84,11 +85,28 @@ def check_fields(schema: dict[str, Any], value: Any, at: str) -> None:
     if isinstance(value, dict) and "properties" in schema:
         known = schema["properties"]
         assert set(value) <= set(known), (at, set(value) - set(known))
+        check_said(known, value, at)
         for name in value:
             check_fields(known[name], value[name], f"{at}/{name}")
     elif isinstance(value, list) and "items" in schema:
         for item in value[:3]:
             check_fields(schema["items"], item, at)
+
+
+def check_said(fields: dict[str, Any], record: dict[str, Any], at: str) -> None:
+    """Each field that the document calls said, as the kinds of columns do, is named by its record,
+    unless the record tells whether it is proven. The coin's symbol and decimals are settings."""
+    said = {
+        name
+        for name, schema in fields.items()
+        if f"{SAID_BY_NODE}." in schema.get("description", "") and record.get(name) is not None
+    }
+    is_of_coin = record.get("tokenAddress", "") is None or "balances" in record
+    # In /readyz it has ranges of blocks.
+    named = {name for name in record.get("unproven", ()) if isinstance(name, str)}
+    if "unproven" in record or "proven" not in record:
+        assert is_of_coin or said <= named, (at, said - named)
+    assert named <= fields.keys(), (at, named - fields.keys())
 
 
 def whole(schema: dict[str, Any], value: Any) -> dict[str, Any]:

@@ -159,6 +159,7 @@ class Truth:
             "transactionHash": sent["hash"],
             "blockNumber": sent["blockNumber"],
             "timestamp": sent["timestamp"],
+            "unproven": ["factory"],
         }
 
     def token_detail(self, token: Record) -> Record:
@@ -172,6 +173,7 @@ class Truth:
                 "tokenAddress": token["address"],
                 **{name: token[name] for name in ("name", "symbol", "decimals", "type")},
                 "balance": str(self.holders[token["address"]][address]),
+                "unproven": ["name", "symbol", "decimals", "type"],
             }
             for token in sorted(self.tokens, key=lambda t: str(t["address"]))
             if address in self.holders.get(token["address"], ())
@@ -401,6 +403,7 @@ class _Reading:
                 "timestamp": self.timestamps[move.log.block],
                 "tokenSymbol": self.symbol(move.log.address),
                 "tokenDecimals": self.decimals(move.log.address),
+                "unproven": ["tokenType", "tokenSymbol", "tokenDecimals"],
             }
             for n, (token_id, value) in enumerate(move.parts)
         ]
@@ -446,6 +449,7 @@ class _Reading:
             "totalSupply": str(total),
             "holderCount": len(holders.get(token, {})),
             "firstSeen": self.timestamps[seen],
+            "unproven": ["name", "symbol", "decimals", "type", "totalSupply"],
         }
 
     def token_details(self, transfers: list[Record]) -> dict[str, Record]:
@@ -515,6 +519,10 @@ class _Reading:
             "tokenInDecimals": self.decimals(token0 if zero_in else token1),
             "tokenOutSymbol": self.symbol(token1 if zero_in else token0),
             "tokenOutDecimals": self.decimals(token1 if zero_in else token0),
+            "unproven": [
+                *("dex", "tokenIn", "tokenOut", "tokenInSymbol", "tokenInDecimals"),
+                *("tokenOutSymbol", "tokenOutDecimals"),
+            ],
         }
 
     def address_answer(self, log: Log, signature: str, *args: Any, to: str = "") -> str | None:
@@ -551,6 +559,7 @@ class _Reading:
                 "balance": facts[address][0],
                 "txCount": counts[address],
                 "isContract": is_contract(facts[address][1]),
+                "unproven": ["balance", "isContract"],
                 **delegation(facts[address][1]),
                 "label": None,
                 "firstSeen": self.timestamps[min(blocks)],

@@ -2,10 +2,11 @@
 
 from scan.ethereum.column_types import COMPUTED, SAID
 from scan.indexer.value_kinds import SAID_WHERE, stored_values
+from tests.support.documents import with_generated
 from tests.support.serving import ROOT
 
 DOCUMENT = ROOT / "docs" / "how-it-works.md"
-BEGIN, END = "<!-- generated from scan/indexer/value_kinds.py -->", "<!-- end -->"
+BEGIN = "<!-- generated from scan/indexer/value_kinds.py -->"
 
 
 def generated() -> str:
@@ -23,8 +24,7 @@ def generated() -> str:
 
 
 def whole() -> str:
-    head, _, rest = DOCUMENT.read_text(encoding="utf-8").partition(BEGIN)
-    return f"{head}{BEGIN}\n\n{generated()}\n\n{END}{rest.partition(END)[2]}"
+    return with_generated(DOCUMENT, BEGIN, generated())
 
 
 if __name__ == "__main__":

@@ -28,6 +28,7 @@ TOPICS = [bytes([n]) * 32 for n in (0xA, 0xB)]
 TRADE = {
     **{"logIndex": 1, "dex": "uniswap-v2", "pairAddress": to_hex(POOL), "maker": to_hex(ANNA)},
     **{"tokenIn": to_hex(TOKEN), "tokenOut": to_hex(POOL), "amountIn": "3", "amountOut": "4"},
+    "unproven": ["dex", "tokenIn", "tokenOut"],
 }
 EVENTS: list[tuple[str, bytes, dict[str, Any]]] = [
     (
@@ -35,13 +36,14 @@ EVENTS: list[tuple[str, bytes, dict[str, Any]]] = [
         {
             **{"from": to_hex(ANNA), "to": to_hex(BERT), "value": "5", "tokenId": None},
             **{"tokenAddress": to_hex(TOKEN), "tokenType": "BEP20", "logIndex": 1, "batchIndex": 0},
+            "unproven": ["tokenType"],
         },
     ),
     (
         *("internal_transfer", BERT),
         {
             **{"from": to_hex(PURSE), "to": to_hex(BERT), "value": "7", "type": "call"},
-            "transferIndex": 0,
+            **{"transferIndex": 0, "proven": False},
         },
     ),
     *(("dex_trade", watched, TRADE) for watched in (ANNA, POOL)),

@@ -12,6 +12,7 @@ in another one may have `_or_null`, `_list` or `_map`, the text of the field.
 """
 
 from functools import cache
+from itertools import chain
 from typing import Any
 
 from scan.api.openapi.declarations import Json, declared
@@ -22,13 +23,37 @@ from scan.parameters import MAX_LIMIT
 
 TYPES = {name: name for name in ("integer", "number", "boolean", "object")} | {"text": "string"}
 NULL: Json = {"type": "null"}
+SAID_BY_NODE = "Said by the node"
 # Records with the columns of one table, whose kinds their fields' texts tell.
 TABLE_OF_RECORD = {
     "Block": "blocks",
     "Transaction": "transactions",
     "InternalTransfer": "internal_transfers",
     "DexTrade": "dex_trades",
-    "Token": "tokens",
+    **dict.fromkeys(
+        ("Token", "TokenSummary", "TokenBalance", "ItemBalance", "SearchResult"), "tokens"
+    ),
+}
+# The columns that fields show, whichever record they stand in.
+COLUMN_OF_FIELD = {
+    **{
+        f"{of}{name}": ("tokens", name.lower())
+        for of in ("token", "tokenIn", "tokenOut", "token0", "token1")
+        for name in ("Name", "Symbol", "Decimals", "Type")
+    },
+    **{name: ("tokens", name) for name in ("symbol", "decimals")},
+    **{name: ("pools", name) for name in ("token0", "token1")},
+    **{"tokenIn": ("dex_trades", "token_in"), "tokenOut": ("dex_trades", "token_out")},
+    **{"dex": ("dexes", "name"), "factory": ("contract_creations", "factory")},
+    **{"isProxy": ("codes", "is_proxy"), "bytecode": ("codes", "code")},
+    **dict.fromkeys(("codeHash", "isContract"), ("contracts", "code_hash")),
+}
+# Fields of these names that show nothing that is stored as said.
+PROVEN_FIELDS = {
+    ("AddressProof", "codeHash"): "its Merkle proof has it",
+    ("ListedToken", "symbol"): "a token list has it",
+    ("SearchResult", "type"): "it is the result's",
+    ("UserOperation", "factory"): "a log of its transaction has it",
 }
 # Schemas with another of the same values or null; of others a field says that it may be null.
 NULLABLE = frozenset(
@@ -53,25 +78,34 @@ def schemas() -> Json:
         for name in sorted(NULLABLE)
     }
     made = {name: record(fields) for name, fields in records.items()}
-    for name, table in TABLE_OF_RECORD.items():
-        if name in made:  # or its extension is off
-            _say_what_is_said(made[name]["properties"], table)
+    for name, schema in made.items():
+        of_events = [s.get("allOf", ()) for s in schema.get("properties", {}).values()]
+        for part in (schema, *schema.get("allOf", ()), *chain.from_iterable(of_events)):
+            _say_what_is_said(name, part)
     return made | own | nullable
 
 
-def _say_what_is_said(properties: Json, table: str) -> None:
-    """Add to the texts of a record's fields that the node says them, as their columns' kinds do."""
-    for column, kind in stored_values()[table].items():
-        case = SAID_WHERE.get((table, column))
-        schema = properties.get(_key_of(column))
-        if schema is None or not (kind is SAID or case):
+def _say_what_is_said(record: str, schema: Json) -> None:
+    """Add to the texts of a record's fields that the node says them, as the kinds of their columns
+    tell, and the field that names them, unless the record has one or says whether it is proven."""
+    properties = schema.get("properties", {})
+    columns = dict(COLUMN_OF_FIELD)
+    if own := TABLE_OF_RECORD.get(record):
+        columns |= {_key_of(column): (own, column) for column in stored_values()[own]}
+    said = False
+    for name in properties.keys() & columns.keys():
+        case = SAID_WHERE.get(columns[name])
+        table, column = columns[name]
+        is_said = stored_values()[table][column] is SAID
+        if (record, name) in PROVEN_FIELDS or not (is_said or case):
             continue
-        text = (
-            f"Said by the node, not proven, where {case}."
-            if case
-            else "Said by the node, not proven."
-        )
-        schema["description"] = " ".join(filter(None, (schema.get("description"), text)))
+        text = f"{SAID_BY_NODE}, where {case}." if case else f"{SAID_BY_NODE}."
+        described = (properties[name].get("description"), text)
+        properties[name]["description"] = " ".join(filter(None, described))
+        said = True
+    if said and not {"unproven", "proven"} & properties.keys():
+        properties["unproven"] = ref("UnprovenFields")
+        schema["required"].append("unproven")
 
 
 def _key_of(column: str) -> str:

@@ -23,6 +23,7 @@ KINDS = (ALLOWANCE, ITEM, OPERATOR, OF_PERMIT2)
 MOST_ROWS = 100  # of a page, also of a file: each takes two or three calls of the node
 MOST_TRANSFERS = 5_000  # of the owner, which uses are found among
 MOST_SPENDERS = 100  # by Permit2, of a token approved for it
+UNPROVEN = ("tokenSymbol", "tokenDecimals", "inForce", "amountNow", "difference", "atRisk")
 MOST_TIME_S = 253_402_300_799  # a later expiry is none that is shown as a time
 
 
@@ -220,6 +221,7 @@ def _record(
         "lastUseAt": details["lastUseAt"],
         "revokeTo": to_hex(contract),
         "revokeData": calldata,
+        "unproven": UNPROVEN,
     }
 
 

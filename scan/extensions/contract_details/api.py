@@ -48,6 +48,7 @@ def get_bytecode(address: str) -> Response:
         "delegate": hex_or_none(held.delegate),
         "verified": held.is_verified,
         "similarTo": hex_or_none(held.similar_to),
+        "unproven": ["codeHash", "bytecode"],
     }
     if is_disassembled:
         reader().do_not_cache()  # it is a hundred times as large as the code

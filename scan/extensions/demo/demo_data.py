@@ -20,8 +20,8 @@ from scan.settings import ROOT, Settings
 log = logging.getLogger(__name__)
 
 PATH = ROOT / "demo" / "operator_data.json.gz"
-# Columns that serve the search for contracts with similar code, which the demo does not need.
-UNKNOWN = dict.fromkeys(("code_length", "masked_hash", "variable_ranges"))
+# Columns that serve the search for contracts with similar code and Sourcify's form.
+UNKNOWN = dict.fromkeys(("code_length", "masked_hash", "variable_ranges", "code_layouts"))
 BYTES = ("address", "code_hash", "constructor_arguments")  # as hex in the file
 
 

@@ -11,6 +11,7 @@ from scan.extensions.etherscan import (
     contract,
     creation,
     days,
+    funding,
     logs,
     proxy,
     tokens,
@@ -41,6 +42,8 @@ MODULES: Mapping[str, Mapping[str, Action]] = {
         "tokenbalancehistory": account.token_balance_at,
         "addresstokenbalance": account.token_balances,
         "addresstokennftbalance": account.collections,
+        "addresstokennftinventory": account.items,
+        "fundedby": funding.funded_by,
         "tokenlist": tokens.token_list,
         "getminedblocks": blocks.mined_blocks,
         "txsbeaconwithdrawal": blocks.beacon_withdrawals,
@@ -59,6 +62,7 @@ MODULES: Mapping[str, Mapping[str, Action]] = {
     "block": {
         "getblocknobytime": chain.block_by_time,
         "getblockreward": blocks.block_reward,
+        "getblocktxnscount": blocks.row_counts,
         "getblockcountdown": blocks.block_countdown,
         "eth_block_number": blocks.newest_block,
     },
@@ -71,6 +75,7 @@ MODULES: Mapping[str, Mapping[str, Action]] = {
         "tokeninfo": chain.token,
         "tokenholderlist": chain.token_holders,
         "tokenholdercount": chain.token_holder_count,
+        "topholders": chain.top_holders,
         "gettoken": tokens.get_token,
         "gettokenholders": tokens.get_token_holders,
     },
@@ -83,6 +88,7 @@ MODULES: Mapping[str, Mapping[str, Action]] = {
         "dailynewaddress": partial(days.days_as, "day_of_new_addresses"),
         "dailygasused": partial(days.days_as, "day_of_gas"),
         "dailyblkcount": partial(days.days_as, "day_of_blocks"),
+        "dailyavgblocktime": days.block_times,
         "totalfees": chain.fees_of_day,
     },
     "logs": {"getlogs": logs.get_logs},
@@ -109,13 +115,13 @@ SUPPORTED = "\n".join(f"- `{module}`: {', '.join(names)}" for module, names in P
 
 
 def find_action(parameters: Parameters) -> Action:
-    module = MODULES.get(parameters.text("module").lower())
+    named = parameters.text("module").lower(), parameters.text("action").lower()
+    if named in NOT_OFFERED:
+        raise Failure(f"Error! {named[1]} is not offered: {NOT_OFFERED[named]}")
+    module = MODULES.get(named[0])
     if module is None:
         raise Failure(BAD_MODULE)
-    named = parameters.text("module").lower(), parameters.text("action").lower()
     action = module.get(named[1]) or OF_EXTENSIONS.get(named)
-    if action is None and named in NOT_OFFERED:
-        raise Failure(f"Error! {named[1]} is not offered: {NOT_OFFERED[named]}")
     if action is None:
         raise Failure(BAD_ACTION)
     return action

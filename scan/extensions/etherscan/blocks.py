@@ -17,6 +17,8 @@ NOTHING_INDEXED = "Error! No block is indexed"
 
 
 def mined_blocks(parameters: Parameters) -> Reply:
+    if parameters.text("blocktype", "blocks").lower() != "blocks":
+        raise Failure("Error! Only blocktype=blocks is offered")
     limit, offset = result_window(parameters)
     kept_from = reader().kept_from
     since = kept_from.number if kept_from else 0
@@ -63,6 +65,28 @@ def block_reward(parameters: Parameters) -> Reply:
                 for index, uncle in enumerate(record.get("uncles", []))
             ],
             "uncleInclusionReward": amounts["uncleInclusionReward"],
+        }
+    )
+
+
+def row_counts(parameters: Parameters) -> Reply:
+    """Return how many rows the lists of transactions and transfers have of a block."""
+    number = _block_number(parameters)
+    body = blocks.get(reader(), number)
+    internal = blocks.amounts(reader(), [number]).get(str(number), {}).get("internalTransfers")
+    if body is None:
+        raise Failure(NO_SUCH_BLOCK)
+    kept_from = reader().kept_from
+    if internal is None or (kept_from is not None and number < kept_from.number):
+        raise Failure(f"Error! {reader().not_indexed('The rows are not known.').message}")
+    of_types = reader().row("queries/token_transfers_count_by_type", block_number=number)
+    names = ("erc20TxsCount", "erc721TxsCount", "erc1155TxsCount")
+    return Reply(
+        {
+            "block": number,
+            "txsCount": orjson.loads(body)["txCount"],
+            "internalTxsCount": internal,
+            **dict(zip(names, of_types, strict=True)),
         }
     )
 

@@ -1,19 +1,31 @@
 """module=block, transaction, token and gastracker."""
 
+from collections.abc import Mapping
+from typing import Any
+
 import orjson
 
 from scan.errors import NotFound
+from scan.ethereum.units import in_units
 from scan.extensions.chain_statistics import daily_stats, gas
 from scan.extensions.etherscan.account import NO_DATA
 from scan.extensions.etherscan.objects import gwei, renamed
 from scan.extensions.etherscan.parameters import Parameters
 from scan.extensions.etherscan.replies import Failure, Reply, rows_reply
 from scan.extensions.explanations import queries as explanations
+from scan.hex import data
 from scan.http.requests import reader
-from scan.queries import blocks, tokens, transactions
+from scan.queries import addresses, blocks, tokens, transactions
 from scan.queries.network import token_standard
 from scan.queries.pages import Window
 
+MOST_TOP_HOLDERS = 1_000
+# Of tokeninfo: what the publishers of tokens say of them, which nobody gives here.
+OF_PUBLISHERS = (
+    "blueCheckmark", "description", "website", "email", "blog", "reddit", "slack", "facebook",
+    "twitter", "bitcointalk", "github", "telegram", "wechat", "linkedin", "discord", "whitepaper",
+    "tokenPriceUSD", "image",
+)  # fmt: skip
 LATEST_S = 9_000_000_000_000  # the maximum of PostgreSQL's timestamptz
 NO_SUCH_BLOCK = "Error! No closest block found"
 
@@ -64,6 +76,7 @@ def token(parameters: Parameters) -> Reply:
     row = {
         **renamed("token", record),
         "tokenType": token_standard(record["type"]).replace("-", ""),
+        **dict.fromkeys(OF_PUBLISHERS, ""),
     }
     return rows_reply([row], NO_DATA)
 
@@ -85,6 +98,32 @@ def token_holders(parameters: Parameters) -> Reply:
         return rows_reply([], NO_DATA, 0)
     rows = [renamed("holder", holder) for holder in orjson.loads(page.data)]
     return rows_reply(rows, NO_DATA, page.total)
+
+
+def top_holders(parameters: Parameters) -> Reply:
+    """Return the largest holders, with balances in units of the token; addresses with code are of
+    the type C, others of E."""
+    address = parameters.address("contractaddress")
+    limit, _ = parameters.limit_and_offset(MOST_TOP_HOLDERS)
+    try:
+        decimals = orjson.loads(tokens.get(reader(), address))["decimals"] or 0
+        holders = orjson.loads(tokens.holders(reader(), address, Window(limit, 0)).data)
+    except NotFound:
+        return rows_reply([], NO_DATA)
+    parties = addresses.parties(reader(), [data(holder["address"]) for holder in holders])
+    rows = [
+        {
+            "TokenHolderAddress": holder["address"],
+            "TokenHolderQuantity": in_units(int(holder["balance"]), decimals),
+            "TokenHolderAddressType": "C" if _has_code(parties, holder["address"]) else "E",
+        }
+        for holder in holders
+    ]
+    return rows_reply(rows, NO_DATA)
+
+
+def _has_code(parties: Mapping[str, Mapping[str, Any]], address: str) -> bool:
+    return bool(parties.get(address, {}).get("isContract"))
 
 
 def gas_oracle(_parameters: Parameters) -> Reply:

@@ -2,21 +2,56 @@
 
 from collections.abc import Mapping
 
-NO_SUPPLY = "the supply of the coin is not recorded on the chain"
-NO_ORDER = "accounts are not ordered by their first block; by balance they are, at /api/v1/accounts"
-NOT_THE_TYPE = "tokens of this type are not indexed"
-VERIFY = "verify with verifysourcecode, or with Sourcify's API at /v2"
-
+_ACTIONS: Mapping[str, tuple[str, ...]] = {
+    "the supply of the coin is not recorded on the chain": (
+        "stats ethsupply",
+        "stats ethsupply2",
+        "stats ethsupplyexchange",
+        "stats coinsupply",
+    ),
+    "prices of the past are not known": ("stats ethdailyprice", "stats ethdailymarketcap"),
+    "the index has no daily sums of it; /api/v1/stats/daily has what it sums": (
+        "stats dailyavgblocksize",
+        "stats dailyavggaslimit",
+        "stats dailyavggasprice",
+        "stats dailynetutilization",
+        "stats dailyblockrewards",
+        "stats dailyuncleblkcount",
+    ),
+    "difficulty is not indexed": ("stats dailyavghashrate", "stats dailyavgnetdifficulty"),
+    "the nodes of the network are not counted, nor measured": (
+        "stats nodecount",
+        "stats nodecounthistory",
+        "stats chainsize",
+    ),
+    "how long transactions wait at a gas price is not recorded; see gasoracle": (
+        "gastracker gasestimate",
+    ),
+    "ENS is not resolved": ("ens forwardresolve", "stats dailyensregister"),
+    "labels are in the objects of /api/v1": (
+        "nametag getaddresstag",
+        "nametag getlabelmasterlist",
+        "nametag exportaddresstags",
+    ),
+    "the headers X-RateLimit-… of every response have it": ("getapilimit getapilimit",),
+    "accounts are not ordered by their first block; by balance they are, at /api/v1/accounts": (
+        "account listaccounts",
+    ),
+    "tokens of this type are not indexed": ("account token404tx", "account token7984tx"),
+    "bridges are not indexed": ("account txnbridge", "token bridgedtokenlist"),
+    "L1 is not indexed; messages to it are at /api/v1/messages-to-l1": (
+        "account getdeposittxs",
+        "account getwithdrawaltxs",
+    ),
+    "verify with verifysourcecode, or with Sourcify's API at /v2": (
+        "contract verify",
+        "contract verify_via_sourcify",
+        "contract verify_vyper_contract",
+    ),
+}
+# The reasons by module and action, in lower case.
 NOT_OFFERED: Mapping[tuple[str, str], str] = {
-    ("account", "listaccounts"): NO_ORDER,
-    ("account", "token404tx"): NOT_THE_TYPE,
-    ("account", "token7984tx"): NOT_THE_TYPE,
-    ("stats", "ethsupply"): NO_SUPPLY,
-    ("stats", "ethsupply2"): NO_SUPPLY,
-    ("stats", "ethsupplyexchange"): NO_SUPPLY,
-    ("stats", "coinsupply"): NO_SUPPLY,
-    ("token", "bridgedtokenlist"): "bridges are not indexed",
-    ("contract", "verify"): VERIFY,
-    ("contract", "verify_via_sourcify"): VERIFY,
-    ("contract", "verify_vyper_contract"): VERIFY,
+    (module, action): reason
+    for reason, names in _ACTIONS.items()
+    for module, _, action in (name.partition(" ") for name in names)
 }

@@ -41,11 +41,22 @@ def _no_params(parameters: Parameters) -> list[object]:
 
 
 def _block_params(parameters: Parameters) -> list[object]:
-    parameters.required("tag")
+    block = _number_params(parameters)
     whole_transactions = parameters.text("boolean", "false").lower()
     if whole_transactions not in ("true", "false"):
         raise Failure("Error! Invalid boolean: true or false")
-    return [parameters.block_tag(), whole_transactions == "true"]
+    return [*block, whole_transactions == "true"]
+
+
+def _number_params(parameters: Parameters) -> list[object]:
+    parameters.required("tag")
+    return [parameters.block_tag()]
+
+
+def _place_params(parameters: Parameters) -> list[object]:
+    """Return a block and an index in it: of a transaction, or of an uncle."""
+    parameters.required("index")
+    return [*_number_params(parameters), hex(parameters.integer("index", 0))]
 
 
 def _hash_params(parameters: Parameters) -> list[object]:
@@ -97,7 +108,10 @@ def _raw_params(parameters: Parameters) -> list[object]:
 METHODS: Mapping[str, Callable[[Parameters], list[object]]] = {
     "eth_blockNumber": _no_params,
     "eth_getBlockByNumber": _block_params,
+    "eth_getBlockTransactionCountByNumber": _number_params,
+    "eth_getUncleByBlockNumberAndIndex": _place_params,
     "eth_getTransactionByHash": _hash_params,
+    "eth_getTransactionByBlockNumberAndIndex": _place_params,
     "eth_getTransactionReceipt": _hash_params,
     "eth_getTransactionCount": _address_params,
     "eth_getCode": _address_params,

@@ -1,5 +1,6 @@
 """The gateway as a WSGI application: it finds a request's chain by path, query or form."""
 
+import itertools
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
@@ -7,6 +8,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote
+
+import orjson
 
 from scan.errors import InvalidParameter, MethodNotAllowed, NotFound, ScanError, Unavailable
 from scan.extensions.etherscan.chain_list import chain_list, public_url, record
@@ -28,7 +31,12 @@ NO_CHAIN = (
 JOB_READ_S = 15.0  # a service waits 10 s for the end of a job that it has
 PAGE = Path(__file__).with_name("chains.html")
 
-_CHAIN_OF_SOURCIFY = re.compile(r"(?:/server)?/v2/(?:contracts?|verify(?:/[a-z]+)?)/([^/]*)/.+")
+_ALL_CHAINS_OF_SOURCIFY = re.compile(r"(?:/server)?/v2/contract/all-chains/[^/]+")
+_CHAIN_OF_SOURCIFY = re.compile(
+    r"(?:/server)?/v2/(?:contracts/([^/]*)|(?:contract|verify(?:/[a-z]+)?)/([^/]*)/.+)"
+)
+# Headers of a request whose response is not put together from several.
+_OF_ONE_RESPONSE = ("HTTP_ACCEPT_ENCODING", "HTTP_IF_NONE_MATCH")
 _JOB = re.compile(r"(?:/server)?/v2/verify/[^/]+")
 _URLENCODED_FIELD = b"&chainid="
 _MULTIPART_FIELD = b'; name="chainid"\r\n'
@@ -100,8 +108,11 @@ class Gateway:
             return self._chain_list(environ)
         if ETHERSCAN.has(path):
             return self._etherscan(environ)
+        if _ALL_CHAINS_OF_SOURCIFY.fullmatch(path):
+            return self._on_all_chains(environ)
         if match := _CHAIN_OF_SOURCIFY.fullmatch(path):
-            return self._sourcify_chain(match[1]).forward(environ, _target(environ), _body(environ))
+            service = self._sourcify_chain(match[1] or match[2] or "")
+            return service.forward(environ, _target(environ), _body(environ))
         if _JOB.fullmatch(path):
             return self._verification_job(environ)
         if path in ("/chains", "/server/chains"):
@@ -154,6 +165,22 @@ class Gateway:
         if unavailable is not None or not_found is None:
             raise unavailable or Unavailable("No chain's service answers; try again shortly.")
         return not_found
+
+    def _on_all_chains(self, environ: Environ) -> Response:
+        """Return the verified contracts at an address, of all chains; none may be missing."""
+        target = _target(environ)
+        plain = {name: value for name, value in environ.items() if name not in _OF_ONE_RESPONSE}
+        get = {**plain, "REQUEST_METHOD": "GET"}
+        services = self._of_path.values()
+        responses: list[Forwarded] = [
+            *self._pool.map(lambda service: service.forward(get, target, b""), services)
+        ]
+        other = [response for response in responses if response.status not in (200, 404)]
+        if other:
+            return other[0]
+        results = [orjson.loads(b"".join(response.body))["results"] for response in responses]
+        listed = [*itertools.chain.from_iterable(results)]
+        return json_response(200 if listed else 404, {"results": listed}, [])
 
     def _states(self) -> list[ServiceState]:
         return list(self._pool.map(Service.state, self._of_path.values()))

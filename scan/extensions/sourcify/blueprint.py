@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+import orjson
 from flask import Blueprint, request
 
 from scan import parameters
 from scan.errors import InvalidParameter, NotFound
 from scan.extensions.sourcify import chains, fields, submissions
+from scan.extensions.sourcify.bytecode import reads_creation
 from scan.extensions.sourcify.contract_record import (
     columns_of,
     contract_record,
@@ -22,13 +24,17 @@ from scan.extensions.sourcify.errors import (
     UnsupportedChain,
 )
 from scan.extensions.verification_jobs.jobs import Job, VerificationJobs
+from scan.hex import data
 from scan.http.requests import client_address, json_object, query_arguments, reader
 from scan.http.responses import Response, json_value
 from scan.http.services import services
 from scan.json_bodies import MAX_SOURCES_BYTES
+from scan.parameters import BIGINT_MAX, integer_text
 from scan.queries import contracts
+from scan.queries.contracts import Contract
 from scan.queries.network import name_of
 
+MOST_LISTED = 200
 WAIT_FOR_CONTRACT_S = 5.0  # clients verify what they have just deployed
 WAIT_FOR_JOB_S = 10.0  # less than a stopping worker waits for its requests
 
@@ -43,7 +49,51 @@ def get_contract(chain_id: str, address: str) -> Response:
     stored = contracts.get(reader(), contract, columns_of(selection))
     if not stored.is_verified:
         return json_value(minimal_record(own_chain, contract, None, None), 404)
-    return json_value(contract_record(reader(), own_chain, contract, stored, selection))
+    creation = None
+    if reads_creation(selection.get("creationBytecode", ())):
+        creation = _creation_code(contract, stored)
+    return json_value(contract_record(reader(), own_chain, contract, stored, selection, creation))
+
+
+def _creation_code(address: bytes, stored: Contract) -> bytes | None:
+    """Return the code that created a contract; None where the node does not give it now."""
+    creations = services().verifier.creations
+    code = creations.input_of(address, stored.since_block or 0, reader().node)
+    if code is None:
+        reader().do_not_cache()
+    return code
+
+
+@blueprint.get("/v2/contract/all-chains/<address>")
+def get_on_all_chains(address: str) -> Response:
+    contract = parameters.address(address)
+    query_arguments()
+    stored, own_chain = contracts.get(reader(), contract, ()), reader().sources.chain_id.read()
+    if own_chain is None or not stored.is_verified:
+        return json_value({"results": []}, 404)
+    record = minimal_record(own_chain, contract, stored.match, stored.creation_match)
+    return json_value({"results": [record | usual_fields(stored)]})
+
+
+@blueprint.get("/v2/contracts/<chain_id>")
+def list_contracts(chain_id: str) -> Response:
+    """Return verified contracts in the order of their matches' ids, those verified last first."""
+    arguments = query_arguments("sort", "limit", "afterMatchId")
+    sort = parameters.one_of(arguments.get("sort", "desc"), "sort", ("asc", "desc"))
+    start = 0 if sort == "asc" else BIGINT_MAX
+    own_chain = _require_own_chain(chain_id)
+    (rows,) = reader().row(
+        "queries/verified_contracts_list_by_match",
+        limit=integer_text(arguments, "limit", default=MOST_LISTED, least=1, most=MOST_LISTED),
+        is_descending=sort == "desc",
+        after=integer_text(arguments, "afterMatchId", default=start, least=0),
+    )
+    return json_value({"results": [_listed(own_chain, row) for row in orjson.loads(rows)]})
+
+
+def _listed(chain_id: str, row: Mapping[str, Any]) -> dict[str, Any]:
+    record = minimal_record(chain_id, data(row["address"]), row["match"], row["creationMatch"])
+    return record | {name: row[name] for name in ("verifiedAt", "matchId")}
 
 
 @blueprint.post("/v2/verify/<chain_id>/<address>")

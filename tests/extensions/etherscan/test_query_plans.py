@@ -47,3 +47,13 @@ def test_a_block_is_found_by_its_time_through_the_primary_key(
     for plan in plans:
         plan.require_indexes()
         assert plan.buffers < 200
+
+
+@pytest.mark.parametrize("address", [HOT, USUAL])
+def test_what_funded_an_address_is_found_by_indexes(
+    seeded_service: Explained, address: str
+) -> None:
+    plans, _ = seeded_service.plans(f"/api?module=account&action=fundedby&address={address}")
+    for plan in plans:
+        plan.require_indexes()
+        assert plan.buffers < 200

@@ -25,7 +25,8 @@ NAMES = (
     "sort", "tag", "txhash", "timestamp", "closest", "fromBlock", "toBlock", "topic0", "topic1",
     "topic0_1_opr", "to", "data", "from", "value", "gas", "gasPrice", "position", "boolean", "hex",
     "chainid", "apikey", "guid", "sourceCode", "contractname", "compilerversion", "codeformat",
-    "constructorArguements", "optimizationUsed", "runs", "evmversion", "licenseType",
+    "fromto_opr", "index", "blockno", "startdate", "enddate", "blocktype", "constructorArguements",
+    "optimizationUsed", "runs", "evmversion", "licenseType",
 )  # fmt: skip
 
 
@@ -86,7 +87,7 @@ def test_other_methods(client: FlaskClient, method: str) -> None:
         ({"module": "account"}, "Error! Missing Or invalid Action name"),
         ({"module": "block", "action": "chainsize"},
          "Error! Missing Or invalid Action name"),
-        ({"module": "stats", "action": "chainsize"}, "Error! Missing Or invalid Action name"),
+        ({"module": "stats", "action": "supply"}, "Error! Missing Or invalid Action name"),
         ({"module": "account", "action": "balance"}, "Error! Invalid address format"),
         ({"module": "account", "action": "txlist", "address": "0x12"},
          "Error! Invalid address format"),

@@ -133,7 +133,7 @@ def test_fields_are_those_selected(explorer: Explorer, stored: str) -> None:
     assert (compilation["language"], compilation["compiler"]) == ("Solidity", "solc")
     code = explorer.anvil.call("eth_getCode", stored, "latest")
     assert everything["runtimeBytecode"]["onchainBytecode"] == code
-    assert everything["creationBytecode"]["onchainBytecode"] is None
+    assert everything["creationBytecode"]["onchainBytecode"] == f"0x{output.creation}"
     contract = everything["stdJsonOutput"]["contracts"][PATH]["Stored"]
     assert contract["metadata"] == output.metadata
     assert everything["proxyResolution"] == {
@@ -303,7 +303,8 @@ contract Linked { function g(uint a) external pure returns (uint) { return Lib.f
         (f"/v2/verify/{uuid.UUID(int=0)}", 404, "job_not_found"),
         ("/v2/verify/%00", 404, "job_not_found"),
         ("/v2/contract/1", 404, "route_not_found"),
-        ("/v2/contracts/1", 404, "route_not_found"),
+        ("/v2/contracts", 404, "route_not_found"),
+        ("/v2/contracts/1", 404, "unsupported_chain"),
         ("/server", 404, "route_not_found"),
         ("/server/v2/anything", 404, "route_not_found"),
         (f"/v2/verify/{CHAIN}/{CHECKSUMMED}", 405, "method_not_allowed"),

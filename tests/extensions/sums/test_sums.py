@@ -105,6 +105,7 @@ def of_tokens(truth: Truth, rows: list[Record], own: str | None) -> list[Record]
             "tokenType": types[token],
             "tokenSymbol": group[0]["tokenSymbol"],
             "tokenDecimals": group[0]["tokenDecimals"],
+            "unproven": ["tokenType", "tokenSymbol", "tokenDecimals"],
             "count": len(group),
             "value": total(group),
             **{name: own and total([row for row in group if row[party] == own])

@@ -32,7 +32,8 @@ WITH page AS MATERIALIZED (
 )
 SELECT index_version(),
     json_list(string_agg(format(
-        '{"address":"%%s","balance":"%%s","balanceBlock":%%s,"txCount":%%s,"isContract":%%s}',
+        '{"address":"%%s","balance":"%%s","balanceBlock":%%s,"txCount":%%s,"isContract":%%s,'
+        '"unproven":["balance","isContract"]}',
         hex(page.address), page.balance, page.balance_block,
         page.transaction_count,
         EXISTS (SELECT 1 FROM contracts c WHERE c.address = page.address)::text), ','

@@ -10,7 +10,8 @@ RETURN format(
     '{"type":"%s","direction":"%s","counterparty":%s,"amount":"%s","amountDecimal":"%s",'
     '"symbol":%s,"decimals":%s,"tokenAddress":%s,"tokenType":%s,"tokenId":%s,"transactionHash":%s,'
     '"methodId":%s,"blockNumber":%s,"timestamp":"%s","transactionIndex":%s,"logIndex":%s,'
-    '"batchIndex":%s,"transferIndex":%s,"withdrawalIndex":%s,"proven":%s}',
+    '"batchIndex":%s,"transferIndex":%s,"withdrawalIndex":%s,"proven":%s,'
+    '"unproven":%s}',
     type, direction, json_hex(counterparty), amount,
     trim_scale(amount * ('1e-' || decimals)::numeric), json_text(symbol), decimals,
     json_hex(token_address), json_text(token_type), coalesce('"' || token_id || '"', 'null'),
@@ -20,4 +21,5 @@ RETURN format(
     CASE WHEN type = 'token_transfer' THEN coalesce(batch_index, 0)::text ELSE 'null' END,
     CASE WHEN type = 'internal_transfer' THEN place::text ELSE 'null' END,
     CASE WHEN type = 'withdrawal' THEN place::text ELSE 'null' END,
-    coalesce(proven::text, 'null'));
+    coalesce(proven::text, 'null'), CASE WHEN token_address IS NULL THEN '[]'
+        ELSE '["amountDecimal","symbol","decimals","tokenType"]' END);

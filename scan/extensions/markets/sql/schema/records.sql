@@ -6,7 +6,8 @@ RETURNS text LANGUAGE sql STABLE
 RETURN format(
     '{"address":"%s","dex":%s,"token0":"%s","token0Symbol":%s,"token0Decimals":%s,"token1":"%s",'
     '"token1Symbol":%s,"token1Decimals":%s,"tradeCount":%s,"lastTradeHash":%s,"lastTradeAt":%s,'
-    '"volume0":"%s","volume1":"%s"}',
+    '"volume0":"%s","volume1":"%s","unproven":["dex","token0","token0Symbol","token0Decimals","token1",'
+    '"token1Symbol","token1Decimals"]}',
     hex(p.address), json_text(dex), hex(p.token0), json_text(token0.symbol),
     coalesce(token0.decimals::text, 'null'), hex(p.token1), json_text(token1.symbol),
     coalesce(token1.decimals::text, 'null'), p.trade_count,

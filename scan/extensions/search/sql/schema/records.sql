@@ -6,7 +6,8 @@ CREATE OR REPLACE FUNCTION search_record(
 RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"type":"%s","value":"%s","name":%s,"symbol":%s,"match":"%s","holderCount":%s,"firstSeen":%s,'
-    '"verified":%s,"largerNamesake":%s}',
+    '"verified":%s,"largerNamesake":%s,"unproven":%s}',
     type, value, json_text(name), json_text(symbol), match, coalesce(holders::text, 'null'),
     coalesce('"' || iso(seen_at) || '"', 'null'), coalesce(is_verified::text, 'null'),
-    json_hex(namesake))::json;
+    json_hex(namesake),
+    CASE WHEN type IN ('token', 'item') THEN '["name","symbol"]' ELSE '[]' END)::json;

@@ -1,0 +1,101 @@
+"""What contracts and the node say is named in each record that shows it, on every path.
+
+check_said() of openapi_document.py looks at the answers of all tests; here every path is asked, so
+that no record is left out.
+"""
+
+from collections.abc import Iterator, Mapping
+from itertools import product
+from typing import Any
+
+from app import create_app
+from scan.api.openapi.schemas import COLUMN_OF_FIELD, PROVEN_FIELDS, SAID_BY_NODE
+from scan.ethereum.column_types import SAID
+from scan.indexer.value_kinds import stored_values
+from tests.conftest import Played
+from tests.support.indexing import Indexing
+from tests.support.openapi_document import DOCUMENT, OPERATIONS, check_said, whole
+
+WITHOUT_RECORDS = ("/api/v1/stream", "/api/v1/openapi.json")
+SCHEMAS: Mapping[str, Any] = DOCUMENT["components"]["schemas"]
+# Records that no path shows of the scenario's chain.
+TESTED_ELSEWHERE = {
+    "Contract": "it needs a compiler: tests/verification/test_verify.py",
+    **dict.fromkeys(("TokenTransferEvent", "DexTradeEvent"), "tests/webhooks/test_event_types.py"),
+}
+
+
+def objects(schema: Any) -> Iterator[Mapping[str, Any]]:
+    """The properties of a record, and of each object that stands in it."""
+    if isinstance(schema, dict):
+        if isinstance(schema.get("properties"), dict):
+            yield schema["properties"]
+        schema = [*schema.values()]
+    for below in schema if isinstance(schema, list) else ():
+        yield from objects(below)
+
+
+def said_in(properties: Mapping[str, Any]) -> set[str]:
+    return {n for n, s in properties.items() if f"{SAID_BY_NODE}." in s.get("description", "")}
+
+
+def records(value: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(value, dict):
+        yield value
+        value = [*value.values()]
+    for below in value if isinstance(value, list) else ():
+        yield from records(below)
+
+
+def paths(scenario: Played) -> Iterator[str]:
+    """Each path for some of each that it may be about."""
+    truth, forge = scenario.truth, scenario.stage.contracts["forge"].address.lower()
+    trade = truth.dex_trades[0]
+    item = next(t for t in truth.token_transfers if t["tokenAddress"] == forge)
+    addresses = [*scenario.stage.people[:3], forge, trade["pairAddress"], trade["tokenIn"]]
+    values = {
+        "address": addresses,
+        "transaction_hash": [trade["transactionHash"]],
+        "block": [str(trade["blockNumber"])],
+        "token_id": [item["tokenId"]],
+    }
+    for method, path, _ in OPERATIONS:
+        names = [name for name in values if f"{{{name}}}" in path]
+        if method == "get" and path.count("{") == len(names) and path not in WITHOUT_RECORDS:
+            for chosen in product(*(values[name] for name in names)):
+                yield path.format_map(dict(zip(names, chosen, strict=True)))
+    yield f"/api/v1/addresses?include=token&addresses={','.join(addresses)}"
+    yield "/api/v1/search?q=Mer"
+    yield f"/api/v1/addresses/{addresses[1]}/balances?token={trade['tokenIn']}"
+
+
+def test_each_record_names_what_is_said_on_every_path(
+    own_index: Indexing, scenario: Played
+) -> None:
+    said = {
+        name: properties
+        for name, schema in SCHEMAS.items()
+        for properties in objects(schema)
+        if said_in(properties)
+    }
+    seen, client = set(), create_app(own_index.settings).test_client()
+    for path in paths(scenario):
+        answer = client.get(path)
+        for record in records(answer.json if answer.is_json else None):
+            for name, properties in said.items():
+                fields = whole(SCHEMAS[name], record)["properties"].keys()
+                if said_in(properties) <= record.keys() <= fields:
+                    check_said(properties, record, path)
+                    seen.add(name)
+    assert said.keys() - seen == TESTED_ELSEWHERE.keys()
+
+
+def test_each_field_that_shows_a_column_that_is_said_says_so() -> None:
+    """In any record, nested ones included; and its record names fields that nothing proves."""
+    kinds = stored_values()
+    said = {f for f, (table, column) in COLUMN_OF_FIELD.items() if kinds[table][column] is SAID}
+    for name, schema in SCHEMAS.items():
+        for properties in objects(schema) if not name.endswith("Query") else ():  # it is sent
+            shown = {f for f in said & properties.keys() if (name, f) not in PROVEN_FIELDS}
+            assert shown <= said_in(properties), (name, shown - said_in(properties))
+            assert not said_in(properties) or {"unproven", "proven"} & properties.keys(), name

@@ -1,0 +1,225 @@
+"""Etherscan's documented actions: all are answered, or say why not; those that few clients use."""
+
+from collections import Counter
+from decimal import Decimal
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from scan.extensions.etherscan.actions import PUBLISHED
+from scan.extensions.etherscan.not_offered import NOT_OFFERED
+from tests.conftest import Played
+from tests.extensions.etherscan.conftest import Asking
+from tests.support import actions_document
+from tests.support.actions_document import DOCUMENTED
+from tests.support.database import execute
+from tests.support.etherscan_truth import EtherscanTruth
+from tests.support.indexing import Indexing
+from tests.support.scenario import STRANGERS
+
+TOKEN_INFO = {
+    *("contractAddress", "tokenName", "symbol", "divisor", "tokenType", "totalSupply"),
+    *("blueCheckmark", "description", "website", "email", "blog", "reddit", "slack", "facebook"),
+    *("twitter", "bitcointalk", "github", "telegram", "wechat", "linkedin", "discord"),
+    *("whitepaper", "tokenPriceUSD", "image"),
+}
+COUNTS = {"erc20TxsCount": "BEP20", "erc721TxsCount": "BEP721", "erc1155TxsCount": "BEP1155"}
+
+
+@pytest.mark.check
+def test_each_documented_action_is_answered_or_has_its_reason() -> None:
+    documented = {(module, n.lower()) for module, names in DOCUMENTED.items() for n in names}
+    answered = {(module, n.lower()) for module, names in PUBLISHED.items() for n in names}
+    assert documented <= answered | NOT_OFFERED.keys()
+    assert not answered & NOT_OFFERED.keys()
+
+
+@pytest.mark.check
+def test_the_guide_lists_the_actions_as_they_are() -> None:
+    listed = actions_document.DOCUMENT.read_text(encoding="utf-8")
+    assert listed == actions_document.whole(), "run python -m tests.support.actions_document"
+
+
+@pytest.mark.parametrize("named", NOT_OFFERED, ids=" ".join)
+def test_an_action_that_is_not_answered_says_why(ask: Asking, named: tuple[str, str]) -> None:
+    assert ask(*named) == {
+        "status": "0",
+        "message": "NOTOK",
+        "result": f"Error! {named[1]} is not offered: {NOT_OFFERED[named]}",
+    }
+
+
+def test_tokeninfo_has_all_keys(ask: Asking, etherscan_truth: EtherscanTruth) -> None:
+    for token in etherscan_truth.truth.tokens:
+        [info] = ask.result("token", "tokeninfo", contractaddress=token["address"])
+        assert info.keys() == TOKEN_INFO
+        assert all(isinstance(value, str) for value in info.values())
+        assert info["description"] == info["tokenPriceUSD"] == ""
+
+
+def test_top_holders_are_the_largest(
+    ask: Asking, scenario: Played, etherscan_truth: EtherscanTruth
+) -> None:
+    types = Counter[str]()
+    for token in etherscan_truth.truth.tokens:
+        holders = etherscan_truth.truth.holders.get(token["address"], {})
+        asked = {"contractaddress": token["address"], "offset": 7}
+        rows = ask.rows("token", "topholders", **asked)
+        unit = 10 ** (token["decimals"] or 0)
+        quantities = [Fraction(row["TokenHolderQuantity"]) * unit for row in rows]
+        assert quantities == sorted(holders.values(), reverse=True)[:7]
+        for row in rows:
+            code = scenario.anvil.call("eth_getCode", row["TokenHolderAddress"], "latest")
+            is_account = code == "0x" or code.startswith("0xef0100")  # which may delegate
+            assert row["TokenHolderAddressType"] == ("E" if is_account else "C")
+        types += Counter(row["TokenHolderAddressType"] for row in rows)
+    assert types["C"] and types["E"]
+    assert ask("token", "topholders", **asked | {"offset": 1001})["result"] is None
+
+
+def test_an_inventory_has_the_items_of_one_token(ask: Asking, scenario: Played) -> None:
+    keepers = scenario.stage.contracts["keepers"]
+    owned: dict[str, set[str]] = {}
+    for transfer in reversed(scenario.truth.token_transfers):
+        if transfer["tokenAddress"] == keepers.address.lower():
+            for ids in owned.values():
+                ids.discard(transfer["tokenId"])
+            owned.setdefault(transfer["toAddress"], set()).add(transfer["tokenId"])
+    owners = {owner: ids for owner, ids in owned.items() if ids and int(owner, 16)}
+    assert len(owners) > 1
+    for owner, ids in owners.items():
+        asked = {"address": owner, "contractaddress": keepers.address}
+        rows = ask.result("account", "addresstokennftinventory", **asked)
+        assert {row["TokenId"] for row in rows} == ids
+        assert {row["TokenAddress"] for row in rows} == {keepers.address.lower()}
+        paged = ask.rows("account", "addresstokennftinventory", **asked, page=2, offset=1)
+        assert paged == rows[1:2]
+        other = asked | {"contractaddress": scenario.stage.contracts["forge"].address}
+        assert ask.rows("account", "addresstokennftinventory", **other) == []
+
+
+def test_an_inventory_of_too_many_items_is_refused(
+    ask: Asking, scenario: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("scan.extensions.etherscan.account.MOST_OWNED", 0)
+    keepers = scenario.stage.contracts["keepers"].address
+    asked = {"address": scenario.stage.people[1], "contractaddress": keepers}
+    body = ask("account", "addresstokennftinventory", **asked)
+    assert body["status"] == "0" and "owns more than" in body["result"]
+
+
+def first_transfer(truth: Any, address: str) -> tuple[str, str, str] | None:
+    """Transaction, sender and value of the first coin that an address got from another."""
+    places = {t["hash"]: (t["blockNumber"], t["transactionIndex"]) for t in truth.transactions}
+    transfers = [
+        (*places[t["hash"]], 0, t["hash"], t["fromAddress"], t["value"])
+        for t in truth.transactions
+        if t["status"]
+        and (t["toAddress"] or t["contractAddress"]) == address
+        and t["fromAddress"] != address
+    ]
+    transfers += [
+        (*places[i["transactionHash"]], n, i["transactionHash"], i["fromAddress"], i["value"])
+        for n, i in enumerate(reversed(truth.internal_transfers), 1)
+        if i["toAddress"] == address and i["fromAddress"] != address
+    ]
+    received = sorted(transfer for transfer in transfers if transfer[-1] != "0")
+    return received[0][3:] if received else None
+
+
+def test_an_address_is_funded_by_the_first_who_sent_coin(ask: Asking, scenario: Played) -> None:
+    truth = scenario.truth
+    of_internal = {i["transactionHash"] for i in truth.internal_transfers}
+    hashes = set()
+    for address in truth.addresses:
+        body, expected = ask("account", "fundedby", address=address), first_transfer(truth, address)
+        if expected is None:
+            assert body == {"status": "0", "message": "No data found", "result": None}
+            continue
+        found = body["result"]
+        assert (found["fundingTxn"], found["fundingAddress"], found["value"]) == expected
+        [block] = [b for b in truth.blocks if b["number"] == found["block"]]
+        assert ask.result("block", "getblocknobytime", timestamp=found["timeStamp"])
+        assert block["number"] > 0
+        hashes.add(found["fundingTxn"])
+    assert hashes & of_internal and hashes - of_internal
+
+
+def test_funding_is_not_known_without_the_traces_before(own_index: Indexing) -> None:
+    url = own_index.settings.database_url
+    ask = Asking(create_app(own_index.settings).test_client())
+    execute(url, "UPDATE blocks SET untraced_before = 1 WHERE number > 5")
+    body = ask("account", "fundedby", address=STRANGERS[2])
+    assert body["status"] == "0" and "traces" in body["result"]
+
+
+def test_funding_is_not_known_where_the_index_begins_late(
+    database_url: str, scenario: Played
+) -> None:
+    head = scenario.anvil.head()
+    late = Indexing(database_url, scenario.anvil.url, start_block=head - 3).run_until(head)
+    ask = Asking(create_app(late.settings).test_client())
+    body = ask("account", "fundedby", address=scenario.stage.people[1])
+    assert body["result"].endswith(f"transactions before block {head - 3} are not indexed")
+
+
+def test_rows_of_a_block_are_counted_by_list(ask: Asking, scenario: Played) -> None:
+    truth = scenario.truth
+    transfers = Counter((t["blockNumber"], t["tokenType"]) for t in truth.token_transfers)
+    internal = Counter(i["blockNumber"] for i in truth.internal_transfers)
+    for block in truth.blocks:
+        number = block["number"]
+        assert ask.result("block", "getblocktxnscount", blockno=number) == {
+            "block": number,
+            "txsCount": block["txCount"],
+            "internalTxsCount": internal[number],
+            **{name: transfers[number, kind] for name, kind in COUNTS.items()},
+        }
+    body = ask("block", "getblocktxnscount", blockno=truth.head + 1)
+    assert body["result"] == "Block does not exist"
+
+
+def test_block_times_are_means_of_days(
+    ask: Asking, client: FlaskClient, etherscan_truth: EtherscanTruth
+) -> None:
+    times = [int(block["timestamp"], 16) for block in etherscan_truth.blocks]
+    spans: dict[int, list[int]] = {}
+    for before, time_s in pairwise(times[1:]):  # genesis may have any time
+        spans.setdefault(time_s - time_s % 86_400, []).append(time_s - before)
+    days = client.get("/api/v1/stats/daily").json["days"]
+    dates = {"startdate": days[0]["date"], "enddate": days[-1]["date"]}
+    rows = ask.result("stats", "dailyavgblocktime", **dates)
+    expected = {
+        str(day): f"{Decimal(sum(gaps)) / len(gaps):.2f}" for day, gaps in sorted(spans.items())
+    }
+    assert {row["unixTimeStamp"]: row["blockTime_sec"] for row in rows} == expected
+    assert ask.result("stats", "dailyavgblocktime", **dates, sort="desc") == rows[::-1]
+
+
+@pytest.mark.parametrize("action", ["txlist", "txlistinternal", "tokentx"])
+def test_lists_by_sender_and_recipient(ask: Asking, scenario: Played, action: str) -> None:
+    inner, transfer = (
+        next(t for t in of if t["fromAddress"] != t["toAddress"])
+        for of in (scenario.truth.internal_transfers, scenario.truth.token_transfers)
+    )
+    of = {"txlist": scenario.truth.transactions[0], "txlistinternal": inner, "tokentx": transfer}
+    sender, recipient = of[action]["fromAddress"], of[action]["toAddress"]
+    everything = ask.result("account", action, address=sender)
+    sent = ask.result("account", action, **{"from": sender})
+    assert sent == [row for row in everything if row["from"] == sender]
+    both = ask.result("account", action, **{"from": sender, "to": recipient})
+    assert both == [row for row in sent if row["to"] == recipient]
+    assert 0 < len(both) <= len(sent) < len(everything)
+    refused = ask("account", action, **{"from": sender, "to": recipient}, fromto_opr="or")
+    assert "fromto_opr" in refused["result"]
+
+
+def test_uncles_are_no_blocks(ask: Asking, scenario: Played) -> None:
+    miner = scenario.truth.blocks[0]["miner"]
+    assert ask.result("account", "getminedblocks", address=miner, blocktype="blocks")
+    refused = ask("account", "getminedblocks", address=miner, blocktype="uncles")
+    assert refused["status"] == "0" and "blocktype" in refused["result"]
