@@ -17,8 +17,8 @@ SAME, NOT_ANSWERED = "as at Blockscout", "not answered: "
 
 def whole() -> str:
     head, _, rest = DOCUMENT.read_text(encoding="utf-8").partition(BEGIN)
-    rows = "".join(f"| {paths} | {remark} |\n" for remark, paths in _rows())
-    table = f"| Path | Answer |\n|---|---|\n{rows}"
+    rows = "".join(f"|{paths}|{remark}|\n" for remark, paths in _rows())
+    table = f"|Path|Answer|\n|---|---|\n{rows}"
     return f"{head}{BEGIN}\n\n{table}\n{END}{rest.partition(END)[2]}"
 
 
@@ -32,7 +32,15 @@ def _rows() -> Iterable[tuple[str, str]]:
     for path, reason in refused_paths().items():
         by_remark[f"{NOT_ANSWERED}{reason}"].append(path)
     for remark, paths in by_remark.items():
-        yield remark, ", ".join(re.sub(r"<(\w+)>", r"{\1}", path) for path in paths)
+        named = paths if not remark.startswith(NOT_ANSWERED) else [*_families(paths)]
+        yield remark, ", ".join(re.sub(r"<(\w+)>", r"{\1}", path) for path in named)
+
+
+def _families(paths: list[str]) -> Iterable[str]:
+    """Yield the paths that are below no other of them, marked where others are below."""
+    for path in paths:
+        if not any(path.startswith(f"{other}/") for other in paths):
+            yield f"{path}{'/…' if any(p.startswith(f'{path}/') for p in paths) else ''}"
 
 
 if __name__ == "__main__":

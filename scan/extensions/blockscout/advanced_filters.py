@@ -1,7 +1,5 @@
 """Transactions, token transfers and internal transactions in one list, by many filters at once."""
 
-import csv
-import io
 from collections.abc import Sequence
 
 from flask import current_app
@@ -29,6 +27,7 @@ from scan.extensions.blockscout.lists import list_response, row_count
 from scan.extensions.blockscout.objects import STANDARDS, Object, timestamp
 from scan.extensions.blockscout.routing import routes, text
 from scan.extensions.blockscout.token_objects import TokenObjects, token_object, transfer_total
+from scan.extensions.exports import csv_format
 from scan.extensions.transaction_details.method_names import add_methods
 from scan.hex import data, to_hex
 from scan.http.requests import reader
@@ -63,12 +62,10 @@ def list_activities() -> Response:
 @blueprint.path("/advanced-filters/csv")
 def export_activities() -> Response:
     activities, _ = read_activities(_filter(), MOST_IN_FILE)
-    file = io.StringIO()
-    writer = csv.writer(file)
-    writer.writerow(COLUMNS)
-    for activity, item in zip(activities, activity_objects(activities), strict=True):
-        writer.writerow(_csv_row(activity, item))
-    return current_app.response_class(file.getvalue(), mimetype="text/csv")
+    items = activity_objects(activities)
+    rows = [_csv_row(*pair) for pair in zip(activities, items, strict=True)]
+    file = csv_format.lines([COLUMNS, *rows])
+    return current_app.response_class(file, mimetype="text/csv")
 
 
 @blueprint.path("/advanced-filters/methods")
@@ -170,13 +167,14 @@ def _type(kinds: Sequence[str]) -> str:
     return next((kind for kind in (CREATION, INTERACTION) if kind in kinds), COIN_TRANSFER)
 
 
-def _csv_row(activity: Activity, item: Object) -> list[object]:
+def _csv_row(activity: Activity, item: Object) -> list[csv_format.Cell]:
     total, token = item["total"] or {}, item["token"] or {}
     addresses = (item[name] and item[name]["hash"] for name in ("from", "to", "created_contract"))
     method = None if activity.rank == INTERNAL else activity.context["methodId"]
     moved = (total.get(name) for name in ("value", "token_id"))
+    symbol = csv_format.text(token.get("symbol") or "")
     return [
         *(item["hash"], item["type"], method, item["timestamp"], *addresses, item["value"]),
-        *(token.get("address_hash"), total.get("decimals"), token.get("symbol"), *moved),
+        *(token.get("address_hash"), total.get("decimals"), symbol, *moved),
         *(item["block_number"], item["fee"], None, None, None),
     ]

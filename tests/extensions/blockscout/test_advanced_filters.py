@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from scan.extensions.blockscout import activity_pages
+from scan.extensions.blockscout.token_objects import TokenObjects
 from tests.extensions.blockscout.test_responses import Asking, most
 from tests.support.truth import Truth
 
@@ -165,6 +166,17 @@ def test_the_file_has_the_rows_of_the_list(ask: Asking, truth: Truth) -> None:
     items = ask.rows(PATH, **query)
     assert [(r["TxHash"], r["Type"]) for r in rows] == [(i["hash"], i["type"]) for i in items] != []
     assert {row["FromAddress"].lower() for row in rows} == {busy}
+
+
+def test_no_cell_of_the_file_is_a_formula(
+    ask: Asking, truth: Truth, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    token = truth.token_transfers[0]["tokenAddress"]
+    formula = "=HYPERLINK(1)"
+    monkeypatch.setattr(TokenObjects, "of", lambda *_: {"symbol": formula, "type": "ERC-20"})
+    query = {"token_contract_address_hashes_to_include": token, "items_count": ""}
+    file = ask.client.get(f"/api/v2{PATH}/csv", query_string=query).text
+    assert {row["TokenSymbol"] for row in csv.DictReader(io.StringIO(file))} == {f"'{formula}"}
 
 
 def test_methods_are_those_that_are_known_here(ask: Asking) -> None:
