@@ -13,6 +13,7 @@ from scan.extensions.etherscan import (
     days,
     funding,
     logs,
+    nametags,
     proxy,
     tokens,
     transaction_info,
@@ -89,9 +90,15 @@ MODULES: Mapping[str, Mapping[str, Action]] = {
         "dailygasused": partial(days.days_as, "day_of_gas"),
         "dailyblkcount": partial(days.days_as, "day_of_blocks"),
         "dailyavgblocktime": days.block_times,
+        "dailyavgblocksize": partial(days.blocks_as, "day_of_sizes", "size"),
+        "dailyavggaslimit": partial(days.blocks_as, "day_of_gas_limits", "gasLimit"),
+        "dailynetutilization": partial(days.blocks_as, "day_of_utilization", "utilization"),
+        "dailyblockrewards": partial(days.blocks_as, "day_of_rewards", "rewards"),
+        "dailyuncleblkcount": partial(days.blocks_as, "day_of_uncles", "uncleRewards"),
         "totalfees": chain.fees_of_day,
     },
     "logs": {"getlogs": logs.get_logs},
+    "nametag": {"getaddresstag": nametags.address_tags},
     "proxy": {name.lower(): proxy.method(name) for name in proxy.METHODS},
 }
 

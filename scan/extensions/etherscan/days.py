@@ -12,6 +12,9 @@ from scan.extensions.etherscan.parameters import Parameters
 from scan.extensions.etherscan.replies import Failure, Reply, rows_reply
 from scan.http.requests import reader
 
+MOST_BLOCKS = 100_000  # which are read in 0.1 s
+TOO_MANY_BLOCKS = f"Error! The days have more than {MOST_BLOCKS} blocks: request fewer days"
+NOT_OF_ALL = "It is not known of all blocks of these days."
 WRONG_DATES = (
     f"Error! startdate and enddate must be in their order and at most {daily_stats.MAX_DAYS} days"
 )
@@ -27,6 +30,23 @@ def block_times(parameters: Parameters) -> Reply:
     first, last = _dates(parameters)
     (days,) = reader().row("queries/daily_block_times_list", date_from=first, date_to=last)
     return _days("day_of_block_times", parameters, days)
+
+
+def blocks_as(object_name: str, field: str, parameters: Parameters) -> Reply:
+    """Return what the blocks of each day have together as objects, which show `field`."""
+    first, last = _dates(parameters)
+    (days,) = reader().row(
+        "queries/daily_blocks_list",
+        is_unbounded=True,
+        date_from=first,
+        date_to=last,
+        most=MOST_BLOCKS,
+    )
+    if days is None:
+        raise Failure(TOO_MANY_BLOCKS)
+    if any(day[field] is None for day in orjson.loads(days)):
+        raise Failure(f"Error! {reader().not_indexed(NOT_OF_ALL).message}")
+    return _days(object_name, parameters, days)
 
 
 def _dates(parameters: Parameters) -> tuple[date, date]:

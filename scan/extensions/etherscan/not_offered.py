@@ -10,14 +10,7 @@ _ACTIONS: Mapping[str, tuple[str, ...]] = {
         "stats coinsupply",
     ),
     "prices of the past are not known": ("stats ethdailyprice", "stats ethdailymarketcap"),
-    "the index has no daily sums of it; /api/v1/stats/daily has what it sums": (
-        "stats dailyavgblocksize",
-        "stats dailyavggaslimit",
-        "stats dailyavggasprice",
-        "stats dailynetutilization",
-        "stats dailyblockrewards",
-        "stats dailyuncleblkcount",
-    ),
+    "the largest and smallest prices of gas are not kept by day": ("stats dailyavggasprice",),
     "difficulty is not indexed": ("stats dailyavghashrate", "stats dailyavgnetdifficulty"),
     "the nodes of the network are not counted, nor measured": (
         "stats nodecount",
@@ -28,8 +21,7 @@ _ACTIONS: Mapping[str, tuple[str, ...]] = {
         "gastracker gasestimate",
     ),
     "ENS is not resolved": ("ens forwardresolve", "stats dailyensregister"),
-    "labels are in the objects of /api/v1": (
-        "nametag getaddresstag",
+    "`scan labels export` writes them": (
         "nametag getlabelmasterlist",
         "nametag exportaddresstags",
     ),

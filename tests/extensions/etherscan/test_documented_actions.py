@@ -1,6 +1,7 @@
 """Etherscan's documented actions: all are answered, or say why not; those that few clients use."""
 
 from collections import Counter
+from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
@@ -59,6 +60,18 @@ def test_tokeninfo_has_all_keys(ask: Asking, etherscan_truth: EtherscanTruth) ->
         assert info.keys() == TOKEN_INFO
         assert all(isinstance(value, str) for value in info.values())
         assert info["description"] == info["tokenPriceUSD"] == ""
+
+
+def test_name_tags_are_the_labels(own_index: Indexing) -> None:
+    url, labelled = own_index.settings.database_url, STRANGERS[3]
+    execute(url, "INSERT INTO labels VALUES (%s, 'Treasury')", bytes.fromhex(labelled[2:]))
+    ask = Asking(create_app(own_index.settings).test_client())
+    asked = ",".join((STRANGERS[4], labelled.upper().replace("X", "x"), labelled))
+    [row] = ask.result("nametag", "getaddresstag", address=asked)
+    assert (row["address"], row["nametag"], row["labels"]) == (labelled.lower(), "Treasury", [])
+    assert ask("nametag", "getaddresstag", address=STRANGERS[4])["result"] == []
+    many = ",".join([labelled] * 101)
+    assert "Maximum" in ask("nametag", "getaddresstag", address=many)["result"]
 
 
 def test_top_holders_are_the_largest(
@@ -198,6 +211,55 @@ def test_block_times_are_means_of_days(
     }
     assert {row["unixTimeStamp"]: row["blockTime_sec"] for row in rows} == expected
     assert ask.result("stats", "dailyavgblocktime", **dates, sort="desc") == rows[::-1]
+
+
+def test_blocks_of_a_day_are_taken_together(
+    ask: Asking, etherscan_truth: EtherscanTruth, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blocks: dict[int, list[Any]] = {}
+    for block in etherscan_truth.blocks:
+        time_s = int(block["timestamp"], 16)
+        blocks.setdefault(time_s - time_s % 86_400, []).append(block)
+    days = sorted(blocks)
+    dates = {name: date_of(days[-1]) for name in ("startdate", "enddate")}
+    sums = {
+        name: sum(int(block[name], 16) for block in blocks[days[-1]])
+        for name in ("gasLimit", "gasUsed")
+    }
+    sizes = {block["hash"]: block["size"] for block in etherscan_truth.truth.blocks}
+    sums["size"] = sum(sizes[block["hash"]] for block in blocks[days[-1]])
+    count, shown = len(blocks[days[-1]]), {"UTCDate": dates["enddate"]}
+    for action, values in {
+        "dailyavgblocksize": {"blockSize_bytes": round(Decimal(sums["size"]) / count)},
+        "dailyavggaslimit": {"gasLimit": str(round(Decimal(sums["gasLimit"]) / count))},
+        "dailynetutilization": {
+            "networkUtilization": f"{Decimal(sums['gasUsed']) / sums['gasLimit']:.4f}"
+        },
+        "dailyblockrewards": {"blockRewards_Eth": "0"},  # proof of work alone has some
+        "dailyuncleblkcount": {"uncleBlockCount": 0, "uncleBlockRewards_Eth": "0"},
+    }.items():
+        rows = ask.result("stats", action, **dates)
+        assert rows == [{**shown, "unixTimeStamp": str(days[-1]), **values}], action
+    monkeypatch.setattr("scan.extensions.etherscan.days.MOST_BLOCKS", count - 1)
+    refused = ask("stats", "dailyavgblocksize", **dates, sort="asc")
+    assert refused["result"].endswith("request fewer days")
+
+
+def test_block_sizes_that_are_not_known_are_no_mean(own_index: Indexing) -> None:
+    url = own_index.settings.database_url
+    ask = Asking(create_app(own_index.settings).test_client())
+    [(day,)] = execute(url, "SELECT max(day)::text FROM daily_stats")
+    dates = {"startdate": str(day), "enddate": str(day)}
+    assert ask.result("stats", "dailyavgblocksize", **dates)
+    execute(url, "UPDATE blocks SET size = NULL WHERE number = (SELECT max(number) FROM blocks)")
+    ask = Asking(create_app(own_index.settings).test_client())
+    refused = ask("stats", "dailyavgblocksize", **dates)
+    assert refused["result"] == "Error! It is not known of all blocks of these days."
+    assert ask.result("stats", "dailyavggaslimit", **dates)
+
+
+def date_of(time_s: int) -> str:
+    return datetime.fromtimestamp(time_s, UTC).date().isoformat()
 
 
 @pytest.mark.parametrize("action", ["txlist", "txlistinternal", "tokentx"])

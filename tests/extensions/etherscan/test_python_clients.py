@@ -36,13 +36,14 @@ UNANSWERED: dict[str, dict[str, str]] = {
         "stats.eth_price": NO_PRICE,
         **dict.fromkeys(
             (
-                *("block.daily_average_block_size", "block.daily_block_rewards"),
-                *("block.daily_uncle_block_count", "stats.daily_average_network_difficulty"),
-                *("stats.daily_average_network_hash_rate", "stats.daily_network_utilization"),
+                *(
+                    "stats.daily_average_network_difficulty",
+                    "stats.daily_average_network_hash_rate",
+                ),
                 *("stats.eth_supply", "stats.eth2_supply", "stats.eth_nodes_size"),
                 *("stats.ether_historical_price", "stats.ether_historical_daily_market_cap"),
                 "stats.total_nodes_count",
-                *("gas_tracker.daily_average_gas_limit", "gas_tracker.daily_average_gas_price"),
+                "gas_tracker.daily_average_gas_price",
                 "gas_tracker.estimation_of_confirmation_time",
             ),
             NOT_OFFERED,

@@ -14,6 +14,7 @@ from flask.testing import FlaskClient
 from app import create_app
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
+from scan.ethereum.units import in_units
 from scan.indexer.block_source import BlockSource
 from tests.extensions.bulk.backfilling import backfill, follow
 from tests.support import auditing
@@ -96,6 +97,24 @@ def test_what_failed_is_known_by_traces(mined):
         assert (record["status"], record["contractAddress"]) == (False, None)
     totals = execute(mined.url, "SELECT count(*), count(*) FILTER (WHERE status) FROM transactions")
     assert totals == [(4 * (BLOCKS - 1), 2 * (BLOCKS - 1))]
+
+
+def test_a_day_has_the_rewards_and_uncles_of_its_blocks(mined):
+    """In Etherscan's form; the genesis block may be of another day."""
+    [(day,)] = execute(mined.url, "SELECT max(day)::text FROM daily_stats")
+    asked = {"module": "stats", "startdate": day, "enddate": day}
+    amounts = {False: 0, True: 0}
+    for _, address, amount in mined.chain.rewards:
+        amounts[address in UNCLE_MINERS] += amount
+    for action, values in {
+        "dailyblockrewards": {"blockRewards_Eth": in_units(sum(amounts.values()))},
+        "dailyuncleblkcount": {
+            "uncleBlockCount": sum(map(len, UNCLES.values())),
+            "uncleBlockRewards_Eth": in_units(amounts[True]),
+        },
+    }.items():
+        [row] = mined.client.get("/api", query_string={**asked, "action": action}).json["result"]
+        assert {name: row[name] for name in values} == values
 
 
 def test_a_block_lists_its_uncles_and_rewards(mined):
