@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any
 
 from app import create_app
-from scan.api.openapi.schemas import COLUMN_OF_FIELD, PROVEN_FIELDS, SAID_BY_NODE
+from scan.api.openapi.schemas import COLUMN_OF_FIELD, OF_A_TOKEN, PROVEN_FIELDS, SAID_BY_NODE
 from scan.ethereum.column_types import SAID
 from scan.indexer.value_kinds import stored_values
 from tests.conftest import Played
@@ -36,7 +36,8 @@ def objects(schema: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def said_in(properties: Mapping[str, Any]) -> set[str]:
-    return {n for n, s in properties.items() if f"{SAID_BY_NODE}." in s.get("description", "")}
+    ends = (f"{SAID_BY_NODE}.", f"{SAID_BY_NODE}, where {OF_A_TOKEN}.")
+    return {n for n, s in properties.items() if s.get("description", "").endswith(ends)}
 
 
 def records(value: Any) -> Iterator[dict[str, Any]]:
@@ -66,7 +67,6 @@ def paths(scenario: Played) -> Iterator[str]:
                 yield path.format_map(dict(zip(names, chosen, strict=True)))
     yield f"/api/v1/addresses?include=token&addresses={','.join(addresses)}"
     yield "/api/v1/search?q=Mer"
-    yield f"/api/v1/addresses/{addresses[1]}/balances?token={trade['tokenIn']}"
 
 
 def test_each_record_names_what_is_said_on_every_path(
@@ -88,6 +88,13 @@ def test_each_record_names_what_is_said_on_every_path(
                     check_said(properties, record, path)
                     seen.add(name)
     assert said.keys() - seen == TESTED_ELSEWHERE.keys()
+    path = f"/api/v1/addresses/{scenario.stage.people[1]}/balances"
+    token = scenario.truth.dex_trades[0]["tokenIn"]
+    assert client.get(path).json["unproven"] == []
+    assert client.get(path, query_string={"token": token}).json["unproven"] == [
+        "symbol",
+        "decimals",
+    ]
 
 
 def test_each_field_that_shows_a_column_that_is_said_says_so() -> None:
@@ -99,3 +106,16 @@ def test_each_field_that_shows_a_column_that_is_said_says_so() -> None:
             shown = {f for f in said & properties.keys() if (name, f) not in PROVEN_FIELDS}
             assert shown <= said_in(properties), (name, shown - said_in(properties))
             assert not said_in(properties) or {"unproven", "proven"} & properties.keys(), name
+
+
+def test_pages_note_what_is_said(own_index: Indexing, scenario: Played) -> None:
+    """Beside the facts of a token and a pool, and in the footer of lists."""
+    client = create_app(own_index.settings).test_client()
+    trade = scenario.truth.dex_trades[0]
+    token = client.get(f"/token/{trade['tokenIn']}").text
+    for fact in ("Standard", "Supply"):
+        assert "said by the node" in token.partition(f"<dt>{fact}</dt>")[2].partition("</dd>")[0]
+    pool = client.get(f"/pool/{trade['pairAddress']}").text
+    for fact in ("Exchange", "Tokens"):
+        assert "said by the node" in pool.partition(f"<dt>{fact}</dt>")[2].partition("</dd>")[0]
+    assert "are what contracts and the node say" in client.get("/tokens").text

@@ -43,6 +43,7 @@ LIES = {
     "state": Lies(("eth_getCode", "eth_call", "eth_getBalance"), 0.1, FROM_BLOCKS),
     "the chain": Lies(("eth_blockNumber", "eth_chainId", "web3_clientVersion"), 0.3),
 }
+LIES["all methods"] = Lies([m for lies in LIES.values() for m in lies.methods], 0.3, FROM_BLOCKS)
 # No root covers it.
 SAID = {"blocks": {"size"}}
 
@@ -75,6 +76,7 @@ def honest(scenario: Played, postgres: Postgres, template: str) -> Iterator[Dige
             for kind, most in (("blocks", 7_000), ("traces", 1_500), ("state", 1_400))
         ),
         pytest.param("the chain", 100, marks=pytest.mark.long),
+        pytest.param("all methods", 10_000, marks=pytest.mark.long),
     ],
 )
 def test_no_lie_is_stored_unsaid_and_nothing_proven_is_called_unproven(

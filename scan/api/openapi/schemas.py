@@ -55,6 +55,16 @@ PROVEN_FIELDS = {
     ("SearchResult", "type"): "it is the result's",
     ("UserOperation", "factory"): "a log of its transaction has it",
 }
+# Fields that may show another's, such as the coin's or a label.
+OF_TOKENS = {
+    *(
+        (record, name)
+        for record in ("HistoryRow", "BalancePage")
+        for name in ("symbol", "decimals")
+    ),
+    *(("SearchResult", name) for name in ("name", "symbol")),
+}
+OF_A_TOKEN = "it is a token's"
 # Schemas with another of the same values or null; of others a field says that it may be null.
 NULLABLE = frozenset(
     (
@@ -94,7 +104,7 @@ def _say_what_is_said(record: str, schema: Json) -> None:
         columns |= {_key_of(column): (own, column) for column in stored_values()[own]}
     said = False
     for name in properties.keys() & columns.keys():
-        case = SAID_WHERE.get(columns[name])
+        case = OF_A_TOKEN if (record, name) in OF_TOKENS else SAID_WHERE.get(columns[name])
         table, column = columns[name]
         is_said = stored_values()[table][column] is SAID
         if (record, name) in PROVEN_FIELDS or not (is_said or case):

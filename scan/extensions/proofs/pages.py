@@ -1,4 +1,4 @@
-"""Beside the balance on an address's page: whether it is proven."""
+"""Beside an address's balance, and the hash of its code: whether they are proven."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -16,10 +16,12 @@ TIMEOUT_S = 0.5
 
 
 class BalanceProof(NamedTuple):
-    """The balance in wei that the node proves; None where it proves none, and why."""
+    """The balance in wei that the node proves, with the hash of the code; None where it proves
+    none, and why."""
 
     wei: str | None
     problem: str | None = None
+    code_hash: bytes | None = None
 
 
 def address_facts(key: bytes, account: Address) -> Mapping[str, Any]:
@@ -36,7 +38,10 @@ def _balance_proof(key: bytes, balance: Balance) -> BalanceProof:
         if error.message != NOT_OFFERED:  # another request may get a proof
             reader().do_not_cache()
         return BalanceProof(None, error.message)
-    return BalanceProof(str(account.balance))
+    return BalanceProof(str(account.balance), code_hash=account.code_hash)
 
 
-HOOKS = hooks.Pages(sections={"address_balance": "balance_proof.html"}, address_facts=address_facts)
+HOOKS = hooks.Pages(
+    sections={"address_balance": "balance_proof.html", "code_hash": "code_proof.html"},
+    address_facts=address_facts,
+)

@@ -207,6 +207,18 @@ def test_the_page_says_whether_the_balance_is_proven(
     assert ">not proven</span>" in page(STRANGERS[0])
 
 
+def test_the_page_says_whether_the_code_is_proven(
+    node: FaultyNode, service: FlaskClient, scenario: Played
+) -> None:
+    def beside_the_hash(key: str) -> str:
+        path = f"/address/{scenario.stage.contracts[key].address.lower()}?tab=bytecode"
+        return service.get(path).text.partition("<dt>Code hash</dt>")[2].partition("</dd>")[0]
+
+    assert ">proven</a>" in beside_the_hash("dollar")
+    node.fault = refuse_method("eth_getProof")
+    assert "said by the node" in beside_the_hash("harbor")
+
+
 def test_a_slow_node_does_not_hold_up_the_page(
     node: FaultyNode, service: FlaskClient, scenario: Played, monkeypatch: pytest.MonkeyPatch
 ) -> None:
