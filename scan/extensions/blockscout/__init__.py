@@ -13,6 +13,7 @@ EXTENSION = Extension(
     needs=(
         "chain_statistics",
         "explanations",
+        "exports",
         "internal_transfers",
         "logs",
         "search",
