@@ -20,6 +20,7 @@ class IndexedCreation(NamedTuple):
     transaction_hash: bytes
     block_number: int
     timestamp: str
+    transaction_index: int
 
 
 def page(reader: Reader, window: Window, **filters: Value | None) -> Page:

@@ -17,7 +17,7 @@ from scan.verification.contract_match import RUNTIME
 from scan.verification.verifier import MESSAGES, SIMILAR
 
 # Columns that are large, or need a query of their own: they are read only where they are named.
-ALL_COLUMNS = frozenset({"code", "settings", "abi", "sources", "metadata", "layouts", "deployment"})
+ALL_COLUMNS = frozenset({"code", "settings", "abi", "sources", "metadata", "layouts"})
 
 
 class Contract(NamedTuple):
@@ -46,10 +46,6 @@ class Contract(NamedTuple):
     metadata: str | None
     layouts: str | None
     since_block: int | None
-    transaction_hash: bytes | None
-    block_number: int | None
-    transaction_index: int | None
-    deployer: bytes | None
 
     @property
     def is_verified(self) -> bool:
@@ -108,10 +104,6 @@ def get_with_proxy(
         constructor_arguments=None,
         verifier=implementation.verifier or clone.implementation,
         since_block=contract.since_block,
-        transaction_hash=contract.transaction_hash,
-        block_number=contract.block_number,
-        transaction_index=contract.transaction_index,
-        deployer=contract.deployer,
     )
     return lent, lookup
 

@@ -5,10 +5,8 @@
 -- returns: one row: index version, code_hash (null: no contract is indexed there), code, match (null:
 --   not verified), creation_match, contract_name, file_path, compiler_version, license,
 --   constructor_arguments, verified_at (ISO 8601), verifier (the other address), match_id, settings,
---   abi, sources, metadata, code_layouts (JSON text), first block with this code, creating transaction
---   (hash, block_number, transaction_index, from_address; null when a contract created it, or when it was
---   deployed more than once)
--- index: contracts_pkey, codes_pkey, verified_contracts_by_code_hash, transactions_by_contract
+--   abi, sources, metadata, code_layouts (JSON text), first block with this code
+-- index: contracts_pkey, codes_pkey, verified_contracts_by_code_hash
 SELECT index_version(), now.code_hash, c.code, v.match,
     v.creation_match,
     v.contract_name, v.file_path, v.compiler_version, v.license,
@@ -18,17 +16,8 @@ SELECT index_version(), now.code_hash, c.code, v.match,
     CASE WHEN 'abi' = ANY (%(columns)s) THEN v.abi END::text,
     CASE WHEN 'sources' = ANY (%(columns)s) THEN v.sources END::text,
     CASE WHEN 'metadata' = ANY (%(columns)s) THEN v.metadata END,
-    CASE WHEN 'layouts' = ANY (%(columns)s) THEN v.code_layouts END::text, now.block_number,
-    t.hash, t.block_number, t.transaction_index, t.from_address
+    CASE WHEN 'layouts' = ANY (%(columns)s) THEN v.code_layouts END::text, now.block_number
 FROM (SELECT) AS always
 LEFT JOIN contract_at(%(address)s) AS now ON true
 LEFT JOIN verification_of(%(address)s) AS v ON true
-LEFT JOIN codes c ON 'code' = ANY (%(columns)s) AND c.code_hash = now.code_hash
-LEFT JOIN LATERAL (
-    SELECT (array_agg(hash))[1] AS hash, (array_agg(block_number))[1] AS block_number,
-        (array_agg(transaction_index))[1] AS transaction_index,
-        (array_agg(from_address))[1] AS from_address
-    FROM transactions
-    WHERE 'deployment' = ANY (%(columns)s) AND contract_address = %(address)s AND status
-    HAVING count(*) = 1
-) AS t ON true;
+LEFT JOIN codes c ON 'code' = ANY (%(columns)s) AND c.code_hash = now.code_hash;

@@ -17,7 +17,7 @@ from scan.extensions.sourcify.errors import error_value
 from scan.extensions.sourcify.fields import Selection
 from scan.hex import to_hex
 from scan.http.responses import json_fragment
-from scan.queries import contracts
+from scan.queries import contract_creations, contracts
 from scan.queries.contracts import Contract, libraries_by_file
 from scan.queries.reader import Reader
 from scan.verification.contract_match import FULL, PARTIAL, RUNTIME
@@ -38,7 +38,6 @@ MATCHES = {FULL: "exact_match", PARTIAL: "match", RUNTIME: "match", None: None}
 _COLUMNS: Mapping[str, tuple[str, ...]] = {
     "creationBytecode": ("layouts",),
     "runtimeBytecode": ("code", "layouts"),
-    "deployment": ("deployment",),
     "sources": ("sources",),
     "compilation": ("settings",),
     "abi": ("abi",),
@@ -84,8 +83,8 @@ def contract_record(
     selection: Selection,
     creation: bytes | None,
 ) -> dict[str, Any]:
-    """Return the contract's record; `reader` is used only for a proxy's implementation. `creation`
-    is the code that created it, where it is known and needed."""
+    """Return the contract's record; `creation` is the code that created it, where it is known
+    and needed."""
     record = minimal_record(chain_id, address, stored.match, stored.creation_match)
     if stored.warning is not None:
         record["warning"] = stored.warning
@@ -93,6 +92,9 @@ def contract_record(
     if "creationBytecode" in selection:
         bytecode = creation_bytecode(stored, creation)
         record["creationBytecode"] = _members(bytecode, selection["creationBytecode"])
+    if "deployment" in selection:
+        deployment = _deployment(reader, address)
+        record["deployment"] = _members(deployment, selection["deployment"])
     for field, build in _BUILDERS.items():
         if field in selection:
             record[field] = _members(build(stored), selection[field])
@@ -108,15 +110,19 @@ def _members(value: Any, names: tuple[str, ...]) -> Any:
     return {name: value.get(name) for name in names} if names else value
 
 
-def _deployment(stored: Contract) -> dict[str, Any]:
-    if stored.transaction_hash is None or stored.deployer is None:
-        return {}
-    return {
-        "transactionHash": to_hex(bytes(stored.transaction_hash)),
-        "blockNumber": str(stored.block_number),
-        "transactionIndex": str(stored.transaction_index),
-        "deployer": to_checksum_address(bytes(stored.deployer)),
-    }
+def _deployment(reader: Reader, address: bytes) -> dict[str, Any]:
+    """Return the creation, by a transaction or inside of one; its sender is the deployer."""
+    created = contract_creations.indexed(reader, address)
+    return (
+        {}
+        if created is None
+        else {
+            "transactionHash": to_hex(created.transaction_hash),
+            "blockNumber": str(created.block_number),
+            "transactionIndex": str(created.transaction_index),
+            "deployer": to_checksum_address(created.creator),
+        }
+    )
 
 
 def _compilation(stored: Contract) -> dict[str, Any]:
@@ -177,7 +183,6 @@ def _signatures(stored: Contract) -> dict[str, list[dict[str, str]]]:
 
 _BUILDERS: Mapping[str, Callable[[Contract], Any]] = {
     "runtimeBytecode": runtime_bytecode,
-    "deployment": _deployment,
     "sources": lambda stored: json_fragment(stored.sources),
     "compilation": _compilation,
     "abi": lambda stored: json_fragment(stored.abi),

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from eth_utils import keccak
+from eth_utils import keccak, to_checksum_address
 from jsonschema import Draft202012Validator
 
 from tests.extensions.sourcify.test_api import CHAIN, ended, get, submit
@@ -81,10 +81,7 @@ def valid_response(name: str, value: Any) -> None:
 
 
 def valid_contract(value: Any) -> None:
-    """A contract that another one created has no values of `deployment`."""
-    known = {name: member for name, member in value["deployment"].items() if member is not None}
-    given = {name: field for name, field in value.items() if name not in NULLS}
-    valid_response("VerifiedContract", {**given, "deployment": known})
+    valid_response("VerifiedContract", {n: v for n, v in value.items() if n not in NULLS})
     assert all(value[name] is None for name in NULLS)
 
 
@@ -257,7 +254,15 @@ def test_a_contract_that_a_contract_created(explorer: Explorer) -> None:
     explorer.wait_for(made)
     found = verified(explorer, "Child", made, source)
     check_bytecode(explorer, found, contract_of("Child", source))
-    assert {*found["deployment"].values()} == {None}
+    transaction = found["deployment"]["transactionHash"]
+    receipt = explorer.anvil.call("eth_getTransactionReceipt", transaction)
+    assert receipt["contractAddress"] == maker
+    assert found["deployment"] == {
+        "transactionHash": transaction,
+        "blockNumber": str(int(receipt["blockNumber"], 16)),
+        "transactionIndex": str(int(receipt["transactionIndex"], 16)),
+        "deployer": to_checksum_address(receipt["from"]),
+    }
 
 
 def test_creation_code_that_is_not_known_is_null(
