@@ -2,9 +2,10 @@
 -- params: address bytea, most integer
 -- literals: none
 -- returns: one row: index version, JSON text {transactions, tokenTransfers, internalTransfers, logs, withdrawals,
---   tokens, blocks, gasUsed}; tokens and blocks are at most `most` + 1, gasUsed is null where more were sent;
---   logs are those that are stored
--- index: addresses_pkey, token_holders_pkey, blocks_by_miner, transactions_by_from, transactions_pkey
+--   tokens, blocks, gasUsed}; tokens and blocks are at most `most` + 1; gasUsed is that of the transactions to a
+--   contract, else of those sent, null where they are more; logs are those that are stored
+-- index: addresses_pkey, token_holders_pkey, blocks_by_miner, transactions_by_from, transactions_by_to,
+--   transactions_pkey, contracts_pkey
 SELECT index_version(), json_build_object(
     'transactions', coalesce(a.transaction_count, 0),
     'tokenTransfers', coalesce(a.transfer_count, 0),
@@ -18,7 +19,13 @@ SELECT index_version(), json_build_object(
     'blocks', (
         SELECT count(*)
         FROM (SELECT FROM blocks b WHERE b.miner = %(address)s LIMIT %(most)s + 1) AS produced),
-    'gasUsed', CASE WHEN coalesce(a.sent_count, 0) <= %(most)s THEN coalesce((
-        SELECT sum(t.gas_used) FROM transactions t WHERE t.from_address = %(address)s), 0) END::text)::text
+    'gasUsed', CASE WHEN contract.is_called AND a.received_count <= %(most)s THEN (
+            SELECT sum(t.gas_used) FROM transactions t WHERE t.to_address = %(address)s)
+        WHEN NOT contract.is_called AND coalesce(a.sent_count, 0) <= %(most)s THEN coalesce((
+            SELECT sum(t.gas_used) FROM transactions t WHERE t.from_address = %(address)s), 0) END::text)::text
 FROM (SELECT) AS always
-LEFT JOIN addresses a ON a.address = %(address)s;
+LEFT JOIN addresses a ON a.address = %(address)s
+CROSS JOIN LATERAL (
+    SELECT coalesce(a.received_count, 0) > 0 AND EXISTS (
+        SELECT FROM contract_at(%(address)s) AS c WHERE c.code_hash IS NOT NULL) AS is_called
+) AS contract;

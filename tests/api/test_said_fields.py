@@ -9,7 +9,8 @@ from itertools import product
 from typing import Any
 
 from app import create_app
-from scan.api.openapi.schemas import COLUMN_OF_FIELD, OF_A_TOKEN, PROVEN_FIELDS, SAID_BY_NODE
+from scan.api.openapi.declarations import declared
+from scan.api.openapi.schemas import COLUMN_OF_FIELD, OF_A_TOKEN, SAID_BY_NODE
 from scan.ethereum.column_types import SAID
 from scan.indexer.value_kinds import stored_values
 from tests.conftest import Played
@@ -88,13 +89,6 @@ def test_each_record_names_what_is_said_on_every_path(
                     check_said(properties, record, path)
                     seen.add(name)
     assert said.keys() - seen == TESTED_ELSEWHERE.keys()
-    path = f"/api/v1/addresses/{scenario.stage.people[1]}/balances"
-    token = scenario.truth.dex_trades[0]["tokenIn"]
-    assert client.get(path).json["unproven"] == []
-    assert client.get(path, query_string={"token": token}).json["unproven"] == [
-        "symbol",
-        "decimals",
-    ]
 
 
 def test_each_field_that_shows_a_column_that_is_said_says_so() -> None:
@@ -103,19 +97,18 @@ def test_each_field_that_shows_a_column_that_is_said_says_so() -> None:
     said = {f for f, (table, column) in COLUMN_OF_FIELD.items() if kinds[table][column] is SAID}
     for name, schema in SCHEMAS.items():
         for properties in objects(schema) if not name.endswith("Query") else ():  # it is sent
-            shown = {f for f in said & properties.keys() if (name, f) not in PROVEN_FIELDS}
+            shown = said & properties.keys() - {
+                *declared("records").get(name, {}).get("_proven", ())
+            }
             assert shown <= said_in(properties), (name, shown - said_in(properties))
             assert not said_in(properties) or {"unproven", "proven"} & properties.keys(), name
 
 
 def test_pages_note_what_is_said(own_index: Indexing, scenario: Played) -> None:
-    """Beside the facts of a token and a pool, and in the footer of lists."""
+    """Beside the facts of a token, and in the footer of lists."""
     client = create_app(own_index.settings).test_client()
     trade = scenario.truth.dex_trades[0]
     token = client.get(f"/token/{trade['tokenIn']}").text
     for fact in ("Standard", "Supply"):
         assert "said by the node" in token.partition(f"<dt>{fact}</dt>")[2].partition("</dd>")[0]
-    pool = client.get(f"/pool/{trade['pairAddress']}").text
-    for fact in ("Exchange", "Tokens"):
-        assert "said by the node" in pool.partition(f"<dt>{fact}</dt>")[2].partition("</dd>")[0]
     assert "are what contracts and the node say" in client.get("/tokens").text

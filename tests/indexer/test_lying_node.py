@@ -27,8 +27,8 @@ class Lies(NamedTuple):
     tables: Mapping[str, Collection[str]] | None = None
 
 
-# A token's name, type or supply, and code, are what a node says of a state, which its pages and
-# docs/how-it-works.md say; so are inner calls, whose records have `proven`: false.
+# A token's name, type or supply, and code, are what a node says of a state, which records and
+# pages say; so are inner calls, whose records have `proven`: false.
 BY_STATE = ("token_transfers_before", "token_transfer_count", "dex_trades_before")
 BY_TRACES = ("internal_transfers_before", "internal_transfer_count", "traced", "traced_before")
 COUNTS = {*BY_STATE, "dex_trade_count", *BY_TRACES, "untraced_before"}

@@ -7,8 +7,10 @@ out; a table without `_text` is a schema as it stands. Kinds are the names of sc
 
 A record is a table of fields. Its own keys begin with `_`: `_text`; `_extends`, a record whose
 fields it has, too; `_form` where other fields are errors; `_page`, the page of a list, as `<name>
-of <record>`, with the kind of its `_total`; `_event`, the type of events whose data it is. A record
-in another one may have `_or_null`, `_list` or `_map`, the text of the field.
+of <record>`, with the kind of its `_total`; `_event`, the type of events whose data it is; `_table`
+whose columns it has; `_of_token`, fields that may show something else than a token's, and
+`_proven`, those that show no column of their name. A record in another one may have `_or_null`,
+`_list` or `_map`, the text of the field.
 """
 
 from functools import cache
@@ -24,16 +26,6 @@ from scan.parameters import MAX_LIMIT
 TYPES = {name: name for name in ("integer", "number", "boolean", "object")} | {"text": "string"}
 NULL: Json = {"type": "null"}
 SAID_BY_NODE = "Said by the node"
-# Records with the columns of one table, whose kinds their fields' texts tell.
-TABLE_OF_RECORD = {
-    "Block": "blocks",
-    "Transaction": "transactions",
-    "InternalTransfer": "internal_transfers",
-    "DexTrade": "dex_trades",
-    **dict.fromkeys(
-        ("Token", "TokenSummary", "TokenBalance", "ItemBalance", "SearchResult"), "tokens"
-    ),
-}
 # The columns that fields show, whichever record they stand in.
 COLUMN_OF_FIELD = {
     **{
@@ -47,22 +39,6 @@ COLUMN_OF_FIELD = {
     **{"dex": ("dexes", "name"), "factory": ("contract_creations", "factory")},
     **{"isProxy": ("codes", "is_proxy"), "bytecode": ("codes", "code")},
     **dict.fromkeys(("codeHash", "isContract"), ("contracts", "code_hash")),
-}
-# Fields of these names that show nothing that is stored as said.
-PROVEN_FIELDS = {
-    ("AddressProof", "codeHash"): "its Merkle proof has it",
-    ("ListedToken", "symbol"): "a token list has it",
-    ("SearchResult", "type"): "it is the result's",
-    ("UserOperation", "factory"): "a log of its transaction has it",
-}
-# Fields that may show another's, such as the coin's or a label.
-OF_TOKENS = {
-    *(
-        (record, name)
-        for record in ("HistoryRow", "BalancePage")
-        for name in ("symbol", "decimals")
-    ),
-    *(("SearchResult", name) for name in ("name", "symbol")),
 }
 OF_A_TOKEN = "it is a token's"
 # Schemas with another of the same values or null; of others a field says that it may be null.
@@ -91,23 +67,24 @@ def schemas() -> Json:
     for name, schema in made.items():
         of_events = [s.get("allOf", ()) for s in schema.get("properties", {}).values()]
         for part in (schema, *schema.get("allOf", ()), *chain.from_iterable(of_events)):
-            _say_what_is_said(name, part)
+            _say_what_is_said(records[name], part)
     return made | own | nullable
 
 
-def _say_what_is_said(record: str, schema: Json) -> None:
+def _say_what_is_said(declaration: Json, schema: Json) -> None:
     """Add to the texts of a record's fields that the node says them, as the kinds of their columns
     tell, and the field that names them, unless the record has one or says whether it is proven."""
     properties = schema.get("properties", {})
     columns = dict(COLUMN_OF_FIELD)
-    if own := TABLE_OF_RECORD.get(record):
+    if own := declaration.get("_table"):
         columns |= {_key_of(column): (own, column) for column in stored_values()[own]}
     said = False
-    for name in properties.keys() & columns.keys():
-        case = OF_A_TOKEN if (record, name) in OF_TOKENS else SAID_WHERE.get(columns[name])
+    for name in properties.keys() & columns.keys() - {*declaration.get("_proven", ())}:
         table, column = columns[name]
-        is_said = stored_values()[table][column] is SAID
-        if (record, name) in PROVEN_FIELDS or not (is_said or case):
+        case = SAID_WHERE.get((table, column))
+        if name in declaration.get("_of_token", ()):
+            case = OF_A_TOKEN
+        if not (case or stored_values()[table][column] is SAID):
             continue
         text = f"{SAID_BY_NODE}, where {case}." if case else f"{SAID_BY_NODE}."
         described = (properties[name].get("description"), text)

@@ -5,11 +5,17 @@ import orjson
 from scan.extensions.addresses_by_balance import queries
 from scan.extensions.blockscout.address_objects import AddressObjects
 from scan.extensions.blockscout.hooks import Blockscout
-from scan.extensions.blockscout.lists import ROWS, address, amount, list_response, one_of
+from scan.extensions.blockscout.lists import (
+    address,
+    amount,
+    first_window,
+    list_response,
+    one_of,
+    together,
+)
 from scan.extensions.blockscout.routing import routes
 from scan.http.requests import reader
 from scan.http.responses import Response
-from scan.queries.pages import Window
 
 blueprint = routes("addresses_by_balance")
 
@@ -19,9 +25,8 @@ def list_addresses() -> Response:
     """Return the addresses with at least one coin, the largest balance first."""
     one_of("sort", ("balance",))
     one_of("order", ("desc",))
-    balance, key = amount("fetched_coin_balance"), address("hash")
-    position = None if balance is None or key is None else (balance, key)
-    page = queries.page(reader(), Window(ROWS, 0, position=position))
+    position = together(fetched_coin_balance=amount, hash=address)
+    page = queries.page(reader(), first_window()._replace(position=position))
     records = orjson.loads(page.data)
     known = AddressObjects(record["address"] for record in records)
     items = [

@@ -10,6 +10,9 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "the Blockscout-compatible API at /api/v2",
-    needs=("chain_statistics", "internal_transfers", "logs", "search", "transaction_details"),
+    needs=(
+        *("chain_statistics", "exports", "internal_transfers", "logs", "search"),
+        "transaction_details",
+    ),
     paths=("stats-service/",),
 )

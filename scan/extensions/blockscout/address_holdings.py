@@ -4,10 +4,10 @@ import orjson
 
 from scan.ethereum.checksums import checksummed
 from scan.extensions.blockscout.lists import (
-    ROWS,
     Position,
     Record,
     address,
+    first_window,
     list_response,
     path_address,
 )
@@ -41,7 +41,7 @@ def list_tokens(address_hash: str) -> Response:
 
 def tokens_held(key: bytes, types: TokenTypes) -> tuple[list[Record], Position | None]:
     after = address(TOKEN)
-    window = Window(ROWS, 0, position=None if after is None else (after,))
+    window = first_window()._replace(position=None if after is None else (after,))
     page = addresses.tokens_held(reader(), key, window, types.only)
     records = orjson.loads(page.data)
     if page.next is None:

@@ -12,20 +12,22 @@ from scan.extensions.blockscout.entity_lists import (
     transfers_response,
 )
 from scan.extensions.blockscout.lists import (
-    ROWS,
+    Record,
     address,
     ascending,
     contexts_of,
+    first_window,
     list_response,
     number,
     one_of,
     path_address,
-    text,
+    position,
+    row_count,
 )
 from scan.extensions.blockscout.log_objects import log_objects
 from scan.extensions.blockscout.objects import Object, renamed
 from scan.extensions.blockscout.proxy_objects import proxy_fields
-from scan.extensions.blockscout.routing import routes
+from scan.extensions.blockscout.routing import routes, text
 from scan.extensions.blockscout.token_objects import token_object, token_types
 from scan.extensions.logs import queries as logs
 from scan.extensions.logs.log_filter import having_all
@@ -34,7 +36,6 @@ from scan.http.requests import reader
 from scan.http.responses import Response, json_value
 from scan.queries import addresses, blocks, contract_creations, contracts, tokens
 from scan.queries.contract_creations import IndexedCreation
-from scan.queries.pages import Window
 
 SIDES = ("to", "from")
 MOST_COUNTED = 10_000  # produced blocks, and transactions whose gas is added up
@@ -56,6 +57,7 @@ def get_address(address_hash: str) -> Response:
     if account.balance.is_contract:
         created = contract_creations.indexed(reader(), key)
     balance = account.balance.required()
+    log_count = _log_count(counts, is_contract=account.balance.is_contract)
     return json_value(
         {
             **address_object(shown, party),
@@ -66,7 +68,7 @@ def get_address(address_hash: str) -> Response:
             "exchange_rate": None,
             "block_number_balance_updated_at": balance.block,
             "has_validated_blocks": counts["blocks"] > 0,
-            "has_logs": counts["logs"] > 0,
+            "has_logs": None if log_count is None else log_count > 0,
             "has_tokens": counts["tokens"] > 0,
             "has_token_transfers": counts["tokenTransfers"] > 0,
             "watchlist_address_id": None,
@@ -78,7 +80,8 @@ def get_address(address_hash: str) -> Response:
 
 def _proxy(key: bytes, account: addresses.Address) -> Object:
     if "delegate" in account.more:
-        return proxy_fields("eip7702", [data(account.more["delegate"])])
+        fields = proxy_fields("eip7702", [data(account.more["delegate"])])
+        return {"is_contract": True, **fields}
     if not account.balance.is_contract:
         return {}
     _, lookup = contracts.get_with_proxy(reader(), key, ())
@@ -105,13 +108,23 @@ def get_counters(address_hash: str) -> Response:
 
 @blueprint.path("/addresses/<address_hash>/tabs-counters")
 def get_tabs_counters(address_hash: str) -> Response:
-    counts = addresses.counts(reader(), path_address(address_hash), MOST_ON_TABS)
-    return json_value(renamed("address_tabs", counts))
+    key = path_address(address_hash)
+    counts = addresses.counts(reader(), key, MOST_ON_TABS)
+    is_contract = addresses.parties(reader(), [key])[to_hex(key)]["isContract"]
+    logs_count = {"logs_count": _log_count(counts, is_contract=is_contract)}
+    return json_value(renamed("address_tabs", counts) | logs_count)
+
+
+def _log_count(counts: Record, *, is_contract: bool | None) -> int | None:
+    """Return how many logs a contract emitted; None where those of this one are not stored."""
+    is_known = is_contract is False or logs.stored_selection(reader()) == "all"
+    return int(counts["logs"]) if is_known else None
 
 
 @blueprint.path("/addresses/<address_hash>/transactions")
 def list_transactions(address_hash: str) -> Response:
-    window = Window(ROWS, 0, "asc" if ascending() else "desc")
+    direction = "asc" if ascending() else "desc"
+    window = first_window()._replace(direction=direction)
     return transactions_response(window, **_side(address_hash))
 
 
@@ -132,14 +145,12 @@ def list_logs(address_hash: str) -> Response:
     topic = text("topic")
     first = None if topic is None else parameters.hash32(topic, "topic")
     log_filter = having_all(path_address(address_hash), [first, None, None, None])
-    block_number = number("block_number")
-    position = None if block_number is None else (block_number, number("index") or 0)
-    records, _, following = logs.records(reader(), Window(ROWS, 0, position=position), log_filter)
+    window = first_window()._replace(position=position("logs"))
+    records, _, following = logs.records(reader(), window, log_filter)
     context_of = contexts_of(records)
-    hashes = {
-        transaction_hash: context["blockHash"] for transaction_hash, context in context_of.items()
-    }
-    items = log_objects(records, logs.events(reader(), records), hashes)
+    hashes = {key: context["blockHash"] for key, context in context_of.items()}
+    recipients = {key: context["toAddress"] for key, context in context_of.items()}
+    items = log_objects(records, logs.events(reader(), records), hashes, recipients)
     last = None
     if following is not None:
         last = {"block_number": items[-1]["block_number"], "index": items[-1]["index"]}
@@ -152,7 +163,7 @@ def list_blocks_validated(address_hash: str) -> Response:
     rows, next_block = blocks.by_miner(
         reader(),
         path_address(address_hash),
-        ROWS,
+        row_count(),
         **({} if before is None else {"before": before}),
     )
     following = None if next_block is None else {"block_number": next_block}
@@ -161,7 +172,7 @@ def list_blocks_validated(address_hash: str) -> Response:
 
 @blueprint.path("/addresses/<address_hash>/withdrawals")
 def list_withdrawals(address_hash: str) -> Response:
-    items, following = withdrawal_objects(Window(ROWS, 0), path_address(address_hash))
+    items, following = withdrawal_objects(first_window(), path_address(address_hash))
     return list_response(items, following)
 
 

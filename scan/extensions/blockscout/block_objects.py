@@ -1,37 +1,107 @@
 """Blocks and withdrawals as Blockscout shows them."""
 
 from collections.abc import Sequence
+from typing import Any, cast
 
-from scan.errors import Unavailable
+import orjson
+
+from scan.errors import Unavailable, UpstreamFailed
+from scan.ethereum.client import Call
 from scan.extensions.blockscout.address_objects import AddressObjects
-from scan.extensions.blockscout.lists import ROWS, Position, Record, number
+from scan.extensions.blockscout.lists import Position, Record, number, row_count
 from scan.extensions.blockscout.objects import Object, renamed
 from scan.http.requests import reader
 from scan.queries import blocks, withdrawals
 from scan.queries.pages import Window
 
+NO_NONCE = "0x0000000000000000"  # of a block that nobody mined (EIP-3675)
+TIMEOUT_S = 1.5
+# The words for what a reward is for: in lists, and of one block.
+VALIDATOR, UNCLE = ("validator", "Miner Reward"), ("uncle", "Uncle Reward")
 
-def block_objects(records: Sequence[Record]) -> list[Object]:
+
+def block_objects(records: Sequence[Record], *, is_single: bool = False) -> list[Object]:
     """Return the objects of blocks; raises Unavailable where a fork has removed one meanwhile."""
-    sums = blocks.amounts(reader(), [record["number"] for record in records])
+    numbers = [record["number"] for record in records]
+    amounts = blocks.amounts(reader(), numbers)
     miners = AddressObjects(record["miner"] for record in records)
+    nonces = _nonces(records)
+    with_blobs = [r["number"] for r in records if r["blobGasUsed"] not in (None, "0")]
+    blob_counts = _blob_counts(with_blobs)
     try:
-        return [_block(record, sums[str(record["number"])], miners) for record in records]
+        return [
+            {
+                **_block(record, amounts[str(record["number"])], miners, is_single=is_single),
+                "nonce": nonces.get(record["number"]),
+                **_blob_fields(record, blob_counts.get(str(record["number"]), 0)),
+            }
+            for record in records
+        ]
     except KeyError:
         raise Unavailable("The chain is being reorganised.", retry_after_s=1) from None
 
 
-def _block(record: Record, sums: Record, miners: AddressObjects) -> Object:
+def _block(record: Record, sums: Record, miners: AddressObjects, *, is_single: bool) -> Object:
     uncles = record.get("uncles", [])
-    rewards = [{"type": "Uncle Reward", "reward": uncle["reward"] or "0"} for uncle in uncles]
-    if sums["reward"] is not None:  # its rows are kept
-        rewards.insert(0, {"type": "Miner Reward", "reward": sums["reward"]})
     return {
         **renamed("block", record | sums, address=miners.of_optional),
         "uncles_hashes": [{"hash": uncle["hash"]} for uncle in uncles],
-        "rewards": rewards,
+        "rewards": _rewards(uncles, sums["reward"], is_single=is_single),
         "type": "block",
     }
+
+
+def _rewards(uncles: Sequence[Record], reward: str | None, *, is_single: bool) -> list[Object]:
+    rewards = [] if reward is None else [(VALIDATOR, reward)]  # else its rows are not kept
+    rewards += [(UNCLE, uncle["reward"] or "0") for uncle in uncles]
+    return [{"type": words[is_single], "reward": reward} for words, reward in rewards]
+
+
+def _nonces(records: Sequence[Record]) -> dict[int, str]:
+    """Return the blocks' nonces by number: those of old blocks are the node's, if it answers."""
+    nonces = {r["number"]: NO_NONCE for r in records if r["excessBlobGas"] is not None}
+    mined = [record for record in records if record["number"] not in nonces]
+    if not mined:
+        return nonces
+    calls = [Call("eth_getBlockByHash", (record["hash"], False)) for record in mined]
+    try:
+        answers = reader().node.within(TIMEOUT_S).results(calls)
+    except (UpstreamFailed, Unavailable):
+        answers = []
+    known = {
+        record["number"]: answer["nonce"]
+        for record, answer in zip(mined, answers, strict=False)
+        if isinstance(answer, dict) and isinstance(answer.get("nonce"), str)
+    }
+    if len(known) < len(mined):
+        reader().do_not_cache()
+    return nonces | known
+
+
+def _blob_counts(numbers: Sequence[int]) -> dict[str, int]:
+    if not numbers:
+        return {}
+    [counts] = reader().row("queries/blocks_list_blobs", numbers=[*numbers])
+    return cast("dict[str, int]", orjson.loads(counts))
+
+
+def _blob_fields(record: Record, transactions_count: int) -> Object:
+    """Return the fields of blocks with gas for blobs; blocks of other chains lack them."""
+    if record["blobGasUsed"] is None:
+        return {}
+    return {
+        "blob_transactions_count": transactions_count,
+        "blob_gas_used": record["blobGasUsed"],
+        "excess_blob_gas": record["excessBlobGas"],
+        "beacon_deposits_count": None,
+    }
+
+
+def blob_fees(record: Record) -> Object:
+    """Return the fields of a single block about the price of its blobs."""
+    if record["blobGasUsed"] is None:
+        return {}
+    return {"blob_gas_price": record["blobBaseFee"], "burnt_blob_fees": record["blobFees"] or "0"}
 
 
 def withdrawal_objects(
@@ -42,11 +112,12 @@ def withdrawal_objects(
     last_block = number("block_number")
     if last_block is not None:
         window = window._replace(block_to=min(window.block_to, last_block))
-    window = window._replace(limit=ROWS + 1)
+    most = row_count()
+    window = window._replace(limit=most + 1)
     rows = withdrawals.page(reader(), window, address=address, before_index=number("index"))
-    shown = rows[:ROWS]
+    shown: list[dict[str, Any]] = rows[:most]
     receivers = AddressObjects(record["address"] for record in shown)
     items = [renamed("withdrawal", record, address=receivers.of_optional) for record in shown]
-    if len(rows) <= ROWS:
+    if len(rows) <= most:
         return items, None
     return items, {"index": items[-1]["index"], "block_number": items[-1]["block_number"]}

@@ -5,22 +5,38 @@ from typing import Any
 
 import orjson
 
+from scan import parameters
 from scan.contracts.calldata_encoding import constructor_values
 from scan.errors import NotFound
 from scan.ethereum.checksums import checksummed
 from scan.extensions.blockscout.address_objects import AddressObjects
 from scan.extensions.blockscout.decoded_objects import shown
-from scan.extensions.blockscout.lists import ROWS, Record, list_response, path_address, text
+from scan.extensions.blockscout.lists import (
+    Record,
+    first_window,
+    list_response,
+    one_of,
+    path_address,
+)
 from scan.extensions.blockscout.objects import renamed, timestamp
-from scan.extensions.blockscout.proxy_objects import proxy_fields
-from scan.extensions.blockscout.routing import routes
+from scan.extensions.blockscout.proxy_objects import MINIMAL, proxy_fields
+from scan.extensions.blockscout.routing import routes, text
+from scan.extensions.search import queries as search
 from scan.hex import data, to_hex
 from scan.http.requests import reader
 from scan.http.responses import Response, json_value
-from scan.queries import contracts, network
+from scan.queries import blocks, contracts, network
 from scan.queries.contracts import Contract, ProxyLookup, language_of
-from scan.queries.pages import Window
 
+DAY_S = 86_400
+LANGUAGES = ("solidity", "vyper", "yul", "geas")
+# Of a minimal proxy with its implementation's source: nothing of its own is verified.
+OF_IMPLEMENTATION = {
+    "is_verified": False,
+    "is_fully_verified": False,
+    "is_partially_verified": False,
+    "verified_twin_address_hash": None,
+}
 LICENSES = {
     "Unlicense": "unlicense",
     "MIT": "mit",
@@ -42,20 +58,33 @@ blueprint = routes("contracts")
 
 @blueprint.path("/smart-contracts")
 def list_contracts() -> Response:
-    page = contracts.verified_page(reader(), Window(ROWS, 0, cursor=text("cursor")))
-    records = orjson.loads(page.data)
-    objects = AddressObjects(record["address"] for record in records)
+    """Return verified contracts, or those that match the text `q`, on one page."""
+    query, language, window = text("q"), one_of("filter", LANGUAGES), first_window()
+    if query is None:
+        page = contracts.verified_page(reader(), window._replace(cursor=text("cursor")))
+        listed = [record["address"] for record in orjson.loads(page.data)]
+        following = None if page.next is None else {"cursor": page.next}
+    else:
+        listed, following = _named(query)[: window.limit], None
+    rows = [(a, contracts.get(reader(), data(a), {"settings"})) for a in listed]
+    objects = AddressObjects(listed)
     shown = [
         {
-            "address": objects.of(record["address"]),
-            **_compiler_fields(contracts.get(reader(), data(record["address"]), {"settings"})),
+            "address": objects.of(address),
+            **_compiler_fields(contract),
             "transactions_count": None,
             "market_cap": None,
             "coin_balance": None,
         }
-        for record in records
+        for address, contract in rows
+        if language in (None, language_of(contract).lower())
     ]
-    return list_response(shown, None if page.next is None else {"cursor": page.next})
+    return list_response(shown, following)
+
+
+def _named(query: str) -> list[str]:
+    results = orjson.loads(search.search(reader(), query))
+    return [result["value"] for result in results if result["verified"]]
 
 
 @blueprint.path("/smart-contracts/counters")
@@ -65,11 +94,22 @@ def get_counters() -> Response:
     return json_value(
         {
             "smart_contracts": str(totals["contracts"] or 0),
-            "new_smart_contracts_24h": None,
+            "new_smart_contracts_24h": str(_created_within(DAY_S)),
             "verified_smart_contracts": str(totals["verifiedContracts"]),
             "new_verified_smart_contracts_24h": str(totals["newVerifiedContracts"]),
         }
     )
+
+
+def _created_within(seconds: int) -> int:
+    """Return how many contracts were created within a time before the newest block."""
+    newest = orjson.loads(blocks.get(reader(), None) or "null")
+    if newest is None:
+        return 0
+    time_s = parameters.time_s(newest["timestamp"], "timestamp")
+    first = blocks.nearest(reader(), max(time_s - seconds, 0)).after
+    [count] = reader().row("queries/contract_creations_count_since", block_number=first)
+    return int(count)
 
 
 @blueprint.path("/smart-contracts/<address_hash>")
@@ -86,13 +126,24 @@ def get_contract(address_hash: str) -> Response:
         "conflicting_implementations": None,
         **_proxy_fields(lookup),
     }
-    return json_value({**shown, **_source_fields(contract)} if contract.is_verified else shown)
+    if not contract.is_verified:
+        return json_value(shown)
+    fields = _source_fields(contract)
+    if lookup.proxy is not None and lookup.proxy.kind in MINIMAL and not _is_own(key):
+        fields |= OF_IMPLEMENTATION
+    return json_value({**shown, **fields})
+
+
+def _is_own(key: bytes) -> bool:
+    """Return whether the source is that of the contract's own code."""
+    return contracts.get(reader(), key, ()).is_verified
 
 
 def _proxy_fields(lookup: ProxyLookup) -> Record:
     if lookup.proxy is None:
         return {"proxy_type": None, "implementations": []}
-    return proxy_fields(lookup.proxy.kind, lookup.proxy.implementations)
+    fields = proxy_fields(lookup.proxy.kind, lookup.proxy.implementations)
+    return {name: fields[name] for name in ("proxy_type", "implementations")}
 
 
 def _compiler_fields(contract: Contract) -> Record:
@@ -151,4 +202,7 @@ def _arguments(abi: list[Any], arguments: bytes) -> list[list[Any]] | None:
     values = constructor_values(abi, arguments) if arguments else None
     if values is None:
         return None
-    return [[shown(value.value), {"name": value.name, "type": value.type}] for value in values]
+    return [
+        [shown(value.value, value.type), {"name": value.name, "type": value.type}]
+        for value in values
+    ]

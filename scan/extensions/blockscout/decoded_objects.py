@@ -1,17 +1,18 @@
 """Decoded calls, errors and events as Blockscout shows them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scan.contracts.abi_decoding import Argument, Decoded
+from scan.ethereum.checksums import checksummed
 from scan.extensions.blockscout.objects import Object
 
 
-def call_object(decoded: Decoded | None, selector: bytes) -> Object | None:
+def call_object(decoded: Decoded | None, calldata: bytes) -> Object | None:
     if decoded is None:
         return None
     return {
-        "method_id": selector.hex(),
+        "method_id": calldata[:4].hex(),
         "method_call": f"{decoded.name}({', '.join(map(_declared, decoded.arguments))})",
         "parameters": [_parameter(argument) for argument in decoded.arguments],
     }
@@ -24,7 +25,17 @@ def event_object(decoded: Decoded | None, topic: bytes) -> Object | None:
     arguments = [
         {**_parameter(argument), "indexed": argument.indexed} for argument in decoded.arguments
     ]
-    return {**as_call, "parameters": arguments}
+    return {**as_call, "parameters": arguments, "abi": _abi_of_event(decoded)}
+
+
+def _abi_of_event(decoded: Decoded) -> Object | None:
+    """Return an event's declaration in its ABI; None where it has tuples, of which the names of
+    members are not known here."""
+    arguments = decoded.arguments
+    if any(argument.type.startswith("(") for argument in arguments):
+        return None
+    inputs = [{"name": a.name, "type": a.type, "indexed": a.indexed} for a in arguments]
+    return {"type": "event", "name": decoded.name, "anonymous": False, "inputs": inputs}
 
 
 def _declared(argument: Argument) -> str:
@@ -33,15 +44,31 @@ def _declared(argument: Argument) -> str:
 
 
 def _parameter(argument: Argument) -> Mapping[str, Any]:
-    return {"name": argument.name, "type": argument.type, "value": shown(argument.value)}
+    value = shown(argument.value, argument.type)
+    return {"name": argument.name, "type": argument.type, "value": value}
 
 
-def shown(value: Any) -> Any:
-    """Return a value as text, or as arrays of texts, as Blockscout does: tuples are arrays, too."""
+def shown(value: Any, type_: str) -> Any:
+    """Return a value of an ABI type as text, or as arrays of texts, as Blockscout does: tuples are
+    arrays, too. What a topic has of an array or a tuple is a hash, which is a text."""
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, Mapping):
-        return [shown(part) for part in value.values()]
-    if isinstance(value, list | tuple):
-        return [shown(part) for part in value]
-    return str(value)
+    members = [*value.values()] if isinstance(value, Mapping) else value
+    if isinstance(members, list | tuple):
+        types = _member_types(type_, len(members))
+        return [shown(*member) for member in zip(members, types, strict=True)]
+    return checksummed(value) if type_ == "address" else str(value)
+
+
+def _member_types(type_: str, count: int) -> Sequence[str]:
+    """Return the types of the `count` members of an array, or of a tuple: `(address,uint256)`."""
+    if type_.endswith("]"):
+        return [type_[: type_.rindex("[")]] * count
+    types, depth = [""], 0
+    for character in type_.removesuffix(")")[1:]:
+        depth += (character == "(") - (character == ")")
+        if character == "," and depth == 0:
+            types.append("")
+        else:
+            types[-1] += character
+    return types

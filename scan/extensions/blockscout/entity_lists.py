@@ -1,20 +1,42 @@
 """Lists of transactions, of internal transactions and of token transfers, as several paths have
 them."""
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from scan.extensions.blockscout.lists import list_response, read_page
+import orjson
+
+from scan.extensions.blockscout.lists import (
+    Record,
+    first_window,
+    flag,
+    list_response,
+    one_of,
+    position,
+    read_page,
+    require_block,
+)
 from scan.extensions.blockscout.token_objects import TokenTypes, transfer_objects, transfer_position
 from scan.extensions.blockscout.transaction_objects import (
     internal_objects,
+    internal_position,
+    kinds_of,
+    shown_type,
     transaction_objects,
     transaction_position,
 )
 from scan.extensions.internal_transfers import queries as internal_transfers
+from scan.hex import data
 from scan.http.requests import reader
 from scan.http.responses import Response
 from scan.queries import token_transfers, transactions
-from scan.queries.pages import Window
+from scan.queries.pages import Page, Window
+
+MOST_COMPARED = 1000  # rows of a page of which those with a property are shown
+INTERNAL_TYPES = ("call", "create", "create2", "reward", "selfdestruct", "stop", "invalid")
+CALL_TYPES = ("call", "callcode", "delegatecall", "staticcall", "invalid")
+
+Chooses = Callable[[list[Record]], list[Record]]
 
 
 def transactions_response(window: Window | None = None, **filters: Any) -> Response:
@@ -24,14 +46,88 @@ def transactions_response(window: Window | None = None, **filters: Any) -> Respo
     return list_response(transaction_objects(records), last and transaction_position(last))
 
 
-def internal_transactions_response(window: Window | None = None, **filters: Any) -> Response:
-    records, last = read_page(
-        "internal_transfers",
-        lambda window: internal_transfers.page(reader(), window, **filters),
-        window,
+def transactions_of_kind_response(window: Window, kind: str) -> Response:
+    """Return the transactions of a window that are of a kind."""
+
+    def choose(records: list[Record]) -> list[Record]:
+        kinds = kinds_of(records)
+        return [record for record in records if kind in kinds[record["hash"]]]
+
+    records, last = _chosen_page(
+        "transactions", lambda window: transactions.page(reader(), window), window, choose
     )
-    items, following = internal_objects(records)
-    return list_response(items, following if last else None)
+    return list_response(transaction_objects(records), last and transaction_position(last))
+
+
+def _chosen_page(
+    entity: str, read: Callable[[Window], Page], window: Window, choose: Chooses
+) -> tuple[list[Record], Record | None]:
+    """Return a page as read_page() does, of the rows that `choose` leaves of so many as are
+    compared at once: it may have fewer than others where more follow."""
+    records, last = read_page(entity, read, window._replace(limit=MOST_COMPARED))
+    chosen = choose(records)
+    shown = chosen[: window.limit]
+    return shown, shown[-1] if len(shown) < len(chosen) else last
+
+
+def internal_transactions_response(
+    window: Window | None = None, *, by_type: bool = False, **filters: Any
+) -> Response:
+    """Return internal transactions; `by_type`: the path takes types of calls, too."""
+    choose, pages = _chosen_internal(by_type=by_type), list[Page]()
+
+    def read(window: Window) -> Page:
+        pages.append(internal_transfers.page(reader(), window, **filters))
+        return pages[0]
+
+    if choose is None:
+        records, last = read_page("internal_transfers", read, window)
+    else:
+        window = window or first_window()
+        records, last = _chosen_page("internal_transfers", read, window, choose)
+    return list_response(
+        internal_objects(records),
+        last and internal_position(last),
+        meta=_meta(is_pending=bool(pages[0].untraced_blocks)),
+    )
+
+
+def _chosen_internal(*, by_type: bool) -> Chooses | None:
+    """Return what chooses among internal transactions by the request's parameters, None where it
+    has none of them."""
+    with_zero = flag("include_zero_value", default=True)
+    type_ = one_of("internal_type", INTERNAL_TYPES) if by_type else None
+    call = one_of("call_type", CALL_TYPES) if by_type else None
+    if with_zero and type_ is None and call is None:
+        return None
+    return lambda records: [
+        record
+        for record in records
+        if (with_zero or record["value"] != "0")
+        and type_ in (None, shown_type(record))
+        and (call is None or (call, shown_type(record)) == ("call", "call"))
+    ]
+
+
+def internal_of_transaction_response(record: Record, direction: str) -> Response:
+    choose = _chosen_internal(by_type=False) or list
+    require_block(record["blockNumber"])
+    window = first_window()._replace(
+        direction=direction, position=position("internal_transfers", record["blockNumber"])
+    )
+    page, is_traced = internal_transfers.of_transaction(reader(), data(record["hash"]), window)
+    records = orjson.loads(page.data or "[]")
+    return list_response(
+        internal_objects(choose(records)),
+        internal_position(records[-1]) if page.next else None,
+        meta=_meta(is_pending=not is_traced),
+    )
+
+
+def _meta(*, is_pending: bool) -> Mapping[str, Any]:
+    """Return whether all rows are there: 2 stands for traces that are still to come."""
+    message = internal_transfers.without_traces(reader()) if is_pending else None
+    return {"status": 2 if is_pending else 1, "message": message}
 
 
 def transfers_response(types: TokenTypes, **filters: Any) -> Response:

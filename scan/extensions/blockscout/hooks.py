@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,3 +23,7 @@ class Blockscout(Part):
     """Views below /api/v2."""
     coin_price: Callable[[Reader], str | None] = lambda reader: None
     """The coin's price in USD."""
+    delegates: Callable[[Reader, Sequence[bytes]], Mapping[str, str]] = lambda reader, addresses: {}
+    """Whose code accounts run, by account, of those that do (EIP-7702)."""
+    count_deposits: Callable[[Reader, int], int | None] = lambda reader, number: None
+    """How many deposits of validators a block has."""

@@ -8,6 +8,7 @@ from scan import hooks, registry
 from scan.extensions.blockscout import (
     address_holdings,
     addresses,
+    advanced_filters,
     blocks,
     contracts,
     network,
@@ -24,6 +25,7 @@ from scan.settings import Settings
 BLUEPRINTS = (
     *(blocks.blueprint, transactions.blueprint, addresses.blueprint, address_holdings.blueprint),
     *(tokens.blueprint, contracts.blueprint, search.blueprint, network.blueprint),
+    advanced_filters.blueprint,
 )
 
 

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import orjson
-from flask import request
 
 from scan import parameters
 from scan.errors import InvalidParameter
+from scan.extensions.blockscout.routing import text
 from scan.extensions.transaction_details.transaction_contexts import contexts
 from scan.http.requests import reader
 from scan.http.responses import Response, json_value
@@ -17,24 +17,41 @@ from scan.queries.filters import Value
 from scan.queries.ordinals import ordinal_at
 from scan.queries.pages import MAX_ENTRIES, Page, Window, filtered_page
 
-ROWS = 50
-ABSENT = (None, "", "null")  # clients send back null and empty texts of next_page_params
+ROWS, MOST_ROWS = 50, 100  # more are the most, as with Blockscout
+
+# The parameters of a row's place in the chain, by entity.
+PLACES = {
+    "transactions": ("block_number", "index"),
+    "logs": ("block_number", "index"),
+    "internal_transfers": ("block_number", "transaction_index", "index"),
+    "token_transfers": ("block_number", "index", "index_in_batch"),
+}
 
 Record = dict[str, Any]
 Position = dict[str, Any]
+Place = int | bytes
 
 
-def text(name: str) -> str | None:
-    """Return a parameter, None where it is absent."""
-    value = request.args.get(name)
-    return None if value in ABSENT else value
-
-
-def number(name: str) -> int | None:
+def number(name: str, least: int = 0) -> int | None:
     value = text(name)
     if value is None:
         return None
-    return parameters.integer_text({name: value}, name, default=0, least=0)
+    return parameters.integer_text({name: value}, name, default=0, least=least)
+
+
+def flag(name: str, *, default: bool) -> bool:
+    value = one_of(name, ("true", "false"))
+    return default if value is None else value == "true"
+
+
+def row_count() -> int:
+    """Return how many rows a page has: 50, or as many as `items_count` says."""
+    return min(number("items_count", least=1) or ROWS, MOST_ROWS)
+
+
+def first_window() -> Window:
+    """Return the window of a list's first page."""
+    return Window(row_count(), 0)
 
 
 def amount(name: str) -> int | None:
@@ -56,6 +73,18 @@ def path_address(text: str) -> bytes:
     return parameters.address(text, "address_hash_param")
 
 
+def together(**readers: Callable[[str], Place | None]) -> tuple[Place, ...] | None:
+    """Return the parameters that make a position, as these functions read them; None without them.
+    Raises InvalidParameter where one of them is missing."""
+    values = {name: read(name) for name, read in readers.items()}
+    if all(value is None for value in values.values()):
+        return None
+    for name, value in values.items():
+        if value is None:
+            raise InvalidParameter(f"{name} is missing.", field=name)
+    return tuple(value for value in values.values() if value is not None)
+
+
 def one_of(name: str, allowed: Sequence[str]) -> str | None:
     value = text(name)
     return None if value is None else parameters.one_of(value, name, allowed)
@@ -75,8 +104,7 @@ def list_response(
 ) -> Response:
     """Return a list; `following` is the position of its last row, None where no rows follow, `more`
     are fields beside the rows."""
-    next_page = None if following is None else {**following, "items_count": len(items)}
-    return json_value({"items": items, "next_page_params": next_page, **more})
+    return json_value({"items": items, "next_page_params": following, **more})
 
 
 def read_page(
@@ -86,9 +114,9 @@ def read_page(
     record after which the next page begins, None where no rows follow: the last one, or where the
     page ended before it was full, the last one that was compared with the filters.
     `*_position()` of the objects' modules return the position of a record."""
-    window = (window or Window(ROWS, 0))._replace(
-        position=position(entity), max_entries=MAX_ENTRIES
-    )
+    window = window or first_window()
+    block = window.block_from if window.block_from == window.block_to else None
+    window = window._replace(position=position(entity, block), max_entries=MAX_ENTRIES)
     page = read(window)
     records = orjson.loads(page.data)
     if page.position is None:
@@ -107,7 +135,7 @@ def read_sparse_page(
     and the position of the next page; None where no rows follow. The page may end before it is
     full."""
     after = number("position")
-    window = (window or Window(ROWS, 0))._replace(
+    window = (window or first_window())._replace(
         position=None if after is None else (after,), max_entries=MAX_ENTRIES
     )
     page = filtered_page(reader(), entity, filters, window)
@@ -115,30 +143,40 @@ def read_sparse_page(
     return orjson.loads(page.data), following
 
 
-def position(entity: str) -> tuple[int, ...] | None:
-    """Return the position of a Window in an entity's list that the request names, or None."""
-    block_number, index = number("block_number"), number("index")
-    if block_number is None:
+def position(entity: str, block_number: int | None = None) -> tuple[int, ...] | None:
+    """Return the position of a Window in an entity's list that the request names, or None; the
+    block may be left out in a list of one block's rows. Raises InvalidParameter."""
+    place = {name: number(name) for name in PLACES[entity]}
+    if not any(value is not None for value in place.values()):
         return None
+    block = block_number if place["block_number"] is None else place["block_number"]
+    if block is None:
+        raise InvalidParameter("block_number is missing.", field="block_number")
     if entity == "logs":
-        return block_number, index or 0
+        return block, place["index"] or 0
     return (
         ordinal_at(
             reader(),
             entity,
-            block_number,
-            index or 0,
-            transaction_index=number("transaction_index") or 0,
-            batch_index=number("index_in_batch") or 0,
+            block,
+            place["index"] or 0,
+            transaction_index=place.get("transaction_index") or 0,
+            batch_index=place.get("index_in_batch") or 0,
         ),
     )
 
 
-def before_block(limit: int = ROWS) -> Window:
+def require_block(expected: int) -> None:
+    """Raise InvalidParameter for a position in another block than that of a transaction."""
+    if number("block_number") not in (None, expected):
+        raise InvalidParameter("block_number is another block's.", field="block_number")
+
+
+def before_block() -> Window:
     """Return the window of a list with at most one row a block, below the request's block."""
     block_number = number("block_number")
     last = BIGINT_MAX if block_number is None else block_number - 1
-    return Window(limit, 0, block_to=last)
+    return first_window()._replace(block_to=last)
 
 
 def contexts_of(records: Iterable[Record]) -> dict[str, Record]:

@@ -15,13 +15,19 @@ NO_TOPICS = (None,) * MAX_TOPICS
 
 
 def log_objects(
-    records: Sequence[Record], events: Sequence[Decoded | None], block_hashes: Mapping[str, str]
+    records: Sequence[Record],
+    events: Sequence[Decoded | None],
+    block_hashes: Mapping[str, str],
+    recipients: Mapping[str, str | None] = {},
 ) -> list[dict[str, Any]]:
-    """Return the objects of logs; `block_hashes` are by the hash of the transaction."""
-    emitters = AddressObjects(record["address"] for record in records)
+    """Return the objects of logs; `block_hashes`, and `recipients` of the transactions where they
+    are shown, are by the hash of the transaction."""
+    emitters = [record["address"] for record in records]
+    objects = AddressObjects([*emitters, *recipients.values()])
     return [
         {
-            **renamed("log", record, address=emitters.of_optional),
+            **renamed("log", record, address=objects.of_optional),
+            "smart_contract": objects.of_optional(recipients.get(record["transactionHash"])),
             "topics": [*record["topics"], *NO_TOPICS][:MAX_TOPICS],
             "decoded": event_object(event, data(record["topics"][0]) if record["topics"] else b""),
             "block_hash": block_hashes[record["transactionHash"]],

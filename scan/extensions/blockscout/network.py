@@ -17,6 +17,8 @@ from scan.queries.pages import Window
 
 SHOWN_BLOCKS, SHOWN_TRANSACTIONS = 4, 6  # on Blockscout's home page
 LANGUAGES = ["solidity"]
+NO_MARKET_CAP = "0"  # as Blockscout says where it knows none
+ANSWERED_VERSION = "12.0.0"
 GAS_PRICES = {"slow": "slow", "average": "standard", "fast": "fast"}
 
 blueprint = routes("network")
@@ -31,6 +33,7 @@ def get_stats() -> Response:
         {
             **renamed("stats", totals),
             "coin_price": _coin_price(),
+            "market_cap": NO_MARKET_CAP,
             "total_addresses": str(totals["addresses"] or 0),
             "transactions_today": str(today.get("transactions", 0)),
             "gas_used_today": today.get("gasUsed", "0"),
@@ -67,7 +70,7 @@ def get_transactions_chart() -> Response:
 
 @blueprint.path("/stats/charts/market")
 def get_market_chart() -> Response:
-    return json_value({"available_supply": None, "chart_data": []})
+    return json_value({"chart_data": []})
 
 
 @blueprint.path("/main-page/blocks")
@@ -97,7 +100,19 @@ def get_indexing_status() -> Response:
 
 @blueprint.path("/config/backend-version")
 def get_version() -> Response:
-    return json_value({"backend_version": f"scan {VERSION}"})
+    """Return the version of Blockscout's API that is answered, and whose answer it is."""
+    return json_value({"backend_version": f"v{ANSWERED_VERSION}+scan.{VERSION}"})
+
+
+@blueprint.path("/config/backend")
+def get_backend() -> Response:
+    """Return the default form: fields of other forms are added where the chain has them."""
+    return json_value({"chain_type": "default", "openapi_spec_folder_name": "default"})
+
+
+@blueprint.path("/config/db-background-migrations")
+def list_migrations() -> Response:
+    return json_value({"migrations": []})
 
 
 @blueprint.path("/config/indexer")

@@ -20,12 +20,24 @@ KINDS = {
     "comptroller": "comptroller",
     "eip2535": "eip2535",
 }
+# Proxies without code of their own, which are verified where their implementations are.
+MINIMAL = frozenset({"eip1167", "immutable-args-clone", "eip7702", "eip7760"})
 
 
 def proxy_fields(kind: str, implementations: Sequence[bytes]) -> dict[str, Any]:
-    parties = addresses.parties(reader(), implementations)
+    """Return the fields of an address; `is_verified` is among them where the proxy's own code says
+    nothing of it."""
+    names = _names(implementations)
     shown = [
-        {"address_hash": checksummed(to_hex(address)), "name": parties[to_hex(address)]["contract"]}
-        for address in implementations
+        {"address_hash": checksummed(to_hex(address)), "name": name}
+        for address, name in zip(implementations, names, strict=True)
     ]
-    return {"proxy_type": KINDS[kind], "implementations": shown}
+    fields: dict[str, Any] = {"proxy_type": KINDS[kind], "implementations": shown}
+    if kind in MINIMAL and all(names):
+        fields["is_verified"] = True
+    return fields
+
+
+def _names(implementations: Sequence[bytes]) -> list[str | None]:
+    parties = addresses.parties(reader(), implementations)
+    return [parties[to_hex(address)]["contract"] for address in implementations]

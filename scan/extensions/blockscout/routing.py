@@ -1,18 +1,103 @@
-"""Blueprints whose paths may end in a slash, as some of Blockscout's do."""
+"""Blueprints whose views take the parameters that paths.toml names, and no others."""
 
-from collections.abc import Callable
-from typing import Any, TypeVar
+import tomllib
+from collections.abc import Callable, Mapping
+from functools import cache, wraps
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar, cast
 
-from flask import Blueprint
+from flask import Blueprint, g, request
+
+from scan.errors import InvalidParameter
+
+TABLE = Path(__file__).with_name("paths.toml")
+CREDENTIALS = frozenset({"apikey", "key"})
+ABSENT = (None, "", "null")  # clients send back null and empty texts of next_page_params
 
 _V = TypeVar("_V", bound=Callable[..., Any])
 
 
+class AnsweredPath(NamedTuple):
+    """A path of Blockscout's that is answered: the parameters that it takes, and what differs."""
+
+    takes: frozenset[str]
+    differs: str = ""
+
+
+@cache
+def _table() -> Mapping[str, Any]:
+    return tomllib.loads(TABLE.read_text(encoding="utf-8"))
+
+
+@cache
+def answered_paths() -> Mapping[str, AnsweredPath]:
+    return {
+        path: AnsweredPath(frozenset(row.get("takes", "").split()), row.get("differs", ""))
+        for path, row in _table()["answered"].items()
+    }
+
+
+def refused_paths() -> Mapping[str, str]:
+    """Return why each of Blockscout's other paths is not answered."""
+    return {path: row["reason"] for row in _table()["refused"] for path in row["paths"].split()}
+
+
+class Parameters:
+    """The parameters of a request, of which a view that ignores one is an error of the client's:
+    rows of others would pass for what it asked for."""
+
+    def __init__(self, taken: frozenset[str]) -> None:
+        """Raises InvalidParameter for a parameter that the path does not take."""
+        self._taken = taken
+        given = request.args.items()
+        self._unread = {name for name, value in given if name and value not in ABSENT}
+        self._unread -= CREDENTIALS
+        for name in self._unread - taken:
+            raise InvalidParameter(f"Unexpected field: {name[:50]}", field=name[:50])
+
+    def text(self, name: str) -> str | None:
+        """Return a parameter, None where it is absent."""
+        if name not in self._taken:
+            raise LookupError(f"{TABLE.name} does not say that this path takes {name}")
+        self._unread.discard(name)
+        value = request.args.get(name)
+        return None if value in ABSENT else value
+
+    def require_all_read(self) -> None:
+        for name in self._unread:
+            message = f"{name} is not taken together with the other parameters."
+            raise InvalidParameter(message, field=name)
+
+
 class Routes(Blueprint):
+    def __init__(self, name: str, prefix: str) -> None:
+        super().__init__(f"blockscout_{name}", __name__)
+        self._prefix = prefix
+
     def path(self, path: str) -> Callable[[_V], _V]:
-        """Return a decorator of the view for GET requests of a path."""
-        return self.get(path, strict_slashes=False)
+        """Return a decorator of the view for GET requests of a path, which may end in a slash as
+        some of Blockscout's do; raises KeyError for a path that is not in paths.toml."""
+        taken = answered_paths()[self._prefix + path].takes
+
+        def decorate(view: _V) -> _V:
+            @wraps(view)
+            def checked(**arguments: str) -> Any:
+                g.parameters = Parameters(taken)
+                response = view(**arguments)
+                g.parameters.require_all_read()
+                return response
+
+            self.add_url_rule(path, view_func=checked, methods=["GET"], strict_slashes=False)
+            return view
+
+        return decorate
 
 
-def routes(name: str) -> Routes:
-    return Routes(f"blockscout_{name}", __name__)
+def routes(name: str, prefix: str = "") -> Routes:
+    """Return a blueprint; its paths are in paths.toml after the `prefix`."""
+    return Routes(name, prefix)
+
+
+def text(name: str) -> str | None:
+    """Return a parameter of the request, None where it is absent."""
+    return cast("Parameters", g.parameters).text(name)

@@ -5,9 +5,10 @@ from typing import Any
 import orjson
 
 from scan.ethereum.checksums import checksummed
-from scan.extensions.blockscout.lists import ROWS, Record, list_response, text
+from scan.extensions.blockscout.address_objects import AddressObjects
+from scan.extensions.blockscout.lists import Record, list_response
 from scan.extensions.blockscout.objects import renamed, timestamp
-from scan.extensions.blockscout.routing import routes
+from scan.extensions.blockscout.routing import routes, text
 from scan.extensions.search import queries as search
 from scan.hex import data
 from scan.http.requests import reader
@@ -29,7 +30,7 @@ def list_results() -> Response:
 def list_quick_results() -> Response:
     query = text("q")
     is_short = query is None or len(query) < LEAST_LENGTH
-    return json_value([] if is_short else _results(query)[:ROWS])
+    return json_value([] if is_short else _results(query))
 
 
 @blueprint.path("/search/check-redirect")
@@ -41,6 +42,8 @@ def check_redirect() -> Response:
     kind, value = result["type"], result["value"]
     if kind in ("address", "token", "contract"):
         kind, value = "address", checksummed(value)
+    if kind == "block":
+        value = orjson.loads(blocks.get(reader(), int(value)) or "{}").get("hash")
     return json_value({"redirect": True, "type": kind, "parameter": value})
 
 
@@ -55,10 +58,12 @@ def _results(query: str | None) -> list[dict[str, Any]]:
     results = _matches(query)
     keys = [data(result["value"]) for result in results if result["type"] == "token"]
     known = tokens.by_addresses(reader(), keys)
-    return [_result(result, known) for result in results]
+    named = [result["value"] for result in results if result["type"] in ("address", "contract")]
+    objects = AddressObjects(named)
+    return [_result(result, known, objects) for result in results]
 
 
-def _result(result: Record, known: dict[str, Record]) -> dict[str, Any]:
+def _result(result: Record, known: dict[str, Record], objects: AddressObjects) -> dict[str, Any]:
     kind, value = result["type"], result["value"]
     if kind == "block":
         record = orjson.loads(blocks.get(reader(), int(value)) or "{}")
@@ -83,8 +88,15 @@ def _result(result: Record, known: dict[str, Record]) -> dict[str, Any]:
     shown = {**renamed("found", result), "priority": 0}
     if kind != "token":
         is_label = kind == "address" and result["name"] is not None
-        path = {"url": f"/address/{checksummed(value)}", "ens_info": None}
-        return {**shown, **path, "type": "label" if is_label else kind}
+        party = objects.of(value)
+        of_address = {
+            "url": f"/address/{checksummed(value)}",
+            "ens_info": None,
+            "name": result["name"] or party["name"],
+            "is_smart_contract_address": objects.is_contract(value),
+            "is_smart_contract_verified": party["is_verified"],
+        }
+        return {**shown, **of_address, "type": "label" if is_label else kind}
     token = known.get(value)
     return {
         **shown,

@@ -2,20 +2,21 @@
 
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from datetime import date
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import orjson
-from flask import request
 
 from scan import parameters
 from scan.api.openapi.renamed_fields import renamed_field
 from scan.errors import NotFound
 from scan.ethereum.units import in_units
+from scan.extensions.blockscout.errors import STATS_PREFIX
 from scan.extensions.blockscout.lists import Record, one_of
 from scan.extensions.blockscout.objects import Object
-from scan.extensions.blockscout.routing import routes
+from scan.extensions.blockscout.routing import routes, text
 from scan.extensions.chain_statistics import daily_stats
 from scan.http.requests import reader
 from scan.http.responses import Response, json_value
@@ -40,7 +41,7 @@ FORMATS: Mapping[str, Callable[[Any], str]] = {
     "text": lambda number: str(number or 0),
 }
 
-blueprint = routes("stats_service")
+blueprint = routes("stats_service", STATS_PREFIX)
 
 
 @cache
@@ -77,9 +78,14 @@ def get_line(name: str) -> Response:
     if name not in _charts():
         raise NotFound("There is no such line.")
     span = one_of("resolution", (*SPANS, "RESOLUTION_UNSPECIFIED"))
-    first, last = (parameters.optional_date(request.args, key) for key in ("from", "to"))
+    first, last = (_date(key) for key in ("from", "to"))
     records = daily_stats.by_span(reader(), SPANS.get(span or "DAY", "day"), first, last)
     return json_value(_line(name, records))
+
+
+def _date(name: str) -> date | None:
+    given = text(name)
+    return parameters.optional_date({} if given is None else {name: given}, name)
 
 
 @blueprint.path("/pages/main")

@@ -5,14 +5,15 @@ from typing import Any, NamedTuple
 
 from scan.errors import InvalidParameter
 from scan.extensions.blockscout.address_objects import AddressObjects
-from scan.extensions.blockscout.lists import Position, Record, contexts_of, text
+from scan.extensions.blockscout.lists import Position, Record, contexts_of
 from scan.extensions.blockscout.objects import STANDARDS, Object, renamed
+from scan.extensions.blockscout.routing import text
 from scan.extensions.transaction_details.method_names import add_methods
 from scan.hex import data
 from scan.http.requests import reader
 from scan.queries import tokens
 
-ALL_STANDARDS = (*STANDARDS.values(), "ERC-404", "ERC-7984")
+ALL_STANDARDS = (*STANDARDS.values(), "ERC-404", "ERC-7984", "ERC-8056")
 OURS = {standard: ours for ours, standard in STANDARDS.items()}
 NOBODY = "0x" + "0" * 40
 
@@ -64,6 +65,7 @@ def token_object(record: Mapping[str, Any]) -> Object:
     return {
         **renamed("token", record),
         "decimals": str(record["decimals"]) if record["type"] == "BEP20" else None,
+        "total_supply": None if record["type"] == "BEP1155" else record["totalSupply"],
         "icon_url": record.get("logoUrl"),
     }
 
@@ -93,7 +95,7 @@ def _transfer(
     token = token_objects.of(record["tokenAddress"])
     return {
         **renamed("transfer", context | record, address=objects.of_optional),
-        "total": _total(record),
+        "total": transfer_total(record),
         "token": token,
         "type": _kind(record),
         "method": context.get("method"),
@@ -101,7 +103,7 @@ def _transfer(
     }
 
 
-def _total(record: Record) -> Object:
+def transfer_total(record: Record) -> Object:
     if record["tokenType"] == "BEP20":
         return {"value": record["value"], "decimals": str(record["tokenDecimals"])}
     item = {"token_id": record["tokenId"], "token_instance": None}

@@ -6,24 +6,24 @@ from scan.ethereum.checksums import checksummed
 from scan.extensions.blockscout.address_objects import AddressObjects
 from scan.extensions.blockscout.entity_lists import transfers_response
 from scan.extensions.blockscout.lists import (
-    ROWS,
     Record,
     address,
     amount,
+    first_window,
     list_response,
     number,
+    one_of,
     path_address,
-    text,
+    together,
 )
 from scan.extensions.blockscout.objects import Object, renamed
-from scan.extensions.blockscout.routing import routes
+from scan.extensions.blockscout.routing import routes, text
 from scan.extensions.blockscout.token_objects import ALL_TYPES, token_object, token_types
 from scan.extensions.search import queries as search
 from scan.hex import data
 from scan.http.requests import reader
 from scan.http.responses import Response, json_value
 from scan.queries import tokens
-from scan.queries.pages import Window
 
 blueprint = routes("tokens")
 
@@ -31,13 +31,14 @@ blueprint = routes("tokens")
 @blueprint.path("/tokens")
 def list_tokens() -> Response:
     """Return tokens by the number of holders, or those that match the text `q`."""
-    types = token_types()
-    if text("q"):
-        matched = types.of(_named(text("q") or ""), "type")
+    types, query, window = token_types(), text("q"), first_window()
+    one_of("sort", ("holders_count",))
+    direction = one_of("order", ("asc", "desc")) or "desc"
+    if query:
+        matched = types.of(_named(query), "type")[: window.limit]
         return list_response([token_object(record) for record in matched], None)
-    count, key = number("holders_count"), address("contract_address_hash")
-    position = None if count is None or key is None else (count, key)
-    page = tokens.page(reader(), Window(ROWS, 0, position=position))
+    position = together(holders_count=number, contract_address_hash=address)
+    page = tokens.page(reader(), window._replace(direction=direction, position=position))
     records = orjson.loads(page.data)
     following = None
     if page.next is not None:
@@ -45,9 +46,6 @@ def list_tokens() -> Response:
         following = {
             "contract_address_hash": last["address_hash"],
             "holders_count": last["holders_count"],
-            "is_name_null": last["name"] is None,
-            "market_cap": None,
-            "name": last["name"],
         }
     shown = [token_object(record) for record in types.of(records, "type")]
     return list_response(shown, following)
@@ -77,9 +75,8 @@ def list_transfers(address_hash: str) -> Response:
 
 @blueprint.path("/tokens/<address_hash>/holders")
 def list_holders(address_hash: str) -> Response:
-    value, holder = amount("value"), address("address_hash")
-    position = None if value is None or holder is None else (value, holder)
-    page = tokens.holders(reader(), path_address(address_hash), Window(ROWS, 0, position=position))
+    window = first_window()._replace(position=together(value=amount, address_hash=address))
+    page = tokens.holders(reader(), path_address(address_hash), window)
     records = orjson.loads(page.data)
     following = None
     if page.next is not None:

@@ -5,12 +5,15 @@ from collections.abc import Sequence
 
 from scan.ethereum.checksums import checksummed
 from scan.extensions.blockscout.address_objects import AddressObjects
+from scan.extensions.blockscout.failure_objects import node_words
 from scan.extensions.blockscout.lists import Record
 from scan.extensions.blockscout.objects import Object
 from scan.extensions.internal_transfers.traces import is_creation
 from scan.extensions.internal_transfers.transaction_traces import TraceFrame
 from scan.extensions.transaction_details.explanations.state_changes import AccountChange
 from scan.hex import to_hex
+
+CALL_TYPES = {name: name.lower() for name in ("CALL", "CALLCODE", "DELEGATECALL", "STATICCALL")}
 
 
 def trace_objects(record: Record, frames: Sequence[TraceFrame]) -> list[Object]:
@@ -29,7 +32,7 @@ def _trace(record: Record, frame: TraceFrame, subtraces: int) -> Object:
     if creates:
         action["init"] = action["input"]
     else:
-        action["callType"] = frame.type.lower()
+        action["callType"] = CALL_TYPES.get(frame.type, "call")
         if frame.to_address is not None:
             action["to"] = checksummed(to_hex(frame.to_address))
     shown: Object = {
@@ -42,7 +45,7 @@ def _trace(record: Record, frame: TraceFrame, subtraces: int) -> Object:
     if frame.type == "SELFDESTRUCT":
         return {**shown, "type": "selfdestruct"}
     if frame.failure is not None:
-        return {**shown, "error": frame.failure.kind}
+        return {**shown, "error": node_words(frame.failure)}
     result = {"gasUsed": hex(frame.gas_used or 0), "output": to_hex(frame.output)}
     return {**shown, "result": result}
 

@@ -4,19 +4,23 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scan.extensions.blockscout.address_objects import AddressObjects
+from scan.extensions.blockscout.chain_fields import chain_fields
+from scan.extensions.blockscout.failure_objects import failures
 from scan.extensions.blockscout.lists import Position, Record, contexts_of
 from scan.extensions.blockscout.objects import Object, renamed
 from scan.extensions.internal_transfers.traces import is_creation
 from scan.extensions.transaction_details.method_names import add_methods
 from scan.extensions.transaction_details.transaction_contexts import contexts, inputs
-from scan.hex import to_hex
+from scan.hex import data, to_hex
 from scan.http.requests import reader
-from scan.queries import blocks
+from scan.queries import blocks, tokens
 from scan.queries.transactions import creates_contract
 
 # Bytes in lists: anybody can send transactions that would fill a page with megabytes.
 LONGEST_INPUT = 16_384
 BLOB_TYPE, DELEGATING_TYPE = 3, 4
+# Of transactions that name one price, Blockscout says no parts of the fee.
+NO_FEE_PARTS = {"priority_fee": None, "transaction_burnt_fee": None}
 AUTHORIZATION_FAULTS = {
     "wrong_chain": "invalid_chain_id",
     "wrong_nonce": "invalid_nonce",
@@ -34,17 +38,21 @@ def transaction_objects(records: Sequence[Record]) -> list[Object]:
         for transaction_hash, content in inputs(reader(), records).items()
         if len(content) <= LONGEST_INPUT
     }
-    add_methods(reader(), records)
     objects = AddressObjects(address for record in records for address in _parties(record))
+    add_methods(reader(), [record for record in records if _is_call(record, objects)])
+    kinds = _kinds(records, context_of, objects)
+    failed = failures(records)
     newest = blocks.newest_number(reader())
     return [
         transaction_object(
             record,
             context_of[record["hash"]],
             objects,
+            kinds=kinds[record["hash"]],
             confirmations=blocks.confirmations(record["blockNumber"], newest),
             content=contents.get(record["hash"]),
         )
+        | failed.get(record["hash"], {})
         for record in records
     ]
 
@@ -61,52 +69,108 @@ def _parties(record: Record) -> tuple[str | None, ...]:
     return record["fromAddress"], record["toAddress"], record["contractAddress"]
 
 
+def _is_call(record: Record, objects: AddressObjects) -> bool:
+    """Return whether a transaction called a contract: data sent to other accounts is a text."""
+    return record["toAddress"] is not None and objects.is_contract(record["toAddress"])
+
+
 def transaction_object(
     record: Record,
     context: Record,
     objects: AddressObjects,
     *,
+    kinds: Sequence[str],
     confirmations: int,
     content: bytes | None,
 ) -> Object:
-    """Return the object as lists show it: without decoded input and transfers of tokens."""
+    """Return the object of a transaction that succeeded, as lists show it: without decoded input
+    and transfers of tokens."""
     return {
         **renamed("transaction", context | record, address=objects.of_optional),
-        "result": "success" if record["status"] else "error",
+        "result": "success",
         "status": "ok" if record["status"] else "error",
         "confirmations": confirmations,
         "confirmation_duration": [],
         "fee": {"type": "actual", "value": record["fee"]},
         "raw_input": None if content is None else to_hex(content),
         "method": record.get("method"),
-        "transaction_types": _kinds(record, context),
+        "transaction_types": kinds,
         "authorization_list": [],
         "fhe_operations_count": 0,
+        **chain_fields(record, context),
+        **({} if record["maxFeePerGas"] is not None else NO_FEE_PARTS),
     }
 
 
-def _kinds(record: Record, context: Mapping[str, Any]) -> list[str]:
-    kinds = {
-        "token_transfer": context["hasTokenTransfers"],
-        "coin_transfer": record["value"] != "0",
-        "contract_call": record["methodId"] is not None,
-        "contract_creation": creates_contract(record),
-        "blob_transaction": record["type"] == BLOB_TYPE,
-        "set_code_transaction": record["type"] == DELEGATING_TYPE,
-    }
-    return [kind for kind, is_given in kinds.items() if is_given]
+def kinds_of(records: Sequence[Record]) -> dict[str, list[str]]:
+    """Return what transactions did, in Blockscout's words, by their hashes."""
+    context_of = contexts(reader(), (record["hash"] for record in records))
+    objects = AddressObjects(record["toAddress"] for record in records)
+    return _kinds(records, context_of, objects)
 
 
-def internal_objects(records: Sequence[Record]) -> tuple[list[Object], Position | None]:
-    """Return the objects of internal transactions, and the position of the last one."""
+def _kinds(
+    records: Sequence[Record], context_of: Mapping[str, Record], objects: AddressObjects
+) -> dict[str, list[str]]:
+    created = [record["contractAddress"] for record in records if record["contractAddress"]]
+    token_addresses = tokens.by_addresses(reader(), [data(address) for address in created])
+    kinds = {}
+    for record in records:
+        applies = {
+            "token_transfer": context_of[record["hash"]]["hasTokenTransfers"],
+            "coin_transfer": record["value"] != "0",
+            "contract_call": _is_call(record, objects),
+            "contract_creation": creates_contract(record),
+            "token_creation": record["contractAddress"] in token_addresses,
+            "blob_transaction": record["type"] == BLOB_TYPE,
+            "set_code_transaction": record["type"] == DELEGATING_TYPE,
+        }
+        kinds[record["hash"]] = [kind for kind, is_given in applies.items() if is_given]
+    return kinds
+
+
+def move_kinds(records: Sequence[Record]) -> list[list[str]]:
+    """Return the kinds that advanced filters have for moves of the coin, of transactions or of
+    internal ones."""
+    called = [None if _creates(record) else record["toAddress"] for record in records]
+    objects = AddressObjects(called)
+    kinds = []
+    for record, address in zip(records, called, strict=True):
+        applies = {
+            "coin_transfer": record["value"] != "0",
+            "contract_interaction": address is not None and objects.is_contract(address),
+            "contract_creation": address is None,
+        }
+        kinds.append([kind for kind, is_given in applies.items() if is_given])
+    return kinds
+
+
+def _creates(record: Record) -> bool:
+    """Return whether an internal transaction creates a contract."""
+    return "transferIndex" in record and is_creation(record["type"].upper())
+
+
+def internal_objects(records: Sequence[Record]) -> list[Object]:
     context_of = contexts_of(records)
     objects = AddressObjects(r[side] for r in records for side in ("fromAddress", "toAddress"))
-    items = [
+    return [
         _internal(record, context_of[record["transactionHash"]]["transactionIndex"], objects)
         for record in records
     ]
-    names = ("block_number", "transaction_index", "index")
-    return items, {name: items[-1][name] for name in names} if items else None
+
+
+def internal_position(record: Record) -> Position:
+    [context] = contexts_of([record]).values()
+    return {
+        "block_number": record["blockNumber"],
+        "transaction_index": context["transactionIndex"],
+        "index": record["transferIndex"],
+    }
+
+
+def shown_type(record: Record) -> str:
+    """Return the type of an internal transaction: what a log alone shows was a call."""
+    return "call" if record["source"] == "log" else str(record["type"])
 
 
 def _internal(record: Record, transaction_index: int, objects: AddressObjects) -> Object:
@@ -114,7 +178,7 @@ def _internal(record: Record, transaction_index: int, objects: AddressObjects) -
     to = objects.of(record["toAddress"])
     return {
         **renamed("internal_transaction", record, address=objects.of_optional),
-        "type": "call" if record["source"] == "log" else record["type"],
+        "type": shown_type(record),
         "transaction_index": transaction_index,
         "to": None if creates else to,
         "created_contract": to if creates else None,

@@ -6,16 +6,30 @@ from typing import Any
 import orjson
 
 from scan import parameters
-from scan.errors import InvalidParameter, NotFound, UpstreamFailed
+from scan.errors import NotFound, UpstreamFailed
+from scan.extensions.blockscout.address_objects import AddressObjects
 from scan.extensions.blockscout.decoded_objects import call_object
 from scan.extensions.blockscout.entity_lists import (
+    internal_of_transaction_response,
     internal_transactions_response,
     transactions_response,
     transfers_response,
 )
-from scan.extensions.blockscout.lists import ROWS, Record, list_response, number, one_of, text
+from scan.extensions.blockscout.failure_objects import failure_fields
+from scan.extensions.blockscout.lists import (
+    Record,
+    first_window,
+    flag,
+    list_response,
+    number,
+    one_of,
+    require_block,
+    row_count,
+)
 from scan.extensions.blockscout.log_objects import log_objects
-from scan.extensions.blockscout.routing import routes
+from scan.extensions.blockscout.objects import Object, timestamp
+from scan.extensions.blockscout.proxy_objects import proxy_fields
+from scan.extensions.blockscout.routing import routes, text
 from scan.extensions.blockscout.summary_objects import summary_object
 from scan.extensions.blockscout.token_objects import (
     token_types,
@@ -24,26 +38,24 @@ from scan.extensions.blockscout.token_objects import (
 )
 from scan.extensions.blockscout.trace_objects import state_change_objects, trace_objects
 from scan.extensions.blockscout.transaction_objects import (
+    BLOB_TYPE,
     authorization_object,
-    internal_objects,
+    kinds_of,
     transaction_addresses,
     transaction_object,
 )
-from scan.extensions.internal_transfers import queries as internal_transfers
 from scan.extensions.transaction_details import queries as transaction_details
-from scan.extensions.transaction_details.details import NO_LOGS, LogWindow
+from scan.extensions.transaction_details.details import NO_LOGS, LogWindow, TransactionDetails
 from scan.extensions.transaction_details.explanations import queries as explanations
-from scan.extensions.transaction_details.explanations.transaction_failures import TransactionFailure
 from scan.extensions.transaction_details.transaction_contexts import contexts
-from scan.hex import data, to_hex
+from scan.hex import data
 from scan.http.prerequisites import Prerequisite, requires
 from scan.http.requests import reader
 from scan.http.responses import Response, json_value
-from scan.queries import blocks, network, token_transfers, transactions
-from scan.queries.ordinals import ordinal_at
-from scan.queries.pages import Window
+from scan.queries import blocks, contracts, network, token_transfers, transactions
 
 SHOWN_TRANSFERS = 10  # with their transaction
+PREVIEW_PRELOADS = ("preload_ens", "preload_metadata")
 NOT_INDEXED = "This transaction is not indexed."
 
 blueprint = routes("transactions")
@@ -52,12 +64,11 @@ blueprint = routes("transactions")
 @blueprint.path("/transactions")
 def list_transactions() -> Response:
     """Return transactions of blocks; the list of pending ones, which are not indexed, is empty."""
-    if one_of("filter", ("validated", "pending")) == "pending":
-        return list_response([], None)
-    for name in ("type", "method"):
-        if text(name):
-            raise InvalidParameter(f"Transactions cannot be filtered by {name}.", field=name)
-    return transactions_response()
+    kind = one_of("type", ("blob_transaction",))
+    type_ = None if kind is None else bytes([BLOB_TYPE])
+    is_pending = one_of("filter", ("validated", "pending")) == "pending"
+    window = first_window()._replace(block_to=-1) if is_pending else None
+    return transactions_response(window, type=type_)
 
 
 @blueprint.path("/transactions/stats")
@@ -79,47 +90,83 @@ def get_transaction(transaction_hash: str) -> Response:
     record = indexed(transaction_hash)
     context = contexts(reader(), [record["hash"]])[record["hash"]]
     details = transaction_details.details(reader(), record, NO_LOGS)
-    failure = explanations.failure(reader(), record)
+    kinds = kinds_of([record])[record["hash"]]
+    method = _method(record, details, kinds)
     shown = transaction_object(
-        record,
+        record | {"method": method},
         context,
         transaction_addresses(record),
+        kinds=kinds,
         confirmations=record["confirmations"],
         content=details.input,
     )
     transfers, has_more = token_transfers.of_transaction(reader(), record, SHOWN_TRANSFERS)
-    decoded = call_object(details.method, details.input or b"")
-    authorizations = record.get("authorizations", [])
+    failed = {}
+    if not record["status"]:
+        failed = failure_fields(explanations.failure(reader(), record), is_decoded=True)
     return json_value(
         {
             **shown,
-            **_failure_fields(failure),
-            "decoded_input": decoded,
-            "method": details.method.name if details.method else record["methodId"],
+            **failed,
+            "to": _called(shown["to"], record["toAddress"]),
+            "decoded_input": call_object(details.method, details.input or b""),
             "token_transfers": transfer_objects(transfers),
             "token_transfers_overflow": has_more,
-            "authorization_list": [authorization_object(record) for record in authorizations],
+            "authorization_list": [*map(authorization_object, record.get("authorizations", []))],
         }
     )
 
 
-def _failure_fields(failure: TransactionFailure | None) -> dict[str, Any]:
-    if failure is None:
-        return {}
-    reason = failure.reason
-    raw = {"raw": to_hex(reason.data) if reason.data else None}
-    return {
-        "result": reason.phrase,
-        "revert_reason": call_object(reason.decoded, reason.data[:4]) or raw,
-    }
+def _method(record: Record, details: TransactionDetails, kinds: Sequence[str]) -> str | None:
+    if details.method is not None:
+        return details.method.name
+    return record["methodId"] if "contract_call" in kinds else None
+
+
+def _called(shown: Object | None, address: str | None) -> Object | None:
+    """Return the object of the recipient with its implementations, by which clients decode."""
+    if shown is None or address is None or not shown["is_contract"]:
+        return shown
+    _, lookup = contracts.get_with_proxy(reader(), data(address), ())
+    if lookup.proxy is None:
+        return shown
+    return shown | proxy_fields(lookup.proxy.kind, lookup.proxy.implementations)
+
+
+@blueprint.path("/transactions/<transaction_hash>/preview")
+def get_preview(transaction_hash: str) -> Response:
+    """Return what a link to a transaction shows; names of other services are unknown here."""
+    record = indexed(transaction_hash)
+    with_method, *_ = (flag(n, default=False) for n in ("decode_input", *PREVIEW_PRELOADS))
+    objects, kinds = transaction_addresses(record), kinds_of([record])[record["hash"]]
+    method = record["methodId"] if "contract_call" in kinds else None
+    if with_method and method:
+        method = _method(record, transaction_details.details(reader(), record, NO_LOGS), kinds)
+    return json_value(
+        {
+            "from": _previewed(objects, record["fromAddress"]),
+            "to": _previewed(objects, record["toAddress"]),
+            "method": method,
+            "status": "ok" if record["status"] else "error",
+            "timestamp": timestamp(record["timestamp"]),
+        }
+    )
+
+
+def _previewed(objects: AddressObjects, address: str | None) -> Object | None:
+    if address is None:
+        return None
+    shown = objects.of(address)
+    return {name: shown[name] for name in ("hash", "name", "ens_domain_name", "metadata")}
 
 
 @blueprint.path("/transactions/<transaction_hash>/token-transfers")
 def list_token_transfers(transaction_hash: str) -> Response:
     record = indexed(transaction_hash)
+    require_block(record["blockNumber"])
     log_index = number("index")
     after = (0, -1) if log_index is None else (log_index, number("index_in_batch") or 0)
-    records, has_more = token_transfers.of_transaction(reader(), record, ROWS, after)
+    records, has_more = token_transfers.of_transaction(reader(), record, row_count(), after)
     following = transfer_position(records[-1]) if has_more else None
     return list_response(transfer_objects(token_types().of(records, "tokenType")), following)
 
@@ -131,38 +178,31 @@ def list_all_token_transfers() -> Response:
 
 @blueprint.path("/internal-transactions")
 def list_all_internal_transactions() -> Response:
-    return internal_transactions_response()
+    transaction_hash = text("transaction_hash")
+    if transaction_hash is None:
+        return internal_transactions_response()
+    key = parameters.hash32(transaction_hash, "transaction_hash")
+    record = transactions.get(reader(), key)
+    if record is None:
+        raise NotFound(NOT_INDEXED)
+    return internal_of_transaction_response(orjson.loads(record), "desc")
 
 
 @blueprint.path("/transactions/<transaction_hash>/internal-transactions")
 def list_internal_transactions(transaction_hash: str) -> Response:
-    record = indexed(transaction_hash)
-    window = Window(ROWS, 0, "asc")
-    if number("index") is not None:
-        ordinal = ordinal_at(
-            reader(),
-            "internal_transfers",
-            record["blockNumber"],
-            number("index") or 0,
-            transaction_index=record["transactionIndex"],
-        )
-        window = window._replace(position=(ordinal,))
-    page, is_traced = internal_transfers.of_transaction(reader(), data(record["hash"]), window)
-    if not is_traced:
-        raise NotFound(internal_transfers.without_traces(reader()))
-    items, following = internal_objects(orjson.loads(page.data))
-    return list_response(items, following if page.next else None)
+    return internal_of_transaction_response(indexed(transaction_hash), "asc")
 
 
 @blueprint.path("/transactions/<transaction_hash>/logs")
 def list_logs(transaction_hash: str) -> Response:
     record = indexed(transaction_hash)
-    after = number("index")
-    window = LogWindow(-1 if after is None else after, ROWS + 1)
+    require_block(record["blockNumber"])
+    after, most = number("index"), row_count()
+    window = LogWindow(-1 if after is None else after, most + 1)
     details = transaction_details.details(reader(), record, window)
     if details.logs is None:
         raise UpstreamFailed(details.unavailable or "The node does not give these logs.")
-    shown = details.decoded_logs[:ROWS]
+    shown = details.decoded_logs[:most]
     records = [
         {**log.record(), **{name: record[name] for name in ("blockNumber", "timestamp")}}
         for log in shown
@@ -173,7 +213,7 @@ def list_logs(transaction_hash: str) -> Response:
         {record["hash"]: record["blockHash"]},
     )
     following = None
-    if len(details.decoded_logs) > ROWS:
+    if len(details.decoded_logs) > most:
         following = {"block_number": record["blockNumber"], "index": shown[-1].log.log_index}
     return list_response(items, following)
 
@@ -189,11 +229,15 @@ def get_raw_trace(transaction_hash: str) -> Response:
 @blueprint.path("/transactions/<transaction_hash>/state-changes")
 @requires(Prerequisite.NODE)
 def list_state_changes(transaction_hash: str) -> Response:
-    """Return the changes of coin balances, all on one page: of as many accounts as a trace has."""
+    """Return the changes of coin balances: of as many accounts as a trace has."""
     record = indexed(transaction_hash)
     accounts: Sequence[Any] = explanations.state_changes(reader(), record).accounts
     block = orjson.loads(blocks.get(reader(), record["blockNumber"]) or "{}")
-    return list_response(state_change_objects(block.get("miner", ""), accounts), None)
+    first = number("state_changes_count") or 0
+    items = state_change_objects(block.get("miner", ""), accounts)
+    end = first + row_count()
+    following = {"state_changes_count": end} if end < len(items) else None
+    return list_response(items[first:end], following)
 
 
 @blueprint.path("/transactions/<transaction_hash>/summary")

@@ -1,9 +1,18 @@
 """The contracts that were called most in Blockscout's form."""
 
+from typing import Any
+
 from scan.errors import InvalidParameter
 from scan.extensions.blockscout.address_objects import AddressObjects
 from scan.extensions.blockscout.hooks import Blockscout
-from scan.extensions.blockscout.lists import ROWS, address, list_response, number, one_of
+from scan.extensions.blockscout.lists import (
+    address,
+    list_response,
+    number,
+    one_of,
+    row_count,
+    together,
+)
 from scan.extensions.blockscout.routing import routes
 from scan.extensions.chain_statistics import most_called
 from scan.http.requests import reader
@@ -27,9 +36,10 @@ def list_most_called() -> Response:
     order = most_called.Order(
         by_gas=SORTS[sort] == "gasUsed", is_ascending=one_of("order", ("asc", "desc")) == "asc"
     )
-    last, last_address = number(sort), address("contract_address_hash")
-    after = None if last is None or last_address is None else (last, last_address)
-    records = most_called.contracts(reader(), SPANS_S[scale], order, after, ROWS)
+    place: Any = together(**dict.fromkeys(SORTS, number), contract_address_hash=address)
+    after = None if place is None else (place[[*SORTS].index(sort)], place[-1])
+    most = row_count()
+    records = most_called.contracts(reader(), SPANS_S[scale], order, after, most)
     objects = AddressObjects(record["address"] for record in records)
     items = [
         {
@@ -41,7 +51,7 @@ def list_most_called() -> Response:
         for record in records
     ]
     following = None
-    if len(items) == ROWS:  # the next page may be empty
+    if len(items) == most:  # the next page may be empty
         last_item = items[-1]
         following = {name: last_item[name] for name in SORTS}
         following["contract_address_hash"] = last_item["contract_address"]["hash"]

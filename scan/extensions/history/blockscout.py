@@ -3,7 +3,7 @@
 from typing import Any
 
 from scan.extensions.blockscout.hooks import Blockscout
-from scan.extensions.blockscout.lists import ROWS, before_block, list_response, path_address
+from scan.extensions.blockscout.lists import before_block, list_response, path_address
 from scan.extensions.blockscout.objects import timestamp
 from scan.extensions.blockscout.routing import routes
 from scan.extensions.history import coin_balances
@@ -19,7 +19,7 @@ blueprint = routes("history")
 @blueprint.path("/addresses/<address_hash>/coin-balance-history")
 def list_coin_balances(address_hash: str) -> Response:
     key, window = path_address(address_hash), before_block()
-    changes, has_more = coin_balances.page(reader(), key, ROWS, window.block_to)
+    changes, has_more = coin_balances.page(reader(), key, window.limit, window.block_to)
     items = [
         {
             "transaction_hash": change.transaction_hash,

@@ -11,14 +11,15 @@ from scan.extensions.blockscout.address_holdings import TOKEN, tokens_held
 from scan.extensions.blockscout.address_objects import AddressObjects
 from scan.extensions.blockscout.hooks import Blockscout
 from scan.extensions.blockscout.lists import (
-    ROWS,
     Position,
     Record,
     address,
     amount,
+    first_window,
     list_response,
     path_address,
     read_page,
+    together,
 )
 from scan.extensions.blockscout.objects import Object
 from scan.extensions.blockscout.routing import routes
@@ -45,19 +46,32 @@ blueprint = routes("items")
 
 @blueprint.path("/tokens/<address_hash>/instances")
 def list_instances(address_hash: str) -> Response:
-    """Return items in descending order of their first transfers, without their metadata."""
-    token_record = token_of(address_hash)
+    """Return items in descending order of their first transfers, without their metadata: those of a
+    token, or what of them one address holds."""
+    token_record, holder = token_of(address_hash), address("holder_address_hash")
     token_id = amount("unique_token")
     key = data(token_record["address"])
     position = None if token_id is None else (items.ordinal(reader(), key, token_id),)
-    page = items.page(reader(), key, Window(ROWS, 0, position=position))
+    window = first_window()._replace(position=position)
+    if holder is None:
+        page = items.page(reader(), key, window)
+    else:
+        page = items.held_of_token(reader(), key, holder, window)
     records = orjson.loads(page.data)
-    objects = AddressObjects(record["owner"] for record in records)
-    token = token_object(token_record)
+    owners = [record["owner"] if holder is None else to_hex(holder) for record in records]
+    objects = AddressObjects(owners)
+    is_single = token_record["type"] == "BEP721"
     shown = [
-        _instance(record["tokenId"], token, objects.of_optional(record["owner"]))
-        for record in records
+        _instance(
+            record["tokenId"],
+            token_object(token_record),
+            objects.of_optional(owner if is_single else None),
+            value=record.get("balance"),
+        )
+        for record, owner in zip(records, owners, strict=True)
     ]
+    for instance in shown:
+        del instance["token"]  # which the path names
     following: Position | None = None
     if page.next is not None:
         following = {"unique_token": records[-1]["tokenId"]}
@@ -128,7 +142,7 @@ def list_instance_holders(address_hash: str, token_id: str) -> Response:
 def list_items(address_hash: str) -> Response:
     """Return items in descending order of their first transfers."""
     key, types = path_address(address_hash), token_types()
-    window = Window(ROWS, 0, position=_after_item())
+    window = first_window()._replace(position=_after_item())
     page = items.held_by(reader(), key, window)
     records = orjson.loads(page.data)
     following = None
@@ -139,10 +153,8 @@ def list_items(address_hash: str) -> Response:
 
 
 def _after_item() -> tuple[int] | None:
-    token, token_id = address(TOKEN), amount("token_id")
-    if token is None or token_id is None:
-        return None
-    return (items.ordinal(reader(), token, token_id),)
+    place: Any = together(**{TOKEN: address, "token_id": amount})
+    return None if place is None else (items.ordinal(reader(), *place),)
 
 
 @blueprint.path("/addresses/<address_hash>/nft/collections")
@@ -206,6 +218,8 @@ def _instance(
         "thumbnails": None,
         "media_type": None,
         "media_url": image,
+        "image_media_type": "image" if image else None,
+        "animation_media_type": None,
     }
 
 

@@ -58,6 +58,23 @@ def held_by(reader: Reader, address: bytes, window: Window) -> Page:
     return Page(older_tokens.mark_items(reader, data), count, total, following)
 
 
+def held_of_token(reader: Reader, token: bytes, address: bytes, window: Window) -> Page:
+    """Return the items of a token that an address holds, in descending order of their first
+    transfers, with how many of each; raises NotFound as page() does."""
+    filters = {"token": token, "address": address}
+    traversal = window.traversal("items of a token held", filters, has_blocks=False)
+    data, count, token_type, first_ordinal = reader.row(
+        "queries/tokens_list_items_held",
+        token=token,
+        address=address,
+        limit=window.limit,
+        after=traversal.after,
+    )
+    _require_items(token_type)
+    following = traversal.next(None if first_ordinal is None else [first_ordinal])
+    return Page(older_tokens.mark_items(reader, data), count, None, following)
+
+
 def get(reader: Reader, token: bytes, token_id: int) -> Item:
     """Return an item; raises NotFound for a token without items, and an id that was never moved."""
     token_type, record, owners, transfers, head_number, head_hash = reader.row(

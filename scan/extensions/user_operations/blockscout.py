@@ -1,18 +1,28 @@
 """User operations (ERC-4337), which Blockscout serves by a service of its own."""
 
 from collections import defaultdict
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
 
 from scan import parameters
 from scan.errors import NotFound
+from scan.ethereum.checksums import checksummed
 from scan.extensions.blockscout.address_objects import AddressObjects
 from scan.extensions.blockscout.decoded_objects import call_object
 from scan.extensions.blockscout.hooks import Blockscout
-from scan.extensions.blockscout.lists import ROWS, Record, address, list_response, text
+from scan.extensions.blockscout.lists import (
+    MOST_ROWS,
+    ROWS,
+    Record,
+    address,
+    contexts_of,
+    list_response,
+    number,
+)
 from scan.extensions.blockscout.objects import renaming
-from scan.extensions.blockscout.routing import routes
+from scan.extensions.blockscout.routing import routes, text
 from scan.extensions.user_operations import queries as user_operations
 from scan.http.requests import reader
 from scan.http.responses import Response, json_value
@@ -32,7 +42,8 @@ blueprint = routes("user_operations")
 
 @blueprint.path(f"{PATH}/operations")
 def list_operations() -> Response:
-    window = Window(ROWS, 0, cursor=text("page_token"))
+    size = min(number("page_size", least=1) or ROWS, MOST_ROWS)
+    window = Window(size, 0, cursor=text("page_token"))
     page = _page(window)
     records = orjson.loads(page.data)
     objects = AddressObjects(r[name] for r in records for name in ("sender", "entryPoint"))
@@ -45,7 +56,7 @@ def list_operations() -> Response:
     ]
     following = None
     if page.next is not None:
-        following = {"page_size": ROWS, "page_token": page.next}
+        following = {"page_size": size, "page_token": page.next}
     return list_response(shown, following)
 
 
@@ -80,13 +91,33 @@ def _operation(record: Record, details: user_operations.UserOperationDetails) ->
     names = ("sender", "entryPoint", "bundler", "factory", "paymaster")
     objects = AddressObjects(record[name] for name in names)
     call = details.calls[0] if len(details.calls) == 1 else None
+    [context] = contexts_of([record]).values()
+    bundle_index, index = details.place or (None, None)
     return {
         **renamed("operation", record, address=objects.of_optional),
         **renamed("signed", signed),
+        "block_hash": context["blockHash"],
+        "bundle_index": bundle_index,
+        "index": index,
+        "gas": user_operations.gas_limit(details.operation),
+        "gas_price": user_operations.gas_price(record),
+        "raw": None if details.operation is None else _raw(record, signed),
+        "user_logs_count": user_operations.log_count(record),
         "nonce": f"0x{int(record['nonce']):064x}",
         "entry_point_version": f"v{user_operations.version(record)}",
         "sponsor_type": "paymaster_sponsor" if record["paymaster"] else "wallet_deposit",
         "decoded_execute_call_data": call and call_object(call[1], call[0].input[:4]),
+    }
+
+
+def _raw(record: Record, signed: Mapping[str, str]) -> dict[str, str]:
+    """Return the operation as it was signed, in the form of version 0.6 of the entry point."""
+    return {
+        **renamed("signed", signed),
+        "init_code": signed["initCode"],
+        "nonce": record["nonce"],
+        "paymaster_and_data": signed["paymasterAndData"],
+        "sender": checksummed(record["sender"]),
     }
 
 

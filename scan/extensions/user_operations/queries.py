@@ -49,6 +49,7 @@ class UserOperationDetails(NamedTuple):
     calls: Sequence[tuple[AccountCall, Decoded | None]] = ()
     call_count: int = 0
     unavailable: str | None = None
+    place: tuple[int, int] | None = None  # of its bundle in the transaction, and in its bundle
 
     def record(self) -> dict[str, Any]:
         known = self.operation is not None
@@ -92,16 +93,35 @@ def version(record: Record) -> str:
     return ENTRY_POINTS[data(record["entryPoint"], 20)]
 
 
+def gas_limit(operation: BundledOperation | None) -> str | None:
+    """Return the gas that an operation may take, without that of its paymaster."""
+    if operation is None:
+        return None
+    limits = operation.call_gas_limit, operation.verification_gas_limit
+    return str(sum(limits) + operation.pre_verification_gas)
+
+
+def gas_price(record: Record) -> str:
+    """Return what was paid for a unit of gas."""
+    return str(int(record["fee"]) // max(int(record["gasUsed"]), 1))
+
+
+def log_count(record: Record) -> int | None:
+    """Return how many logs an operation's execution has; None where its first is not known."""
+    first = record["firstLogIndex"]
+    return None if first is None else int(record["logIndex"] - first)
+
+
 def details(reader: Reader, record: Record) -> UserOperationDetails:
     """Return the operation as its account signed it, with its calls and why it failed, decoded; the
     response is not cached where a retry may get more."""
-    operation, unavailable = None, None
+    operation, place, unavailable = None, None, None
     body = transactions.get(reader, data(record["transactionHash"]))
     if body is not None:  # else a fork has removed it since
         sent = orjson.loads(body)
         indexed = transactions.indexed(sent)
         try:
-            operation = _find(record, _bundles(reader, indexed, record["entryPoint"]))
+            place, operation = _find(record, _bundles(reader, indexed, record["entryPoint"]))
             unavailable = None if operation else NOT_IN_CALLDATA
         except (TransactionUnavailable, TracesUnavailable) as error:
             unavailable = str(error)
@@ -111,7 +131,8 @@ def details(reader: Reader, record: Record) -> UserOperationDetails:
                 raise  # the database is unavailable
             unavailable = error.message
             reader.do_not_cache()
-        return _decoded(reader, record, indexed, operation)._replace(unavailable=unavailable)
+        decoded = _decoded(reader, record, indexed, operation)
+        return decoded._replace(unavailable=unavailable, place=place)
     return UserOperationDetails(None, unavailable=NOT_IN_CALLDATA)
 
 
@@ -130,19 +151,17 @@ def _bundles(reader: Reader, indexed: IndexedTransaction, entry_point: str) -> I
             yield frame.input
 
 
-def _find(record: Record, bundles: Iterator[bytes]) -> BundledOperation | None:
-    """Return the operation of a record, or None; an entry point takes each nonce of an account
-    once."""
+def _find(
+    record: Record, bundles: Iterator[bytes]
+) -> tuple[tuple[int, int] | None, BundledOperation | None]:
+    """Return the operation of a record and its place, or None; an entry point takes each nonce of
+    an account once."""
     sender_and_nonce = data(record["sender"], 20), int(record["nonce"])
-    operations = (operation for calldata in bundles for operation in bundled_operations(calldata))
-    return next(
-        (
-            operation
-            for operation in operations
-            if (operation.sender, operation.nonce) == sender_and_nonce
-        ),
-        None,
-    )
+    for bundle_index, calldata in enumerate(bundles):
+        for index, operation in enumerate(bundled_operations(calldata)):
+            if (operation.sender, operation.nonce) == sender_and_nonce:
+                return (bundle_index, index), operation
+    return None, None
 
 
 def _decoded(

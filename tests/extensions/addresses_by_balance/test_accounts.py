@@ -5,7 +5,6 @@ import re
 import pytest
 from flask.testing import FlaskClient
 
-from scan.extensions.addresses_by_balance import blockscout
 from tests.conftest import Played
 from tests.extensions.blockscout.test_responses import Asking
 from tests.support.explorer import Explorer
@@ -44,17 +43,15 @@ def test_blockscouts_form_has_the_same(
     client: FlaskClient,
     truth: Truth,
     rich: list[tuple[int, str]],
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Cursors end on rows, however few a page has."""
-    monkeypatch.setattr(blockscout, "ROWS", 7)
-    rows = ask.rows("/addresses", sort="balance", order="desc")
+    rows = ask.rows("/addresses", sort="balance", order="desc", items_count=7)
     assert [(int(row["coin_balance"]), row["hash"].lower()) for row in rows] == rich
     assert [row["transactions_count"] for row in rows] == [
         str(truth.addresses[address]["txCount"]) for _, address in rich
     ]
     at = {"fetched_coin_balance": rows[9]["coin_balance"], "hash": rows[9]["hash"]}
-    assert ask("/addresses", **at)["items"] == rows[10:17]
+    assert ask("/addresses", **at, items_count=7)["items"] == rows[10:17]
     assert ask("/addresses", fetched_coin_balance=10**18, hash="0x" + 40 * "0")["items"] == []
     for refused in ({"sort": "transactions_count"}, {"order": "asc"}, {"hash": "0x1"}):
         assert client.get("/api/v2/addresses", query_string=refused).status_code == 422

@@ -1,74 +1,130 @@
-"""Responses as Blockscout publishes them: published.json.gz says where, and under which licence."""
+"""Blockscout's published schema: published_paths.toml and published_objects.toml as JSON Schema."""
 
-import gzip
-import json
 import re
-from collections.abc import Mapping
+import tomllib
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from jsonschema import Draft202012Validator
 
-from tests.extensions.blockscout.other_responses import OTHER_RESPONSES
-
 Json = dict[str, Any]
 
-FILE = Path(__file__).with_name("published.json.gz")
-DOCUMENT: Json = json.loads(gzip.decompress(FILE.read_bytes()))
-# Where Scan says null of what it does not know, and Blockscout always has something.
-UNKNOWN = {
+FOLDER = Path(__file__).parent
+PATHS: Json = tomllib.loads((FOLDER / "published_paths.toml").read_text())
+OBJECTS: Json = tomllib.loads((FOLDER / "published_objects.toml").read_text())
+PREFIX = "/api/v2"
+STATS_PREFIX = "/stats-service"
+
+TEXT = {"type": "string"}
+KINDS: Mapping[str, Json] = {
+    "address": {"type": "string", "pattern": "^0x[A-Fa-f0-9]{40}$"},
+    "any": {},
+    "boolean": {"type": "boolean"},
+    "date": {"type": "string", "pattern": r"^\d{4}-\d\d-\d\d$"},
+    "decimal": {"type": "string", "pattern": r"^([1-9][0-9]*|0)(\.[0-9]+)?$"},
+    "digits": {"type": "string", "pattern": "^-?([1-9][0-9]*|0)$"},
+    "hash": {"type": "string", "pattern": "^0x[A-Fa-f0-9]{64}$"},
+    "hex": {"type": "string", "pattern": "^0x[A-Fa-f0-9]*$"},
+    "integer": {"type": "integer"},
+    "null": {"type": "null"},
+    "number": {"type": "number"},
+    "object": {"type": "object"},
+    "text": TEXT,
+    "time": {"type": "string", "pattern": r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$"},
+}
+# Where Scan says null, or leaves a list empty, of what it does not know, and Blockscout always has
+# something; docs/compatible.md says so.
+UNKNOWN: Mapping[str, tuple[str, ...]] = {
     "AddressCounters": ("gas_usage_count", "validations_count"),
+    "AddressResponse": ("has_logs",),
+    "AddressTabsCounters": ("logs_count",),
+    "ArbitrumWithdrawal": ("data", "eth_block_number"),
+    "BlobResponse": ("blob_data", "kzg_commitment", "kzg_proof"),
     "CoinBalance": ("value",),
-    "Counters": ("new_smart_contracts_24h",),
-    "InternalTransaction": ("to",),
-    "StatsResponse": ("market_cap",),
-    "Transaction": ("raw_input", "to"),
-    "TransactionResponse": ("raw_input", "to"),
-    "UserOperation": (
-        *("block_hash", "bundle_index", "index", "gas", "gas_price", "raw", "user_logs_count"),
-        *("call_data", "signature", "user_logs_start_index"),
-    ),
+    "Deposit": ("status",),
+    "Transaction": ("raw_input",),
 }
 
 
-def _converted(value: Any) -> Any:
-    """OpenAPI 3.0's `nullable` in JSON Schema's words."""
-    if isinstance(value, list):
-        return [_converted(each) for each in value]
-    if not isinstance(value, dict):
-        return value
-    rest = {name: _converted(each) for name, each in value.items() if name != "nullable"}
-    return {"anyOf": [rest, {"type": "null"}]} if value.get("nullable") is True else rest
+def type_schema(text: str) -> Json:
+    """Return the JSON Schema of a type as published_objects.toml writes it."""
+    alternatives = [_alternative(one) for one in _split(text)]
+    return alternatives[0] if len(alternatives) == 1 else {"anyOf": alternatives}
 
 
-def _schemas() -> Json:
-    schemas = _converted(DOCUMENT["components"]["schemas"])
-    for name, fields in UNKNOWN.items():
-        properties = schemas[name]["properties"]
-        for field in fields:
-            properties[field] = {"anyOf": [properties[field], {"type": "null"}]}
-    # A call that failed has no result, and Blockscout passes the node's error on.
-    schemas["RawTrace"]["items"]["properties"]["error"] = {"type": "string"}
-    return {"schemas": schemas}
+def _split(text: str) -> list[str]:
+    """Return the alternatives of a type, those in brackets together."""
+    return [one.strip() for one in re.findall(r"(?:\([^()]*(?:\([^()]*\))?[^()]*\)|[^|(])+", text)]
 
 
-COMPONENTS = _schemas()
+def _alternative(text: str) -> Json:
+    if text.startswith("page of "):
+        item = text.removeprefix("page of ").removesuffix(" with meta")
+        more = {"meta": "InternalTransactionsMeta"} if text.endswith(" with meta") else {}
+        return _object([f"items: {item}[]", "next_page_params: object | null"], more)
+    if text.endswith("[]"):
+        return {"type": "array", "items": type_schema(text.removesuffix("[]"))}
+    if text.startswith("("):
+        return type_schema(text[1:-1])
+    if text.startswith("{"):
+        return {"type": "object", "additionalProperties": type_schema(text[1:-1])}
+    if text.startswith("="):
+        value = text.removeprefix("=")
+        return {"enum": [int(value), value] if value.isdigit() else [value]}
+    return KINDS.get(text, {"$ref": f"#/$defs/{text}"})
+
+
+def _object(fields: Iterable[str], more: Mapping[str, str] = {}) -> Json:
+    types = {**_types(fields), **more}
+    is_open = types.pop("...", None) is not None
+    return {
+        "type": "object",
+        "properties": {name.removesuffix("?"): type_schema(type_) for name, type_ in types.items()},
+        "required": [name for name in types if not name.endswith("?")],
+        "additionalProperties": is_open,
+    }
+
+
+def _types(fields: Iterable[str]) -> dict[str, str]:
+    """Return the types of fields by name, with those of the object that `...Object` names."""
+    types: dict[str, str] = {}
+    for field in fields:
+        if field.startswith("...") and field != "...":
+            types |= _types(OBJECTS[field.removeprefix("...")])
+        else:
+            name, _, type_ = field.partition(": ")
+            types[name] = type_
+    return types
+
+
+def _definition(name: str) -> Json:
+    fields = OBJECTS[name]
+    if fields[0].startswith("="):
+        return {"enum": [value.removeprefix("=") for value in fields]}
+    schema = _object(fields)
+    for field in UNKNOWN.get(name, ()):
+        schema["properties"][field] = {"anyOf": [schema["properties"][field], KINDS["null"]]}
+    return schema
+
+
+def _validator(type_: str) -> Draft202012Validator:
+    return Draft202012Validator({**type_schema(type_), "$defs": DEFINITIONS})
+
+
+def _whole(path: str) -> str:
+    return path if path.startswith(STATS_PREFIX) else f"{PREFIX}{path}"
+
+
+DEFINITIONS = {name: _definition(name) for name in OBJECTS}
 RESPONSES: Mapping[str, Draft202012Validator] = {
-    **{
-        path: Draft202012Validator({**_converted(entry["response"]), "components": COMPONENTS})
-        for path, entry in DOCUMENT["paths"].items()
-    },
-    **{
-        path: Draft202012Validator({**response, "components": COMPONENTS})
-        for path, response in OTHER_RESPONSES.items()
-    },
+    _whole(path): _validator(type_) for path, type_ in PATHS["answers"].items() if type_ != "csv"
 }
-ERRORS = Draft202012Validator(
-    {"$ref": "#/components/schemas/JsonErrorResponse", "components": COMPONENTS}
-)
-
-
-MARKET = "/api/v2/stats/charts/market"  # of which Scan has nothing
+# The types of each path's parameters, by name.
+PARAMETERS: Mapping[str, Mapping[str, str]] = {
+    _whole(path): _types(PATHS["parameters"].get(path, ())) for path in PATHS["answers"]
+}
+ERRORS = _validator("JsonErrorResponse")
 
 
 def route_of(rule: str) -> str:
@@ -76,7 +132,7 @@ def route_of(rule: str) -> str:
 
 
 def faults(route: str, body: Any) -> list[str]:
-    """What of a response is not as published."""
+    """Return what of a response is not as published."""
     return [
         f"{route} {'/'.join(map(str, error.absolute_path))}: {error.message[:200]}"
         for error in RESPONSES[route].iter_errors(body)

@@ -36,6 +36,8 @@ def test_a_proxy_has_its_implementation(explorer: Explorer, many: str) -> None:
             assert response.status_code == 200 and response.json is not None
             assert not faults(f"/api/v2/{path}/{{}}", response.json)
             assert response.json["proxy_type"] == "eip1167"
+            is_verified = path == "addresses" and name is not None
+            assert bool(response.json.get("is_verified")) is is_verified
             [shown] = response.json["implementations"]
             assert (shown["address_hash"].lower(), shown["name"]) == (implementation.lower(), name)
 

@@ -34,7 +34,8 @@ LISTS = [
 def test_a_deep_page_costs_what_the_first_does(seeded_service: Explained, path: str) -> None:
     first = buffers(seeded_service, path)
     assert first < MOST_BUFFERS
-    deep = buffers(seeded_service, f"{path}{'&' if '?' in path else '?'}block_number=100&index=3")
+    place = "block_number=100" if path == "/blocks" else "block_number=100&index=3"
+    deep = buffers(seeded_service, f"{path}{'&' if '?' in path else '?'}{place}")
     assert deep <= DEEPER * first + 100
 
 
@@ -53,6 +54,10 @@ def test_a_deep_page_costs_what_the_first_does(seeded_service: Explained, path: 
         *(f"/addresses/{HOT}/{name}" for name in ("counters", "tabs-counters", "tokens", "nft")),
         f"/tokens/{HOT_TOKEN}/holders",
         *("/blocks/300", "/blocks/300/transactions", "/withdrawals", "/search?q=token"),
+        *("/blocks/300/transactions?type=token_transfer", "/smart-contracts/counters"),
+        *("/advanced-filters", "/advanced-filters?block_number=100&transaction_index=1"),
+        f"/advanced-filters?from_address_hashes_to_include={HOT}&to_address_hashes_to_include={HOT}",
+        f"/advanced-filters?to_address_hashes_to_include={HOT}&transaction_types=ERC-20",
     ],
 )
 def test_others_are_read_by_indexes(seeded_service: Explained, path: str) -> None:

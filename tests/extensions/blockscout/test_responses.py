@@ -14,7 +14,7 @@ from flask.testing import FlaskClient
 from app import create_app
 from scan.database.connection import Database
 from tests.conftest import Played
-from tests.extensions.blockscout.published import MARKET, RESPONSES, faults, route_of
+from tests.extensions.blockscout.published import faults, route_of
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import Chain, Move, address
 from tests.support.truth import Truth
@@ -68,14 +68,21 @@ def examples(truth: Truth) -> dict[str, list[str]]:
     draw = random.Random(38)
     of_types = {token["type"]: token["address"] for token in truth.tokens}
     items = {t["tokenId"] for t in truth.token_transfers if t["tokenId"] is not None}
-    people = [*draw.sample(sorted(truth.addresses), 8), most(truth, "txCount"), UNSEEN]
+    moved = Counter(t["transactionHash"] for t in truth.internal_transfers)
+    [(traced, _)] = moved.most_common(1)
+    [inner] = [t for t in truth.transactions if t["hash"] == traced]
+    holders = sorted(truth.addresses, key=lambda key: -len(truth.tokens_held_by(key)))
+    people = [most(truth, "txCount"), holders[0], inner["fromAddress"], inner["toAddress"]]
+    people += [*draw.sample(sorted(truth.addresses), 8), truth.blocks[0]["miner"], UNSEEN]
     fullest = max(truth.blocks, key=lambda block: block["txCount"])
-    sent = [t["hash"] for t in draw.sample(truth.transactions, 12)]
+    logged = {(t["transactionHash"], t["logIndex"]) for t in truth.token_transfers}
+    [(of_tokens, _)] = Counter(sent for sent, _ in logged).most_common(1)
+    sent = [traced, of_tokens, *(t["hash"] for t in draw.sample(truth.transactions, 12))]
     sent += [t["hash"] for t in truth.transactions if not t["status"]][:2]
     return {
-        "address_hash": [*people, *of_types.values()],
+        "address_hash": [*filter(None, people), *of_types.values()],
         "transaction_hash": sent,
-        "block": [str(fullest["number"]), fullest["hash"], "0"],
+        "block": [str(fullest["number"]), fullest["hash"], "0", str(inner["blockNumber"])],
         "token_id": sorted(items)[:3],
         "operation_hash": [],
         "name": ["newTxns", "averageTxnFee", "nothing"],
@@ -94,7 +101,7 @@ def test_every_response_is_as_published(
     wrong, unanswered = [], []
     for rule in rules:
         answered = False
-        for path in _filled(rule, examples):
+        for path in filled(rule, examples):
             if rule.endswith("/countdown"):
                 path = re.sub(r"/blocks/[^/]+/", "/blocks/99999/", path)
             if rule.endswith("/hot-smart-contracts"):
@@ -103,7 +110,7 @@ def test_every_response_is_as_published(
             assert response.status_code in (200, 404), (path, response.text)
             if response.status_code == 200:
                 answered = True
-                if route_of(rule) in RESPONSES and rule != MARKET:
+                if not rule.endswith("/csv"):
                     wrong += faults(route_of(rule), response.json)
         if not answered and "operation_hash" not in rule:
             unanswered.append(rule)
@@ -111,7 +118,7 @@ def test_every_response_is_as_published(
     assert not unanswered
 
 
-def _filled(rule: str, examples: dict[str, list[str]]) -> list[str]:
+def filled(rule: str, examples: dict[str, list[str]]) -> list[str]:
     paths = [rule]
     for name in re.findall(r"<(\w+)>", rule):
         paths = [p.replace(f"<{name}>", value) for p in paths for value in examples[name]]
@@ -233,11 +240,14 @@ def test_a_transactions_fees_add_up(ask: Asking, truth: Truth) -> None:
         shown = ask(f"/blocks/{block['number']}")
         rows = ask.rows(f"/blocks/{block['number']}/transactions")
         assert len(rows) == shown["transactions_count"] == block["txCount"]
+        names_one_price = {row["max_fee_per_gas"] is None for row in rows}
         for field, of_block in (
             ("priority_fee", "priority_fee"),
             ("transaction_burnt_fee", "burnt_fees"),
         ):
-            assert str(sum(int(row[field]) for row in rows)) == shown[of_block]
+            assert all((row[field] is None) is (row["max_fee_per_gas"] is None) for row in rows)
+            if names_one_price == {False}:
+                assert str(sum(int(row[field]) for row in rows)) == shown[of_block]
         fees = sum(int(row["gas_used"]) * int(row["gas_price"]) for row in rows)
         assert shown["transaction_fees"] == str(fees)
 
@@ -295,7 +305,7 @@ def test_what_an_address_holds(ask: Asking, truth: Truth) -> None:
 def test_search_redirects_to_hashes_alone(ask: Asking, truth: Truth) -> None:
     block, sent = truth.blocks[3], truth.transactions[5]["hash"]
     by_hash = ask("/search/check-redirect", q=block["hash"])
-    assert by_hash == {"redirect": True, "type": "block", "parameter": str(block["number"])}
+    assert by_hash == {"redirect": True, "type": "block", "parameter": block["hash"]}
     redirect = ask("/search/check-redirect", q=sent)
     assert redirect == {"redirect": True, "type": "transaction", "parameter": sent}
     assert ask("/search/check-redirect", q="nothing at all")["redirect"] is False

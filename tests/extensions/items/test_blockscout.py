@@ -1,16 +1,10 @@
 """Items in Blockscout's form."""
 
-import pytest
-
-from scan.extensions.items import blockscout
 from tests.extensions.blockscout.test_responses import Asking
 from tests.support.truth import Truth
 
 
-def test_items_of_a_token_are_listed_by_their_first_transfers(
-    ask: Asking, truth: Truth, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(blockscout, "ROWS", 2)
+def test_items_of_a_token_are_listed_by_their_first_transfers(ask: Asking, truth: Truth) -> None:
     most_pages = 0
     for token in truth.tokens:
         if token["type"] != "BEP20":
@@ -19,7 +13,7 @@ def test_items_of_a_token_are_listed_by_their_first_transfers(
                 for transfer in reversed(truth.token_transfers)
                 if transfer["tokenAddress"] == token["address"] and transfer["tokenId"] is not None
             ]
-            pages = list(ask.pages(f"/tokens/{token['address']}/instances"))
+            pages = list(ask.pages(f"/tokens/{token['address']}/instances", items_count=2))
             assert [row["id"] for page in pages for row in page] == list(dict.fromkeys(moved))[::-1]
             most_pages = max(most_pages, len(pages))
     assert most_pages > 2

@@ -36,6 +36,12 @@ def test_pools_are_linked_by_their_pair_wherever_they_are_named(
     assert f'href="/address/{address}"' in client.get(f"/pool/{address}").text
 
 
+def test_the_page_of_a_pool_notes_what_is_said(client: FlaskClient, scenario: Played) -> None:
+    page = client.get(f"/pool/{scenario.truth.dex_trades[0]['pairAddress']}").text
+    for fact in ("Exchange", "Tokens"):
+        assert "said by the node" in page.partition(f"<dt>{fact}</dt>")[2].partition("</dd>")[0]
+
+
 def test_trades_have_side_and_price_in_all_lists(client: FlaskClient, scenario: Played) -> None:
     pools = {pool["address"]: pool for pool in client.get("/api/v1/pools").json["pools"]}
     trades = scenario.truth.dex_trades

@@ -17,8 +17,10 @@ from scan.http.requests import reader
 from scan.http.responses import Response, json_value
 from scan.queries.filters import Value
 from scan.queries.pages import Window, filtered_page
+from scan.queries.reader import Reader
 
 ENTITY = "execution_requests"
+MOST_IN_BLOCK = 8192  # MAX_DEPOSIT_REQUESTS_PER_PAYLOAD of EIP-7732 and before
 renamed = renaming(__file__)
 
 blueprint = routes("beacon_deposits")
@@ -54,6 +56,12 @@ def list_deposits_of_transaction(transaction_hash: str) -> Response:
     return _deposits(window_of(str(record["blockNumber"])), record["hash"])
 
 
+def count_deposits(reader: Reader, number: int) -> int:
+    """Return how many deposits a block has."""
+    window = Window(MOST_IN_BLOCK, 0, block_from=number, block_to=number)
+    return filtered_page(reader, ENTITY, {"request_type": DEPOSIT}, window).count
+
+
 def _deposits(
     window: Window | None = None, transaction_hash: str | None = None, **filters: Value
 ) -> Response:
@@ -66,4 +74,4 @@ def _deposits(
     return list_response(items, following)
 
 
-HOOKS = Blockscout(blueprint=blueprint)
+HOOKS = Blockscout(blueprint=blueprint, count_deposits=count_deposits)

@@ -5,6 +5,8 @@ A chain's messages have one of the two forms; the paths of the other form are no
 
 from datetime import datetime
 
+import orjson
+
 from scan.errors import NotFound
 from scan.extensions.blockscout.address_objects import AddressObjects
 from scan.extensions.blockscout.hooks import Blockscout
@@ -67,9 +69,9 @@ def _messages(form: str) -> Response:
 
 
 def _count(form: str) -> Response:
-    messages, _ = read_sparse_page(ENTITY, Window(1, 0))
-    _require_form(form, messages)
-    return json_value(filtered_page(reader(), ENTITY, {}, Window(1, 0)).total)
+    page = filtered_page(reader(), ENTITY, {}, Window(1, 0))
+    _require_form(form, orjson.loads(page.data))
+    return json_value(page.total)
 
 
 def _require_form(form: str, messages: list[Record]) -> None:

@@ -223,7 +223,7 @@ def test_pages_and_files_have_requests(requested: Requested) -> None:
 
 
 def test_deposits_in_blockscouts_form_are_the_contracts(
-    requested: Requested, monkeypatch: pytest.MonkeyPatch
+    requested: Requested,
 ) -> None:
     ask = Asking(requested.client)
     rows, _ = listed(requested.client, requestType="deposit")
@@ -244,8 +244,7 @@ def test_deposits_in_blockscouts_form_are_the_contracts(
             if row[same] is not None:
                 of_path = [d["index"] for d in ask.rows(f"{path}/beacon/deposits")]
                 assert of_path == [r["depositIndex"] for r in rows if r[same] == row[same]]
-    monkeypatch.setattr("scan.extensions.blockscout.lists.ROWS", 2)
-    pages = [[d["index"] for d in page] for page in ask.pages("/beacon/deposits", n="two")]
+    pages = [[d["index"] for d in page] for page in ask.pages("/beacon/deposits", items_count=2)]
     assert pages == [indexes[:2], indexes[2:]]
 
 

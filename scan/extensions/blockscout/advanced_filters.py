@@ -1,0 +1,180 @@
+"""Transactions, token transfers and internal transactions in one list, by many filters at once."""
+
+from collections.abc import Sequence
+
+from flask import current_app
+
+from scan.contracts.abi_index import standard_abis
+from scan.errors import InvalidParameter
+from scan.extensions.blockscout.activity_filter import (
+    COIN_TRANSFER,
+    CREATION,
+    INTERACTION,
+    NATIVE,
+    ActivityFilter,
+    read_filter,
+)
+from scan.extensions.blockscout.activity_pages import (
+    INTERNAL,
+    TRANSFER,
+    Activity,
+    read_activities,
+    read_place,
+)
+from scan.extensions.blockscout.address_objects import AddressObjects
+from scan.extensions.blockscout.failure_objects import failures
+from scan.extensions.blockscout.lists import list_response, row_count
+from scan.extensions.blockscout.objects import STANDARDS, Object, timestamp
+from scan.extensions.blockscout.routing import routes, text
+from scan.extensions.blockscout.token_objects import TokenObjects, token_object, transfer_total
+from scan.extensions.exports import csv_format
+from scan.extensions.transaction_details.method_names import add_methods
+from scan.hex import data, to_hex
+from scan.http.requests import reader
+from scan.http.responses import Response, json_value
+from scan.queries import method_names, tokens
+
+MOST_IN_FILE = 1000
+# Names that clients show of a filter, which do not choose rows.
+NAMES = (
+    "methods_names",
+    "token_contract_symbols_to_include",
+    "token_contract_symbols_to_exclude",
+)
+COLUMNS = (
+    *("TxHash", "Type", "MethodId", "UtcTimestamp", "FromAddress", "ToAddress"),
+    *("CreatedContractAddress", "Value", "TokenContractAddressHash", "TokenDecimals"),
+    *("TokenSymbol", "TokenValue", "TokenID", "BlockNumber", "Fee", "CurrentPrice"),
+    *("TxDateOpeningPrice", "TxDateClosingPrice"),
+)
+
+blueprint = routes("advanced_filters")
+
+
+@blueprint.path("/advanced-filters")
+def list_activities() -> Response:
+    activity_filter = _filter()
+    activities, following = read_activities(activity_filter, row_count())
+    items = activity_objects(activities)
+    return list_response(items, following, search_params=_search(activity_filter))
+
+
+@blueprint.path("/advanced-filters/csv")
+def export_activities() -> Response:
+    activities, _ = read_activities(_filter(), MOST_IN_FILE)
+    items = activity_objects(activities)
+    rows = [_csv_row(*pair) for pair in zip(activities, items, strict=True)]
+    file = csv_format.lines([COLUMNS, *rows])
+    return current_app.response_class(file, mimetype="text/csv")
+
+
+@blueprint.path("/advanced-filters/methods")
+def list_methods() -> Response:
+    """Return the functions of standards, or those that the text `q` names."""
+    query = text("q")
+    if query is None:
+        return json_value([_method(selector) for selector in standard_abis().functions])
+    try:
+        return json_value([_method(key, query) for key in method_names.selectors(reader(), query)])
+    except InvalidParameter:
+        return json_value([])
+
+
+def _filter() -> ActivityFilter:
+    for name in NAMES:
+        text(name)
+    return read_filter()
+
+
+def _method(selector: bytes, name: str = "") -> Object:
+    known = standard_abis().functions.get(selector, ())
+    shown = known[0].name if known else name.partition("(")[0]
+    return {"method_id": to_hex(selector), "name": shown}
+
+
+def _search(activity_filter: ActivityFilter) -> Object:
+    """Return the methods and tokens of a filter under their names."""
+    methods = [_method(data(selector)) for selector in activity_filter.methods or ()]
+    chosen = activity_filter.tokens
+    named = {*(chosen.included or ()), *chosen.excluded} - {NATIVE}
+    known = tokens.by_addresses(reader(), [data(address) for address in named])
+    return {
+        "methods": {m["method_id"]: m["name"] for m in methods if m["name"]},
+        "tokens": {o["address_hash"]: o for o in map(token_object, known.values())},
+    }
+
+
+def activity_objects(activities: Sequence[Activity]) -> list[Object]:
+    parties = ("fromAddress", "toAddress", "contractAddress")
+    objects = AddressObjects(a.record.get(party) for a in activities for party in parties)
+    moved = [a.record["tokenAddress"] for a in activities if a.rank == TRANSFER]
+    token_objects = TokenObjects(moved)
+    add_methods(reader(), [a.context for a in activities if a.context["toAddress"] is not None])
+    own = [a.record for a in activities if a.rank not in (INTERNAL, TRANSFER)]
+    failed = failures(own)
+    fees = _fees(activities)
+    return [
+        _activity(activity, fee, objects, token_objects)
+        | _status(failed.get(activity.transaction_hash))
+        for activity, fee in zip(activities, fees, strict=True)
+    ]
+
+
+def _fees(activities: Sequence[Activity]) -> list[str]:
+    """Return the fee of each transaction at its first row, and 0 at the others."""
+    before = read_place()
+    seen = set() if before is None else {before[:2]}
+    fees = []
+    for activity in activities:
+        transaction = activity.place[:2]
+        is_first = transaction not in seen and activity.rank != INTERNAL
+        seen.add(transaction)
+        fees.append(activity.context["fee"] if is_first else "0")
+    return fees
+
+
+def _status(failed: Object | None) -> Object:
+    return {"status": "success" if failed is None else failed["result"]}
+
+
+def _activity(
+    activity: Activity, fee: str, objects: AddressObjects, token_objects: TokenObjects
+) -> Object:
+    record, is_transfer = activity.record, activity.rank == TRANSFER
+    created, to = record.get("contractAddress"), record["toAddress"]
+    if activity.rank == INTERNAL and CREATION in activity.kinds:
+        created, to = to, None
+    calls = is_transfer or INTERACTION in activity.kinds
+    method = activity.context.get("method") if calls and activity.rank != INTERNAL else None
+    return {
+        "hash": activity.transaction_hash,
+        "type": STANDARDS[record["tokenType"]] if is_transfer else _type(activity.kinds),
+        "method": method,
+        "from": objects.of(record["fromAddress"]),
+        "to": objects.of_optional(to),
+        "created_contract": objects.of_optional(created),
+        "value": None if is_transfer else record["value"],
+        "total": transfer_total(record) if is_transfer else None,
+        "token": token_objects.of(record["tokenAddress"]) if is_transfer else None,
+        "timestamp": timestamp(record["timestamp"]),
+        "fee": fee,
+        **activity.indexes(),
+    }
+
+
+def _type(kinds: Sequence[str]) -> str:
+    """Return the kind that is shown of a move: what it called comes before what it paid."""
+    return next((kind for kind in (CREATION, INTERACTION) if kind in kinds), COIN_TRANSFER)
+
+
+def _csv_row(activity: Activity, item: Object) -> list[csv_format.Cell]:
+    total, token = item["total"] or {}, item["token"] or {}
+    addresses = (item[name] and item[name]["hash"] for name in ("from", "to", "created_contract"))
+    method = None if activity.rank == INTERNAL else activity.context["methodId"]
+    moved = (total.get(name) for name in ("value", "token_id"))
+    symbol = csv_format.text(token.get("symbol") or "")
+    return [
+        *(item["hash"], item["type"], method, item["timestamp"], *addresses, item["value"]),
+        *(token.get("address_hash"), total.get("decimals"), symbol, *moved),
+        *(item["block_number"], item["fee"], None, None, None),
+    ]

@@ -1,0 +1,80 @@
+"""Objects of other chains than the scenario's: the demo's, and those of other chains' forms."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from scan.extensions.demo.demo_node import DemoNode
+from tests.extensions.blockscout.published import PREFIX, RESPONSES, faults
+from tests.indexer.test_chain_forms import indexed
+from tests.support.chain_forms.forms import FORMS
+from tests.support.database import Postgres
+from tests.support.indexing import settings_for
+
+MOST = 10  # objects of each kind, of which each path is read
+PLACES = {
+    "/blocks": ("/blocks/{}", "height"),
+    "/transactions": ("/transactions/{}", "hash"),
+    "/tokens": ("/tokens/{}", "address_hash"),
+}
+
+
+def objects(client: FlaskClient) -> Iterator[tuple[str, str]]:
+    """Each kind of object with values of its path's argument."""
+    for path, (_, field) in PLACES.items():
+        for item in items_of(client, path):
+            yield path, str(item[field])
+    for item in items_of(client, "/transactions"):
+        for side in ("from", "to"):
+            if item[side] is not None:
+                yield "/addresses", item[side]["hash"]
+
+
+def items_of(client: FlaskClient, path: str) -> list[Any]:
+    body = client.get(f"{PREFIX}{path}?items_count={MOST}").json
+    assert body is not None and not faults(f"{PREFIX}{path}", body)
+    return list(body["items"])
+
+
+def wrong_answers(client: FlaskClient) -> set[str]:
+    """What is not as published of every path below the objects of a chain, up to ten of each."""
+    wrong, paths = set(), 0
+    for kind, value in dict.fromkeys(objects(client)):
+        for route in RESPONSES:
+            head, is_object, rest = route.removeprefix(PREFIX).partition("/{}")
+            if (head, is_object) == (kind, "/{}") and "{}" not in rest and rest != "/countdown":
+                response = client.get(f"{PREFIX}{head}/{value}{rest}")
+                assert response.status_code < 500 or response.status_code in (502, 503), route
+                if response.status_code == 200:
+                    paths += 1
+                    wrong.update(faults(route, response.json))
+    assert paths > 50
+    return wrong
+
+
+@pytest.mark.parametrize("name", ["ecotone", "arbitrum", "celo", "zksync", "clique", "polygon"])
+def test_chains_of_other_forms(name: str, postgres: Postgres, template: str) -> None:
+    with indexed(FORMS[name](), postgres, template) as (settings, _):
+        assert not wrong_answers(create_app(settings).test_client())
+
+
+def test_the_demo_chain(postgres: Postgres, demo_template: str, demo_node: DemoNode) -> None:
+    with postgres.cloned(demo_template) as url:
+        client = create_app(settings_for(url, demo_node.url)).test_client()
+        assert not wrong_answers(client)
+
+
+def test_a_rollups_transactions_have_what_they_paid_for_l1(
+    postgres: Postgres, template: str
+) -> None:
+    with indexed(FORMS["ecotone"](), postgres, template) as (settings, _):
+        client = create_app(settings).test_client()
+        records = (client.get("/api/v1/transactions?limit=100").json or {})["transactions"]
+        paid = {r["hash"]: r["feeParts"]["l1"] for r in records if r["feeParts"]["l1"]}
+        for sent, fee in paid.items():
+            shown = client.get(f"{PREFIX}/transactions/{sent}").json or {}
+            assert shown["l1_fee"] == fee
+        assert paid

@@ -1,0 +1,123 @@
+"""Single objects of API v2: decoded calls, failures, countdowns, what is not stored."""
+
+from typing import Any
+
+import pytest
+
+from scan.contracts.abi_decoding import Argument, Decoded
+from scan.ethereum.call_failures import kind_of
+from scan.ethereum.checksums import checksummed
+from scan.extensions.blockscout import failure_objects
+from scan.extensions.blockscout.decoded_objects import call_object, event_object
+from tests.conftest import Played
+from tests.extensions.blockscout.published import faults
+from tests.extensions.blockscout.test_responses import Asking
+from tests.support.explorer import Explorer
+from tests.support.truth import Truth
+
+HOLDER = "0x" + "ab" * 20
+
+
+def test_a_decoded_call_has_its_selector_alone(ask: Asking, truth: Truth) -> None:
+    decoded = 0
+    for sent in truth.transactions[::9]:
+        shown = ask(f"/transactions/{sent['hash']}")
+        if shown["decoded_input"] is not None:
+            decoded += 1
+            assert f"0x{shown['decoded_input']['method_id']}" == sent["methodId"]
+    assert decoded > 5
+
+
+def test_addresses_in_arguments_have_checksums() -> None:
+    arguments = (
+        Argument("to", "address", HOLDER),
+        Argument("many", "address[2]", [HOLDER, HOLDER]),
+        Argument(
+            "orders", "(address,(uint256,address)[])[]", [{"a": HOLDER, "b": [["7", HOLDER]]}]
+        ),
+        Argument("word", "bytes20", HOLDER),
+        Argument("on", "bool", True),
+    )
+    shown = call_object(Decoded("f", "f()", arguments, "verified"), bytes(36))
+    assert shown is not None and shown["method_id"] == "00000000"
+    good = checksummed(HOLDER)
+    assert [parameter["value"] for parameter in shown["parameters"]] == [
+        good,
+        [good, good],
+        [[good, [["7", good]]]],
+        HOLDER,
+        "true",
+    ]
+
+
+def test_an_event_has_its_declaration() -> None:
+    hashed = Argument("names", "address[]", "0x" + "9d" * 32, hashed=True, indexed=True)
+    shown = event_object(
+        Decoded("Named", "Named(address[])", (hashed,), "verified"), bytes.fromhex("9d" * 32)
+    )
+    assert shown is not None
+    assert shown["parameters"][0]["value"] == "0x" + "9d" * 32
+    assert shown["abi"] == {
+        "type": "event",
+        "name": "Named",
+        "anonymous": False,
+        "inputs": [{"name": "names", "type": "address[]", "indexed": True}],
+    }
+
+
+def test_failures_are_in_the_words_of_nodes_everywhere(
+    ask: Asking, scenario: Played, truth: Truth, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(failure_objects, "MOST_READ", 100)
+    listed = {row["hash"]: row for row in ask.rows("/transactions", items_count=100)}
+    failed = [record["hash"] for record in truth.transactions if not record["status"]]
+    kinds = set()
+    for sent in failed:
+        trace = scenario.anvil.call("debug_traceTransaction", sent, {"tracer": "callTracer"})
+        row, shown = listed[sent], ask(f"/transactions/{sent}")
+        assert row["result"] == shown["result"] not in ("success", "error")
+        kinds.add(kind_of(row["result"]))
+        if kind_of(trace["error"]) == "revert":
+            output = trace.get("output")
+            assert row["revert_reason"] == {"raw": None if output in (None, "0x") else output}
+            assert {"raw", "method_id"} & {*shown["revert_reason"]}
+        else:
+            assert row["revert_reason"] is shown["revert_reason"] is None
+    assert "revert" in kinds and len(kinds) > 1
+    assert all(listed[t["hash"]]["result"] == "success" for t in truth.transactions if t["status"])
+
+
+def test_a_list_reads_few_reasons_from_the_node(
+    ask: Asking, truth: Truth, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(failure_objects, "MOST_READ", 0)
+    failed = next(t for t in truth.transactions if not t["status"])
+    [row] = [
+        row
+        for row in ask.rows(f"/blocks/{failed['blockNumber']}/transactions")
+        if row["hash"] == failed["hash"]
+    ]
+    assert (row["status"], row["result"]) == ("error", failure_objects.UNKNOWN)
+
+
+def test_a_countdown_is_in_texts(ask: Asking, truth: Truth) -> None:
+    target = truth.head + 40
+    shown = ask(f"/blocks/{target}/countdown")
+    names = ("current_block_number", "countdown_block_number", "remaining_blocks_count")
+    assert [shown[name] for name in names] == [str(truth.head), str(target), "40"]
+    assert float(shown["estimated_time_in_seconds"]) > 0
+
+
+def test_logs_that_are_not_stored_are_not_counted_as_none(explorer: Explorer, many: str) -> None:
+    """Or the frontend hides the tab of a contract's logs."""
+    ask, person = Asking(explorer.client), "0x" + "9d" * 20
+    contract = ask(f"/addresses/{many}/tabs-counters"), ask(f"/addresses/{many}")
+    assert (contract[0]["logs_count"], contract[1]["has_logs"]) == (None, None)
+    assert not faults("/api/v2/addresses/{}/tabs-counters", contract[0])
+    account = ask(f"/addresses/{person}/tabs-counters"), ask(f"/addresses/{person}")
+    assert (account[0]["logs_count"], account[1]["has_logs"]) == (0, False)
+
+
+def test_the_version_is_that_of_the_form(ask: Asking) -> None:
+    shown: Any = ask("/config/backend-version")["backend_version"]
+    assert shown.startswith("v12.0.0+scan.")
