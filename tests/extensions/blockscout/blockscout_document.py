@@ -1,5 +1,5 @@
 """The table of Blockscout's paths in docs/compatible.md, which
-`python -m tests.support.blockscout_document` writes."""
+`python -m tests.extensions.blockscout.blockscout_document` writes."""
 
 import re
 from collections import defaultdict
