@@ -21,11 +21,11 @@ from scan.ethereum.block_encoding import encode_header
 from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
 from scan.ethereum.keccak import keccak256
 from scan.ethereum.merkle_trie import list_root
-from scan.extensions.bulk.range_files import BLOCKS_OF_FILE
-from scan.extensions.history_files.block_parts import parts_of
-from scan.extensions.history_files.e2store import E2Writer, Parts
-from scan.extensions.history_files.history_export import file_name
-from scan.extensions.history_files.raw_block import encoded_receipts
+from scan.extensions.backfill.history_files.block_parts import parts_of
+from scan.extensions.backfill.history_files.e2store import E2Writer, Parts
+from scan.extensions.backfill.history_files.history_export import file_name
+from scan.extensions.backfill.history_files.raw_block import encoded_receipts
+from scan.extensions.backfill.range_files import BLOCKS_OF_FILE
 from scan.hex import to_hex
 
 CHUNK = 50  # blocks that a process encodes at once

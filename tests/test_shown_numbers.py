@@ -35,13 +35,12 @@ REASONS = {
     "pages/base.html:links menu_of_extensions title": "a list of links",
     "pages/block.html:block.number": "links to the blocks beside it",
     "pages/filters.html:list.number": "the pages of a list",
-    "charts/svg_charts.py:": "the geometry of a chart",
+    "pages/svg_charts.py:": "the geometry of a chart",
     "contract_details/contract_code.html:file.lines": "a link to the line after the last shown one",
     "contract_details/contract_read.html:most": "characters that are shown of a result's part",
-    "charts/chart.html:chart.": "the grid of a chart",
+    "pages/chart.html:chart.": "the grid of a chart",
     "pages_as_markdown/markdown.py:": "the length of a fence, and lines put together",
     "pages/records.py:first": "places in a list, by the number of its page",
-    "pages/base.html:has_documentation": "a link of the menu",
     "pages/records.py:listing": "the least total of a list that is not counted",
     "pages/records.py:pages": "the number of pages of a list",
     "chain_statistics/pages.py:_gas_charts": "a ratio in basis points, for a chart's axis",
@@ -141,8 +140,8 @@ def modules() -> dict[str, Path]:
     """What shows records: files by `room/file.py` or, of an extension, `extension/file.py`."""
     paths = [
         *(ROOT / "scan" / "pages").glob("*.py"),
-        *(path for name in SHOWING for path in (EXTENSIONS / name).glob("*.py")),
-        *(path for name in SHOWN_BY for path in EXTENSIONS.glob(f"*/{name}")),
+        *(path for name in SHOWING for path in EXTENSIONS.glob(f"**/{name}/*.py")),
+        *(path for name in SHOWN_BY for path in EXTENSIONS.rglob(name)),
     ]
     return {f"{path.parent.name}/{path.name}": path for path in sorted(paths)}
 

@@ -58,10 +58,10 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         command.add_argument(
             option, dest=name, metavar=example, action=_SetByVariable, help=argparse.SUPPRESS
         )
-    source = command.add_mutually_exclusive_group()
-    for part in registry.parts(hooks.RunOption):
-        of_file = part.of_file
-        source.add_argument(of_file.name, metavar="FILE", type=Path, help=of_file.help)
+    if of_files := [part.of_file for part in registry.parts(hooks.RunOption)]:
+        source = command.add_mutually_exclusive_group()  # of which --help wants one option at least
+        for of_file in of_files:
+            source.add_argument(of_file.name, metavar="FILE", type=Path, help=of_file.help)
 
 
 def run(settings: Settings, options: argparse.Namespace) -> int:

@@ -5,7 +5,7 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any
 
-from scan.registry import enabled, folders
+from scan.registry import enabled, extension_of, folders
 from scan.settings import ROOT
 
 TABLE = ROOT / "sql" / "lists.toml"
@@ -18,11 +18,12 @@ def read_table() -> Mapping[str, Any]:
     merged = tomllib.loads(TABLE.read_text(encoding="utf-8"))
     for path in folders("sql/lists.toml"):
         own = tomllib.loads(path.read_text(encoding="utf-8"))
-        if path.parent.parent.name not in enabled():
+        extension = extension_of(path)
+        if extension not in enabled():
             own.pop("fragments", None)  # what is read of its rows would be of some blocks only
         for entity in own.get("entities", {}).values():
             if "json_name" in entity:
-                entity["extension"] = path.parent.parent.name
+                entity["extension"] = extension
         _merge(merged, own)
     return merged
 

@@ -178,3 +178,12 @@ CREATE OR REPLACE TRIGGER contracts_inserted AFTER INSERT ON contracts
 CREATE OR REPLACE TRIGGER contracts_deleted AFTER DELETE ON contracts
     REFERENCING OLD TABLE AS changed
     FOR EACH STATEMENT EXECUTE FUNCTION mark_verified_contracts();
+
+-- The bytes that verifications have stored in the last day, which are limited for all processes together. They
+-- are counted by the hour, so that few rows are summed before each verification.
+CREATE TABLE IF NOT EXISTS stored_verifications (
+    hour timestamptz NOT NULL,
+    client text NOT NULL,          -- the address that it is charged to; empty: nobody's
+    bytes bigint NOT NULL,
+    PRIMARY KEY (hour, client)
+);

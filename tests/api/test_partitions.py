@@ -3,8 +3,6 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -12,7 +10,6 @@ from flask.testing import FlaskClient
 
 from bench.cases import HOT, address_of
 from bench.seed import seed
-from scan.http.services import Services
 from tests.support.database import Postgres, execute
 from tests.support.explain import ExplainingDatabase, Plan, explained
 from tests.support.partitions import TABLES, partition
@@ -212,33 +209,3 @@ def received_by_another(url: str, table: str, counter: str) -> Iterator[None]:
     finally:
         execute(url, give, hot, another)
         execute(url, count, received, hot)
-
-
-@pytest.mark.parametrize(
-    ("type_", "table", "counter"),
-    [
-        ("fee", "transactions", "coin_received_count"),
-        ("internal_transfer", "internal_transfers", "internal_received_count"),
-        ("token_transfer", "token_transfers", "transfer_received_count"),
-    ],
-)
-def test_a_page_of_history_reaches_the_checkpoint_that_bounds_it(
-    sides: Sides,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    type_: str,
-    table: str,
-    counter: str,
-) -> None:
-    """Pages of a file, the second of which ends two entries before a checkpoint of its one list."""
-    monkeypatch.setattr("scan.extensions.exports.list_file.PAGE_ROWS", 127)
-    monkeypatch.setattr("scan.extensions.exports.list_file.MAX_ROWS", 254)
-    path = f"/api/v1/addresses/{HOT}/history?orderBy=asc&types={type_}&format=ndjson"
-    files = []
-    for side in sides:
-        services: Services = side.client.application.extensions["scan"]
-        kept_here = replace(services, settings=replace(services.settings, data_dir=tmp_path))
-        monkeypatch.setitem(side.client.application.extensions, "scan", kept_here)
-        with received_by_another(side.url, table, counter):
-            files.append(side.client.get(path, buffered=True).data.splitlines())
-    assert files[0] == files[1] and len(files[0]) == 254

@@ -15,7 +15,7 @@ import pytest
 from scan.commands import audit
 from scan.database.connection import Database
 from scan.database.lists import all_entities
-from scan.extensions.history.sql_values import all_history_types
+from scan.database.lists_table import read_table
 from scan.indexer import batch_reader
 from scan.indexer.writer import Writer
 from scan.settings import Settings
@@ -31,9 +31,10 @@ from tests.support.truth import ZERO, Truth
 BIGINT_MAX = 2**63 - 1
 # The lists of which the scenario has many rows. Of the others test_user_operations.py and
 # test_authorizations.py of tests/indexer have more.
+HISTORY, HISTORY_ROLES = read_table().get("history", {}), {"sent", "received"}
 LISTS = {
     *(list_.name for e in all_entities().values() if not e.is_sparse for list_ in e.counted),
-    *(list_.name for type_ in all_history_types() for list_ in type_.lists),
+    *(of_type[role] for of_type in HISTORY.values() for role in HISTORY_ROLES & of_type.keys()),
     *("token_transfers_by_item", "token_items_by_token"),
     *("contract_creations", "contract_creations_by_creator", "contract_creations_by_factory"),
 }

@@ -9,14 +9,11 @@ import pytest
 import requests
 
 from scan.accounts.api_keys import new_key
-from scan.database.connection import Database
 from tests.database.test_poolers import started
-from tests.extensions.streams.conftest import announce_blocks
 from tests.support.database import Postgres, execute
 from tests.support.event_source import EventSource, ServerEvent
 from tests.support.http_client import Client, busy_threads
 from tests.support.indexing import Indexing
-from tests.support.made_blocks import Chain, Move, address
 from tests.support.serving import NOWHERE, free_port, gunicorn, redis_server, wait_until
 
 pytestmark = pytest.mark.long
@@ -220,43 +217,6 @@ def test_without_its_redis_an_instance_is_not_ready(database_url, tmp_path):
             wait_until(lambda: ready(address)[0] == 200)
     finally:
         server.__exit__(None, None, None)
-
-
-def test_streams_of_a_standby_go_on_where_the_primary_s_ended(replica, urls):
-    """Over forks, and from a position that the standby has not replayed yet."""
-    url, copy = urls
-    database = Database(url, statement_timeout_ms=0)
-    chain = Chain(database)
-    announce_blocks(url)
-    chain.append()
-    wait_until(lambda: indexed(copy) == 0)
-    move = Move(address("anna"), address("bert"))
-    with (
-        gunicorn(url, **SETTINGS) as writing,
-        gunicorn(url, READ_DATABASE_URL=copy, **SETTINGS) as reading,
-        EventSource(writing, types="heads,transactions") as first,
-        EventSource(reading, types="heads,transactions") as second,
-    ):
-        for _ in range(3):
-            chain.append([move])
-        chain.unwind(chain.number - 2)
-        chain.append([move, move])
-        wait_until(lambda: indexed(copy) == chain.number)
-        received, same = first.take(3), second.take(3)
-        # The standby may have replayed the fork before it was read.
-        assert held(first, received) == held(second, same) != []
-        replays(replica, pause=True)
-        chain.append([move])
-        newest = first.take(2)
-        behind = EventSource(reading, types="heads,transactions")
-        behind.last_id = newest[0].id  # of a block that the standby does not have
-        with behind:
-            replays(replica, pause=False)
-            chain.append()
-            events = behind.take(2)
-        assert events[0] == newest[1]
-        assert (events[1].type, events[1].data["number"]) == ("heads", chain.number)
-    database.close()
 
 
 def held(source: EventSource, received: Sequence[ServerEvent]) -> list[str]:

@@ -10,18 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scan.ethereum import block_decoder, transport
-from scan.ethereum.block_hashing import has_its_hash
-from scan.ethereum.block_validation import contradicting_fields
 from scan.ethereum.blocks import (
-    BlockJson,
     DecodedBlock,
     DecodedTransaction,
     MalformedBlock,
-    ReceiptsJson,
-    read_json,
 )
 from scan.ethereum.client import NodeError, RpcError
-from scan.extensions.internal_transfers.traces import read_call_traces
 
 pytestmark = pytest.mark.check
 
@@ -320,23 +314,6 @@ def test_what_is_refused_is_refused_in_every_form(path, junk):
             decode_block(*changed, 7)
         except MalformedBlock:
             return
-
-
-def test_ordinary_blocks_have_their_hashes_and_traces():
-    """Those that benchmarks read."""
-    from bench.chain import Chain
-
-    chain = Chain.of(9)
-    for number in (7, 8):
-        texts = chain.block(number), chain.receipts(number)
-        block = decode_block(*map(orjson.loads, texts), number)
-        assert len(block.transactions) == 150
-        header = read_json(msgspec.Raw(texts[0]), BlockJson, number)
-        assert has_its_hash(header)
-        receipts = read_json(msgspec.Raw(texts[1]), ReceiptsJson, number)
-        assert not contradicting_fields(header, receipts)
-        traces = read_call_traces(block, orjson.loads(chain.traces(number)))
-        assert traces.created and len(traces.transfers) > 10
 
 
 @pytest.mark.parametrize(

@@ -1,13 +1,27 @@
-"""A server as it is run, for tools that verify through the APIs of other explorers."""
+"""Tests of extensions whose folders are there; a server as it is run, for tools that verify through
+the APIs of other explorers."""
 
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from scan import registry
 from tests.support.explorer import Explorer
+from tests.support.extension_tests import own_extension, used_by
 from tests.support.foundry import Foundry, Served, project, served_over
 from tests.support.receiver import Authority
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Leave out tests that use an extension which is deleted, as its own tests do."""
+    if collection_path.name.startswith(("_", "conftest")):
+        return None
+    if collection_path.is_dir():
+        used = {own_extension(collection_path)}
+    else:
+        used = used_by(collection_path) if collection_path.suffix == ".py" else set()
+    return True if used - registry.installed().keys() else None
 
 
 @pytest.fixture(scope="module")

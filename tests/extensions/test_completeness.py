@@ -1,8 +1,5 @@
 """An extension that is turned on late says from which block on it is complete."""
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,30 +7,13 @@ import pytest
 
 from app import create_app
 from scan.database.connection import Database
-from scan.extensions.doctor.database import check_database
+from scan.extensions.operations.doctor.database import check_database
 from tests.support import auditing
 from tests.support.anvil import Anvil
-from tests.support.indexing import Indexing, settings_for
+from tests.support.indexing import Indexing, index_apart, settings_for
 from tests.support.request_contracts import WITHDRAWALS
-from tests.support.serving import ROOT
 
 LOGGER = "0x604c5fa000"  # logs 76 bytes, as the contract does for a request
-INDEX = """
-import sys
-from tests.support.indexing import Indexing
-Indexing(*sys.argv[1:3]).run_until(int(sys.argv[3]))
-"""
-
-
-def index_apart(url: str, node: Anvil, extensions: str) -> None:
-    """Index in another process, with these extensions alone."""
-    subprocess.run(
-        [sys.executable, "-c", INDEX, url, node.url, str(node.head())],
-        cwd=ROOT,
-        env=os.environ | {"SCAN_EXTENSIONS": extensions},
-        check=True,
-        timeout=120,
-    )
 
 
 class Requests:
@@ -100,7 +80,7 @@ def test_an_extension_that_was_off_says_from_which_block_on_it_is_complete(chain
     chain.mine(1)
     chain.index("none")
     chain.mine(1)
-    chain.index("execution_requests")
+    chain.index("block_records")
     assert chain.listed() == ([4, 5, 7], 3, 7)
 
 

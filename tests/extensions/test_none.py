@@ -64,3 +64,15 @@ def test_none_is_the_service_of_the_specification(
     assert of_host["field"] == "url" and "internal transfers" not in responses["/webhooks"][1]
     late = create_app(settings_for(database_url, scenario.anvil.url)).test_client()
     assert late.get("/api/v1/internal-transfers").status_code == 404  # no block has traces
+
+
+def test_none_has_a_run_command_that_tells_its_options() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "scan", "run", "--help"],
+        cwd=ROOT,
+        env=os.environ | {"SCAN_EXTENSIONS": "none"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (0, "")

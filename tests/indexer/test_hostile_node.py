@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from scan.ethereum.client import AnswerTooLarge, Call, Node, NodeError
-from scan.extensions.internal_transfers import block_traces
 from tests.support import faulty_node
 from tests.support.anvil import Anvil
 from tests.support.database import execute
@@ -99,27 +98,6 @@ def test_what_a_node_says_of_the_chain_at_first_may_be_wrong(node, anvil, databa
     genesis = anvil.call("eth_getBlockByNumber", "0x0", False)["hash"]
     chain = execute(database_url, "SELECT chain_id, '0x' || encode(genesis_hash, 'hex') FROM chain")
     assert chain == [(31337, genesis)]
-
-
-def test_a_trace_that_never_comes_is_given_up(node, anvil, database_url, monkeypatch, caplog):
-    monkeypatch.setattr(block_traces, "TRACE_TIMEOUT_S", 0.5)
-    maker = anvil.deploy(anvil.accounts[0], "Maker")
-    made: list[str] = []
-
-    def hang(calls: faulty_node.Calls, forward: faulty_node.Forward) -> faulty_node.Reply:
-        if len(made) == 1 and any(call["method"].startswith("debug_") for call in calls):
-            time.sleep(1.0)
-        return faulty_node.Reply(body=forward(calls))
-
-    node.fault = hang
-    with Indexing(database_url, node.url, until=1) as indexing:
-        for _ in range(2):  # one by one: a batch is given the time of any other request
-            made.append(anvil.transact(anvil.accounts[0], maker, "make"))
-            anvil.mine()
-            indexing.wait_for(anvil.head())
-    contracts = execute(database_url, "SELECT block_number FROM contracts ORDER BY 1")
-    assert contracts == [(1,), (3,)]
-    assert "block 2 cannot be traced" in caplog.text
 
 
 def test_an_answer_that_a_contract_makes_too_large_stands_for_its_call_alone(node):

@@ -1,6 +1,5 @@
 """SCAN_START_BLOCK: where the index begins, which everything says, and what is older than it."""
 
-import csv
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
@@ -11,7 +10,6 @@ from flask.testing import FlaskClient
 from app import create_app
 from scan.settings import Settings
 from tests.commands.test_command import scan
-from tests.extensions.blockscout.published import faults
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute
 from tests.support.indexing import Indexing
@@ -121,32 +119,6 @@ def test_balances_that_cannot_be_read_say_since_when_they_count(older):
     assert [(h["balance"], h["balanceSince"]) for h in holders] == [("99", 5), ("20", 5)]
     for path in (f"/token/{older.token}?tab=holders", f"/address/{four}?tab=tokens"):
         assert 'since block <a href="/block/5">5</a>' in client.get(path).text
-
-
-def test_other_forms_say_since_when_balances_count(older):
-    """Files, and the compatible APIs: in a header, and in Etherscan's message."""
-    client, token = older.client(has_node=False), older.token
-    four, six = older.accounts[3], older.accounts[5]
-    file = client.get(f"/api/v1/tokens/{token}/holders?format=csv")
-    rows = [*csv.DictReader(file.text.removeprefix("\ufeff").splitlines())]
-    assert [tuple(row.values())[3:] for row in rows] == [("99 units", "5"), ("20 units", "5")]
-    blockscout = client.get(f"/api/v2/tokens/{token}/holders")
-    assert [row["value"] for row in blockscout.json["items"]] == ["99", "20"]
-    assert not faults("/api/v2/tokens/{}/holders", blockscout.json)
-    etherscan = [
-        client.get(f"/api?module={module}&action={action}&contractaddress={token}&address={four}")
-        for module, action in (
-            *(("token", "tokenholderlist"), ("token", "getTokenHolders")),
-            *(("token", "tokenholdercount"), ("account", "addresstokenbalance")),
-            ("account", "tokenlist"),
-        )
-    ]
-    for answer in etherscan:
-        assert answer.json["message"] == "OK-Balances are known since block 5", answer.text
-    others = (f"/tokens/{token}", f"/tokens/{token}/counters", f"/addresses/{six}/token-balances")
-    for answer in (file, blockscout, *etherscan, *(client.get(f"/api/v2{p}") for p in others)):
-        assert answer.headers["X-Scan-Balances-Since"] == "5"
-    assert "X-Scan-Balances-Since" not in client.get("/api/v2/blocks").headers
 
 
 def test_balances_of_older_items_say_since_when_they_count(older):

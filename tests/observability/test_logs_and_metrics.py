@@ -14,7 +14,6 @@ from prometheus_client import CollectorRegistry, Counter, Metric, generate_lates
 from prometheus_client.parser import text_string_to_metric_families
 
 from app import create_app
-from scan.extensions.exports.file_places import MAX_OPEN, FilePlaces
 from scan.http.cache_keys import CACHED_FOR_S
 from scan.observability import logs, metrics
 from scan.settings import Settings
@@ -46,25 +45,6 @@ def test_a_request_and_its_line_have_one_id(client, lines):
     [line] = lines.getvalue().splitlines()
     assert answer.headers["X-Request-Id"] in line
     assert "/api/v1/blocks" in line and " 200 " in line.replace(":", " ").replace(",", " ")
-
-
-def test_a_refused_line_has_the_reason(client, lines):
-    """A limit of one client is its own fault, 429, and one of the service is 503."""
-    places = client.application.extensions["scan"].sources.get(FilePlaces).open
-    reasons = []
-    for holders in (["127.0.0.1"], [f"192.0.2.{number}" for number in range(MAX_OPEN)]):
-        assert all(map(places.take, holders))
-        refused = client.get("/api/v1/blocks?format=csv")
-        assert int(refused.headers["Retry-After"]) > 0
-        reasons.append((refused.status_code, refused.json["code"], refused.json["error"]))
-        for holder in holders:
-            places.give_back(holder)
-    assert client.get("/txs?limit=7").status_code == 400
-    first, second, third = lines.getvalue().splitlines()
-    assert [reason[:2] for reason in reasons] == [(429, "rate_limited"), (503, "unavailable")]
-    for line, (_, code, sentence) in zip((first, second), reasons, strict=True):
-        assert f"{code}: {sentence}" in line
-    assert "invalid_parameter" in third and "limit=7" not in third
 
 
 def test_every_line_of_a_request_has_its_id(client, lines):

@@ -13,7 +13,6 @@ from eth_utils.address import to_checksum_address
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan.extensions.contract_details.source_files import MAX_SHOWN_LINES
 from scan.pages.formatting import short_price
 from tests.conftest import Played
 from tests.pages.conftest import HOSTILE
@@ -22,8 +21,6 @@ from tests.support.database import execute
 from tests.support.explorer import Explorer
 from tests.support.faulty_node import FaultyNode, every_result
 from tests.support.indexing import Indexing, settings_for
-from tests.support.many_functions import CHECKSUMMED, VERSION, deploy
-from tests.support.serving import wait_until
 
 NOWHERE = "postgresql://127.0.0.1:9/nothing"
 
@@ -373,28 +370,6 @@ def test_the_balance_over_time_is_of_the_index(client: FlaskClient, scenario: Pl
     assert ">No block is indexed at or before this block or time.</p>" in early.text
 
 
-def test_an_entry_with_many_rows_is_short(
-    client: FlaskClient, scenario: Played, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("scan.extensions.history.pages.MAX_LINES", 1)
-    person = scenario.truth.transactions[0]["fromAddress"]
-    query = "/history?group=transaction&limit=25"
-    entries = client.get(f"/api/v1/addresses/{person}{query}").json["history"]
-    counts = [sum(row["type"] != "fee" for row in entry["rows"]) for entry in entries]
-    page = client.get(f"/address/{person}?tab=history&=short").text
-    assert re.findall(r">and (\d+) more<", page) == [str(n - 1) for n in counts if n > 1] != []
-    monkeypatch.setattr("scan.extensions.history.queries.LEAST_ROWS_READ", 2)
-    monkeypatch.setattr("scan.extensions.history.queries.ROWS_READ_PER_ENTRY", 0)
-    path = f"/address/{person}?tab=history&=cut"
-    for _ in range(60):
-        page = client.get(path).text
-        if re.search(r">and more than \d+ more<", page):
-            return
-        [cursor] = re.findall(r"&amp;cursor=([\w-]+)", page)
-        path = f"/address/{person}?tab=history&cursor={cursor}"
-    raise AssertionError("no transaction has more rows than a page reads")
-
-
 def test_the_history_of_an_address_is_a_tab(client: FlaskClient, scenario: Played) -> None:
     """An entry a transaction, with signs, and whether all of it adds up; without fees by choice."""
     person = scenario.truth.transactions[0]["fromAddress"]
@@ -574,31 +549,6 @@ def test_files_of_one_name_are_refused(explorer: Explorer) -> None:
     form = {"compilerVersion": "0.8.28", "files": files}
     answer = explorer.client.post(f"/address/{address}/verify", data=form)
     assert answer.status_code == 400 and "standard JSON" in answer.text
-
-
-def test_a_long_source_is_cut_and_whole_elsewhere(explorer: Explorer) -> None:
-    source = "contract Long { uint256 public x = 31415; }\n" + "// <b>\n" * 60_000
-    address = deploy(explorer, source[: source.index("\n")], "Long")
-    answer = explorer.verify(address, source[:400_000], VERSION, contractName="Long")
-    assert answer.status_code == 200, answer.json
-    page = {"path": f"/address/{address}", "query_string": {"tab": "contract"}}
-    wait_until(lambda: "ETag" in explorer.client.get(**page).headers)  # its balance may come late
-    shown = explorer.client.get(**page)
-    assert len(shown.data) < 45_000 and re.search("All 5[0-9],[0-9]{3} lines", shown.text)
-    file = explorer.contract(address).json["filePath"]
-    query = {"tab": "contract", "file": file, "find": "END"}
-    alone = explorer.client.get(f"/address/{address}", query_string=query).text
-    assert len(re.findall(r"<span id=L\d+><i class=c>//", alone)) == MAX_SHOWN_LINES - 1
-    tagged = {"If-None-Match": shown.headers["ETag"]}
-    path = f"/address/{address}?tab=contract"
-    assert explorer.client.get(path, headers=tagged).status_code == 304
-    [link] = set(re.findall(r'href="(/address/0x[0-9a-f]{40}/source\?file=[^"]+)"', shown.text))
-    whole = explorer.client.get(link)
-    assert (whole.status_code, whole.mimetype) == (200, "text/plain")
-    assert whole.text == source[:400_000]
-    assert whole.headers["X-Content-Type-Options"] == "nosniff"
-    for other in (f"{link}x", link.replace(address, CHECKSUMMED.lower())):
-        assert explorer.client.get(other).status_code == 404
 
 
 def test_a_refused_source_stays_in_the_form(explorer: Explorer) -> None:

@@ -2,23 +2,14 @@
 
 import json
 import time
-from dataclasses import replace
 from hashlib import md5
 from typing import Any
 
 import pytest
 
-from app import create_app
-from scan.extensions.chain_statistics import largest_transfers
-from scan.extensions.transaction_details.contract_abis import ContractAbis
 from scan.hex import to_hex
-from scan.http.services import Services
-from scan.parameters import BIGINT_MAX
 from tests.support.database import execute
 from tests.support.explain import SMALL, Explained, ExplainingDatabase
-from tests.support.faulty_node import FaultyNode, every_result
-from tests.support.indexing import settings_for
-from tests.support.serving import NOWHERE
 
 CREATED = b"\xc5" * 20
 LARGEST = {
@@ -141,25 +132,6 @@ def test_a_row_is_compared_with_all_functions_of_a_name_at_once(service: Explain
     assert any("hashed SubPlan" in node.get("Filter", "") for node in plan.nodes)
 
 
-def test_the_busiest_pool_and_token_are_read_in_bounds(
-    database: ExplainingDatabase, token: bytes
-) -> None:
-    """However many trades and transfers they have: pages read the newest 2,000 and 20,000."""
-    row = database.row("queries/pools_list", dex=None, token=None, **LARGEST)
-    pool = bytes.fromhex(row[1].split('"address":"0x')[1][:40])
-    database.plans.clear()
-    newest(database, "queries/pools_get", address=pool)
-    of_all = {"block_from": 0, "block_to": BIGINT_MAX, "most": largest_transfers.NEWEST_OF_TOKEN}
-    newest(database, "queries/token_transfers_list_largest", token=token, limit=10, **of_all)
-    read = {"address": pool, "span_s": 3_600, "max_trades": 20_000}
-    newest(database, "queries/pool_candles_list_by_block", block_from=100, block_to=200, **read)
-    newest(database, "queries/pool_candles_list_by_block", block_from=500, block_to=600, **read)
-    for plan in database.plans:
-        plan.require_indexes()
-    one, largest, early, late = (plan.buffers for plan in database.plans)
-    assert one <= 40 and largest <= 8_000 and late <= 1.5 * early
-
-
 def test_transfers_of_a_token_by_day_are_exact_and_cheap(
     own_seeded_service: Explained, token: bytes
 ) -> None:
@@ -191,31 +163,6 @@ def test_transfers_of_a_token_by_day_are_exact_and_cheap(
         day: sum(first <= block <= last for block in blocks) for day, (first, last) in days.items()
     }
     assert sum(counted.values()) > 0
-
-
-def test_a_pending_transaction_reads_little(service: Explained, token: bytes) -> None:
-    """The node has it; the index has the names of its parties and what its call means."""
-    sent = {
-        **{"hash": "0x" + 64 * "7", "from": to_hex(token), "to": to_hex(token), "type": "0x2"},
-        **{"value": "0x0", "nonce": "0x2", "gas": "0xffff", "maxFeePerGas": "0x3"},
-        "input": "0xa9059cbb" + token.hex().rjust(64, "0") + 64 * "1",
-    }
-    with FaultyNode(NOWHERE) as node:
-        node.fault = every_result(json.dumps(sent))
-        app = create_app(settings_for(service.url, node.url))
-        database = service.database
-        served: Services = app.extensions["scan"]
-        of_extensions = {**served.sources.of_extensions, ContractAbis: ContractAbis(database)}
-        sources = replace(served.sources, database=database, of_extensions=of_extensions)
-        app.extensions["scan"] = replace(served, sources=sources)
-        database.plans.clear()
-        page = app.test_client().get(f"/tx/{sent['hash']}")
-    assert page.status_code == 200 and "transfer(address,uint256)" in page.text
-    statements = {plan.statement for plan in database.plans}
-    assert {"queries/transactions_get", "contracts/contracts_find"} <= statements
-    for plan in database.plans:
-        plan.require_indexes()
-    assert sum(plan.buffers for plan in database.plans) <= 500
 
 
 def test_similar_code_and_creations_are_found_by_indexes(own_seeded_service: Explained) -> None:

@@ -11,6 +11,8 @@ GUIDES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *PAGES]
 DOCUMENTS = [
     *GUIDES,
     ROOT / "CHANGELOG.md",
+    ROOT / "SECURITY.md",
+    ROOT / "scan/extensions/README.md",
     ROOT / "bench/README.md",
     ROOT / "migrations/README.md",
 ]

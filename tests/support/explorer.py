@@ -15,11 +15,10 @@ from typing import Any, NamedTuple
 from flask.testing import FlaskClient
 
 from app import create_app
+from scan import hooks, registry
 from scan.database.connection import Database
-from scan.extensions.verification_jobs import worker as jobs_worker
 from scan.http import equal_creations
 from scan.http.services import Services
-from scan.http.worker_thread import WorkerThread
 from tests.support.anvil import Anvil
 from tests.support.compile_server import compile_json, compile_server
 from tests.support.database import Postgres
@@ -54,13 +53,16 @@ class Explorer:
     @contextmanager
     def running_jobs(self) -> Iterator[None]:
         """Runs verification jobs, and compares creations, as gunicorn does in its worker."""
-        threads: list[WorkerThread] = []
+        threads: list[hooks.Startable] = []
 
         def start() -> None:
             while threads:  # each takes up to a second to end, for which no test waits
                 Thread(target=threads.pop().stop).start()
             services: Services = self.app.extensions["scan"]
-            threads.extend((*equal_creations.threads(services), *jobs_worker.threads(services)))
+            threads.extend(equal_creations.threads(services))
+            for extension, worker in registry.by_extension(hooks.Worker):
+                if extension == "contract_details":
+                    threads.extend(worker.threads(services))
             for thread in threads:
                 thread.start()
 

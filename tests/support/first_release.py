@@ -1,53 +1,18 @@
 """A database of release 1.0, from which every later migration starts, and the chain of its rows.
 
-`python -m tests.support.first_release` writes both, in about a minute. Do so when a table changes
-before 1.0 is released, and never after.
+`python -m tests.extensions.demo.first_release_writing` writes both, in about a minute. Do so when a
+table changes before 1.0 is released, and never after.
 """
 
 import gzip
 import io
 from pathlib import Path
 
-import orjson
 import psycopg2
-
-from demo.record import Recorder, indexed, only_changes
-from scan.database.migrations import read_schema
-from scan.ethereum.block_parameter import NO_BLOCK
-from scan.indexer.partitions import TABLES as LONG_TABLES
-from tests.support.anvil import Anvil
-from tests.support.scenario import play
 
 CHAIN = Path(__file__).with_name("first_release.chain.jsonl.gz")
 DATABASE = Path(__file__).with_name("first_release.sql.gz")
-ROUNDS = 30
 END_OF_ROWS = "\\.\n"
-# What is of the server and of the process that indexed, not of the chain.
-LEFT_OUT = ("schema_state", "migrations", "indexer_status")
-TABLES = """
-    SELECT relname, (
-        SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum)
-        FROM pg_attribute
-        WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped AND attgenerated = '')
-    FROM pg_class c
-    WHERE relkind IN ('r', 'p') AND NOT relispartition AND relnamespace = 'public'::regnamespace
-        AND relname <> ALL (%s)
-    ORDER BY relname
-"""
-PARTITIONS = """
-    SELECT format('CREATE TABLE %%s PARTITION OF %%s %%s;', p.oid::regclass, i.inhparent::regclass,
-        pg_get_expr(p.relpartbound, p.oid))
-    FROM pg_inherits i
-    JOIN pg_class p ON p.oid = i.inhrelid AND p.relkind = 'r'
-    WHERE i.inhparent::regclass::text = ANY (%s)
-    ORDER BY p.oid
-"""
-SEQUENCES = """
-    SELECT format('SELECT setval(%L, %s);', schemaname || '.' || sequencename, last_value)
-    FROM pg_sequences
-    WHERE last_value IS NOT NULL
-    ORDER BY sequencename
-"""
 
 
 def load(url: str) -> None:
@@ -62,37 +27,3 @@ def load(url: str) -> None:
             cursor.copy_expert(copy, io.StringIO(rows))
         cursor.execute(sequences)
     connection.close()
-
-
-def dump(url: str) -> str:
-    connection = psycopg2.connect(url)
-    with connection, connection.cursor() as cursor:
-        cursor.execute(PARTITIONS, [list(LONG_TABLES)])
-        partitions = "\n".join(row[0] for row in cursor.fetchall())
-        parts = [f"{read_schema()}\n{partitions}\n"]
-        cursor.execute(TABLES, [list(LEFT_OUT)])
-        for table, columns in cursor.fetchall():
-            rows = io.StringIO()
-            cursor.copy_expert(f"COPY (SELECT {columns} FROM {table}) TO STDOUT", rows)  # noqa: S608
-            if rows.getvalue():
-                parts.append(f"COPY {table} ({columns}) FROM STDIN\n{rows.getvalue()}")
-        cursor.execute(SEQUENCES)
-        parts.append("\n".join(row[0] for row in cursor.fetchall()) + "\nSELECT;\n")
-    connection.close()
-    return END_OF_ROWS.join(parts)
-
-
-def main() -> None:
-    with Anvil() as anvil:
-        play(anvil, rounds=ROUNDS, poison=False)
-        recorder = Recorder(anvil.url)
-        with indexed(recorder, anvil.head()) as url:
-            DATABASE.write_bytes(gzip.compress(dump(url).encode(), compresslevel=9, mtime=0))
-        rows = only_changes(row for row in recorder.answers.rows() if NO_BLOCK not in row["params"])
-        lines = sorted(orjson.dumps(row) for row in rows)
-        CHAIN.write_bytes(gzip.compress(b"\n".join(lines) + b"\n", compresslevel=9, mtime=0))
-    print(f"{CHAIN.stat().st_size} and {DATABASE.stat().st_size} bytes")
-
-
-if __name__ == "__main__":
-    main()

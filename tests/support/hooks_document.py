@@ -32,6 +32,12 @@ def contracts() -> list[Contract]:
     return [contract for file in files for contract in _contracts(file)]
 
 
+def readers_of_modules() -> dict[str, str]:
+    """The extension that alone imports a module in which another has hooks for it, by its name."""
+    declared = ((contract, contract.declared_in.split("/")) for contract in contracts())
+    return {contract.module: place[2] for contract, place in declared if place[1] == "extensions"}
+
+
 def _contracts(file: Path) -> Iterator[Contract]:
     for node in ast.parse(file.read_text(encoding="utf-8")).body:
         if isinstance(node, ast.ClassDef) and "Part" in map(ast.unparse, node.bases):

@@ -1,6 +1,8 @@
 """The real indexer, run inside a test until it has nothing left to do."""
 
 import os
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -11,6 +13,14 @@ from scan.database.connection import Database
 from scan.ethereum.client import Node
 from scan.indexer.follower import Follower
 from scan.settings import PARTITION_ROWS, Settings
+from tests.support.anvil import Anvil
+from tests.support.serving import ROOT
+
+INDEX = """
+import sys
+from tests.support.indexing import Indexing
+Indexing(*sys.argv[1:3]).run_until(int(sys.argv[3]))
+"""
 
 PATIENCE_S = 180.0
 # With a small one, such as 40, every test that indexes a chain has partitions.
@@ -128,4 +138,15 @@ def settings_for(database_url: str, rpc_url: str, **settings: Any) -> Settings:
             "rate_limit_files": "100000/second",
             **settings,
         },
+    )
+
+
+def index_apart(url: str, node: Anvil, extensions: str) -> None:
+    """Index in another process, with these extensions alone."""
+    subprocess.run(
+        [sys.executable, "-c", INDEX, url, node.url, str(node.head())],
+        cwd=ROOT,
+        env=os.environ | {"SCAN_EXTENSIONS": extensions},
+        check=True,
+        timeout=120,
     )

@@ -18,8 +18,8 @@ from xdist.scheduler import LoadFileScheduling
 SHARED = {
     "query plans": ("/test_query_plans.py", "/test_search.py"),
     "demo": (
-        *("api/test_back_in_time.py", "transaction_details/test_transaction_details.py"),
-        *("demo/test_demo.py", "mcp/test_mcp.py"),
+        *("api/test_back_in_time.py", "extensions/test_transaction_details.py"),
+        *("demo/test_demo.py", "extensions/test_mcp.py"),
     ),
 }
 SECONDS = Path(__file__).with_name("file_seconds.json")

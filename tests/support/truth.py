@@ -40,17 +40,18 @@ DELEGATION = "0xef0100"  # how the code of an account begins that delegates it (
 ELSEWHERE = {
     "verified": "of a token, which the operator's verifications say: tests/pages/test_pages.py",
     **dict.fromkeys(("logoUrl", "listedAs"), "of a token: tests/extensions/token_lists"),
-    "largerNamesake": "of a token: tests/extensions/explanations",
+    "largerNamesake": "of a token: tests/extensions/transaction_details/explanations",
     "event": "of a log, decoded by its contract's ABI: test_transaction_details.py",
     "confirmations": "of a block or a transaction alone: tests/api/test_lists.py",
-    "blobCount": "of a block alone: tests/extensions/blobs",
+    "blobCount": "of a block alone: tests/extensions/block_records/blobs",
     **dict.fromkeys(
-        ("producerFees", "earned", "withdrawn"), "of a block alone: tests/extensions/earnings"
+        ("producerFees", "earned", "withdrawn"),
+        "of a block alone: tests/extensions/block_records/earnings",
     ),
-    "error": "of a transaction that failed: tests/extensions/explanations",
+    "error": "of a transaction that failed: tests/extensions/transaction_details/explanations",
     **dict.fromkeys(
         ("authorizations", "authorizationCount"),
-        "of a transaction alone: tests/extensions/authorizations",
+        "of a transaction alone: tests/extensions/block_records/authorizations",
     ),
     **dict.fromkeys(
         ("input", "method", "logs", "logCount", "unavailable", "summary"),

@@ -1,13 +1,11 @@
 """The rules of matching, byte by byte."""
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
 from scan.errors import VerificationFailed
-from scan.extensions.contract_details import bytecode
 from scan.verification.bytecode_comparison import (
     ByteRange,
     Comparison,
@@ -217,34 +215,6 @@ def test_metadata_names_the_compiler_and_the_kind_of_hash():
 )
 def test_push0_is_distinguished_from_data(code, expected):
     assert uses_push0(bytes.fromhex(code)) is expected
-
-
-def test_patterns_are_compared_within_a_bound_and_alike_ones_once(monkeypatch):
-    """A hundred patterns of verified code of one length, each with hundreds of immutables."""
-    code = bytes(range(256)) * 96
-    compared: list[str] = []
-
-    def compare(code: bytes, variable: str) -> bytes:
-        compared.append(variable)
-        return b"\x01"
-
-    class Reader:
-        patterns: Sequence[Any] = ()
-
-        def row(self, *_: object, **__: object) -> list[str]:
-            return [json.dumps(self.patterns)]
-
-    monkeypatch.setattr(bytecode, "masked_hash", compare)
-    reader: Any = Reader()
-    last = {"address": "0x02", "maskedHash": "0x01", "variable": "[]"}
-    alike = {"address": "0x01", "maskedHash": "0x00", "variable": "[]"}
-    reader.patterns = [alike] * 99 + [last]
-    assert (bytecode.similar_to(reader, code), compared) == (b"\x02", ["[]"])
-    compared.clear()
-    large = [{**alike, "variable": f"[{n}]" + " " * 10_000} for n in range(98)]
-    reader.patterns = [alike, *large, last]
-    assert bytecode.similar_to(reader, code) == b"\x02"
-    assert sum(map(len, compared)) <= bytecode.MAX_PATTERN_BYTES
 
 
 def test_a_library_elsewhere_has_similar_code_and_a_contract_with_that_address_has_not():

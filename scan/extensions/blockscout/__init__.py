@@ -11,12 +11,7 @@ from scan.registry import Extension
 EXTENSION = Extension(
     "the Blockscout-compatible API at /api/v2",
     needs=(
-        "chain_statistics",
-        "explanations",
-        "exports",
-        "internal_transfers",
-        "logs",
-        "search",
+        *("chain_statistics", "exports", "internal_transfers", "logs", "search"),
         "transaction_details",
     ),
     paths=("stats-service/",),

@@ -9,8 +9,8 @@ from scan.ethereum.call_failures import OTHER, REVERT, CallFailure
 from scan.extensions.blockscout.decoded_objects import call_object
 from scan.extensions.blockscout.lists import Record
 from scan.extensions.blockscout.objects import Object
-from scan.extensions.explanations import queries as explanations
-from scan.extensions.explanations.transaction_failures import TransactionFailure
+from scan.extensions.transaction_details.explanations import queries as explanations
+from scan.extensions.transaction_details.explanations.transaction_failures import TransactionFailure
 from scan.hex import to_hex
 from scan.http.requests import reader
 

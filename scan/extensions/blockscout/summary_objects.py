@@ -3,7 +3,7 @@
 from typing import Any
 
 from scan.extensions.blockscout.address_objects import AddressObjects
-from scan.extensions.explanations.transaction_summary import Summary
+from scan.extensions.transaction_details.explanations.transaction_summary import Summary
 
 
 def summary_object(summary: Summary) -> dict[str, Any]:

@@ -8,9 +8,9 @@ from scan.extensions.blockscout.address_objects import AddressObjects
 from scan.extensions.blockscout.failure_objects import node_words
 from scan.extensions.blockscout.lists import Record
 from scan.extensions.blockscout.objects import Object
-from scan.extensions.explanations.state_changes import AccountChange
 from scan.extensions.internal_transfers.traces import is_creation
 from scan.extensions.internal_transfers.transaction_traces import TraceFrame
+from scan.extensions.transaction_details.explanations.state_changes import AccountChange
 from scan.hex import to_hex
 
 CALL_TYPES = {name: name.lower() for name in ("CALL", "CALLCODE", "DELEGATECALL", "STATICCALL")}

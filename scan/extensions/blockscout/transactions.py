@@ -44,9 +44,9 @@ from scan.extensions.blockscout.transaction_objects import (
     transaction_addresses,
     transaction_object,
 )
-from scan.extensions.explanations import queries as explanations
 from scan.extensions.transaction_details import queries as transaction_details
 from scan.extensions.transaction_details.details import NO_LOGS, LogWindow, TransactionDetails
+from scan.extensions.transaction_details.explanations import queries as explanations
 from scan.extensions.transaction_details.transaction_contexts import contexts
 from scan.hex import data
 from scan.http.prerequisites import Prerequisite, requires

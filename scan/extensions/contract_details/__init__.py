@@ -8,7 +8,11 @@ and tabs, lists and forms on pages. Start with api.py, or with pages.py, then co
 from scan.registry import Extension
 
 EXTENSION = Extension(
-    "bytecode, values and encoded calls of contracts; their source on pages",
-    needs=("transaction_details",),
-    paths=("verify", "verified-contracts/"),
+    "source, bytecode, values and calls of contracts; imports of source; background verification",
+    needs=("exports", "transaction_details"),
+    paths=("verify", "verified-contracts/", "decode", "encode"),
+    commands={
+        "contracts": "take verified contracts over from other explorers, or write ours to a file",
+        "signatures": "manage signatures of functions and events",
+    },
 )

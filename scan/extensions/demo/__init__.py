@@ -10,5 +10,5 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "the demo chain, and recordings of a node (scan doctor --record)",
-    needs=("labels", "explanations", "internal_transfers"),
+    needs=("internal_transfers", "labels", "transaction_details"),
 )

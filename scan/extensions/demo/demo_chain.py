@@ -32,7 +32,7 @@ from scan.extensions.demo.replay import (
     RpcFault,
     read_lines,
 )
-from scan.extensions.explanations.state_changes import STATE
+from scan.extensions.transaction_details.explanations.state_changes import STATE
 from scan.hex import to_hex
 
 log = logging.getLogger(__name__)

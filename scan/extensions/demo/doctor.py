@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from scan.extensions.demo.chain_recording import block_range, write_recording
-from scan.extensions.doctor.hooks import Doctor
+from scan.extensions.operations.doctor.hooks import Doctor
 from scan.hooks import OwnRun
 from scan.settings import Settings
 

@@ -13,11 +13,10 @@ EXTENSION = Extension(
     "the Etherscan-compatible API at /api and /v2/api",
     needs=(
         "chain_statistics",
-        "explanations",
+        "contract_details",
         "internal_transfers",
         "logs",
         "transaction_details",
-        "verification_jobs",
     ),
     paths=("v2/",),
 )

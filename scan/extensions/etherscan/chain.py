@@ -12,7 +12,7 @@ from scan.extensions.etherscan.account import NO_DATA
 from scan.extensions.etherscan.objects import gwei, renamed
 from scan.extensions.etherscan.parameters import Parameters
 from scan.extensions.etherscan.replies import Failure, Reply, rows_reply
-from scan.extensions.explanations import queries as explanations
+from scan.extensions.transaction_details.explanations import queries as explanations
 from scan.hex import data
 from scan.http.requests import reader
 from scan.queries import addresses, blocks, tokens, transactions

@@ -9,9 +9,9 @@ from scan.ethereum.blocks import MAX_TOPICS
 from scan.extensions.etherscan.objects import renamed
 from scan.extensions.etherscan.parameters import Parameters
 from scan.extensions.etherscan.replies import Failure, Reply
-from scan.extensions.explanations import queries as explanations
 from scan.extensions.transaction_details import queries as transaction_details
 from scan.extensions.transaction_details.details import NO_LOGS, LogWindow
+from scan.extensions.transaction_details.explanations import queries as explanations
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.queries import transactions

@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping
 
 from scan.errors import NotFound
+from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
 from scan.extensions.etherscan.parameters import Parameters
 from scan.extensions.etherscan.replies import Failure, Reply
-from scan.extensions.verification_jobs.jobs import VerificationJobs
 from scan.hex import to_hex
 from scan.http.requests import client_address, reader
 from scan.http.services import services

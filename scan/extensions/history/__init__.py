@@ -7,6 +7,6 @@ and balances in the API, on pages and in files. Start with queries.py, then bala
 from scan.registry import Extension
 
 EXTENSION = Extension(
-    "histories of addresses, which add up to their balances over time",
+    "histories of addresses, which add up to their balances over time; sums by month",
     needs=("internal_transfers",),
 )

@@ -8,5 +8,6 @@ item_media reads what URIs lead to.
 from scan.registry import Extension
 
 EXTENSION = Extension(
-    "items (NFTs) with their owners, URIs and pictures", needs=("item_media",), paths=("nft/",)
+    "items (NFTs) with their owners, URIs, names, traits and pictures",
+    paths=("nft/",),
 )

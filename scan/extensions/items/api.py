@@ -4,8 +4,8 @@ import orjson
 from flask import Blueprint
 
 from scan import hooks, parameters
-from scan.extensions.item_media.media_cache import Media
 from scan.extensions.items import queries as items
+from scan.extensions.items.item_media.media_cache import Media
 from scan.http.list_responses import LISTED, list_response
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import Response, json_value

@@ -31,8 +31,8 @@ from scan.extensions.blockscout.token_objects import (
     transfer_position,
 )
 from scan.extensions.blockscout.tokens import holder_objects, token_of
-from scan.extensions.item_media.item_metadata import Metadata
 from scan.extensions.items import queries as items
+from scan.extensions.items.item_media.item_metadata import Metadata
 from scan.hex import data, to_hex
 from scan.http.requests import reader
 from scan.http.responses import Response, json_value

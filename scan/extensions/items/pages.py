@@ -8,8 +8,8 @@ from flask import Blueprint, Response, request
 
 from scan import hooks, parameters
 from scan.errors import NotFound
-from scan.extensions.item_media.media_cache import ItemMedia
 from scan.extensions.items import queries as items
+from scan.extensions.items.item_media.media_cache import ItemMedia
 from scan.extensions.items.token_uri import ItemId
 from scan.hex import to_hex
 from scan.http.requests import query_arguments, reader

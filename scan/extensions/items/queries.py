@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from scan.errors import NotFound
-from scan.extensions.item_media.media_cache import ItemMedia, Media, Thumbnail
+from scan.extensions.items.item_media.media_cache import ItemMedia, Media, Thumbnail
 from scan.extensions.items.token_uri import ItemId, TokenUri, TokenUris
 from scan.hex import to_hex
 from scan.queries import older_tokens

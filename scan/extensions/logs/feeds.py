@@ -5,8 +5,8 @@ from typing import Any
 import orjson
 
 from scan.errors import NotFound
-from scan.extensions.feeds.hooks import Feeds
 from scan.extensions.logs import queries
+from scan.extensions.web.feeds.hooks import Feeds
 from scan.queries.pages import Window
 from scan.queries.reader import Reader
 

@@ -7,4 +7,7 @@ trades), then queries.py (candles of any span).
 
 from scan.registry import Extension
 
-EXTENSION = Extension("pools of exchanges: candles, volumes, prices", paths=("dex", "pool/"))
+EXTENSION = Extension(
+    "pools of exchanges: candles, volumes; unit prices that the operator gives (SCAN_PRICES)",
+    paths=("dex", "pool/"),
+)

@@ -10,6 +10,6 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "the Sourcify-compatible API at /v2 and /server",
-    needs=("verification_jobs",),
+    needs=("contract_details",),
     paths=("chains", "server/", "v2/"),
 )

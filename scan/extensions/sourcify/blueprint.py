@@ -9,6 +9,7 @@ from flask import Blueprint, request
 
 from scan import parameters
 from scan.errors import InvalidParameter, NotFound
+from scan.extensions.contract_details.verification_jobs.jobs import Job, VerificationJobs
 from scan.extensions.sourcify import chains, fields, submissions
 from scan.extensions.sourcify.bytecode import reads_creation
 from scan.extensions.sourcify.contract_record import (
@@ -23,7 +24,6 @@ from scan.extensions.sourcify.errors import (
     JobNotFound,
     UnsupportedChain,
 )
-from scan.extensions.verification_jobs.jobs import Job, VerificationJobs
 from scan.hex import data
 from scan.http.requests import client_address, json_object, query_arguments, reader
 from scan.http.responses import Response, json_value

@@ -10,6 +10,6 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "token lists and their logos, by `scan tokens`",
-    needs=("item_media",),
+    needs=("items",),
     commands={"tokens": "manage token lists and their logos"},
 )

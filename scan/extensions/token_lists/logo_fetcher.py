@@ -6,8 +6,8 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from scan.environment import Network
-from scan.extensions.item_media import dimensions, item_metadata
-from scan.extensions.item_media.item_metadata import BadContent
+from scan.extensions.items.item_media import dimensions, item_metadata
+from scan.extensions.items.item_media.item_metadata import BadContent
 from scan.outbound.document_fetcher import DocumentFetcher, NotFetched
 from scan.outbound.picture_types import SVG
 

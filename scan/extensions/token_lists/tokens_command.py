@@ -14,7 +14,7 @@ from scan.commands.startup import connected
 from scan.database.connection import Database
 from scan.database.transaction import Row
 from scan.errors import ScanError
-from scan.extensions.item_media.settings import Settings as MediaSettings
+from scan.extensions.items.item_media.settings import Settings as MediaSettings
 from scan.extensions.token_lists import importer, token_list
 from scan.extensions.token_lists.logo_fetcher import LogoFetcher
 from scan.extensions.token_lists.token_list import MAX_LIST_BYTES, ListedToken, TokenList

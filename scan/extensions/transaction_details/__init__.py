@@ -7,4 +7,7 @@ events. Start with queries.py, then details.py, and contract_abis.py (a contract
 
 from scan.registry import Extension
 
-EXTENSION = Extension("input, method and events of transactions, decoded; methods in lists")
+EXTENSION = Extension(
+    "transactions decoded and explained: input, events, calls, changes of state; pending ones",
+    needs=("internal_transfers",),
+)

@@ -3,20 +3,17 @@
 from collections.abc import Mapping
 from typing import Any
 
-from scan import hooks, registry
+from scan import hooks
 from scan.extensions.transaction_details.details import ALL_LOGS
-from scan.extensions.transaction_details.hooks import TransactionDetailsPart
+from scan.extensions.transaction_details.explanations import transaction_explanation
 from scan.extensions.transaction_details.queries import details
 from scan.http.requests import reader
 
 
 def transaction_fields(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the node's details, decoded, and fields of extensions that follow from them."""
+    """Return the node's details, decoded, and what explains them."""
     of_node = details(reader(), record, ALL_LOGS)
-    more = of_node.record()
-    for part in registry.parts(TransactionDetailsPart):
-        more |= part.fields(record, of_node)
-    return more
+    return of_node.record() | transaction_explanation.fields(record, of_node)
 
 
 HOOKS = hooks.Api(transaction_fields=transaction_fields)

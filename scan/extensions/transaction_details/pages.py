@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from scan import hooks, registry
+from scan import hooks
 from scan.contracts.abi_decoding import Decoded
 from scan.extensions.transaction_details import method_names
 from scan.extensions.transaction_details.argument_values import addresses_in, shown_value
 from scan.extensions.transaction_details.details import DecodedLog, LogWindow
-from scan.extensions.transaction_details.hooks import TransactionDetailsPart
+from scan.extensions.transaction_details.explanations import transaction_explanation
 from scan.extensions.transaction_details.queries import details
 from scan.hex import to_hex
 from scan.http.requests import reader
@@ -22,15 +22,13 @@ def add_to_transactions(records: Iterable[Record]) -> None:
 
 
 def transaction_head(transaction: Record) -> Shown:
-    """Return the details, and what extensions show that follows from them."""
+    """Return the details, and what explains them."""
     of_node = details(reader(), transaction, LogWindow(most=MAX_LOGS))
     logs = None if of_node.logs is None else of_node.decoded_logs
-    heads = [part.head(transaction, of_node) for part in registry.parts(TransactionDetailsPart)]
-    values = {name: value for head in heads for name, value in head.values.items()}
-    addresses = [address for head in heads for address in head.addresses]
+    explanation = transaction_explanation.head(transaction, of_node)
     return Shown(
-        {"details": of_node, "logs": logs, **values},
-        [*_addresses(of_node.method, logs), *addresses],
+        {"details": of_node, "logs": logs, **explanation.values},
+        [*_addresses(of_node.method, logs), *explanation.addresses],
         {} if of_node.log_count is None else {"events": of_node.log_count},
     )
 

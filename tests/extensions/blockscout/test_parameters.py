@@ -7,6 +7,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from scan.extensions.blockscout.routing import CREDENTIALS, answered_paths, refused_paths
+from tests.extensions.blockscout import blockscout_document
 from tests.extensions.blockscout.published import (
     ERRORS,
     OBJECTS,
@@ -16,7 +17,6 @@ from tests.extensions.blockscout.published import (
     route_of,
 )
 from tests.extensions.blockscout.test_responses import filled
-from tests.support import blockscout_document
 
 UNSEEN = "0x" + "9d" * 20
 # Values of each type of which one at least changes an answer that has rows.
@@ -140,7 +140,7 @@ def test_a_parameter_that_a_view_does_not_read_is_refused(client: FlaskClient) -
 def test_the_guide_has_the_table() -> None:
     made = blockscout_document.whole()
     listed = blockscout_document.DOCUMENT.read_text(encoding="utf-8")
-    assert listed == made, "run python -m tests.support.blockscout_document"
+    assert listed == made, "run python -m tests.extensions.blockscout.blockscout_document"
 
 
 @pytest.mark.check

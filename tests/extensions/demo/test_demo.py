@@ -12,7 +12,7 @@ from scan.extensions.demo import demo_data
 from scan.extensions.demo.demo_chain import DemoChain
 from scan.extensions.demo.demo_node import RECORDING, DemoNode
 from scan.extensions.demo.replay import read_lines
-from tests.conftest import DEMO
+from tests.extensions.demo.conftest import DEMO
 from tests.support.database import Postgres
 from tests.support.indexing import Indexing
 
@@ -57,7 +57,10 @@ def test_every_endpoint_is_asked_once(demo):
             assert status < 500 or (path.endswith("/proof") and status == 502), (method, path)
             if method == "GET" and status not in (200, 301):
                 refused.append(rule.rule)
-    sourcify = ("contract/<chain_id>/<address>", "verify/<verification_id>")
+    sourcify = (
+        *("contract/<chain_id>/<address>", "contracts/<chain_id>"),
+        "verify/<verification_id>",
+    )
     assert set(refused) == {  # of another chain; nobody's; a parameter is missing
         *(f"{prefix}/v2/{path}" for prefix in ("", "/server") for path in sourcify),
         "/.well-known/security.txt",

@@ -14,9 +14,9 @@ from app import create_app
 from scan.extensions.etherscan.actions import PUBLISHED
 from scan.extensions.etherscan.not_offered import NOT_OFFERED
 from tests.conftest import Played
+from tests.extensions.etherscan import actions_document
+from tests.extensions.etherscan.actions_document import DOCUMENTED
 from tests.extensions.etherscan.conftest import Asking
-from tests.support import actions_document
-from tests.support.actions_document import DOCUMENTED
 from tests.support.database import execute
 from tests.support.etherscan_truth import EtherscanTruth
 from tests.support.indexing import Indexing
@@ -42,7 +42,9 @@ def test_each_documented_action_is_answered_or_has_its_reason() -> None:
 @pytest.mark.check
 def test_the_guide_lists_the_actions_as_they_are() -> None:
     listed = actions_document.DOCUMENT.read_text(encoding="utf-8")
-    assert listed == actions_document.whole(), "run python -m tests.support.actions_document"
+    assert listed == actions_document.whole(), (
+        "run python -m tests.extensions.etherscan.actions_document"
+    )
 
 
 @pytest.mark.parametrize("named", NOT_OFFERED, ids=" ".join)

@@ -15,9 +15,9 @@ from eth_utils import keccak
 from app import create_app
 from scan.ethereum.client import Call
 from scan.ethereum.request_node import NodeSession
-from scan.extensions.item_media.item_metadata import Picture
-from scan.extensions.item_media.media_cache import MAX_THUMBNAIL_BYTES, ItemMedia, Media
-from scan.extensions.item_media.settings import Settings as MediaSettings
+from scan.extensions.items.item_media.item_metadata import Picture
+from scan.extensions.items.item_media.media_cache import MAX_THUMBNAIL_BYTES, ItemMedia, Media
+from scan.extensions.items.item_media.settings import Settings as MediaSettings
 from scan.extensions.items.queries import MAX_PENDING, MAX_THUMBNAILS
 from scan.extensions.items.token_uri import GAS
 from scan.outbound.document_fetcher import DocumentFetcher, NotFetched

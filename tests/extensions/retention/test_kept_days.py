@@ -19,11 +19,9 @@ from app import create_app
 from scan.commands.audit import DIFFERS, EXACT
 from scan.database.connection import Database
 from scan.database.errors import LockNotGranted
-from scan.errors import PositionLost
 from scan.ethereum.client import Node
 from scan.extensions.retention import maintenance as retention
 from scan.extensions.retention.maintenance import Retention
-from scan.extensions.streams.block_events import TYPES, OrphanedEvents, Position, read_next
 from scan.indexer import partitions
 from scan.indexer.block_source import BlockSource
 from scan.indexer.fork_finder import ForkFinder, ForkTooDeep
@@ -174,19 +172,6 @@ def test_pages_and_files_tell_where_lists_begin(followed, client):
     file = client.get("/api/v1/transactions?format=ndjson")
     assert file.headers["X-Scan-Kept-From"] == str(followed.first)
     assert file.text.count("\n") == 2 * (DAYS * BLOCKS_A_DAY - followed.first)
-
-
-def test_streams_begin_at_the_first_kept_block(followed):
-    with closing(Database(followed.settings.database_url, statement_timeout_ms=0)) as database:
-        orphaned = OrphanedEvents(database)
-        positions = [
-            Position(number, database.value("indexer/blocks_get_hash", number=number), 0)
-            for number in (followed.first - 1, followed.first)
-        ]
-        with pytest.raises(PositionLost):
-            read_next(database, positions[0], TYPES, orphaned)
-        events = read_next(database, positions[1], TYPES, orphaned).events
-        assert [event.type for event in events][:3] == ["heads", "transactions", "transactions"]
 
 
 def test_a_fork_near_the_head_restores_what_removed_rows_said(followed):

@@ -13,7 +13,6 @@ from flask.testing import FlaskClient
 from app import create_app
 from scan.commands.audit import EXACT
 from scan.database.connection import Database
-from scan.extensions.exports.table_export import ExportOptions, export
 from scan.extensions.retention.maintenance import Retention
 from scan.indexer.partitions import TABLES
 from scan.settings import Keep, Settings
@@ -221,13 +220,6 @@ def test_statistics_and_etherscans_lists_tell_where_rows_begin(pruned, scenario)
         rows, said = kept.json["result"], kept.json["message"]
         assert said == f"OK-Rows before block {pruned.first} are not kept", (action, rows)
         assert len(rows) < len(whole.json["result"])
-
-
-def test_exports_begin_at_the_first_kept_block(pruned, tmp_path):
-    options = ExportOptions(("blocks", "transactions"), "csv", tmp_path, 10**6, None, None)
-    with closing(Database(pruned.settings.database_url, statement_timeout_ms=0)) as database:
-        [only] = export(database, options).ranges
-    assert only.block_from == pruned.first
 
 
 def test_what_derives_from_all_rows_stays(pruned):

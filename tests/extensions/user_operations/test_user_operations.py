@@ -3,23 +3,20 @@
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan.extensions.bulk import derivation
 from scan.indexer import batch_reader
 from scan.indexer.writer import Writer
 from scan.settings import Settings
 from tests.audit.test_derived_truth import require_same, stored
 from tests.extensions.blockscout.published import faults
-from tests.extensions.bulk.backfilling import backfill, follow
 from tests.support import auditing, derived_truth
 from tests.support.anvil import Anvil, Contract
-from tests.support.database import SHORT_CHECKPOINTS, Postgres, execute, use_short_checkpoints
+from tests.support.database import SHORT_CHECKPOINTS, Postgres, use_short_checkpoints
 from tests.support.entry_points import (
     ADDRESSES,
     BUNDLE_GAS,
@@ -28,10 +25,9 @@ from tests.support.entry_points import (
     EntryPoint,
     read_operations,
 )
-from tests.support.indexing import Indexing, settings_for
+from tests.support.indexing import Indexing
 from tests.support.lists import Listed, by_links
 from tests.support.solidity import artifact
-from tests.support.table_digest import digest
 
 
 class Chain(NamedTuple):
@@ -135,7 +131,7 @@ def rows_of(chain: Chain, path: str, limit: int = 4) -> list[dict[str, Any]]:
 
 
 def test_lists_have_every_operation(chain: Chain) -> None:
-    """By each filter tests/api/test_every_list.py reads them."""
+    """By each filter tests/extensions/test_every_list.py reads them."""
     assert rows_of(chain, "/user-operations") == chain.operations[::-1]
     assert rows_of(chain, "/user-operations?orderBy=asc") == chain.operations
     file = chain.client.get("/api/v1/user-operations?format=csv").text.splitlines()
@@ -228,49 +224,3 @@ def test_operations_without_traces_have_no_calls(chain: Chain) -> None:
     assert "Its calls are not shown" in client.get(f"/user-operation/{inner['hash']}").text
     own = client.get(f"/api/v1/user-operations/{chain.operations[0]['hash']}").json
     assert own["callCount"] == 1
-
-
-@pytest.mark.long
-def test_bulk_and_reorganisations_have_the_same_operations(
-    chain: Chain, postgres: Postgres, template: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(derivation, "CHECKPOINT_EVERY", SHORT_CHECKPOINTS)
-    node, head = chain.node, chain.node.head()
-    with postgres.cloned(template) as url:
-        use_short_checkpoints(url)
-        settings = settings_for(url, node.url)
-        assert backfill(settings, tmp_path / "files", last_block=head - 1)
-        follow(settings, head)
-        require_rows(settings, chain.operations)
-        client = create_app(settings).test_client()
-        cursor = client.get("/api/v1/user-operations?limit=1").json["next"]
-        node.reorganise(2)
-        node.mine()
-        follow(settings, head + 1)
-        operations = read_operations(node)
-        assert len(operations) < 5 * len(ADDRESSES)
-        require_rows(settings, operations)
-        with postgres.cloned(template) as fresh:
-            use_short_checkpoints(fresh)
-            Indexing(fresh, node.url).run_until(head + 1)
-            assert digest(url) == digest(fresh)
-        auditing.spoil(settings, "DELETE FROM list_counts WHERE key = ''")
-        auditing.spoil(settings, "UPDATE list_counts SET count = count + 1")
-        assert auditing.run(settings) == 1
-        auditing.run(settings, repair=True)
-        require_rows(settings, operations)
-        refused = client.get(f"/api/v1/user-operations?limit=100&cursor={cursor}")
-        assert (refused.status_code, refused.json["code"]) == (409, "reorganised")
-        path = f"/api/v1/user-operations?limit=100&cursor={refused.json['cursor']}"
-        assert client.get(path).json["userOperations"] == operations[::-1]
-        # An entry point gives each operation another hash; what is at its address need not.
-        execute(
-            url,
-            "INSERT INTO user_operations (SELECT (jsonb_populate_record(u, jsonb_build_object("
-            "'ordinal', u.ordinal + 100, 'log_index', 99))).* FROM user_operations u"
-            " ORDER BY ordinal LIMIT 1)",
-        )
-        twice = client.get(f"/api/v1/user-operations/{operations[0]['hash']}").json
-        assert (twice["logIndex"], [o["logIndex"] for o in twice["others"]]) == (
-            *(99, [operations[0]["logIndex"]]),
-        )

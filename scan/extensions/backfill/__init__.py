@@ -1,0 +1,18 @@
+"""The indexing of a whole chain at once: blocks as Parquet files, loaded and derived in bulk.
+
+It needs the packages of the extra scan[bulk], which no other room imports.
+Input: blocks from one or several nodes. Output: files of rows, and the tables as
+the indexer makes them.
+Start with chain_backfill.py (the stages), then spool.py, block_columns.py (rows of files),
+contracts.py, derivation.py and loading.py.
+"""
+
+from scan.registry import Extension
+
+EXTENSION = Extension(
+    "a whole chain at once (scan backfill chain), from the node or from era1 and ere files",
+    needs=("block_records", "exports", "operations"),
+    commands={
+        "backfill": "index a chain in bulk",
+    },
+)

@@ -1,0 +1,46 @@
+"""The start of a bulk backfill for the indexer, in a process of its own.
+
+So its memory is free again afterwards, and it can be ended in the middle of a statement.
+"""
+
+import subprocess
+import tempfile
+import threading
+from importlib.util import find_spec
+
+from scan import hooks
+from scan.commands.child_process import start
+from scan.extensions.backfill.backfill_command import DONE, INSTALL, PACKAGES, REFUSED
+from scan.indexer.follower import BackfillEnd
+from scan.settings import Settings, child_environment
+
+POLL_S = 0.2
+GRACE_S = 5.0
+MAX_REASON_BYTES = 2000
+
+
+def run(settings: Settings, stop: threading.Event) -> BackfillEnd:
+    """Run `scan backfill chain` to its end, or until `stop` is set."""
+    missing = [name for name in PACKAGES if find_spec(name) is None]
+    if missing:
+        return BackfillEnd(f"{', '.join(missing)} not installed: {INSTALL}", is_refused=True)
+    with tempfile.TemporaryFile() as reason:
+        arguments = ("backfill", "chain", "--automatic")
+        environment = child_environment(settings)
+        process = start(environment, *arguments, stdin=subprocess.DEVNULL, stdout=reason)
+        while process.poll() is None:
+            if stop.wait(POLL_S):
+                process.terminate()
+                try:
+                    process.wait(GRACE_S)
+                except subprocess.TimeoutExpired:
+                    process.kill()
+        code = process.wait()
+        reason.seek(0)
+        text = reason.read(MAX_REASON_BYTES).decode(errors="replace").strip()
+    if code == DONE:
+        return BackfillEnd()
+    return BackfillEnd(text or f"it ended with exit code {code}", is_refused=code == REFUSED)
+
+
+HOOKS = hooks.AutomaticBackfill(run=run)

@@ -1,0 +1,227 @@
+"""`scan backfill chain`: a whole chain into an empty index, in bulk."""
+
+import argparse
+import os
+import sys
+import threading
+from contextlib import closing
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scan.audit.node_comparison import NodeComparison
+from scan.commands.arguments import add_actions, add_command, count, of_setting, whole_number
+from scan.commands.startup import (
+    on_stop_signals,
+    prepare_database,
+    require_node,
+    with_running_database,
+)
+from scan.contracts.index_node import node_of_index
+from scan.database.connection import Database
+from scan.database.transaction import Transaction
+from scan.environment import existing_file
+from scan.errors import ScanError, install_extra
+from scan.ethereum.blocks import MalformedBlock
+from scan.ethereum.client import Node, NodeError, RpcError
+from scan.ethereum.retries import Retries
+from scan.extensions.backfill import trace_command
+from scan.extensions.backfill.history_files import history_options
+from scan.indexer.chain_identity import WrongLogs
+from scan.indexer.pruned_history import first_kept, is_kept
+from scan.indexer.writer import NotTheWriter
+from scan.observability.logs import escape
+from scan.settings import Settings
+
+if TYPE_CHECKING:  # which needs the packages of scan[bulk]
+    from scan.extensions.backfill.history import History
+
+DONE, NOT_DONE = 0, 1
+REFUSED = 3  # with --automatic: it cannot begin, so the indexer indexes block after block
+PACKAGES = ("duckdb", "pyarrow", "numpy", "pebble")
+INSTALL = install_extra("bulk")
+AUDITED_BLOCKS = 100
+MAX_DIFFERENCES = 5  # after which the comparison ends
+COMPARISON_PATIENCE_S = 60.0  # with a node that fails, in the transaction that ends the backfill
+GB = 10**9
+TLS_OPTIONS = ("--tls-ca-file", "--tls-cert", "--tls-key")
+
+CHAIN = """\
+Indexes a whole chain into an empty database in bulk: many processes fetch blocks into files, which
+are then loaded table by table, indexes last. Needs the extra `bulk`, and no running
+indexer. The result is what the indexer would have made, and the indexer continues from it. Blocks
+are shown when all is done. After an interruption, the next run continues. See docs/growing.md."""
+
+
+def add_arguments(group: argparse.ArgumentParser) -> None:
+    text = "index a whole chain into an empty database, in bulk"
+    actions = add_actions(group)
+    chain = add_command(actions, "chain", text, CHAIN, run)
+    trace_command.add_arguments(actions)
+    chain.add_argument("--folder", help="for its files; default SCAN_DATA_DIR/bulk")
+    chain.add_argument("--workers", type=count, default=os.cpu_count(), help="processes that fetch")
+    chain.add_argument("--memory", type=count, metavar="GB", help="default: a quarter of all")
+    chain.add_argument(
+        "--tables-at-once",
+        type=count,
+        default=2,
+        help="tables or partitions loaded at the same time (2)",
+    )
+    chain.add_argument("--range-blocks", type=count, default=500, help="blocks in one file (500)")
+    chain.add_argument(
+        "--last-block",
+        type=whole_number,
+        help="default: SCAN_FINALITY blocks behind the node's head",
+    )
+    chain.add_argument(
+        "--cluster", metavar="ADDRESS", help="a Dask scheduler whose workers fetch: tls://host:8786"
+    )
+    chain.add_argument(
+        "--files", metavar="URI", help="where its workers write: a shared folder, or s3://…"
+    )
+    chain.add_argument(
+        "--believe-senders",
+        action="store_true",
+        help="take senders from the node instead of signatures; blocks are marked as not proven",
+    )
+    for option in TLS_OPTIONS:
+        file = of_setting(existing_file)
+        chain.add_argument(option, type=file, metavar="FILE", help="for tls://, as Dask's own")
+    history_options.add_arguments(chain)
+    # For the indexer: the reason why the backfill stopped is its only output on stdout.
+    chain.add_argument("--automatic", action="store_true", help=argparse.SUPPRESS)
+    chain.add_argument(
+        "--discard", action="store_true", help="end an unfinished backfill; empties the index"
+    )
+
+
+class ExtraMissing(ScanError):
+    """The packages of scan[bulk] or scan[cluster] are not installed."""
+
+
+def run(settings: Settings, options: argparse.Namespace) -> int:
+    """Return DONE if the backfill completed or was discarded, NOT_DONE if it was stopped or failed
+    and can be continued, REFUSED if --automatic cannot begin."""
+    try:
+        from scan.extensions.backfill.chain_backfill import ChainBackfill
+        from scan.extensions.backfill.memory import total_bytes
+        from scan.extensions.backfill.plan import CannotBackfill, CannotBegin
+        from scan.extensions.backfill.resources import Cluster, Resources
+        from scan.extensions.backfill.spool import SpoolFailed
+        from scan.extensions.backfill.warehouse import WarehouseError
+    except ImportError as error:
+        raise _extra_missing("bulk", error.name) from None
+    if options.cluster and find_spec("distributed") is None:
+        raise _extra_missing("cluster", "distributed")
+    cluster = None
+    if options.cluster or options.files:
+        try:
+            certificates = (options.tls_ca_file, options.tls_cert, options.tls_key)
+            cluster = Cluster.of(options.cluster or "", options.files or "", certificates)
+        except CannotBackfill as error:
+            print(error, file=sys.stderr)
+            return NOT_DONE
+    settings = with_running_database(settings)
+    require_node(settings)
+    prepare_database(settings, may_be_away=False)
+    stop = threading.Event()
+    if not options.automatic:  # with it, SIGTERM ends the process at once, as SIGKILL may
+        on_stop_signals(stop.set)
+    memory_bytes = options.memory * GB if options.memory else total_bytes() // 4 or GB
+    index_bytes = min(memory_bytes // 8, 2 * GB)
+    node = node_of_index(settings)
+    backfill_database = Database(
+        settings.database_url,
+        statement_timeout_ms=0,
+        name="scan-backfill",
+        # The files do not repeat what was committed, so a crash of the server must lose no commit.
+        session={
+            "maintenance_work_mem": f"{index_bytes // 1024}kB",
+            "synchronous_commit": "on",
+        },
+    )
+    with closing(backfill_database) as database:
+        try:
+            history = None if options.discard else history_options.open_history(settings, options)
+            backfill = ChainBackfill(
+                settings,
+                database,
+                node,
+                Resources(
+                    options.workers,
+                    memory_bytes,
+                    threads=len(os.sched_getaffinity(0)),
+                    tables_at_once=options.tables_at_once,
+                    index_bytes=index_bytes,
+                    cluster=cluster,
+                    computes_senders=not options.believe_senders,
+                ),
+                partial(_differences, node, settings, history),
+                stop,
+                history,
+            )
+            if options.discard:
+                backfill.discard()
+                print("the bulk backfill is discarded", file=sys.stderr)
+                return DONE
+            folder = Path(options.folder or settings.data_dir / "bulk").absolute()
+            plan = backfill.begin(folder, options.range_blocks, options.last_block)
+            print(backfill.describe(plan), file=sys.stderr)
+            if backfill.run():
+                print(
+                    f"indexed up to block {plan.last_block}; `scan index` follows the node",
+                    file=sys.stderr,
+                )
+                return DONE
+        except NotTheWriter:
+            reason = "another indexer or backfill is running on this database: stop it first"
+        except CannotBegin as error:
+            print(escape(str(error)), file=sys.stderr)
+            if options.automatic:
+                print(escape(str(error)), flush=True)
+            return REFUSED if options.automatic else NOT_DONE
+        except (NodeError, RpcError, MalformedBlock, WrongLogs) as error:
+            reason = str(error)
+        except (CannotBackfill, SpoolFailed, WarehouseError, ScanError, OSError) as error:
+            reason = str(error)
+        else:
+            reason = "stopped"
+    reason = escape(reason)  # perhaps a node's
+    print(f"{reason}; the next run continues from here", file=sys.stderr)
+    if options.automatic:
+        print(reason, flush=True)
+    return NOT_DONE
+
+
+def _extra_missing(extra: str, package: str | None) -> ExtraMissing:
+    return ExtraMissing(
+        f"this needs the extra `{extra}` ({package} is not installed): {install_extra(extra)}"
+    )
+
+
+def _differences(
+    node: Node, settings: Settings, history: "History | None", tx: Transaction
+) -> list[tuple[str, int, int]]:
+    """Compare a sample of blocks with the node's, in the transaction that makes them visible.
+    Return each difference as a line, with the first and last of the blocks that were compared."""
+    comparison = NodeComparison(tx, node, settings, checked=True)
+    retries = Retries(COMPARISON_PATIENCE_S)
+    differences: list[tuple[str, int, int]] = []
+    for first, last in comparison.ranges(AUDITED_BLOCKS, _first_comparable(node, history, tx)):
+        lines = retries.run(lambda: [*comparison.compare(first, last)])  # noqa: B023, called here
+        differences += [(line, first, last) for line in lines]
+        if len(differences) >= MAX_DIFFERENCES:
+            break
+    return differences
+
+
+def _first_comparable(node: Node, history: "History | None", tx: Transaction) -> int:
+    """Return the first block that the node has to be compared with: with history from elsewhere, it
+    may have dropped the oldest ones."""
+    if history is None:
+        return 0
+    first, last = tx.row("audit/blocks_get_ends") or (0, 0)
+    if is_kept(node, max(first, 1)):
+        return int(first)
+    return first_kept(node, first, last) or last + 1

@@ -1,0 +1,399 @@
+"""The backfill of a whole chain into an empty index, by stages that a later run continues.
+
+spool writes ranges of blocks to files. inspect checks the links between ranges, and decides in the
+chain's order what contracts are. load selects transfers and trades by these decisions, and loads
+all tables and derived tables, each table or partition in a transaction. accept loads blocks, and
+with them the head, from which the indexer follows.
+"""
+
+import logging
+import shutil
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+
+from scan.database.connection import Database
+from scan.database.transaction import Transaction
+from scan.errors import Unavailable
+from scan.ethereum.client import Node, NodeError
+from scan.ethereum.retries import RETRIED
+from scan.extensions.backfill import derivation, loading
+from scan.extensions.backfill.attempts import Attempts
+from scan.extensions.backfill.contracts import Inspection, RangeInspector
+from scan.extensions.backfill.estimates import TooLittleRoom
+from scan.extensions.backfill.history import History, NodeLinks, advancing
+from scan.extensions.backfill.memory import TooLittleMemory
+from scan.extensions.backfill.plan import (
+    CannotBackfill,
+    CannotBegin,
+    Differs,
+    Forked,
+    Plan,
+    read_plan,
+    require_plan,
+)
+from scan.extensions.backfill.progress import Progress
+from scan.extensions.backfill.range_files import SELECTED, RangeFiles, remove_beside
+from scan.extensions.backfill.range_scheduler import make_tasks, spooling
+from scan.extensions.backfill.resources import Requirements, Resources
+from scan.extensions.backfill.warehouse import FILE, Warehouse
+from scan.extensions.backfill.worker_pool import start_pool
+from scan.indexer import chain_identity, log_selection
+from scan.indexer.block_source import BlockSource
+from scan.indexer.contract_inspection import ContractInspector, load_factories
+from scan.indexer.derivation import fill_missing, forget_others
+from scan.indexer.writer import NotTheWriter, Writer, copy_contracts
+from scan.settings import Settings
+
+log = logging.getLogger(__name__)
+
+RANGE_BLOCKS = 500
+POLL_S = 0.2
+READINGS = 4  # of blocks that differ from the node, before a run fails
+# Called in the transaction that makes blocks visible. Returns a line for each difference from the
+# node, with the first and last of the blocks that it is among.
+Audit = Callable[[Transaction], Sequence[tuple[str, int, int]]]
+
+
+class ChainBackfill:
+    """The backfill of a database: an unfinished one, or a new one."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        database: Database,
+        node: Node,
+        resources: Resources,
+        audit: Audit,
+        stop: threading.Event,
+        history: History | None = None,
+    ) -> None:
+        self._settings = settings
+        self._database = database
+        self._node = node
+        self._resources = resources
+        self._audit = audit
+        self._stop = stop
+        self._history = history
+        self._source = BlockSource(node, traces=settings.traces)
+        self._links = NodeLinks(self._source, history)
+        self._progress = Progress(database)
+        self._attempts = Attempts(self._progress, stop)
+        self._readings, self._writer_pid = 1, 0
+        self._requirements = Requirements(database, node, resources, history)
+
+    def begin(
+        self, folder: Path, range_blocks: int = RANGE_BLOCKS, last_block: int | None = None
+    ) -> Plan:
+        """Return the plan of the unfinished backfill, or begin one up to `last_block`, by default
+        SCAN_FINALITY blocks behind the node's head.
+
+        Raises CannotBackfill, CannotBegin where none can begin, NotTheWriter, WrongChain, WrongLogs
+        and, after PATIENCE_S, the errors of RETRIED.
+        """
+        return self._attempts.run(lambda: self._begin(folder, range_blocks, last_block))
+
+    def _begin(self, folder: Path, range_blocks: int, last_block: int | None) -> Plan:
+        self._acquire_lock()
+        settings = self._settings
+        if (plan := read_plan(self._database)) is not None:
+            forget_others(self._database)
+            stored = chain_identity.check(self._node, self._database)
+            if stored is not None and settings.logs not in ("", stored.logs):
+                raise CannotBackfill(f"it was begun with SCAN_LOGS={stored.logs}: --discard it")
+            try:
+                self._requirements.require_memory(
+                    plan.stage, plan.first_block, plan.last_block, plan.range_blocks
+                )
+            except TooLittleMemory as error:
+                raise CannotBackfill(str(error)) from None
+            return plan
+        chain = chain_identity.store_or_check(
+            self._node, self._database, settings.start_block, settings.logs
+        )
+        if not self._database.value("bulk/index_is_empty"):
+            if self._history is not None:
+                self._history.end()  # what a run left that was killed at its end
+            raise CannotBegin(
+                "the database holds a chain already, which the indexer continues"
+                + (f"; the files in {folder} may be deleted" if folder.exists() else "")
+            )
+        fill_missing(self._database)
+        if self._database.value("indexer/webhooks_find_active"):
+            raise CannotBegin("there are active webhooks: the indexer sends their events")
+        if last_block is None:
+            last_block = self._source.head().number - settings.finality
+        if last_block < chain.start_block:
+            raise CannotBegin("the node has no blocks that are older than SCAN_FINALITY blocks")
+        if self._history is None or self._history.last_block < chain.start_block:
+            self._source.require_kept(chain.start_block)
+        try:
+            self._requirements.require_memory("spool", chain.start_block, last_block, range_blocks)
+            self._requirements.require_room(folder, chain.start_block, last_block)
+        except (TooLittleRoom, TooLittleMemory) as error:
+            raise CannotBegin(str(error)) from None
+        shutil.rmtree(folder, ignore_errors=True)  # files of an earlier backfill
+        with self._database.transaction() as tx:
+            loading.require_writer(tx)
+            tx.execute(
+                "bulk/state_insert",
+                folder=str(folder),
+                first_block=chain.start_block,
+                last_block=last_block,
+                range_blocks=range_blocks,
+            )
+        return require_plan(self._database)
+
+    def describe(self, plan: Plan) -> str:
+        return self._requirements.describe(plan)
+
+    def discard(self) -> None:
+        """End an unfinished backfill and empty the index. Raises CannotBackfill, NotTheWriter."""
+        self._acquire_lock()
+        plan = require_plan(self._database)
+        with self._database.transaction() as tx:
+            loading.require_writer(tx)
+            tx.execute("bulk/tables_truncate")
+            tx.execute("bulk/chain_reset")
+            tx.execute("bulk/state_delete")
+        shutil.rmtree(plan.folder, ignore_errors=True)
+
+    def run(self) -> bool:
+        """Run all stages from the plan's on, until `stop` is set; return whether all completed.
+
+        Waits PATIENCE_S for a node or database that fails. Raises SpoolFailed, CannotBackfill,
+        duckdb's errors and those of begin().
+        """
+        with self._progress:
+            while not (is_done := self._attempts.run(self._run_stage)) and not self._stop.is_set():
+                pass
+        return is_done
+
+    def _run_stage(self) -> bool:
+        """Run the plan's stage, and return whether there was none left."""
+        self._acquire_lock()  # a lost connection has lost it
+        if (plan := read_plan(self._database)) is None:
+            return True
+        stages = {
+            "spool": self._spool,
+            "inspect": self._inspect,
+            "load": self._load,
+            "accept": self._accept,
+        }
+        try:
+            stages[plan.stage](plan)
+        except NotTheWriter:
+            raise Unavailable("the connection with the writer's lock was lost") from None
+        except Forked as error:
+            log.warning("%s; reading again what differs", error)
+            self._reset(plan)
+        except Differs as error:
+            if self._readings == READINGS:
+                raise CannotBackfill(str(error)) from None
+            self._readings += 1
+            log.warning("%s; reading these blocks and those beside them again", error)
+            self._node.rest()
+            remove_beside(RangeFiles(plan.folder), plan.ranges, error.blocks)
+            self._reset(plan)
+        return False
+
+    def _acquire_lock(self) -> None:
+        Writer(self._database).acquire_lock()
+        self._writer_pid = int(self._database.value("bulk/writer_get_pid"))
+
+    def _spool(self, plan: Plan) -> None:
+        """Write the files of all ranges and, meanwhile, inspect contracts in the chain's order."""
+        files = RangeFiles(plan.folder)
+        selection = log_selection.read_stored(self._database)
+        inspection = Inspection(files, plan.ranges, plan.inspected_to)
+        inspection.require_none(self._links.remove_refused(files, plan.ranges))
+        missing = [blocks for blocks in plan.ranges if not files.has(blocks)]
+        if missing:
+            total = len(plan.ranges)
+            progress = self._progress.part("spool", "ranges", total, total - len(missing))
+            resources = self._resources
+            tasks = make_tasks(self._settings, resources, selection, missing, self._history)
+            pool = partial(start_pool, self._resources, self._source, files)
+            advance = advancing(progress, self._history, files, plan.ranges)
+            with spooling(pool, tasks, advance, self._stop) as end:
+                self._inspect_behind(inspection, end)
+        if self._stop.is_set():
+            return
+        if damaged := [blocks for blocks in plan.ranges if not files.is_whole(blocks)]:
+            for blocks in damaged:
+                files.remove(blocks)
+            raise NodeError("the files of blocks {} to {} are not whole".format(*damaged[0]))
+        removed = self._links.remove_refused(files, plan.ranges)
+        removed = removed or self._links.remove_broken(files, plan.ranges)
+        inspection.require_none(removed)
+        if removed:
+            raise NodeError(f"blocks from {removed[0].first} on are not of one chain")
+        self._set_stage("inspect")
+
+    def _inspect_behind(self, inspection: Inspection, spooling: Future[None]) -> None:
+        """Inspect spooled ranges until all are spooled, or one does not link to the one before."""
+        inspector = None
+        while not spooling.done() and not self._stop.is_set() and inspection.remaining:
+            if not inspection.is_next_there():
+                self._stop.wait(POLL_S)
+                continue
+            if not inspection.is_next_whole() or not inspection.is_next_linked():
+                return
+            try:
+                inspector = inspector or self._new_inspector(inspection.files)
+                self._inspect_next(inspection, inspector)
+            except RETRIED as error:  # the next stage inspects this range, and handles the error
+                log.warning("%s", error)
+                return
+
+    def _inspect(self, plan: Plan) -> None:
+        files = RangeFiles(plan.folder)
+        self._require_files(plan, files)
+        inspection = Inspection(files, plan.ranges, plan.inspected_to)
+        inspector = self._new_inspector(files)
+        total = len(plan.ranges)
+        progress = self._progress.part(
+            "inspect", "ranges", total, total - len(inspection.remaining)
+        )
+        while inspection.remaining and not self._stop.is_set():
+            blocks = inspection.remaining[0]
+            try:
+                self._inspect_next(inspection, inspector)
+            except NodeError:
+                if not self._links.are_of_node(files, blocks):
+                    raise Forked(f"the node has another block {blocks.last} now") from None
+                raise
+            progress.advance(1)
+        if not inspection.remaining:
+            self._set_stage("load")
+
+    def _inspect_next(self, inspection: Inspection, inspector: RangeInspector) -> None:
+        """Inspect the first of the remaining ranges. Raises NodeError."""
+        blocks = inspection.remaining[0]
+        findings = inspector.inspect(blocks)
+        with self._database.transaction() as tx:
+            loading.require_writer(tx)
+            copy_contracts(tx, findings)
+            tx.execute("bulk/state_set_inspected", block_number=blocks.last)
+        inspection.note_inspected()
+
+    def _new_inspector(self, files: RangeFiles) -> RangeInspector:
+        """Return an inspector. Raises Forked where the node has another genesis block now."""
+        identity = chain_identity.read_identity(self._source)
+        first = require_plan(self._database).ranges[0]
+        if first.first == 0 and files.ends(first).first_hash != identity.genesis_hash:
+            raise Forked("the node has another genesis block now")
+        factories = load_factories(identity.chain_id)
+        return RangeInspector(ContractInspector(self._node, self._database, factories), files)
+
+    def _load(self, plan: Plan) -> None:
+        """Load tables, each as soon as the tables that it depends on are derived."""
+        files, ranges = RangeFiles(plan.folder), plan.ranges
+        self._require_files(plan, files)
+        with closing(self._warehouse(plan)) as warehouse:
+            progress = self._progress.part("select transfers and trades", "ranges", len(ranges))
+            derivation.open_files(
+                warehouse, self._database, files, ranges, lambda: progress.advance(1)
+            )
+            buckets = derivation.buckets_for(files, ranges, self._resources.memory_bytes)
+            loader = loading.Loader(
+                self._database, warehouse, self._resources.tables_at_once, self._writer_pid
+            )
+            with closing(loader):
+                self._load_tables(plan, warehouse, buckets, loader)
+
+    def _load_tables(
+        self, plan: Plan, warehouse: Warehouse, buckets: int, loader: loading.Loader
+    ) -> None:
+        steps = loading.make_partitions(
+            self._database,
+            warehouse,
+            plan.loaded,
+            self._settings.partition_rows,
+            keeps_all=self._settings.keep is None,
+        )
+        remaining = [step for step in steps if step.name not in plan.loaded]
+        total = len(derivation.DERIVED) + len(steps)
+        progress = self._progress.part("load", "tables", total, len(plan.loaded))
+        loaded = 0
+
+        def advance(derived: int = 0) -> None:
+            nonlocal loaded
+            newly = loader.loaded() - loaded
+            loaded += newly
+            if newly + derived:
+                progress.advance(newly + derived)
+
+        for step in remaining:
+            if step.table not in loading.DERIVED_BEFORE:
+                loader.begin(step)
+        for table in derivation.DERIVED:
+            if self._stop.is_set():
+                return
+            derivation.derive(warehouse, table, buckets)
+            advance(1)
+            for step in remaining:
+                if loading.DERIVED_BEFORE.get(step.table) == table:
+                    loader.begin(step)
+        while not loader.wait(POLL_S):
+            if self._stop.is_set():
+                return
+            advance()
+        advance()
+        loading.analyze_partitioned(self._database, steps)
+        self._set_stage("accept")
+
+    def _accept(self, plan: Plan) -> None:
+        files = RangeFiles(plan.folder)
+        self._require_files(plan, files)
+        self._links.require_last(plan.last_block, files.ends(plan.ranges[-1]).hash)
+        with (
+            closing(self._warehouse(plan)) as warehouse,
+            self._database.transaction() as tx,
+        ):
+            loading.require_writer(tx)
+            for table in loading.ACCEPTED:
+                loading.accept_table(tx, warehouse, table)
+            for statement in loading.ENDING:
+                tx.execute(statement)
+            differences = self._audit(tx)
+            if differences:
+                raise Differs(differences)
+            tx.execute("bulk/state_delete")
+            tx.execute("indexer/chain_notify")
+        shutil.rmtree(plan.folder, ignore_errors=True)
+        if self._history is not None:
+            self._history.end()
+
+    def _warehouse(self, plan: Plan) -> Warehouse:
+        resources = self._resources
+        return Warehouse.open(
+            plan.folder, memory_bytes=resources.memory_bytes, threads=resources.threads
+        )
+
+    def _require_files(self, plan: Plan, files: RangeFiles) -> None:
+        """Raise Forked where files are missing, as in an emptied folder, or on another machine."""
+        if not all(map(files.has, plan.ranges)):
+            raise Forked(f"files are missing in {plan.folder}")
+
+    def _reset(self, plan: Plan) -> None:
+        """Empty the tables, and delete the files whose blocks the node no longer has."""
+        with self._database.transaction() as tx:
+            loading.require_writer(tx)
+            tx.execute("bulk/tables_truncate")
+            tx.execute("bulk/chain_reset")
+            tx.execute("bulk/state_reset")
+        files = RangeFiles(plan.folder)
+        for kind in SELECTED:
+            shutil.rmtree(plan.folder / kind, ignore_errors=True)
+        for path in plan.folder.glob(f"{FILE}*"):
+            path.unlink(missing_ok=True)
+        self._links.remove_foreign(files, plan.ranges)
+
+    def _set_stage(self, stage: str) -> None:
+        with self._database.transaction() as tx:
+            loading.require_writer(tx)
+            tx.execute("bulk/state_set_stage", stage=stage)

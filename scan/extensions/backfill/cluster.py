@@ -1,0 +1,163 @@
+"""Workers on several machines, by a scheduler of dask.distributed. Only this module connects to
+it."""
+
+import logging
+import time
+from collections import defaultdict
+from collections.abc import Collection
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from contextlib import suppress
+from importlib.metadata import version
+from itertools import count
+from typing import Any, NamedTuple
+
+from distributed import Client, KilledWorker, Security
+
+from scan.ethereum.served_chain import ChainIdentity
+from scan.extensions.backfill.cluster_worker import ClusterTask, StoredRange, store_range
+from scan.extensions.backfill.range_files import Range, RangeFiles
+from scan.extensions.backfill.range_scheduler import RangeFailed
+from scan.extensions.backfill.range_store import RangeStore, StoreFailed
+from scan.extensions.backfill.resources import Cluster
+from scan.extensions.backfill.spool import RangeTask, SpoolFailed
+from scan.extensions.backfill.worker_pool import INCOMING
+
+log = logging.getLogger(__name__)
+
+CONNECT_S = 30.0
+WORKERS_S = 1.0  # for which the list of workers is not asked for again
+WITHOUT_WORKERS_S = 600.0
+RANGES_AHEAD = 2  # of each thread, since the main process receives one range at a time
+MAX_RANGES = 500
+
+
+class _Submitted(NamedTuple):
+    range_task: RangeTask
+    remote: Any  # distributed's future
+
+
+class ClusterPool:
+    """A pool of the workers that a scheduler has at the time."""
+
+    def __init__(self, cluster: Cluster, chain: ChainIdentity, files: RangeFiles) -> None:
+        self._cluster = cluster
+        self._chain = chain
+        self._files = files
+        self._numbers = count()
+        self._submitted: dict[Future[Any], _Submitted] = {}
+        self._failed: defaultdict[Range, set[str]] = defaultdict(set)  # workers
+        self._workers: dict[str, int] = {}  # threads by address
+        self._workers_at = self._without_since = float("-inf")
+        self._store = _store(cluster.files)
+        self._client = _connect(cluster)
+        self._receiving = ThreadPoolExecutor(MAX_RANGES, "cluster")
+
+    def slots(self) -> int:
+        self._require_scheduler()
+        now = time.monotonic()
+        if now - self._workers_at > WORKERS_S:
+            self._workers, self._workers_at = dict(self._ask("nthreads")), now
+        if self._workers or self._without_since == float("-inf"):
+            self._without_since = now
+        elif now - self._without_since > WITHOUT_WORKERS_S:
+            raise SpoolFailed(f"{self._cluster.address} has no workers")
+        return min(RANGES_AHEAD * sum(self._workers.values()), MAX_RANGES)
+
+    def submit(self, task: RangeTask, copies: Collection[Future[Any]]) -> Future[Any]:
+        others = self._other_workers(task.blocks, copies)
+        remote = self._ask(
+            "submit",
+            store_range,
+            ClusterTask(task, self._cluster.files, version("scan"), self._chain),
+            key=f"blocks-{task.blocks.first}-{task.blocks.last}-{next(self._numbers)}",
+            pure=False,
+            workers=others,
+            allow_other_workers=others is not None,
+        )
+        # In a thread, since a worker may be frozen between its work and its answer.
+        future: Future[Any] = self._receiving.submit(remote.result)
+        self._submitted[future] = _Submitted(task, remote)
+        return future
+
+    def result(self, future: Future[Any]) -> int:
+        task, _ = self._submitted.pop(future)
+        try:
+            stored: StoredRange = future.result()
+        except KilledWorker:
+            raise RangeFailed(f"{task}: every worker that had them was lost") from None
+        except CancelledError:
+            raise self._scheduler_lost() from None
+        except Exception as error:  # such as that of a worker without Scan
+            self._require_scheduler()
+            raise RangeFailed(f"{task}: {error!r}") from None
+        if stored.permanent is not None:
+            raise stored.permanent
+        try:
+            if stored.problem:
+                raise StoreFailed(stored.problem)
+            folder = self._files.folder / INCOMING
+            self._store.take(self._files, task.blocks, stored.digest, folder)
+        except StoreFailed as error:
+            self._failed[task.blocks].add(stored.worker)
+            raise RangeFailed(f"{task}: {error} (worker {stored.worker})") from None
+        self._failed.pop(task.blocks, None)
+        return stored.transactions
+
+    def cancel(self, future: Future[Any]) -> None:
+        self._ask("cancel", [self._submitted.pop(future).remote])
+
+    def close(self) -> None:
+        self._client.close()  # without it, the scheduler cancels its tasks
+        self._receiving.shutdown(wait=False, cancel_futures=True)
+        self._store.remove()
+
+    def _other_workers(self, blocks: Range, copies: Collection[Future[Any]]) -> list[str] | None:
+        """Return the workers that neither have the range nor have failed at it; None for any
+        worker."""
+        excluded = set(self._failed.get(blocks, ()))
+        if copies:
+            keys = {self._submitted[copy].remote.key for copy in copies}
+            processing = self._ask("processing")
+            excluded |= {worker for worker, its in processing.items() if keys & set(its)}
+        return (sorted(set(self._workers) - excluded) or None) if excluded else None
+
+    def _ask(self, method: str, *args: Any, **kwargs: Any) -> Any:
+        """Call a method of the client. Raises SpoolFailed for any error: the client has no class
+        for the loss of its scheduler."""
+        try:
+            return getattr(self._client, method)(*args, **kwargs)
+        except Exception:
+            log.debug("a request to the scheduler failed", exc_info=True)
+            raise self._scheduler_lost() from None
+
+    def _require_scheduler(self) -> None:
+        """Raise SpoolFailed where the connection to the scheduler was lost, and with it all work in
+        progress, even if it is made anew."""
+        if self._client.status != "running":
+            raise self._scheduler_lost()
+
+    def _scheduler_lost(self) -> SpoolFailed:
+        return SpoolFailed(f"the scheduler at {self._cluster.address} was lost")
+
+
+def _store(uri: str) -> RangeStore:
+    try:
+        store = RangeStore(uri)
+        store.make()
+    except StoreFailed as error:
+        raise SpoolFailed(str(error)) from None
+    return store
+
+
+def _connect(cluster: Cluster) -> Client:
+    security = Security()
+    if cluster.key:
+        security = Security(
+            require_encryption=True,
+            tls_ca_file=cluster.ca,
+            tls_client_cert=cluster.certificate,
+            tls_client_key=cluster.key,
+        )
+    with suppress(OSError, RuntimeError):
+        return Client(cluster.address, security=security, timeout=CONNECT_S, set_as_default=False)
+    raise SpoolFailed(f"no scheduler answers at {cluster.address} by these certificates")

@@ -1,0 +1,184 @@
+"""The inspection of contracts in a backfill, in the chain's order, by the indexer's own inspector.
+
+The inspector gets blocks that have only the sights in the files, which are enough to decide what
+contracts are.
+"""
+
+from collections import defaultdict, deque
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import pyarrow
+from pyarrow import compute
+
+from scan.ethereum.events import SwapEvent, TransferShape
+from scan.extensions.backfill.block_columns import SPOOLED
+from scan.extensions.backfill.plan import Forked
+from scan.extensions.backfill.range_files import Range, RangeFiles
+from scan.extensions.exports.parquet_columns import ADDRESS
+from scan.extensions.exports.parquet_files import read_file
+from scan.indexer.block_rows import BlockContracts, SwapLog, TransferLog
+from scan.indexer.contract_inspection import ContractFindings, ContractInspector
+
+MAX_REMEMBERED = 1_000_000
+
+
+class CodeSight(NamedTuple):
+    """A row of CODE_SIGHTS."""
+
+    block_number: int
+    address: bytes
+    is_created: bool
+    is_first: bool
+
+
+class EventSight(NamedTuple):
+    """A row of EVENT_SIGHTS."""
+
+    block_number: int
+    log_index: int
+    address: bytes
+    sight: str
+    form: str
+
+
+class RangeInspector:
+    """Inspects one range after another, and remembers the contracts whose code is known."""
+
+    def __init__(self, inspector: ContractInspector, files: RangeFiles) -> None:
+        self._inspector = inspector
+        self._files = files
+        self._with_code: set[bytes] = set()
+
+    def inspect(self, blocks: Range) -> ContractFindings:
+        """Return the findings about the contracts in a range that the ranges before it lack. Raises
+        NodeError.
+
+        First the code of every address is read at its first sight. Then it is read at the other
+        sights of addresses that had none, since the first code counts, and of addresses that were
+        created again. Most addresses are read only once.
+        """
+        self._inspector.stored_to = blocks.first - 1
+        table = self._read("code_sights", blocks)
+        is_repeated = compute.and_(
+            compute.invert(table["is_first"]), compute.invert(table["is_created"])
+        )
+        firsts = table.filter(compute.invert(is_repeated))
+        contracts = [
+            sight
+            for sight in map(CodeSight, *_values(firsts))
+            if sight.is_created or sight.address not in self._with_code
+        ]
+        events = list(map(EventSight, *_values(self._read("event_sights", blocks))))
+        hashes = self._hashes(blocks)
+        first = self._inspector.inspect(_blocks([s for s in contracts if s.is_first], [], hashes))
+        addresses = {sight.address for sight in contracts}
+        without_code = self._inspector.without_code(addresses)
+        if len(self._with_code) > MAX_REMEMBERED:
+            self._with_code.clear()
+        self._with_code |= addresses - without_code
+        repeated = table.filter(is_repeated)
+        codeless = pyarrow.array(list(without_code), ADDRESS)
+        repeated = repeated.filter(compute.is_in(repeated["address"], value_set=codeless))
+        later = [sight for sight in contracts if not sight.is_first]
+        later += map(CodeSight, *_values(repeated))
+        second = self._inspector.inspect(_blocks(later, events, hashes))
+        return second._replace(
+            codes=first.codes + second.codes, transfers=[], trades=[], supplies=[]
+        )
+
+    def _read(self, kind: str, blocks: Range) -> pyarrow.Table:
+        return read_file(self._files.path(kind, blocks), SPOOLED[kind])
+
+    def _hashes(self, blocks: Range) -> dict[int, bytes]:
+        table = self._read("blocks", blocks)
+        return dict(zip(table["number"].to_pylist(), table["hash"].to_pylist(), strict=True))
+
+
+class Inspection:
+    """The ranges that are not inspected yet, in the chain's order."""
+
+    def __init__(
+        self, files: RangeFiles, ranges: Sequence[Range], inspected_to: int | None
+    ) -> None:
+        """`inspected_to` is the block up to which ranges are inspected, None if none is."""
+        self.files = files
+        newest = -1 if inspected_to is None else inspected_to
+        self.remaining = deque(blocks for blocks in ranges if blocks.first > newest)
+        done = [blocks for blocks in ranges if blocks.last <= newest]
+        self._last_hash = files.ends(done[-1]).hash if done and files.has(done[-1]) else None
+
+    def has(self, blocks: Range) -> bool:
+        return not self.remaining or blocks.first < self.remaining[0].first
+
+    def require_none(self, ranges: Sequence[Range]) -> None:
+        """Raise Forked where one of the ranges, whose files are deleted, was inspected."""
+        for blocks in filter(self.has, ranges):
+            raise Forked(f"block {blocks.last} was inspected already")
+
+    def is_next_there(self) -> bool:
+        return self.files.has(self.remaining[0])
+
+    def is_next_whole(self) -> bool:
+        return self.files.is_whole(self.remaining[0])
+
+    def is_next_linked(self) -> bool:
+        """Return whether the next range follows on the one before it."""
+        parent_hash = self.files.ends(self.remaining[0]).parent_hash
+        return self._last_hash in (None, parent_hash)
+
+    def note_inspected(self) -> None:
+        self._last_hash = self.files.ends(self.remaining.popleft()).hash
+
+
+def _values(table: pyarrow.Table) -> list[list[object]]:
+    return [column.to_pylist() for column in table.columns]
+
+
+def _blocks(
+    codes: Iterable[CodeSight], events: Iterable[EventSight], hashes: dict[int, bytes]
+) -> Sequence[BlockContracts]:
+    """Return blocks that have nothing but these sights, in the chain's order."""
+    codes_by_block: dict[int, list[CodeSight]] = defaultdict(list)
+    events_by_block: dict[int, list[EventSight]] = defaultdict(list)
+    for code in codes:
+        codes_by_block[code.block_number].append(code)
+    for event in events:
+        events_by_block[event.block_number].append(event)
+    return [
+        _block(number, hashes[number], codes_by_block[number], events_by_block[number])
+        for number in sorted({*codes_by_block, *events_by_block})
+    ]
+
+
+def _block(
+    number: int, block_hash: bytes, codes: Sequence[CodeSight], events: Sequence[EventSight]
+) -> BlockContracts:
+    addresses = [code.address for code in codes] + [event.address for event in events]
+    return BlockContracts(
+        number,
+        block_hash,
+        possible_contracts=tuple(dict.fromkeys(addresses)),
+        created=frozenset(code.address for code in codes if code.is_created),
+        transfer_logs=_transfer_logs(events),
+        swap_logs=_swap_logs(events),
+    )
+
+
+def _transfer_logs(events: Sequence[EventSight]) -> list[TransferLog]:
+    """Return transfers in the order of their logs, without parties and amounts."""
+    logs = [
+        TransferLog(TransferShape(e.form), e.address, e.log_index)
+        for e in events
+        if e.sight in ("transfer", "wrap")
+    ]
+    return sorted(logs, key=lambda log: log.log_index)
+
+
+def _swap_logs(events: Sequence[EventSight]) -> list[SwapLog]:
+    logs = [
+        SwapLog(SwapEvent(e.form, 0, e.log_index, e.address, 0, 0))
+        for e in events
+        if e.sight == "swap"
+    ]
+    return sorted(logs, key=lambda log: log.event.log_index)

@@ -1,0 +1,248 @@
+"""e2store files: entries of a type, a length and data, of which blocks' parts are compressed.
+
+Both formats are specified by eth-clients/e2store-format-specs: formats/era1.md (before the merge;
+the parts of a block follow each other) and formats/ere.md (all headers, then all bodies, then all
+receipts). Entries are walked one after another, so no offset in a file is trusted.
+"""
+
+import mmap
+import re
+import shutil
+from collections import defaultdict
+from itertools import accumulate
+from pathlib import Path
+from struct import Struct, error
+from tempfile import TemporaryFile
+from typing import IO, NamedTuple
+
+import cramjam
+
+from scan.extensions.backfill.range_files import BLOCKS_OF_FILE
+
+VERSION, HEADER, BODY, RECEIPTS, SLIM_RECEIPTS = 0x3265, 3, 4, 5, 10
+DIFFICULTY, ACCUMULATOR, PROOF = 6, 7, 11
+BLOCK_INDEX, DYNAMIC_BLOCK_INDEX = 0x3266, 0x3267
+# The bound on a block's part when it is decompressed: blocks have 10 MiB at most (EIP-7934), and
+# receipts 8 MB with a gas limit of 60 million.
+MAX_PART_BYTES = 32 << 20
+MAX_COMPRESSED_BYTES = MAX_PART_BYTES + MAX_PART_BYTES // 4
+MAX_ENTRIES = 6 * BLOCKS_OF_FILE
+MAX_FILE_BYTES = 8 << 30
+CHUNK_BYTES = 1 << 16  # that a chunk of snappy's frame has at most when it is decompressed
+
+_ENTRY = Struct("<HIH")  # type, length, reserved
+_NUMBER = Struct("<Q")
+_STREAM = b"\xff\x06\x00\x00sNaPpY"
+_COMPRESSED, _UNCOMPRESSED, _CRC_BYTES = 0, 1, 4
+_NAME = re.compile(
+    r"([a-z0-9][a-z0-9_.-]{0,40}?)-([0-9]{5,9})-([0-9a-f]{8})((?:-[a-z]+)*)\.(era1|ere|erae)"
+)
+
+
+class BadFile(Exception):
+    """A file that is damaged, altered, of another chain or not readable here; the message says
+    what is wrong."""
+
+
+class FileName(NamedTuple):
+    """What a file's name says: `<network>-<era>-<hash>[-<profile>].<format>`."""
+
+    text: str
+    network: str
+    era: int
+    profile: str
+
+    @property
+    def first_block(self) -> int:
+        return self.era * BLOCKS_OF_FILE
+
+
+def parse_name(text: str) -> FileName | None:
+    """Return a file's name; None where it is not one of an era1 or ere file."""
+    match = _NAME.fullmatch(text)
+    return match and FileName(text, match[1], int(match[2]), match[4])
+
+
+class Parts(NamedTuple):
+    """The parts of a block, as consensus encodes them."""
+
+    header: bytes
+    body: bytes
+    receipts: bytes
+    are_slim: bool  # whether receipts have no bloom (ere)
+
+
+class E2File:
+    """An open file, to be closed."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises BadFile, OSError."""
+        with path.open("rb") as file:
+            self._data = _map(file)
+        try:
+            entries = _walk(self._data)
+            self.first_block, self.count = _read_index(self._data, entries)
+            self._headers, self._bodies = entries[HEADER], entries[BODY]
+            self._are_slim = bool(entries[SLIM_RECEIPTS])
+            self._receipts = entries[SLIM_RECEIPTS] or entries[RECEIPTS]
+            self._require_counts()
+        except BadFile:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        self._data.close()
+
+    @property
+    def last_block(self) -> int:
+        return self.first_block + self.count - 1
+
+    def header(self, number: int) -> bytes:
+        return self._part(self._headers[number - self.first_block])
+
+    def parts(self, number: int) -> Parts:
+        """Return the parts of a block, whose bytes nothing proves yet. Raises BadFile."""
+        index = number - self.first_block
+        return Parts(
+            self._part(self._headers[index]),
+            self._part(self._bodies[index]),
+            self._part(self._receipts[index]),
+            self._are_slim,
+        )
+
+    def _part(self, entry: "_Entry") -> bytes:
+        if entry.end - entry.start > MAX_COMPRESSED_BYTES:
+            raise BadFile(f"a part of a block has more than {MAX_PART_BYTES:,} bytes")
+        return decompress(self._data[entry.start : entry.end])
+
+    def _require_counts(self) -> None:
+        if not self._receipts:
+            raise BadFile("it has no receipts (profile noreceipts), which transactions need")
+        counts = {len(self._headers), len(self._bodies), len(self._receipts), self.count}
+        if len(counts) > 1 or not 0 < self.count <= BLOCKS_OF_FILE:
+            raise BadFile("its blocks are not as many as its index says")
+
+
+class _Entry(NamedTuple):
+    start: int  # of its data
+    end: int
+
+
+def _map(file: IO[bytes]) -> mmap.mmap:
+    size = file.seek(0, 2)
+    if not _ENTRY.size < size <= MAX_FILE_BYTES:
+        raise BadFile(f"it has {size:,} bytes")
+    return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+
+
+def _walk(data: mmap.mmap) -> dict[int, list[_Entry]]:
+    """Return a file's entries by type, in their order."""
+    entries: dict[int, list[_Entry]] = defaultdict(list)
+    start, size, walked = 0, len(data), 0
+    while start < size:
+        try:
+            type_, length, reserved = _ENTRY.unpack_from(data, start)
+        except error:
+            raise BadFile("it ends in the middle of an entry") from None
+        walked += 1
+        start += _ENTRY.size
+        if walked == 1 and (type_, length) != (VERSION, 0):
+            raise BadFile("it is no e2store file")
+        if reserved or start + length > size:
+            raise BadFile(f"entry {walked} is longer than the file, or malformed")
+        if walked > MAX_ENTRIES:
+            raise BadFile(f"it has more than {MAX_ENTRIES:,} entries")
+        entries[type_].append(_Entry(start, start + length))
+        start += length
+    return entries
+
+
+def _read_index(data: mmap.mmap, entries: dict[int, list[_Entry]]) -> tuple[int, int]:
+    """Return the first block and the number of blocks by the index, the last entry."""
+    indexes = entries[BLOCK_INDEX] + entries[DYNAMIC_BLOCK_INDEX]
+    if len(indexes) != 1 or indexes[0].end != len(data):
+        raise BadFile("it does not end in its index of blocks")
+    [index] = indexes
+    if index.end - index.start < 2 * _NUMBER.size:
+        raise BadFile("its index of blocks is too short")
+    [first] = _NUMBER.unpack_from(data, index.start)
+    [count] = _NUMBER.unpack_from(data, index.end - _NUMBER.size)
+    return first, count
+
+
+def decompress(framed: bytes) -> bytes:
+    """Return the content of snappy's framed format. Raises BadFile before it takes the memory of
+    content beyond MAX_PART_BYTES."""
+    if framed[: len(_STREAM)] != _STREAM:
+        raise BadFile("a part of a block is not compressed by snappy")
+    if _content_bytes(framed) > MAX_PART_BYTES:
+        raise BadFile(f"a part of a block has more than {MAX_PART_BYTES:,} bytes")
+    try:
+        return bytes(cramjam.snappy.decompress(framed))
+    except cramjam.DecompressionError as fault:
+        raise BadFile(f"a part of a block cannot be decompressed: {fault}"[:200]) from None
+
+
+def _content_bytes(framed: bytes) -> int:
+    """Return how many bytes the chunks of a frame say that they have decompressed."""
+    total, start = 0, 0
+    while start < len(framed):
+        kind, size = framed[start], int.from_bytes(framed[start + 1 : start + 4], "little")
+        start += 4
+        if kind == _COMPRESSED:
+            chunk = _leading_number(framed[start + _CRC_BYTES : start + _CRC_BYTES + 5])
+            if chunk > CHUNK_BYTES:
+                raise BadFile("a chunk of a part is larger than snappy's frames allow")
+            total += chunk
+        elif kind == _UNCOMPRESSED:
+            total += max(size - _CRC_BYTES, 0)
+        start += size
+    return total
+
+
+def _leading_number(data: bytes) -> int:
+    """Return the number with seven bits a byte that a chunk begins with."""
+    number = 0
+    for position, byte in enumerate(data):
+        number |= (byte & 0x7F) << (7 * position)
+        if byte < 0x80:
+            return number
+    raise BadFile("a chunk of a part is cut")
+
+
+class E2Writer:
+    """Writes an ere file of profile noproofs: all headers, bodies and slim receipts of consecutive
+    blocks, and their index. Until then they are in unnamed files of a folder."""
+
+    def __init__(self, folder: Path, first_block: int) -> None:
+        self._first_block = first_block
+        self._sizes: dict[int, list[int]] = {HEADER: [], BODY: [], SLIM_RECEIPTS: []}
+        self._files = {kind: TemporaryFile(dir=folder) for kind in self._sizes}  # noqa: SIM115
+
+    def add(self, parts: Parts) -> None:
+        for kind, part in zip(self._files, parts[:3], strict=True):
+            entry = _entry(kind, bytes(cramjam.snappy.compress(part)))
+            self._files[kind].write(entry)
+            self._sizes[kind].append(len(entry))
+
+    def write(self, file: IO[bytes]) -> None:
+        file.write(_entry(VERSION, b""))
+        offsets = []
+        for kind, part in self._files.items():
+            offsets.append([*accumulate(self._sizes[kind], initial=file.tell())][:-1])
+            part.seek(0)
+            shutil.copyfileobj(part, file)
+        base = file.tell()
+        numbers = [self._first_block]
+        for of_block in zip(*offsets, strict=True):
+            numbers += [(offset - base) % 2**64 for offset in of_block]
+        numbers += [len(offsets), len(offsets[0])]
+        file.write(_entry(DYNAMIC_BLOCK_INDEX, b"".join(map(_NUMBER.pack, numbers))))
+
+    def close(self) -> None:
+        for file in self._files.values():
+            file.close()
+
+
+def _entry(type_: int, data: bytes) -> bytes:
+    return _ENTRY.pack(type_, len(data), 0) + data

@@ -1,0 +1,34 @@
+"""What the extension adds to `scan backfill chain`: its options, and the files that they name."""
+
+import argparse
+from typing import TYPE_CHECKING
+
+from scan.errors import ScanError, install_extra
+from scan.extensions.backfill.history_files.settings import Settings as HistorySettings
+from scan.settings import Settings
+
+if TYPE_CHECKING:  # which needs the packages of scan[bulk]
+    from scan.extensions.backfill.history import History
+
+HISTORY = "a folder or URL with era1 or ere files of old blocks; may be repeated; SCAN_HISTORY"
+
+
+def add_arguments(chain: argparse.ArgumentParser) -> None:
+    chain.add_argument("--history", metavar="FOLDER|URL", action="append", help=HISTORY)
+    chain.add_argument("--keep-history", action="store_true", help="keep downloaded files")
+    chain.add_argument(
+        "--last-hash", metavar="HASH", help="of --last-block, where the node has pruned it"
+    )
+
+
+def open_history(settings: Settings, options: argparse.Namespace) -> "History | None":
+    """Return the files of --history, or of SCAN_HISTORY; None without either. Raises NodeError
+    where a source does not answer, and CannotBackfill."""
+    sources = options.history or settings.of(HistorySettings).history
+    if not sources:
+        return None
+    try:
+        from scan.extensions.backfill.history_files.chain_files import open_files
+    except ImportError as error:
+        raise ScanError(f"{error.name} is not installed: {install_extra('bulk')}") from None
+    return open_files(settings, options, sources)

@@ -1,0 +1,272 @@
+"""A proven block of a file, decoded from its bytes to what the indexer decodes from a node's JSON.
+
+What a node adds to the bytes follows from them: hashes, senders, prices, gas of each transaction,
+addresses of contracts. The block's own fields, its fees and credits are made as a node's are.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from scan.ethereum.blob_prices import blob_price
+from scan.ethereum.block_decoder import assembled
+from scan.ethereum.block_encoding import HEADER_QUANTITIES, TRANSACTION_FIELDS
+from scan.ethereum.blocks import (
+    AuthorizationList,
+    BlockJson,
+    DecodedBlock,
+    DecodedTransaction,
+    EventLog,
+    MalformedBlock,
+    UncleJson,
+)
+from scan.ethereum.column_types import as_unsigned
+from scan.ethereum.forms.form import BLOB_GAS, Form
+from scan.ethereum.forms.matching import FORM_OF_CHAIN, form_of
+from scan.ethereum.keccak import keccak256
+from scan.ethereum.rlp import LISTS, join_list, quantity_item, string_prefix_bytes
+from scan.ethereum.senders import signer
+from scan.extensions.backfill.history_files.e2store import BadFile
+from scan.extensions.backfill.history_files.raw_block import RawBlock, RawReceipt, read_header
+from scan.extensions.backfill.history_files.rlp_reader import list_content, read_list
+from scan.hex import to_hex
+
+_METHOD_BYTES, _ADDRESS_BYTES, _HASH_BYTES, _WORD_BYTES = 4, 20, 32, 32
+_WITHDRAWAL = ("index", "validatorIndex", "address", "amount")
+_AUTHORIZATION = ("chainId", "address", "nonce", "yParity", "r", "s")
+_BLOBS = 3  # the type of transactions with blobs
+_LISTS = ("accessList", "blobVersionedHashes", "authorizationList")
+_PLACES = {
+    **{name: name for name in ("nonce", "gas", "to", "value", "input")},
+    **{"most": "maxFeePerGas", "tip": "maxPriorityFeePerGas", "blob_price": "maxFeePerBlobGas"},
+    **{"blobs": "blobVersionedHashes", "authorizations": "authorizationList"},
+}
+_NO_QUANTITIES = {"to", "input", *_LISTS}
+
+
+class DecodedParts(NamedTuple):
+    """A block, but for its uncles and rewards, and its header and uncles as structs."""
+
+    block: DecodedBlock
+    header: Any
+    uncles: Sequence[Any]
+
+
+class _Prices(NamedTuple):
+    """The prices of a block, in wei; 0 before London, None without blobs."""
+
+    base_fee: int
+    blob: int | None
+
+
+def decode(raw: RawBlock, chain_id: int) -> DecodedParts:
+    """Decode a proven block. Raises BadFile."""
+    number = int.from_bytes(raw.header["number"])
+    try:
+        header = _header(BlockJson, raw.header, transactions=[])
+        header.hash, header.size, header.source = to_hex(raw.hash), hex(raw.size), {}
+        header.uncles = [to_hex(keccak256(uncle)) for uncle in raw.uncles]
+        if raw.withdrawals is not None:
+            header.withdrawals = [_named(_WITHDRAWAL, entry) for entry in raw.withdrawals]
+        uncles = [_header(UncleJson, read_header(uncle)) for uncle in raw.uncles]
+        return DecodedParts(_block(raw, header, number, chain_id), header, uncles)
+    except MalformedBlock as error:
+        raise BadFile(str(error)) from None
+    except (ValueError, IndexError, TypeError, KeyError, OverflowError) as error:
+        raise BadFile(f"block {number} cannot be decoded: {error}"[:200]) from None
+
+
+def _block(raw: RawBlock, header: Any, number: int, chain_id: int) -> DecodedBlock:
+    form = _form(header, chain_id)
+    prices = _prices(header, raw.transactions, chain_id)
+    transactions: list[DecodedTransaction] = []
+    logs: list[EventLog] = []
+    authorizations: list[AuthorizationList] = []
+    totals = [0, *(int.from_bytes(receipt.cumulative_gas_used) for receipt in raw.receipts)]
+    for index, (encoded, receipt, (before, after)) in enumerate(
+        zip(raw.transactions, raw.receipts, pairwise(totals), strict=True)
+    ):
+        layout, items = _fields(encoded, receipt)
+        transactions.append(
+            _transaction(encoded, index, layout, items, receipt, after - before, prices)
+        )
+        logs += [
+            EventLog(index, log_index, *log)
+            for log_index, log in enumerate(receipt.logs, len(logs))
+        ]
+        if layout.authorizations is not None:
+            entries = [_named(_AUTHORIZATION, entry) for entry in items[layout.authorizations]]
+            authorizations.append((index, entries, items[0].lstrip(b"\0")))
+    return assembled(
+        header,
+        form,
+        transactions,
+        logs,
+        number,
+        chain_fields=form and form.chain_fields_of_block(header, {}, {}),
+        has_statuses=not any(len(receipt.outcome) == _HASH_BYTES for receipt in raw.receipts),
+        authorization_lists=tuple(authorizations),
+    )
+
+
+def _form(header: Any, chain_id: int) -> Form | None:
+    """Return the form of the block's chain; None where it is Ethereum's. Raises ValueError for one
+    whose transactions have more than their bytes."""
+    if chain_id in FORM_OF_CHAIN:
+        form = FORM_OF_CHAIN[chain_id]
+    else:
+        form = form_of(header, {}, {}, chain_id)
+    if form and (form.transaction_fields or form.receipt_fields or form.encodings or form.is_free):
+        raise ValueError(f"files of {form.name} are not read")
+    return form
+
+
+def _header(type_: Any, fields: Mapping[str, bytes], **others: Any) -> Any:
+    texts = {
+        name: _quantity(value) if name in HEADER_QUANTITIES else to_hex(value)
+        for name, value in fields.items()
+    }
+    return type_(**texts, **others)
+
+
+def _prices(header: Any, transactions: Sequence[bytes], chain_id: int) -> _Prices:
+    base_fee, price = int(header.baseFeePerGas or "0x0", 16), None
+    if header.excessBlobGas is not None and any(encoded[0] == _BLOBS for encoded in transactions):
+        excess, time_s = int(header.excessBlobGas, 16), int(header.timestamp, 16)
+        price = blob_price(chain_id, time_s, excess)
+    return _Prices(base_fee, price)
+
+
+class _Layout(NamedTuple):
+    """The places of the fields of a type of transaction; None where it has no such field."""
+
+    kinds: list[type]
+    quantities: list[int]
+    nonce: int
+    gas: int
+    to: int
+    value: int
+    input: int
+    price: int  # the gas price, or the most that is paid
+    most: int | None
+    tip: int | None
+    blob_price: int | None
+    blobs: int | None
+    authorizations: int | None
+
+    @staticmethod
+    def of(names: Sequence[str]) -> "_Layout":
+        at: Callable[..., Any] = {name: place for place, name in enumerate(names)}.get
+        places = {field: at(name) for field, name in _PLACES.items()}
+        return _Layout(
+            kinds=[list if name in _LISTS else bytes for name in names],
+            quantities=[place for place, name in enumerate(names) if name not in _NO_QUANTITIES],
+            price=at("gasPrice", at("maxFeePerGas")),
+            **places,
+        )
+
+
+def _fields(encoded: bytes, receipt: RawReceipt) -> tuple[_Layout, list[Any]]:
+    """Return the layout of a transaction, and its list's items. Raises ValueError where they are of
+    another form, or the receipt is of another type."""
+    type_ = 0 if encoded[0] >= LISTS else encoded[0]
+    layout = _LAYOUTS.get(type_)
+    if layout is None:
+        raise ValueError(f"this version of Scan does not know transactions of type {type_}")
+    start, end = list_content(encoded, 1 if type_ else 0)
+    items = read_list(encoded, start, end)
+    if [*map(type, items)] != layout.kinds or len(items[layout.to]) not in (0, _ADDRESS_BYTES):
+        raise ValueError(f"a transaction of type {type_} has another form")
+    if max([len(items[place]) for place in layout.quantities]) > _WORD_BYTES:
+        raise ValueError("a number is beyond 256 bits")
+    if receipt.type != type_:
+        raise ValueError("a receipt is not of its transaction")
+    return layout, items
+
+
+def _transaction(
+    encoded: bytes,
+    index: int,
+    layout: _Layout,
+    items: list[Any],
+    receipt: RawReceipt,
+    gas_used: int,
+    prices: _Prices,
+) -> DecodedTransaction:
+    if gas_used < 0:
+        raise ValueError("cumulative gas falls")
+    from_address = signer(encoded, *map(int.from_bytes, items[-3:]))
+    if from_address is None:
+        raise ValueError("a transaction's signature is invalid")
+    to_address = items[layout.to] or None
+    nonce = _unsigned(items, layout.nonce)
+    status = _status(receipt.outcome, prices)
+    price = int.from_bytes(items[layout.price])
+    if layout.tip is not None:
+        price = min(price, prices.base_fee + int.from_bytes(items[layout.tip]))
+    blobs = None if layout.blobs is None else tuple(items[layout.blobs])
+    fee, blob_gas_price = price * gas_used, None
+    if blobs is not None and prices.blob is not None:
+        if {*map(len, blobs)} - {_HASH_BYTES}:
+            raise ValueError("a hash of a blob has another size")
+        fee += BLOB_GAS * len(blobs) * prices.blob
+        blob_gas_price = as_unsigned(prices.blob)
+    creates = to_address is None and status
+    return DecodedTransaction(
+        index,
+        keccak256(encoded),
+        from_address,
+        to_address,
+        _created(from_address, nonce) if creates else None,
+        int.from_bytes(items[layout.value]),
+        price,
+        gas_used,
+        status,
+        fee,
+        encoded[:1] if encoded[0] < LISTS else b"",
+        nonce,
+        _unsigned(items, layout.gas),
+        _unsigned(items, layout.most),
+        _unsigned(items, layout.tip),
+        _unsigned(items, layout.blob_price),
+        receipt.cumulative_gas_used.lstrip(b"\0"),
+        items[layout.input][:_METHOD_BYTES] or None,
+        blobs,
+        blob_gas_price,
+    )
+
+
+def _unsigned(items: list[Any], place: int | None) -> Any:
+    """Return a number as a column of the type UNSIGNED has it; None where there is none."""
+    return None if place is None else items[place].lstrip(b"\0")
+
+
+def _status(outcome: bytes, prices: _Prices) -> bool:
+    """Return whether a transaction succeeded; True where a root of the state stands in place of the
+    status (before Byzantium), which does not tell."""
+    if len(outcome) != _HASH_BYTES:
+        return int.from_bytes(outcome) != 0
+    if prices.base_fee:
+        raise ValueError("a receipt has no status")
+    return True
+
+
+def _created(creator: bytes, nonce: bytes) -> bytes:
+    """Return the address of a new contract (Yellow Paper, section 7)."""
+    nonce_item = bytes.fromhex(quantity_item(_quantity(nonce)))
+    return keccak256(join_list([string_prefix_bytes(len(creator)), creator, nonce_item]))[12:]
+
+
+def _named(names: Sequence[str], values: Sequence[bytes]) -> dict[str, str]:
+    """Return an entry of a list as an object; all fields but `address` are QUANTITYs."""
+    return {
+        name: to_hex(value) if name == "address" else _quantity(value)
+        for name, value in zip(names, values, strict=True)
+    }
+
+
+def _quantity(value: bytes) -> str:
+    return hex(int.from_bytes(value))
+
+
+_LAYOUTS = {type_: _Layout.of(names) for type_, names in TRANSACTION_FIELDS.items()}

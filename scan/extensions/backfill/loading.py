@@ -1,0 +1,243 @@
+"""Loading of tables, partitions and counters, each in a transaction that also records it."""
+
+from collections.abc import Collection, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from typing import NamedTuple
+
+from scan import registry
+from scan.database import copy_rows
+from scan.database.connection import Database
+from scan.database.transaction import Transaction
+from scan.extensions.backfill.derivation import OF_EXTENSIONS
+from scan.extensions.backfill.hooks import Backfill
+from scan.extensions.backfill.warehouse import Warehouse
+from scan.extensions.exports.parquet_columns import KINDS
+from scan.indexer import partitions
+from scan.indexer.block_rows import UNNUMBERED
+from scan.indexer.writer import NotTheWriter
+
+# The statement that returns the rows of each table.
+COPY = {
+    **dict.fromkeys(
+        ("transactions", "token_transfers", "internal_transfers"), "bulk/partition_copy"
+    ),
+    "dex_trades": "bulk/dex_trades_copy",
+    "logs": "bulk/logs_copy",
+    **dict.fromkeys(UNNUMBERED, "bulk/files_copy"),
+    "uncles": "bulk/uncles_copy",
+    "token_holders": "bulk/token_holders_copy",
+    "item_balances": "bulk/item_balances_copy",
+    "token_items": "bulk/token_items_copy",
+    "addresses": "bulk/addresses_copy",
+    "list_counts": "bulk/list_counts_copy",
+    "list_checkpoints": "bulk/list_checkpoints_copy",
+    **{table: copy for table, (_, copy) in OF_EXTENSIONS.items()},
+    "token_counts": "bulk/token_counts_copy",
+    "daily_stats": "bulk/daily_stats_copy",
+    "blocks": "bulk/blocks_copy",
+}
+# Columns of the files that these statements return in another form.
+REPLACED = ("timestamp_s", "dex", "topic0")
+COUNTERS = "counters"
+READ_BYTES = 1 << 18  # read from a file at once
+ACCEPTED = ("daily_stats", "blocks")  # loaded last, as their rows make the chain visible
+ENDING = [statement for part in registry.parts(Backfill) for statement in part.accept]
+# The tables that are loaded before, in this order.
+LOADED = (*(table for table in COPY if table not in ("token_counts", *ACCEPTED)), COUNTERS)
+# The table that has to be derived before each of these is loaded. All others read files alone.
+DERIVED_BEFORE = {
+    "token_holders": "token_holders",
+    "item_balances": "item_balances",
+    "token_items": "token_items",
+    "addresses": "addresses",
+    "list_counts": "list_counts",
+    "list_checkpoints": "list_checkpoints",
+    **{table: table for table in OF_EXTENSIONS},
+    COUNTERS: "token_counts",
+}
+KEPT_PARTS = 200  # partitions of a table whose old rows are dropped
+
+
+class Step(NamedTuple):
+    """The step of one transaction: a table, a partition of one, or COUNTERS."""
+
+    name: str  # of the table or partition
+    table: str
+    first: int = 0  # the first ordinal of a partition
+    bound: int = 0  # the first ordinal after it
+
+    @property
+    def is_partition(self) -> bool:
+        return self.name != self.table
+
+
+class Loader:
+    """Takes several steps at the same time, in threads with sessions of their own."""
+
+    def __init__(
+        self, database: Database, warehouse: Warehouse, tables_at_once: int, writer_pid: int
+    ) -> None:
+        """`writer_pid` is the session of PostgreSQL that has the writer's lock. What statements
+        read has to be defined in the warehouse before."""
+        self._database = database
+        self._writer_pid = writer_pid
+        # A session repeats all definitions, which takes as long as a step of a small chain.
+        self._sessions = [warehouse.session() for _ in range(tables_at_once)]
+        self._pool = ThreadPoolExecutor(tables_at_once, "load")
+        self._futures: list[Future[None]] = []
+
+    def begin(self, step: Step) -> None:
+        """Queue a step."""
+        self._futures.append(self._pool.submit(self._load, step))
+
+    def loaded(self) -> int:
+        """Return how many steps are done by now. Raises the error of a step that failed."""
+        done = [future for future in self._futures if future.done()]
+        for future in done:
+            future.result()
+        return len(done)
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait for all steps, and return whether they are done in time."""
+        return not wait(self._futures, timeout_s).not_done
+
+    def close(self) -> None:
+        """Wait for the steps that run, and drop those that have not begun."""
+        self._pool.shutdown(cancel_futures=True)
+        for session in self._sessions:
+            session.close()
+
+    def _load(self, step: Step) -> None:
+        warehouse = self._sessions.pop()
+        try:
+            warehouse.run("bulk/files_set")  # instead of one partition's, of the step before
+            _load(self._database, warehouse, step, self._writer_pid)
+        finally:
+            self._sessions.append(warehouse)
+            self._database.close()  # this thread's connection
+
+
+def rows_of_partition(most: int, count: int, *, keeps_all: bool) -> int:
+    """Return how many of `count` rows a partition takes: `most`, or fewer where old rows are
+    dropped afterwards, so that most of them can be."""
+    return most if keeps_all else min(most, max(count // KEPT_PARTS, partitions.LEAST_KEPT_ROWS))
+
+
+def make_partitions(
+    database: Database,
+    warehouse: Warehouse,
+    loaded: Collection[str],
+    rows: int,
+    *,
+    keeps_all: bool = True,
+) -> list[Step]:
+    """Make partitions of the long tables for all rows, and return all steps."""
+    for table in partitions.TABLES:
+        if table not in loaded:
+            [(count,)] = warehouse.rows("bulk/rows_count", table=table)
+            with database.transaction() as tx:
+                require_writer(tx)
+                size = rows_of_partition(rows, count, keeps_all=keeps_all)
+                partitions.make_empty(tx, table, size, count)
+    steps: list[Step] = []
+    for table in LOADED:
+        is_by_ordinal = table in partitions.TABLES
+        ranges = database.rows("bulk/partitions_list", table=table) if is_by_ordinal else ()
+        steps += [Step(name, table, first, bound) for name, first, bound in ranges] or [
+            Step(table, table)
+        ]
+    return steps
+
+
+def analyze_partitioned(database: Database, steps: Sequence[Step]) -> None:
+    """Analyze the partitioned tables: their statistics are separate from those of partitions."""
+    for table in {step.table for step in steps if step.is_partition}:
+        database.rows("indexer/partitions_analyze", table=table)
+
+
+def _load(database: Database, warehouse: Warehouse, step: Step, writer_pid: int) -> None:
+    """Take a step in one transaction, unless it is recorded as done. Raises NotTheWriter."""
+    with database.transaction() as tx:
+        if step.is_partition:  # this lock stops other loaders, but not readers
+            tx.script(f"LOCK TABLE {step.name} IN SHARE UPDATE EXCLUSIVE MODE")
+        elif step.name != COUNTERS:
+            tx.script(f"LOCK TABLE {step.name} IN ACCESS EXCLUSIVE MODE")
+        is_loaded, is_writer = tx.row(
+            "bulk/load_get_state", table=step.name, writer_pid=writer_pid
+        ) or (False, False)
+        if not is_writer:
+            raise NotTheWriter
+        if is_loaded:
+            return
+        if step.name == COUNTERS:
+            _set_counters(tx, warehouse)
+        elif step.is_partition:
+            _load_partition(tx, warehouse, step)
+        else:
+            _load_table(tx, warehouse, step.table)
+        tx.execute("bulk/state_add_loaded", table=step.name)
+
+
+def _load_table(tx: Transaction, warehouse: Warehouse, table: str) -> None:
+    indexes: Sequence[tuple[str, str]] = [
+        (drop, create) for drop, create in tx.rows("bulk/indexes_list", table=table)
+    ]
+    for drop, _ in indexes:
+        tx.script(drop)
+    # In this transaction, so that with wal_level=minimal the rows need no WAL.
+    tx.script(f"TRUNCATE {table}")
+    _copy(tx, warehouse, table)
+    for _, create in indexes:
+        tx.script(create)
+    tx.script(f"ANALYZE {table}")
+
+
+def _load_partition(tx: Transaction, warehouse: Warehouse, step: Step) -> None:
+    """Load a table of its own, which then replaces the empty partition: a partition's index cannot
+    be dropped by itself, and partitions of one table are loaded at the same time."""
+    statements = tx.rows(
+        "bulk/partition_list_statements", partition=step.name, first=step.first, bound=step.bound
+    )
+    for statement, follows_rows in statements:
+        if not follows_rows:
+            tx.script(statement)
+    warehouse.run("bulk/partition_set", table=step.table, first=step.first, bound=step.bound)
+    _copy(tx, warehouse, step.table, f"{step.name}_loading")
+    for statement, follows_rows in statements:
+        if follows_rows:
+            tx.script(statement)
+
+
+def accept_table(tx: Transaction, warehouse: Warehouse, table: str) -> None:
+    """Load a table without dropping its indexes, so that it is not locked: /readyz reads it."""
+    _copy(tx, warehouse, table)
+    tx.script(f"ANALYZE {table}")
+
+
+def require_writer(tx: Transaction) -> None:
+    """Raise NotTheWriter where another session became the writer, as after a lost connection."""
+    if not tx.value("indexer/writer_lock_transaction"):
+        raise NotTheWriter
+
+
+def _set_counters(tx: Transaction, warehouse: Warehouse) -> None:
+    """Set the counters of tokens, exchanges, pools and topics, whose rows inspection wrote."""
+    tx.execute("bulk/token_counts_create")
+    _copy(tx, warehouse, "token_counts")
+    tx.execute("bulk/tokens_set_counts")
+    names, counts = _columns(warehouse.rows("bulk/dexes_count"))
+    tx.execute("bulk/dexes_set_counts", names=names, counts=counts)
+    pools, counts = _columns(warehouse.rows("bulk/pools_count"))
+    tx.execute("bulk/pools_set_counts", addresses=pools, counts=counts)
+    topics, counts = _columns(warehouse.rows("bulk/topics_count"))
+    tx.execute("bulk/topics_set_counts", topics=topics, counts=counts)
+
+
+def _copy(tx: Transaction, warehouse: Warehouse, table: str, target: str | None = None) -> None:
+    copied = {name: c for name, c in KINDS.get(table, {}).items() if name not in REPLACED}
+    with warehouse.copy_text(COPY[table], table, copied) as (columns, file):
+        copy_rows.copy_csv(tx, target or table, columns, file, READ_BYTES)
+
+
+def _columns(rows: Sequence[Sequence[object]]) -> tuple[list[object], list[object]]:
+    return [row[0] for row in rows], [row[1] for row in rows]

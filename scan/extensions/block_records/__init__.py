@@ -1,0 +1,14 @@
+"""What blocks have besides transactions and transfers, a folder each.
+
+Blobs, authorizations (EIP-7702), requests to the consensus layer, messages of rollups to L1,
+uncles, and what producers earned.
+
+Input: decoded blocks, and for uncles the node. Output: rows, lists, sections of pages.
+"""
+
+from scan.registry import Extension
+
+EXTENSION = Extension(
+    "blobs, authorizations, requests, messages to L1, uncles, and earnings of producers",
+    paths=("earnings",),
+)

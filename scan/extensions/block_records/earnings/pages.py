@@ -1,0 +1,31 @@
+"""/earnings, and the section of a block's page with what its producer earned."""
+
+from flask import Blueprint, Response
+
+from scan import hooks
+from scan.extensions.block_records.earnings.api import page_of
+from scan.pages.filtered_lists import Field, filtered_list
+from scan.pages.records import names_of
+
+blueprint = Blueprint("pages_earnings", __name__)
+FIELDS = (
+    Field("miner", "Fee recipient", "address"),
+    Field("from", "Since (UTC)", "day"),
+    Field("to", "Until (UTC)", "day"),
+)
+
+
+@blueprint.get("/earnings")
+def list_earnings() -> Response:
+    shown = filtered_list(
+        *("/earnings", "/stats/earnings", FIELDS), page_of, paging=("limit", "cursor")
+    )
+    return shown.response("earnings.html", shown=shown, names=names_of(shown.records))
+
+
+HOOKS = hooks.Pages(
+    blueprints=(blueprint,),
+    paths=("/earnings",),
+    menu=(("Chain", "/earnings", "Earnings of producers"),),
+    sections={"block": "block_earnings.html"},
+)

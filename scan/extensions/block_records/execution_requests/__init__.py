@@ -1,0 +1,4 @@
+"""Requests to the consensus layer (EIP-7685): their rows, lists, and those that a block has taken.
+
+Start with rows.py (requests in a block's logs), then queries.py (which of them a block took).
+"""

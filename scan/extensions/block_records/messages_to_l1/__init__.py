@@ -1,0 +1,4 @@
+"""Messages of rollups to L1: their rows, list, and those of a transaction and of an address.
+
+Start with rows.py (messages in a block's logs, by the event that the chain's form names).
+"""

@@ -1,0 +1,121 @@
+"""Uncles of blocks with proof of work, read from a node, and mining rewards."""
+
+import logging
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Any
+
+from scan import hooks
+from scan.ethereum.block_encoding import encode_header, encode_transactions
+from scan.ethereum.block_hashing import has_its_hash, header_hash, uncles_hash
+from scan.ethereum.block_sizes import block_size
+from scan.ethereum.blocks import DecodedBlock, MalformedBlock, Uncle, UncleJson, read_json
+from scan.ethereum.client import Call, Node, NodeError, RpcError
+from scan.ethereum.forms.form import PLACE_BITS, numbered
+from scan.extensions.block_records.uncles.rewards import REWARDS, mining_credits
+from scan.hex import BadHex, data, quantity, to_hex
+
+log = logging.getLogger(__name__)
+
+READS = 4  # of uncles that contradict the header, before the block is refused
+MAX_UNCLES = 16  # of a block; Ethereum has two at most
+UNCLES = "uncles, their number, and the block's size"
+
+
+class BlockCompleter:
+    """Completes blocks, and remembers whether the node offers uncles."""
+
+    def __init__(self, node: Node, chain_id: Callable[[], int]) -> None:
+        self._node = node
+        self._chain_id = chain_id  # raises NodeError
+        self._has_uncles = True
+
+    def complete(self, block: DecodedBlock, header: Any) -> DecodedBlock:
+        """Return the block with its uncles and mining rewards.
+
+        `header` is a struct. Where it does not match its hash, no uncles are read, as they could
+        not be checked. Raises NodeError, and MalformedBlock as headers() does.
+        """
+        if block.withdrawals or not is_mined(header):
+            return block
+        count = len(header.uncles or ())
+        if not (count or self._chain_id() in REWARDS) or not has_its_hash(header):
+            return block
+        uncles = self.headers(block, header) if self._has_uncles else ()
+        block = completed(block, self._chain_id(), count, uncles)
+        if not count:
+            return block
+        if not uncles:
+            return block._replace(unproven=UNCLES)
+        encoded = [encode_header(uncle) for uncle in uncles]
+        transactions = encode_transactions(header.transactions)
+        return block._replace(size=block_size(header, transactions, encoded))
+
+    def headers(self, block: DecodedBlock, header: Any) -> Sequence[Any]:
+        """Return the headers of the uncles, checked by sha3Uncles of the header; () where the node
+        does not offer uncles. Raises MalformedBlock where every node has other ones, NodeError."""
+        count = len(header.uncles or ())
+        if not count:
+            return ()
+        calls = [
+            Call("eth_getUncleByBlockHashAndIndex", (to_hex(block.hash), hex(index)))
+            for index in range(min(count, MAX_UNCLES))
+        ]
+        for _ in range(READS):
+            answers = self._node.batch(calls)
+            for answer in answers:
+                if isinstance(answer, RpcError) and answer.is_missing_method:
+                    log.warning("the node offers no uncles: %s", answer)
+                    self._has_uncles = False
+                    return ()
+                if answer is None or isinstance(answer, RpcError):
+                    raise NodeError(f"the node lacks an uncle of block {block.number}: {answer}")
+            with suppress(BadHex, ValueError, TypeError, AttributeError, MalformedBlock):
+                headers = [read_json(answer, UncleJson, block.number) for answer in answers]
+                if uncles_hash(headers) == data(header.sha3Uncles, 32):
+                    _uncles_of(block, headers)
+                    return headers
+            self._node.rest()  # another node may have them right
+        raise MalformedBlock(f"block {block.number} contradicts itself (uncles and sha3Uncles)")
+
+
+def completed(
+    block: DecodedBlock, chain_id: int, uncle_count: int, headers: Sequence[Any]
+) -> DecodedBlock:
+    """Return the block with its uncles and mining rewards. `headers` of uncles may be empty where
+    only their number is known. Raises BadHex."""
+    if not uncle_count and chain_id not in REWARDS:
+        return block
+    uncles = _uncles_of(block, headers)
+    credits = mining_credits(chain_id, block, uncle_count, uncles)
+    return block._replace(
+        uncles=uncles,
+        credits=(*block.credits, *numbered(block, credits, len(block.credits))),
+    )
+
+
+def _uncles_of(block: DecodedBlock, headers: Sequence[Any]) -> tuple[Uncle, ...]:
+    return tuple([_uncle(block, *entry) for entry in enumerate(headers)])
+
+
+def _uncle(block: DecodedBlock, index: int, header: Any) -> Uncle:
+    number, timestamp_s = quantity(header.number), quantity(header.timestamp)
+    if max(number, timestamp_s) >= 2**63:
+        raise BadHex("a number of an uncle is beyond 63 bits")
+    return Uncle(
+        ordinal=(block.number << PLACE_BITS) + 1 + index,
+        block_number=block.number,
+        uncle_number=number,
+        hash=header_hash(header),
+        miner=data(header.miner, 20),
+        timestamp_s=timestamp_s,
+    )
+
+
+def is_mined(header: Any) -> bool:
+    with suppress(BadHex, TypeError):
+        return quantity(header.difficulty) > 0
+    return False  # the header has another form
+
+
+HOOKS = hooks.BlockCompletion(completer=BlockCompleter)

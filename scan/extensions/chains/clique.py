@@ -1,0 +1,82 @@
+"""Clique, of private chains and old test networks: the signer of a block gets its fees.
+
+EIP-225: `miner` is a vote's candidate, and in most blocks the zero address. The signer is recovered
+from the seal at the end of extraData, which signs the header without the seal.
+"""
+
+import json
+from typing import Any
+
+from scan.ethereum.forms.form import (
+    FEE_VAULT,
+    SEAL_BYTES,
+    VANITY_BYTES,
+    Form,
+    Settlement,
+    numbered,
+    settle_by_ethereum,
+)
+from scan.ethereum.keccak import keccak256
+from scan.ethereum.rlp import list_item, quantity_item, string_item
+from scan.ethereum.signatures import Signature, recover_signer
+from scan.hex import data
+
+ADDRESS_BYTES = 20
+NOBODY, NO_MIX_HASH = "0x" + "00" * 20, "0x" + "00" * 32
+DIFFICULTIES = ("0x1", "0x2")
+_DATA = (
+    *("parentHash", "sha3Uncles", "miner", "stateRoot", "transactionsRoot", "receiptsRoot"),
+    "logsBloom",
+)
+_QUANTITIES = ("difficulty", "number", "gasLimit", "gasUsed", "timestamp")
+
+
+def is_of(block: Any) -> bool:
+    """Return whether a block has the shape of one without a vote. The genesis has no seal."""
+    if block.miner != NOBODY or block.difficulty not in DIFFICULTIES or block.number == "0x0":
+        return False
+    size = len(block.extraData or "0x") // 2 - 1 - VANITY_BYTES - SEAL_BYTES
+    return size >= 0 and size % ADDRESS_BYTES == 0 and block.mixHash == NO_MIX_HASH
+
+
+def signer(block: Any, sent: Any) -> dict[str, Any]:
+    if not is_of(block):
+        return {}
+    try:
+        seal = data("0x" + block.extraData[-2 * SEAL_BYTES :])
+        address = recover_signer(_sealed_hash(block), _signature(seal))
+    except (ValueError, TypeError):
+        return {}
+    return {} if address is None else {"signer": "0x" + address.hex()}
+
+
+def _signature(seal: bytes) -> Signature:
+    return Signature(seal[64], int.from_bytes(seal[:32]), int.from_bytes(seal[32:64]))
+
+
+def _sealed_hash(block: Any) -> bytes:
+    items = [string_item(getattr(block, name)) for name in _DATA]
+    items += [quantity_item(getattr(block, name)) for name in _QUANTITIES]
+    items += map(string_item, (block.extraData[: -2 * SEAL_BYTES], block.mixHash, block.nonce))
+    if block.baseFeePerGas is not None:
+        items.append(quantity_item(block.baseFeePerGas))
+    return keccak256(bytes.fromhex(list_item("".join(items))))
+
+
+def settle(block: Any) -> Settlement:
+    fees = settle_by_ethereum(block)
+    address = json.loads(block.chain_fields or "{}").get("signer")
+    if address is None:
+        return fees
+    credits = [(None, FEE_VAULT, data(address), fees.producer_fees)]
+    return fees._replace(producer_fees=0, credits=numbered(block, credits))
+
+
+CLIQUE = Form("Clique", is_of_header=is_of, own_fields=signer, settle=settle, order=1)
+# One sequencer sealed Linea's blocks by Clique, before Linea had another consensus.
+LINEA = CLIQUE._replace(
+    name="Linea", chain_ids=frozenset((59_144, 59_141)), is_of_header=None, is_covered_by_roots=True
+)
+
+
+FORMS = (LINEA, CLIQUE)

@@ -1,0 +1,221 @@
+"""OP Stack: OP Mainnet, Base, opBNB, World Chain and others; `anvil --network optimism`.
+
+Fees and deposits: https://specs.optimism.io/protocol/exec-engine.html and deposits.html; operator
+fees: isthmus/exec-engine.html, jovian/exec-engine.html; L1 attributes: */l1-attributes.html;
+withdrawalsRoot: isthmus/exec-engine.html. Receipts of deposits: canyon/overview.html; before Canyon
+their nonce is in JSON and in no root. Transactions with refunds of gas: lagoon/post-exec.html and
+lagoon/sdm.html. Milliseconds of Base's blocks: docs.base.org, upgrades/denim/200ms-blocks.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from scan.ethereum.forms.form import (
+    FEE_VAULT,
+    Encoding,
+    Form,
+    Settlement,
+    Values,
+    decimal,
+    flag,
+    hash_,
+    mint_credits,
+    number,
+    numbered,
+    produced,
+)
+from scan.hex import data, quantity
+
+DEPOSIT, POST_EXEC = 0x7E, 0x7D
+BASE_FEE_VAULT, L1_FEE_VAULT, OPERATOR_FEE_VAULT = (
+    bytes.fromhex(f"42000000000000000000000000000000000000{last}") for last in ("19", "1a", "1b")
+)
+L1_BLOCK = "0x4200000000000000000000000000000000000015"
+# The deposit with which Base opens blocks since Denim, after that of the L1 attributes.
+BASE_TIME = "0x4200000000000000000000000000000000000030"
+DEPOSITOR = "0xdeaddeaddeaddeaddeaddeaddeaddeaddead0001"  # no deposit of a user has this sender
+SET_MILLISECONDS = bytes.fromhex("86bdf394")  # setTimestampMillisPart(uint16)
+SECOND_MS = 1000
+JOVIAN_EXTRA_DATA = (17, 1)  # the size of the header's extraData, and its first byte
+ISTHMUS_DIVISOR, JOVIAN_FACTOR = 1_000_000, 100
+# Where the call that sets the L1 attributes has each value, by the call's selector: in ABI words
+# since Bedrock, packed since Ecotone. Isthmus and Jovian appended more values.
+_BEDROCK, _PACKED = "015d8eb9", ("440a5e20", "098999be", "3db6be2b")
+_WORDS = {"number": 0, "timestamp": 1, "baseFee": 2, "hash": 3, "sequenceNumber": 4}
+_PACKED_AT = {
+    "number": (28, 36),
+    "timestamp": (20, 28),
+    "baseFee": (36, 68),
+    "blobBaseFee": (68, 100),
+    "hash": (100, 132),
+    "sequenceNumber": (12, 20),
+}
+
+
+def l1_fees(block: Any, sent: Values, received: Values) -> Sequence[Any]:
+    """Return the fees for L1. Deposits and post-exec transactions pay none, whatever fee the node
+    gives for them."""
+    return [
+        fee and "0x0" if d else fee for fee, d in zip(received["l1Fee"], is_free(sent), strict=True)
+    ]
+
+
+def mints(block: Any, sent: Values, received: Values) -> Sequence[Any]:
+    """Return what each deposit mints, None for others: only deposits' encoding has `mint`."""
+    return [mint if d else None for mint, d in zip(sent["mint"], are_deposits(sent), strict=True)]
+
+
+def are_deposits(sent: Values) -> list[bool]:
+    """Return which transactions are deposits, whose gas was paid on L1."""
+    return [*map(_is_deposit, sent["type"])]
+
+
+def is_free(sent: Values) -> list[bool]:
+    """Return which transactions are deposits, or of the sequencer with the refunds of a block."""
+    return [_is_deposit(type_) or type_ == hex(POST_EXEC) for type_ in sent["type"]]
+
+
+def operator_fees(block: Any, sent: Values, received: Values) -> list[int | None]:
+    """Return the operator fees in wei: since Isthmus gas * scalar / 10^6 + constant, since Jovian
+    gas * scalar * 100 + constant. extraData tells Jovian's blocks. Free transactions pay none."""
+    if received["operatorFeeScalar"].count(None) == len(received["operatorFeeScalar"]):
+        return [None] * len(sent["hash"])
+    extra_data = data(block.extraData or "0x")
+    is_jovian = (len(extra_data), *extra_data[:1]) == JOVIAN_EXTRA_DATA
+    fees: list[int | None] = []
+    for scalar, constant, gas_used, pays_nothing in zip(
+        received["operatorFeeScalar"],
+        received["operatorFeeConstant"],
+        received["gasUsed"],
+        is_free(sent),
+        strict=True,
+    ):
+        if pays_nothing or scalar is None:
+            fees.append(None)
+            continue
+        scaled = quantity(gas_used) * quantity(scalar)
+        of_gas = scaled * JOVIAN_FACTOR if is_jovian else scaled // ISTHMUS_DIVISOR
+        fees.append(of_gas + quantity(constant or "0x0"))
+    return fees
+
+
+def _is_deposit(type_: Any) -> bool:
+    return type_ is not None and quantity(type_) == DEPOSIT
+
+
+def shows(block: Any, sent: Values, received: Values) -> bool:
+    """Return whether a block has a deposit, as every derived block has, or fees for L1, as blocks
+    before Bedrock have."""
+    fees = received.get("l1Fee", ())
+    return any(are_deposits(sent)) or fees.count(None) < len(fees)
+
+
+def settle(block: Any, base_fee_vault: bytes = BASE_FEE_VAULT) -> Settlement:
+    """Credit base fees, L1 fees and operator fees to their three vaults; burn nothing."""
+    base_fee = block.base_fee_per_gas
+    paying = [t for t in block.transactions if t.gas_price and t.fee]
+    base_fees = (base_fee or 0) * sum([t.gas_used for t in paying])
+    l1 = sum([int.from_bytes(t.l1_fee) for t in block.transactions if t.l1_fee])
+    operator = sum([int.from_bytes(t.operator_fee) for t in block.transactions if t.operator_fee])
+    vaults = [
+        (None, FEE_VAULT, base_fee_vault, base_fees),
+        (None, FEE_VAULT, L1_FEE_VAULT, l1),
+        (None, FEE_VAULT, OPERATOR_FEE_VAULT, operator),
+    ]
+    return Settlement(
+        produced(paying, base_fee),
+        None if base_fee is None else 0,
+        None,
+        numbered(block, [*mint_credits(block), *vaults]),
+    )
+
+
+def l1_origin(block: Any, sent: Values) -> dict[str, Any]:
+    """Return the field l1Origin: the L1 block that a block was derived from, read from the deposit
+    that comes first in it; {} without one."""
+    if not sent or sent["to"][0] != L1_BLOCK or not _is_deposit(sent["type"][0]):
+        return {}
+    call = data(sent["input"][0])
+    selector = call[:4].hex()
+    if selector == _BEDROCK:
+        ranges = {name: (4 + 32 * at, 36 + 32 * at) for name, at in _WORDS.items()}
+    elif selector in _PACKED:
+        ranges = _PACKED_AT
+    else:
+        return {}
+    if len(call) < max(end for _, end in ranges.values()):
+        return {}
+    values = {name: call[start:end] for name, (start, end) in ranges.items()}
+    return {
+        "l1Origin": {
+            name: f"0x{value.hex()}" if name == "hash" else str(int.from_bytes(value))
+            for name, value in values.items()
+        }
+    }
+
+
+def milliseconds(block: Any, sent: Values) -> dict[str, Any]:
+    """Return the field timestampMs: the time in milliseconds, by the deposit that comes second in a
+    block; {} without one. No header has it, but transactionsRoot covers the deposit."""
+    if len(sent.get("to", ())) < 2 or not _is_deposit(sent["type"][1]):
+        return {}
+    call = data(sent["input"][1])
+    is_base_time = (sent["from"][1], sent["to"][1]) == (DEPOSITOR, BASE_TIME)
+    part = int.from_bytes(call[4:])
+    if not is_base_time or (call[:4], len(call)) != (SET_MILLISECONDS, 36) or part >= SECOND_MS:
+        return {}
+    return {"timestampMs": str(SECOND_MS * quantity(block.timestamp) + part)}
+
+
+def own_fields(block: Any, sent: Values) -> dict[str, Any]:
+    return l1_origin(block, sent) | milliseconds(block, sent)
+
+
+OP_STACK = Form(
+    "OP Stack",
+    signs=frozenset(("sourceHash", "depositNonce", "l1GasPrice", "l1GasUsed")),
+    # OP Mainnet, Base, opBNB, World Chain, Unichain, Ink, Mode, Zora, Soneium, Lisk; OP Sepolia and
+    # Base Sepolia.
+    chain_ids=frozenset(
+        (10, 8453, 204, 480, 130, 57_073, 34_443, 7_777_777, 1868, 1135, 11_155_420, 84_532)
+    ),
+    shows=shows,
+    type_names={DEPOSIT: "deposit", POST_EXEC: "post_exec"},
+    transaction_fields={"sourceHash": hash_, "isSystemTx": flag},
+    receipt_fields={
+        **{"depositNonce": number, "depositReceiptVersion": number, "l1GasUsed": number},
+        "opGasRefund": number,
+    },
+    shared_fields={
+        "l1GasPrice": number,
+        "l1FeeScalar": decimal,
+        "l1BaseFeeScalar": number,
+        "l1BlobBaseFee": number,
+        "l1BlobBaseFeeScalar": number,
+        "operatorFeeScalar": number,
+        "operatorFeeConstant": number,
+        "daFootprintGasScalar": number,
+    },
+    l1_fees=l1_fees,
+    operator_fees=operator_fees,
+    mints=mints,
+    is_free=is_free,
+    settle=settle,
+    own_fields=own_fields,
+    encodings={
+        DEPOSIT: Encoding(
+            ("sourceHash", "from", "to", "mint", "value", "gas", "isSystemTx", "input"),
+            ("depositNonce", "depositReceiptVersion"),
+        ),
+        POST_EXEC: Encoding(("from", "to", "gas", "value"), is_input=True),
+    },
+    message_event=(
+        "0x4200000000000000000000000000000000000016",  # L2ToL1MessagePasser
+        "MessagePassed(uint256 indexed nonce, address indexed sender, address indexed target,"
+        " uint256 value, uint256 gas_limit, bytes data, bytes32 hash)",
+    ),
+    withdraws_to_l1=True,
+)
+
+
+FORMS = (OP_STACK,)

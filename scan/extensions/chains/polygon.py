@@ -1,0 +1,136 @@
+"""Polygon PoS: its bridge's state sync is a transaction that no root covers.
+
+core/types/bor_receipt.go and internal/ethapi of 0xPolygon/bor: a state sync is the last transaction
+of its block; its hash is made of the block's number and hash, sender and recipient are the zero
+address, and it uses no gas. Its receipt has the logs, and eth_getBlockReceipts of some nodes lacks
+it. Since Madhugiri it has a type of its own, which roots cover.
+
+core/state_transition.go, core/bor_fee_log.go and params/config.go of bor 2.2: a contract gets base
+fees. The block's author gets tips: it is not `miner`, but the recipient of a log that the protocol
+appends to each transaction. A state sync moves coin out of the coin's contract, which logs Deposit
+of MRC20.sol of 0xPolygon/pos-contracts.
+"""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from scan.ethereum.forms.form import (
+    FEE_VAULT,
+    MINT,
+    SEAL_BYTES,
+    VANITY_BYTES,
+    Form,
+    Settlement,
+    Values,
+    numbered,
+    settle_by_ethereum,
+)
+from scan.ethereum.keccak import keccak256
+from scan.hex import BadHex, data, quantity
+
+STATE_SYNC = 0x7F
+COIN = bytes(18) + bytes.fromhex("1010")
+# LogFeeTransfer(address indexed token, address indexed from, address indexed to, uint256 amount,
+# uint256, uint256, uint256, uint256) and Deposit(address indexed token, address indexed from,
+# uint256 amount, uint256, uint256)
+LOG_FEE_TRANSFER = bytes.fromhex("4dfe1bbbcf077ddc3e01291eea2d5c70c2b422b415d95645b9adcfd678cb1d63")
+DEPOSIT = bytes.fromhex("4e2ca0515ed1aef1395f66b5303bb5d6f1bf9d61a353fa53f73f8ac9973fa9f6")
+# The contracts that get base fees, each with its first block; the newest first.
+BurnContracts = Sequence[tuple[int, bytes]]
+MAINNET_BURN: BurnContracts = (
+    (50_523_000, bytes.fromhex("7a8ed27f4c30512326878652d20fc85727401854")),
+    (0, bytes.fromhex("70bca57f4579f58670ab2d18ef16e02c17553c38")),
+)
+AMOY_BURN: BurnContracts = (
+    (73_100, bytes.fromhex("ecdd77ce6f146ccf5dab707941d318bd50eed2c9")),
+    (0, bytes.fromhex("000000000000000000000000000000000000dead")),
+)
+_PREFIX = b"matic-bor-receipt-"
+_NOBODY = "0x" + "00" * 20
+
+
+def has_state_sync(block: Any) -> bool:
+    """Return whether the last transaction of a block, given as a struct, is a state sync that no
+    root covers."""
+    if not block.transactions:
+        return False
+    last = block.transactions[-1]
+    if last.to != _NOBODY or getattr(last, "from") != _NOBODY:
+        return False
+    try:
+        key = _PREFIX + quantity(block.number).to_bytes(8) + data(block.hash, 32)
+        is_empty = quantity(last.gas) == quantity(last.value) == 0 and data(last.input) == b""
+        return is_empty and data(last.hash, 32) == keccak256(key)
+    except (BadHex, TypeError, OverflowError):
+        return False
+
+
+def is_of_bor(block: Any) -> bool:
+    """Return whether a block, given as a struct, ends with a state sync of any kind."""
+    if has_state_sync(block):
+        return True
+    last = block.transactions[-1] if block.transactions else None
+    parties = last and (last.type, getattr(last, "from"), last.to)
+    return bool(parties == (hex(STATE_SYNC), _NOBODY, _NOBODY))
+
+
+def shows(block: Any, sent: Values, received: Values) -> bool:
+    """Return whether a block's extraData is long enough to end with a seal of bor."""
+    return len(block.extraData or "0x") // 2 - 1 >= VANITY_BYTES + SEAL_BYTES
+
+
+def settle(burn_contracts: BurnContracts, block: Any) -> Settlement:
+    _, base_fees, blob_fees, _ = settle_by_ethereum(block)
+    tips, deposits = _coin_events(block)
+    vaults = [(None, FEE_VAULT, author, amount) for author, amount in tips.items()]
+    burn_contract = next(address for first, address in burn_contracts if block.number >= first)
+    vaults.append((None, FEE_VAULT, burn_contract, base_fees or 0))
+    burnt = None if base_fees is None else 0
+    return Settlement(0, burnt, blob_fees, numbered(block, [*deposits, *vaults]))
+
+
+def settle_elsewhere(block: Any) -> Settlement:
+    """Settle on other chains of bor: only their configuration names the contract for base fees."""
+    _, deposits = _coin_events(block)
+    return settle_by_ethereum(block)._replace(credits=numbered(block, deposits))
+
+
+def _coin_events(block: Any) -> tuple[dict[bytes, int], list[tuple[int, int, bytes, int]]]:
+    """Return the tips by author, and the coin that state syncs brought, as numbered() takes it."""
+    tips: dict[bytes, int] = {}
+    deposits = []
+    for log in block.logs:
+        if log.address != COIN or len(log.topics) < 3:
+            continue
+        transaction, amount = (
+            block.transactions[log.transaction_index],
+            int.from_bytes(log.data[:32]),
+        )
+        tip = (transaction.gas_price - (block.base_fee_per_gas or 0)) * transaction.gas_used
+        if log.topics[0] == LOG_FEE_TRANSFER and len(log.topics) == 4 and amount == tip:
+            author = log.topics[3][12:]
+            tips[author] = tips.get(author, 0) + amount
+        is_state_sync = transaction.is_state_sync or transaction.type == bytes([STATE_SYNC])
+        if log.topics[0] == DEPOSIT and is_state_sync:
+            deposits.append((log.transaction_index, MINT, log.topics[2][12:], amount))
+    return tips, deposits
+
+
+POLYGON = Form(
+    "Polygon",
+    chain_ids=frozenset((137,)),
+    shows=shows,
+    type_names={STATE_SYNC: "state sync"},
+    settle=partial(settle, MAINNET_BURN),
+    has_uncovered_end=has_state_sync,
+    has_cancun_without_blobs=True,
+    unseen="What contracts moved in a state sync, and what it takes from 0x1010, has no trace.",
+)
+AMOY = POLYGON._replace(
+    name="Amoy", chain_ids=frozenset((80_002,)), settle=partial(settle, AMOY_BURN)
+)
+BOR = POLYGON._replace(name="Bor", chain_ids=frozenset(), is_of=is_of_bor, settle=settle_elsewhere)
+
+
+FORMS = (POLYGON, AMOY, BOR)

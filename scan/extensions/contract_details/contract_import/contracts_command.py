@@ -1,0 +1,182 @@
+"""`scan contracts`: takes verified contracts over from other explorers, and exports ours."""
+
+import argparse
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from itertools import chain
+from pathlib import Path
+
+from tqdm import tqdm
+
+from scan.commands.arguments import add_actions, add_command
+from scan.commands.startup import connected, require_node
+from scan.errors import InvalidParameter, ScanError
+from scan.extensions.contract_details.contract_import import importer
+from scan.extensions.contract_details.contract_import.contract_file import (
+    read_records,
+    write_records,
+)
+from scan.extensions.contract_details.contract_import.importer import Answer, ContractImport
+from scan.extensions.contract_details.contract_import.source_client import SourceClient
+from scan.extensions.contract_details.contract_import.source_records import (
+    Blockscout,
+    Etherscan,
+    Source,
+    Sourcify,
+)
+from scan.extensions.exports.whole_file import whole_file
+from scan.hex import to_hex
+from scan.observability.logs import escape
+from scan.queries.reader import ChainId
+from scan.settings import Settings
+from scan.verification.installed_compilers import InstalledCompilers
+
+NAME = "scan-contracts"
+DEFAULT_RATE = 2.0
+REPORT_EVERY = 100
+_URL = re.compile(r"https?://[A-Za-z0-9.\-_\[\]:]+(/[A-Za-z0-9._~/-]*)?")
+
+IMPORT = """\
+Takes verified contracts over from another explorer, or from a file of `scan contracts export`:
+    scan contracts import --from blockscout https://eth.blockscout.com
+    scan contracts import --from sourcify https://sourcify.dev/server
+    scan contracts import --from etherscan https://api.etherscan.io/v2/api @KEY_FILE
+    scan contracts import contracts.ndjson
+Every source is compiled here, and counts only if our own comparison with the indexed code matches.
+What cannot be compiled here is kept as a claim. All indexed contracts without a verification are
+asked for, unless --addresses or --listed says which. An import that was interrupted goes on."""
+
+
+def add_arguments(group: argparse.ArgumentParser) -> None:
+    actions = add_actions(group)
+    text = "verify what another explorer has verified"
+    load = add_command(actions, "import", text, IMPORT, import_contracts)
+    load.add_argument(
+        "--from",
+        dest="source",
+        choices=("blockscout", "sourcify", "etherscan"),
+        help="the API that the URL serves; without it, the argument is a file",
+    )
+    load.add_argument("input", metavar="URL|FILE.ndjson")
+    load.add_argument("key", nargs="?", default="", metavar="KEY", help="or @FILE that has it")
+    load.add_argument(
+        "--addresses", metavar="FILE", help="ask for these, one a line; - is standard input"
+    )
+    load.add_argument("--listed", action="store_true", help="ask for those that the source lists")
+    load.add_argument("--again", action="store_true", help="ask again for those not verified")
+    load.add_argument(
+        "--rate", type=_rate, default=DEFAULT_RATE, help="requests a second, 2 by default"
+    )
+    text = "write every verified contract to a file that `import` accepts"
+    export = add_command(actions, "export", text, run=export_contracts)
+    export.add_argument("file", type=Path, metavar="FILE.ndjson")
+
+
+def _rate(text: str) -> float:
+    try:
+        rate = float(text)
+    except ValueError:
+        rate = 0.0
+    if not 0.01 <= rate <= 100:
+        raise argparse.ArgumentTypeError("must be a number from 0.01 to 100")
+    return rate
+
+
+def import_contracts(settings: Settings, options: argparse.Namespace) -> int:
+    require_node(settings)
+    with connected(settings, NAME) as database:
+        chain_id = ChainId(database).read()
+        if chain_id is None:
+            raise ScanError("no block is indexed yet")
+        source = _source(settings, options, chain_id) if options.source else None
+        name = source.name if source else f"file {Path(options.input).name}"
+        compilers = InstalledCompilers(settings)
+        verifier = importer.make_verifier(settings, database)
+        contracts = ContractImport(verifier, compilers, name)
+        if options.again:
+            contracts.forget()
+        try:
+            _report(_answers(contracts, source, options), name)
+        except KeyboardInterrupt:
+            raise ScanError("interrupted; the same command goes on") from None
+        except OSError as error:
+            raise ScanError(f"{error.filename}: {error.strerror}") from None
+    return 0
+
+
+def _source(settings: Settings, options: argparse.Namespace, chain_id: str) -> Source:
+    if not _URL.fullmatch(options.input):
+        raise InvalidParameter("the URL must be http or https, without user, query and fragment")
+    client = SourceClient(options.input, options.rate, settings.ca_bundle)
+    if options.source == "etherscan":
+        return Etherscan(client, _key(options.key), chain_id)
+    return Blockscout(client) if options.source == "blockscout" else Sourcify(client, chain_id)
+
+
+def _key(text: str) -> str:
+    """Return the key, from a file if `text` is @FILE: other users of the machine see a command's
+    arguments."""
+    try:
+        return Path(text[1:]).read_text().strip() if text.startswith("@") else text
+    except (OSError, UnicodeDecodeError):
+        raise ScanError(f"{text[1:]}: not a file with a key") from None
+
+
+def _answers(
+    contracts: ContractImport, source: Source | None, options: argparse.Namespace
+) -> Iterator[Answer]:
+    if source is None:
+        answers = contracts.of_records(read_records(Path(options.input)))
+    elif options.addresses:
+        answers = contracts.of_addresses(source, _lines(options.addresses))
+    elif options.listed:
+        answers = contracts.of_addresses(source, source.addresses())
+    else:
+        answers = contracts.of_index(source)
+    return chain(contracts.of_claims(), answers)
+
+
+def _lines(path: str) -> Iterator[str]:
+    file = sys.stdin if path == "-" else Path(path).open(encoding="utf-8")  # noqa: SIM115
+    with file:
+        for line in file:
+            if text := line.strip():
+                yield text
+
+
+def _report(answers: Iterator[Answer], name: str) -> None:
+    """Print a line for each contract that is not verified, and the number of each outcome."""
+    counts: Counter[str] = Counter()
+    matches: Counter[str] = Counter()
+    # With `disable=None` the bar is shown only on a terminal.
+    for answer in tqdm(answers, unit=" contracts", disable=None, leave=False):
+        counts[answer.outcome] += 1
+        claimed = answer.record.match if answer.record else None
+        if answer.outcome == importer.VERIFIED:
+            matches[f"claimed {claimed or 'verified'}, here {answer.match}"] += 1
+        elif answer.outcome != importer.ABSENT:
+            print(f"{to_hex(answer.address)}: {answer.outcome}: {escape(str(answer.reason))}")
+        if counts.total() % REPORT_EVERY == 0 and not sys.stderr.isatty():
+            print(f"{counts.total()} contracts, {counts[importer.VERIFIED]} verified", flush=True)
+    kinds = (
+        (importer.VERIFIED, "verified here"),
+        (importer.CLAIMED, "kept as claims"),
+        (importer.DIFFERENT, "that do not match"),
+        (importer.ABSENT, "not verified there"),
+        (importer.NOT_INDEXED, "not indexed here"),
+    )
+    print(f"{name}: " + ", ".join(f"{counts[kind]} {text}" for kind, text in kinds))
+    for text, count in sorted(matches.items()):
+        print(f"  {text}: {count}")
+
+
+def export_contracts(settings: Settings, options: argparse.Namespace) -> int:
+    try:
+        with connected(settings, NAME) as database, whole_file(options.file) as file:
+            count = write_records(database, file, ChainId(database).read())
+    except OSError as error:
+        raise ScanError(f"{options.file}: {error.strerror}") from None
+    print(f"{count} contracts written")
+    return 0

@@ -1,0 +1,333 @@
+"""What a call, a log, an error or constructor arguments may mean, and the calls inside of calls.
+
+All of it is hostile: sizes are bounded before they are decoded, the number and depth of nested
+calls and the bytes in all of them are, and one DecodingBudget bounds the time.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import orjson
+
+from scan.contracts.abi_decoding import Decoded, decode_call_by, decode_error
+from scan.contracts.abi_index import AbiIndex
+from scan.contracts.calldata_encoding import constructor_values
+from scan.contracts.decoding_budget import DecodingBudget
+from scan.contracts.revert_reasons import CUSTOM, Reason, decode_reason
+from scan.errors import InvalidParameter, NotFound
+from scan.ethereum.call_failures import REVERT, CallFailure
+from scan.extensions.contract_details.decoder.nested_calls import (
+    NestedCall,
+    calls_in,
+    functions_with_calls,
+)
+from scan.extensions.transaction_details.contract_abis import (
+    NO_CONTRACT,
+    Block,
+    Contract,
+    ContractAbis,
+    Emitter,
+)
+from scan.extensions.transaction_details.decoding import decode_call, decode_log, decode_log_by
+from scan.hex import to_hex
+from scan.queries import blocks, contracts
+from scan.queries.reader import Reader
+
+CALL, ERROR, EVENT, CONSTRUCTOR = KINDS = ("call", "error", "event", "constructor")
+VERIFIED, IMPLEMENTATION, STANDARD = "verified", "implementation", "standard"
+ELSEWHERE, IMPORTED, PROTOCOL = "verified_elsewhere", "imported", "protocol"
+SOURCES = (VERIFIED, IMPLEMENTATION, STANDARD, ELSEWHERE, IMPORTED, PROTOCOL)
+MAX_BYTES = 128 * 1024  # of what is decoded: nodes accept no larger transaction
+MAX_DECODED_BYTES = 512 * 1024  # of all candidates together; the first one's always are
+LARGE_BYTES = 16 * 1024  # what is larger is decoded two at a time
+MAX_CANDIDATES = 8
+MAX_DEPTH = 8
+MAX_CALLS = 200
+TIMEOUT_S = 1.5  # of the node, for the implementations of proxies
+CUT = "There are more nested calls, candidates or data than are decoded at once."
+NO_NODE = "The node does not respond, so that implementations of proxies are not known."
+
+
+class Encoded(NamedTuple):
+    """What is to be decoded. `kind` is one of KINDS, None for a call or an error, or for an event
+    where there are topics. `address` is the contract's, None where it is not known."""
+
+    data: bytes
+    topics: Sequence[bytes] = ()
+    address: bytes | None = None
+    kind: str | None = None
+
+
+class Candidate(NamedTuple):
+    """What the data may be. The source of `decoded` is one of SOURCES."""
+
+    kind: str
+    decoded: Decoded
+
+    def record(self) -> dict[str, Any]:
+        return {"kind": self.kind, **self.decoded.record()}
+
+
+class DecodedCall(NamedTuple):
+    """A call inside of another one; `path` has its position in each call around it."""
+
+    path: tuple[int, ...]
+    call: NestedCall
+    candidates: Sequence[Candidate]
+
+    def record(self) -> dict[str, Any]:
+        call = self.call
+        return {
+            "path": [*self.path],
+            "toAddress": None if call.to is None else to_hex(call.to),
+            "value": str(call.value),
+            "delegated": call.is_delegated,
+            "input": to_hex(call.input),
+            "candidates": [candidate.record() for candidate in self.candidates],
+        }
+
+
+class Decoding(NamedTuple):
+    """Candidates, the likeliest first; `reason` is an error as a sentence. `calls` are those inside
+    of the first candidate, each before the calls inside of it. `incomplete` says what is left
+    out."""
+
+    candidates: Sequence[Candidate] = ()
+    reason: str | None = None
+    calls: Sequence[DecodedCall] = ()
+    incomplete: str | None = None
+
+    def record(self) -> dict[str, Any]:
+        return {
+            "candidates": [candidate.record() for candidate in self.candidates],
+            "reason": self.reason,
+            "calls": [call.record() for call in self.calls],
+            "incomplete": self.incomplete,
+        }
+
+
+class _Known(NamedTuple):
+    """What is known of a contract and of a selector: ABIs with their sources, and signatures of
+    other verified contracts and of the operator's imports."""
+
+    abis: Sequence[tuple[AbiIndex, str]]
+    token_type: str | None
+    verified: Sequence[str]
+    imported: Sequence[str]
+
+
+def decode(reader: Reader, encoded: Encoded) -> Decoding:
+    """Decode what a client sent. Raises InvalidParameter, NotFound for constructor arguments of a
+    contract that is not verified, Unavailable."""
+    reader.do_not_cache()
+    if len(encoded.data) > MAX_BYTES:
+        raise InvalidParameter(f"data must be at most {MAX_BYTES:,} bytes.", field="data")
+    if len(encoded.data) > LARGE_BYTES:
+        reader.hold_processor()
+    if encoded.kind == CONSTRUCTOR:
+        return Decoding(_constructor(reader, encoded))
+    decoder = _Decoder(reader)
+    if encoded.kind == EVENT or (encoded.topics and encoded.kind is None):
+        return decoder.event(encoded)
+    return decoder.call_or_error(encoded)
+
+
+def _constructor(reader: Reader, encoded: Encoded) -> list[Candidate]:
+    if encoded.address is None:
+        raise InvalidParameter(
+            "Constructor arguments need the contract's address.", field="address"
+        )
+    contract, _ = contracts.get_with_proxy(reader, encoded.address, {"abi"})
+    if contract.abi is None:
+        raise NotFound("The contract at this address is not verified.", field="address")
+    arguments = constructor_values(orjson.loads(contract.abi), encoded.data)
+    if arguments is None:
+        return []
+    signature = f"constructor({','.join(argument.type for argument in arguments)})"
+    decoded = Decoded("constructor", signature, arguments, VERIFIED)
+    return [Candidate(CONSTRUCTOR, decoded)]
+
+
+class _Decoder:
+    """The decoding of one request, within its bounds."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._abis = reader.sources.get(ContractAbis)
+        self._budget = DecodingBudget()
+        self._bytes_left = MAX_DECODED_BYTES
+        self._is_cut = False
+
+    def event(self, encoded: Encoded) -> Decoding:
+        topics, data = encoded.topics, encoded.data
+        selector = topics[0][:4] if topics else b""
+        [known] = self._known([(encoded.address, selector)])
+        candidates = self._distinct(EVENT, len(data), self._events(topics, data, known))
+        return Decoding(candidates, incomplete=self._incomplete())
+
+    def call_or_error(self, encoded: Encoded) -> Decoding:
+        [known] = self._known([(encoded.address, encoded.data[:4])])
+        calls, errors, reason = [], [], None
+        if encoded.kind != ERROR:
+            functions = self._functions(encoded.data, known)
+            calls = self._distinct(CALL, len(encoded.data), functions)
+        if encoded.kind != CALL:
+            reason = self._reason(encoded.data, known)
+            decoded = self._errors(encoded.data, known, reason, is_error=encoded.kind == ERROR)
+            errors = self._distinct(ERROR, len(encoded.data), decoded)
+        nested = self._nested(NestedCall(encoded.address, 0, encoded.data), calls)
+        is_error = encoded.kind == ERROR or (errors and not calls)
+        says_why = is_error and reason is not None and (reason.decoded or not errors)
+        sentence = reason.sentence if says_why and reason is not None else None
+        return Decoding([*calls, *errors], sentence, nested, self._incomplete())
+
+    def _nested(self, call: NestedCall, candidates: Sequence[Candidate]) -> list[DecodedCall]:
+        """Return the calls inside of a call, level by level, in the order of their paths."""
+        nested: list[DecodedCall] = []
+        level = [DecodedCall((), call, candidates)]
+        for _ in range(MAX_DEPTH):
+            inside = [
+                ((*outer.path, position), inner._replace(to=inner.to or outer.call.to))
+                for outer in level
+                for position, inner in enumerate(self._inside(outer))
+            ]
+            if not inside:
+                return sorted(nested, key=lambda decoded: decoded.path)
+            inside = self._within_bounds(inside, MAX_CALLS - len(nested))
+            known = self._known([(inner.to, inner.input[:4]) for _, inner in inside])
+            level = [
+                DecodedCall(path, inner, self._of_nested(inner, of_call))
+                for (path, inner), of_call in zip(inside, known, strict=True)
+            ]
+            nested += level
+        self._is_cut |= any(map(self._inside, level))
+        return sorted(nested, key=lambda decoded: decoded.path)
+
+    def _inside(self, outer: DecodedCall) -> list[NestedCall]:
+        first = next(iter(outer.candidates), None)
+        if first is None or not self._budget.allows(len(outer.call.input)):
+            return []
+        return calls_in(outer.call.input, first.decoded.signature)
+
+    def _within_bounds(
+        self, calls: Sequence[tuple[tuple[int, ...], NestedCall]], most: int
+    ) -> list[tuple[tuple[int, ...], NestedCall]]:
+        kept = []
+        for path, call in calls[:most]:
+            self._bytes_left -= len(call.input)
+            if self._bytes_left < 0:
+                break
+            kept.append((path, call))
+        self._is_cut |= len(kept) < len(calls)
+        return kept
+
+    def _of_nested(self, call: NestedCall, known: _Known) -> list[Candidate]:
+        return self._distinct(CALL, len(call.input), self._functions(call.input, known))
+
+    def _known(self, calls: Sequence[tuple[bytes | None, bytes]]) -> list[_Known]:
+        """Return what is known of these addresses and selectors, all read at once."""
+        addresses = dict.fromkeys(address for address, _ in calls if address is not None)
+        selectors = {selector for _, selector in calls if len(selector) == 4}
+        own, now = self._contracts([*addresses])
+        verified = self._abis.of_verified_contracts(selectors)
+        imported = self._abis.imported(selectors)
+        return [
+            _Known(
+                _sources(own.get(address or b"", NO_CONTRACT), now.get(address or b"")),
+                own.get(address or b"", NO_CONTRACT).token_type,
+                verified.get(selector, ()),
+                imported.get(selector, ()),
+            )
+            for address, selector in calls
+        ]
+
+    def _contracts(
+        self, addresses: Sequence[bytes]
+    ) -> tuple[Mapping[bytes, Contract], Mapping[bytes, Contract]]:
+        """Return contracts with their own ABIs, and those with the ABIs of implementations, too."""
+        own = self._abis.find(addresses, self._budget)
+        newest = None
+        if any(contract.delegates for contract in own.values()):
+            newest = blocks.newest_number(self._reader)
+        if newest is None:
+            return own, own
+        number, block_hash = blocks.find(self._reader, newest)
+        emitters = [Emitter(address, Block(number, to_hex(block_hash))) for address in addresses]
+        node = self._reader.node.within(TIMEOUT_S)
+        return own, self._abis.find_at_or_now(emitters, node, self._budget)
+
+    def _functions(self, data: bytes, known: _Known) -> Iterator[Decoded | None]:
+        token_type, budget = known.token_type, self._budget
+        for abi, source in known.abis:
+            if data[:4] in abi.functions:
+                yield _from(decode_call(data, [abi], token_type, budget=budget), source)
+        yield decode_call(data, [functions_with_calls()], token_type, budget=budget)
+        yield from self._by_signatures(data, known)
+
+    def _by_signatures(self, data: bytes, known: _Known) -> Iterator[Decoded | None]:
+        for signatures, source in ((known.verified, ELSEWHERE), (known.imported, IMPORTED)):
+            for text in signatures:
+                decoded = decode_call_by(data, [text], budget=self._budget)
+                yield None if decoded is None else decoded._replace(source=source)
+
+    def _reason(self, data: bytes, known: _Known) -> Reason:
+        failure = CallFailure(REVERT, data=data, data_size=len(data))
+        imported = {data[:4]: known.imported}
+        return decode_reason(failure, [abi for abi, _ in known.abis], imported, self._budget)
+
+    def _errors(
+        self, data: bytes, known: _Known, reason: Reason, *, is_error: bool
+    ) -> Iterator[Decoded | None]:
+        """Yield errors. Signatures that are imported, or of verified contracts, are of functions:
+        they are tried where the data `is_error`."""
+        for abi, source in known.abis:
+            if data[:4] in abi.errors:
+                yield _from(decode_error(data, [abi], budget=self._budget), source)
+        yield reason.decoded if reason.kind != CUSTOM else None  # Error and Panic
+        yield decode_error(data, budget=self._budget)
+        if is_error:
+            yield from self._by_signatures(data, known)
+
+    def _events(
+        self, topics: Sequence[bytes], data: bytes, known: _Known
+    ) -> Iterator[Decoded | None]:
+        token_type, budget = known.token_type, self._budget
+        for abi, source in known.abis:
+            if abi.anonymous or (topics and topics[0] in abi.events):
+                yield _from(decode_log(topics, data, [abi], token_type, budget=budget), source)
+        yield decode_log(topics, data, (), token_type, budget=budget)
+        for text in known.imported:
+            yield decode_log_by(topics, data, [text], budget=budget)
+
+    def _distinct(
+        self, kind: str, size: int, decodings: Iterable[Decoded | None]
+    ) -> list[Candidate]:
+        """Return one candidate of each signature, as many as the bounds allow, at least one."""
+        by_signature: dict[str, Candidate] = {}
+        for decoded in decodings:
+            if decoded is None or decoded.signature in by_signature:
+                continue
+            self._bytes_left -= size
+            if by_signature and (self._bytes_left < 0 or len(by_signature) == MAX_CANDIDATES):
+                self._is_cut = True
+                break
+            by_signature[decoded.signature] = Candidate(kind, decoded)
+        return [*by_signature.values()]
+
+    def _incomplete(self) -> str | None:
+        if self._is_cut or self._budget.is_exceeded:
+            return CUT
+        return NO_NODE if self._reader.has_node_failed else None
+
+
+def _sources(own: Contract, now: Contract | None) -> list[tuple[AbiIndex, str]]:
+    """Return the ABIs of a contract, and those of its present implementations, with sources."""
+    lent = now.abis[len(own.abis) :] if now is not None else ()
+    return [*((abi, VERIFIED) for abi in own.abis), *((abi, IMPLEMENTATION) for abi in lent)]
+
+
+def _from(decoded: Decoded | None, source: str) -> Decoded | None:
+    """Return what an ABI decoded, with its source; None for what only a standard decoded."""
+    if decoded is None or decoded.source == STANDARD:
+        return None
+    return decoded if decoded.source == PROTOCOL else decoded._replace(source=source)

@@ -1,0 +1,145 @@
+"""Calls in the arguments of a call: multicalls, Safe accounts, timelocks, and those of extensions.
+
+Pure. Sources: Multicall3; Uniswap's Multicall and MulticallExtended; Safe.sol, MultiSend.sol;
+OpenZeppelin's TimelockController and Governor.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple
+
+from scan import registry
+from scan.contracts.abi import WORD, AbiError, AbiType, decode, most_bytes_of, parse_types, selector
+from scan.contracts.abi_index import AbiIndex, entries_of, index_abi
+from scan.contracts.signature_text import canonical, parse_signature
+from scan.extensions.contract_details.decoder.hooks import Decoder
+
+MOST_VALUES = 20_000
+PACKED_HEAD_BYTES = 1 + 20 + 2 * WORD  # operation, address, value and size of a packed transaction
+
+
+class NestedCall(NamedTuple):
+    """A call in the arguments of another one. `to` is None where it is the contract that has the
+    arguments, or unknown."""
+
+    to: bytes | None
+    value: int
+    input: bytes
+    is_delegated: bool = False  # by DELEGATECALL, so the code runs as the caller
+
+
+Read = Callable[..., Sequence[tuple[Any, ...]]]  # of a function's arguments; NestedCalls as tuples
+
+
+class _Function(NamedTuple):
+    signature: str
+    types: tuple[AbiType, ...]
+    read: Read
+
+
+def calls_in(calldata: bytes, signature: str) -> list[NestedCall]:
+    """Return the calls in the arguments of a call of this function; [] where it has none."""
+    function = _functions().get(calldata[:4])
+    if function is None or function.signature != signature:
+        return []
+    data, most_bytes = calldata[4:], most_bytes_of(calldata)
+    try:
+        arguments = decode(function.types, data, most_values=MOST_VALUES, most_bytes=most_bytes)
+        return [NestedCall(*call) for call in function.read(*arguments)]
+    except (AbiError, ValueError, OverflowError):
+        return []
+
+
+@cache
+def functions_with_calls() -> AbiIndex:
+    """Return the functions whose arguments are calls, as an ABI."""
+    return index_abi(entries_of("function", _readers()), "standard")
+
+
+@cache
+def _functions() -> Mapping[bytes, _Function]:
+    return {
+        selector(canonical(text)): _Function(
+            canonical(text), parse_types(parse_signature(text)["inputs"]), read
+        )
+        for text, read in _readers().items()
+    }
+
+
+def _readers() -> Mapping[str, Read]:
+    return {**CALLS, **registry.merged(part.calls for part in registry.parts(Decoder))}
+
+
+def _of_itself(inputs: Sequence[bytes]) -> Sequence[tuple[Any, ...]]:
+    """Return the calls that a contract makes of itself."""
+    return [(None, 0, calldata) for calldata in inputs]
+
+
+def _one(to: bytes, value: int, data: bytes, *_: object) -> Sequence[tuple[Any, ...]]:
+    return [(to, value, data)]
+
+
+def _by_operation(
+    to: bytes, value: int, data: bytes, operation: int, *_: object
+) -> Sequence[tuple[Any, ...]]:
+    return [(to, value, data, operation == 1)]
+
+
+def _lists(
+    targets: Sequence[bytes], values: Sequence[int], inputs: Sequence[bytes], *_: object
+) -> Sequence[tuple[Any, ...]]:
+    """Return a call for each target; raises ValueError where the lists differ in length."""
+    return [*zip(targets, values, inputs, strict=True)]
+
+
+def _packed(transactions: bytes) -> Sequence[tuple[Any, ...]]:
+    """Return the transactions of MultiSend; raises ValueError where they do not end with the
+    data."""
+    calls, at = [], 0
+    while at < len(transactions):
+        head = transactions[at : at + PACKED_HEAD_BYTES]
+        at += PACKED_HEAD_BYTES
+        size = int.from_bytes(head[53:])
+        if len(head) < PACKED_HEAD_BYTES or at + size > len(transactions):
+            raise ValueError("the transactions are cut")
+        data = transactions[at : at + size]
+        calls.append((head[1:21], int.from_bytes(head[21:53]), data, head[0] == 1))
+        at += size
+    return calls
+
+
+def _pairs(calls: Sequence[tuple[bytes, bytes]]) -> Sequence[tuple[Any, ...]]:
+    return [(target, 0, data) for target, data in calls]
+
+
+_CALL = "(address target, bytes callData)[] calls"
+_SAFE = "(address to, uint256 value, bytes data, uint8 operation"
+_TIMELOCK = "(address target, uint256 value, bytes data, bytes32 predecessor, bytes32 salt"
+_TIMELOCK_BATCH = (
+    "(address[] targets, uint256[] values, bytes[] payloads, bytes32 predecessor, bytes32 salt"
+)
+CALLS: Mapping[str, Read] = {
+    "multicall(bytes[] data)": _of_itself,
+    "multicall(uint256 deadline, bytes[] data)": lambda _, inputs: _of_itself(inputs),
+    "multicall(bytes32 previousBlockhash, bytes[] data)": lambda _, inputs: _of_itself(inputs),
+    f"aggregate({_CALL})": _pairs,
+    f"blockAndAggregate({_CALL})": _pairs,
+    f"tryAggregate(bool requireSuccess, {_CALL})": lambda _, calls: _pairs(calls),
+    f"tryBlockAndAggregate(bool requireSuccess, {_CALL})": lambda _, calls: _pairs(calls),
+    "aggregate3((address target, bool allowFailure, bytes callData)[] calls)": lambda calls: [
+        (target, 0, data) for target, _, data in calls
+    ],
+    "aggregate3Value((address target, bool allowFailure, uint256 value, bytes callData)[] calls)": (
+        lambda calls: [(target, value, data) for target, _, value, data in calls]
+    ),
+    f"execTransaction{_SAFE}, uint256 safeTxGas, uint256 baseGas, uint256 gasPrice,"
+    " address gasToken, address refundReceiver, bytes signatures)": _by_operation,
+    f"execTransactionFromModule{_SAFE})": _by_operation,
+    f"execTransactionFromModuleReturnData{_SAFE})": _by_operation,
+    "multiSend(bytes transactions)": _packed,
+    f"schedule{_TIMELOCK}, uint256 delay)": _one,
+    f"execute{_TIMELOCK})": _one,
+    f"scheduleBatch{_TIMELOCK_BATCH}, uint256 delay)": _lists,
+    f"executeBatch{_TIMELOCK_BATCH})": _lists,
+    "propose(address[] targets, uint256[] values, bytes[] calldatas, string description)": _lists,
+}

@@ -1,0 +1,12 @@
+"""What lives as long as the process: the jobs."""
+
+from scan import hooks
+from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
+from scan.http.services import Services
+
+
+def service(core: Services) -> object:
+    return VerificationJobs(core.writes, core.waiting_threads)
+
+
+HOOKS = hooks.Service(make=service)

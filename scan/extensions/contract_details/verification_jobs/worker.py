@@ -1,0 +1,15 @@
+"""What runs beside serving: jobs."""
+
+from collections.abc import Iterable
+
+from scan import hooks
+from scan.extensions.contract_details.verification_jobs.job_runner import JobRunner
+from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
+from scan.http.services import Services
+
+
+def threads(core: Services) -> Iterable[JobRunner]:
+    return (JobRunner(core.writes, core.verifier, core.sources.get(VerificationJobs)),)
+
+
+HOOKS = hooks.Worker(threads=threads)

@@ -1,9 +1,0 @@
-"""What producers of blocks earned: of a block, and by day and producer.
-
-Input: blocks and their rewards, as stored. Output: fields of a block, /stats/earnings, the page
-/earnings and a section of a block's page. Start with queries.py.
-"""
-
-from scan.registry import Extension
-
-EXTENSION = Extension("what producers of blocks earned, by block and by day", paths=("earnings",))

@@ -1,8 +1,0 @@
-"""Requests to the consensus layer (EIP-7685): their rows, lists, and those that a block has taken.
-
-Start with rows.py (requests in a block's logs), then queries.py (which of them a block took).
-"""
-
-from scan.registry import Extension
-
-EXTENSION = Extension("requests to the consensus layer (EIP-7685), as submitted and as taken")

@@ -1,0 +1,32 @@
+"""GET /api/v1/prices."""
+
+from flask import Blueprint
+
+from scan import hooks
+from scan.extensions.markets.unit_prices.price_source import PriceSource
+from scan.http.requests import query_arguments, reader
+from scan.http.responses import Response, json_value
+
+blueprint = Blueprint("prices", __name__)
+
+
+@blueprint.get("/prices")
+def get_prices() -> Response:
+    """Return the operator's prices, on which no amount of the chain depends."""
+    query_arguments()
+    prices, problem = reader().sources.get(PriceSource).read(reader())
+    reader().do_not_cache()
+    if prices is None:
+        empty = dict.fromkeys(("currency", "source", "time", "coin"))
+        return json_value({**empty, "tokens": {}, "problem": problem})
+    return json_value(
+        {
+            **prices._asdict(),
+            "coin": None if prices.coin is None else f"{prices.coin:f}",
+            "tokens": {address: f"{price:f}" for address, price in prices.tokens.items()},
+            "problem": problem,
+        }
+    )
+
+
+HOOKS = hooks.Api(blueprints=(blueprint,))

@@ -1,8 +1,0 @@
-"""Messages of rollups to L1: their rows, list, and those of a transaction and of an address.
-
-Start with rows.py (messages in a block's logs, by the event that the chain's form names).
-"""
-
-from scan.registry import Extension
-
-EXTENSION = Extension("messages of rollups to L1, by sender, target and hash")

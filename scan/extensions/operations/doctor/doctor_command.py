@@ -1,0 +1,279 @@
+"""`scan doctor`: checks the node, the database and everything else that Scan depends on.
+
+Each check is a function that yields findings. A finding of a fault says what to do.
+"""
+
+import argparse
+import json
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from enum import Enum
+from typing import NamedTuple
+
+from limits.storage import storage_from_string
+
+from scan import registry
+from scan.commands.service_client import send
+from scan.commands.startup import with_running_database
+from scan.database.connection import Database
+from scan.database.errors import SharedSession
+from scan.environment import node_origins, without_password
+from scan.errors import ScanError, SettingError
+from scan.extensions.operations.doctor.database import GIB, LEAST_FREE_BYTES, check_database
+from scan.extensions.operations.doctor.hooks import Doctor
+from scan.extensions.operations.doctor.node import check_node
+from scan.observability.logs import escape
+from scan.settings import Settings, unread_variables
+from scan.verification.installed_compilers import InstalledCompilers
+
+TIMEOUT_S = 10
+# The advice where a check itself failed, by its subject.
+ADVICE = {
+    "database": "start PostgreSQL, or correct DATABASE_URL",
+    "replica": "start the standby, or correct READ_DATABASE_URL",
+    "service": "start it, or correct --url",
+}
+
+DESCRIPTION = """\
+Checks everything that Scan depends on, with this environment: the node (methods, traces, archive,
+speed), the database (version, settings, schema, indexes, growth of its disk, WAL archive, clock),
+the replica, Redis, compilers and disks. Each line is ok, a warning, or an error with what to do.
+Changes nothing. With --url it also sends three requests to the service. Exits 1 if there is an
+error. With --record it writes blocks of the node instead, with all that indexing them reads, to one
+file, as for a bug report, and says first what is in it; `scan run --recording` replays the file."""
+
+
+def add_arguments(command: argparse.ArgumentParser) -> None:
+    command.description = DESCRIPTION
+    command.set_defaults(run=run)
+    command.add_argument("--url", help="public URL of the service, to check it and its proxies")
+    command.add_argument("--json", action="store_true", help="print JSON")
+    for part in registry.parts(Doctor):
+        part.own_run.add_arguments(command)
+
+
+class Level(Enum):
+    OK = "ok"
+    WARNING = "warning"
+    ERROR = "error"
+
+
+class Finding(NamedTuple):
+    """A line of the report. `advice` says what to do, "" where nothing is wrong."""
+
+    level: Level
+    subject: str
+    text: str
+    advice: str = ""
+
+
+Findings = Iterator[Finding]
+
+
+def run(settings: Settings, options: argparse.Namespace) -> int:
+    """Print a line for each finding, and return 1 if one of them is an error."""
+    for part in registry.parts(Doctor):
+        if (code := part.own_run.run(settings, options)) is not None:
+            return code
+    findings = []
+    for finding in _findings(settings, options.url):
+        findings.append(finding)
+        if not options.json:
+            line = f"{finding.level.value:8} {finding.subject:10} {escape(finding.text)}"
+            print(f"{line}\n{'':20}-> {finding.advice}" if finding.advice else line, flush=True)
+    if options.json:
+        print(json.dumps([{**f._asdict(), "level": f.level.value} for f in findings]))
+    return 1 if any(finding.level is Level.ERROR for finding in findings) else 0
+
+
+def _findings(settings: Settings, url: str | None) -> Findings:
+    try:
+        settings = with_running_database(settings)
+    except SettingError:
+        yield Finding(
+            Level.ERROR,
+            "database",
+            "no database: DATABASE_URL is not set and no `scan run` with this SCAN_DATA_DIR runs",
+            "set DATABASE_URL, or start `scan run`",
+        )
+    checks: list[tuple[str, Callable[[Settings], Findings]]] = [
+        ("settings", _check_variables),
+        ("node", _check_nodes),
+        ("database", _check_database),
+        ("replica", _check_replica),
+        ("limits", _check_limits),
+        ("compilers", _check_compilers),
+        ("disk", _check_data_directory),
+    ]
+    if url is not None:
+        checks.append(("service", lambda _: _check_service(settings, url.rstrip("/"))))
+    for subject, check in checks:
+        try:
+            yield from check(settings)
+        except (ScanError, OSError) as error:
+            text = getattr(error, "message", None) or str(error)
+            yield Finding(Level.ERROR, subject, text, ADVICE.get(subject, "see the log"))
+
+
+def _check_variables(_: Settings) -> Findings:
+    for name, reason in unread_variables().items():
+        yield Finding(Level.WARNING, "settings", f"{name} {reason}", "correct or remove it")
+
+
+def _check_nodes(settings: Settings) -> Findings:
+    if not settings.rpc_urls:
+        yield Finding(
+            Level.WARNING, "node", "RPC_URL is not set: `scan run` uses the demo chain", "set it"
+        )
+    database = _open_if_reachable(settings.database_url)
+    for number, url in enumerate(settings.rpc_urls, start=1):
+        name = node_origins(url)
+        subject = "node" if len(settings.rpc_urls) == 1 else f"node {number}"
+        for level, text, advice in check_node(url, database, settings):
+            yield Finding(Level(level), subject, f"{name}: {text}", advice)
+    if database is not None:
+        database.close()
+
+
+def _check_database(settings: Settings) -> Findings:
+    if not settings.database_url:
+        return
+    database = _open(settings.database_url)
+    try:
+        if database.value("database/session_is_read_only"):
+            yield Finding(
+                Level.ERROR,
+                "database",
+                "the server is read-only, such as a standby",
+                "set the primary in DATABASE_URL, and the standby in READ_DATABASE_URL",
+            )
+        for subject, level, text, advice in check_database(database):
+            yield Finding(Level(level), subject, text, advice)
+    except SharedSession:
+        yield Finding(
+            Level.ERROR,
+            "database",
+            "the pooler shares sessions between clients",
+            "set pool_mode = session, or connect to PostgreSQL directly",
+        )
+    finally:
+        database.close()
+
+
+def _check_replica(settings: Settings) -> Findings:
+    if not settings.reads_replica:
+        return
+    primary, replica = _open(settings.database_url), _open(settings.read_database_url)
+    try:
+        newest = (primary.row("http/index_get_newest") or (0, None))[1]
+        shown = (replica.row("http/index_get_newest") or (0, None))[1]
+    finally:
+        primary.close()
+        replica.close()
+    lag = (newest or 0) - (shown or 0)
+    if lag > settings.max_lag_blocks:
+        advice = "check that the standby receives WAL"
+        yield Finding(Level.ERROR, "replica", f"{lag} blocks behind the primary", advice)
+    else:
+        yield Finding(Level.OK, "replica", f"{max(lag, 0)} blocks behind the primary")
+
+
+def _check_limits(settings: Settings) -> Findings:
+    uri = settings.rate_limit_storage
+    if uri.startswith("memory"):
+        yield Finding(Level.OK, "limits", "counted in the API's process")
+        return
+    shown = without_password(uri)
+    try:
+        is_up = storage_from_string(uri).check()
+    except Exception as error:  # whatever the client of that storage raises
+        is_up, shown = False, f"{shown}: {error}"
+    if is_up:
+        yield Finding(Level.OK, "limits", f"counted in {shown}")
+    else:
+        text = f"the storage does not respond: {shown}"
+        yield Finding(Level.ERROR, "limits", text, "start it, or set SCAN_RATE_LIMIT_STORAGE")
+
+
+def _check_compilers(settings: Settings) -> Findings:
+    compilers = InstalledCompilers(settings)
+    versions = compilers.versions()
+    if not versions:
+        text = f"none in {compilers.directory}"
+        advice = (
+            "`scan solc install 0.8.26`; others are downloaded on demand where that is possible"
+        )
+        yield Finding(Level.WARNING, "compilers", text, advice)
+        return
+    newest = compilers.find(versions[-1])
+    assert newest is not None
+    try:
+        subprocess.run(
+            [str(newest.executable), "--version"],
+            env={"PATH": settings.path},
+            capture_output=True,
+            timeout=TIMEOUT_S,
+            check=True,
+        )
+    except (subprocess.SubprocessError, OSError) as error:
+        advice = "install it again; one that wraps npm's solc needs node in PATH"
+        yield Finding(Level.ERROR, "compilers", f"the newest does not run: {error}", advice)
+        return
+    yield Finding(Level.OK, "compilers", f"{len(versions)} in {compilers.directory}")
+
+
+def _check_data_directory(settings: Settings) -> Findings:
+    folder = settings.data_dir
+    existing = next(path for path in (folder, *folder.parents) if path.is_dir())
+    free_bytes = shutil.disk_usage(existing).free
+    text = f"{free_bytes / GIB:.0f} GiB free in {folder}"
+    if free_bytes < LEAST_FREE_BYTES:
+        yield Finding(Level.ERROR, "disk", text, "files of lists and the database need more")
+    else:
+        yield Finding(Level.OK, "disk", text)
+
+
+def _check_service(settings: Settings, url: str) -> Findings:
+    state = send(f"{url}/readyz", TIMEOUT_S)
+    body = state.json()
+    if state.status != 200:
+        text = body.get("problem") or body.get("error") or f"HTTP {state.status} at {url}/readyz"
+        yield Finding(Level.ERROR, "service", str(text), "see its log")
+    elif body.get("problem"):
+        text = f"indexing is stopped: {body['problem']}"
+        yield Finding(Level.ERROR, "service", text, "GET /readyz and the log have its newest state")
+    else:
+        yield Finding(Level.OK, "service", f"ready, {body.get('lagBlocks')} blocks behind the node")
+    responses = (
+        send(f"{url}/api/v1/stats", TIMEOUT_S, headers={"X-Forwarded-For": address})
+        for address in ("198.51.100.1", "198.51.100.2")  # of RFC 5737
+    )
+    remaining = [response.headers.get("X-RateLimit-Remaining", "") for response in responses]
+    if not all(map(str.isdecimal, remaining)):
+        return
+    first, second = map(int, remaining)
+    if second >= first and second > 0:
+        yield Finding(
+            Level.ERROR,
+            "proxies",
+            "a client can choose its address by X-Forwarded-For, and so avoid every limit",
+            f"SCAN_TRUSTED_PROXIES must be the number of proxies in front of {url}",
+        )
+    else:
+        yield Finding(Level.OK, "proxies", "X-Forwarded-For of clients is not believed")
+
+
+def _open(url: str) -> Database:
+    return Database(url, statement_timeout_ms=TIMEOUT_S * 1000, name="scan-doctor")
+
+
+def _open_if_reachable(url: str) -> Database | None:
+    """Open the database; return None if it cannot be reached, which another check reports."""
+    database = _open(url) if url else None
+    try:
+        if database is not None:
+            database.value("database/session_is_read_only")
+    except ScanError:
+        return None
+    return database

@@ -1,0 +1,138 @@
+"""A transaction's sentence, why it failed, its calls and changes, from the index and the node."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+
+from scan.contracts.revert_reasons import CUSTOM, ERROR, UNKNOWN
+from scan.extensions.internal_transfers import queries as internal_transfers
+from scan.extensions.internal_transfers.transaction_traces import (
+    TransactionTrace,
+    TransactionTraces,
+)
+from scan.extensions.transaction_details.contract_abis import ContractAbis
+from scan.extensions.transaction_details.details import TransactionDetails
+from scan.extensions.transaction_details.explanations import event_state, transaction_summary
+from scan.extensions.transaction_details.explanations.state_changes import (
+    STATE_CHANGES,
+    StateChanges,
+)
+from scan.extensions.transaction_details.explanations.summary_facts import Facts
+from scan.extensions.transaction_details.explanations.summary_parts import Names
+from scan.extensions.transaction_details.explanations.trace_decoding import (
+    DecodedFrame,
+    decode_trace,
+    with_gas_of_transaction,
+)
+from scan.extensions.transaction_details.explanations.transaction_failures import (
+    TransactionFailure,
+    TransactionFailures,
+)
+from scan.extensions.transaction_details.explanations.transaction_summary import Summary
+from scan.extensions.transaction_details.queries import bound_work
+from scan.hex import data
+from scan.queries import addresses, network, transactions
+from scan.queries.pages import Window
+from scan.queries.reader import Reader
+
+MAX_INTERNAL = 200  # internal transfers that are read
+
+
+def summary(
+    reader: Reader,
+    record: Mapping[str, Any],
+    details: TransactionDetails,
+    failure: TransactionFailure | None,
+) -> Summary:
+    """Return a sentence about what the transaction did; `failure` is why it failed."""
+    facts = _facts(reader, record, details)
+    if failure is not None:
+        error, is_quoted = _reason(failure)
+        facts = facts._replace(error=error, is_error_quoted=is_quoted)
+    event = transaction_summary.event_form(facts)
+    if event is not None and "state" in event.form:
+        contract, number = data(record["toAddress"], 20), record["blockNumber"]
+        state = event.form["state"]
+        changed = event_state.has_changed(reader.node, state, contract, event.words, number)
+        facts = facts._replace(is_state_changed=bool(changed))
+    keys = [data(address, 20) for address in facts.addresses()]
+    return transaction_summary.summarise(
+        facts, Names(addresses.parties(reader, keys), network.coin_symbol(reader))
+    )
+
+
+def failure(reader: Reader, record: Mapping[str, Any]) -> TransactionFailure | None:
+    """Return why a transaction failed, None if it succeeded; the response is not cached where a
+    retry may get more."""
+    if record["status"]:
+        return None
+    failure = reader.sources.get(TransactionFailures).read(reader.node, record)
+    if failure.is_passing:
+        reader.do_not_cache()
+    return failure
+
+
+def calls(reader: Reader, record: Mapping[str, Any]) -> tuple[TransactionTrace, list[DecodedFrame]]:
+    """Return a transaction's calls, plain and decoded; raises TracesUnavailable, UpstreamFailed."""
+    bound_work(reader, record)
+    sent = transactions.indexed(record)
+    trace = reader.sources.get(TransactionTraces).calls(reader.node, sent)
+    trace = with_gas_of_transaction(trace, record["gasLimit"], int(record["gasUsed"]))
+    return trace, decode_trace(trace, sent, reader.sources.get(ContractAbis), reader.node)
+
+
+def state_changes(reader: Reader, record: Mapping[str, Any]) -> StateChanges:
+    """Return the changes of state that a transaction made; raises the errors of calls()."""
+    bound_work(reader, record)
+    changes: StateChanges = reader.sources.get(TransactionTraces).read(
+        reader.node, transactions.indexed(record), STATE_CHANGES
+    )
+    return changes
+
+
+def _reason(failure: TransactionFailure) -> tuple[str | None, bool]:
+    """Return the reason of a failure without a full stop, and whether it quotes the contract."""
+    reason = failure.reason
+    if reason.kind == ERROR and reason.decoded is not None:
+        return str(reason.decoded.arguments[0].value) or None, True
+    return (None, False) if reason.kind == UNKNOWN else (reason.phrase, reason.kind == CUSTOM)
+
+
+def _facts(reader: Reader, record: Mapping[str, Any], details: TransactionDetails) -> Facts:
+    """Collect the facts; a failed transaction moved nothing, and needs no further statements."""
+    facts = Facts(record, details, (), 0, (), 0, None)
+    if not record["status"]:
+        return facts
+    key = data(record["hash"], 32)
+    internal, is_traced = internal_transfers.of_transaction(
+        reader, key, Window(MAX_INTERNAL, 0, "asc")
+    )
+    count = internal.total or 0
+    facts = facts._replace(internal_count=count)
+    if is_traced and count <= MAX_INTERNAL:
+        facts = facts._replace(internal=orjson.loads(internal.data or "[]"))
+    elif facts.is_to_itself:
+        facts = facts._replace(has_code=_has_code(reader, record))
+    if details.log_count == 0:
+        return facts
+    stored = transactions.events(reader, key)
+    return facts._replace(
+        transfers=orjson.loads(stored.transfers or "[]"),
+        transfer_count=stored.transfer_count,
+        trades=orjson.loads(stored.trades or "[]"),
+        trade_count=stored.trade_count,
+    )
+
+
+def _has_code(reader: Reader, record: Mapping[str, Any]) -> bool | None:
+    """Return whether the sender's account had code after the block; None where the node does not
+    answer."""
+    address = data(record["fromAddress"], 20)
+    state = reader.sources.account_states.at(
+        reader.node, address, record["blockNumber"], data(record["blockHash"], 32)
+    )
+    if state is None:
+        reader.do_not_cache()
+        return None
+    return state.has_code

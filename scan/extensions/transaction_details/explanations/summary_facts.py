@@ -1,0 +1,107 @@
+"""The facts about a transaction, and the result of a rule that recognises it."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from scan.extensions.transaction_details.details import TransactionDetails
+from scan.extensions.transaction_details.explanations.summary_events import address_of, words_of
+from scan.extensions.transaction_details.explanations.summary_parts import COIN, ZERO, Asset, Part
+from scan.hex import to_hex
+
+MAX_NAMED = 400  # addresses that are looked up
+MAX_LOGS_NAMED = 20  # logs whose arguments are looked up
+
+Record = Mapping[str, Any]
+Values = dict[str, list[Part]]
+Flows = dict[Asset, int]
+
+
+class Facts(NamedTuple):
+    """The facts about a transaction. `internal` are its internal transfers; None where its calls
+    were not traced, or are too many to be read.
+
+    `transfers` and `trades` are complete if they are as many as their counts. `error` is the known
+    reason of a failure; `is_error_quoted`: it has the contract's words. `has_code`: the sender's
+    account runs code (EIP-7702); None where that is unknown or not needed. `is_state_changed`: the
+    called contract's state changed as its event says.
+    """
+
+    transaction: Record
+    details: TransactionDetails
+    transfers: Sequence[Record]
+    transfer_count: int
+    trades: Sequence[Record]
+    trade_count: int
+    internal: Sequence[Record] | None
+    error: str | None = None
+    internal_count: int = 0
+    has_code: bool | None = None
+    is_error_quoted: bool = False
+    is_state_changed: bool = False
+
+    @property
+    def sender(self) -> str:
+        return str(self.transaction["fromAddress"])
+
+    @property
+    def value(self) -> int:
+        return int(self.transaction["value"])
+
+    @property
+    def is_complete(self) -> bool:
+        return len(self.transfers) == self.transfer_count
+
+    @property
+    def is_to_itself(self) -> bool:
+        return bool(self.transaction["toAddress"] == self.sender)
+
+    def addresses(self) -> list[str]:
+        """Return the addresses whose names a sentence may need, at most MAX_NAMED."""
+        addresses = [
+            self.transaction[key] for key in ("toAddress", "contractAddress", "fromAddress")
+        ]
+        for transfer in self.transfers:
+            addresses.append(transfer["tokenAddress"])
+        for trade in self.trades:
+            addresses += [trade["tokenIn"], trade["tokenOut"]]
+        for log in (self.details.logs or ())[:MAX_NAMED]:
+            addresses.append(to_hex(log.address))
+        for transfer in self.transfers[:1]:
+            addresses += [transfer["fromAddress"], transfer["toAddress"]]
+        for log in (self.details.logs or ())[:MAX_LOGS_NAMED]:
+            addresses += [word for word in map(address_of, words_of(log)) if word is not None]
+        return list(dict.fromkeys(address for address in addresses if address))[:MAX_NAMED]
+
+    def flows(self) -> Flows:
+        """Return the net amount of each asset that the sender got, without fees."""
+        return self.flows_of_all().get(self.sender) or {}
+
+    def flows_of_all(self) -> dict[str, Flows]:
+        """Return the net amount of each asset that each address got, without fees, where it is not
+        0."""
+        moved = [
+            (Asset(transfer["tokenAddress"], transfer["tokenId"]), transfer)
+            for transfer in self.transfers
+        ]
+        moved += [(COIN, transfer) for transfer in self.internal or ()]
+        moved.append((COIN, self.transaction))
+        flows: dict[str, Flows] = defaultdict(lambda: defaultdict(int))
+        for asset, transfer in moved:
+            value = int(transfer["value"])
+            flows[transfer["toAddress"] or ZERO][asset] += value
+            flows[transfer["fromAddress"]][asset] -= value
+        return {
+            address: {asset: value for asset, value in own.items() if value}
+            for address, own in flows.items()
+        }
+
+
+class Recognised(NamedTuple):
+    """The name and values of the form that a transaction fits. `stated` are the net amounts that
+    its sentence says the sender got. `has_value`: the sentence names the coin that was sent."""
+
+    form: str
+    values: Values
+    has_value: bool = False
+    stated: Mapping[Asset, int] = {}

@@ -1,0 +1,31 @@
+"""What follows from a transaction's details: why it failed, and the sentence about it."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from scan.extensions.transaction_details.argument_values import addresses_in
+from scan.extensions.transaction_details.details import TransactionDetails
+from scan.extensions.transaction_details.explanations import queries as explanations
+from scan.hex import to_hex
+from scan.http.requests import reader
+from scan.pages.records import Record
+from scan.pages.transaction_tabs import Shown
+
+
+def fields(record: Mapping[str, Any], details: TransactionDetails) -> dict[str, Any]:
+    """Return why a transaction failed, and the sentence about it."""
+    failure = explanations.failure(reader(), record)
+    return {
+        "error": None if failure is None else failure.record(),
+        "summary": explanations.summary(reader(), record, details, failure).record(),
+    }
+
+
+def head(transaction: Record, details: TransactionDetails) -> Shown:
+    """Return the sentence above a transaction, and why it failed."""
+    failure = explanations.failure(reader(), transaction)
+    summary = explanations.summary(reader(), transaction, details, failure)
+    addresses: list[str] = []
+    if failure is not None:
+        addresses = [*addresses_in(failure.reason.decoded), *map(to_hex, failure.code_addresses())]
+    return Shown({"sentence": summary.parts, "failure": failure}, addresses)

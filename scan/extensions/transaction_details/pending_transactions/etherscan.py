@@ -1,0 +1,51 @@
+"""The action for a sender's pending transactions in Blockscout's form."""
+
+from scan.ethereum.request_node import NodeSession
+from scan.extensions.etherscan.account import NO_TRANSACTIONS
+from scan.extensions.etherscan.hooks import Etherscan
+from scan.extensions.etherscan.parameters import Parameters
+from scan.extensions.etherscan.replies import Failure, Reply, rows_reply
+from scan.extensions.transaction_details.pending_transactions.node_transaction import (
+    PendingTransaction,
+    read_pool,
+)
+from scan.extensions.transaction_details.pending_transactions.queries import TIMEOUT_S
+from scan.hex import to_hex
+from scan.http.prerequisites import Prerequisite, requires
+from scan.http.requests import reader
+
+NO_POOL = "Error! The node does not offer the transactions that wait for their block"
+
+
+@requires(Prerequisite.NODE)
+def pending(parameters: Parameters) -> Reply:
+    """Return the transactions of a sender in the node's pool."""
+    limit, offset = parameters.limit_and_offset()
+    reader().do_not_cache()
+    node: NodeSession = reader().node.within(TIMEOUT_S)
+    pool = read_pool(node, parameters.address())
+    if pool is None:
+        raise Failure(NO_POOL)
+    rows = [_row(sent) for sent in pool[offset : offset + limit]]
+    return rows_reply(rows, NO_TRANSACTIONS, len(pool))
+
+
+def _row(sent: PendingTransaction) -> dict[str, str]:
+    return {
+        "hash": to_hex(sent.hash),
+        "nonce": str(sent.nonce),
+        "from": to_hex(sent.from_address),
+        "to": "" if sent.to_address is None else to_hex(sent.to_address),
+        "value": str(sent.value),
+        "gas": str(sent.gas_limit),
+        "gasPrice": str(sent.max_fee_per_gas),
+        "input": to_hex(sent.input),
+        "contractAddress": "",
+        "gasUsed": "",
+        "cumulativeGasUsed": "",
+    }
+
+
+HOOKS = Etherscan(
+    actions={("account", "pendingtxlist"): pending},
+)

@@ -1,0 +1,3 @@
+"""Files that programs look for first: /llms.txt, /robots.txt, /.well-known/api-catalog and
+security.txt.
+"""

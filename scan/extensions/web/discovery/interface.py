@@ -1,0 +1,19 @@
+"""The files, which are not rate limited."""
+
+from collections.abc import Sequence
+
+from flask import Flask
+
+from scan import hooks
+from scan.extensions.web.discovery.files import CATALOG, ROBOTS, SECURITY, discovery
+from scan.extensions.web.discovery.files import LLMS as LLMS_FILE
+from scan.http.interfaces import Interface
+from scan.settings import Settings
+
+
+def register(app: Flask, _settings: Settings) -> Sequence[Interface]:
+    app.register_blueprint(discovery(app.extensions["scan.document"]))
+    return ()
+
+
+HOOKS = hooks.Interfaces(open_paths=(LLMS_FILE, ROBOTS, CATALOG, SECURITY), register=register)

@@ -1,0 +1,144 @@
+"""Atom feeds below pages: of an address, a token, verified contracts, and those of extensions."""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+from uuid import UUID
+
+import orjson
+from flask import Blueprint, Response, request
+
+from scan import hooks, registry
+from scan.errors import NotFound, Unavailable
+from scan.extensions.transaction_details.method_names import add_methods
+from scan.extensions.transaction_details.transaction_contexts import contexts
+from scan.extensions.web.feeds.entries import (
+    Chain,
+    Entry,
+    of_log,
+    of_transaction,
+    of_transfer,
+    of_verified,
+)
+from scan.extensions.web.feeds.hooks import Feeds
+from scan.hex import to_hex
+from scan.http.requests import query_arguments, reader
+from scan.pages.formatting import short_address
+from scan.pages.records import Record, address_of, names_of
+from scan.pages.site import HEADERS, site
+from scan.queries import contracts, entities, tokens
+from scan.queries.pages import Window
+
+WINDOW = Window(50, 0)
+ATTEMPTS = 3  # a block may be indexed between two statements
+ATOM = "application/atom+xml; charset=utf-8"
+
+_NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+blueprint = Blueprint("pages_feeds", __name__)
+
+
+@blueprint.get("/address/<address>/feed")
+def of_address(address: str) -> Response:
+    own = to_hex(address_of(address))
+
+    def read() -> list[Entry]:
+        sent = _records("transactions", address=own)
+        moved = _records("token_transfers", address=own)
+        add_methods(reader(), sent)
+        chain, context_of = _chain([*sent, *moved], own), _contexts(moved)
+        entries = [of_transaction(chain, record) for record in sent]
+        entries += [of_transfer(chain, r, context_of[r["transactionHash"]]) for r in moved]
+        return sorted(entries, key=lambda entry: entry.position, reverse=True)[: WINDOW.limit]
+
+    return _feed(f"Transactions and transfers of {short_address(own)}", f"/address/{own}", read)
+
+
+@blueprint.get("/token/<address>/feed")
+def of_token(address: str) -> Response:
+    key = address_of(address)
+    own = to_hex(key)
+    if tokens.type_of(reader(), key) is None:
+        raise reader().not_indexed("No token is indexed at this address.")
+
+    def read() -> list[Entry]:
+        moved = _records("token_transfers", tokenAddress=own)
+        chain, context_of = _chain(moved, own), _contexts(moved)
+        return [of_transfer(chain, r, context_of[r["transactionHash"]]) for r in moved]
+
+    return _feed(f"Transfers of the token {short_address(own)}", f"/token/{own}", read)
+
+
+@blueprint.get("/address/<address>/<name>/feed")
+def of_extension(address: str, name: str) -> Response:
+    """Return a feed of what an extension has of an address: its events."""
+    feeds = registry.merged(part.feeds for part in registry.parts(Feeds))
+    if name not in feeds:
+        raise NotFound("There is no such feed.")
+    key = address_of(address)
+    own = to_hex(key)
+
+    def read() -> list[Entry]:
+        logs = feeds[name](reader(), key, WINDOW)
+        chain, context_of = _chain([], own), _contexts(logs)
+        return [of_log(chain, log, context_of[log["transactionHash"]]) for log in logs]
+
+    return _feed(f"{name.capitalize()} of {short_address(own)}", f"/address/{own}?tab={name}", read)
+
+
+@blueprint.get("/verified-contracts/feed")
+def of_verified_contracts() -> Response:
+    def read() -> list[Entry]:
+        records = orjson.loads(contracts.verified_page(reader(), WINDOW).data)
+        return [of_verified(_chain([]), record) for record in records]
+
+    return _feed("Verified contracts", "/verified-contracts", read)
+
+
+def _records(entity: str, **filters: str) -> list[Record]:
+    records: list[Record] = orjson.loads(entities.page(reader(), entity, WINDOW, filters).data)
+    return records
+
+
+def _contexts(records: Sequence[Record]) -> Any:
+    return contexts(reader(), (record["transactionHash"] for record in records))
+
+
+def _chain(records: Sequence[Record], *addresses: str) -> Chain:
+    chain = site().chain()
+    return Chain(chain.id or "", chain.symbol, names_of(records, *addresses))
+
+
+def _feed(title: str, path: str, read: Callable[[], list[Entry]]) -> Response:
+    """Return a feed with what `read` returns from one version of the index, newest first; `path` is
+    that of the page with the same."""
+    query_arguments()
+    entries = _of_one_version(read)
+    chain = site().chain()
+    newest = site().indexed_block.position_of(reader().versions)
+    about: dict[str, Any] = {"title": title, "page": path, "own": request.path.lower()}
+    about["id"] = _id(chain.id, path)
+    about["updated"] = max((entry.updated for entry in entries), default="1970-01-01T00:00:00Z")
+    text = site().render("feed.xml", chain, newest=newest, entries=entries, **about)
+    headers = {**dict(HEADERS), "Content-Type": ATOM}
+    return Response(_NOT_XML.sub("\ufffd", text), headers=headers)
+
+
+def _id(chain_id: str | None, path: str) -> UUID:
+    return Chain(chain_id or "", "", {}).id_of("feed", path)
+
+
+def _of_one_version(read: Callable[[], list[Entry]]) -> list[Entry]:
+    for _ in range(ATTEMPTS):
+        reader().versions.clear()
+        entries = read()
+        if len(reader().versions) <= 1:
+            return entries
+    raise Unavailable("The chain is moving on; try again shortly.", retry_after_s=1)
+
+
+HOOKS = hooks.Pages(
+    blueprints=(blueprint,),
+    paths=("/verified-contracts/feed",),
+    sections={"head": "feed_links.html"},
+)

@@ -1,0 +1,108 @@
+"""A bulk backfill in this process, but for its worker; or in one that a test may kill."""
+
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from scan.database.connection import Database
+from scan.ethereum.client import Node
+from scan.extensions.backfill.chain_backfill import Audit, ChainBackfill
+from scan.extensions.backfill.history import History
+from scan.extensions.backfill.resources import Cluster, Resources
+from scan.settings import Settings
+from tests.support.indexer_process import PATIENCE_S, IndexerProcess
+from tests.support.indexing import Indexing
+
+MEMORY_BYTES = 256 * 1024 * 1024
+PROCESS_PARTITION_ROWS = 60  # below what operators may set
+PROGRAM = """
+import sys
+from scan import settings
+settings.LEAST_PARTITION_ROWS = 1
+from scan.commands import main
+sys.exit(main(["backfill", "chain", *sys.argv[1:]]))
+"""
+
+
+def backfill(
+    settings: Settings,
+    folder: Path,
+    *,
+    last_block: int,
+    range_blocks: int = 16,
+    audit: Audit = lambda _: (),
+    cluster: Cluster | None = None,
+    history: History | None = None,
+    computes_senders: bool = True,
+) -> bool:
+    """Whether it came to its end."""
+    database = Database(settings.database_url, statement_timeout_ms=0)
+    try:
+        chain = ChainBackfill(
+            settings,
+            database,
+            Node(settings.rpc_urls),
+            Resources(
+                *(1, MEMORY_BYTES, 2, 2, MEMORY_BYTES // 8, cluster),
+                computes_senders=computes_senders,
+            ),
+            audit,
+            threading.Event(),
+            history,
+        )
+        chain.begin(folder, range_blocks, last_block)
+        return chain.run()
+    finally:
+        database.close()
+
+
+def follow(settings: Settings, head: int) -> None:
+    """The ordinary indexer from there, until balances and supplies are read."""
+    options = {"traces": settings.traces} | ({"logs": settings.logs} if settings.logs else {})
+    with Indexing(settings.database_url, ",".join(settings.rpc_urls), **options) as indexing:
+        indexing.wait_for(head)
+
+
+class BackfillProcess(IndexerProcess):
+    """`scan backfill chain` as operators run it, but for small partitions; what it left goes on
+    after kill()."""
+
+    def __init__(
+        self,
+        database_url: str,
+        rpc_url: str,
+        folder: Path,
+        last_block: int,
+        *,
+        workers: int = 1,
+        range_blocks: int = 16,
+    ) -> None:
+        super().__init__(
+            database_url,
+            rpc_url,
+            SCAN_DATA_DIR=str(folder),
+            SCAN_PARTITION_ROWS=str(PROCESS_PARTITION_ROWS),
+        )
+        self.command = (
+            *(sys.executable, "-c", PROGRAM, f"--folder={folder}/files"),
+            *(f"--workers={workers}", f"--range-blocks={range_blocks}"),
+            *(f"--last-block={last_block}", "--memory=1"),  # whatever the machine has free
+        )
+
+    def exit_code(self) -> int | None:
+        """None while it runs."""
+        assert self._process is not None
+        return self._process.poll()
+
+    def wait(self) -> int:
+        assert self._process is not None
+        return self._process.wait(PATIENCE_S)
+
+    def wait_until(self, is_it: Callable[[], bool]) -> None:
+        deadline = time.monotonic() + PATIENCE_S
+        while not is_it():
+            assert time.monotonic() < deadline, self.tail()
+            assert self.exit_code() is None, self.tail()
+            time.sleep(0.005)

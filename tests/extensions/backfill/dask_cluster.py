@@ -1,0 +1,85 @@
+"""A scheduler of dask.distributed and its workers, each a process, with certificates."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from contextlib import ExitStack
+from pathlib import Path
+
+from scan.extensions.backfill.resources import Cluster
+from tests.support.indexer_process import PATIENCE_S, ROOT
+
+MAKE_CERTIFICATES = ROOT / "deploy" / "bulk" / "make-certificates"
+ENDED_S = 20.0  # after which a worker without its scheduler ends
+
+
+class DaskCluster:
+    """One process a worker, so that killing it is as the loss of a machine."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._processes = ExitStack()
+        self._files = _certificates(folder)
+        self._address_file = folder / "scheduler.json"
+        self.workers: list[subprocess.Popen[bytes]] = []
+        self._scheduler = self._start(
+            "scheduler", "--port=0", "--protocol=tls", "--no-dashboard", "--no-show"
+        )
+        self.address = _read(self._address_file)
+
+    def __enter__(self) -> "DaskCluster":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._processes.close()
+
+    def add_worker(self, **environment: str) -> subprocess.Popen[bytes]:
+        """Start a worker; it is there a second or two later."""
+        options = ("--no-nanny", "--nthreads=1", "--no-dashboard", f"--death-timeout={ENDED_S:.0f}")
+        folder = f"--local-directory={self._folder / str(len(self.workers))}"
+        self.workers.append(self._start("worker", *options, folder, **environment))
+        return self.workers[-1]
+
+    def kill_scheduler(self) -> None:
+        self._scheduler.kill()
+
+    def settings(self, files: str) -> Cluster:
+        return Cluster(self.address, files, *map(str, self._files))
+
+    def strangers_settings(self, folder: Path) -> Cluster:
+        """With certificates of somebody else."""
+        return Cluster(self.address, "", *map(str, _certificates(folder)))
+
+    def _start(self, *arguments: str, **environment: str) -> subprocess.Popen[bytes]:
+        ca, certificate, key = self._files
+        options = (f"--tls-ca-file={ca}", f"--tls-cert={certificate}", f"--tls-key={key}")
+        command = [sys.executable, "-m", "dask", *arguments]
+        process = subprocess.Popen(
+            [*command, *options, f"--scheduler-file={self._address_file}"],
+            cwd=ROOT,
+            env=os.environ | {"PYTHONPATH": str(ROOT)} | environment,
+            stderr=(self._folder / f"{arguments[0]}.log").open("ab"),
+        )
+        self._processes.callback(_end, process)
+        return process
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.kill()
+    process.wait(PATIENCE_S)
+
+
+def _certificates(folder: Path) -> tuple[Path, Path, Path]:
+    """The authority's certificate, and one with its key for all."""
+    subprocess.run([MAKE_CERTIFICATES, folder, "all"], check=True, timeout=PATIENCE_S)
+    return folder / "ca.crt", folder / "all" / "own.crt", folder / "all" / "own.key"
+
+
+def _read(path: Path) -> str:
+    deadline = time.monotonic() + PATIENCE_S
+    while not path.exists() or not path.read_text().strip():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    return str(json.loads(path.read_text())["address"])

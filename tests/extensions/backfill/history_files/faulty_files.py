@@ -1,0 +1,235 @@
+"""Files that are wrong: each kind as a function of a right file's entries, or of its bytes."""
+
+import struct
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from functools import reduce
+from typing import Any
+
+import cramjam
+import rlp
+from eth_utils import keccak
+
+from scan.ethereum.merkle_trie import list_root
+from scan.extensions.backfill.history_files.e2store import Parts
+from scan.extensions.backfill.history_files.raw_block import encoded_receipts
+
+VERSION, HEADER, BODY, FULL, DIFFICULTY, SLIM, INDEX = 0x3265, 3, 4, 5, 6, 10, 0x3267
+BLOCK = 6  # with transactions of types 0 and 2, a withdrawal list, and logs
+Entry = tuple[int, bytes]
+
+
+def entry(type_: int, data: bytes, reserved: int = 0) -> bytes:
+    return struct.pack("<HIH", type_, len(data), reserved) + data
+
+
+def index(first: int, count: int, entries: int | None = None) -> Entry:
+    """Its offsets are wrong, as nobody reads them."""
+    numbers = [first, *[0] * 3 * (count if entries is None else entries), 3, count]
+    return INDEX, b"".join(struct.pack("<Q", number % 2**64) for number in numbers)
+
+
+def framed(data: bytes) -> bytes:
+    return bytes(cramjam.snappy.compress(data))
+
+
+def joined(entries: Sequence[Entry]) -> bytes:
+    return b"".join(entry(*each) for each in entries)
+
+
+def file_of(all_parts: Sequence[Parts]) -> bytes:
+    kinds = zip((HEADER, BODY, SLIM), range(3), strict=True)
+    parts = [(kind, framed(parts[place])) for kind, place in kinds for parts in all_parts]
+    return joined([(VERSION, b""), *parts, index(0, len(all_parts))])
+
+
+def entries_of(file: bytes) -> list[Entry]:
+    entries, start = [], 0
+    while start < len(file):
+        type_, size, _ = struct.unpack_from("<HIH", file, start)
+        entries.append((type_, file[start + 8 : start + 8 + size]))
+        start += 8 + size
+    return entries
+
+
+def of_bytes(change: Callable[[bytes], bytes]) -> Callable[[Sequence[Parts]], bytes]:
+    return lambda all_parts: change(file_of(all_parts))
+
+
+def of_entries(change: Callable[[list[Entry]], Sequence[Entry]]) -> Callable[..., bytes]:
+    return of_bytes(lambda file: joined(change(entries_of(file))))
+
+
+def place_of(entries: Sequence[Entry], kind: int, number: int = BLOCK) -> int:
+    return [place for place, (type_, _) in enumerate(entries) if type_ == kind][number]
+
+
+def of_part(kind: int, change: Callable[[bytes], bytes]) -> Callable[..., bytes]:
+    """Change a compressed part of a block."""
+
+    def changed(entries: list[Entry]) -> list[Entry]:
+        place = place_of(entries, kind)
+        entries[place] = kind, change(entries[place][1])
+        return entries
+
+    return of_entries(changed)
+
+
+def of_content(kind: int, change: Callable[[bytes], bytes]) -> Callable[..., bytes]:
+    return of_part(kind, lambda data: framed(change(bytes(cramjam.snappy.decompress(data)))))
+
+
+def of_list(kind: int, change: Callable[[list[Any]], Any]) -> Callable[..., bytes]:
+    """Change a part that is decoded as RLP in place."""
+
+    def changed(content: bytes) -> bytes:
+        items = rlp.decode(content)
+        replaced = change(items)
+        return rlp.encode(items if replaced is None else replaced)
+
+    return of_content(kind, changed)
+
+
+def of_proven(kind: str, change: Callable[[Any], None]) -> Callable[..., bytes]:
+    """Change transactions or receipts, and the root and the hashes of all headers with them: such
+    a file agrees with itself."""
+
+    def made(all_parts: Sequence[Parts]) -> bytes:
+        made_parts: list[Parts] = []
+        for number, parts in enumerate(all_parts):
+            header, body, receipts = (rlp.decode(part) for part in parts[:3])
+            if number == BLOCK:
+                change({"transactions": body[0], "receipts": receipts, "header": header}[kind])
+                leaves = [rlp.encode(item) if isinstance(item, list) else item for item in body[0]]
+                header[4] = list_root(leaves)
+            if number > BLOCK:
+                header[0] = keccak(made_parts[-1].header)
+            parts = Parts(rlp.encode(header), rlp.encode(body), rlp.encode(receipts), True)
+            if kind == "receipts" and number == BLOCK:
+                parts = with_its_receipts_root(parts)
+            made_parts.append(parts)
+        return file_of(made_parts)
+
+    return made
+
+
+def with_its_receipts_root(parts: Parts) -> Parts:
+    header = rlp.decode(parts.header)
+    with suppress(ValueError, TypeError):
+        header[5] = list_root(encoded_receipts(parts))
+    return parts._replace(header=rlp.encode(header))
+
+
+def set_item(*path: Any) -> Callable[[Any], None]:
+    """Set what a path of positions leads to, to the path's last value."""
+
+    def change(items: Any) -> None:
+        *places, last, value = path
+        for place in places:
+            items = items[place]
+        items[last] = value
+
+    return change
+
+
+def typed(change: Callable[[list[Any]], Any], type_: int | None = None) -> Callable[[Any], None]:
+    """Change the list of the block's first transaction of type 2."""
+
+    def changed(transactions: list[Any]) -> None:
+        place = next(p for p, item in enumerate(transactions) if isinstance(item, bytes))
+        items = rlp.decode(transactions[place][1:])
+        change(items)
+        first = transactions[place][:1] if type_ is None else bytes([type_])
+        transactions[place] = first + rlp.encode(items)
+
+    return changed
+
+
+def first_log(receipts: list[Any]) -> list[Any]:
+    return next(logs[0] for _, _, _, logs in receipts if logs)
+
+
+def swapped(entries: list[Entry]) -> list[Entry]:
+    for kind in (HEADER, BODY, SLIM):
+        one, other = place_of(entries, kind, 3), place_of(entries, kind, 4)
+        entries[one], entries[other] = entries[other], entries[one]
+    return entries
+
+
+def bomb(chunk: bytes, count: int) -> bytes:
+    return b"\xff\x06\x00\x00sNaPpY" + chunk * count
+
+
+ZEROS = framed(bytes(65_536))[10:]  # one chunk
+HUGE_CHUNK = b"\x00" + (20).to_bytes(3, "little") + bytes(4) + b"\xff\xff\xff\xff\x0f" + bytes(11)
+NESTED = reduce(lambda inner, _: [inner], range(100), [])
+
+FAULTS: dict[str, Callable[[Sequence[Parts]], bytes]] = {
+    "empty": of_bytes(lambda _: b""),
+    "eight bytes": of_bytes(lambda file: file[:8]),
+    "a page": of_bytes(lambda _: b"<html><body>404 Not Found</body></html>"),
+    "cut in the middle": of_bytes(lambda file: file[: len(file) // 2]),
+    "without its index": of_entries(lambda entries: entries[:-1]),
+    "with a byte more": of_bytes(lambda file: file + b"\0"),
+    "of another version": of_entries(lambda entries: [(0x3266, b""), *entries[1:]]),
+    "a version with data": of_entries(lambda entries: [(VERSION, b"1"), *entries[1:]]),
+    "reserved bytes": of_bytes(lambda file: file[:14] + b"\1" + file[15:]),
+    "a length beyond the file": of_bytes(lambda file: file[:10] + b"\xff\xff\xff\xff" + file[14:]),
+    "many entries": of_entries(lambda entries: [entries[0], *[(99, b"")] * 60_000, *entries[1:]]),
+    "two indexes": of_entries(lambda entries: [*entries, entries[-1]]),
+    "a short index": of_entries(lambda entries: [*entries[:-1], (INDEX, bytes(15))]),
+    "a huge count": of_entries(lambda entries: [*entries[:-1], index(0, 2**64 - 1, 1)]),
+    "other first block": of_entries(lambda e: [*e[:-1], index(8192, (len(e) - 2) // 3)]),
+    "no receipts": of_entries(lambda entries: [e for e in entries if e[0] != SLIM]),
+    "a receipt less": of_entries(lambda entries: [*entries[:-2], entries[-1]]),
+    "a body twice": of_entries(lambda e: [*e[: len(e) // 2], e[len(e) // 2], *e[len(e) // 2 :]]),
+    "two blocks swapped": of_entries(swapped),
+    "a part without snappy": of_part(BODY, lambda data: bytes(cramjam.snappy.decompress(data))),
+    "a part with another checksum": of_part(BODY, lambda data: data[:14] + bytes(4) + data[18:]),
+    "a part that is cut": of_part(BODY, lambda data: data[:-3]),
+    "an empty part": of_part(BODY, lambda _: b""),
+    "a chunk of an unknown kind": of_part(BODY, lambda data: data + b"\x02\x01\x00\x00a"),
+    "a bomb in a chunk": of_part(BODY, lambda _: bomb(HUGE_CHUNK, 1)),
+    "a bomb of chunks": of_part(BODY, lambda _: bomb(ZEROS, 3_000)),
+    "a bomb in a header": of_part(HEADER, lambda _: bomb(ZEROS, 3_000)),
+    "a header that is a string": of_content(HEADER, lambda data: rlp.encode(data)),
+    "a header of 14 items": of_list(HEADER, lambda items: items[:14]),
+    "a header with a list": of_list(HEADER, set_item(3, [b"1"])),
+    "a header of nested lists": of_list(HEADER, set_item(3, NESTED)),
+    "a header with another number": of_list(HEADER, set_item(8, b"\x63")),
+    "a header of another state": of_list(HEADER, set_item(3, bytes(32))),
+    "a header with another parent": of_list(HEADER, set_item(0, bytes(32))),
+    "a header with a byte more": of_content(HEADER, lambda data: data + b"\0"),
+    "a body with a length beyond it": of_content(BODY, lambda data: b"\xfb\xff\xff\xff\xff" + data),
+    "a body with a huge length": of_content(BODY, lambda data: b"\xff" + b"\xff" * 8 + data),
+    "a body of four lists": of_list(BODY, lambda items: [*items, []]),
+    "a body of one list": of_list(BODY, lambda items: items[:1]),
+    "a body without withdrawals": of_list(BODY, lambda items: items[:2]),
+    "a body with a withdrawal": of_list(BODY, set_item(2, [[b"", b"", bytes(20), b"1"]])),
+    "a body with an uncle": of_list(BODY, set_item(1, [[b"1"] * 15])),
+    "a body without transactions": of_list(BODY, set_item(0, [])),
+    "a receipt with another status": of_list(SLIM, set_item(0, 1, b"")),
+    "a log with other data": of_list(SLIM, lambda items: set_item(2, b"x")(first_log(items))),
+    "receipts with one field": of_list(SLIM, set_item(0, [b"1"])),
+    "a receipt that is a string": of_list(SLIM, set_item(0, b"12345")),
+    "a proven type that nobody knows": of_proven("transactions", typed(lambda items: None, 0x44)),
+    "a proven signature of nobody": of_proven("transactions", typed(set_item(-2, b"\xff" * 32))),
+    "a proven signature of 33 bytes": of_proven("transactions", typed(set_item(-1, b"\1" * 33))),
+    "a proven field too many": of_proven("transactions", typed(lambda items: items.append(b""))),
+    "a proven value beyond 256 bits": of_proven("transactions", typed(set_item(6, b"\1" * 40))),
+    "a proven list as a nonce": of_proven("transactions", typed(set_item(1, [b"1"]))),
+    "a proven receipt of another type": of_proven("receipts", set_item(0, 0, b"\1")),
+    "proven gas that falls": of_proven("receipts", set_item(-1, 2, b"\1")),
+    "a proven log with five topics": of_proven(
+        "receipts", lambda items: first_log(items)[1].extend([bytes(32)] * 5)
+    ),
+    "a proven topic of 31 bytes": of_proven(
+        "receipts", lambda items: set_item(1, 0, bytes(31))(first_log(items))
+    ),
+    "a proven emitter of 19 bytes": of_proven(
+        "receipts", lambda items: set_item(0, bytes(19))(first_log(items))
+    ),
+    "a proven time beyond calendars": of_proven("header", set_item(11, b"\xff" * 8)),
+    "a proven base fee of 40 bytes": of_proven("header", set_item(15, b"\xff" * 40)),
+    "a proven miner of 3 bytes": of_proven("header", set_item(2, b"123")),
+}

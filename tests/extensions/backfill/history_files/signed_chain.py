@@ -1,0 +1,81 @@
+"""A chain whose transactions are all signed, as a file has it, and files of it.
+
+Anvil leaves the list of withdrawals out of a block's size, which `sized` adds.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
+from scan.ethereum.client import Node
+from scan.extensions.backfill.history_files.block_parts import parts_of
+from scan.extensions.backfill.history_files.e2store import Parts
+from scan.extensions.backfill.history_files.history_export import file_name, write_file
+from scan.extensions.block_records.uncles.block_completion import BlockCompleter
+from scan.indexer.block_source import BlockSource
+from tests.support import scenario
+from tests.support.anvil import Anvil
+from tests.support.faulty_node import Fault, altering
+
+CHAIN_ID = 31_337
+ACTS = (
+    *(scenario.honest_tokens, scenario.collections, scenario.items, scenario.wrappers),
+    *(scenario.creations, scenario.failures, scenario.plain_transfers, scenario.purses),
+    *(scenario.liar, scenario.malformed_logs, scenario.zero_price),
+)
+
+
+def play(node: Anvil) -> None:
+    stage = scenario.Stage(node)
+    for act in ACTS:
+        act(stage)
+    signer, authority = scenario.key_of(7), scenario.key_of(8)
+    nonce = scenario.nonce_of(stage, authority)
+    vault = bytes.fromhex(stage.contracts["vault"].address[2:])
+    authorization = authority.sign_authorization(
+        {"chainId": CHAIN_ID, "address": vault, "nonce": nonce}
+    )
+    fees = {"maxFeePerGas": 20 * scenario.GWEI, "maxPriorityFeePerGas": scenario.GWEI}
+    access = {"address": stage.contracts["gold"].address, "storageKeys": ["0x" + 64 * "0"]}
+    priced = {"gasPrice": 20 * scenario.GWEI}
+    scenario.send_signed(stage, signer, priced)
+    scenario.send_signed(stage, signer, {**priced, "accessList": [access], "type": 1})
+    scenario.send_signed(stage, signer, {**fees, "type": 2})
+    scenario.send_signed(stage, signer, {**fees, "authorizationList": [authorization], "type": 4})
+    node.mine(4)
+
+
+def sized(fault: Fault | None = None) -> Fault:
+    """The node with true sizes of blocks, and with `fault`."""
+
+    @altering
+    def reply(_: Any, answer: dict[str, Any]) -> None:
+        block = answer.get("result")
+        if isinstance(block, dict) and block.get("withdrawalsRoot") and "size" in block:
+            block["size"] = hex(int(block["size"], 16) + 1)
+
+    if fault is None:
+        return reply
+    return lambda calls, forward: reply(calls, lambda asked: fault(asked, forward).body)
+
+
+def write(url: str, folder: Path, last: int) -> Path:
+    """A file of a node's blocks up to the last one."""
+    source = BlockSource(node := Node([url]), traces="off")
+    hash_ = source.hash_at(last)
+    assert hash_ is not None
+    path = folder / file_name("test", 0, hash_)
+    write_file(source, BlockCompleter(node, source.chain_id), path, 0, last, hash_)
+    return path
+
+
+def structs(url: str, first: int, last: int) -> Iterator[tuple[Any, Sequence[Any]]]:
+    source = BlockSource(Node([url]), traces="off")
+    for number, pair in enumerate(source.raw_blocks(first, last), start=first):
+        header, receipts = pair
+        yield read_json(header, BlockJson, number), read_json(receipts, ReceiptsJson, number)
+
+
+def parts(url: str, first: int, last: int) -> list[Parts]:
+    return [parts_of(header, receipts, ()) for header, receipts in structs(url, first, last)]

@@ -1,0 +1,125 @@
+"""A chain of two files, as real ones have many: what links them to each other and to the node."""
+
+import argparse
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from scan.ethereum.client import Node
+from scan.extensions.backfill.history_files.chain_files import open_files
+from scan.extensions.backfill.history_files.e2store import E2Writer, Parts
+from scan.extensions.backfill.history_files.history_export import file_name
+from scan.extensions.backfill.range_files import BLOCKS_OF_FILE
+from scan.extensions.backfill.spool import SpoolFailed
+from scan.indexer.block_source import BlockSource
+from tests.extensions.backfill.backfilling import backfill, follow
+from tests.extensions.backfill.history_files import signed_chain
+from tests.support.anvil import Anvil
+from tests.support.database import Postgres, execute
+from tests.support.faulty_node import Answers, Calls, Fault, FaultyNode, Forward, prune
+from tests.support.indexing import Indexing, settings_for
+from tests.support.table_digest import digest
+
+OPTIONS = argparse.Namespace(cluster=None, last_hash=None, keep_history=False)
+GENESIS = BLOCKS_OF_FILE - 13  # of anvil; it is block 0 for those who ask, as anvil mines slowly
+START = GENESIS + 1  # the first block that is indexed
+LAST = BLOCKS_OF_FILE + 19  # block of the second file
+HEAD = LAST + 20
+# They end where a file ends, or do not.
+RANGES = pytest.mark.parametrize("range_blocks", [pytest.param(4, marks=pytest.mark.long), 500])
+
+
+class Chain(NamedTuple):
+    node: FaultyNode
+    files: Path
+    other: Path  # the first file, and the second one of another chain
+    digest: object
+
+
+@pytest.fixture(scope="module")
+def chain(
+    postgres: Postgres, template: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Chain]:
+    files, other = tmp_path_factory.mktemp("files"), tmp_path_factory.mktemp("other")
+    with Anvil("--number", str(GENESIS)) as anvil, FaultyNode(anvil.url) as node:
+        node.fault = with_genesis(signed_chain.sized())
+        play(anvil, value=1)
+        write(node.url, files, 0, BLOCKS_OF_FILE - 1)
+        write(node.url, files, BLOCKS_OF_FILE, LAST)
+        with Anvil("--number", str(GENESIS)) as foreign, FaultyNode(foreign.url) as foreign_node:
+            foreign_node.fault = signed_chain.sized()
+            play(foreign, value=2)
+            write(foreign_node.url, other, BLOCKS_OF_FILE, LAST)
+        [first] = files.glob("test-00000-*")
+        (other / first.name).hardlink_to(first)
+        with postgres.cloned(template) as url:
+            Indexing(url, node.url, traces="off", start_block=START).run_until(HEAD)
+            expected = digest(url)
+        node.fault = with_genesis(signed_chain.sized(prune(LAST + 1, "null")))
+        yield Chain(node, files, other, expected)
+
+
+def play(anvil: Anvil, value: int) -> None:
+    while anvil.head() < HEAD:
+        anvil.send(anvil.accounts[0], anvil.accounts[1], value=value)
+        anvil.mine()
+
+
+def with_genesis(fault: Fault) -> Fault:
+    """The node with its first block as block 0, too: anvil takes long to mine so many."""
+
+    def forwarded(calls: Calls, forward: Forward) -> Answers:
+        first = hex(GENESIS)
+        return forward(
+            [{**c, "params": [first if p == "0x0" else p for p in c["params"]]} for c in calls]
+        )
+
+    return lambda calls, forward: fault(calls, lambda asked: forwarded(asked, forward))
+
+
+def write(url: str, folder: Path, first: int, last: int) -> None:
+    """Write a file, but for the blocks before START, which nobody reads."""
+    hash_ = BlockSource(Node([url]), traces="off").hash_at(last)
+    assert hash_ is not None
+    parts = signed_chain.parts(url, max(first, GENESIS), last)
+    path = folder / file_name("test", first, hash_)
+    with closing(E2Writer(folder, first)) as writer, path.open("wb") as output:
+        for part in (*[Parts(b"", b"", b"", True)] * max(GENESIS - first, 0), *parts):
+            writer.add(part)
+        writer.write(output)
+
+
+def open_sources(chain: Chain, database_url: str, folder: Path, *sources: Path) -> Any:
+    settings = settings_for(
+        *(database_url, chain.node.url), traces="off", data_dir=folder, start_block=START
+    )
+    return settings, open_files(settings, OPTIONS, [*map(str, sources)])
+
+
+@RANGES
+def test_a_chain_of_two_files_is_the_one_of_the_node(
+    chain: Chain, database_url: str, tmp_path: Path, range_blocks: int
+) -> None:
+    """Though the second file of the first source is of another chain, which only the parent of its
+    first block tells, or of the first block that the node has."""
+    settings, files = open_sources(chain, database_url, tmp_path, chain.other, chain.files)
+    folder = tmp_path / "spooled"
+    last = HEAD - 3
+    assert backfill(settings, folder, last_block=last, range_blocks=range_blocks, history=files)
+    follow(settings, HEAD)
+    assert digest(database_url) == chain.digest
+
+
+@pytest.mark.parametrize("range_blocks", [4, 500])
+def test_a_chain_whose_second_file_does_not_follow_shows_nothing(
+    chain: Chain, database_url: str, tmp_path: Path, range_blocks: int
+) -> None:
+    settings, files = open_sources(chain, database_url, tmp_path, chain.other)
+    reason = "test-00001-.*: .*block .* does not name block"
+    folder = tmp_path / "spooled"
+    with pytest.raises(SpoolFailed, match=reason):
+        backfill(settings, folder, last_block=HEAD, range_blocks=range_blocks, history=files)
+    assert execute(database_url, "SELECT count(*) FROM blocks") == [(0,)]

@@ -1,0 +1,106 @@
+"""Memory that a backfill needs is told before it starts, and refused where it is not there."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from scan.ethereum.client import Node
+from scan.extensions.backfill.estimates import estimate
+from scan.extensions.backfill.memory import (
+    TooLittleMemory,
+    available_bytes,
+    load_need,
+    require_memory,
+    spool_need,
+    total_bytes,
+)
+from tests.commands.test_command import scan
+
+MEGABYTE = 1_000_000
+MACHINE = {"proc/meminfo": "MemTotal:        8000 kB\nMemFree:  100 kB\nMemAvailable:    4000 kB\n"}
+VERSION_1 = {
+    "proc/self/cgroup": "4:memory:/docker/of-the-host\n1:cpu:/\n0::/\n",
+    "cgroup/memory/memory.limit_in_bytes": "2000000\n",
+    "cgroup/memory/memory.usage_in_bytes": "1900000\n",
+    "cgroup/memory/memory.stat": "total_inactive_file 500000\ntotal_active_file 0\ncache 1\n",
+}
+ABOVE_ITS_LIMIT = {
+    "proc/self/cgroup": "0::/../../x\n",
+    "cgroup/memory.max": "10",
+    "cgroup/memory.current": "4000",
+    "cgroup/memory.stat": "",
+}
+
+
+def version_2(limited: str) -> dict[str, str]:
+    """The files of a group in another, of which one has a limit."""
+    files = {"proc/self/cgroup": "1:cpu:/x\n0::/a/b\n"}
+    for folder in ("a", "a/b"):
+        files |= {
+            f"cgroup/{folder}/memory.max": "3000000\n" if folder == limited else "max\n",
+            f"cgroup/{folder}/memory.current": "1000000\n",
+            f"cgroup/{folder}/memory.stat": "anon 900\ninactive_file 400000\nactive_file 100000\n",
+        }
+    return files
+
+
+@pytest.mark.check
+@pytest.mark.parametrize(
+    ("files", "available", "total"),
+    [
+        pytest.param(MACHINE, 4_096_000, 8_192_000, id="no group"),
+        pytest.param(MACHINE | version_2("a"), 2_500_000, 3_000_000, id="the group around it"),
+        pytest.param(MACHINE | version_2("a/b"), 2_500_000, 3_000_000, id="the group"),
+        pytest.param(MACHINE | VERSION_1, 600_000, 2_000_000, id="version 1 in a container"),
+        pytest.param(MACHINE | ABOVE_ITS_LIMIT, 0, 10, id="above its limit"),
+        pytest.param({}, None, 0, id="another system"),
+        *(
+            pytest.param({"proc/meminfo": text}, None, 0, id=repr(text))
+            for text in ("", "MemAvailable:\n", "MemAvailable: x kB\n")
+        ),
+    ],
+)
+def test_memory_is_the_machines_or_that_of_a_control_group(tmp_path, files, available, total):
+    for name, text in files.items():
+        path: Path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    folders = tmp_path / "proc", tmp_path / "cgroup"
+    assert (available_bytes(*folders), total_bytes(*folders)) == (available, total)
+
+
+@pytest.mark.check
+def test_what_does_not_fit_names_the_option_to_lower():
+    spool, load = spool_need(8, 100_000), load_need(2_000 * MEGABYTE, 2, 250 * MEGABYTE)
+    assert spool.size == 8 * 250 * MEGABYTE + 250 * MEGABYTE
+    assert load.size == 2_950 * MEGABYTE
+    require_memory([spool, load], load.size)
+    require_memory([spool, load], None)
+    with pytest.raises(TooLittleMemory, match="lower --workers or --range-blocks"):
+        require_memory([spool, load], spool.size - 1)
+    with pytest.raises(TooLittleMemory, match="lower --memory or --tables-at-once"):
+        require_memory([spool, load], spool.size)
+
+
+def test_the_busiest_part_of_a_chain_decides(scenario, monkeypatch):
+    monkeypatch.setattr(random, "sample", lambda numbers, count: [*numbers][:count])
+    blocks = [b for b in scenario.truth.blocks[::-1] if b["number"] < 50]
+    counts = [block["txCount"] for block in blocks]
+    sample = estimate(Node((scenario.anvil.url,)), 0, 49)
+    assert sample.transactions == sum(counts)
+    assert sample.busiest == max(sum(counts[n : n + 5]) / 5 for n in range(0, 50, 5))
+
+
+def test_the_command_says_what_it_needs_and_what_there_is(database_url, anvil, tmp_path):
+    anvil.mine(3)
+    command = ("backfill", "chain", f"--folder={tmp_path}/files", "--last-block=2", "--workers=1")
+    environment = {"DATABASE_URL": database_url, "RPC_URL": anvil.url}
+    refused = scan(*command, "--memory=100000", **environment)
+    assert refused.returncode == 1
+    assert "lower --memory or --tables-at-once" in refused.stderr
+    done = scan(*command, "--memory=1", **environment)
+    assert done.returncode == 0, done.stderr
+    assert "GB to fetch (1 processes of 0.10 GB that fetch)" in done.stderr
+    assert "GB to derive and load (1.0 GB of DuckDB, 2 indexes made with" in done.stderr
+    assert "GB is available" in done.stderr

@@ -1,0 +1,119 @@
+"""A partition that a bulk backfill loads is replaced by a table of the same definition."""
+
+from contextlib import closing
+
+import psycopg2
+import pytest
+
+from scan.database.connection import Database
+from scan.database.statements import load_statements
+from scan.extensions.backfill.loading import KEPT_PARTS, rows_of_partition
+from scan.indexer import partitions
+from tests.support.database import execute
+
+ROWS, BEFORE, NEEDED = 100, 250, 450
+DEFINITIONS = """
+    SELECT p.oid::regclass::text, pg_get_expr(p.relpartbound, p.oid), p.reloptions, p.relowner,
+        obj_description(p.oid, 'pg_class'),
+        (SELECT array_agg(x.oid::regclass || pg_get_indexdef(x.oid) || h.inhparent::regclass
+                || i.indisvalid || coalesce(k.conname, '') ORDER BY x.relname)
+            FROM pg_index i
+            JOIN pg_class x ON x.oid = i.indexrelid
+            JOIN pg_inherits h ON h.inhrelid = x.oid
+            LEFT JOIN pg_constraint k ON k.conindid = x.oid
+            WHERE i.indrelid = p.oid),
+        (SELECT array_agg(k.conname || pg_get_constraintdef(k.oid) ORDER BY k.conname)
+            FROM pg_constraint k WHERE k.conrelid = p.oid),
+        (SELECT array_agg(concat_ws(' ', a.attname, a.atttypid::regtype, a.attnotnull, a.attstorage,
+                a.attstattarget, a.attcompression, col_description(p.oid, a.attnum))
+                ORDER BY a.attnum)
+            FROM pg_attribute a WHERE a.attrelid = p.oid AND a.attnum > 0)
+    FROM pg_class p
+    WHERE p.relispartition AND p.relkind = 'r' AND p.relname !~ '^token_holders_'
+    ORDER BY 1
+"""
+
+
+@pytest.fixture
+def parted(database_url: str) -> str:
+    """The address of a database whose long tables have partitions for NEEDED rows, and no row."""
+    with closing(Database(database_url, statement_timeout_ms=0)) as database:
+        for table in partitions.TABLES:
+            for needed in (BEFORE, NEEDED):  # as where a backfill was begun, and then a longer one
+                with database.transaction() as tx:
+                    partitions.make_empty(tx, table, ROWS, needed)
+    execute(database_url, "ALTER TABLE logs_100 SET (fillfactor = 90)")
+    execute(database_url, "ALTER TABLE logs_100 ALTER COLUMN address SET STATISTICS 300")
+    return database_url
+
+
+def test_partitions_are_small_where_old_ones_are_dropped():
+    most, chain = 10**8, 10**10
+    assert rows_of_partition(most, chain, keeps_all=True) == most
+    assert rows_of_partition(most, chain, keeps_all=False) == chain // KEPT_PARTS < most
+    assert rows_of_partition(most, 10**6, keeps_all=False) == partitions.LEAST_KEPT_ROWS
+    assert rows_of_partition(1000, chain, keeps_all=False) == 1000
+
+
+def test_a_loaded_partition_has_the_definition_of_the_empty_one(parted):
+    before = execute(parted, DEFINITIONS)
+    assert len(before) == 5 * len(partitions.TABLES)
+    with closing(Database(parted, statement_timeout_ms=0)) as database:
+        for table in partitions.TABLES:
+            listed = database.rows("bulk/partitions_list", table=table)
+            bounds = [(first, first + ROWS) for first in range(0, NEEDED, ROWS)]
+            assert [(first, bound) for _, first, bound in listed] == bounds
+            for name, first, bound in listed:
+                with database.transaction() as tx:
+                    for statement, _ in tx.rows(
+                        "bulk/partition_list_statements", partition=name, first=first, bound=bound
+                    ):
+                        tx.script(statement)
+    assert execute(parted, DEFINITIONS) == before
+
+
+def test_partitions_of_a_table_are_loaded_at_the_same_time_as_it_is_read(parted):
+    """None waits for another, up to the moment when a partition is replaced; one takes no row of
+    another."""
+    with (
+        closing(psycopg2.connect(parted)) as one,
+        closing(psycopg2.connect(parted)) as other,
+        closing(psycopg2.connect(parted, options="-c lock_timeout=5s")) as reader,
+    ):
+        for session, first in ((one, 0), (other, 100)):
+            with session.cursor() as cursor:
+                cursor.execute("SET lock_timeout = '5s'")
+                cursor.execute(f"LOCK TABLE logs_{first} IN SHARE UPDATE EXCLUSIVE MODE")
+            _run(session, first, follows_rows=False)
+            _insert(session, first, first + 99)
+        with reader.cursor() as cursor:
+            cursor.execute("SELECT count(*) FROM logs")
+            assert cursor.fetchone() == (0,)
+        reader.commit()
+        for session, first in ((one, 0), (other, 100)):
+            _run(session, first, follows_rows=True)
+            session.commit()
+        _run(one, 200, follows_rows=False)
+        with pytest.raises(psycopg2.errors.CheckViolation):
+            _insert(one, 200, 300)
+    assert execute(parted, "SELECT ordinal FROM logs ORDER BY 1") == [(99,), (199,)]
+
+
+def _run(session: psycopg2.extensions.connection, first: int, *, follows_rows: bool) -> None:
+    statement = load_statements()["bulk/partition_list_statements"]
+    values = {"partition": f"logs_{first}", "first": first, "bound": first + 100}
+    with session.cursor() as cursor:
+        cursor.execute(statement.text, values)
+        for text, follows in cursor.fetchall():
+            if follows == follows_rows:
+                cursor.execute(text)
+
+
+def _insert(session: psycopg2.extensions.connection, first: int, ordinal: int) -> None:
+    with session.cursor() as cursor:
+        cursor.execute(
+            f"INSERT INTO logs_{first}_loading"  # noqa: S608
+            " (ordinal, block_number, log_index, transaction_index, address, topics, data)"
+            " VALUES (%s, 1, 1, 1, '', '', '')",
+            [ordinal],
+        )

@@ -1,0 +1,151 @@
+"""Traces that are read later: the index is the one that had them from the beginning."""
+
+import os
+import random
+import sys
+import threading
+import time
+from contextlib import closing
+
+import pytest
+
+from scan.commands import audit
+from scan.commands.audit import SESSION
+from scan.database.connection import Database
+from scan.ethereum.client import Node
+from scan.extensions.backfill.trace_backfill import TraceBackfill
+from tests.commands.test_command import scan
+from tests.indexer.test_node_faults import status
+from tests.support import auditing
+from tests.support.anvil import Anvil
+from tests.support.database import execute
+from tests.support.faulty_node import Calls, Fault, FaultyNode, Forward, Reply, prune
+from tests.support.indexer_process import IndexerProcess
+from tests.support.indexing import Indexing
+from tests.support.scenario import Stage, creations, honest_tokens, purses
+from tests.support.serving import wait_until
+from tests.support.table_digest import digest, fresh_digest
+
+KILLS = int(os.environ.get("BULK_KILLS", "6"))
+SEED = int(os.environ.get("BULK_SEED", "24"))
+DEPTH = 4
+
+
+def fill(database_url: str, rpc_url: str) -> None:
+    done = scan("backfill", "traces", DATABASE_URL=database_url, RPC_URL=rpc_url)
+    assert done.returncode == 0, done.stderr
+
+
+def test_traces_that_are_read_later_make_the_index_that_always_had_them(
+    database_url, scenario, indexed
+):
+    head, url = scenario.anvil.head(), scenario.anvil.url
+    settings = Indexing(database_url, url, traces="off").run_until(head).settings
+    assert status(database_url)["untracedBlocks"] > 0
+    advice = scan("doctor", DATABASE_URL=database_url, RPC_URL=url).stdout
+    assert "run `scan backfill traces`" in advice
+    fill(database_url, url)
+    assert status(database_url)["untracedBlocks"] == 0
+    Indexing(database_url, url).run_until(head)
+    assert digest(database_url) == digest(indexed.settings.database_url)
+    assert auditing.run(settings, node=True) == audit.EXACT
+    [(stale,)] = execute(
+        database_url,
+        "SELECT count(*) FROM addresses WHERE balance_block < last_seen AND NOT balance_stale",
+    )
+    assert stale == 0
+
+
+def test_before_byzantium_traces_tell_what_failed(postgres, template, database_url):
+    with Anvil(hardfork="homestead") as anvil:
+        for value in (1, 2):
+            anvil.send(anvil.accounts[0], anvil.accounts[1], value=value, gasPrice=10**10)
+            anvil.send(anvil.accounts[0], None, data="0xfe", value=7, gasPrice=10**10)
+            anvil.mine()
+        Indexing(database_url, anvil.url, traces="off").run_until(2)
+        fill(database_url, anvil.url)
+        Indexing(database_url, anvil.url).run_until(2)
+        assert digest(database_url) == fresh_digest(postgres, template, anvil)
+
+
+@pytest.fixture
+def stage(anvil: Anvil) -> Stage:
+    stage = Stage(anvil)
+    for act in (honest_tokens, creations, purses):
+        act(stage)
+    return stage
+
+
+def test_an_indexer_goes_on_meanwhile_and_through_a_fork(postgres, template, database_url, stage):
+    """The fork replaces blocks whose traces were read, before they are written."""
+    anvil = stage.anvil
+    Indexing(database_url, anvil.url, traces="off").run_until(anvil.head())
+    with Indexing(database_url, anvil.url) as indexing, closing(opened(database_url)) as database:
+        backfill = TraceBackfill(database, Node([anvil.url]), threading.Event())
+        assert sum(backfill.read()) == backfill.missing().blocks > 0
+        anvil.reorganise(DEPTH)
+        purses(stage)
+        indexing.wait_for(anvil.head())
+        backfill.write(partition_rows=100)
+        assert backfill.missing().blocks == 0
+        purses(stage)
+        indexing.wait_for(anvil.head())
+    assert digest(database_url) == fresh_digest(postgres, template, anvil)
+
+
+def opened(database_url: str) -> Database:
+    return Database(database_url, statement_timeout_ms=0, session=SESSION)
+
+
+class TraceProcess(IndexerProcess):
+    command = (sys.executable, "-m", "scan", "backfill", "traces")
+
+
+@pytest.mark.long
+def test_kills_at_random_moments_leave_nothing_half(postgres, template, database_url, stage):
+    """SIGKILL while traces are read and written, beside a running indexer; BULK_KILLS=30."""
+    chance = random.Random(SEED)
+    anvil = stage.anvil
+    Indexing(database_url, anvil.url, traces="off").run_until(anvil.head())
+    before = digest(database_url)
+    after = fresh_digest(postgres, template, anvil)
+    with Indexing(database_url, anvil.url):
+        process = TraceProcess(database_url, anvil.url)
+        for _ in range(KILLS):
+            process.start()
+            time.sleep(chance.uniform(0.5, 6.0))
+            process.kill()
+            wait_until(lambda: digest(database_url) in (before, after))
+        fill(database_url, anvil.url)
+        wait_until(lambda: digest(database_url) == after)
+
+
+def fail_traces(code: int, message: str) -> Fault:
+    def reply(calls: Calls, forward: Forward) -> Reply:
+        answers = forward(calls)
+        for call, answer in zip(calls, answers, strict=True):
+            if "trace" in call["method"]:
+                answer.pop("result", None)
+                answer["error"] = {"code": code, "message": message}
+        return Reply(body=answers)
+
+    return reply
+
+
+REFUSED = {
+    "the node offers no traces": fail_traces(-32601, "the method does not exist"),
+    "the node cannot trace block 1: use one": fail_traces(-32000, "missing trie node"),
+    "the node has pruned block 1: only one that has all blocks": prune(8, "4444"),
+}
+
+
+def test_a_node_that_cannot_trace_is_refused_with_the_reason(database_url, stage):
+    anvil = stage.anvil
+    settings = Indexing(database_url, anvil.url, traces="off").run_until(anvil.head()).settings
+    before = digest(database_url)
+    with FaultyNode(anvil.url) as node:
+        for reason, node.fault in REFUSED.items():
+            done = scan("backfill", "traces", DATABASE_URL=database_url, RPC_URL=node.url)
+            assert (done.returncode, reason in done.stderr) == (1, True), done.stderr
+    assert digest(database_url) == before
+    assert auditing.run(settings) == audit.EXACT

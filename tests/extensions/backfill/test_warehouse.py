@@ -1,0 +1,83 @@
+"""Rows that DuckDB derives, as PostgreSQL's COPY reads them."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pyarrow
+import pytest
+
+from scan.database import copy_rows
+from scan.database.connection import Database
+from scan.extensions.backfill.loading import READ_BYTES
+from scan.extensions.backfill.warehouse import Warehouse, WarehouseError
+from scan.extensions.exports.parquet_columns import TEXT, ColumnFormat
+
+NUMBER = pyarrow.int64()
+TEXTS = (
+    "",
+    None,
+    "NULL",
+    r"\N",
+    r"\.",
+    "a,b",
+    'a "b"',
+    "a\nb\r\n",
+    "\x01 é 🙂",
+    " x\t",
+    "x" * 70_000,
+)
+
+
+@pytest.fixture
+def warehouse(tmp_path: Path) -> Iterator[Warehouse]:
+    with closing(Warehouse.open(tmp_path, memory_bytes=1 << 30, threads=2)) as warehouse:
+        yield warehouse
+
+
+def test_texts_are_copied_as_they_are(warehouse, database_url):
+    numbers = list(range(5000))
+    texts = [TEXTS[number % len(TEXTS)] for number in numbers]
+    rows = {"number": pyarrow.array(numbers, NUMBER), "text": pyarrow.array(texts, TEXT)}
+    warehouse.set_rows("copied_texts_files", pyarrow.table(rows))
+    columns = {"number": ColumnFormat(NUMBER), "text": ColumnFormat(TEXT)}
+    database = Database(database_url, statement_timeout_ms=0)
+    with closing(database), database.transaction() as tx:
+        tx.script("CREATE TEMPORARY TABLE copied_texts (number bigint, text text)")
+        with warehouse.copy_text("bulk/files_copy", "copied_texts", columns) as (names, file):
+            count = copy_rows.copy_csv(tx, "copied_texts", names, file, READ_BYTES)
+        tx._cursor.execute("SELECT number, text FROM copied_texts ORDER BY ctid")
+        copied = tx._cursor.fetchall()
+    assert count == len(texts)
+    assert copied == list(zip(numbers, texts, strict=True))
+
+
+def test_a_statement_that_fails_halfway_fails_after_its_rows(warehouse):
+    numbers = [*range(50_000), None]
+    table = pyarrow.table(
+        {"number": pyarrow.array(["x" if n is None else str(n) for n in numbers])}
+    )
+    warehouse.set_rows("failing_files", table)
+    format = ColumnFormat(NUMBER)
+    columns = {"number::BIGINT AS number": format, "repeat('x', 1000) AS filler": format}
+    read = 0
+    with (
+        pytest.raises(WarehouseError, match="Could not convert string 'x'"),
+        warehouse.copy_text("bulk/files_copy", "failing", columns) as (_, file),
+    ):
+        while text := file.read(READ_BYTES):
+            read += len(text)
+    assert read
+
+
+def test_a_session_goes_on_after_a_reader_that_stopped(warehouse):
+    rows = {"number": pyarrow.array(range(200_000), NUMBER)}
+    warehouse.set_rows("unread_files", pyarrow.table(rows))
+    columns = {"number": ColumnFormat(NUMBER)}
+    with (
+        pytest.raises(KeyError),
+        warehouse.copy_text("bulk/files_copy", "unread", columns) as (_, file),
+    ):
+        assert file.read(4) == b"0\n1\n"
+        raise KeyError
+    assert warehouse.rows("bulk/rows_count", table="unread_files") == [(200_000,)]

@@ -1,0 +1,64 @@
+"""Authorizations as nodes tell them: what no account can have signed, and what is malformed."""
+
+from typing import Any
+
+import pytest
+
+from scan.ethereum.block_decoder import decode_block
+from scan.ethereum.blocks import MalformedBlock
+from scan.extensions.block_records.authorizations.rows import Authorization, authorizations_in
+from tests.ethereum.test_blocks import a_block, a_receipt, a_transaction, an_authorization
+
+pytestmark = pytest.mark.check
+
+LARGEST = "0x" + 64 * "f"
+HALF_ORDER = 0x7FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF5D576E7357A4501DDFE92F46681B20A0
+
+
+def authorizations_of(fields: dict[str, Any]) -> list[Authorization]:
+    return authorizations_in(decode_block(a_block([a_transaction(**fields)]), [a_receipt()], 7))
+
+
+@pytest.mark.parametrize(
+    ("changes", "fault"),
+    [
+        ({}, None),
+        ({"chainId": "0x0", "s": hex(HALF_ORDER)}, None),
+        ({"chainId": LARGEST}, "wrong_chain"),
+        ({"nonce": hex(2**64 - 2)}, None),
+        ({"nonce": hex(2**64 - 1)}, "nonce_limit"),
+        ({"s": hex(HALF_ORDER + 1)}, "invalid_signature"),
+        *(({"yParity": parity}, "invalid_signature") for parity in ("0x2", "0x1b", "0xff")),
+        *(({part: value}, "invalid_signature") for part in "rs" for value in ("0x0", LARGEST)),
+        ({"r": "0x5"}, "invalid_signature"),  # no point of the curve
+    ],
+)
+def test_authorizations_that_no_account_can_make_valid(changes: Any, fault: str | None) -> None:
+    fields = {"type": "0x4", "chainId": "0x1", "authorizationList": [an_authorization(**changes)]}
+    [entry] = authorizations_of(fields)
+    assert entry.fault == fault
+    assert (entry.authority is None) == (fault == "invalid_signature")
+    # Only the encoding of this type has the list: a node may write anything there in another.
+    assert not authorizations_of(fields | {"type": "0x2"})
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"nonce": hex(2**64)},
+        {"yParity": "0x100"},
+        {"chainId": LARGEST + "0"},
+        {"r": LARGEST + "0"},
+        {"address": "0x" + 38 * "1"},
+        *(
+            {name: value}
+            for name in ("chainId", "nonce", "s")
+            for value in (None, 1, "", "0x", ...)
+        ),
+    ],
+)
+def test_authorizations_that_no_transaction_can_have(changes: Any) -> None:
+    fields = {"type": "0x4", "chainId": "0x1"}
+    for entries in ([an_authorization(**changes)], [7], {"a": 1}, "x"):
+        with pytest.raises(MalformedBlock):
+            authorizations_of(fields | {"authorizationList": entries})

@@ -1,0 +1,54 @@
+"""Rewards of proof of work at the borders of forks, as chains' specifications state them."""
+
+from typing import NamedTuple
+
+import pytest
+
+from scan.extensions.block_records.uncles.rewards import mining_credits
+
+pytestmark = pytest.mark.check
+
+COIN = 10**18
+
+
+class Mined(NamedTuple):
+    number: int
+    miner: bytes = b"m" * 20
+
+
+class Uncle(NamedTuple):
+    uncle_number: int
+    miner: bytes = b"u" * 20
+
+
+@pytest.mark.parametrize(
+    ("chain_id", "number", "coins"),
+    [
+        (1, 1, 5),
+        (1, 4_369_999, 5),
+        (1, 4_370_000, 3),
+        (1, 7_279_999, 3),
+        (1, 7_280_000, 2),
+        (61, 5_000_000, 5),
+        (61, 5_000_001, 4),
+        (61, 10_000_001, 3.2),
+        (61, 20_000_001, 2.048),
+        *((1, 0, 0), (56, 7, 0), (1337, 7, 0)),
+    ],
+)
+def test_a_block_earns_what_its_fork_says(chain_id, number, coins):
+    """The genesis block, and those of other chains, nothing."""
+    credits = mining_credits(chain_id, Mined(number), 0, [])
+    amount = int(coins * 1000) * 10**15
+    assert [credit[2:] for credit in credits] == ([(b"m" * 20, amount)] if coins else [])
+
+
+def test_uncles_earn_by_distance_and_their_nephew_for_each():
+    uncles = [Uncle(4_369_999), Uncle(4_369_994)]
+    credits = mining_credits(1, Mined(4_370_000), 2, uncles)
+    # The number of the block that includes them decides which reward they have a part of.
+    assert [amount for *_, amount in credits] == [
+        *(3 * COIN + 2 * 3 * COIN // 32, 3 * COIN * 7 // 8, 3 * COIN * 2 // 8)
+    ]
+    later = mining_credits(61, Mined(5_000_001), 1, [Uncle(4_999_999)])
+    assert [amount for *_, amount in later] == [4 * COIN + COIN // 8, COIN // 8]

@@ -1,0 +1,20 @@
+"""Chains whose forms are switched off."""
+
+import os
+import subprocess
+import sys
+
+from tests.support.serving import ROOT
+
+
+def test_a_chain_whose_form_is_off_is_not_indexed():
+    program = (
+        "from scan.ethereum.forms.matching import require_form;"
+        "require_form(1); print('Ethereum'); require_form(10)"
+    )
+    environ = os.environ | {"SCAN_EXTENSIONS": "none"}
+    result = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, env=environ, capture_output=True, text=True
+    )
+    assert result.stdout == "Ethereum\n"
+    assert "the form of chain 10 is of the extension chains, which is off" in result.stderr

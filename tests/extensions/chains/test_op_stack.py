@@ -1,0 +1,205 @@
+"""A chain of the OP Stack: deposits, fees of vaults, and histories that add up to balances."""
+
+import csv
+import io
+import json
+import random
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pytest
+import rlp
+from flask.testing import FlaskClient
+
+from app import create_app
+from tests.support.anvil import GAS, Anvil, Contract
+from tests.support.database import Postgres, execute
+from tests.support.indexing import Indexing
+from tests.support.lists import Listed, by_links, get
+
+DEPOSITOR = "0xdeaddeaddeaddeaddeaddeaddeaddeaddead0001"
+L1_BLOCK = "0x4200000000000000000000000000000000000015"
+BASE_FEE_VAULT = "0x4200000000000000000000000000000000000019"
+TRAP = f"0x{0xDEAD:040x}"  # fails whoever calls it
+L1_HASH = "ab" * 32
+PASSER = "0x4200000000000000000000000000000000000016"
+FORGER = f"0x{0xF0E:040x}"
+PASSED = "MessagePassed(uint256,address,address,uint256,uint256,bytes,bytes32)"
+LONG_BYTES = 16_385  # above what is stored of a message
+SEED, BLOCKS = 7, 14
+SIGNS = {"in": 1, "out": -1, "self": 0}
+
+
+class Rollup(NamedTuple):
+    node: Anvil
+    url: str
+    client: FlaskClient
+    deposits: dict[str, tuple[str, int]]  # by hash: sender and what it brought
+
+
+def attributes(number: int) -> str:
+    """The call of Ecotone and later that tells the L1 block; only what is read here counts."""
+    return "".join(
+        (
+            *("0x440a5e20", f"{1:08x}", f"{2:08x}", f"{number:016x}", f"{1_700_000_000:016x}"),
+            *(f"{900 + number:016x}", f"{30:064x}", f"{1:064x}", L1_HASH, "00" * 32),
+        )
+    )
+
+
+def deposit(
+    node: Anvil, sender: str, to: str, mint: int = 0, value: int = 0, data: str = "0x"
+) -> str:
+    """Sent as it stands in a block: nobody signs it."""
+    source = random.Random(repr((node.head(), sender, to, mint, value, data))).randbytes(32)
+    parties = [bytes.fromhex(party[2:]) for party in (sender, to)]
+    fields = [source, *parties, mint, value, GAS, 0, bytes.fromhex(data[2:])]
+    return str(node.call("eth_sendRawTransaction", f"0x7e{rlp.encode(fields).hex()}"))
+
+
+def balance_of(node: Anvil, address: str) -> int:
+    return int(node.call("eth_getBalance", address, "latest"), 16)
+
+
+def play(node: Anvil) -> dict[str, tuple[str, int]]:
+    """Blocks at random, each with the deposit of L1's values first, as a derived block has it."""
+    choice = random.Random(SEED)
+    deposit(node, DEPOSITOR, L1_BLOCK, data=attributes(0))
+    purse = node.deploy(node.accounts[0], "Purse")
+    node.call("anvil_setCode", TRAP, "0xfe")
+    passers = [node.place(address, "MessagePasser") for address in (PASSER, FORGER)]
+    people = [*node.accounts[:4], *(f"0x{n:040x}" for n in (0xAA, 0xBB, 0xCC)), purse.address]
+    deposits = {}
+    for number in range(BLOCKS):
+        deposit(node, DEPOSITOR, L1_BLOCK, data=attributes(number))
+        # The pool takes one of each sender: its deposits have a nonce like any transaction.
+        senders = choice.sample(people, 4)
+        for sender in senders:
+            mint = choice.choice((0, 2, 10**18))
+            # Where the trap is called the deposit fails; what it minted stays.
+            to = choice.choice((*people, TRAP))
+            value = choice.choice((0, 2)) if balance_of(node, sender) > 1 else 0
+            hash_ = deposit(node, sender, to, mint=mint, value=value)
+            deposits[hash_] = sender.lower(), mint
+        for _ in range(choice.randrange(4)):
+            node.send(
+                choice.choice(node.accounts[4:7]),
+                choice.choice(people),
+                value=choice.randrange(10**6),
+                maxFeePerGas=10**11,
+                maxPriorityFeePerGas=choice.choice((0, 10**9)),
+            )
+        for contract in passers:
+            _pass_messages(node, contract, number)
+        node.mine()
+    return deposits
+
+
+def _pass_messages(node: Anvil, contract: Contract, number: int) -> None:
+    """In some blocks one with value and data, in others several by one transaction."""
+    sender, target = node.accounts[7 + number % 2], node.accounts[number % 3]
+    fields = {"gas": hex(3_000_000), "maxFeePerGas": 10**11, "maxPriorityFeePerGas": 0}
+    if number % 4 == 1:
+        call = contract.data("initiateWithdrawal", target, 21_000 + number, b"\x07" * number)
+        node.send(sender, contract.address, data=call, value=number, **fields)
+    elif number % 4 == 2:
+        large = contract.data("initiateWithdrawal", target, 1, b"\x07" * LONG_BYTES)
+        node.send(sender, contract.address, data=large, **fields)
+    elif number % 4 == 3:
+        node.send(
+            sender, contract.address, data=contract.data("initiateMany", target, 27), **fields
+        )
+
+
+@pytest.fixture(scope="module")
+def rollup(postgres: Postgres, template: str) -> Iterator[Rollup]:
+    with (
+        Anvil("--network", "optimism", hardfork="isthmus") as node,
+        postgres.cloned(template) as url,
+    ):
+        deposits = play(node)
+        settings = Indexing(url, node.url).run_until(node.head()).settings
+        yield Rollup(node, url, create_app(settings).test_client(), deposits)
+
+
+def history(client: FlaskClient, address: str) -> tuple[list[dict[str, Any]], Any]:
+    """Its rows, and the page that says whether they are complete."""
+    path = f"/addresses/{address}/history"
+    return by_links(client, Listed(path, "history")), get(client, path, limit=1)
+
+
+def test_every_history_adds_up_to_the_balance(rollup):
+    addresses = [
+        f"0x{bytes(a).hex()}" for (a,) in execute(rollup.url, "SELECT address FROM addresses")
+    ]
+    types = set()
+    for address in (*addresses, rollup.node.accounts[9]):  # which no block has seen
+        rows, page = history(rollup.client, address)
+        balance = balance_of(rollup.node, address)
+        assert sum(SIGNS[r["direction"]] * int(r["amount"]) for r in rows) == balance, address
+        assert (page["complete"], page["reason"], page["unexplained"]) == (True, None, "0")
+        types |= {row["type"] for row in rows}
+        premined = address in map(str.lower, rollup.node.accounts)
+        assert ([row["type"] for row in rows[-1:]] == ["genesis"]) == premined, address
+    assert {"mint", "fee_vault", "genesis", "fee", "transaction"} <= types
+
+
+def test_a_deposit_says_what_it_is(rollup):
+    statuses = set()
+    for hash_, (sender, mint) in rollup.deposits.items():
+        record = rollup.client.get(f"/api/v1/transactions/{hash_}").json
+        sent = rollup.node.call("eth_getTransactionByHash", hash_)
+        receipt = rollup.node.call("eth_getTransactionReceipt", hash_)
+        assert (record["type"], record["fee"], record["fromAddress"]) == (0x7E, "0", sender)
+        assert record["feeParts"] == {
+            **{"execution": "0", "blob": None, "l1": None, "operator": None}
+        }
+        assert int(record.get("mint", "0")) == mint
+        fields = record["chainFields"]
+        assert (fields["typeName"], fields["sourceHash"]) == ("deposit", sent["sourceHash"])
+        assert fields["depositNonce"] == str(int(receipt["depositNonce"], 16))
+        statuses.add(record["status"])
+        page = rollup.client.get(f"/tx/{hash_}").text
+        assert "(deposit)" in page and ("Minted" in page) is (mint > 0)
+    assert statuses == {True, False}
+
+
+def test_lists_and_files_have_what_one_record_has(rollup):
+    """Of a transaction with fields of the chain's own: anvil gives others no fee for L1."""
+    answer = rollup.client.get("/api/v1/transactions?format=ndjson", buffered=True)
+    records = [json.loads(line) for line in answer.data.splitlines()]
+    assert len(records) > len(rollup.deposits)
+    for record in records:
+        one = rollup.client.get(f"/api/v1/transactions/{record['hash']}").json
+        assert record.items() <= one.items()
+        assert ("feeParts" in record) is ("chainFields" in one) is (record["type"] == 0x7E)
+    answer = rollup.client.get("/api/v1/transactions?format=csv", buffered=True)
+    rows = list(csv.DictReader(io.StringIO(answer.data.decode("utf-8-sig"), newline="")))
+    for row, record in zip(rows, records, strict=True):
+        _, mint = rollup.deposits.get(row["transaction"], ("", 0))
+        assert row["mint_wei"] == (f"{mint} wei" if "mint" in record else "")
+        assert (row["type"], row["l1_fee_wei"]) == (str(record["type"]), "")
+
+
+def test_a_deposit_is_told_in_a_sentence(rollup):
+    """Where what it sends is what it brought; any other deposit sends coin that was there."""
+    sentences = set()
+    for hash_, (_, mint) in rollup.deposits.items():
+        record = rollup.client.get(f"/api/v1/transactions/{hash_}").json
+        if record["status"] and mint and int(record["value"]) == mint:
+            assert " from L1 to " in record["summary"]["text"], record["summary"]["text"]
+            sentences.add(record["summary"]["action"])
+        else:
+            assert " from L1 to " not in record["summary"]["text"]
+    assert sentences == {"deposit"}
+
+
+def test_a_block_tells_its_origin_and_burns_nothing(rollup):
+    head = rollup.node.head()
+    record = rollup.client.get(f"/api/v1/blocks/{head}").json
+    assert record["burntFees"] == "0"
+    origin = record["chainFields"]["l1Origin"]
+    assert (origin["hash"], origin["number"]) == (f"0x{L1_HASH}", str(900 + BLOCKS - 1))
+    assert L1_HASH in rollup.client.get(f"/block/{head}").text
+    assert execute(rollup.url, "SELECT sum(burnt_wei) FROM daily_stats") == [(0,)]
+    assert balance_of(rollup.node, BASE_FEE_VAULT) > 0

@@ -1,0 +1,292 @@
+"""`scan contracts`: contracts that another explorer has verified are compiled and compared here."""
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask import Response
+from werkzeug.serving import make_server
+
+from scan.extensions.contract_details.contract_import import source_client
+from scan.extensions.contract_details.contract_import.source_client import (
+    Malformed,
+    SourceClient,
+    SourceFailed,
+)
+from scan.extensions.contract_details.contract_import.source_records import Blockscout
+from tests.commands.test_command import scan
+from tests.support.database import execute
+from tests.support.explorer import Explorer, compiled, standard_input
+from tests.support.serving import in_thread
+from tests.support.verified_elsewhere import Elsewhere, Verified
+
+VERSION, COMMIT = "0.8.28", "0.8.28+commit.7893614a"
+BOX = "contract Box { uint256 public number; constructor(uint256 n) { number = n; } }\n"
+TWO = {
+    "src/Base.sol": "contract Base { function one() public pure returns (uint) { return 1; } }",
+    "src/Top.sol": 'import "./Base.sol"; contract Top is Base { uint public immutable x = 5; }',
+}
+OPTIMIZED = {"optimizer": {"enabled": True, "runs": 77}, "evmVersion": "paris"}
+STORED = """
+    SELECT '0x' || encode(address, 'hex'), match, creation_match, contract_name, file_path,
+        compiler_version, license, settings::text, abi::text, sources::text, constructor_arguments,
+        metadata, masked_hash
+    FROM verified_contracts ORDER BY address"""
+FORMS = {"blockscout": "", "sourcify": "/server", "etherscan": "/api"}
+
+
+class Chain:
+    """Contracts on a chain of the file's own, and the explorer that has verified some of them."""
+
+    def __init__(self, explorer: Explorer, folder: Path) -> None:
+        self.explorer = explorer
+        self.folder = folder  # of the programs that commands have: a missing compiler stays so
+        programs = ("node", "sh", "cat", "mv", "rm", "sha256sum", "cut", "env", "unshare", "mkfifo")
+        for program in programs:
+            (folder / program).symlink_to(shutil.which(program) or program)
+        self.elsewhere = Elsewhere(str(int(explorer.anvil.call("eth_chainId"), 16)))
+        self.url = ""
+        box = standard_input({"contracts/Box.sol": BOX}, optimizer={"enabled": False, "runs": 200})
+        self.box = self._deploy(box, "contracts/Box.sol", "Box", f"{7:064x}")
+        self.two = self._deploy(standard_input(TWO, **OPTIMIZED), "src/Top.sol", "Top")
+        other = standard_input({"A.sol": "contract A { uint public a; /* one */ }"})
+        self.partial = self._deploy(other, "A.sol", "A", match="partial", change=("one", "two"))
+        self.false = self._deploy(
+            standard_input({"B.sol": "contract B { uint public b = 1; function f() public {} }"}),
+            *("B.sol", "B"),
+            change=("function f", "function g"),
+        )
+        self.vyper = explorer.place("6005600a60")
+        self.elsewhere.add(
+            Verified(
+                self.vyper, standard_input({"V.vy": "x: uint256"}), "V.vy", "V",
+                "0.3.10+commit.91361694", language="Vyper",
+            )
+        )  # fmt: skip
+        self.old = explorer.place("6005600b60")
+        old = standard_input({"O.sol": "contract O {}"})
+        self.elsewhere.add(Verified(self.old, old, "O.sol", "O", "0.8.9+commit.e5eed63a"))
+        self.unknown = explorer.place("6005600c60")
+
+    def _deploy(
+        self,
+        standard: dict[str, Any],
+        path: str,
+        name: str,
+        arguments: str = "",
+        match: str = "full",
+        change: tuple[str, str] = ("", ""),
+    ) -> str:
+        """Deploys what the source compiles to, and has it verified there with a change of it."""
+        creation = compiled(VERSION, standard, path, name).creation
+        address = self.explorer.deploy(creation, arguments)
+        sources = {
+            file: {"content": source["content"].replace(*change, 1 if change[0] else 0)}
+            for file, source in standard["sources"].items()
+        }
+        claimed = {**standard, "sources": sources}
+        self.elsewhere.add(Verified(address, claimed, path, name, COMMIT, match))
+        return address
+
+    @property
+    def all(self) -> list[str]:
+        return sorted([*self.elsewhere.contracts, self.unknown])
+
+    def forget(self) -> None:
+        url = self.explorer.settings.database_url
+        execute(url, "DELETE FROM verified_contracts")
+        execute(url, "DELETE FROM contract_claims")
+        self.elsewhere.requests.clear()
+
+    def stored(self) -> list[tuple[object, ...]]:
+        return execute(self.explorer.settings.database_url, STORED)
+
+    def scan(self, *arguments: str, **changes: str) -> Any:
+        settings = self.explorer.settings
+        environment = {
+            "DATABASE_URL": settings.database_url,
+            "RPC_URL": settings.rpc_urls[0],
+            "SCAN_SOLC_DIR": str(settings.solc_dir),
+            "PATH": str(self.folder),
+        }
+        return scan("contracts", *arguments, **environment | changes)
+
+    def load(self, form: str, *arguments: str) -> str:
+        place = self.url + FORMS[form]
+        done = self.scan("import", "--rate", "100", "--from", form, place, *arguments)
+        assert done.returncode == 0, done.stderr
+        return str(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def chain(own_explorer: Explorer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chain]:
+    made = Chain(own_explorer, tmp_path_factory.mktemp("programs"))
+    with in_thread(make_server("127.0.0.1", 0, made.elsewhere.app, threaded=True)) as url:
+        made.url = url
+        yield made
+
+
+def summary(printed: str) -> str:
+    [line] = re.findall(r"^.*: (\d+ verified here.*)$", printed, re.M)
+    return str(line)
+
+
+@pytest.mark.parametrize(
+    "form", ["sourcify", "etherscan", pytest.param("blockscout", marks=pytest.mark.long)]
+)
+def test_what_matched_elsewhere_matches_here_and_nothing_else(chain: Chain, form: str) -> None:
+    chain.forget()
+    chain.elsewhere.refusals.append(Response(status=429, headers={"Retry-After": "1"}))
+    printed = chain.load(form)
+    assert summary(printed) == (
+        "3 verified here, 2 kept as claims, 1 that do not match, 1 not verified there,"
+        " 0 not indexed here"
+    )
+    matches = {row[0]: row[1:3] for row in chain.stored()}
+    assert matches == {
+        chain.box: ("full", "full"),
+        chain.two: ("full", "full"),
+        chain.partial: ("partial", "partial"),
+    }
+    reasons = dict(re.findall(r"^(0x\w{40}): (.*)$", printed, re.M))
+    assert reasons.keys() == {chain.false, chain.vyper, chain.old}
+    assert "different: No match" in reasons[chain.false]
+    assert reasons[chain.vyper].lower().startswith("claimed: there is no compiler for vyper")
+    assert "claimed: The compiler 0.8.9 is not installed" in reasons[chain.old]
+    # A second run asks for nothing again.
+    chain.elsewhere.requests.clear()
+    assert summary(chain.load(form)).startswith("0 verified here, 0 kept")
+    assert chain.elsewhere.requests == []
+    chain.load(form, "--again")
+    assert len(chain.elsewhere.requests) == 4
+
+
+def test_a_claim_is_shown_as_such_and_nothing_is_read_by_it(chain: Chain) -> None:
+    chain.forget()
+    chain.load("blockscout")
+    client = chain.explorer.client
+    [claim] = client.get(f"/api/v1/contracts/{chain.vyper}/claims").json["claims"]
+    assert (claim["contractName"], claim["match"], claim["source"]) == ("V.vy:V", "full", chain.url)
+    page = client.get(f"/address/{chain.vyper}?tab=contract").text
+    assert "claims" in page and "V.vy:V" in page and chain.url in page
+    assert client.get(f"/api/v1/contracts/{chain.vyper}").status_code == 404
+    assert client.get(f"/api/v1/contracts/{chain.box}/claims").json["claims"] == []
+    # What a compiler verifies is no claim any more.
+    url = chain.explorer.settings.database_url
+    execute(
+        url,
+        "UPDATE contract_claims SET outcome = 'claimed', reason = 'none', record = %s"
+        " WHERE address = decode(%s, 'hex')",
+        json.dumps({
+            "address": chain.two, "compilerVersion": COMMIT, "contractName": "src/Top.sol:Top",
+            "sourceCode": standard_input(TWO, **OPTIMIZED),
+        }), chain.two[2:],
+    )  # fmt: skip
+    execute(url, "DELETE FROM verified_contracts WHERE contract_name = 'Top'")
+    assert len(client.get(f"/api/v1/contracts/{chain.two}/claims").json["claims"]) == 1
+    assert summary(chain.load("blockscout")).startswith("1 verified here")
+    assert client.get(f"/api/v1/contracts/{chain.two}").json["match"] == "full"
+    assert client.get(f"/api/v1/contracts/{chain.two}/claims").json["claims"] == []
+
+
+def test_an_export_is_imported_with_every_match_as_it_was(chain: Chain, tmp_path: Path) -> None:
+    chain.forget()
+    chain.load("sourcify", "--listed")
+    before = chain.stored()
+    file = tmp_path / "contracts.ndjson"
+    assert chain.scan("export", str(file)).stdout == "3 contracts written\n"
+    chain.forget()
+    done = chain.scan("import", str(file))
+    assert summary(done.stdout).startswith("3 verified here, 0 kept"), done
+    assert chain.stored() == before
+    without_node = chain.scan("import", str(file), RPC_URL="")
+    assert without_node.returncode == 2 and "RPC_URL" in without_node.stderr
+    file.write_text('{"address": "0x12"}\nno JSON\n')
+    done = chain.scan("import", str(file))
+    assert done.returncode == 1 and "address" in done.stderr
+
+
+def test_listed_addresses_are_asked_for_page_by_page(chain: Chain, tmp_path: Path) -> None:
+    chain.forget()
+    asked = tmp_path / "addresses"
+    nobody = "0x" + 40 * "9"
+    asked.write_text(f"{chain.box}\n\n{chain.box.upper().replace('X', 'x')}\n{nobody}\n")
+    printed = chain.load("blockscout", "--addresses", str(asked))
+    assert summary(printed).startswith("1 verified here") and "1 not indexed here" in printed
+    printed = chain.load("blockscout", "--listed")
+    assert summary(printed).startswith("2 verified here, 2 kept as claims, 1 that")
+    assert sum("items_count" in path for path in chain.elsewhere.requests) == 2
+
+
+def test_an_answer_of_another_form_is_refused(chain: Chain) -> None:
+    too_large = b" " * (source_client.MAX_ANSWER_BYTES + 1)
+    deep = b'{"is_verified":true,"compiler_settings":' + b'{"a":' * 100_000
+    another_type = b'{"is_verified": true, "source_code": 5}'
+    try:
+        for chain.elsewhere.answers[chain.box] in (b"{", deep, another_type, too_large):
+            with pytest.raises(Malformed) as refused:
+                Blockscout(SourceClient(chain.url, 100)).record(bytes.fromhex(chain.box[2:]))
+            assert len(refused.value.message) < 100
+    finally:
+        chain.elsewhere.answers.clear()
+
+
+def test_hostile_names_paths_and_settings_end_in_a_line_of_the_report(chain: Chain) -> None:
+    """None of it ends the import, reaches the disk or is stored as a verification."""
+    chain.forget()
+    made: dict[str, object] = {
+        "is_verified": True, "language": "solidity", "name": "\u202eX\n\0", "file_path": "../../e",
+        "source_code": "contract X {}", "compiler_version": "v0.8.28; rm -rf /",
+        "compiler_settings": {"remappings": [{}], "libraries": {"a": "b"}},
+    }  # fmt: skip
+    chain.elsewhere.answers = {
+        chain.box: json.dumps(made).encode(),
+        chain.two: json.dumps({**made, "compiler_version": COMMIT}).encode(),
+        chain.partial: json.dumps({**made, "language": "\n\x1b[2J" * 1000}).encode(),
+    }
+    try:
+        printed = chain.load("blockscout")
+    finally:
+        chain.elsewhere.answers.clear()
+    assert summary(printed).startswith("0 verified here, 5 kept as claims")
+    assert chain.stored() == [] and "\x1b" not in printed and "\0" not in printed
+    page = chain.explorer.client.get(f"/address/{chain.box}?tab=contract").text
+    assert "rm -rf" in page and "\u202e" not in page
+
+
+def test_a_source_is_asked_politely_and_not_for_ever(chain: Chain) -> None:
+    waits: list[float] = []
+    client = SourceClient(chain.url, 0.5, sleep=waits.append)
+    address = bytes.fromhex(chain.box[2:])
+    chain.elsewhere.refusals[:] = [Response(status=503), Response(status=429)]
+    assert Blockscout(client).record(address) is not None
+    assert sum(1 < wait <= 2 for wait in waits) == 3 and 8.0 in waits  # two requests' pauses
+    chain.elsewhere.refusals[:] = [Response(status=500)] * 5
+    with pytest.raises(SourceFailed, match="does not answer: status 500"):
+        Blockscout(client).record(address)
+    chain.elsewhere.refusals[:] = [Response(status=429, headers={"Retry-After": "86400"})]
+    with pytest.raises(SourceFailed, match="asks to wait 86400 s"):
+        Blockscout(client).record(address)
+    elsewhere = Response(status=302, headers={"Location": "http://127.0.0.1:1/"})
+    for refusal in (elsewhere, Response(status=403)):
+        chain.elsewhere.refusals[:] = [refusal]
+        with pytest.raises(SourceFailed, match="refuses a request with status"):
+            Blockscout(client).record(address)
+
+
+def test_a_key_and_a_password_are_never_printed(chain: Chain, tmp_path: Path) -> None:
+    key = tmp_path / "key"
+    key.write_text("SECRET\n")
+    chain.forget()
+    chain.load("etherscan", f"@{key}")
+    assert all("apikey=SECRET" in path for path in chain.elsewhere.requests)
+    chain.elsewhere.refusals[:] = [Response(status=403)]
+    done = chain.scan("import", "--from", "etherscan", chain.url + "/api", "SECRET", "--again")
+    assert done.returncode == 1 and "status 403" in done.stderr
+    assert "SECRET" not in done.stdout + done.stderr
+    done = chain.scan("import", "--from", "blockscout", "https://user:SECRET@x.org")
+    assert done.returncode == 1 and "SECRET" not in done.stderr

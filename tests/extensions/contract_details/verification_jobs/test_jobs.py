@@ -1,0 +1,328 @@
+"""Verification jobs: several processes, restarts, shares, waiting, and how long what is kept."""
+
+import signal
+import threading
+import time
+import uuid
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from app import create_app
+from scan.errors import NotFound, RateLimited, Unavailable
+from scan.extensions.contract_details.verification_jobs import job_runner
+from scan.extensions.contract_details.verification_jobs.job_runner import JobRunner
+from scan.extensions.contract_details.verification_jobs.jobs import (
+    MOST_UNFINISHED,
+    MOST_UNFINISHED_OF_CLIENT,
+    Job,
+    VerificationJobs,
+)
+from scan.http.services import Services
+from scan.verification import compiler_places
+from scan.verification.compiler_places import RUNNING
+from tests.support.database import Postgres, execute
+from tests.support.explorer import Explorer, explorer_over
+from tests.support.many_functions import CHECKSUMMED, VERSION, deploy
+from tests.support.serving import free_port, gunicorn_started, wait_for, wait_until
+from tests.support.solidity import ENDLESS
+
+SOURCE = "pragma solidity ^0.8.0; contract Stored { uint256 public x = 4711; }"
+CLIENT = "192.0.2.7"
+
+
+@pytest.fixture(scope="module")
+def idle(postgres: Postgres, template: str, solc_dir: Path) -> Iterator[Explorer]:
+    """The service with nobody who runs its jobs."""
+    with explorer_over(postgres, template, solc_dir) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def address(idle: Explorer) -> str:
+    return deploy(idle, SOURCE, "Stored")
+
+
+@pytest.fixture
+def jobs(idle: Explorer) -> Iterator[VerificationJobs]:
+    found: Services = idle.app.extensions["scan"]
+    yield found.sources.get(VerificationJobs)
+    execute(idle.settings.database_url, "DELETE FROM verification_jobs")
+
+
+def request(address: str, **fields: object) -> dict[str, Any]:
+    given = {"address": address, "sourceCode": SOURCE, "compilerVersion": VERSION}
+    return {**given, "contractName": "Stored", "optimizationUsed": 0, **fields}
+
+
+def finished(jobs: VerificationJobs, job_id: str, timeout_s: float = 180) -> Job:
+    job = jobs.wait(job_id, timeout_s)
+    assert job is not None and job.is_over, job
+    return job
+
+
+def test_a_job_is_pending_until_somebody_runs_it_and_its_result_stays(idle, jobs, address):
+    job_id = jobs.submit(request(address), CLIENT)
+    job = jobs.get(job_id)
+    assert job is not None
+    assert (job.status, job.match, job.finished_at) == ("pending", None, None)
+    with idle.running_jobs():
+        job = finished(jobs, job_id)
+    assert (job.status, job.match, job.creation_match) == ("done", "full", "full")
+    assert (job.error_code, job.warning, job.address.hex()) == (None, None, address[2:])
+    assert job == jobs.get(job_id) == jobs.get(job_id.upper())
+    [(request_kept,)] = execute(
+        idle.settings.database_url, "SELECT request FROM verification_jobs WHERE id = %s", job_id
+    )
+    assert request_kept is None
+    assert idle.contract(address).json["match"] == "full"
+
+
+def test_a_job_that_fails_has_a_reason_and_one_that_warns_its_warning(idle, jobs, address):
+    given: list[tuple[dict[str, Any], str | None, str]] = [
+        ({"sourceCode": SOURCE.replace("x =", "y =")}, "no_match", "No match"),
+        ({"sourceCode": "contract Stored { uint x = y; }"}, "compiler_error", "not compile"),
+        ({"contractName": "Absent"}, "no_match", "no contract named Absent"),
+        ({"constructorArguments": "00" * 32}, None, "constructor arguments"),
+    ]
+    with idle.running_jobs():
+        for fields, error_code, words in given:
+            job = finished(jobs, jobs.submit(request(address, **fields), CLIENT))
+            assert (job.error_code, job.creation_match) == (error_code, None)
+            assert (job.status, job.match) == (("failed", None) if error_code else ("done", "full"))
+            assert words in ((job.message if error_code else job.warning) or "")
+
+
+def test_what_is_not_indexed_is_refused_or_awaited(idle, jobs, address):
+    with pytest.raises(NotFound):
+        jobs.submit(request(CHECKSUMMED), CLIENT)
+    with pytest.raises(NotFound):
+        jobs.submit(request(CHECKSUMMED), CLIENT, wait_s=0.1)
+    later = f"0x{int(address, 16) ^ 1:040x}"
+    submitted: list[str] = []
+
+    def submit() -> None:
+        submitted.append(jobs.submit(request(later), CLIENT, wait_s=20))
+
+    thread = threading.Thread(target=submit)
+    thread.start()
+    thread.join(0.2)
+    assert submitted == []
+    execute(
+        idle.settings.database_url,
+        "INSERT INTO contracts SELECT %s, block_number, code_hash FROM contracts"
+        " WHERE address = %s",
+        bytes.fromhex(later[2:]),
+        bytes.fromhex(address[2:]),
+    )
+    thread.join()
+    assert jobs.get(submitted[0]) is not None
+
+
+def test_a_client_has_two_jobs_and_all_together_a_bounded_number(jobs, address):
+    for number in range(MOST_UNFINISHED):
+        jobs.submit(request(address), f"192.0.2.{number // MOST_UNFINISHED_OF_CLIENT}")
+    with pytest.raises(RateLimited) as refused:
+        jobs.submit(request(address), "192.0.2.0")
+    assert int(refused.value.headers["Retry-After"]) > 0
+    with pytest.raises(Unavailable):
+        jobs.submit(request(address), "198.51.100.1")
+
+
+def test_shares_hold_where_many_submit_at_once(idle, jobs, address):
+    """Also through two processes: each has an application of its own here."""
+    other: Services = create_app(idle.settings).extensions["scan"]
+
+    def is_taken(through: VerificationJobs) -> bool:
+        try:
+            through.submit(request(address), CLIENT)
+        except RateLimited:
+            return False
+        return True
+
+    with ThreadPoolExecutor(10) as pool:
+        taken = [*pool.map(is_taken, (jobs, other.sources.get(VerificationJobs)) * 5)]
+    assert taken.count(True) == MOST_UNFINISHED_OF_CLIENT == 2
+
+
+def test_no_job_is_found_by_guessing(jobs, address):
+    job_id = jobs.submit(request(address), CLIENT)
+    near = [f"{job_id[:-1]}{digit:x}" for digit in range(16)]
+    guesses = [str(uuid.uuid4()) for _ in range(1000)] + [g for g in near if g != job_id]
+    assert [guess for guess in guesses if jobs.get(guess) is not None] == []
+    for malformed in ("", "1", job_id[:-1], job_id + "0", f"{{{job_id}}}", "' OR true", "\0", "é"):
+        assert jobs.get(malformed) is None
+        assert jobs.wait(malformed, 5) is None
+
+
+def test_few_requests_wait_at_once(jobs, address):
+    job_id = jobs.submit(request(address), CLIENT)
+
+    def waited_s(_: int) -> float:
+        began = time.monotonic()
+        job = jobs.wait(job_id, 0.5)
+        assert job is not None and job.status == "pending"
+        return time.monotonic() - began
+
+    with ThreadPoolExecutor(8) as pool:
+        waited = [*pool.map(waited_s, range(8))]
+    assert sum(seconds >= 0.5 for seconds in waited) == 2  # see WaitingThreads
+
+
+def test_a_claim_takes_one_job_however_it_is_planned(idle, jobs, address):
+    url = idle.settings.database_url
+    first = jobs.submit(request(address), CLIENT)
+    # As autovacuum leaves the table while it has one job.
+    execute(url, "VACUUM FULL verification_jobs")
+    execute(url, "VACUUM ANALYZE verification_jobs")
+    execute(url, "DELETE FROM verification_jobs WHERE id = %s", first)
+    for number in range(20):
+        jobs.submit(request(address), f"192.0.2.{number}")
+    services: Services = idle.app.extensions["scan"]
+    now = datetime.now(UTC)
+    until = now + timedelta(seconds=30)
+    with services.writes.transaction() as tx:
+        claimed = [
+            len(tx.rows("verification/jobs_claim", now=now, lease=lease, leased_until=until))
+            for lease in range(20)
+        ]
+    assert claimed == [1] * 20
+
+
+def test_jobs_are_swept_after_a_day(idle, jobs, address):
+    old, young = (jobs.submit(request(address), CLIENT) for _ in range(2))
+    with idle.running_jobs():
+        finished(jobs, old)
+        finished(jobs, young)
+    for job_id, age in ((old, timedelta(hours=25)), (young, timedelta(hours=23))):
+        execute(
+            idle.settings.database_url,
+            "UPDATE verification_jobs SET created_at = %s WHERE id = %s",
+            datetime.now(UTC) - age,
+            job_id,
+        )
+    with idle.running_jobs():
+        wait_until(lambda: jobs.get(old) is None)
+    assert jobs.get(young) is not None
+
+
+def test_a_job_that_ends_its_process_each_time_is_given_up(idle, jobs, address):
+    job_id = jobs.submit(request(address), CLIENT)
+    execute(
+        idle.settings.database_url,
+        "UPDATE verification_jobs SET status = 'running', lease = 1, attempts = %s",
+        job_runner.MOST_ATTEMPTS,
+    )
+    with idle.running_jobs():
+        job = finished(jobs, job_id)
+    assert (job.status, job.error_code) == ("failed", "internal_error")
+
+
+@pytest.fixture
+def slow_solc_dir(solc_dir: Path, tmp_path: Path) -> Path:
+    """A compiler that takes its time, so that there is time to end its process."""
+    folder = tmp_path / f"solc-{VERSION}"
+    folder.mkdir()
+    script = folder / folder.name
+    script.write_text(f"#!/bin/sh\nsleep 60\nexec {solc_dir / folder.name / folder.name} $@\n")
+    script.chmod(0o755)
+    return tmp_path
+
+
+def environment(idle: Explorer, solc_dir: Path) -> dict[str, str]:
+    return {"RPC_URL": idle.anvil.url, "SCAN_SOLC_DIR": str(solc_dir)}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("ending", [signal.SIGKILL, signal.SIGTERM])
+def test_a_job_survives_the_end_of_its_process(
+    idle, jobs, address, solc_dir, slow_solc_dir, ending
+):
+    job_id = jobs.submit(request(address), CLIENT)
+    url, port = idle.settings.database_url, free_port()
+
+    def status() -> str:
+        job = jobs.get(job_id)
+        assert job is not None
+        return job.status
+
+    with gunicorn_started(url, port, **environment(idle, slow_solc_dir)) as process:
+        wait_for(port, process)
+        wait_until(lambda: status() == "running")
+        if ending == signal.SIGKILL:
+            for child in psutil.Process(process.pid).children():
+                child.kill()
+            process.kill()
+        else:
+            process.terminate()
+        process.wait(30)
+        assert status() == ("running" if ending == signal.SIGKILL else "pending")
+    if ending == signal.SIGKILL:  # its lease would expire by itself after LEASE_S
+        execute(url, "UPDATE verification_jobs SET due_at = %s", datetime.now(UTC))
+    port = free_port()
+    with gunicorn_started(url, port, **environment(idle, solc_dir)) as process:
+        wait_for(port, process)
+        assert finished(jobs, job_id, 120).match == "full"
+
+
+def test_a_job_is_not_begun_again_while_its_process_stands_still(idle, jobs, address, monkeypatch):
+    jobs.submit(request(address), CLIENT)
+    services: Services = idle.app.extensions["scan"]
+    first, second = (
+        JobRunner(services.writes, services.verifier, services.sources.get(VerificationJobs))
+        for _ in range(2)
+    )
+    began = datetime.now(UTC)
+    assert first._claim() is not None
+    for seconds, is_begun in ((25, False), (60, True)):
+        monkeypatch.setattr(job_runner, "_now", lambda s=seconds: began + timedelta(seconds=s))
+        assert (second._claim() is not None) == is_begun
+
+
+def is_admitted(places: Any, client: str, taken: ExitStack) -> bool:
+    """Not while a verification of the test before has its place."""
+    try:
+        taken.enter_context(places.admitted(client))
+    except Unavailable:
+        return False
+    return True
+
+
+def test_jobs_run_in_the_places_of_other_verifications(idle, jobs, address):
+    """While all are taken, a job waits, and it does not fail."""
+    services: Services = idle.app.extensions["scan"]
+    places = services.verifier.places
+    with ExitStack() as taken:
+        for client in "abcd":
+            wait_until(lambda client=client: is_admitted(places, client, taken))
+        job_id = jobs.submit(request(address), CLIENT)
+        with idle.running_jobs():
+            job = jobs.wait(job_id, 0.5)
+            assert job is not None and job.status in ("pending", "running")
+    execute(idle.settings.database_url, "UPDATE verification_jobs SET due_at = now()")
+    with idle.running_jobs():
+        assert finished(jobs, job_id).match == "full"
+    assert RUNNING == 2
+
+
+@pytest.mark.long
+def test_jobs_of_others_get_their_turn(idle, jobs, address, monkeypatch):
+    """What compiles for long is put behind them, and is not given up."""
+    monkeypatch.setattr(compiler_places, "SHARED_BUDGET_S", 1.0)
+    endless = [
+        jobs.submit(request(address, sourceCode=ENDLESS, contractName="A"), client)
+        for client in ("192.0.2.1", "192.0.2.2")
+        for _ in range(MOST_UNFINISHED_OF_CLIENT)
+    ]
+    with idle.running_jobs():
+        others = [jobs.submit(request(address), f"198.51.100.{number}") for number in range(3)]
+        for job_id in others:
+            assert finished(jobs, job_id).status == "done"
+        unfinished = [jobs.get(job_id) for job_id in endless]
+        assert [job.is_over for job in unfinished if job is not None] == [False] * 4

@@ -1,0 +1,365 @@
+"""Hard forks that this version does not know: fields of headers, and types of transactions.
+
+The chain has Sepolia's id. Blocks 1 to 3 are Prague's, 4 to 6 Amsterdam's, and from block 7 on
+headers have two more fields, which end in another order than that of their names.
+"""
+
+import json
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from app import create_app
+from scan.database.connection import Database
+from scan.ethereum.blocks import MalformedBlock
+from scan.ethereum.client import Node
+from scan.ethereum.fork_schedule import missed_fork, unknown_fork
+from scan.extensions.demo.demo_node import DemoNode
+from scan.extensions.demo.replay import Recording
+from scan.extensions.operations.doctor import database as doctor_database
+from scan.extensions.operations.doctor import node as doctor_node
+from scan.indexer.block_source import BlockSource
+from tests.support import auditing
+from tests.support.chain_forms.made_chain import HEADER_FIELDS, MadeChain, log, word
+from tests.support.chain_forms.others import ALICE, BOB, CAROL, GENESIS
+from tests.support.faulty_node import Calls, Fault, FaultyNode, Forward, Reply, altering
+from tests.support.indexing import Indexing
+
+Json = dict[str, Any]
+SEPOLIA, NOBODY_KNOWS = 11_155_111, 987_654
+AMSTERDAM = ("blockAccessListHash", "slotNumber")
+NOVEL = ("zetaRoot", "alphaCount")
+EVENT = word("an event")
+FRAMES = 0x06
+HEAD = 9
+
+
+def made(
+    chain_id: int = SEPOLIA,
+    *,
+    novel: Mapping[str, Any] | None = None,
+    frames: int | None = None,
+    last: int = HEAD,
+) -> MadeChain:
+    """The chain; `novel` are the last fields of headers, and `frames` is the block that has a
+    transaction of a type that nobody knows."""
+    novel = novel or {"zetaRoot": word("zeta"), "alphaCount": 77}
+    chain = MadeChain(chain_id, GENESIS)
+    chain.header_fields = (*HEADER_FIELDS, *AMSTERDAM, *novel)
+    chain.encodings[FRAMES] = ("chainId", "nonce", "from", "to", "value", "novelFrames", "r", "s")
+    for number in range(1, last + 1):
+        fields: Json = {} if number < 4 else dict(zip(AMSTERDAM, (word("l"), number), strict=True))
+        logs = [log(CAROL, EVENT, data=number.to_bytes(32))]
+        chain.pay(ALICE, BOB, number, receipt={"logs": logs})
+        if number == frames:
+            chain.pay(
+                BOB, CAROL, 10**17, type=FRAMES, novelFrames=[b"a", [b"b"]], receipt={"logs": logs}
+            )
+        chain.mine(withdrawalsRoot=None, **fields, **(novel if number > 6 else {}))
+    return chain
+
+
+@contextmanager
+def served(chain: MadeChain, *, has_bytes: bool = False) -> Iterator[FaultyNode]:
+    recording = DemoNode(Recording(chain.lines(has_bytes=has_bytes)), 0)
+    with FaultyNode(recording.url) as node:
+        yield node
+    recording.stop()
+
+
+def altered(number: int, alter: Callable[[Any], None], *methods: str) -> Fault:
+    """A block's JSON is altered, and none of its hashes is computed anew."""
+
+    def alter_block(call: Json, answer: Json) -> None:
+        if call["method"] in methods and call["params"][0] == hex(number):
+            alter(answer["result"])
+
+    return altering(alter_block)
+
+
+def gas_limit(block: Json) -> None:
+    block["gasLimit"] = "0x1312d00"
+
+
+def amount(receipts: list[Json]) -> None:
+    receipts[-1]["logs"][0]["data"] = "0x" + (999).to_bytes(32).hex()
+
+
+ALTERATIONS = [(gas_limit, "eth_getBlockByNumber"), (amount, "eth_getBlockReceipts")]
+
+
+def unproven(client: Any) -> list[tuple[int, int, str]]:
+    blocks = client.get("/readyz").json["unproven"]
+    return [(entry["firstBlock"], entry["lastBlock"], entry["reason"]) for entry in blocks]
+
+
+def test_a_chain_that_changes_its_form_twice_is_indexed_without_a_pause(postgres, template, caplog):
+    with served(made()) as node, postgres.cloned(template) as url:
+        with caplog.at_level(logging.WARNING):
+            settings = Indexing(url, node.url).run_until(HEAD).settings
+        assert [record.getMessage() for record in caplog.records] == [
+            "since block 7 headers have zetaRoot, alphaCount,"
+            " unknown to this version of Scan, update it"
+        ]
+        client = create_app(settings).test_client()
+        assert unproven(client) == []
+        assert "slotNumber" not in client.get("/api/v1/blocks/3").json
+        block = client.get("/api/v1/blocks/8").json
+        assert block["slotNumber"] == 8
+        assert block["blockAccessListHash"] == "0x" + word("l").hex() in client.get("/block/8").text
+        assert auditing.run(settings, node=True) == 0
+
+
+@pytest.mark.parametrize("is_newest", [True, False])
+def test_an_altered_block_beside_a_fork_is_refused_and_named(is_newest):
+    """Before and after each fork, read with all blocks before it or alone."""
+    for number in (3, 4, 6, 7, 8):
+        head = number if is_newest else HEAD
+        with served(made(last=head)) as node:
+            true = BlockSource(Node([node.url])).blocks(0, head)
+            for alteration in ALTERATIONS:
+                node.fault = altered(number, *alteration)
+                source = BlockSource(Node([node.url]))
+                assert source.blocks(0, head) == true[:number]
+                for reader in (source, BlockSource(Node([node.url]))):
+                    with pytest.raises(MalformedBlock, match=f"block {number} contradicts itself"):
+                        reader.blocks(number, head)
+                node.fault = None
+                assert source.blocks(0, head) == true
+
+
+def test_a_type_that_nobody_knows_is_indexed_by_its_bytes(postgres, template, capsys):
+    chain = made(frames=5)
+    with served(chain, has_bytes=True) as node, postgres.cloned(template) as url:
+        settings = Indexing(url, node.url).run_until(HEAD).settings
+        client = create_app(settings).test_client()
+        record = client.get("/api/v1/transactions?type=6").json["transactions"][0]
+        assert record["chainFields"]["typeName"] == "unknown"
+        assert (record["value"], record["type"]) == (str(10**17), FRAMES)
+        assert "unknown" in client.get(f"/tx/{record['hash']}").text
+        # Its bytes prove all but where its sender stands in them.
+        assert unproven(client) == [(5, 5, "senders of transactions of type 6")]
+        assert auditing.run(settings, node=True) == 0
+        assert "not proven when indexed" in capsys.readouterr().out
+
+
+def test_a_type_that_nobody_knows_stops_the_index_without_its_bytes():
+    with served(made(frames=5)) as node:
+        source = BlockSource(Node([node.url]))
+        assert len(source.blocks(0, HEAD)) == 5
+        words = "transactions of type 6, unknown to this version of Scan"
+        with pytest.raises(MalformedBlock, match=f"block 5 contradicts itself .{words}"):
+            source.blocks(5, HEAD)
+
+
+def test_bytes_prove_what_is_known_of_a_type_that_nobody_knows():
+    def value(block: Json) -> None:
+        block["transactions"][-1]["value"] = "0x123456789"
+
+    def type_(answer: Any) -> None:
+        (answer["transactions"] if isinstance(answer, dict) else answer)[0]["type"] = hex(FRAMES)
+
+    with served(made(frames=5), has_bytes=True) as node:
+        source = BlockSource(Node([node.url]))
+        node.fault = altered(5, *ALTERATIONS[1])
+        with pytest.raises(MalformedBlock, match="receipts and receiptsRoot"):
+            source.blocks(5, 5)
+        node.fault = altered(5, value, "eth_getBlockByNumber")
+        [fetched] = source.blocks(5, 5)
+        named = ("senders", "value")
+        assert fetched.block.unproven == "; ".join(f"{n} of transactions of type 6" for n in named)
+        node.fault = altered(5, type_, "eth_getBlockByNumber", "eth_getBlockReceipts")
+        with pytest.raises(MalformedBlock, match="types of transactions and their hashes"):
+            source.blocks(5, 5)
+
+
+def test_a_large_block_with_a_type_that_nobody_knows_is_as_proven_as_a_small_one():
+    """Its receipts are encoded one by one, and have no logs any more when they are compared."""
+
+    def with_spaces(calls: Calls, forward: Forward) -> Reply:
+        parts = ("eth_getBlockByNumber", "eth_getBlockReceipts")
+        is_large = any(c["method"] in parts and c["params"][0] == "0x5" for c in calls)
+        return Reply(raw=json.dumps(forward(calls)).encode() + b" " * (9 * 2**20 * is_large))
+
+    with served(made(frames=5), has_bytes=True) as node:
+        small = BlockSource(Node([node.url])).blocks(5, 5)
+        node.fault = with_spaces
+        assert BlockSource(Node([node.url])).blocks(5, 5) == small
+        assert small[0].block.unproven == "senders of transactions of type 6"
+
+
+MANY = {name: word(name) for name in ("deltaRoot", "betaRoot", "etaRoot", "gammaRoot")}
+
+
+def test_more_fields_than_are_tried_are_proven_by_bytes_alone():
+    names = "betaRoot, deltaRoot, etaRoot, gammaRoot"
+    with served(made(novel=MANY), has_bytes=True) as node:
+        source = BlockSource(Node([node.url]))
+        assert [fetched.block.unproven for fetched in source.blocks(0, HEAD)] == [None] * (HEAD + 1)
+        for number, (alter, method) in ((8, ALTERATIONS[1]), (6, ALTERATIONS[0])):
+            node.fault = altered(number, alter, method)
+            with pytest.raises(MalformedBlock, match=f"block {number} contradicts itself"):
+                source.blocks(number, HEAD)
+        node.fault = altered(8, *ALTERATIONS[0])
+        with pytest.raises(MalformedBlock, match="header and its bytes"):
+            source.blocks(8, 8)
+    for chain_id in (SEPOLIA, NOBODY_KNOWS):
+        with served(made(chain_id, novel=MANY)) as node:
+            source = BlockSource(Node([node.url]))
+            assert len(source.blocks(0, HEAD)) == 7
+            with pytest.raises(MalformedBlock, match=f"header and hash, with fields {names}"):
+                source.blocks(7, HEAD)
+
+
+def test_what_is_not_proven_is_named_by_runs_and_unwound_with_its_blocks(
+    postgres, template, capsys
+):
+    """Blocks 3, 5, 6 and 9 have a field that looks like another chain's form, on a chain that
+    nobody knows; blocks between them are proven."""
+
+    def fee_for_l1(call: Json, answer: Json) -> None:
+        if call["method"] == "eth_getBlockReceipts" and int(call["params"][0], 16) in (3, 5, 6, 9):
+            for receipt in answer["result"]:
+                receipt["l1Fee"] = "0x64"
+
+    chain, reason = made(NOBODY_KNOWS), "fields of Scroll"
+    with postgres.cloned(template) as url:
+        with served(chain) as node:
+            node.fault = altering(fee_for_l1)
+            settings = Indexing(url, node.url).run_until(HEAD).settings
+            client = create_app(settings).test_client()
+            assert unproven(client) == [(9, 9, reason), (5, 6, reason), (3, 3, reason)]
+            assert client.get("/readyz").json["unprovenBlocks"] == 4
+            page = client.get("/blocks").text
+            assert "Blocks 5 to 6 are not proven" in page and "5 to 9" not in page
+            metrics = client.get("/metrics").text
+            assert "scan_unproven_blocks 4.0" in metrics
+            assert "scan_unproven_last_block 9.0" in metrics
+            database = Database(url, statement_timeout_ms=5_000)
+            texts = [o.text for o in doctor_database.check_database(database)]
+            assert sum("are not proven" in text for text in texts) == 3
+            database.close()
+            assert auditing.run(settings, node=True) == 0
+            assert "not proven when indexed" in capsys.readouterr().out
+        other = made(NOBODY_KNOWS, last=6)
+        for number in (7, 8, 9, 10):
+            other.pay(ALICE, BOB, 2 * number)
+            fields = dict(zip(AMSTERDAM, (word("l"), number), strict=True))
+            other.mine(withdrawalsRoot=None, **fields)
+        with served(other) as node:
+            settings = Indexing(url, node.url).run_until(HEAD + 1).settings
+        client = create_app(settings).test_client()
+        assert unproven(client) == [(5, 6, reason), (3, 3, reason)]
+        assert client.get("/readyz").json["unprovenBlocks"] == 3
+
+
+def test_a_header_that_contradicts_its_hash_is_no_form_of_a_chain_that_was_proven():
+    """Whatever its id; where no header was proven, the chain has headers of its own."""
+    with served(made(NOBODY_KNOWS)) as node:
+        node.fault = altered(3, *ALTERATIONS[0])
+        with pytest.raises(MalformedBlock, match="block 3 contradicts itself"):
+            BlockSource(Node([node.url])).blocks(3, 3)
+
+        @altering
+        def every_header(_: Json, answer: Json) -> None:
+            if isinstance(answer.get("result"), dict):
+                gas_limit(answer["result"])
+
+        node.fault = every_header
+        blocks = BlockSource(Node([node.url])).blocks(0, 3)
+        assert {"own form" in (fetched.block.unproven or "") for fetched in blocks} == {True}
+        source = BlockSource(Node([node.url]))
+        source.checker.record_proven(1)
+        with pytest.raises(MalformedBlock, match="block 2 contradicts itself"):
+            source.blocks(2, 3)
+
+
+CONTRACTS = {"BEACON_ROOTS_ADDRESS": "0x000F3df6D732807Ef1319fB7B8bB8522d0Beac02"}
+BUILDERS = {"BUILDER_DEPOSIT": "0x0000bFF46984e3725691FA540a8C7589300D8282"}
+NOW = {
+    **{"activationTime": 1_700_000_000, "forkId": "0x07c9462e", "systemContracts": CONTRACTS},
+    **{"precompiles": {"ECREC": f"0x{1:040x}"}, "blobSchedule": {"max": 6, "target": 3}},
+}
+LATER = {**NOW, "activationTime": 1_900_000_000, "forkId": "0x12345678"}
+
+
+SCHEDULES: list[tuple[Json | None, bool]] = [
+    (None, False),
+    ({**LATER, "blobSchedule": {"max": 21, "target": 14}}, False),
+    ({**LATER, "systemContracts": {**CONTRACTS, **BUILDERS}}, False),  # Amsterdam's
+    ({**LATER, "systemContracts": {**CONTRACTS, "NOVEL": f"0x{0xABC:040x}"}}, True),
+    (LATER, True),
+]
+
+
+def test_a_scheduled_fork_that_this_version_does_not_know_is_told_before(
+    postgres, template, caplog
+):
+    words = "a fork is scheduled for 2030-03-17 17:46:40 UTC (fork id 0x12345678)"
+    with served(made(last=2)) as node, postgres.cloned(template) as url:
+        for following, is_warned in SCHEDULES:
+            schedule = {"current": NOW, "next": following, "last": following}
+            node.fault = answering("eth_config", schedule)
+            assert (words in unknown_fork(Node([node.url]))) is is_warned, following
+        with caplog.at_level(logging.WARNING):
+            settings = Indexing(url, node.url).run_until(2).settings
+        assert words in caplog.text
+        assert any(words in text for _, text, _ in doctor_node.check_node(node.url, None, settings))
+
+
+AMSTERDAM_S = 1_791_294_816  # 2026-10-06 13:53:36 UTC, the start of Sepolia's epoch 353,024
+ON_SEPOLIA = {**NOW, "chainId": hex(SEPOLIA)}
+ON_TIME = {**ON_SEPOLIA, "activationTime": AMSTERDAM_S, "forkId": "0x6c1d9423"}
+TOO_LATE = {**ON_TIME, "activationTime": AMSTERDAM_S + 384}
+HOODI, MAINNET = ({**NOW, "chainId": chain_id} for chain_id in ("0x88bb0", "0x1"))
+
+
+@pytest.mark.parametrize(
+    ("current", "following", "is_missed"),
+    [
+        (ON_SEPOLIA, None, True),
+        (ON_SEPOLIA, TOO_LATE, True),
+        (ON_SEPOLIA, ON_TIME, False),
+        (ON_TIME, None, False),
+        ({**ON_TIME, "activationTime": AMSTERDAM_S + 99_999}, None, False),
+        (HOODI, None, False),
+        (MAINNET, None, False),
+        (NOW, None, False),
+    ],
+)
+def test_a_node_that_has_not_the_time_of_its_chain_s_newest_fork_is_told(
+    current, following, is_missed, postgres, template, caplog
+):
+    """Of Sepolia alone: no other public chain has a time of Amsterdam."""
+    words = "the node does not know the fork Amsterdam of 2026-10-06 13:53:36 UTC"
+    with served(made(last=1)) as node, postgres.cloned(template) as url:
+        schedule = {"current": current, "next": following, "last": following}
+        node.fault = answering("eth_config", schedule)
+        assert missed_fork(Node([node.url])) == (words if is_missed else "")
+        with caplog.at_level(logging.WARNING):
+            settings = Indexing(url, node.url).run_until(1).settings
+        assert (f"{words}: update the node" in caplog.text) is is_missed
+        outcomes = [text for _, text, _ in doctor_node.check_node(node.url, None, settings)]
+        assert (words in outcomes) is is_missed
+
+
+def test_sepolia_s_amsterdam_is_known_by_its_time():
+    """Whatever system contracts a client lists for it; one at another time is not."""
+    with served(made(last=1)) as node:
+        for following, is_known in ((ON_TIME, True), (TOO_LATE, False)):
+            following = {**following, "systemContracts": {**CONTRACTS, "NOVEL": f"0x{0xABC:040x}"}}
+            schedule = {"current": ON_SEPOLIA, "next": following, "last": following}
+            node.fault = answering("eth_config", schedule)
+            assert (unknown_fork(Node([node.url])) == "") is is_known
+
+
+def answering(method: str, result: Any) -> Fault:
+    def answer(call: Json, answer: Json) -> None:
+        if call["method"] == method:
+            answer.pop("error", None)
+            answer["result"] = result
+
+    return altering(answer)

@@ -1,0 +1,336 @@
+"""Sums of lists beside those of the node's rows, for many addresses and filters, before and after a
+fork; and their bounds."""
+
+import csv
+import io
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from decimal import Decimal
+from html import unescape
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from scan.extensions.history.sums import monthly_sums, pages
+from scan.pages.formatting import worth
+from tests.support import brute_force
+from tests.support.anvil import Anvil
+from tests.support.database import Postgres, execute
+from tests.support.explain import explained
+from tests.support.indexing import Indexing, settings_for
+from tests.support.lists import get
+from tests.support.scenario import everyday, play
+from tests.support.truth import Record, Truth, read_truth
+
+# Where sums of an entity are, below those of an address.
+PATHS = {
+    "transactions": "transactions",
+    "token_transfers": "transfers",
+    "internal_transfers": "internal",
+}
+LATER = (1_701_388_790, 1_709_000_000)  # blocks around the end of November 2023; February 2024
+SMALL = {"chain", "daily_stats", "label_state", "retention"}
+
+
+class Chain(NamedTuple):
+    anvil: Anvil
+    indexing: Indexing
+    client: FlaskClient
+    url: str
+
+    def truth(self) -> tuple[Truth, brute_force.Chain]:
+        truth = read_truth(self.anvil)
+        rows = {entity: getattr(truth, entity) for entity in PATHS}
+        return truth, brute_force.Chain(rows, truth.created)
+
+
+@pytest.fixture(scope="module")
+def chain(postgres: Postgres, template: str) -> Iterator[Chain]:
+    with Anvil() as anvil, postgres.cloned(template) as url:
+        stage = play(anvil, rounds=2, poison=False)
+        for time in LATER:
+            anvil.call("evm_setNextBlockTimestamp", time)
+            for _ in range(4):
+                everyday(stage, 9)
+        with Indexing(url, anvil.url, until=anvil.head()) as indexing:
+            yield Chain(anvil, indexing, create_app(indexing.settings).test_client(), url)
+
+
+def by_month(rows: list[Record], *key: str) -> dict[tuple[str, ...], list[Record]]:
+    groups: dict[tuple[str, ...], list[Record]] = defaultdict(list)
+    for row in rows:
+        for month in ("all", row["timestamp"][:7]):
+            groups[month, *(row[name] for name in key)].append(row)
+    return groups
+
+
+def total(rows: list[Record], field: str = "value") -> str:
+    return str(sum(int(row[field]) for row in rows))
+
+
+def of_transactions(truth: Truth, rows: list[Record], own: str) -> list[Record]:
+    expected = []
+    for (month,), group in (by_month(rows) or {("all",): []}).items():
+        moving = [row for row in group if row["status"]]
+        sent = [row for row in group if row["fromAddress"] == own]
+        received = [
+            row for row in moving if own in (row["toAddress"], truth.created.get(row["hash"]))
+        ]
+        expected.append({
+            "month": month,
+            "count": len(group),
+            "failedCount": len(group) - len(moving),
+            "valueIn": total(received),
+            "valueOut": total([row for row in sent if row["status"]]),
+            "fees": total(sent, "fee"),
+            "gasUsed": total(sent, "gasUsed"),
+            "allFees": total(group, "fee"),
+            "allGasUsed": total(group, "gasUsed"),
+        })  # fmt: skip
+    return expected
+
+
+def of_tokens(truth: Truth, rows: list[Record], own: str | None) -> list[Record]:
+    types = {token["address"]: token["type"] for token in truth.tokens}
+    expected = []
+    for (month, token), group in by_month(rows, "tokenAddress").items():
+        ways = {"valueIn": "toAddress", "valueOut": "fromAddress"}
+        expected.append({
+            "month": month,
+            "tokenAddress": token,
+            "tokenType": types[token],
+            "tokenSymbol": group[0]["tokenSymbol"],
+            "tokenDecimals": group[0]["tokenDecimals"],
+            "unproven": ["tokenType", "tokenSymbol", "tokenDecimals"],
+            "count": len(group),
+            "value": total(group),
+            **{name: own and total([row for row in group if row[party] == own])
+               for name, party in ways.items()},
+        })  # fmt: skip
+    return expected
+
+
+def of_internal(_: Truth, rows: list[Record], own: str) -> list[Record]:
+    return [
+        {
+            "month": month,
+            "count": len(group),
+            "valueIn": total([row for row in group if row["toAddress"] == own]),
+            "valueOut": total([row for row in group if row["fromAddress"] == own]),
+        }
+        for (month,), group in (by_month(rows) or {("all",): []}).items()
+    ]
+
+
+EXPECTED = {
+    "transactions": of_transactions,
+    "token_transfers": of_tokens,
+    "internal_transfers": of_internal,
+}
+
+
+def require(
+    chain: Chain, truth: Truth, path: str, entity: str, rows: list[Record], **query: Any
+) -> None:
+    own = query.pop("own")
+    answer = get(chain.client, path, **query)
+    expected = EXPECTED[entity](truth, rows, own)
+    key = lambda sum_: (sum_["month"], sum_.get("tokenAddress"))  # noqa: E731
+    assert sorted(answer["sums"], key=key) == sorted(expected, key=key), (path, query)
+    assert (answer["total"], answer["next"]) == (len(rows), None)
+    months = [sum_["month"] for sum_ in answer["sums"]]
+    assert months == sorted(months, reverse=True)  # `all` comes before digits
+
+
+def require_all(chain: Chain, busiest: int = 6) -> None:
+    truth, found = chain.truth()
+    addresses = sorted(truth.addresses, key=lambda a: -len(truth.transactions_of(a)))
+    day = truth.blocks[0]["timestamp"][:7]
+    for entity, name in PATHS.items():
+        for own in [*addresses[:busiest], *sorted(truth.created.values())[:1], addresses[-1]]:
+            mine = found.find({"entity": entity, "filter": {"address": own}})
+            others = {row["toAddress"] for row in mine} - {own, None}
+            filters: list[dict[str, Any]] = [
+                {}, {"from": own}, {"to": own}, {"from": own, "to": own},
+                {"timeFrom": f"{day}-01T00:00:00Z"}, {"blockTo": truth.head - 3},
+                *({"counterparty": other} for other in sorted(others)[:2]),
+            ]  # fmt: skip
+            if entity == "transactions":
+                methods = {row["methodId"] for row in mine} - {None}
+                filters += [{"status": False}, {"status": True, "to": own}]
+                filters += [{"method": method} for method in sorted(methods)[:2]]
+            if entity == "token_transfers":
+                tokens = sorted({row["tokenAddress"] for row in mine})
+                filters += [{"tokenAddress": token, "from": own} for token in tokens[:2]]
+                filters += [{"tokenType": "BEP721"}]
+            for given in filters:
+                rows = found.find({"entity": entity, "filter": {"address": own, **given}})
+                query = {k: str(v).lower() if v in (True, False) else v for k, v in given.items()}
+                path = f"/addresses/{own}/{name}/sums"
+                require(chain, truth, path, entity, rows, own=own, **query)
+    for token in truth.tokens[:4]:
+        path = f"/tokens/{token['address']}/transfers/sums"
+        for given in ({}, {"address": addresses[0]}, {"from": addresses[1]}):
+            filters_of_token = {"tokenAddress": token["address"], **given}
+            rows = found.find({"entity": "token_transfers", "filter": filters_of_token})
+            own = given.get("address")
+            require(chain, truth, path, "token_transfers", rows, own=own, **given)
+
+
+def test_sums_are_those_of_the_nodes_rows_before_and_after_a_fork(chain: Chain) -> None:
+    require_all(chain)
+    chain.anvil.reorganise(5)
+    chain.anvil.mine(2)
+    chain.indexing.wait_for(chain.anvil.head())
+    require_all(chain, busiest=3)
+
+
+def test_a_page_shows_what_a_wallet_paid_in_a_month_one_link_from_its_list(
+    chain: Chain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    truth, _ = chain.truth()
+    own = next(row["fromAddress"] for row in truth.transactions if not row["status"])
+    listed = chain.client.get(f"/address/{own}?status=false&timeTo=2024-12-31").text
+    [link] = re.findall(r'href="([^"]+)">Sums by month', listed)
+    page = chain.client.get(unescape(link))
+    assert page.status_code == 200
+    failed = get(chain.client, f"/addresses/{own}/transactions/sums", status="false")
+    assert page.text.count('data-label="Month"') == len(failed["sums"])
+    assert f'value="{failed["sums"][0]["fees"]}"' in page.text
+    for path in ("transfers/sums?direction=out", "internal/sums?direction=in"):
+        assert chain.client.get(f"/address/{own}/{path}").status_code == 200
+    token = truth.tokens[0]["address"]
+    [link] = re.findall(r'href="([^"]+)">Sums by month', chain.client.get(f"/token/{token}").text)
+    assert "Moved" in chain.client.get(link).text
+    price = Decimal(10**6)
+    priced = next(t for t in truth.token_transfers if t["toAddress"] == own and t["tokenDecimals"])
+    given = SimpleNamespace(currency="USD", source="us", time="2026-01-31", coin=price,
+                            tokens={priced["tokenAddress"]: Decimal("2.5")})  # fmt: skip
+    monkeypatch.setattr(pages.prices, "unit_prices", lambda: given)
+    [first, *_] = get(chain.client, f"/addresses/{own}/transactions/sums", blockFrom=0)["sums"]
+    fees = first["fees"]
+    assert (Decimal(first["feesWorth"]), first["currency"]) == (Decimal(fees) / 10**12, "USD")
+    sums = get(chain.client, f"/addresses/{own}/transfers/sums", blockFrom=0)["sums"]
+    for sum_ in sums:
+        expected = Decimal(sum_["valueIn"]).scaleb(-sum_["tokenDecimals"]) * Decimal("2.5")
+        is_priced = sum_["tokenAddress"] == priced["tokenAddress"]
+        assert sum_.get("valueInWorth") == (f"{expected:f}" if is_priced else None)
+    page = chain.client.get(f"/address/{own}/transactions/sums?blockFrom=0")
+    assert f"≈ {worth(fees, 18, price)} <bdi>USD</bdi>" in page.text
+
+
+def test_the_file_has_the_same_sums(chain: Chain) -> None:
+    truth, _ = chain.truth()
+    own = truth.transactions[-1]["fromAddress"]
+    for name, column, field in (
+        ("transactions", "fees_wei", "fees"),
+        ("transfers", "units_in", "valueIn"),
+        ("internal", "in_wei", "valueIn"),
+    ):
+        path = f"/addresses/{own}/{name}/sums"
+        text = chain.client.get(f"/api/v1{path}?format=csv").text
+        rows = [*csv.DictReader(io.StringIO(text.lstrip("\ufeff")))]
+        shown = [(row["month"], row[column].split()[0]) for row in rows]
+        assert shown == [(s["month"], s[field]) for s in get(chain.client, path)["sums"]]
+    token = get(chain.client, f"/addresses/{own}/transfers/sums")["sums"][0]["tokenAddress"]
+    text = chain.client.get(f"/api/v1/tokens/{token}/transfers/sums?format=csv").text
+    [row, *_] = csv.DictReader(io.StringIO(text.lstrip("\ufeff")))
+    assert (row["in"], row["units_in"]) == ("", "")  # of no address
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "field"),
+    [
+        ("/addresses/0x1/transactions/sums", 400, "address"),
+        ("/addresses/{own}/transactions/sums?page=2", 400, "page"),
+        ("/addresses/{own}/transactions/sums?limit=1000000000", 400, "limit"),
+        ("/addresses/{own}/transactions/sums?month=2023-11", 400, "month"),
+        ("/addresses/{own}/transactions/sums?status=maybe", 400, "status"),
+        ("/addresses/{own}/transactions/sums?blockFrom=-1", 400, "blockFrom"),
+        ("/addresses/{own}/transactions/sums?timeTo=x%00", 400, "timeTo"),
+        ("/addresses/{own}/transfers/sums?tokenAddress=0x", 400, "tokenAddress"),
+        ("/addresses/{own}/transfers/sums?format=xml", 400, "format"),
+        ("/tokens/{own}/transfers/sums", 404, None),
+    ],
+)
+def test_malformed_parameters_are_refused(
+    chain: Chain, path: str, status: int, field: str | None
+) -> None:
+    answer = chain.client.get("/api/v1" + path.format(own=chain.anvil.accounts[0]))
+    assert (answer.status_code, answer.json.get("field")) == (status, field)
+
+
+def test_sums_of_nothing_are_zero(chain: Chain, database_url: str) -> None:
+    """Of an address that was never seen, and of an index without a block."""
+    empty = create_app(settings_for(database_url, chain.anvil.url)).test_client()
+    path = f"/addresses/0x{40 * '7'}"
+    for client in (chain.client, empty):
+        [whole] = get(client, f"{path}/transactions/sums")["sums"]
+        assert {whole[name] for name in ("valueIn", "valueOut", "fees", "allFees")} == {"0"}
+        assert (whole["month"], whole["count"]) == ("all", 0)
+        assert get(client, f"{path}/transfers/sums")["sums"] == []
+        assert client.get(f"/address/0x{40 * '7'}/transfers/sums").status_code == 200
+
+
+def test_many_tokens_are_refused_with_a_way_out(
+    chain: Chain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(monthly_sums, "MOST_SUMS", 3)
+    own = chain.anvil.accounts[0]
+    answer = chain.client.get(f"/api/v1/addresses/{own}/transfers/sums?blockFrom=1")
+    assert (answer.status_code, answer.json["field"]) == (400, "tokenAddress")
+    page = chain.client.get(f"/address/{own}/transfers/sums?blockFrom=1")
+    assert page.status_code == 400 and "Token is needed" in page.text
+
+
+def test_an_index_that_changes_in_between_is_read_again(
+    chain: Chain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read, changes = monthly_sums.bounds_of, []
+
+    def changing(*given: Any) -> Any:
+        bounds = read(*given)
+        if len(changes) < most:
+            changes.append(execute(chain.url, "UPDATE chain SET version = version + 1"))
+        return bounds
+
+    monkeypatch.setattr(monthly_sums, "bounds_of", changing)
+    path = f"/api/v1/addresses/{chain.anvil.accounts[0]}/transactions/sums?blockFrom="
+    most = monthly_sums.ATTEMPTS - 1
+    assert chain.client.get(f"{path}1").status_code == 200
+    most = 2 * monthly_sums.ATTEMPTS
+    assert chain.client.get(f"{path}2").status_code == 503
+
+
+def test_busy_lists_are_read_by_indexes_and_refused_beyond_a_bound(
+    postgres: Postgres, seeded_template: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with postgres.cloned(seeded_template) as url, explained(url) as service:
+        client = service.client
+        newest = get(client, "/transactions", limit=100)["transactions"]
+        senders = [row["fromAddress"] for row in newest]
+        busy = max(senders, key=senders.count)
+        token = get(client, "/tokens", limit=1)["tokens"][0]["address"]
+        lists = [f"/addresses/{busy}/{name}" for name in PATHS.values()]
+        for path in (*lists, f"/tokens/{token}/transfers", f"{lists[0]}?from={busy}"):
+            bare, _, query = path.partition("?")
+            plans, answer = service.plans(f"/api/v1{bare}/sums?{query}&blockFrom=100")
+            plans[-1].require_indexes(small=SMALL)
+            assert answer["total"] > 50
+        most = 512
+        monkeypatch.setattr(monthly_sums, "MAX_ENTRIES", most)
+        whole = f"/addresses/{busy}/transactions/sums"
+        refused = client.get(f"/api/v1{whole}?blockFrom=1")
+        assert (refused.status_code, refused.json["field"]) == (400, "blockFrom")
+        [first] = re.findall(r"at least (\d+)", refused.json["error"])
+        answer = get(client, whole, blockFrom=first)
+        listed = get(client, f"/addresses/{busy}/transactions", blockFrom=first)
+        assert most - 128 < answer["total"] == listed["total"] <= most + 128
+        page = client.get(f"/address/{busy}/transactions/sums")
+        assert page.status_code == 400 and f"First block must be at least {first}" in page.text
+        assert client.get(f"/address/{busy}/transactions/sums?blockFrom={first}").status_code == 200
+        assert f'sums?blockFrom={first}">' in page.text

@@ -1,0 +1,260 @@
+"""Documents from URLs that anybody may have written, and items' media that come of them."""
+
+import ipaddress
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from scan.extensions.items.item_media.document_queue import MAX_WAITING, DocumentQueue
+from scan.extensions.items.item_media.item_metadata import MAX_DOCUMENT_BYTES
+from scan.extensions.items.item_media.media_cache import BUSY, OFF, PENDING, ItemMedia, Media
+from scan.extensions.items.item_media.site_limits import (
+    DOCUMENTS_PER_MINUTE,
+    MAX_SITES,
+    MAX_WAITING_OF_SITE,
+    SLOW_FOR_S,
+)
+from scan.outbound.connection import AttemptTimeouts, tls_context
+from scan.outbound.document_fetcher import Document, DocumentFetcher, NotFetched
+from tests.support.receiver import Answer, Authority, Handler, Receiver
+
+pytestmark = pytest.mark.check
+
+LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
+SHORT = AttemptTimeouts(total_s=1.0, connect_s=0.5)
+CONTENT_ID = "bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi"
+SVG = b'<svg xmlns="http://www.w3.org/2000/svg"/>'
+
+
+@pytest.fixture
+def fetcher(authority: Authority) -> DocumentFetcher:
+    return DocumentFetcher(tls_context(str(authority.bundle)), SHORT)
+
+
+@pytest.fixture(autouse=True)
+def quiet(receiver: Receiver) -> Iterator[None]:
+    receiver.received.clear()
+    yield
+    receiver.behaviour = lambda *_: Answer()
+
+
+def test_a_document_is_read(fetcher: DocumentFetcher, receiver: Receiver) -> None:
+    receiver.behaviour = lambda *_: Answer(200, (), b"content")
+    assert fetcher.get(receiver.url("/1"), 7, LOOPBACK) == b"content"
+    [request] = receiver.received
+    assert request.headers["Accept-Encoding"] == "identity"
+    assert not {"Cookie", "Authorization", "Referer"} & set(request.headers)
+
+
+@pytest.mark.parametrize(
+    "url", ["https://127.0.0.1/", "https://169.254.169.254/", "http://example.com/", "file:///etc"]
+)
+def test_hosts_inside_are_not_reached(url: str, fetcher: DocumentFetcher) -> None:
+    """By the rules of all outbound URLs."""
+    with pytest.raises(NotFetched):
+        fetcher.get(url, 100)
+
+
+def test_networks_that_webhooks_may_reach_are_closed_to_documents(
+    fetcher: DocumentFetcher, receiver: Receiver
+) -> None:
+    with pytest.raises(NotFetched, match="not allowed"):
+        fetcher.get(receiver.url(), 100)
+    assert receiver.received == []
+
+
+@pytest.mark.parametrize(
+    "location",
+    ["https://127.0.0.1:{port}/in", "https://localhost:{port}/in", "/in", "//localhost:{port}/in",
+     "http://localhost/in", "file:///etc/passwd", ""],
+)  # fmt: skip
+def test_a_redirect_is_checked_as_any_url(
+    location: str, fetcher: DocumentFetcher, receiver: Receiver
+) -> None:
+    """Also where the first URL is an allowed gateway: its redirects are anybody's."""
+    to = location.format(port=receiver.server_port)
+    receiver.behaviour = lambda *_: Answer(302, (("Location", to),))
+    with pytest.raises(NotFetched):
+        fetcher.get(receiver.url("/out"), 100, LOOPBACK)
+    assert [request.path for request in receiver.received] == ["/out"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer(200, (), b"x" * 101),
+        Answer(404, (), b"x"),
+        Answer(204),
+        Answer(200, (("Content-Encoding", "gzip"),), b"x"),
+        None,
+    ],
+)
+def test_other_answers_are_failures(
+    answer: Answer | None, fetcher: DocumentFetcher, receiver: Receiver
+) -> None:
+    receiver.behaviour = lambda *_: answer
+    with pytest.raises(NotFetched):
+        fetcher.get(receiver.url(), 100, LOOPBACK)
+
+
+def test_a_trickling_server_is_left_in_time(fetcher: DocumentFetcher, receiver: Receiver) -> None:
+    def trickle(handler: Handler, _received: Any) -> Answer | None:
+        handler.send_response(200)
+        handler.send_header("Content-Length", "100")
+        handler.end_headers()
+        for _ in range(100):
+            if handler.server.closing.wait(0.2):
+                break
+            handler.wfile.write(b"x")
+        return None
+
+    receiver.behaviour = trickle
+    with pytest.raises(NotFetched):
+        fetcher.get(receiver.url(), 1000, LOOPBACK)
+
+
+def read(media: ItemMedia, uri: str) -> Media:
+    """What there is once nothing is pending any more."""
+    until = time.monotonic() + 60
+    while (found := media.of(uri, 7)).is_pending and time.monotonic() < until:
+        time.sleep(0.02)
+    return found
+
+
+def test_metadata_and_picture_come_from_the_gateway(
+    fetcher: DocumentFetcher, receiver: Receiver
+) -> None:
+    bodies = {
+        f"/ipfs/{CONTENT_ID}/{7:064x}.json": b'{"name":"Seven","image":"ipfs://%s/7.svg"}'
+        % CONTENT_ID.encode(),
+        f"/ipfs/{CONTENT_ID}/7.svg": SVG,
+    }
+    receiver.behaviour = lambda _, received: Answer(200, (), bodies[received.path])
+    media = ItemMedia(fetcher, receiver.url("/"), LOOPBACK)
+    uri = f"ipfs://{CONTENT_ID}/{{id}}.json"
+    first = media.of(uri, 7)
+    assert (first.problem, first.is_pending, first.is_of_chain) == (PENDING, True, False)
+    found = read(media, uri)
+    assert found.metadata is not None and found.metadata.name == "Seven"
+    assert found.picture == ("image/svg+xml", SVG)
+    assert not found.is_of_chain
+    assert media.of(uri, 7) == found and len(receiver.received) == 2
+
+
+def test_a_contract_does_not_reach_what_the_gateway_may(
+    fetcher: DocumentFetcher, receiver: Receiver
+) -> None:
+    media = ItemMedia(fetcher, receiver.url("/"), LOOPBACK)
+    found = read(media, receiver.url("/secret"))
+    assert found.problem is not None and "not allowed" in found.problem
+    uri = f"{receiver.url('/')}ipfs/../secret"
+    assert read(media, uri).metadata is None
+    assert [request.path for request in receiver.received if "secret" in request.path] == []
+
+
+def test_failures_are_kept_for_a_while(fetcher: DocumentFetcher, receiver: Receiver) -> None:
+    receiver.behaviour = lambda *_: Answer(500)
+    now = [0.0]
+    media = ItemMedia(fetcher, receiver.url(""), LOOPBACK, now=lambda: now[0])
+    uri = f"ipfs://{CONTENT_ID}"
+    assert read(media, uri).problem == "The server responded with status 500."
+    assert media.of(uri, 7).problem is not None and len(receiver.received) == 1
+    now[0] = 301.0
+    receiver.behaviour = lambda *_: Answer(200, (), b'{"name":"back"}')
+    found = read(media, uri)
+    assert found.metadata is not None and found.metadata.name == "back"
+
+
+def test_slow_servers_bound_what_waits(fetcher: DocumentFetcher, receiver: Receiver) -> None:
+    """Only documents wait, never a request; the rest is refused."""
+    receiver.behaviour = lambda handler, _: handler.server.closing.wait(5) and None
+    media = ItemMedia(fetcher, receiver.url(""), LOOPBACK)
+    problems = [media.of(f"ipfs://{CONTENT_ID}/{n}", 0).problem for n in range(MAX_WAITING + 10)]
+    assert set(problems) == {PENDING, BUSY}
+
+
+def document(name: str, *, is_chosen: bool = False) -> Document:
+    return Document(f"https://{name}/", 100, is_chosen)
+
+
+def test_waiting_documents_are_bounded_by_site_and_in_all() -> None:
+    documents = DocumentQueue(now=lambda: 0.0)
+    accepted = [documents.put(document(f"{n}.one.example")) for n in range(MAX_WAITING)]
+    assert sum(accepted) == MAX_WAITING_OF_SITE
+    accepted = [documents.put(document(f"site{n}.example")) for n in range(2)]
+    assert sum(accepted) == 2
+    accepted = [documents.put(document(f"more{n}.example")) for n in range(2 * MAX_WAITING)]
+    assert sum(accepted) == MAX_WAITING - MAX_WAITING_OF_SITE - 2
+
+
+def test_a_site_is_asked_no_more_than_its_rate() -> None:
+    now = [0.0]
+    documents = DocumentQueue(now=lambda: now[0])
+
+    def fetch(count: int, *, is_chosen: bool = False) -> int:
+        accepted = 0
+        for number in range(count):
+            if documents.put(document(f"{number}.one.example", is_chosen=is_chosen)):
+                documents.done(documents.take(), 0.1)
+                accepted += 1
+        return accepted
+
+    assert fetch(DOCUMENTS_PER_MINUTE + 20) == DOCUMENTS_PER_MINUTE
+    assert fetch(10, is_chosen=True) == 10
+    now[0] = 61.0
+    assert fetch(DOCUMENTS_PER_MINUTE + 20) == DOCUMENTS_PER_MINUTE
+
+
+def test_slow_sites_share_two_fetchers() -> None:
+    now = [0.0]
+    documents = DocumentQueue(now=lambda: now[0])
+    names = [f"slow{n}.com" for n in range(6)]
+    for name in names:
+        assert documents.put(document(name))
+    for running in [documents.take() for _ in names]:
+        documents.done(running, 8.0)
+    for name in [*names, "quick.org", "quick.org"]:
+        assert documents.put(document(name))
+    assert documents.put(document("slow0.com", is_chosen=True))
+    running = [documents.take() for _ in range(5)]
+    assert sorted(one.site for one in running) == [
+        *("quick.org", "quick.org", "slow0.com", "slow0.com", "slow1.com")
+    ]
+    now[0] = SLOW_FOR_S + 1
+    assert {documents.take().site for _ in range(4)} == set(names[2:])
+
+
+def test_sites_are_forgotten() -> None:
+    now = [0.0]
+    documents = DocumentQueue(now=lambda: now[0])
+
+    def put(number: int) -> bool:
+        accepted = documents.put(document(f"site{number}.com"))
+        if accepted:
+            documents.done(documents.take(), 0.1)
+        return accepted
+
+    assert all(put(number) for number in range(MAX_SITES)) and not put(MAX_SITES)
+    now[0] = 61.0
+    assert put(MAX_SITES)
+
+
+@pytest.mark.parametrize("uri", ["https://[", "https://a.example:x/", "https://" + "a" * 70_000])
+def test_malformed_urls_do_not_wait(uri: str, fetcher: DocumentFetcher) -> None:
+    media = ItemMedia(fetcher).of(uri, 7)
+    assert media.problem is not None and media.problem.startswith("The URL is not allowed")
+
+
+def test_without_a_fetcher_only_data_uris_are_read() -> None:
+    media = ItemMedia(None)
+    assert media.of("https://example.com/7", 7).problem == OFF
+    found = media.of('data:,{"name":"on chain","image":"https://example.com/7.png"}', 7)
+    assert found.metadata is not None and found.metadata.name == "on chain"
+    assert (found.picture, found.problem) == (None, OFF)
+    found = media.of('data:,{"image":"data:;base64,PHN2ZyA+PC9zdmc+"}', 7)
+    assert found.picture == ("image/svg+xml", b"<svg ></svg>")
+    assert found.is_of_chain
+    nested = "data:;base64," + "A" * 2 * MAX_DOCUMENT_BYTES
+    assert media.of(nested, 7).metadata is None

@@ -1,0 +1,64 @@
+"""`scan labels`: labels of addresses from a file, and to one."""
+
+import pytest
+
+from tests.commands.test_command import FIRST, SECOND, scan
+from tests.support.database import execute
+
+
+def labels(url: str) -> dict[str, str]:
+    rows = execute(url, "SELECT '0x' || encode(address, 'hex'), label FROM labels")
+    return {str(address): str(label) for address, label in rows}
+
+
+def test_labels_are_stored_replaced_and_removed(database_url, tmp_path):
+    file = tmp_path / "labels.csv"
+    file.write_text(f'address,label\n{FIRST},"Treasury, new"\n{SECOND},Bridge\n')
+    done = scan("labels", "import", str(file), DATABASE_URL=database_url)
+    assert (done.returncode, done.stdout) == (0, "2 labels stored, 0 removed\n")
+    assert labels(database_url) == {FIRST: "Treasury, new", SECOND.lower(): "Bridge"}
+    file.write_text(f"{SECOND},\n{FIRST},Vault\n")
+    assert scan("labels", "import", str(file), DATABASE_URL=database_url).returncode == 0
+    assert labels(database_url) == {FIRST: "Vault"}
+
+
+@pytest.mark.parametrize(
+    "line", ["0x12,short", f"{FIRST}", f"{FIRST},{101 * 'x'}", f"{FIRST},a\x1bb", f"{FIRST},a,b"]
+)
+def test_a_wrong_line_is_named_and_nothing_is_stored(database_url, tmp_path, line):
+    file = tmp_path / "labels.csv"
+    file.write_text(f"address,label\n{SECOND},Bridge\n{line}\n")
+    done = scan("labels", "import", str(file), DATABASE_URL=database_url)
+    assert done.returncode == 1
+    assert done.stderr.startswith("scan: line 3: ")
+    assert labels(database_url) == {}
+
+
+def test_labels_that_are_not_utf_8_are_refused(database_url, tmp_path):
+    file = tmp_path / "labels.csv"
+    file.write_bytes(f"{FIRST},M\xfcnze\n".encode("latin-1"))
+    done = scan("labels", "import", str(file), DATABASE_URL=database_url)
+    assert (done.returncode, done.stderr) == (1, f"scan: {file}: not a text file in UTF-8\n")
+    assert labels(database_url) == {}
+
+
+def test_exported_labels_can_be_imported(database_url, tmp_path):
+    stored = {FIRST: 'a "quoted", one', SECOND.lower(): "Über"}
+    for address, label in stored.items():
+        execute(
+            database_url, "INSERT INTO labels VALUES (decode(%s, 'hex'), %s)", address[2:], label
+        )
+    listed = scan("labels", "list", DATABASE_URL=database_url).stdout
+    assert listed == "".join(f"{address} {label}\n" for address, label in stored.items())
+    file = str(tmp_path / "labels.csv")
+    assert scan("labels", "export", file, DATABASE_URL=database_url).returncode == 0
+    execute(database_url, "DELETE FROM labels")
+    assert scan("labels", "import", file, DATABASE_URL=database_url).returncode == 0
+    assert labels(database_url) == stored
+
+
+def test_a_file_that_cannot_be_is_named(database_url, tmp_path):
+    for action in ("import", "export"):
+        file = str(tmp_path / "none" / "labels.csv")
+        done = scan("labels", action, file, DATABASE_URL=database_url)
+        assert done.returncode == 1 and done.stderr == f"scan: {file}: No such file or directory\n"

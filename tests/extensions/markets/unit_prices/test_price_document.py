@@ -1,0 +1,62 @@
+"""Documents with unit prices: what is read, and what is refused with its reason."""
+
+import json
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from scan.extensions.markets.unit_prices.price_document import (
+    MAX_BYTES,
+    MAX_TOKENS,
+    BadPrices,
+    parse,
+)
+
+pytestmark = pytest.mark.check
+
+TOKEN = "0x" + "aB" * 20
+GIVEN = {"currency": "USD", "time": "2026-01-31T23:59:59Z", "coin": 3011.25, "tokens": {TOKEN: "1"}}
+
+
+def test_numbers_are_exact_and_addresses_lower_case() -> None:
+    digits = "1.000000000000000000000000000001"
+    prices = parse(json.dumps(GIVEN).replace("3011.25", digits).encode(), "here")
+    assert prices == ("USD", "here", GIVEN["time"], Decimal(digits), {TOKEN.lower(): 1})
+    assert parse(b'{"currency":"EUR","time":"2026-01-31T23:59:59Z"}', "").coin is None
+
+
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        *(
+            ({"currency": bad}, "currency")
+            for bad in (None, [], "", " ", "D" * 13, "a\u202eb", "\n")
+        ),
+        *(
+            ({"time": bad}, "time")
+            for bad in (None, 1, "2026-01-31", "2026-02-30T00:00:00Z", "2026-01-31T23:59:59+01:00")
+        ),
+        *(
+            ({"coin": bad}, "price")
+            for bad in ("-1", "1e9", "", "NaN", True, [], "9" * 21, "٣", "0." + "1" * 31)
+        ),
+        ({"coin": float("inf")}, "JSON"),
+        ({"tokens": {TOKEN: None}}, "price"),
+        ({"tokens": {"0x12": "1"}}, "address"),
+        ({"tokens": []}, "tokens"),
+        ({"tokens": {f"0x{number:040x}": "1" for number in range(MAX_TOKENS + 1)}}, "tokens"),
+    ],
+)
+def test_malformed_documents_are_refused(changed: dict[str, Any], reason: str) -> None:
+    with pytest.raises(BadPrices, match=reason):
+        parse(json.dumps({**GIVEN, **changed}).encode(), "here")
+
+
+@pytest.mark.parametrize(
+    "document",
+    [b"", b"[]", b"\xff", b"[" * 100_000, b'{"a":' * 40_000, b" " * (MAX_BYTES + 1), b'"text"'],
+)
+def test_hostile_bytes_are_refused(document: bytes) -> None:
+    with pytest.raises(BadPrices):
+        parse(document, "here")

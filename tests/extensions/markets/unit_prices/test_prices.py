@@ -1,0 +1,174 @@
+"""Unit prices of a file, a URL and a pool: in the API, on pages, and what a bad source can do."""
+
+import ipaddress
+import json
+from dataclasses import replace
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from scan.extensions.markets.unit_prices.settings import Settings as PriceSettings
+from scan.pages.formatting import worth
+from scan.settings import Settings
+from tests.conftest import Played
+from tests.support.indexing import Indexing
+from tests.support.receiver import Answer, Authority, Receiver
+from tests.support.serving import wait_until
+
+TIME = "2026-01-31T23:59:59Z"
+
+
+def priced_by(settings: Settings, source: str) -> Settings:
+    return replace(settings, of_extensions={PriceSettings: PriceSettings(source)})
+
+
+def document(scenario: Played, **changed: Any) -> dict[str, Any]:
+    tokens = {token["address"]: "2.5" for token in scenario.truth.tokens}
+    return {"currency": "<b>U", "time": TIME, "coin": "3000", "tokens": tokens, **changed}
+
+
+def read(client: FlaskClient) -> dict[str, Any]:
+    """Return what the API has once the source was read for the first time."""
+    prices: dict[str, Any] = {}
+
+    def is_read() -> bool:
+        prices.update(client.get("/api/v1/prices").get_json())
+        return prices["problem"] != "The prices have not been read yet."
+
+    wait_until(is_read)
+    return prices
+
+
+def pages_of(scenario: Played) -> tuple[str, str, str]:
+    moved = next(t for t in scenario.truth.token_transfers if t["tokenId"] is None)
+    return (
+        f"/tx/{moved['transactionHash']}",
+        f"/address/{moved['toAddress']}?tab=tokens",
+        f"/token/{moved['tokenAddress']}",
+    )
+
+
+def test_without_the_setting_nothing_is_priced(client: FlaskClient, scenario: Played) -> None:
+    prices = client.get("/api/v1/prices").json
+    assert (prices["coin"], prices["tokens"]) == (None, {})
+    assert prices["problem"] == "No unit prices are configured."
+    for path in pages_of(scenario):
+        assert "≈" not in client.get(path).text
+
+
+def test_prices_of_a_file_stand_beside_amounts(
+    indexed: Indexing, scenario: Played, tmp_path: Path
+) -> None:
+    file = tmp_path / "prices.json"
+    file.write_text(json.dumps(document(scenario)))
+    client = create_app(priced_by(indexed.settings, str(file))).test_client()
+    transaction, address, token = pages_of(scenario)
+    client.get(transaction)  # before the file is read, so that the cache must not keep it
+    assert read(client) == {**document(scenario), "source": "this site's operator", "problem": None}
+    moved = next(t for t in scenario.truth.token_transfers if t["tokenId"] is None)
+    sent = next(t for t in scenario.truth.transactions if t["hash"] == moved["transactionHash"])
+    html = client.get(transaction).text
+    for value, decimals, price in (
+        (sent["fee"], 18, "3000"),
+        (moved["value"], moved["tokenDecimals"] or 0, "2.5"),
+    ):
+        expected = worth(value, decimals, Decimal(price)).replace("<", "&lt;")
+        assert f"≈ {expected} <bdi>&lt;b&gt;U</bdi>" in html
+    for path in (transaction, address, token):
+        html = client.get(path).text
+        assert "2026-01-31 23:59:59 UTC" in html and "operator" in html
+        assert "<b>U" not in html
+    assert "≈" in client.get(address).text and "2.5 <bdi>" in client.get(token).text
+
+
+def test_prices_of_a_url_are_read_within_bounds(
+    indexed: Indexing, scenario: Played, authority: Authority, receiver: Receiver
+) -> None:
+    """A bad source has a reason, and no page waits for it or fails by it."""
+    inside = (ipaddress.ip_network("127.0.0.0/8"),)
+    good = json.dumps(document(scenario)).encode()
+    to_inside = (("Location", receiver.url("/in")),)
+    for answer, networks, problem in (
+        (Answer(200, (), good), inside, None),
+        (Answer(200, (), good), (), "not allowed"),
+        (Answer(302, to_inside), inside, "not allowed"),
+        (Answer(200, (), b" " * 300_000), inside, "too large"),
+        (Answer(500), inside, "status 500"),
+        (Answer(200, (), b"<html>"), inside, "not JSON"),
+    ):
+        receiver.behaviour = lambda *_, answer=answer: answer
+        url = receiver.url("/prices.json")
+        settings = replace(
+            priced_by(indexed.settings, url),
+            ca_bundle=str(authority.bundle),
+            webhook_allow_networks=networks,
+        )
+        client = create_app(settings).test_client()
+        prices = read(client)
+        assert client.get(pages_of(scenario)[0]).status_code == 200
+        if problem is None:
+            assert prices["problem"] is None and prices["source"] in url
+            continue
+        assert problem in prices["problem"] and prices["tokens"] == {}
+    assert {request.path for request in receiver.received} == {"/prices.json"}
+
+
+def test_prices_of_a_pool_are_the_median_of_its_hours(
+    indexed: Indexing, client: FlaskClient
+) -> None:
+    pool = client.get("/api/v1/pools").json["pools"][0]
+    candles = client.get(f"/api/v1/pools/{pool['address']}/candles?limit=24").json["candles"]
+    closed = sorted(Decimal(c["close"]) for c in candles if c["close"] is not None)
+    median = closed[len(closed) // 2]
+    for currency, other, price in (("1", "0", median), ("0", "1", 1 / median)):
+        place = f"{pool['address']}/{pool[f'token{currency}']}"
+        priced = create_app(priced_by(indexed.settings, place)).test_client()
+        prices = priced.get("/api/v1/prices").json
+        assert Decimal(prices["coin"]) == price == Decimal(prices["tokens"][pool[f"token{other}"]])
+        assert prices["tokens"][pool[f"token{currency}"]] == "1"
+        assert prices["currency"] in (pool[f"token{currency}Symbol"], pool[f"token{currency}"])
+        assert (prices["source"], prices["time"]) == (pool["address"], pool["lastTradeAt"])
+        assert "this pool" in priced.get(f"/token/{pool['token0']}").text
+    for place in (f"0x{'9' * 40}/{pool['token0']}", f"{pool['address']}/0x{'9' * 40}"):
+        priced = create_app(priced_by(indexed.settings, place)).test_client()
+        assert priced.get("/api/v1/prices").json["problem"].startswith("The pool is not indexed")
+        assert priced.get(f"/token/{pool['token0']}").status_code == 200
+
+
+@pytest.mark.check
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("https://a.example/p.json", "https://a.example/p.json"),
+        (f"0x{'AB' * 20}/0x{'ab' * 20}", f"0x{'ab' * 20}/0x{'ab' * 20}"),
+    ],
+)
+def test_sources_of_prices_that_are_taken(text: str, value: str) -> None:
+    settings = Settings.from_environment({"SCAN_PRICES": text})
+    assert settings.of(PriceSettings).prices == value
+
+
+def test_other_forms_have_the_price_in_usd_alone(
+    indexed: Indexing, scenario: Played, tmp_path: Path
+) -> None:
+    file = tmp_path / "prices.json"
+    for currency, price in (("USD", "3000.5"), ("EUR", None)):
+        file.write_text(json.dumps(document(scenario, currency=currency, coin="3000.5")))
+        client = create_app(priced_by(indexed.settings, str(file))).test_client()
+        read(client)
+        assert client.get("/api/v2/stats").json["coin_price"] == price
+        body = client.get("/api?module=stats&action=ethprice").json
+        of_blockscout = client.get("/api?module=stats&action=coinprice").json
+        if price is None:
+            assert body["status"] == of_blockscout["status"] == "0"
+            assert "/api/v1/prices" in body["result"]
+            continue
+        assert body["result"] == {
+            **{"ethbtc": "", "ethbtc_timestamp": ""},
+            **{"ethusd": price, "ethusd_timestamp": "1769903999"},
+        }
+        assert of_blockscout["result"]["coin_usd"] == price

@@ -1,0 +1,147 @@
+"""Withdrawals of builders (EIP-7732) in a made chain with headers of Amsterdam: their index has the
+flag 2^40, and is never shown as a validator's."""
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import rlp
+from flask.testing import FlaskClient
+
+from app import create_app
+from scan.database.connection import Database
+from scan.ethereum.blocks import MalformedBlock
+from scan.ethereum.client import Node
+from scan.extensions.demo.demo_node import DemoNode
+from scan.extensions.demo.replay import Recording
+from scan.extensions.exports.parquet_files import read_file
+from scan.extensions.exports.table_export import ExportOptions, export
+from scan.extensions.exports.table_rows import columns_of
+from scan.indexer.block_source import BlockSource
+from scan.settings import Settings
+from tests.extensions.blockscout.published import faults
+from tests.extensions.chains.test_op_stack import history
+from tests.support import auditing
+from tests.support.chain_forms.made_chain import (
+    GWEI,
+    HEADER_FIELDS,
+    Json,
+    MadeChain,
+    address,
+    list_root,
+    word,
+)
+from tests.support.chain_forms.others import GENESIS
+from tests.support.database import Postgres
+from tests.support.faulty_node import FaultyNode, altering
+from tests.support.indexing import Indexing
+
+SEPOLIA, FLAG = 11_155_111, 2**40
+PAYEE = address("builder's account")
+# Validators and builders by index, the last of the largest index that the flag leaves.
+VALIDATORS, BUILDERS = (42, FLAG - 1), (0, 7, FLAG - 1)
+INDEXES = (*VALIDATORS, *(FLAG + builder for builder in BUILDERS))
+
+
+def made() -> MadeChain:
+    fields = {"withdrawals": [], "withdrawalsRoot": list_root([])}
+    chain = MadeChain(SEPOLIA, GENESIS, **fields)
+    chain.header_fields = (*HEADER_FIELDS, "blockAccessListHash", "slotNumber")
+    withdrawals = [
+        {"index": place, "validatorIndex": index, "address": PAYEE, "amount": 9 + place}
+        for place, index in enumerate(INDEXES)
+    ]
+    for withdrawal in withdrawals:
+        chain.move(None, PAYEE, int(withdrawal["amount"]) * GWEI)
+    root = list_root([rlp.encode([*withdrawal.values()]) for withdrawal in withdrawals])
+    amsterdam = {"blockAccessListHash": word("list"), "slotNumber": 9_000_000}
+    chain.mine(withdrawals=withdrawals, withdrawalsRoot=root, **amsterdam)
+    return chain
+
+
+class Indexed(NamedTuple):
+    settings: Settings
+    client: FlaskClient
+    node_url: str
+
+
+@pytest.fixture(scope="module")
+def indexed(postgres: Postgres, template: str) -> Iterator[Indexed]:
+    node = DemoNode(Recording(made().lines()), 0)
+    with postgres.cloned(template) as url:
+        settings = Indexing(url, node.url).run_until(1).settings
+        yield Indexed(settings, create_app(settings).test_client(), node.url)
+    node.stop()
+
+
+def test_records_name_builders_and_keep_the_index_of_the_block(indexed: Indexed) -> None:
+    withdrawals = indexed.client.get("/api/v1/blocks/1").json["withdrawals"]
+    assert [w["validatorIndex"] for w in withdrawals] == [*INDEXES]
+    assert [w.get("builderIndex") for w in withdrawals] == [None, None, *BUILDERS]
+    assert ["builderIndex" in w for w in withdrawals] == [False, False, True, True, True]
+
+
+def test_pages_show_builders_as_such(indexed: Indexed) -> None:
+    text = indexed.client.get("/block/1").text
+    for builder in BUILDERS:
+        assert f'data-label="Validator or builder">builder {builder}</td>' in text
+        assert str(FLAG + builder) not in text
+    for validator in VALIDATORS:
+        assert f'data-label="Validator or builder">{validator}</td>' in text
+    markdown = indexed.client.get("/block/1", headers={"Accept": "text/markdown"}).text
+    assert "builder 7" in markdown
+
+
+def test_compatible_forms_give_the_index_of_the_block(indexed: Indexed) -> None:
+    """Which no validator has: Etherscan's and Blockscout's forms have one field for both."""
+    query = {"module": "account", "action": "txsBeaconWithdrawal", "address": "0x" + PAYEE.hex()}
+    rows = indexed.client.get("/api", query_string=query).json["result"]
+    assert {row["validatorIndex"] for row in rows} == {*map(str, INDEXES)}
+    body = indexed.client.get("/api/v2/blocks/1/withdrawals").json
+    assert not faults("/api/v2/blocks/{}/withdrawals", body)
+    assert {item["validator_index"] for item in body["items"]} == {*INDEXES}
+
+
+@pytest.mark.parametrize("format_", ["csv", "parquet"])
+def test_files_have_a_column_of_builders(format_: str, indexed: Indexed, tmp_path: Path) -> None:
+    database = Database(indexed.settings.database_url, statement_timeout_ms=5_000)
+    export(database, ExportOptions(("withdrawals",), format_, tmp_path, 100, None, None))
+    database.close()
+    [path] = (tmp_path / "withdrawals").iterdir()
+    rows: list[dict[str, Any]]
+    if format_ == "csv":
+        with path.open(newline="") as file:
+            rows = [
+                {name: int(row[name]) if row[name] else None for name in NUMBERS}
+                for row in csv.DictReader(file)
+            ]
+    else:
+        rows = read_file(path, columns_of("withdrawals")).to_pylist()
+    assert [row["validator_index"] for row in rows] == [*INDEXES]
+    assert [row["builder_index"] for row in rows] == [None, None, *BUILDERS]
+
+
+NUMBERS = ("validator_index", "builder_index")
+
+
+def test_what_builders_withdrew_is_in_histories_and_the_audit_agrees(indexed: Indexed) -> None:
+    rows, page = history(indexed.client, "0x" + PAYEE.hex())
+    assert sum(int(row["amount"]) for row in rows) == made().balance(PAYEE)
+    assert (page["complete"], page["unexplained"]) == (True, "0")
+    assert auditing.run(indexed.settings, node=True) == 0
+
+
+@pytest.mark.parametrize("index", [7, FLAG + 8, FLAG - 1 + FLAG])
+def test_a_node_that_names_another_builder_is_refused(index: int, indexed: Indexed) -> None:
+    @altering
+    def renamed(_: Json, answer: Json) -> None:
+        result = answer.get("result")
+        if isinstance(result, dict) and result.get("withdrawals"):
+            result["withdrawals"][3]["validatorIndex"] = hex(index)
+
+    with FaultyNode(indexed.node_url) as node:
+        node.fault = renamed
+        with pytest.raises(MalformedBlock, match="withdrawals and withdrawalsRoot"):
+            BlockSource(Node([node.url])).blocks(1, 1)

@@ -1,0 +1,249 @@
+"""Chains in the form of other chains' nodes, as they are documented, through the whole service.
+
+Of each: all blocks are indexed, fees are the documented ones, histories add up to the balances of
+all accounts but those that docs/chains.md names, and bulk has the same rows.
+"""
+
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import orjson
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from scan.ethereum.block_hashing import has_its_hash
+from scan.ethereum.block_validation import contradicting_fields
+from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
+from scan.ethereum.client import Node
+from scan.extensions.demo.demo_node import DemoNode
+from scan.extensions.demo.replay import Recording
+from scan.indexer.block_source import BlockSource
+from scan.settings import Settings
+from tests.extensions.backfill.backfilling import backfill
+from tests.extensions.chains.test_op_stack import SIGNS, history
+from tests.support import auditing
+from tests.support.chain_forms.forms import FORMS
+from tests.support.chain_forms.made_chain import Json, MadeChain, address
+from tests.support.chain_forms.others import polygon
+from tests.support.database import Postgres, execute
+from tests.support.faulty_node import FaultyNode, altering
+from tests.support.indexing import Indexing, settings_for
+from tests.support.table_digest import digest
+
+# What the log says cannot be compared: types of transactions that no root is made of, hashes.
+UNCHECKED = {
+    "arbitrum": {"type 106", "type 100", "type 101", "type 104", "type 105"},
+    "zksync": {"header and hash"},
+    "polygon": {"a state sync"},
+    "madhugiri": {"type 127"},
+    "unnamed": {"senders of transactions of type 80"},
+}
+
+COVERED_TYPES = {0, 2, 0x7B, 0x7D, 0x7E}
+# Of chains whose blocks are taken though the encodings of their types are not known.
+NAMED_TYPES = {0x7F, *range(0x64, 0x79), 0x71, 0xFE, 0xFF}
+
+
+@contextmanager
+def indexed(
+    chain: MadeChain, postgres: Postgres, template: str
+) -> Iterator[tuple[Settings, DemoNode]]:
+    has_bytes = not {*chain.encodings} <= COVERED_TYPES | NAMED_TYPES  # or it is refused
+    node = DemoNode(Recording(chain.lines(has_bytes=has_bytes)), 0)
+    with postgres.cloned(template) as url:
+        yield Indexing(url, node.url).run_until(chain.head).settings, node
+    node.stop()
+
+
+# Whose fees and credits tests/ethereum compares, too.
+RARER = ("bedrock", "ecotone", "celo", "bnb", "gnosis", "linea", "madhugiri", "unnamed")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=[pytest.mark.long] if n in RARER else []) for n in FORMS]
+)
+def test_a_form_is_indexed_as_it_is_documented(name, postgres, template, caplog):
+    chain = FORMS[name]()
+    with caplog.at_level(logging.WARNING), indexed(chain, postgres, template) as (settings, _):
+        said = [record.getMessage() for record in caplog.records]
+        unchecked = UNCHECKED.get(name, set())
+        assert len(said) == len(unchecked), said
+        assert all(any(part in message for message in said) for part in unchecked), said
+        client = create_app(settings).test_client()
+        blocks = client.get("/api/v1/blocks", query_string={"limit": 100}).json["blocks"]
+        assert [block["number"] for block in blocks] == [*range(chain.head, -1, -1)]
+        check_fees(chain, client)
+        check_histories(chain, client)
+        assert auditing.run(settings, node=True) == 0
+
+
+def test_withdrawals_of_gnosis_name_their_unit(postgres, template):
+    with indexed(FORMS["merged_gnosis"](), postgres, template) as (settings, _):
+        client = create_app(settings).test_client()
+        [withdrawal] = client.get("/api/v1/blocks/1").json["withdrawals"]
+        assert (withdrawal["amount"], withdrawal["unit"]) == ("9000000000", "mGNO")
+        assert "mGNO" in client.get("/block/1").text
+
+
+def test_a_page_tells_a_fee_in_another_currency(postgres, template):
+    chain = FORMS["celo"]()
+    with indexed(chain, postgres, template) as (settings, _):
+        execute(
+            settings.database_url,
+            "INSERT INTO tokens (address, block_number, type, name, symbol, decimals, total_supply,"
+            " wraps) VALUES (%s, 1, 'BEP20', 'Dollar', 'DLR', 6, 9, false)",
+            address("token for fees"),
+        )
+        [(hash_,)] = execute(
+            settings.database_url,
+            "UPDATE transactions SET chain_fields = chain_fields::jsonb || %s::jsonb"
+            " WHERE ordinal = (SELECT max(ordinal) FROM transactions) RETURNING hash",
+            '{"feeInFeeCurrency": "1500000"}',
+        )
+        text = create_app(settings).test_client().get(f"/tx/0x{bytes(hash_).hex()}").text
+    told = text.partition("<dt>Fee in token</dt>")[2].partition("</div>")[0]
+    token = f"/token/0x{address('token for fees').hex()}"
+    assert 'value="1500000">1<' in told and "DLR" in told and token in told
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("name", FORMS)
+def test_hash_and_roots_cover_every_field_that_a_form_encodes(name):
+    """Of each header, and of transactions and receipts of blocks whose types Scan encodes."""
+    chain = FORMS[name]()
+    lines = [orjson.loads(line) for line in chain.lines()]
+    blocks = [a["result"] for a in lines if a["method"] == "eth_getBlockByNumber"]
+    lists = [a["result"] for a in lines if a["method"] == "eth_getBlockReceipts"]
+    for number, (block, receipts) in enumerate(zip(blocks, lists, strict=True)):
+        types = [int(transaction["type"], 16) for transaction in block["transactions"]]
+        if {*types} <= COVERED_TYPES | NAMED_TYPES:  # of others the bytes are needed
+            assert contradiction(block, receipts, chain.chain_id) == ""
+        for field in {*chain.header_fields} & block.keys():
+            changed = block | {field: altered(block[field])}
+            assert not has_its_hash(read_json(changed, BlockJson, number)), field
+        require_covered(block, receipts, block, ("withdrawals",), chain.chain_id)
+        if {*types} <= COVERED_TYPES and number not in chain.state_syncs.values():
+            for index, type_ in enumerate(types):
+                of_receipt = ("status", "logsBloom", *chain.receipt_tails.get(type_, ()))
+                own, chain_id = block["transactions"][index], chain.chain_id
+                require_covered(block, receipts, own, chain.encodings[type_], chain_id)
+                require_covered(block, receipts, receipts[index], of_receipt, chain_id)
+
+
+def require_covered(
+    block: Json, receipts: list[Json], record: Json, fields: Sequence[str], chain_id: int
+) -> None:
+    for field in {*fields} & record.keys():
+        before, record[field] = record[field], altered(record[field])
+        assert contradiction(block, receipts, chain_id), field
+        record[field] = before
+
+
+def altered(value: object) -> object:
+    """Another value of the same form."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, list):
+        return [*value, {"address": f"0x{1:040x}", "storageKeys": []}]
+    text = "0x0" if value in (None, "0x") else str(value)
+    return text[:-1] + ("2" if text[-1] == "1" else "1") if value != "0x" else "0x07"
+
+
+def contradiction(block: Json, receipts: list[Json], chain_id: int) -> str:
+    return contradicting_fields(
+        read_json(block, BlockJson, 1), read_json(receipts, ReceiptsJson, 1), chain_id
+    )
+
+
+def test_a_ticket_and_its_redemptions_name_each_other(postgres, template):
+    with indexed(FORMS["arbitrum"](), postgres, template) as (settings, _):
+        client = create_app(settings).test_client()
+        listed = {
+            type_: client.get(f"/api/v1/transactions?type={type_}&orderBy=asc").json["transactions"]
+            for type_ in (0x68, 0x69)
+        }
+        counts = []
+        for ticket in listed[0x69]:
+            record = client.get(f"/api/v1/transactions/{ticket['hash']}").json
+            own = [r for r in listed[0x68] if r["chainFields"]["ticketId"] == ticket["hash"]]
+            assert record["redemptions"] == [r["hash"] for r in own]
+            counts.append(len(own))
+            page = client.get(f"/tx/{ticket['hash']}").text
+            assert all(f"/tx/{r['hash']}" in page for r in own)
+            assert f"/tx/{ticket['hash']}" in client.get(f"/tx/{own[0]['hash']}").text
+            assert "redemptions" not in client.get(f"/api/v1/transactions/{own[0]['hash']}").json
+        assert counts == [1, 2]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", FORMS)
+def test_bulk_indexes_a_form_alike(name, postgres, template, tmp_path):
+    chain = FORMS[name]()
+    with indexed(chain, postgres, template) as (settings, node), postgres.cloned(template) as bulk:
+        assert backfill(settings_for(bulk, node.url), tmp_path / "files", last_block=chain.head)
+        assert digest(bulk) == digest(settings.database_url)
+
+
+def test_a_state_sync_is_in_no_root_and_its_receipt_may_be_apart(postgres, template):
+    chain = polygon()
+    node = DemoNode(Recording(chain.lines(apart=frozenset(chain.state_syncs))), 0)
+    with indexed(chain, postgres, template) as (settings, _), postgres.cloned(template) as url:
+        Indexing(url, node.url).run_until(chain.head)
+        assert digest(url) == digest(settings.database_url)
+        client = create_app(settings).test_client()
+        for hash_, number in chain.state_syncs.items():
+            record = client.get(f"/api/v1/transactions/0x{hash_.hex()}").json
+            assert (record["blockNumber"], record["status"], record["fee"]) == (number, True, "0")
+            assert record["fromAddress"] == record["toAddress"] == f"0x{0:040x}"
+            assert [int(log["address"], 16) for log in record["logs"]] == [0x1010, 0x1001]
+            [(block, receipts)] = BlockSource(Node([node.url])).raw_blocks(number, number)
+            assert len(block.transactions) == len(receipts) == {2: 3, 4: 1}[number]
+            assert contradicting_fields(block, receipts, chain.chain_id) == ""
+            if number == 2:
+                block.transactions[0].value = "0x77"
+                contradiction = contradicting_fields(block, receipts, chain.chain_id)
+                assert contradiction == "transactions and transactionsRoot"
+    node.stop()
+
+
+def test_receipts_that_lack_their_fee_for_l1_once_are_read_again(postgres, template):
+    chain = FORMS["isthmus"]()
+    recording = DemoNode(Recording(chain.lines()), 0)
+    lacking: set[str] = set()
+
+    @altering
+    def without_fee_once(_: Json, answer: Json) -> None:
+        receipts = answer.get("result")
+        for receipt in receipts if isinstance(receipts, list) else []:
+            if "l1Fee" in receipt and receipt["blockNumber"] not in lacking:
+                lacking.add(receipt["blockNumber"])
+                del receipt["l1Fee"]
+
+    with FaultyNode(recording.url) as node, postgres.cloned(template) as url:
+        node.fault = without_fee_once
+        settings = Indexing(url, node.url).run_until(chain.head).settings
+        assert lacking
+        check_fees(chain, create_app(settings).test_client())
+    recording.stop()
+
+
+def check_fees(chain: MadeChain, client: FlaskClient) -> None:
+    for hash_, fee in chain.fees.items():
+        record = client.get(f"/api/v1/transactions/0x{hash_.hex()}").json
+        assert int(record["fee"]) == fee, record
+        parts = [int(part) for part in record["feeParts"].values() if part is not None]
+        assert sum(parts) == fee, record
+
+
+def check_histories(chain: MadeChain, client: FlaskClient) -> None:
+    wrong = set()
+    for holder in chain.addresses:
+        rows, page = history(client, f"0x{holder.hex()}")
+        moved = sum(SIGNS[row["direction"]] * int(row["amount"]) for row in rows)
+        is_whole = moved == chain.balance(holder)
+        assert (page["complete"], page["unexplained"] in ("0", None)) == (is_whole, is_whole), page
+        if not is_whole:
+            wrong.add(holder)
+    assert wrong == chain.unknown, {*map(bytes.hex, wrong ^ chain.unknown)}

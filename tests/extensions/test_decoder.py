@@ -1,0 +1,337 @@
+"""/decode and /encode: candidates and where they are from, calls inside of calls, hostile input."""
+
+import re
+from html import unescape
+from typing import Any
+
+import pytest
+from eth_abi import encode
+from eth_utils import keccak
+from flask.testing import FlaskClient
+
+from scan.extensions.contract_details.decoder.decoding import MAX_BYTES, MAX_CALLS, MAX_DEPTH
+from tests.extensions.transaction_details.test_transaction_contents import (
+    SLOT,
+    STEPS,
+    WORK,
+    Work,
+    proxy_to,
+    work,
+)
+from tests.extensions.user_operations.test_calls import PACKED, PACKED_FIELDS, call
+from tests.support.database import execute
+from tests.support.explorer import Explorer
+from tests.support.many_functions import MANY, deploy, verified
+
+__all__ = ["work"]
+TO, OTHER, SAFE = (bytes([n]) * 20 for n in (0x11, 0x22, 0x33))
+TRANSFER = call("transfer(address,uint256)", OTHER, 5)
+APPROVE = call("approve(address,uint256)", OTHER, 7)
+ABOUT = """// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.20;
+contract About {
+    string public text;
+    constructor(string memory words, uint256[] memory numbers) { text = words; numbers; }
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def client(explorer: Explorer) -> FlaskClient:
+    return explorer.client
+
+
+def hexed(value: bytes | str) -> str:
+    return value if isinstance(value, str) else "0x" + value.hex()
+
+
+def decoded(client: FlaskClient, data: bytes, **fields: Any) -> Any:
+    """By POST; by a link, where it has room, it has to be the same."""
+    body = {"data": hexed(data), **{name: value for name, value in fields.items() if value}}
+    answer = client.post("/api/v1/decode", json=body)
+    assert answer.status_code == 200, answer.json
+    if len(data) < 2000:
+        query = {**body, "topics": ",".join(body["topics"])} if "topics" in body else body
+        assert client.get("/api/v1/decode", query_string=query).json == answer.json
+    return answer.json
+
+
+def names(candidates: list[Any]) -> list[str]:
+    return [f"{one['kind']} {one['source']} {one['signature']}" for one in candidates]
+
+
+def calls(found: Any) -> list[tuple[list[int], str | None, str | None, str]]:
+    """Path, address, first candidate and value of the calls inside."""
+    return [
+        (
+            nested["path"],
+            nested["toAddress"],
+            nested["candidates"][0]["name"] if nested["candidates"] else None,
+            nested["value"],
+        )
+        for nested in found["calls"]
+    ]
+
+
+def test_candidates_are_listed_with_what_they_are_from(
+    client: FlaskClient, explorer: Explorer, work: Work
+) -> None:
+    call_of_work = f"work({STEPS},string)"
+    own = decoded(client, WORK, address=work.worker)
+    assert names(own["candidates"]) == [f"call verified {call_of_work}"]
+    assert own["candidates"][0]["arguments"] == [
+        {"name": "steps", "type": STEPS, "value": [{"amount": "5", "note": "five"}]},
+        {"name": "note", "type": "string", "value": "note"},
+    ]
+    proxy = proxy_to(work, work.worker, SLOT)
+    through = decoded(client, WORK, address=proxy)
+    assert names(through["candidates"]) == [f"call implementation {call_of_work}"]
+    unknown = decoded(client, WORK)
+    assert names(unknown["candidates"]) == [f"call verified_elsewhere {call_of_work}"]
+    assert names(decoded(client, TRANSFER)["candidates"])[0] == (
+        "call standard transfer(address,uint256)"
+    )
+    # A selector that is also that of a signature which an operator imported.
+    text = "collate_propagate_storage(bytes16)"
+    alike = call(text, b"\1" * 16)
+    execute(
+        explorer.settings.database_url,
+        "INSERT INTO signatures (selector, signature) VALUES (%s, %s)",
+        *(alike[:4], text),
+    )
+    assert names(decoded(client, alike)["candidates"]) == [
+        "call standard burn(uint256)",
+        f"call imported {text}",
+    ]
+    nothing = decoded(client, bytes.fromhex("01020304"))
+    assert (nothing["candidates"], nothing["calls"], nothing["reason"]) == ([], [], None)
+
+
+def test_logs_errors_and_constructor_arguments(
+    client: FlaskClient, explorer: Explorer, work: Work
+) -> None:
+    sent = work.send(work.worker, WORK)
+    worked, quiet = explorer.anvil.call("eth_getTransactionReceipt", sent)["logs"]
+    for log, name in ((worked, "Worked"), (quiet, "Quiet")):
+        found = decoded(
+            client, bytes.fromhex(log["data"][2:]), topics=log["topics"], address=work.worker
+        )
+        assert [c["name"] for c in found["candidates"]] == [name]
+        assert found["candidates"][0]["source"] == "verified"
+    topic = hexed(keccak(text="Transfer(address,address,uint256)"))
+    words = [hexed(address.rjust(32, b"\0")) for address in (TO, OTHER)]
+    found = decoded(client, encode(["uint256"], [5]), topics=[topic, *words])
+    assert names(found["candidates"]) == ["event standard Transfer(address,address,uint256)"]
+    many = verified(explorer, MANY, "Many")
+    poor = decoded(client, call("Poor(uint256,uint256)", 5, 3), address=many)
+    assert names(poor["candidates"]) == ["error verified Poor(uint256,uint256)"]
+    assert "Poor" in poor["reason"]
+    reason = decoded(client, call("Error(string)", "too \x1b[31m small"), kind="error")
+    assert names(reason["candidates"]) == ["error standard Error(string)"]
+    assert reason["reason"].startswith("The call reverted: too ")
+    panic = decoded(client, call("Panic(uint256)", 0x12))
+    assert panic["reason"] == "The call reverted: panic 0x12 (division or modulo by zero)"
+    assert decoded(client, b"", kind="error")["reason"] == "The call reverted without a reason."
+    about = deploy(explorer, ABOUT, "About", encode(["string", "uint256[]"], ["one", [1, 2]]).hex())
+    arguments = encode(["string", "uint256[]"], ["two", [3]])
+    body = {"data": hexed(arguments), "address": about, "kind": "constructor"}
+    assert client.post("/api/v1/decode", json=body).status_code == 404
+    assert explorer.verify(about, ABOUT, "0.8.28", contractName="About").status_code == 200
+    [constructor] = client.post("/api/v1/decode", json=body).json["candidates"]
+    assert constructor["signature"] == "constructor(string,uint256[])"
+    assert [argument["value"] for argument in constructor["arguments"]] == ["two", ["3"]]
+
+
+def multi_send(*transactions: tuple[int, bytes, int, bytes]) -> bytes:
+    packed = (
+        bytes([operation]) + to + value.to_bytes(32) + len(data).to_bytes(32) + data
+        for operation, to, value, data in transactions
+    )
+    return call("multiSend(bytes)", b"".join(packed))
+
+
+def of_safe(to: bytes, data: bytes, operation: int = 0) -> bytes:
+    types = "address,uint256,bytes,uint8,uint256,uint256,uint256,address,address,bytes"
+    values = (to, 9, data, operation, 0, 0, 0, bytes(20), bytes(20), b"")
+    return call(f"execTransaction({types})", *values)
+
+
+def test_calls_inside_of_calls_are_unfolded(client: FlaskClient, work: Work) -> None:
+    to, other, safe = map(hexed, (TO, OTHER, SAFE))
+    own = decoded(client, call("multicall(bytes[])", [TRANSFER, APPROVE]), address=to)
+    assert calls(own) == [([0], to, "transfer", "0"), ([1], to, "approve", "0")]
+    three = call(
+        "aggregate3Value((address,bool,uint256,bytes)[])",
+        [(TO, True, 3, TRANSFER), (bytes.fromhex(work.worker[2:]), False, 0, WORK)],
+    )
+    batch = multi_send((0, OTHER, 4, APPROVE), (1, TO, 0, three))
+    found = decoded(client, of_safe(SAFE, batch, 1))
+    assert calls(found) == [
+        ([0], safe, "multiSend", "9"),
+        ([0, 0], other, "approve", "4"),
+        ([0, 1], to, "aggregate3Value", "0"),
+        ([0, 1, 0], to, "transfer", "3"),
+        ([0, 1, 1], work.worker, "work", "0"),
+    ]
+    assert [nested["delegated"] for nested in found["calls"]] == [True, False, True, False, False]
+    assert found["calls"][-1]["candidates"][0]["source"] == "verified"
+    execution = call("execute(address,uint256,bytes)", TO, 2, TRANSFER)
+    operation = (SAFE, 0, b"", execution, *PACKED_FIELDS[4:])
+    bundle = call(f"handleOps({PACKED}[],address)", [operation], OTHER)
+    assert calls(decoded(client, bundle)) == [
+        ([0], safe, "execute", "0"),
+        ([0, 0], to, "transfer", "2"),
+    ]
+    cut = call("multiSend(bytes)", bytes(85) + b"\1")
+    assert calls(decoded(client, cut)) == []
+
+
+def nested(depth: int) -> bytes:
+    data = TRANSFER
+    for _ in range(depth):
+        data = call("multicall(bytes[])", [data])
+    return data
+
+
+def test_what_is_unfolded_is_bounded(client: FlaskClient) -> None:
+    whole = decoded(client, nested(MAX_DEPTH))
+    assert (len(whole["calls"]), whole["incomplete"]) == (MAX_DEPTH, None)
+    deep = decoded(client, nested(MAX_DEPTH + 1))
+    assert len(deep["calls"]) == MAX_DEPTH and "more" in deep["incomplete"]
+    wide = decoded(client, call("multicall(bytes[])", [b"\1\2\3\4"] * (MAX_CALLS + 1)))
+    assert len(wide["calls"]) == MAX_CALLS and "more" in wide["incomplete"]
+    # Each of its items begins at the same bytes: 1,000 times 60 kB.
+    items, item = 1000, TRANSFER + bytes(60_000)
+    shared = (
+        (32).to_bytes(32)
+        + items.to_bytes(32)
+        + (items * 32).to_bytes(32) * items
+        + len(item).to_bytes(32)
+        + item
+    )
+    answer = client.post(
+        "/api/v1/decode", json={"data": hexed(keccak(text="multicall(bytes[])")[:4] + shared)}
+    )
+    assert answer.status_code == 200 and len(answer.data) < 4_000_000
+
+
+@pytest.mark.parametrize(
+    "data",
+    ["0xzz", "0x1", "a9059cbb", 5, None, "0x" + "00" * (MAX_BYTES + 1), "0x\x00\x1b[31m\u202e"],
+    ids=["no hex", "odd", "without 0x", "a number", "null", "too long", "control characters"],
+)
+def test_other_data_is_an_error(client: FlaskClient, data: object) -> None:
+    answer = client.post("/api/v1/decode", json={"data": data})
+    assert (answer.status_code, answer.json["field"]) == (400, "data")
+    if isinstance(data, str):
+        page = client.post("/decode", data={"data": data}, follow_redirects=True)
+        assert page.status_code == (200 if data == "a9059cbb" else 400)
+        assert b"\x1b" not in page.data
+
+
+def test_other_fields_are_errors(client: FlaskClient) -> None:
+    for field, values in {
+        "topics": (["0x00"], "0x", ["0x" + "00" * 32] * 5),
+        "address": ("0x1", None),
+        "kind": ("log", "constructor"),
+        "more": (1,),
+    }.items():
+        for value in values:
+            body = {"data": "0x", field: value}
+            assert client.post("/api/v1/decode", json=body).status_code == 400, body
+    assert client.post("/api/v1/decode", json={}).status_code == 400
+
+
+def test_hostile_data_gets_a_bounded_answer(client: FlaskClient, work: Work) -> None:
+    garbage = keccak(text="handleOps")[:4] * (100_000 // 4)
+    claims = WORK[:4] + (2**255).to_bytes(32) * 1000  # arrays of 2^255 items
+    for data in (garbage, claims, WORK[:4] + (32).to_bytes(32) * 3000, TRANSFER + garbage):
+        for address in (None, work.worker):
+            answer = client.post(
+                "/api/v1/decode",
+                json={"data": hexed(data), **({"address": address} if address else {})},
+            )
+            assert answer.status_code == 200 and len(answer.data) < 1_000_000
+
+
+def test_a_page_decodes_without_a_script(client: FlaskClient, work: Work) -> None:
+    assert b"Decode" in client.get("/decode").data
+    typed = {"data": f'"{WORK.hex()[:20]}\n {WORK.hex()[20:]}"', "address": f" {work.worker} "}
+    sent = client.post("/decode", data={**typed, "kind": "", "topics": ""})
+    assert sent.status_code == 303
+    shared = client.get(sent.headers["Location"])
+    text = shared.text
+    assert shared.status_code == 200 and "the contract&#39;s verified ABI" in text.replace(
+        "'", "&#39;"
+    )
+    assert "note" in text and "/api/v1/decode?data=0x" in text
+    page = client.get(f"/tx/{work.send(work.worker, WORK)}").text
+    [link] = re.findall(r'href="(/decode\?data=0x[^"]+)"', page)
+    assert "the contract" in client.get(unescape(link)).text
+    long = client.post("/decode", data={"data": hexed(nested(3) + bytes(10_000))})
+    assert long.status_code == 200 and "Calls inside" in long.text
+    assert "too long for a link" in long.text
+    unknown = call("multicall(bytes[])", [b"\1\2\3\4", b"", TRANSFER])
+    inside = client.get("/decode", query_string={"data": hexed(unknown)}).text
+    assert "0x01020304" in inside and "Payment" in inside
+    log = {"data": "0x", "topics": hexed(keccak(text="Transfer(address,address,uint256)"))}
+    page = client.get("/decode", query_string={**log, "address": work.worker})
+    assert "No ABI that is known here" in page.text
+    hostile = call("Error(string)", "<script>\x1b\u202e")
+    page = client.get("/decode", query_string={"data": hexed(hostile), "kind": "error"})
+    assert page.status_code == 200 and "<script>\x1b" not in page.text
+
+
+def encoded(client: FlaskClient, function: str, *arguments: Any, **more: str) -> Any:
+    body = {"functionName": function, "args": list(arguments), **more}
+    return client.post("/api/v1/encode", json=body)
+
+
+def test_calls_are_encoded_by_a_signature_or_a_verified_abi(
+    client: FlaskClient, work: Work
+) -> None:
+    typed = "transfer(address to, uint amount)"
+    answer = encoded(client, typed, hexed(OTHER), "5")
+    assert answer.json == {
+        "to": None,
+        "data": hexed(TRANSFER),
+        "function": "transfer(address,uint256)",
+        "selector": "0xa9059cbb",
+    }
+    of_contract = encoded(client, "work", [["5", "five"]], "note", address=work.worker)
+    assert (of_contract.json["data"], of_contract.json["to"]) == (hexed(WORK), work.worker)
+    for function, arguments in (
+        ("transfer(address,uint256)", []),
+        ("transfer(address,uint256)", ["0x1", "5"]),
+        ("transfer(\u202eaddress)", []),
+        ("f(uint7)", ["1"]),
+        ("f" + "(" * 200, []),
+        ("f(" + "uint256[]" + "[]" * 200 + ")", [[]]),
+        ("transfer", ["1"]),
+    ):
+        refused = encoded(client, function, *arguments)
+        assert refused.status_code == 400, function
+    assert encoded(client, "f", address=hexed(TO)).status_code == 404
+
+
+def test_a_page_encodes_without_a_script(client: FlaskClient, work: Work) -> None:
+    listed = client.get("/encode", query_string={"address": work.worker}).text
+    links = re.findall(r'href="(/encode\?address=[^"]+)"', listed)
+    assert len(links) == 3 and any("function=fail%28uint256%29" in link for link in links)
+    form = client.get("/encode?function=transfer(address+to,+uint256+amount)")
+    assert form.text.count('name="argument"') == 2
+    query = {"function": "transfer(address,uint256)", "argument": [hexed(OTHER), "0.000005 gwei"]}
+    page = client.get("/encode", query_string=query).text
+    assert hexed(call("transfer(address,uint256)", OTHER, 5000)) in page
+    tuples = {"address": work.worker, "function": f"work({STEPS},string)"}
+    page = client.get("/encode", query_string={**tuples, "argument": ['[["5","five"]]', "note"]})
+    assert hexed(WORK) in page.text
+    for wrong in (
+        {"function": "f(uint7)"},
+        {"function": "f(uint8)", "argument": "256"},
+        {"address": "0x1"},
+        {"address": hexed(TO)},
+        {"function": "f\x00()"},
+    ):
+        refused = client.get("/encode", query_string=wrong)
+        assert refused.status_code == 400 and b'role="alert"' in refused.data

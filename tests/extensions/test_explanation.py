@@ -1,0 +1,26 @@
+"""What the history says of an account whose coin a chain moves in a way that no block tells."""
+
+from app import create_app
+from scan.extensions.chains.gnosis import GNOSIS
+from tests.support.anvil import Anvil
+from tests.support.database import Postgres
+from tests.support.indexing import Indexing
+
+COLLECTOR = "0x6bbe78ee9e474842dbd4ab4987b3cefe88426a92"
+
+
+def test_a_balance_that_no_block_explains_is_explained_by_the_chain(
+    postgres: Postgres, template: str
+) -> None:
+    """By anvil with the id of Gnosis, whose collector lacks the base fees that anvil burns."""
+    with Anvil("--chain-id", "100") as node, postgres.cloned(template) as url:
+        sender = node.accounts[0]
+        node.send(sender, node.accounts[1], value=7)
+        node.mine()
+        client = create_app(Indexing(url, node.url).run_until(node.head()).settings).test_client()
+        page = client.get(f"/api/v1/addresses/{COLLECTOR}/history").json
+        assert (page["complete"], page["reason"]) == (False, "unexplained_balance")
+        assert page["explanation"] == GNOSIS.unseen
+        explained = client.get(f"/api/v1/addresses/{sender}/history").json
+        assert explained["complete"] is True
+        assert "explanation" not in explained

@@ -1,0 +1,166 @@
+"""Transactions with frames (EIP-8141, type 0x06), which this version does not know: their bytes
+prove what all types have; who paid for another, and what no bytes prove, is said.
+
+The payload and the receipt are those of the EIP, the receipt's JSON that of execution-apis 860.
+"""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+import rlp
+
+from app import create_app
+from scan.ethereum.blocks import MalformedBlock
+from scan.ethereum.client import Node
+from scan.extensions.demo.demo_node import DemoNode
+from scan.extensions.demo.replay import Recording
+from scan.indexer.block_source import BlockSource
+from tests.extensions.chains.test_op_stack import history
+from tests.extensions.test_new_rollups import require_no_recipient
+from tests.support import auditing
+from tests.support.chain_forms.made_chain import GWEI, Json, MadeChain, log, word
+from tests.support.chain_forms.others import ALICE, BOB, CAROL, GENESIS
+from tests.support.faulty_node import FaultyNode, altering
+from tests.support.indexing import Indexing
+
+SEPOLIA, FRAMES, GAS = 11_155_111, 0x06, 60_000
+PRICE = 8 * GWEI
+SAID = "status and price of transactions of type 6"
+
+
+class FrameChain(MadeChain):
+    def _encoded_receipt(self, receipt: Json) -> bytes:
+        if receipt["type"] != FRAMES:
+            return super()._encoded_receipt(receipt)
+        logs = [[entry["address"], entry["topics"], entry["data"]] for entry in receipt["logs"]]
+        frames = [[1, 20_000, []], [1, receipt["gasUsed"] - 20_000, logs]]
+        payload = [receipt["cumulativeGasUsed"], receipt["payer"], frames]
+        return bytes([FRAMES]) + rlp.encode(payload)
+
+
+def made() -> MadeChain:
+    """BOB pays in block 1 for ALICE, and in block 2 ALICE pays herself, beside a usual one."""
+    chain = FrameChain(SEPOLIA, GENESIS)
+    for number, payer in ((1, BOB), (2, ALICE)):
+        chain.pay(CAROL if number > 1 else BOB, ALICE, 10**17 + number)
+        chain.move(payer, None, PRICE * GAS)
+        chain.move(None, chain.miner, GWEI * GAS)
+        chain.move(ALICE, CAROL, 10**18)
+        nonce = chain.next_nonce(ALICE)
+        frames = [[1, 3, ALICE, [20_000, 0], 0, b"check"], [2, 0, CAROL, [40_000, 0], 10**18, b""]]
+        signatures = [[0, ALICE, b"", b"s" * 65]]
+        names = ("mode", "flags", "target", "limits", "value", "data")
+        chain.add(
+            {"type": FRAMES, "from": ALICE, "to": None, "nonce": nonce, "gas": GAS + 12_000}
+            | {"chainId": SEPOLIA, "maxFeePerGas": 2 * PRICE, "maxPriorityFeePerGas": GWEI}
+            | {"frames": [dict(zip(names, frame, strict=True)) for frame in frames]},
+            {"gasUsed": GAS, "effectiveGasPrice": PRICE, "payer": payer}
+            | {"frameReceipts": [{"status": 1, "gasUsed": 20_000, "logs": []}]}
+            | {"logs": [log(CAROL, word("an event"))]},
+            fee=PRICE * GAS if payer == ALICE else 0,
+            encoding=[SEPOLIA, nonce, ALICE, frames, signatures, [GWEI, 2 * PRICE, 0], []],
+            trace={"to": ALICE, "calls": [_call(ALICE, CAROL, 10**18)]},
+        )
+        chain.mine()
+    return chain
+
+
+def _call(sender: bytes, to: bytes, value: int) -> Json:
+    of_frame = {"gas": 40_000, "gasUsed": 30_000, "input": b"", "calls": []}
+    return {"type": "CALL", "from": sender, "to": to, "value": value, **of_frame}
+
+
+@contextmanager
+def served() -> Iterator[FaultyNode]:
+    recording = DemoNode(Recording(made().lines(has_bytes=True)), 0)
+    with FaultyNode(recording.url) as node:
+        yield node
+    recording.stop()
+
+
+def test_a_chain_with_frames_is_indexed_and_says_what_is_not_proven(postgres, template):
+    chain = made()
+    with served() as node, postgres.cloned(template) as url:
+        settings = Indexing(url, node.url).run_until(chain.head).settings
+        client = create_app(settings).test_client()
+        rows = client.get(f"/api/v1/transactions?type={FRAMES}").json["transactions"]
+        own, sponsored = rows
+        assert [row["fee"] for row in rows] == [str(PRICE * GAS), "0"]
+        assert own["chainFields"] == {"typeName": "unknown"}
+        assert sponsored["chainFields"] == {
+            **{"typeName": "unknown", "payer": "0x" + BOB.hex(), "payerFee": str(PRICE * GAS)}
+        }
+        assert "0x" + BOB.hex() in client.get(f"/tx/{sponsored['hash']}").text
+        for row in rows:
+            require_no_recipient(client, row["hash"])
+        [entry] = client.get("/readyz").json["unproven"]
+        words = {*entry["reason"].split("; ")}
+        assert words - {"senders of transactions of type 6"} == {SAID}
+        assert auditing.run(settings, node=True) == 0
+
+
+def test_histories_have_no_fee_that_another_paid(postgres, template):
+    """The payer's has no row of it either, and says by how much it does not add up."""
+    chain = made()
+    with served() as node, postgres.cloned(template) as url:
+        settings = Indexing(url, node.url).run_until(chain.head).settings
+        client = create_app(settings).test_client()
+        for holder, missing in ((ALICE, 0), (CAROL, 0), (BOB, PRICE * GAS)):
+            _, page = history(client, "0x" + holder.hex())
+            assert page["unexplained"] == str(-missing), (holder, page)
+
+
+LIES: list[tuple[str, Json]] = [
+    ("eth_getBlockReceipts", {"payer": "0x" + CAROL.hex()}),
+    ("eth_getBlockReceipts", {"cumulativeGasUsed": "0x99999"}),
+    ("eth_getBlockReceipts", {"gasUsed": "0x7"}),
+    ("eth_getBlockReceipts", {"logs": [{"address": "0x" + BOB.hex(), "topics": [], "data": "0x"}]}),
+]
+
+
+@pytest.mark.parametrize(("method", "lie"), LIES)
+def test_what_the_bytes_have_cannot_be_altered(method, lie):
+    with served() as node:
+        node.fault = changed(method, lie)
+        with pytest.raises(MalformedBlock, match="block 1 contradicts itself"):
+            BlockSource(Node([node.url])).blocks(1, 1)
+
+
+@pytest.mark.parametrize(
+    ("method", "lie", "said"),
+    [
+        ("eth_getBlockByNumber", {"value": "0x7777"}, "value of transactions of type 6"),
+        ("eth_getBlockReceipts", {"status": "0x0"}, SAID),
+        ("eth_getBlockReceipts", {"effectiveGasPrice": "0x7"}, SAID),
+    ],
+)
+def test_what_the_bytes_do_not_have_is_said(method, lie, said):
+    with served() as node:
+        node.fault = changed(method, lie)
+        [fetched] = BlockSource(Node([node.url]), traces="off").blocks(1, 1)
+        assert said in (fetched.block.unproven or "").split("; ")
+
+
+def test_a_payer_of_a_type_that_has_none_is_not_taken():
+    """No bytes of it have one."""
+    payer = {"payer": "0x" + CAROL.hex()}
+    with served() as node:
+        [honest] = BlockSource(Node([node.url])).blocks(1, 1)
+        node.fault = changed("eth_getBlockReceipts", payer, 0)
+        [said] = BlockSource(Node([node.url])).blocks(1, 1)
+        assert said == honest
+        assert json.loads(said.block.transactions[1].chain_fields or "")["typeName"] == "unknown"
+
+
+def changed(method: str, lie: Json, index: int = 1) -> Any:
+    def alter(call: Json, answer: Json) -> None:
+        if call["method"] == method and answer["result"]:
+            result = answer["result"]
+            records = result["transactions"] if isinstance(result, dict) else result
+            if len(records) > index:
+                records[index] |= lie
+
+    return altering(alter)

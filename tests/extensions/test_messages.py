@@ -1,0 +1,127 @@
+"""Messages to L1 of a chain of the OP Stack, as its own contract announces them."""
+
+import csv
+import io
+from collections import Counter
+from typing import Any
+
+from eth_abi import decode
+from eth_utils import keccak
+from flask.testing import FlaskClient
+
+from app import create_app
+from scan.extensions.block_records.messages_to_l1.rows import MAX_DATA_BYTES
+from tests.extensions.blockscout.published import faults
+from tests.extensions.blockscout.test_responses import Asking
+from tests.extensions.chains.test_op_stack import PASSED, PASSER, Rollup, rollup
+from tests.support.anvil import Anvil
+from tests.support.database import execute
+from tests.support.indexing import Indexing
+from tests.support.lists import Listed, by_links
+
+__all__ = ["rollup"]
+
+
+def passed_messages(node: Anvil) -> list[dict[str, Any]]:
+    """As the node has their logs, newest first."""
+    topic = "0x" + keccak(PASSED.encode()).hex()
+    logs = node.call("eth_getLogs", {"fromBlock": "0x0", "address": PASSER, "topics": [topic]})
+    messages = []
+    for log in logs:
+        value, gas_limit, data, hash_ = decode(
+            ["uint256", "uint256", "bytes", "bytes32"], bytes.fromhex(log["data"][2:])
+        )
+        _, nonce, sender, target = log["topics"]
+        messages.append(
+            {
+                **{"hash": f"0x{hash_.hex()}", "transactionHash": log["transactionHash"]},
+                **{
+                    "blockNumber": int(log["blockNumber"], 16),
+                    "logIndex": int(log["logIndex"], 16),
+                },
+                **{"nonce": str(int(nonce, 16)), "sender": f"0x{sender[26:]}"},
+                **{"target": f"0x{target[26:]}", "value": str(value), "gasLimit": str(gas_limit)},
+                "data": f"0x{data.hex()}" if len(data) <= MAX_DATA_BYTES else None,
+                **{"dataSize": len(data), "state": "initiated"},
+            }
+        )
+    return messages[::-1]
+
+
+def listed(client: FlaskClient, **filters: object) -> list[dict[str, Any]]:
+    """The whole list by its cursors, without times."""
+    whole = Listed("/messages-to-l1", "messages", is_counted=False)
+    rows = by_links(client, whole, 20, **filters)
+    return [{k: v for k, v in row.items() if k != "timestamp"} for row in rows]
+
+
+def test_messages_to_l1_are_those_of_the_chain_s_own_contract(rollup: Rollup) -> None:
+    """The same event of another contract is none."""
+    messages, client = passed_messages(rollup.node), rollup.client
+    assert len(messages) > 60 and any(m["data"] is None for m in messages)
+    assert listed(client) == messages
+    assert listed(client, orderBy="asc") == messages[::-1]
+    answer = client.get("/api/v1/messages-to-l1?format=csv", buffered=True)
+    rows = list(csv.DictReader(io.StringIO(answer.data.decode("utf-8-sig"), newline="")))
+    assert [(r["hash"], r["nonce"], r["value_wei"]) for r in rows] == [
+        (m["hash"], f"#{m['nonce']}", f"{m['value']} wei") for m in messages
+    ]
+
+
+def test_a_transaction_and_a_sender_have_their_messages(rollup: Rollup) -> None:
+    messages = passed_messages(rollup.node)
+    counts = Counter(m["transactionHash"] for m in messages)
+    assert {1, 27} == set(counts.values())
+    for hash_, count in counts.items():
+        record = rollup.client.get(f"/api/v1/transactions/{hash_}").json
+        first = [m["hash"] for m in messages[::-1] if m["transactionHash"] == hash_][:25]
+        assert [m["hash"] for m in record["messagesToL1"]] == first
+        page = rollup.client.get(f"/tx/{hash_}").text
+        assert "Messages to L1" in page and ("The first 25." in page) is (count > 25)
+    sender, other = messages[0]["sender"], next(iter(rollup.deposits.values()))[0]
+    page = rollup.client.get(f"/address/{sender}?tab=messages").text
+    assert f"/tx/{messages[0]['transactionHash']}" in page and "messages-to-l1?sender=" in page
+    assert "Messages to L1" in rollup.client.get(f"/address/{sender}").text
+    assert "Messages to L1" not in rollup.client.get(f"/address/{other}").text
+
+
+def test_withdrawals_in_blockscouts_form_are_the_messages(rollup: Rollup) -> None:
+    messages = passed_messages(rollup.node)
+    ask = Asking(rollup.client)
+    pages = [*ask.pages("/optimism/withdrawals")]
+    assert len(pages) > 1
+    rows = [row for page in pages for row in page]
+    assert [(row["msg_nonce_raw"], row["msg_data"]) for row in rows] == [
+        (m["nonce"], m["data"]) for m in messages
+    ]
+    for row, message in zip(rows, messages, strict=True):
+        assert row["msg_nonce"] + (row["msg_nonce_version"] << 240) == int(message["nonce"])
+        assert row["from"]["hash"].lower() == message["sender"]
+        assert row["l2_transaction_hash"] == message["transactionHash"]
+    first = ask("/optimism/withdrawals")
+    assert not faults("/api/v2/optimism/withdrawals", first)
+    assert ask("/optimism/withdrawals/count") == len(messages)
+    sent = messages[0]["transactionHash"]
+    for path in ("from-rollup", "from-rollup/count", f"withdrawals/{sent}"):
+        assert rollup.client.get(f"/api/v2/arbitrum/messages/{path}").status_code == 404
+
+
+def test_messages_of_arbitrum_have_its_form(rollup: Rollup, database_url: str) -> None:
+    """An Arbitrum chain's messages have a position as nonce, and no limit of gas."""
+    settings = Indexing(database_url, rollup.node.url).run_until(rollup.node.head()).settings
+    execute(database_url, "UPDATE messages_to_l1 SET gas_limit = NULL, nonce = ordinal %% 1000003")
+    client = create_app(settings).test_client()
+    messages, ask = listed(client), Asking(client)
+    rows = ask.rows("/arbitrum/messages/from-rollup")
+    assert [(row["id"], row["origination_transaction_hash"]) for row in rows] == [
+        (int(m["nonce"]), m["transactionHash"]) for m in messages
+    ]
+    path = "/api/v2/arbitrum/messages/from-rollup"
+    assert not faults(path, ask("/arbitrum/messages/from-rollup"))
+    assert ask("/arbitrum/messages/from-rollup/count") == len(messages)
+    sent = messages[0]["transactionHash"]
+    shown = ask(f"/arbitrum/messages/withdrawals/{sent}")
+    assert not faults("/api/v2/arbitrum/messages/withdrawals/{}", shown)
+    of_sent = [m for m in messages[::-1] if m["transactionHash"] == sent]
+    assert [row["callvalue"] for row in shown["items"]] == [m["value"] for m in of_sent][:25]
+    assert client.get("/api/v2/optimism/withdrawals").status_code == 404

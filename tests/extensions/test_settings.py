@@ -1,0 +1,43 @@
+"""Settings of the core that extensions decide on, and of extensions."""
+
+import pytest
+
+from scan import registry
+from scan.environment import variables
+from scan.errors import SettingError
+from scan.settings import Settings, declarations
+from tests.test_settings import (
+    test_a_malformed_setting_stops_every_command as stops_a_command,
+)
+from tests.test_settings import (
+    test_a_password_is_hidden_without_a_scheme_too as hides_a_password,
+)
+from tests.test_settings import test_what_is_taken as takes
+
+pytestmark = pytest.mark.check
+
+
+def test_a_name_that_is_nearly_an_extension_s_is_named_with_it():
+    for name in registry.installed():
+        with pytest.raises(SettingError, match=f"called {name}x; did you mean {name}?"):
+            registry.chosen({registry.VARIABLE: f"{name}x"})
+
+
+@pytest.mark.parametrize(("text", "value"), [("2", (None, 172_800)), ("5000 blocks", (5000, None))])
+def test_rows_are_kept_for_days_or_blocks_where_an_extension_removes_them(text, value):
+    if "retention" in registry.enabled():
+        takes("SCAN_KEEP_DAYS", text, "keep", value)
+    else:
+        with pytest.raises(SettingError, match="no extension that is on removes rows"):
+            Settings.from_environment({"SCAN_KEEP_DAYS": text})
+
+
+def test_a_password_of_a_mail_server_is_hidden():
+    declared = {variable.name for type_ in declarations() for _, variable in variables(type_)}
+    for name in declared & {"SCAN_SMTP_URL"}:
+        hides_a_password(name, "anna:s3cret@host")
+
+
+def test_a_malformed_setting_stops_commands_of_extensions(tmp_path):
+    for command in registry.commands().keys() & {"doctor"}:
+        stops_a_command(tmp_path, command)

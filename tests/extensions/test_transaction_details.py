@@ -1,0 +1,200 @@
+"""GET /transactions/:hash beside ethers: the methods and events of whole chains."""
+
+import random
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from scan.contracts.abi_index import FOLDER, OF_TOKEN_TYPE, STANDARDS
+from tests.conftest import Played
+from tests.extensions.demo.conftest import demo, demo_node, demo_template
+from tests.support.anvil import Anvil, Node
+from tests.support.database import Postgres
+from tests.support.indexer_process import IndexerProcess
+from tests.support.indexing import Indexing
+from tests.support.lists import pages
+from tests.support.reasons import verify
+from tests.support.solidity import node_script
+from tests.support.storm import Storm
+
+__all__ = ["demo", "demo_node", "demo_template"]
+
+MOST = 1000
+NO_ABI: Mapping[str, Any] = {}
+
+
+class Chain(NamedTuple):
+    """An indexed chain, the ABIs that were stored as verified, by address, and its node."""
+
+    client: FlaskClient
+    abis: Mapping[str, Any]
+    node: Node
+
+
+@pytest.fixture(
+    params=["demo_chain", "scenario_chain", pytest.param("storm", marks=pytest.mark.long)]
+)
+def chain(request: pytest.FixtureRequest) -> Chain:
+    """One of those below, which last as long as the file: its long tests come first, so a fixture
+    with parameters would make each chain twice."""
+    chain: Chain = request.getfixturevalue(request.param)
+    return chain
+
+
+@pytest.fixture(scope="module")
+def demo_chain(demo: Indexing) -> Chain:
+    client = create_app(demo.settings).test_client()
+    return Chain(client, NO_ABI, Node(demo.settings.rpc_urls[0]))
+
+
+@pytest.fixture(scope="module")
+def scenario_chain(postgres: Postgres, template: str, scenario: Played) -> Iterator[Chain]:
+    """Half of its contracts are verified, in a database of the file's own."""
+    node = scenario.anvil
+    with (
+        postgres.cloned(template) as url,
+        Indexing(url, node.url, until=node.head()) as indexing,
+    ):
+        abis = verify(url, [*scenario.stage.contracts.values()][::2])
+        yield Chain(create_app(indexing.settings).test_client(), abis, node)
+
+
+@pytest.fixture(scope="module")
+def storm(postgres: Postgres, template: str) -> Iterator[Chain]:
+    with Anvil() as node, postgres.cloned(template) as url:
+        weather = Storm(node, 1)
+        with IndexerProcess(url, node.url) as indexer:
+            weather.blow(indexer, 60)
+        with Indexing(url, node.url, until=node.head()) as indexing:
+            abis = verify(url, [*weather.stage.contracts.values()][1::2])
+            yield Chain(create_app(indexing.settings).test_client(), abis, node)
+
+
+def transactions_of(client: FlaskClient) -> list[str]:
+    hashes = [row["hash"] for row in pages(client, "/transactions", "transactions", 100)]
+    return random.Random(1).sample(hashes, min(MOST, len(hashes)))
+
+
+def by_ethers(items: list[Any]) -> Any:
+    standards = [
+        (
+            name,
+            [
+                line.replace("(address target", "tuple(address target")
+                for line in (FOLDER / f"{name}.txt").read_text().splitlines()
+                if not line.startswith("#")
+            ],
+        )
+        for name in STANDARDS
+    ]
+    return node_script("decode.mjs", stdin={"standards": standards, "items": items})
+
+
+@pytest.mark.long
+def test_methods_and_events_are_those_of_ethers(chain: Chain) -> None:
+    answers = [
+        chain.client.get(f"/api/v1/transactions/{each}").json
+        for each in transactions_of(chain.client)
+    ]
+    assert {each["unavailable"] for each in answers} == {None}
+    types = token_types(chain.client)
+
+    def asked(address: str | None) -> dict[str, Any]:
+        abi = chain.abis.get(address or "")
+        standard = OF_TOKEN_TYPE.get(types.get(address or "", ""))
+        return {"abis": [abi] if abi else [], "standard": standard}
+
+    items = []
+    for each in answers:
+        is_call = each["toAddress"] is not None and len(each["input"]) >= 10
+        items.append(
+            {**asked(each["toAddress"]), "input": each["input"] if is_call else None, "logs": []}
+        )
+        items += [
+            {**asked(log["address"]), "input": None, "logs": [dict(log, **asked(log["address"]))]}
+            for log in each["logs"]
+        ]
+    expected = iter(by_ethers(items))
+    decoded = 0
+    for each in answers:
+        assert each["method"] == next(expected)["method"], each["hash"]
+        for log in each["logs"]:
+            [event] = next(expected)["events"]
+            assert log["event"] == event, (each["hash"], log)
+            decoded += event is not None
+    assert decoded > 100
+
+
+def token_types(client: FlaskClient) -> dict[str, str]:
+    tokens = client.get("/api/v1/tokens?limit=100").json["tokens"]
+    return {token["address"]: token["type"] for token in tokens}
+
+
+@pytest.mark.parametrize("others", [15, pytest.param(300, marks=pytest.mark.long)])
+def test_errors_are_those_of_the_nodes_trace_and_of_ethers(chain: Chain, others: int) -> None:
+    """Of the transactions that failed, and of some random ones."""
+    random_ones = transactions_of(chain.client)[:others]
+    failed = chain.client.post(
+        "/api/v1/query", json={"entity": "transactions", "filter": {"status": False}, "limit": 100}
+    ).json["data"]
+    hashes = [*dict.fromkeys([*random_ones, *(each["hash"] for each in failed)])]
+    assert len(hashes) >= min(others, 200) and len(failed) > 5
+    traced = [
+        (hash_, chain.node.call("debug_traceTransaction", hash_, CALL_TRACER)) for hash_ in hashes
+    ]
+    origins = [origin(trace) for _, trace in traced]
+    items = [
+        {
+            "abis": [chain.abis[f["to"]] for f in frames if f.get("to") in chain.abis],
+            **{"standard": None, "input": None, "logs": []},
+            "error": frames[0].get("output") if frames else None,
+        }
+        for frames, _ in origins
+    ]
+    compared = 0
+    for (hash_, _), (frames, path), expected in zip(traced, origins, by_ethers(items), strict=True):
+        error = chain.client.get(f"/api/v1/transactions/{hash_}").json["error"]
+        succeeded = chain.node.call("eth_getTransactionReceipt", hash_)["status"] == "0x1"
+        assert (error is None) == succeeded == (not frames), hash_
+        if error is None:
+            continue
+        compared += 1
+        assert error["approximate"] is False
+        assert error["reverting"]["traceAddress"] == path, hash_
+        assert error["reverting"]["address"] == frames[0].get("to"), hash_
+        if "revert" not in frames[0]["error"]:
+            [kind] = [kind for words, kind in HALTS.items() if words in frames[0]["error"]]
+            assert (error["kind"], error["name"]) == (kind, None), hash_
+            continue
+        assert error["data"] == frames[0].get("output", "0x"), hash_
+        named = {name: error[name] for name in ("name", "signature", "source")}
+        decoded = expected["error"]
+        assert named == {name: decoded and decoded[name] for name in named}, hash_
+        values = [argument["value"] for argument in error["arguments"] or ()]
+        assert values == [argument["value"] for argument in (decoded or NO_ARGUMENTS)["arguments"]]
+    assert compared > 5
+
+
+HALTS = {
+    **{"out of gas": "out_of_gas", "invalid opcode": "invalid_opcode"},
+    **{"CreateCollision": "address_collision", "OutOfFunds": "insufficient_balance"},
+}
+CALL_TRACER = {"tracer": "callTracer", "tracerConfig": {"withLog": True}}
+NO_ARGUMENTS: dict[str, list[Any]] = {"arguments": []}
+
+
+def origin(frame: dict[str, Any]) -> tuple[list[dict[str, Any]], list[int]]:
+    """The calls from the one that failed by itself outwards, and its place; empty if none did."""
+    if not frame.get("error"):
+        return [], []
+    calls, output = frame.get("calls", []), frame.get("output", "0x")
+    if "revert" in frame["error"]:
+        for number in reversed(range(len(calls))):
+            same = calls[number].get("error") and calls[number].get("output", "0x") == output
+            if same and (output != "0x" or number == len(calls) - 1):
+                frames, path = origin(calls[number])
+                return [*frames, frame], [number, *path]
+    return [frame], []

@@ -1,0 +1,66 @@
+"""User operations in bulk."""
+
+from pathlib import Path
+
+import pytest
+
+from app import create_app
+from scan.extensions.backfill import derivation
+from tests.extensions.backfill.backfilling import backfill, follow
+from tests.extensions.user_operations.test_user_operations import Chain, chain, require_rows
+from tests.support import auditing
+from tests.support.database import SHORT_CHECKPOINTS, Postgres, execute, use_short_checkpoints
+from tests.support.entry_points import (
+    ADDRESSES,
+    read_operations,
+)
+from tests.support.indexing import Indexing, settings_for
+from tests.support.table_digest import digest
+
+__all__ = ["chain"]
+
+
+@pytest.mark.long
+def test_bulk_and_reorganisations_have_the_same_operations(
+    chain: Chain, postgres: Postgres, template: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(derivation, "CHECKPOINT_EVERY", SHORT_CHECKPOINTS)
+    node, head = chain.node, chain.node.head()
+    with postgres.cloned(template) as url:
+        use_short_checkpoints(url)
+        settings = settings_for(url, node.url)
+        assert backfill(settings, tmp_path / "files", last_block=head - 1)
+        follow(settings, head)
+        require_rows(settings, chain.operations)
+        client = create_app(settings).test_client()
+        cursor = client.get("/api/v1/user-operations?limit=1").json["next"]
+        node.reorganise(2)
+        node.mine()
+        follow(settings, head + 1)
+        operations = read_operations(node)
+        assert len(operations) < 5 * len(ADDRESSES)
+        require_rows(settings, operations)
+        with postgres.cloned(template) as fresh:
+            use_short_checkpoints(fresh)
+            Indexing(fresh, node.url).run_until(head + 1)
+            assert digest(url) == digest(fresh)
+        auditing.spoil(settings, "DELETE FROM list_counts WHERE key = ''")
+        auditing.spoil(settings, "UPDATE list_counts SET count = count + 1")
+        assert auditing.run(settings) == 1
+        auditing.run(settings, repair=True)
+        require_rows(settings, operations)
+        refused = client.get(f"/api/v1/user-operations?limit=100&cursor={cursor}")
+        assert (refused.status_code, refused.json["code"]) == (409, "reorganised")
+        path = f"/api/v1/user-operations?limit=100&cursor={refused.json['cursor']}"
+        assert client.get(path).json["userOperations"] == operations[::-1]
+        # An entry point gives each operation another hash; what is at its address need not.
+        execute(
+            url,
+            "INSERT INTO user_operations (SELECT (jsonb_populate_record(u, jsonb_build_object("
+            "'ordinal', u.ordinal + 100, 'log_index', 99))).* FROM user_operations u"
+            " ORDER BY ordinal LIMIT 1)",
+        )
+        twice = client.get(f"/api/v1/user-operations/{operations[0]['hash']}").json
+        assert (twice["logIndex"], [o["logIndex"] for o in twice["others"]]) == (
+            *(99, [operations[0]["logIndex"]]),
+        )

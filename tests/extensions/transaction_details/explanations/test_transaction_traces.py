@@ -1,0 +1,405 @@
+"""GET /transactions/:hash/trace and /state-changes, beside the node's state and ethers."""
+
+import json
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from eth_utils import keccak
+from flask.testing import FlaskClient
+
+from app import create_app
+from tests.extensions.transaction_details.explanations.conftest import (
+    NO_TRACERS,
+    NO_TRACES,
+    answering_traces,
+    client_over,
+    is_trace,
+)
+from tests.support.database import execute
+from tests.support.faulty_node import (
+    Calls,
+    Fault,
+    FaultyNode,
+    Forward,
+    Reply,
+    altering,
+    cut_connection,
+    refuse,
+)
+from tests.support.indexing import settings_for
+from tests.support.reasons import Played
+
+
+def answer_of(
+    played: Played, name: str, what: str = "trace", client: FlaskClient | None = None
+) -> Any:
+    answer = (client or played.client).get(f"/api/v1/transactions/{played.sent[name]}/{what}")
+    assert answer.status_code == 200, answer.json
+    return answer.json
+
+
+def test_calls_are_in_their_order_with_what_they_took_and_gave(played: Played) -> None:
+    trace = answer_of(played, "caught, then the next")
+    outer, caught, last = trace["frames"]
+    assert [frame["traceAddress"] for frame in trace["frames"]] == [[], [0], [1]]
+    assert [frame["type"] for frame in trace["frames"]] == ["CALL", "STATICCALL", "STATICCALL"]
+    assert (outer["toAddress"], caught["toAddress"]) == (played.reasons.address, played.guard)
+    assert outer["fromAddress"] == played.anvil.accounts[0]
+    assert caught["error"]["name"] == "Closed"
+    assert last["function"]["arguments"] == [{"name": "code", "type": "uint256", "value": "2"}]
+    # The error is Guard's, which the calling contract passes on without having it in its ABI.
+    assert outer["error"] == last["error"]
+    assert [frame["reverted"] for frame in trace["frames"]] == [True] * 3
+    assert (trace["frameCount"], trace["truncated"]) == (3, False)
+
+
+def test_results_are_decoded(played: Played) -> None:
+    [frame] = answer_of(played, "fine")["frames"]
+    assert frame["result"] == [{"name": "doubled", "type": "uint256", "value": "6"}]
+    assert frame["error"] is None and frame["reverted"] is False
+    receipt = played.anvil.call("eth_getTransactionReceipt", played.sent["fine"])
+    assert frame["gasUsed"] == str(int(receipt["gasUsed"], 16)) and frame["gas"] == "300000"
+
+
+def test_logs_stand_with_the_call_that_emitted_them(played: Played) -> None:
+    first, second = answer_of(played, "speaking")["frames"]
+    said = [[argument["value"] for argument in log["event"]["arguments"]] for log in first["logs"]]
+    assert said == [["4", "before"], ["4", "after"]]
+    assert second["logs"] == []
+
+
+def test_many_calls_and_much_data_are_cut_and_told(played: Played) -> None:
+    wide = answer_of(played, "wide")
+    assert (len(wide["frames"]), wide["frameCount"], wide["truncated"]) == (1000, 1101, True)
+    large = answer_of(played, "large")
+    assert large["truncated"] and large["frameCount"] == 2
+    assert [frame["inputSize"] > 600_000 for frame in large["frames"]] == [False, True]
+    kept = sum(len(frame["input"]) + len(frame["output"]) for frame in large["frames"])
+    assert kept < 2 * 1024 * 1024 + 100
+    deep = answer_of(played, "deep")
+    # Too deep for JSON as callTracer nests it, so it is read flat.
+    assert (deep["frameCount"], deep["truncated"]) == (601, False)
+    assert deep["frames"][600]["depth"] == 600
+
+
+def test_flat_traces_give_the_same_tree(played: Played) -> None:
+    names = (
+        *("caught, then the next", "callee's error", "panic 0x11", "recurse", "out of gas inside"),
+        *("silent inside", "missing inside", "fine", "deployment", "money", "speaking"),
+    )
+    with FaultyNode(played.anvil.url) as node:
+        node.fault = NO_TRACERS
+        client = client_over(played, node)
+        for name in names:
+            nested, flat = answer_of(played, name), answer_of(played, name, client=client)
+            for one, other in zip(nested["frames"], flat["frames"], strict=True):
+                assert other.pop("logs") is None
+                assert one.pop("logs") is None or name == "speaking"
+                for frame in (one, other):  # anvil counts differently in each
+                    del frame["gas"], frame["gasUsed"]
+                assert one == other, name
+
+
+def test_state_changes_are_the_states_of_the_blocks_around(played: Played) -> None:
+    """Of transactions alone in their blocks; the miner's account has the block's reward."""
+    for name in ("alone", "clearing", "deployment", "money", "failed alone"):
+        changes = answer_of(played, name, "state-changes")
+        number = changes["blockNumber"]
+        receipt = played.anvil.call("eth_getTransactionReceipt", played.sent[name])
+        touched = {receipt["from"], receipt["to"] or receipt["contractAddress"]}
+        by_address = {account["address"]: account for account in changes["accounts"]}
+        assert [*by_address] == sorted(by_address)
+        changed = {
+            address
+            for address in {*by_address, *touched}
+            if any(
+                states(played, address, number)[0][part] != states(played, address, number)[1][part]
+                for part in ("balance", "nonce", "code")
+            )
+        }
+        assert changed | {a for a, c in by_address.items() if c["storage"]} == {*by_address}
+        for address, account in by_address.items():
+            before, after = states(played, address, number)
+            for part in ("balance", "nonce", "code"):
+                pair = account[part]
+                assert (before[part] != after[part]) == (pair is not None), (name, address, part)
+                if pair is not None:
+                    assert pair == {"before": before[part], "after": after[part]}
+            for slot in account["storage"]:
+                at = [
+                    played.anvil.call("eth_getStorageAt", address, slot["slot"], hex(block))
+                    for block in (number - 1, number)
+                ]
+                assert at == [slot["before"], slot["after"]] and at[0] != at[1]
+        assert changes["truncated"] is False
+    cleared = answer_of(played, "clearing", "state-changes")
+    [account] = [each for each in cleared["accounts"] if each["storage"]]
+    values = {slot["slot"]: slot["after"] for slot in account["storage"]}
+    assert values["0x" + 63 * "0" + "1"] == "0x" + 64 * "0"
+
+
+def states(played: Played, address: str, number: int) -> list[dict[str, Any]]:
+    found = []
+    for block in (hex(number - 1), hex(number)):
+        code = bytes.fromhex(played.anvil.call("eth_getCode", address, block)[2:])
+        found.append(
+            {
+                "balance": str(int(played.anvil.call("eth_getBalance", address, block), 16)),
+                "nonce": str(int(played.anvil.call("eth_getTransactionCount", address, block), 16)),
+                "code": {"size": len(code), "hash": "0x" + keccak(code).hex()} if code else None,
+            }
+        )
+    return found
+
+
+def test_the_parity_form_of_state_changes_says_the_same(played: Played) -> None:
+    def replayed(calls: Calls, forward: Forward) -> Reply:
+        asked = [
+            {**call, "method": "debug_traceTransaction", "params": [call["params"][0], PRESTATE]}
+            if call["method"] == "trace_replayTransaction"
+            else call
+            for call in calls
+        ]
+        answers = forward(asked)
+        for call, answer in zip(calls, answers, strict=True):
+            if call["method"] == "trace_replayTransaction":
+                answer["result"] = {"stateDiff": parity_form(**answer["result"])}
+            elif call["method"] == "debug_traceTransaction":
+                answer.pop("result", None)
+                answer["error"] = {"code": -32601, "message": "Method not found"}
+        return Reply(body=answers)
+
+    with FaultyNode(played.anvil.url) as node:
+        node.fault = replayed
+        client = client_over(played, node)
+        for name in ("alone", "clearing", "deployment", "money"):
+            same = answer_of(played, name, "state-changes", client)
+            assert same == answer_of(played, name, "state-changes")
+
+
+PRESTATE = {"tracer": "prestateTracer", "tracerConfig": {"diffMode": True}}
+
+
+def parity_form(pre: dict[str, Any], post: dict[str, Any]) -> dict[str, Any]:
+    """As OpenEthereum's documentation has it, of what prestateTracer says."""
+
+    def side(before: Any, after: Any) -> Any:
+        if after is None or before == after:
+            return "="
+        return {"+": after} if before is None else {"*": {"from": before, "to": after}}
+
+    def hexed(value: Any) -> Any:
+        return hex(value) if isinstance(value, int) else value
+
+    diff = {}
+    for address, after in post.items():
+        before = pre.get(address, {})
+        slots = {*before.get("storage", {}), *after.get("storage", {})}
+        zero = "0x" + 64 * "0"
+        diff[address] = {
+            **{
+                part: side(hexed(before.get(part)), hexed(after.get(part)))
+                for part in ("balance", "nonce", "code")
+            },
+            "storage": {
+                slot: side(
+                    before.get("storage", {}).get(slot, zero),
+                    after.get("storage", {}).get(slot, zero),
+                )
+                for slot in slots
+            },
+        }
+    return diff
+
+
+@pytest.mark.parametrize("what", ["trace", "state-changes"])
+def test_a_node_without_traces_is_told_apart_from_one_that_is_away(
+    played: Played, what: str
+) -> None:
+    path = f"/api/v1/transactions/{played.sent['fine']}/{what}"
+    with FaultyNode(played.anvil.url) as node:
+        node.fault = NO_TRACES
+        client = client_over(played, node)
+        requests = []
+        for _ in range(2):  # with what it remembers, too
+            refused = client.get(path)
+            requests.append(node.requests)
+            assert (refused.status_code, refused.json["code"]) == (422, "traces_unavailable")
+            assert "offers no traces" in refused.json["error"]
+        assert requests[1] == requests[0]  # the second was answered without asking it again
+        node.fault = cut_connection
+        away = client_over(played, node).get(path)
+        assert (away.status_code, away.json["code"]) == (502, "upstream_failed")
+        assert "Retry-After" in away.headers
+    off = create_app(settings_for(played.url, played.anvil.url, traces="off")).test_client()
+    refused = off.get(path)
+    assert refused.status_code == 422 and "SCAN_TRACES" in refused.json["error"]
+
+
+@altering
+def only_steps(call: dict[str, Any], answer: dict[str, Any]) -> None:
+    """A node that traces, but knows no tracer, as Ganache."""
+    if call["method"] == "debug_traceTransaction":
+        answer.pop("error", None)
+        answer["result"] = {"gas": 21000, "failed": False, "returnValue": "", "structLogs": []}
+    elif is_trace(call):
+        answer.pop("result", None)
+        answer["error"] = {"code": -32601, "message": "the method does not exist"}
+
+
+# Hardhat's node refuses the option.
+@pytest.mark.parametrize(
+    "fault",
+    [only_steps, refuse(is_trace, -32602, "unknown variant `callTracer`")],
+    ids=["Ganache", "Hardhat"],
+)
+def test_steps_are_no_trace_but_a_failure_has_its_reason_from_a_call(
+    played: Played, fault: Fault
+) -> None:
+    with FaultyNode(played.anvil.url) as node:
+        node.fault = fault
+        client = client_over(played, node)
+        for what in ("trace", "state-changes"):
+            refused = client.get(f"/api/v1/transactions/{played.sent['fine']}/{what}")
+            assert (refused.status_code, refused.json["code"]) == (422, "traces_unavailable")
+        failed = client.get(f"/api/v1/transactions/{played.sent['require']}").json
+        assert failed["status"] is False and failed["error"]["kind"] == "error", failed["error"]
+        assert client.get("/api/v1/addresses/0x" + 40 * "1").status_code == 200  # it is not away
+
+
+def test_unknown_transactions_and_parameters_are_refused(played: Played) -> None:
+    for what in ("trace", "state-changes"):
+        assert played.client.get(f"/api/v1/transactions/0x{64 * '1'}/{what}").status_code == 404
+        assert played.client.get(f"/api/v1/transactions/0x12/{what}").status_code == 400
+        path = f"/api/v1/transactions/{played.sent['fine']}/{what}"
+        assert played.client.get(f"{path}?page=1").status_code == 400
+
+
+LIES = {
+    "trace": (
+        *('"0x"', "[]", "{}", "7", "true", '{"type":"CALL"}'),
+        '{"type":7,"error":"x","to":[],"calls":{"a":1}}',
+        '{"type":"CALL","error":"execution reverted","output":"0xzz","calls":7}',
+        '{"type":"CALL","error":{"a":1},"from":"0x","to":"0x1"}',
+        '{"type":"CALL","error":"reverted","calls":[' + "{}," * 2000 + "{}]}",
+        '{"type":"<b>","from":"0x0000000000000000000000000000000000000001"}',
+        '{"type":"CALL","from":"0x00","to":"0x"}',
+        '{"type":"CALL","from":"0x' + 40 * "1" + '","value":"-0x1"}',
+        '{"type":"CALL","from":"0x' + 40 * "1" + '","logs":[{"topics":[1]}]}',
+        '{"type":"CALL","from":"0x' + 40 * "1" + '","calls":{"a":1}}',
+        '{"type":"CALL","from":"0x' + 40 * "1" + '","calls":[1]}',
+        '{"type":"CALL","from":"0x' + 40 * "1" + '","gas":"0x' + 65 * "f" + '"}',
+    ),
+    "state-changes": (
+        *('"0x"', "[]", "{}", '{"type":7}', "true"),
+        '{"pre":[],"post":{}}',
+        '{"pre":{"0x12":{}},"post":{}}',
+        '{"pre":{},"post":{"0x' + 40 * "1" + '":7}}',
+        '{"pre":{},"post":{"0x' + 40 * "1" + '":{"balance":"many"}}}',
+        '{"pre":{},"post":{"0x' + 40 * "1" + '":{"nonce":-1}}}',
+        '{"pre":{},"post":{"0x' + 40 * "1" + '":{"nonce":true}}}',
+        '{"pre":{},"post":{"0x' + 40 * "1" + f'":{{"nonce":{2**64}}}}}}}',
+        # A lone surrogate has it read by the parser whose numbers have no bound.
+        '{"pre":{},"post":{"0x' + 40 * "1" + f'":{{"nonce":{2**64},"x":"\\ud800"}}}}}}',
+        '{"pre":{},"post":{"0x' + 40 * "1" + '":{"storage":{"0x":"0x1"}}}}',
+        '{"pre":{},"post":{"0x' + 40 * "1" + '":{"code":"<b>"}}}',
+        '{"pre":7,"post":{}}',
+    ),
+}
+
+
+@pytest.mark.parametrize("what", LIES)
+def test_a_node_that_lies_about_a_trace_harms_nobody(played: Played, what: str) -> None:
+    """Neither the transaction's own record nor what the node is believed next."""
+    execute(played.url, "DELETE FROM transaction_failures")
+    fine, failed = (f"/api/v1/transactions/{played.sent[name]}" for name in ("fine", "require"))
+    with FaultyNode(played.anvil.url) as node:
+        client = client_over(played, node)
+        for lie in LIES[what]:
+            node.fault = answering_traces(lie)
+            answer = client.get(f"{fine}/{what}")
+            assert (answer.status_code, answer.json["code"]) == (502, "upstream_failed"), lie
+            error = client.get(failed).json["error"]
+            assert error["kind"] in ("unknown", "error"), lie
+            assert error["approximate"] or error["kind"] == "unknown", lie
+            assert client.get(fine).json["error"] is None, lie
+        node.fault = None
+        assert client.get(f"{fine}/{what}").status_code == 200
+
+
+@pytest.mark.parametrize("kind", ["SELFDESTRUCT", "CALL", "CREATE"])
+def test_a_frame_without_recipient_is_shown(played: Played, kind: str) -> None:
+    """Some nodes name no beneficiary of a self-destruct, and no address of a failed creation."""
+    sender = f'"from":"0x{40 * "1"}"'
+    frames = f'{{"type":"CALL",{sender},"calls":[{{"type":"{kind}",{sender},"value":"0x1"}}]}}'
+    with FaultyNode(played.anvil.url) as node:
+        node.fault = answering_traces(frames)
+        shown = client_over(played, node).get(f"/tx/{played.sent['fine']}?tab=calls")
+    assert shown.status_code == 200 and kind in shown.text
+    assert ("a new contract" in shown.text) == (kind == "CREATE")
+
+
+def test_megabytes_of_trace_are_not_read_and_not_asked_for_again(
+    played: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("scan.ethereum.request_node.BUDGET_S", 60.0)  # of a busy machine
+    monkeypatch.setattr(
+        "scan.extensions.transaction_details.explanations.transaction_failures.TIMEOUT_S", 60.0
+    )
+    monkeypatch.setattr("scan.extensions.internal_transfers.transaction_traces.TIMEOUT_S", 60.0)
+    execute(played.url, "DELETE FROM transaction_failures")
+    with FaultyNode(played.anvil.url) as node:
+        node.fault = answering_traces('{"type":"CALL","output":"0x' + 4_300_000 * "00" + '"}')
+        client = client_over(played, node)
+        path = f"/api/v1/transactions/{played.sent['fine']}/trace"
+        answer = client.get(path)
+        assert answer.status_code == 422 and "larger than 8 MiB" in answer.json["error"]
+        asked = node.requests
+        assert client.get(path).json == answer.json
+        assert node.requests == asked
+        failed = client.get(f"/api/v1/transactions/{played.sent['silent']}").json["error"]
+        assert failed["approximate"] and failed["kind"] == "revert_without_reason"
+
+
+def test_nonces_are_numbers_or_quantities(played: Played) -> None:
+    sides = {"pre": {"0x" + 40 * "1": {"nonce": 0}}, "post": {"0x" + 40 * "1": {"nonce": "0x1"}}}
+    with FaultyNode(played.anvil.url) as node:
+        node.fault = answering_traces(json.dumps(sides))
+        changes = answer_of(played, "fine", "state-changes", client_over(played, node))
+    assert [a["nonce"] for a in changes["accounts"]] == [{"before": "0", "after": "1"}]
+
+
+def test_more_accounts_and_slots_than_are_shown_are_told(played: Played) -> None:
+    accounts = {f"0x{n:040x}": {"balance": "0x1"} for n in range(600)}
+    accounts[f"0x{7:040x}"] = {"storage": {f"0x{n:064x}": "0x1" for n in range(1, 3001)}}
+    with FaultyNode(played.anvil.url) as node:
+        node.fault = answering_traces(json.dumps({"pre": {}, "post": accounts}))
+        changes = answer_of(played, "fine", "state-changes", client_over(played, node))
+    assert (changes["accountCount"], changes["slotCount"]) == (600, 3000)
+    assert len(changes["accounts"]) == 500 and changes["truncated"]
+    assert sum(len(account["storage"]) for account in changes["accounts"]) == 2000
+
+
+def test_threads_that_want_the_same_trace_ask_the_node_once(played: Played) -> None:
+    with FaultyNode(played.anvil.url) as node:
+        in_flight, most = [0], [0]
+
+        def slow(calls: Calls, forward: Forward) -> Reply:
+            if any(call["method"] == "debug_traceTransaction" for call in calls):
+                in_flight[0] += 1
+                most[0] = max(most[0], in_flight[0])
+                time.sleep(0.4)
+                in_flight[0] -= 1
+                traced.append(len(calls))
+            return Reply(body=forward(calls))
+
+        traced: list[int] = []
+        node.fault = slow
+        app = create_app(settings_for(played.url, node.url))
+        path = f"/api/v1/transactions/{played.sent['fine']}/trace"
+        with ThreadPoolExecutor(3) as pool:
+            codes = [*pool.map(lambda _: app.test_client().get(path).status_code, range(3))]
+    assert most[0] == 1 and len(traced) == 1
+    assert set(codes) <= {200, 429} and codes.count(200) >= 2  # two may wait for one client

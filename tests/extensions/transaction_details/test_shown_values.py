@@ -1,0 +1,45 @@
+"""Decoded values, as pages show them."""
+
+from typing import Any
+
+import pytest
+
+from scan.contracts.abi_decoding import Argument
+from scan.extensions.transaction_details.argument_values import shown_value
+from tests.pages.test_formatting import APPROVE, COIN, LARGEST, NOW, TINY, TRANSFER
+
+pytestmark = pytest.mark.check
+
+
+@pytest.mark.parametrize(
+    ("type_", "value", "name", "context", "text", "has_raw"),
+    [
+        ("uint256", "1500000", "", (1, TRANSFER, COIN), "1.5", True),
+        ("uint256", "1500000", "", (1, TRANSFER), "1,500,000", True),
+        ("uint256", "1500000", "", (1, TRANSFER, {**COIN, "type": "BEP721"}), "1,500,000", True),
+        ("uint256", "1500000", "", (0, "stake(uint256)", COIN), "1,500,000", True),
+        ("uint256", "7", "", (1, TRANSFER, {**COIN, "decimals": 255}), TINY, True),
+        ("uint256", str(LARGEST), "", (1, APPROVE, COIN), "unlimited", True),
+        ("uint160", str(2**160 - 1), "", (1, "f(uint160)"), "largest uint160", True),
+        ("uint8", "255", "", (0,), "255", False),
+        ("int256", "-1234567", "", (0,), "-1,234,567", True),
+        ("uint256", "1700000000", "_deadline", (0,), NOW, True),
+        ("uint48", "1700000000", "expiration", (0,), NOW, True),
+        ("uint256", "17", "deadline", (0,), "17", False),
+        ("uint256", "1700000000", "amount", (0,), "1,700,000,000", True),
+        ("uint256", "1234567", "tokenId", (0,), "1234567", False),
+        ("uint256", str(10**60), "x", (0,), str(10**60), False),
+        ("string", "12345678", "", (0,), "12345678", False),
+        ("uint256[]", ["12345678"], "", (0,), '["12345678"]', False),
+    ],
+)
+def test_decoded_numbers_are_shown_in_units(
+    type_: str, value: Any, name: str, context: tuple[Any, ...], text: str, has_raw: bool
+) -> None:
+    shown = shown_value(Argument(name, type_, value), *context)
+    assert (shown.text, shown.raw) == (text, value if has_raw else None)
+
+
+def test_a_result_has_the_units_of_its_token() -> None:
+    supply = shown_value(Argument("", "uint256", "5"), 0, "totalSupply()", COIN, is_result=True)
+    assert (supply.text, supply.raw) == ("0.000005", "5")

@@ -1,0 +1,68 @@
+"""URLs of other explorers' pages lead to ours, and nowhere else."""
+
+import re
+from urllib.parse import quote
+
+import pytest
+from flask.testing import FlaskClient
+
+from scan.extensions.web.redirects.pages import TARGETS
+from tests.conftest import Played
+
+HOSTILE = ("//evil.example", "https://evil.example", "\\evil.example", "..", "a\r\nSet-Cookie: x=1")
+
+
+def test_every_target_is_a_page(client: FlaskClient, scenario: Played) -> None:
+    truth = scenario.truth
+    item = next(t for t in truth.token_transfers if t["tokenId"] is not None)
+    values = {
+        "address": item["tokenAddress"],
+        "token_id": item["tokenId"],
+        "block": str(truth.blocks[0]["number"]),
+        "transaction": truth.transactions[0]["hash"],
+        "tab": "internal-transactions",
+    }
+    for path in TARGETS:
+        if "<operation>" in path:
+            continue
+        filled = re.sub(r"<(\w+)>", lambda match: values[match[1]], path)
+        moved = client.get(f"{filled}?q=token&tab=logs")
+        assert moved.status_code == 301, path
+        page = client.get(moved.headers["Location"], headers={"Accept": "text/html"})
+        assert page.status_code == 200, (path, moved.headers["Location"])
+
+
+@pytest.mark.parametrize("value", HOSTILE)
+def test_no_target_is_elsewhere(client: FlaskClient, value: str) -> None:
+    for path, target in TARGETS.items():
+        filled = re.sub(r"<\w+>", quote(value, safe=""), path)
+        response = client.get(filled, query_string={"q": value, "a": value, "next": value})
+        if response.status_code == 404:  # a slash is no part of an argument
+            continue
+        location = response.headers["Location"]
+        assert location.startswith(target.partition("{")[0]), (path, location)
+        assert not location.startswith("//") and "\n" not in location
+
+
+@pytest.mark.parametrize("value", ["x", "-1", "0x12", "9" * 80, "0x" + 39 * "1" + "g", "%00"])
+def test_what_no_target_can_be_is_not_found(client: FlaskClient, value: str) -> None:
+    for path in TARGETS:
+        if "<" in path:
+            filled = re.sub(r"<\w+>", value, path)
+            assert client.get(filled, headers={"Accept": "text/html"}).status_code == 404, filled
+
+
+def test_tabs_have_blockscouts_names_too(client: FlaskClient, scenario: Played) -> None:
+    person = next(iter(scenario.truth.addresses))
+    for theirs, ours in (("internal_txns", "internal"), ("txs", "transactions")):
+        one = client.get(f"/address/{person}?tab={theirs}", headers={"Accept": "text/html"})
+        other = client.get(f"/address/{person}?tab={ours}", headers={"Accept": "text/html"})
+        assert one.status_code == other.status_code == 200
+    sent = scenario.truth.transactions[0]["hash"]
+    for theirs in ("index", "token_transfers", "internal", "logs", "raw_trace", "state"):
+        page = client.get(f"/tx/{sent}?tab={theirs}", headers={"Accept": "text/html"})
+        assert page.status_code == 200, theirs
+    assert client.get(f"/tx/{sent}?tab=logs").data == client.get(f"/tx/{sent}?tab=events").data
+    for path in (f"/address/{person}", f"/tx/{sent}"):
+        for wrong in ("nothing", "", "transactions%00", "write_contract_x"):
+            assert client.get(f"{path}?tab={wrong}").status_code == 400, (path, wrong)

@@ -1,0 +1,47 @@
+"""Which extensions a file of tests uses: tests of one whose folder is deleted are not collected."""
+
+import ast
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from scan import registry
+from tests.support.serving import ROOT
+
+FOLDER = ROOT / "tests" / "extensions"
+_NAMED = re.compile(r"\b(scan|tests)\.extensions(?:\.([\w.]+)| import (\w+))")
+
+
+@cache
+def used_by(path: Path) -> frozenset[str]:
+    """The extensions that a file names, and those of the files of tests that it imports."""
+    used: set[str] = set()
+    for package, dotted, imported in _NAMED.findall(path.read_text(encoding="utf-8")):
+        names = (dotted or imported).split(".")
+        used.add(names[0])
+        file = FOLDER.joinpath(*names).with_suffix(".py")
+        if package == "tests" and file != path and file.exists():
+            used |= used_by(file)
+    return frozenset(used)
+
+
+def own_extension(path: Path) -> str | None:
+    """The extension whose tests a file or folder has; None for those of several."""
+    names = path.relative_to(FOLDER).parts
+    return names[0] if len(names) > 1 or path.is_dir() else None
+
+
+def imported(path: Path) -> Iterator[str]:
+    """The modules that a file imports, also inside functions."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def is_there(module: str) -> bool:
+    """Whether a module is not of an extension that is deleted."""
+    names = module.split(".")
+    return names[:2] != ["scan", "extensions"] or names[2] in registry.installed()
