@@ -72,6 +72,7 @@ setup(
             "**/*.sql",
             "**/*.j2",
             "**/*.toml",
+            "**/*.md",
         ]
     },
     cmdclass={"build_py": BuildWithResources},

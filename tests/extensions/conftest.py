@@ -1,5 +1,5 @@
-"""Tests of extensions whose folders are there; a server as it is run, for tools that verify through
-the APIs of other explorers."""
+"""Tests of extensions whose folders are there, with a browser; a server as it is run, for tools
+that verify through the APIs of other explorers."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from scan import registry
+from tests.pages.conftest import browser, explorer_url, hostile, page  # noqa: F401  # fixtures
 from tests.support.explorer import Explorer
 from tests.support.extension_tests import own_extension, used_by
 from tests.support.foundry import Foundry, Served, project, served_over

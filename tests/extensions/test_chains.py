@@ -9,10 +9,13 @@ from flask.testing import FlaskClient
 from app import create_app
 from scan.extensions.demo.demo_node import DemoNode
 from tests.extensions.blockscout.published import PREFIX, RESPONSES, faults
-from tests.indexer.test_chain_forms import indexed
+from tests.extensions.demo.conftest import demo_node, demo_template
+from tests.extensions.test_chain_forms import indexed
 from tests.support.chain_forms.forms import FORMS
 from tests.support.database import Postgres
 from tests.support.indexing import settings_for
+
+__all__ = ["demo_node", "demo_template"]
 
 MOST = 10  # objects of each kind, of which each path is read
 PLACES = {

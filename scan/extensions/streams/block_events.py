@@ -7,13 +7,10 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from scan import registry
 from scan.database.connection import Database
 from scan.errors import InvalidParameter, PositionLost
-from scan.hooks import BlockTraces
 
-_OF_TRACES = ("internal_transfers",) if registry.has(BlockTraces) else ()
-TYPES = ("heads", "transactions", "token_transfers", *_OF_TRACES, "dex_trades", "logs")
+TYPES = ("heads", "transactions", "token_transfers", "internal_transfers", "dex_trades", "logs")
 MAX_BLOCKS = 10_000  # between a position and the newest block
 MAX_EVENTS = 500  # of one block at once
 ORPHANED_BYTES = 64 * 1024 * 1024  # held at once, as much as one block may have

@@ -1,8 +1,5 @@
 """Which streams may be opened: hostile positions, filters, and how many."""
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import closing
 
@@ -17,7 +14,6 @@ from scan.extensions.streams import block_events, broadcaster, stream_limits
 from tests.support.database import Postgres, execute
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import Chain, Move, address
-from tests.support.serving import ROOT
 
 NOWHERE = "http://127.0.0.1:1"
 ANNA, BERT = address("anna"), address("bert")
@@ -201,16 +197,3 @@ def test_what_is_never_sent_holds_no_place(client: FlaskClient) -> None:
             assert response.status_code == 200
     assert client.options("/api/v1/stream").headers["Allow"] == "GET, HEAD, OPTIONS"
     assert client.post("/api/v1/stream").status_code == 405
-
-
-def test_without_traces_no_internal_transfers_are_waited_for() -> None:
-    program = "from scan.extensions.streams.block_events import TYPES; print(*TYPES)"
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=ROOT,
-        env=os.environ | {"SCAN_EXTENSIONS": "streams"},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert done.stdout.split() == ["heads", "transactions", "token_transfers", "dex_trades", "logs"]

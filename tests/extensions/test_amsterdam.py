@@ -7,17 +7,26 @@ from typing import NamedTuple
 import pytest
 from flask.testing import FlaskClient
 
+from app import create_app
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
+from scan.indexer import block_rows, coin_token
 from scan.indexer.block_source import BlockSource
+from tests.extensions.backfill.backfilling import backfill, follow
+from tests.support import auditing
 from tests.support import scenario as acts
 from tests.support.amsterdam_chain import SYSTEM, AmsterdamChain
 from tests.support.anvil import Anvil
-from tests.support.database import execute
+from tests.support.anvil import Node as PlainNode
+from tests.support.database import Postgres, execute
 from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
+from tests.support.indexing import Indexing, settings_for
+from tests.support.kept_answers import kept_answers
 from tests.support.lists import Listed, by_links
 from tests.support.scenario import Stage
-from tests.support.truth import Truth, comparable
+from tests.support.serving import wait_until
+from tests.support.table_digest import digest
+from tests.support.truth import Truth, comparable, read_truth
 
 FORKS = {"auto": 20, "off": 1}  # by SCAN_TRACES: without traces all is known from the fork on
 ACTS = (acts.honest_tokens, acts.wrappers, acts.creations, acts.failures, acts.purses)
@@ -40,6 +49,32 @@ def plain() -> Iterator[Anvil]:
         for act in ACTS:
             act(stage)
         yield node
+
+
+@pytest.fixture(
+    scope="module",
+    params=["auto", pytest.param("off", marks=pytest.mark.long)],
+    ids=["traced", "untraced"],
+)
+def forked(
+    request: pytest.FixtureRequest,
+    plain: Anvil,
+    postgres: Postgres,
+    template: str,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[Forked]:
+    folder = tmp_path_factory.mktemp("answers")
+    with (
+        FaultyNode(plain.url) as node,
+        kept_answers(node.url, folder),
+        postgres.cloned(template) as url,
+    ):
+        node.fault = chain = AmsterdamChain(plain, FORKS[request.param])
+        settings = settings_for(url, node.url, traces=request.param)
+        follow(settings, len(chain.headers) - 1)
+        truth = read_truth(PlainNode(node.url), traces=request.param == "auto")
+        client = create_app(settings).test_client()
+        yield Forked(chain, node, url, client, truth, request.param)
 
 
 LISTS = {
@@ -98,6 +133,39 @@ def test_logs_of_coin_are_shown_as_what_they_are(forked):
     moved = forked.truth.internal_transfers[0]
     overview = client.get(f"/tx/{moved['transactionHash']}").text
     assert ("by its log" in overview) == (moved["source"] == "log")
+
+
+@pytest.mark.long
+def test_bulk_and_audit_have_the_same(forked, postgres, template, tmp_path):
+    settings = settings_for(forked.url, forked.node.url, traces=forked.traces)
+    assert auditing.run(settings, node=True) == 0
+    with postgres.cloned(template) as url:
+        settings = settings_for(url, forked.node.url, traces=forked.traces)
+        head = len(forked.chain.headers) - 1
+        assert backfill(settings, tmp_path / "files", last_block=head - 2)
+        follow(settings, head)
+        assert digest(url) == digest(forked.url)
+
+
+def test_an_index_that_took_logs_of_coin_for_a_token_is_healed(
+    forked, postgres, template, monkeypatch, caplog
+):
+    head = len(forked.chain.headers) - 1
+    with postgres.cloned(template) as url:
+        with monkeypatch.context() as patched:
+            patched.setattr(block_rows, "contract_logs", lambda block: block.logs)
+            Indexing(url, forked.node.url, traces=forked.traces).run_until(head)
+        assert execute(
+            url, "SELECT symbol FROM tokens WHERE address = %s", bytes.fromhex(SYSTEM[2:])
+        ) == [("",)]
+        monkeypatch.setattr(coin_token, "STEP_BLOCKS", 7)
+        settings = settings_for(url, forked.node.url, traces=forked.traces)
+        with Indexing(url, forked.node.url, traces=forked.traces):
+            wait_until(lambda: "indexing block" in caplog.text)
+        follow(settings, head)
+        assert auditing.run(settings) == 0
+        assert digest(url) == digest(forked.url)
+    assert "transfers of coin were taken for a token's: indexing block" in caplog.text
 
 
 def test_a_block_whose_traces_and_logs_differ_is_refused(forked, plain):
