@@ -37,6 +37,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project whose only test reads a hidden file, and calls one of two functions."""
     for folder in ("scan", "sql", ".ci", "tests/support/node/node_modules"):
         (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "scan" / "__init__.py").touch()  # or an installed package goes before it
     (tmp_path / "scan" / "a.py").write_text("def f(): return 1\ndef g(): return 2\n")
     (tmp_path / ".ci" / "run").write_text("1")
     test = "from scan.a import f\ndef test_f(): assert f() == int(open('.ci/run').read())\n"

@@ -1,10 +1,11 @@
 """Requests that nobody thought of, made from the document by schemathesis."""
 
 import pytest
-from flask.testing import FlaskClient
 from hypothesis import HealthCheck, Phase, given, settings
 
+from app import create_app
 from scan.http.indexed_block import REQUIRED
+from tests.support.indexing import Indexing
 from tests.support.openapi_document import OPERATIONS
 
 pytestmark = pytest.mark.long
@@ -20,10 +21,11 @@ EXAMPLES = 12
 
 
 @pytest.fixture(scope="module")
-def api(client: FlaskClient):
+def api(own_index: Indexing):
     import schemathesis  # takes 0.6 s, and every worker collects this file
 
-    return schemathesis.openapi.from_wsgi("/api/v1/openapi.json", client.application)
+    app = create_app(own_index.settings)
+    return schemathesis.openapi.from_wsgi("/api/v1/openapi.json", app)
 
 
 @pytest.mark.parametrize(("method", "path", "mode"), CASES)

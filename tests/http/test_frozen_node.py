@@ -88,7 +88,7 @@ def test_a_frozen_node_costs_its_own_answers_only(service: Served) -> None:
         responses = [future.result() for future in asking]
         assert any(map(has_waited_in_vain, responses))
         assert {response.json()["status"] for response in responses} == {"0"}
-    wait_until(lambda: "result" in service.proxy(0).json())
+    wait_until(lambda: "jsonrpc" in service.proxy(0).json())
 
 
 def test_an_address_with_many_keys_has_the_places_of_one(service: Served) -> None:
@@ -98,4 +98,4 @@ def test_an_address_with_many_keys_has_the_places_of_one(service: Served) -> Non
         assert has_waited_in_vain(service.proxy(2)), "another address had no place to wait in"
         responses = [future.result() for future in asking]
     assert sum(map(has_waited_in_vain, responses)) == CLIENT_PLACES
-    wait_until(lambda: "result" in service.proxy(0).json())
+    wait_until(lambda: "jsonrpc" in service.proxy(0).json())

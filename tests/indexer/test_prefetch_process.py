@@ -99,14 +99,15 @@ def node(scenario: Played) -> Iterator[FaultyNode]:
         yield proxy
 
 
-def start_process(url: str) -> PrefetchProcess:
+def start_process(indexed: Indexing, url: str) -> PrefetchProcess:
+    """One of the indexer of the scenario's chain: the database says which chain that is."""
     limit = FetchLimit(threading.Event())
-    return PrefetchProcess(settings_for("postgresql://none", url), limit)
+    return PrefetchProcess(settings_for(indexed.settings.database_url, url), limit)
 
 
 @pytest.fixture
-def process(node: FaultyNode) -> Iterator[PrefetchProcess]:
-    started = start_process(node.url)
+def process(indexed: Indexing, node: FaultyNode) -> Iterator[PrefetchProcess]:
+    started = start_process(indexed, node.url)
     try:
         yield started
     finally:
@@ -190,9 +191,9 @@ def test_results_belong_to_their_ranges_and_are_counted(process, node):
     assert requests >= 8
 
 
-def test_an_ended_process_returns_nothing(node):
+def test_an_ended_process_returns_nothing(indexed, node):
     node.fault = stuck_receipts
-    process = start_process(node.url)
+    process = start_process(indexed, node.url)
     waiting = process.submit(0, 3)
     assert process.pid
     os.kill(process.pid, signal.SIGKILL)
@@ -205,10 +206,10 @@ def test_an_ended_process_returns_nothing(node):
     process.close()
 
 
-def test_a_process_killed_while_it_sends_leaves_nobody_waiting(node):
+def test_a_process_killed_while_it_sends_leaves_nobody_waiting(indexed, node):
     """Of a result that is longer than a pipe holds, a part may have come."""
     for delay_s in (0.0, 0.01, 0.02, 0.05):
-        process = start_process(node.url)
+        process = start_process(indexed, node.url)
         futures = [process.submit(0, 40) for _ in range(3)]
         wait_until(lambda: node.requests > 0)
         time.sleep(delay_s)

@@ -101,8 +101,9 @@ def import_file(settings: Settings, options: argparse.Namespace) -> int:
                 tx, _selectors(_json_lines(file) if start == "{" else _text_lines(file), faults)
             )
             if faults.count and not options.skip_invalid:
+                print(faults.report(), file=sys.stderr)
                 raise InvalidParameter(
-                    f"{faults.report()}\n{faults.count} lines are invalid, so nothing was stored;"
+                    f"{faults.count} lines are invalid, so nothing was stored;"
                     " --skip-invalid stores the others"
                 )
     except OSError as error:

@@ -90,14 +90,14 @@ def test_wrong_lines_are_named_and_nothing_is_stored_unless_they_are_skipped(
     content = "\n".join([TRANSFER, "", *WRONG, EVENT]) + "\n"
     done = run("import", content=content)
     assert (done.returncode, done.stdout, stored(database_url)) == (1, "", [])
-    assert done.stderr.startswith("scan: line 3: ") and len(done.stderr) < 1000 * len(WRONG)
+    assert done.stderr.startswith("line 3: ") and len(done.stderr) < 1000 * len(WRONG)
     done = run("import", "--skip-invalid", content=content)
     named = [line.partition(": ")[0] for line in done.stderr.splitlines()]
     assert named == [f"line {3 + number}" for number in range(len(WRONG))]
     assert done.stdout == f"2 signatures read, 2 of them new, {len(WRONG)} lines skipped\n"
     assert (done.returncode, stored(database_url)) == (0, BOTH)
     done = run("import", content="no\n" * 30)
-    assert "and 10 more\n30 lines are invalid" in done.stderr
+    assert "and 10 more\nscan: 30 lines are invalid" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_other_json_and_bytes_that_are_no_text_are_refused(
     run: Run, database_url: str, content: str | bytes
 ) -> None:
     done = run("import", content=content)
-    assert done.returncode == 1 and done.stderr.startswith("scan: line 1: ")
+    assert done.returncode == 1 and done.stderr.startswith("line 1: ")
     assert len(done.stderr) < 1000 and stored(database_url) == []
 
 
