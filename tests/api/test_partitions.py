@@ -42,11 +42,10 @@ def plain(postgres: Postgres, template: str) -> Iterator[Side]:
 
 @pytest.fixture(scope="module")
 def partitioned(postgres: Postgres, plain: Side) -> Iterator[Side]:
-    postgres.make_database("partitioned")
-    url = postgres.url("partitioned")
-    partition(plain.url, url, PARTITIONS)
-    with explained(url) as service:
-        yield Side(*service)
+    with postgres.cloned("template0") as url:
+        partition(plain.url, url, PARTITIONS)
+        with explained(url) as service:
+            yield Side(*service)
 
 
 def opened(plan: Plan) -> set[str]:
