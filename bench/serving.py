@@ -74,7 +74,11 @@ def _started(options: Options, url: str, files: Path) -> Iterator[dict[str, Serv
             wait_until_it_answers(f"{address}/healthz", process, log_file)
             return Server(address, process.pid)
 
+        with connected(url) as cursor:
+            cursor.execute("SELECT genesis_hash FROM chain")
+            [genesis] = cursor.fetchone()  # of another chain the node would be refused
         node = [sys.executable, "-m", "bench.node", "--port=PORT", "--blocks=1"]
+        node += [f"--genesis=0x{genesis.hex()}"]
         servers = {"node": start("node", node)}
         scan = [sys.executable, "-m", "scan", "serve"]
         plain = [*PLAIN, "bench.plain:app"]
