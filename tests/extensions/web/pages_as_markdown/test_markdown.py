@@ -47,8 +47,9 @@ def test_pages_that_wait_for_their_conversion_hold_few_threads(
     monkeypatch.setattr(markdown, "to_markdown", lambda *_: goes_on.wait(30) and "# Blocks")
     monkeypatch.setattr(reader, "PROCESSOR_WAIT_S", 30.0)
 
-    def status(_: int) -> int:
-        return client.application.test_client().get("/blocks", headers=MARKDOWN).status_code
+    def status(number: int) -> int:
+        path = f"/blocks?blockFrom={number}"  # none is the cached page of another
+        return client.application.test_client().get(path, headers=MARKDOWN).status_code
 
     with ThreadPoolExecutor(8) as pool:
         requests = [pool.submit(status, number) for number in range(8)]
