@@ -48,7 +48,7 @@ def test_pages_that_wait_for_their_conversion_hold_few_threads(
     monkeypatch.setattr(reader, "PROCESSOR_WAIT_S", 30.0)
 
     def status(number: int) -> int:
-        path = f"/blocks?blockFrom={number}"  # none is the cached page of another
+        path = f"/blocks?page={number + 1}"  # none is the cached page of another
         return client.application.test_client().get(path, headers=MARKDOWN).status_code
 
     with ThreadPoolExecutor(8) as pool:
