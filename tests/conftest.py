@@ -38,7 +38,9 @@ from tests.support.many_functions import MANY, verified
 from tests.support.openapi_document import Watch
 from tests.support.receiver import Authority, Receiver, running
 from tests.support.renewal import renewing
-from tests.support.scenario import Stage, play, purses
+from tests.support.scenario import play
+from tests.support.scenario.contracts import purses
+from tests.support.scenario.stage import Stage
 from tests.support.scheduling import FixedScheduling, shuffled
 from tests.support.serving import NOT_INSTALLED, ROOT, gunicorn, in_thread, wait_until
 from tests.support.solidity import alone

@@ -14,7 +14,6 @@ from scan.indexer import block_rows, coin_token
 from scan.indexer.block_source import BlockSource
 from tests.extensions.backfill.backfilling import backfill, follow
 from tests.support import auditing
-from tests.support import scenario as acts
 from tests.support.amsterdam_chain import SYSTEM, AmsterdamChain
 from tests.support.anvil import Anvil
 from tests.support.anvil import Node as PlainNode
@@ -23,13 +22,15 @@ from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
 from tests.support.indexing import Indexing, settings_for
 from tests.support.kept_answers import kept_answers
 from tests.support.lists import Listed, by_links
-from tests.support.scenario import Stage
+from tests.support.scenario.contracts import creations, failures, purses
+from tests.support.scenario.stage import Stage
+from tests.support.scenario.tokens import honest_tokens, wrappers
 from tests.support.serving import wait_until
 from tests.support.table_digest import digest
 from tests.support.truth import Truth, comparable, read_truth
 
 FORKS = {"auto": 20, "off": 1}  # by SCAN_TRACES: without traces all is known from the fork on
-ACTS = (acts.honest_tokens, acts.wrappers, acts.creations, acts.failures, acts.purses)
+ACTS = (honest_tokens, wrappers, creations, failures, purses)
 
 
 class Forked(NamedTuple):

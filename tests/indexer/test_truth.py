@@ -3,7 +3,7 @@
 import pytest
 
 from tests.support.anvil import ZERO
-from tests.support.scenario import STRANGERS
+from tests.support.scenario.stage import STRANGERS
 
 KEEP_THEIR_BOOKS = (
     *("dollar", "harbor", "gold", "keepers", "weth", "dweth"),

@@ -12,7 +12,8 @@ from tests.support.anvil import Anvil
 from tests.support.database import Postgres
 from tests.support.forked_python import Forked
 from tests.support.indexing import Indexing
-from tests.support.scenario import Stage, honest_tokens
+from tests.support.scenario.stage import Stage
+from tests.support.scenario.tokens import honest_tokens
 from tests.support.serving import ROOT, free_port, gunicorn_started, nginx, stop, wait_for
 
 CHAINS = {"eth": ("Ethereum", 1), "bsc": ("BNB Chain", 56)}

@@ -20,7 +20,7 @@ from tests.extensions.etherscan.conftest import Asking
 from tests.support.database import execute
 from tests.support.etherscan_truth import EtherscanTruth
 from tests.support.indexing import Indexing
-from tests.support.scenario import STRANGERS
+from tests.support.scenario.stage import STRANGERS
 
 TOKEN_INFO = {
     *("contractAddress", "tokenName", "symbol", "divisor", "tokenType", "totalSupply"),

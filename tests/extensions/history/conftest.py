@@ -12,7 +12,7 @@ from tests.support.chain_forms.made_chain import HEADER_FIELDS
 from tests.support.faulty_node import FaultyNode
 from tests.support.indexing import Indexing
 from tests.support.rehashed_chain import RehashedChain
-from tests.support.scenario import STRANGERS
+from tests.support.scenario.stage import STRANGERS
 
 
 @pytest.fixture

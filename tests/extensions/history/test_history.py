@@ -29,7 +29,7 @@ from tests.support.faulty_node import Calls, Fault, FaultyNode, Forward, Reply
 from tests.support.indexing import Indexing, settings_for
 from tests.support.lists import Listed, by_links
 from tests.support.made_blocks import TOKEN, Chain, Move, address
-from tests.support.scenario import MINERS, STRANGERS
+from tests.support.scenario.stage import MINERS, STRANGERS
 from tests.support.serving import NOWHERE
 
 Row = dict[str, Any]

@@ -17,7 +17,8 @@ from tests.support.anvil import Anvil
 from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply, refuse, refuse_method
 from tests.support.indexing import Indexing, settings_for
 from tests.support.made_blocks import Chain, Move, address
-from tests.support.scenario import STRANGERS, Stage, creations, purses
+from tests.support.scenario.contracts import creations, purses
+from tests.support.scenario.stage import STRANGERS, Stage
 from tests.support.truth import read_truth
 
 NOBODY = "http://127.0.0.1:9"

@@ -21,7 +21,7 @@ from tests.support.faulty_node import (
     refuse_method,
 )
 from tests.support.indexing import Indexing
-from tests.support.scenario import MINERS, STRANGERS
+from tests.support.scenario.stage import MINERS, STRANGERS
 
 ABSENT = "0x" + 20 * "ab"
 EMPTY_CODE = "0x" + keccak(b"").hex()
