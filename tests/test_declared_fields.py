@@ -86,7 +86,8 @@ def places_without(table: str, name: str) -> list[str]:
     templates = [f"scan/pages/templates/{name}" for name in TEMPLATES[table]]
     created = part("sql/schema/chain_tables.sql", rf"^CREATE TABLE IF NOT EXISTS {table} ", r"^\)")
     shown = part("sql/schema/records.sql", rf"^CREATE OR REPLACE FUNCTION {record}\(", r";$")
-    expected = part("tests/support/truth.py", rf"^def {record}\(", r"^def |\Z")
+    truth = "tests/support/truth/blocks.py"
+    expected = part(truth, rf"^def {record}\(", r"^def |\Z")
     page = "".join((ROOT / path).read_text(encoding="utf-8") for path in templates)
     documented = (ROOT / "scan/api/openapi/records.toml").read_text(encoding="utf-8")
     missing = {
@@ -99,7 +100,7 @@ def places_without(table: str, name: str) -> list[str]:
         missing |= {
             f"sql/schema/records.sql: the key {key} of {record}()": f'"{key}"' not in shown,
             f"scan/api/openapi/records.toml: the key {key}": f"\n{key} =" not in documented,
-            f"tests/support/truth.py: the key {key} of {record}()": f'"{key}"' not in expected,
+            f"{truth}: the key {key} of {record}()": f'"{key}"' not in expected,
         }
     if name not in NOT_ON_PAGES:
         missing[f"{templates[0]}: the key {key}, or NOT_ON_PAGES of this test"] = (

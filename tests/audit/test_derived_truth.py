@@ -26,7 +26,8 @@ from tests.support.auditing import run
 from tests.support.database import SHORT_CHECKPOINTS, Postgres, execute, use_short_checkpoints
 from tests.support.derived_truth import Rows
 from tests.support.indexing import Indexing
-from tests.support.truth import ZERO, Truth
+from tests.support.truth import Truth
+from tests.support.truth.reading import ZERO
 
 BIGINT_MAX = 2**63 - 1
 # The lists of which the scenario has many rows. Of the others test_user_operations.py and

@@ -1,4 +1,4 @@
-"""The measure is measured first: what truth.py says of the chain, against balances and by hand."""
+"""The measure is measured first: what tests.support.truth says, against balances and by hand."""
 
 import pytest
 

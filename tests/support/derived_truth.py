@@ -11,7 +11,9 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from tests.support.truth import ZERO, Record, Truth, balances_of
+from tests.support.truth import Record, Truth
+from tests.support.truth.reading import ZERO
+from tests.support.truth.tokens import balances_of
 
 Rows = dict[Any, dict[str, Any]]
 Entries = dict[tuple[str, str], list[tuple[int, int]]]  # ordinals and blocks, by list and key

@@ -17,7 +17,8 @@ from tests.support.database import Postgres
 from tests.support.faulty_node import FaultyNode
 from tests.support.indexing import Indexing, settings_for
 from tests.support.lists import get, pages, same
-from tests.support.truth import TRANSFER, Record
+from tests.support.truth import Record
+from tests.support.truth.token_moves import TRANSFER
 
 UNKNOWN = "0x" + 64 * "7"
 NOBODY = "http://127.0.0.1:9"
