@@ -13,7 +13,7 @@ from app import create_app
 from scan import VERSION
 from scan.database.lists import all_entities
 from tests.conftest import Played
-from tests.support.derived_truth import contract_creations
+from tests.support.derived_lists import contract_creations
 from tests.support.indexing import Indexing
 from tests.support.lists import Listed, by_links, get, lists_of, pages, same
 from tests.support.openapi_document import OPERATIONS, TEMPLATES

@@ -21,7 +21,7 @@ from scan.indexer.writer import Writer
 from scan.settings import Settings
 from tests.audit.test_columns import NOT_COMPARED
 from tests.conftest import Played
-from tests.support import derived_truth
+from tests.support import derived_lists, derived_truth
 from tests.support.auditing import run
 from tests.support.database import SHORT_CHECKPOINTS, Postgres, execute, use_short_checkpoints
 from tests.support.derived_truth import Rows
@@ -178,7 +178,7 @@ def require_lists(computed: set[str]) -> None:
     unknown, missing = sorted(computed - LISTS), sorted(LISTS - computed)
     assert not unknown, f"{unknown}: no list with a counter in [lists] of sql/lists.toml"
     assert not missing, (
-        f"{missing}: say under which keys a record is listed in tests/support/derived_truth.py, at"
+        f"{missing}: say under which keys a record is listed in tests/support/derived_lists.py, at"
         " _lists_of_transaction() and its like"
     )
 
@@ -186,18 +186,18 @@ def require_lists(computed: set[str]) -> None:
 def test_checkpoints_are_as_the_node_has_it(finished, reorganised, scenario):
     key, columns = ("list", "key", "place"), ["ordinal", "block_number"]
     for settings, every in ((finished, 128), (reorganised, SHORT_CHECKPOINTS)):
-        truth = derived_truth.list_checkpoints(scenario.truth, every)
+        truth = derived_lists.list_checkpoints(scenario.truth, every)
         if every == SHORT_CHECKPOINTS:
             require_lists({name for name, *_ in truth})
         require_same(stored(settings, "list_checkpoints", key, columns), truth)
 
 
 def test_creations_are_counted_as_the_node_has_them(finished, reorganised, scenario):
-    entries = derived_truth.entries_of_contract_creations(scenario.truth)
+    entries = derived_lists.entries_of_contract_creations(scenario.truth)
     for settings in (finished, reorganised):
         rows = stored(settings, "list_counts", ("list", "key"), ["count"])
         counts = {key: row for key, row in rows.items() if key[0] in {name for name, _ in entries}}
-        require_same(counts, derived_truth.list_counts(entries))
+        require_same(counts, derived_lists.list_counts(entries))
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from scan.queries.filters import FILTERS
 from scan.queries.pages import Page
 from tests.conftest import Played
 from tests.support.database import execute
-from tests.support.derived_truth import contract_creations
+from tests.support.derived_lists import contract_creations
 from tests.support.indexing import Indexing
 from tests.support.lists import lists_of
 from tests.support.truth import Record
