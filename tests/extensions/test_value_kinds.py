@@ -42,17 +42,10 @@ from scan.indexer.block_source import BlockSource
 from scan.indexer.log_selection import NO_LOGS
 from scan.indexer.value_kinds import SAID_WHERE, stored_values
 from tests.support.anvil import Anvil
+from tests.support.chain_forms.accounts import address
+from tests.support.chain_forms.encoding import ENCODINGS, list_root
 from tests.support.chain_forms.forms import FORMS
-from tests.support.chain_forms.made_chain import (
-    ENCODINGS,
-    ETH,
-    Json,
-    MadeChain,
-    address,
-    list_root,
-    log,
-    word,
-)
+from tests.support.chain_forms.made_chain import ETH, Json, MadeChain, log, word
 from tests.support.database import execute
 from tests.support.faulty_node import FaultyNode, altering
 from tests.support.indexing import Indexing

@@ -9,7 +9,7 @@ import rlp
 from eth_utils import keccak
 
 from tests.support.anvil import Anvil
-from tests.support.chain_forms.made_chain import HEADER_FIELDS
+from tests.support.chain_forms.encoding import HEADER_FIELDS
 from tests.support.faulty_node import Calls, Forward, Reply
 from tests.support.renamed_hashes import RenamedHashes
 

@@ -12,14 +12,9 @@ from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
 from scan.extensions.demo.demo_node import DemoNode, Recording
 from scan.indexer.block_source import BlockSource
-from tests.support.chain_forms.made_chain import (
-    ENCODINGS,
-    ETH,
-    Json,
-    MadeChain,
-    address,
-    word,
-)
+from tests.support.chain_forms.accounts import address
+from tests.support.chain_forms.encoding import ENCODINGS
+from tests.support.chain_forms.made_chain import ETH, Json, MadeChain, word
 from tests.support.faulty_node import FaultyNode, altering
 
 ALICE, BOB = address("Alice"), address("Bob")

@@ -23,7 +23,8 @@ from scan.extensions.operations.doctor import database as doctor_database
 from scan.extensions.operations.doctor import node as doctor_node
 from scan.indexer.block_source import BlockSource
 from tests.support import auditing
-from tests.support.chain_forms.made_chain import HEADER_FIELDS, MadeChain, log, word
+from tests.support.chain_forms.encoding import HEADER_FIELDS
+from tests.support.chain_forms.made_chain import MadeChain, log, word
 from tests.support.chain_forms.others import ALICE, BOB, CAROL, GENESIS
 from tests.support.faulty_node import Calls, Fault, FaultyNode, Forward, Reply, altering
 from tests.support.indexing import Indexing

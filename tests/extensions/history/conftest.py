@@ -8,7 +8,7 @@ from eth_utils import keccak
 
 from tests.extensions.blockscout.test_responses import ask, truth  # noqa: F401  # fixtures
 from tests.support.anvil import Anvil
-from tests.support.chain_forms.made_chain import HEADER_FIELDS
+from tests.support.chain_forms.encoding import HEADER_FIELDS
 from tests.support.faulty_node import FaultyNode
 from tests.support.indexing import Indexing
 from tests.support.rehashed_chain import RehashedChain

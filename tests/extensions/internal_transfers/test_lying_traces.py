@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from tests.support.anvil import GAS, Anvil
-from tests.support.chain_forms.made_chain import HEADER_FIELDS
+from tests.support.chain_forms.encoding import HEADER_FIELDS
 from tests.support.faulty_node import (
     Calls,
     Fault,

@@ -6,19 +6,10 @@ import rlp
 from eth_keys import keys
 from eth_utils import keccak
 
-from tests.support.chain_forms.made_chain import (
-    ETH,
-    GWEI,
-    HEADER_FIELDS,
-    SIGNATURE,
-    MadeChain,
-    account,
-    address,
-    list_root,
-    log,
-    word,
-)
-from tests.support.chain_forms.rollups import ALICE, BOB, CAROL, GENESIS
+from tests.support.chain_forms.accounts import account, address
+from tests.support.chain_forms.encoding import HEADER_FIELDS, list_root
+from tests.support.chain_forms.genesis import ALICE, BOB, CAROL, GENESIS
+from tests.support.chain_forms.made_chain import ETH, GWEI, SIGNATURE, MadeChain, log, word
 
 NOBODY = bytes(20)
 
