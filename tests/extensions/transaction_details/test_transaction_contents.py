@@ -14,7 +14,7 @@ from scan.ethereum import transaction_reader
 from scan.extensions.transaction_details import details as transaction_details
 from scan.extensions.transaction_details.details import decode_event
 from scan.queries import reader as queries_reader
-from tests.support import faulty_node
+from tests.support import endless_responses, faulty_node
 from tests.support.database import execute
 from tests.support.explorer import Explorer
 from tests.support.faulty_node import Answers, Calls, Fault, FaultyNode, Forward, Reply
@@ -285,8 +285,8 @@ FAULTS = {
     "refused": faulty_node.node_error(-32000, "no"),
     "no JSON": faulty_node.html,
     "HTTP 503": faulty_node.status(503),
-    "dripping": faulty_node.dripping_body,
-    "endless": faulty_node.endless_body,
+    "dripping": endless_responses.dripping_body,
+    "endless": endless_responses.endless_body,
     "text": faulty_node.every_result('"0x"'),
     "a list": faulty_node.every_result("[]"),
     "an empty object": faulty_node.every_result("{}"),
