@@ -21,7 +21,10 @@ from tests.conftest import Played
 from tests.extensions.user_operations.test_user_operations import Chain, chain
 from tests.pages.conftest import MULTICALL
 from tests.pages.markup import Markup, require_labels, require_no_inline_code
-from tests.pages.test_browser import (
+from tests.support.browser import Page
+from tests.support.database import execute
+from tests.support.explorer import Explorer
+from tests.support.page_checks import (
     ALL_RULES,
     AXE,
     COLOURS,
@@ -31,9 +34,6 @@ from tests.pages.test_browser import (
     show_at,
     show_theme,
 )
-from tests.support.browser import Page
-from tests.support.database import execute
-from tests.support.explorer import Explorer
 from tests.support.serving import in_thread
 
 __all__ = ["chain"]

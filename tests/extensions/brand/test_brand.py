@@ -18,10 +18,10 @@ from scan.brand import UNBRANDED
 from scan.errors import SettingError
 from scan.extensions.brand.brand_file import MAX_FILE_BYTES, PAIRS, contrast, default_palette
 from scan.settings import Settings
-from tests.pages.test_browser import AXE, axe_violations, show_theme
-from tests.pages.test_browser import COLOURS as COLOURS_OF_A_PAGE
 from tests.support.browser import Page
 from tests.support.indexing import Indexing
+from tests.support.page_checks import AXE, axe_violations, show_theme
+from tests.support.page_checks import COLOURS as COLOURS_OF_A_PAGE
 from tests.support.serving import in_thread
 
 DRAWING = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><path d="M0 0h1v1z"/></svg>'

@@ -17,7 +17,7 @@ from tests.support.truth.trades import Trades
 
 # Fields of answers that no truth here has, and where they are compared.
 ELSEWHERE = {
-    "verified": "of a token, which the operator's verifications say: tests/pages/test_pages.py",
+    "verified": "of a token, said by the operator's verifications: tests/pages/test_token_pages.py",
     **dict.fromkeys(("logoUrl", "listedAs"), "of a token: tests/extensions/token_lists"),
     "largerNamesake": "of a token: tests/extensions/transaction_details/explanations",
     "event": "of a log, decoded by its contract's ABI: test_transaction_details.py",
