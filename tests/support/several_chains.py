@@ -6,7 +6,9 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import requests
 
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres
@@ -110,3 +112,8 @@ def of_chains(folder: Path, instances: dict[str, str]) -> dict[str, str]:
         "server {\n": f"include {deploy}/nginx-chains-map.conf;\n{upstreams}server {{\n",
         included: f"include {deploy}/nginx-chains.conf;",
     }
+
+
+def of_form(base: str, path: str, **fields: str) -> Any:
+    """A form of Etherscan's API by POST; its response."""
+    return requests.post(f"{base}{path}", data=fields, timeout=30).json()
