@@ -13,7 +13,7 @@ import pytest
 from eth_utils import keccak, to_checksum_address
 from jsonschema import Draft202012Validator
 
-from tests.extensions.sourcify.test_api import CHAIN, ended, get, submit
+from tests.extensions.sourcify.submissions import CHAIN, ended, get, submit
 from tests.support.database import execute
 from tests.support.explorer import Compiled, Explorer, compiled, standard_input
 from tests.support.many_functions import CHECKSUMMED, VERSION
