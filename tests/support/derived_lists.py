@@ -51,7 +51,9 @@ def entries_of_user_operations(operations: Sequence[Record]) -> Entries:
         places[block] += 1
         entries["user_operations", "0x"].append((ordinal, block))
         for list_, field in (
-            *(("by_sender", "sender"), ("by_paymaster", "paymaster"), ("by_bundler", "bundler")),
+            ("by_sender", "sender"),
+            ("by_paymaster", "paymaster"),
+            ("by_bundler", "bundler"),
             ("by_entry_point", "entryPoint"),
         ):
             if operation[field] is not None:

@@ -16,12 +16,11 @@ from tests.support.truth.reading import ZERO
 from tests.support.truth.tokens import balances_of
 
 Rows = dict[Any, dict[str, Any]]
-COUNTERS = (
-    *("transaction_count", "sent_count", "received_count", "transfer_count"),
-    *("transfer_sent_count", "transfer_received_count", "trade_count", "internal_count"),
-    *("internal_sent_count", "internal_received_count", "log_count", "coin_sent_count"),
-    *("coin_received_count", "withdrawal_count", "produced_count", "net_wei", "item_count"),
-)
+COUNTERS = """
+    transaction_count sent_count received_count transfer_count transfer_sent_count
+    transfer_received_count trade_count internal_count internal_sent_count internal_received_count
+    log_count coin_sent_count coin_received_count withdrawal_count produced_count net_wei item_count
+""".split()
 
 
 class Withdrawal(NamedTuple):

@@ -15,10 +15,10 @@ from tests.support.renamed_hashes import RenamedHashes
 
 Json = dict[str, Any]
 OLDEST = HEADER_FIELDS[:15]
-QUANTITIES = (
-    *("difficulty", "number", "gasLimit", "gasUsed", "timestamp", "baseFeePerGas"),
-    *("extDataGasUsed", "blockGasCost", "blobGasUsed", "excessBlobGas", "slotNumber"),
-)
+QUANTITIES = """
+    difficulty number gasLimit gasUsed timestamp baseFeePerGas extDataGasUsed blockGasCost
+    blobGasUsed excessBlobGas slotNumber
+""".split()
 
 
 def field(header: Json, name: str) -> Any:

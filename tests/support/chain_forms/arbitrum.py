@@ -48,14 +48,17 @@ class _Arbitrum:
         chain.encodings |= {
             0x64: ("chainId", "requestId", "from", "to", "value"),
             0x65: ("chainId", "from", "nonce", "gasPrice", "gas", "to", "value", "input"),
-            0x68: (
-                *("chainId", "nonce", "from", "gasPrice", "gas", "to", "value", "input"),
-                *("ticketId", "refundTo", "maxRefund", "submissionFeeRefund"),
+            0x68: tuple(
+                """
+                    chainId nonce from gasPrice gas to value input ticketId refundTo maxRefund
+                    submissionFeeRefund
+                """.split()
             ),
-            0x69: (
-                *("chainId", "requestId", "from", "l1BaseFee", "depositValue", "gasPrice", "gas"),
-                *("retryTo", "retryValue", "beneficiary", "maxSubmissionFee", "refundTo"),
-                "retryData",
+            0x69: tuple(
+                """
+                    chainId requestId from l1BaseFee depositValue gasPrice gas retryTo retryValue
+                    beneficiary maxSubmissionFee refundTo retryData
+                """.split()
             ),
             0x6A: ("chainId", "input"),
         }
@@ -158,10 +161,20 @@ class _Arbitrum:
             "depositValue": value + 2 * submission_fee + 3 * base_fee * gas,
         }
         transaction = {
-            **{"type": 0x69, "from": sender, "to": self.RETRYABLES, "gas": gas, **paid},
-            **{"requestId": word(f"ticket {to.hex()}"), "l1BaseFee": self.L1_BASE_FEE},
-            **{"retryTo": to, "retryValue": value, "retryData": data, "beneficiary": sender},
-            **{"refundTo": self.REFUNDS, "chainId": self.chain.chain_id, "input": b"\xc9\xf9\x5d"},
+            "type": 0x69,
+            "from": sender,
+            "to": self.RETRYABLES,
+            "gas": gas,
+            **paid,
+            "requestId": word(f"ticket {to.hex()}"),
+            "l1BaseFee": self.L1_BASE_FEE,
+            "retryTo": to,
+            "retryValue": value,
+            "retryData": data,
+            "beneficiary": sender,
+            "refundTo": self.REFUNDS,
+            "chainId": self.chain.chain_id,
+            "input": b"\xc9\xf9\x5d",
         }
         values = [transaction[name] for name in self.chain.encodings[0x69]]
         ticket_id = hash_of(0x69, values)

@@ -11,21 +11,29 @@ from eth_utils import keccak
 
 Json = dict[str, Any]
 # By EIP-1559, EIP-4895, EIP-4844, EIP-4788 and EIP-7685: each with those before it.
-LATER_FIELDS = (
-    *("baseFeePerGas", "withdrawalsRoot", "blobGasUsed", "excessBlobGas"),
-    *("parentBeaconBlockRoot", "requestsHash"),
-)
+LATER_FIELDS = """
+    baseFeePerGas withdrawalsRoot blobGasUsed excessBlobGas parentBeaconBlockRoot requestsHash
+""".split()
 HEADER_FIELDS = (
-    *("parentHash", "sha3Uncles", "miner", "stateRoot", "transactionsRoot", "receiptsRoot"),
-    *("logsBloom", "difficulty", "number", "gasLimit", "gasUsed", "timestamp", "extraData"),
-    *("mixHash", "nonce", *LATER_FIELDS),
+    *"""
+        parentHash sha3Uncles miner stateRoot transactionsRoot receiptsRoot logsBloom difficulty
+        number gasLimit gasUsed timestamp extraData mixHash nonce
+    """.split(),
+    *LATER_FIELDS,
 )
 CALL = ("gas", "to", "value", "input")
 ENCODINGS: Mapping[int, Sequence[str]] = {
     0: ("nonce", "gasPrice", *CALL, "v", "r", "s"),
     2: (
-        *("chainId", "nonce", "maxPriorityFeePerGas", "maxFeePerGas", *CALL, "accessList"),
-        *("yParity", "r", "s"),
+        "chainId",
+        "nonce",
+        "maxPriorityFeePerGas",
+        "maxFeePerGas",
+        *CALL,
+        "accessList",
+        "yParity",
+        "r",
+        "s",
     ),
 }
 

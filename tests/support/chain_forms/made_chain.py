@@ -157,9 +157,13 @@ class MadeChain:
             encoded = (bytes([type_]) if type_ else b"") + rlp.encode([*map(encodable, values)])
             hash_ = keccak(encoded)
         frame = {
-            **{"type": "CALL", "from": transaction["from"], "to": transaction["to"]},
+            "type": "CALL",
+            "from": transaction["from"],
+            "to": transaction["to"],
             **{name: transaction[name] for name in ("value", "gas", "input")},
-            **{"gasUsed": receipt["gasUsed"], "output": b"", "calls": []},
+            "gasUsed": receipt["gasUsed"],
+            "output": b"",
+            "calls": [],
             **(trace or {}),
         }
         made = Made(
@@ -182,14 +186,22 @@ class MadeChain:
         covered = [made for made in pending if made.encoded is not None]
         blooms = [receipt["logsBloom"] for receipt in receipts[: len(covered)]]
         header = {
-            **{"number": number, "parentHash": self._parent(), "sha3Uncles": EMPTY_UNCLES},
-            **{"miner": self.miner, "stateRoot": word(f"state {number}"), "difficulty": 0},
+            "number": number,
+            "parentHash": self._parent(),
+            "sha3Uncles": EMPTY_UNCLES,
+            "miner": self.miner,
+            "stateRoot": word(f"state {number}"),
+            "difficulty": 0,
             "transactionsRoot": list_root([made.encoded or b"" for made in covered]),
             "receiptsRoot": list_root([*map(self._encoded_receipt, receipts[: len(covered)])]),
             "logsBloom": int.to_bytes(union_of(blooms), 256),
-            **{"gasLimit": 30_000_000, "gasUsed": sum(r["gasUsed"] for r in receipts)},
-            **{"timestamp": 1_700_000_000 + 2 * number, "extraData": b""},
-            **{"mixHash": bytes(32), "nonce": bytes(8), "baseFeePerGas": self.base_fee},
+            "gasLimit": 30_000_000,
+            "gasUsed": sum(r["gasUsed"] for r in receipts),
+            "timestamp": 1_700_000_000 + 2 * number,
+            "extraData": b"",
+            "mixHash": bytes(32),
+            "nonce": bytes(8),
+            "baseFeePerGas": self.base_fee,
             **self._fields,
             **fields,
         }
@@ -256,7 +268,8 @@ class MadeChain:
             rows += [
                 ("eth_getBlockByNumber", [number, True], block),
                 (
-                    *("eth_getBlockReceipts", [number]),
+                    "eth_getBlockReceipts",
+                    [number],
                     [r for r in receipts if r["transactionHash"] not in apart],
                 ),
                 *(
@@ -308,7 +321,9 @@ def _receipts(pending: Sequence[Made]) -> Iterator[Json]:
         bloom = bloom_of([b for e in logs for b in (e["address"], *e["topics"])])
         yield {
             **made.receipt,
-            **{"logs": logs, "cumulativeGasUsed": gas, "logsBloom": int.to_bytes(bloom, 256)},
+            "logs": logs,
+            "cumulativeGasUsed": gas,
+            "logsBloom": int.to_bytes(bloom, 256),
         }
 
 

@@ -45,7 +45,14 @@ class OpStack:
         base_fee = GWEI // 100
         self.chain = MadeChain(chain_id, GENESIS, base_fee=base_fee, genesis=genesis, **fields)
         self.chain.encodings[0x7E] = (
-            *("sourceHash", "from", "to", "mint", "value", "gas", "isSystemTx", "input"),
+            "sourceHash",
+            "from",
+            "to",
+            "mint",
+            "value",
+            "gas",
+            "isSystemTx",
+            "input",
         )
         if fork != "bedrock":  # since Canyon
             self.chain.receipt_tails[0x7E] = ("depositNonce", "depositReceiptVersion")
@@ -158,9 +165,11 @@ def celo() -> MadeChain:
     handler, and what is paid in a token moves no coin. Its receipts encode the base fee."""
     stack = OpStack("isthmus", 42220, bytes.fromhex("cd437749e43a154c07f3553504c68fbfd56b8778"))
     chain, token = stack.chain, address("token for fees")
-    chain.encodings[0x7B] = (
-        *("chainId", "nonce", "maxPriorityFeePerGas", "maxFeePerGas", "gas", "to", "value"),
-        *("input", "accessList", "feeCurrency", "yParity", "r", "s"),
+    chain.encodings[0x7B] = tuple(
+        """
+            chainId nonce maxPriorityFeePerGas maxFeePerGas gas to value input accessList
+            feeCurrency yParity r s
+        """.split()
     )
     chain.receipt_tails[0x7B] = ("baseFee",)
     for number in range(1, 3):
@@ -187,9 +196,8 @@ def mantle() -> MadeChain:
     L1 is within the gas; deposits bring MNT by `mint` and a token by `ethValue`."""
     stack = OpStack("bedrock", 5000)
     chain = stack.chain
-    chain.encodings[0x7E] = (
-        *("sourceHash", "from", "to", "mint", "value", "gas", "isSystemTx", "ethValue", "input"),
-        "ethTxValue",
+    chain.encodings[0x7E] = tuple(
+        "sourceHash from to mint value gas isSystemTx ethValue input ethTxValue".split()
     )
     for number in range(1, 3):
         sender = address(f"bridge {number}")

@@ -58,4 +58,4 @@ def zksync() -> MadeChain:
     return chain
 
 
-ROLLUPS = (*(arbitrum, bedrock, ecotone, isthmus, celo, mantle, scroll, zksync),)
+ROLLUPS = (arbitrum, bedrock, ecotone, isthmus, celo, mantle, scroll, zksync)

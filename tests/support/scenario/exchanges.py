@@ -144,7 +144,11 @@ def odd_pools(stage: Stage) -> None:
             stage.do(1, key, function, *amounts)
         stage.mine()
     for amounts in (
-        *((50, 30, 100, 0), (0, 70, 40, 20), (5, 7, 0, 0), (0, 0, 3, 4), (0, 0, 0, 0)),
+        (50, 30, 100, 0),
+        (0, 70, 40, 20),
+        (5, 7, 0, 0),
+        (0, 0, 3, 4),
+        (0, 0, 0, 0),
         (MOST, 0, 0, MOST),
     ):
         stage.do(2, "pool without factory", "swapV2", *amounts)

@@ -9,10 +9,10 @@ NO_INTERFACE = bytes(4)
 
 
 def poison_metadata(stage: Stage) -> None:
-    for name in (
-        *("NulName", "Bytes32Name", "LongName", "InvalidUtf8Name", "RevertingName", "HugeDecimals"),
-        *("RevertingSupply", "GasBurner", "BrokenStrings"),
-    ):
+    for name in """
+        NulName Bytes32Name LongName InvalidUtf8Name RevertingName HugeDecimals RevertingSupply
+        GasBurner BrokenStrings
+    """.split():
         stage.deploy(name, name)
         stage.do(1, name, "mint", stage.people[1], 700)
         stage.do(1, name, "mint", stage.people[2], 300)

@@ -3,12 +3,11 @@
 from tests.support.block_sizes import size_of
 from tests.support.truth.reading import Chain, Log, Record, creates, quantity, succeeded, timestamp
 
-OF_BODY = (
-    *("hash", "fromAddress", "toAddress", "value", "gasPrice", "gasUsed", "status", "nonce"),
-    *("transactionIndex", "contractAddress", "gasLimit", "type", "maxFeePerGas", "fee"),
-    *("maxPriorityFeePerGas", "maxFeePerBlobGas", "blobVersionedHashes", "cumulativeGasUsed"),
-    "methodId",
-)
+OF_BODY = """
+    hash fromAddress toAddress value gasPrice gasUsed status nonce transactionIndex contractAddress
+    gasLimit type maxFeePerGas fee maxPriorityFeePerGas maxFeePerBlobGas blobVersionedHashes
+    cumulativeGasUsed methodId
+""".split()
 
 
 def stats(chain: Chain, token_count: int) -> Record:

@@ -74,10 +74,9 @@ class Trades:
             "tokenInDecimals": self.tokens.decimals(token0 if zero_in else token1),
             "tokenOutSymbol": self.tokens.symbol(token1 if zero_in else token0),
             "tokenOutDecimals": self.tokens.decimals(token1 if zero_in else token0),
-            "unproven": [
-                *("dex", "tokenIn", "tokenOut", "tokenInSymbol", "tokenInDecimals"),
-                *("tokenOutSymbol", "tokenOutDecimals"),
-            ],
+            "unproven": """
+                dex tokenIn tokenOut tokenInSymbol tokenInDecimals tokenOutSymbol tokenOutDecimals
+            """.split(),
         }
 
     def dex_of(self, log: Log, protocol: str, token0: str, token1: str) -> str:
