@@ -80,19 +80,22 @@ SPEAKS = {
     ("scan.verification.sandbox", "can_deny_network"): "a running place, once",
     ("scan.database.migrations", "own_version"): "a command",
 }
-SPEAKING = {
-    *("Session", "getaddrinfo", "gethostbyname", "create_connection", "getresponse", "urlopen"),
-    *("Popen", "communicate", "subprocess.run", "check_call", "check_output", "system"),
-}
+SPEAKING = set(
+    """
+        Session getaddrinfo gethostbyname create_connection getresponse urlopen Popen communicate
+        subprocess.run check_call check_output system
+    """.split()
+)
 # A window's result is a record, and a lock that is not free is left.
 NO_WAIT = ("window.result", "acquire(blocking=False)")
 LOCKS = {"Lock", "RLock", "Condition"}
 # What a thread must not do while it holds a lock that requests take.
-SLOW = {
-    *("row", "rows", "value", "prepared_row", "prepared_value", "transaction", "execute"),
-    *("call", "batch", "results", "session", "place", "hold_processor"),
-    *("sleep", "result", "acquire", "urlopen", "getaddrinfo"),
-}
+SLOW = set(
+    """
+        row rows value prepared_row prepared_value transaction execute call batch results session
+        place hold_processor sleep result acquire urlopen getaddrinfo
+    """.split()
+)
 # Locks that only threads of their own take.
 SLOW_LOCKS = {
     ("scan.accounts.key_usage", "flush"),

@@ -36,8 +36,11 @@ HISTORY, HISTORY_ROLES = read_table().get("history", {}), {"sent", "received"}
 LISTS = {
     *(list_.name for e in all_entities().values() if not e.is_sparse for list_ in e.counted),
     *(of_type[role] for of_type in HISTORY.values() for role in HISTORY_ROLES & of_type.keys()),
-    *("token_transfers_by_item", "token_items_by_token"),
-    *("contract_creations", "contract_creations_by_creator", "contract_creations_by_factory"),
+    "token_transfers_by_item",
+    "token_items_by_token",
+    "contract_creations",
+    "contract_creations_by_creator",
+    "contract_creations_by_factory",
 }
 # Each table's key.
 TABLES: dict[Callable[[Truth], Rows], tuple[str, ...]] = {
@@ -258,7 +261,9 @@ def test_items_are_not_counted_for_those_who_spent_more_than_they_had(copied, sc
     balances = derived_truth.item_balances(truth)
     assert any(row["balance"] < 0 for row in balances.values())
     for make in (
-        *(derived_truth.item_balances, derived_truth.token_items, derived_truth.tokens),
+        derived_truth.item_balances,
+        derived_truth.token_items,
+        derived_truth.tokens,
         derived_truth.addresses,
     ):
         require_derived(copied, f"{make.__name__}_expected()", make(truth), make)
@@ -288,8 +293,11 @@ def test_an_empty_block_begins_a_day_that_nobody_new_has(copied, scenario):
     newest = max(blocks, key=lambda block: block["number"])
     tomorrow = datetime.fromisoformat(newest["timestamp"]) + timedelta(days=1)
     empty = {
-        **{"number": newest["number"] + 1, "timestamp": tomorrow.strftime("%Y-%m-%dT%H:%M:%SZ")},
-        **{"txCount": 0, "gasUsed": "0", "burntFees": "0"},
+        "number": newest["number"] + 1,
+        "timestamp": tomorrow.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "txCount": 0,
+        "gasUsed": "0",
+        "burntFees": "0",
     }
     execute(
         copied.database_url,
@@ -297,14 +305,14 @@ def test_an_empty_block_begins_a_day_that_nobody_new_has(copied, scenario):
         " WHERE b.number = %s",
         json.dumps(
             {
-                **{"number": empty["number"], "hash": "\\x01", "timestamp": tomorrow.isoformat()},
-                **{
-                    "transaction_count": 0,
-                    "gas_used": 0,
-                    "burnt_fees": 0,
-                    "blob_fees": 0,
-                    "miner": "\\x" + newest["miner"][2:],
-                },
+                "number": empty["number"],
+                "hash": "\\x01",
+                "timestamp": tomorrow.isoformat(),
+                "transaction_count": 0,
+                "gas_used": 0,
+                "burnt_fees": 0,
+                "blob_fees": 0,
+                "miner": "\\x" + newest["miner"][2:],
             }
         ),
         newest["number"],

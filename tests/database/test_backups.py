@@ -22,20 +22,19 @@ pytestmark = pytest.mark.long
 # What the chain says, or follows from it, or is of no use after a restore, as orphaned_blocks: a
 # journal of forks, of which a new index has seen none.
 INDEXED = {
-    *("blocks", "transactions", "log_emitters", "codes", "contracts", "tokens", "token_transfers"),
-    *("token_holders", "token_holder_ranges", "dexes", "pools", "rejected_emitters", "dex_trades"),
-    *("addresses", "chain"),
-    *("list_checkpoints", "daily_stats", "indexer_status", "migrations", "schema_state"),
-    *(
-        *("pool_candles", "pool_volumes", "filled_tables", "label_state", "bulk_backfill"),
-        *("transaction_failures", "trace_backfill", "genesis_balances"),
-    ),
-    *("verification_jobs", "token_items", "item_balances"),
-    *("internal_transfers", "withdrawals", "logs", "event_topics", "orphaned_blocks"),
+    *"""
+        blocks transactions log_emitters codes contracts tokens token_transfers token_holders
+        token_holder_ranges dexes pools rejected_emitters dex_trades addresses chain
+        list_checkpoints daily_stats indexer_status migrations schema_state pool_candles
+        pool_volumes filled_tables label_state bulk_backfill transaction_failures trace_backfill
+        genesis_balances verification_jobs token_items item_balances internal_transfers withdrawals
+        logs event_topics orphaned_blocks
+    """.split(),
     *TABLES,
-    *("credits", "uncles", "list_counts", "creation_comparisons", "stored_verifications"),
-    *("retention", "removed_items", "earlier_sightings"),
-    "contract_creations",
+    *"""
+        credits uncles list_counts creation_comparisons stored_verifications retention removed_items
+        earlier_sightings contract_creations
+    """.split(),
 }
 
 

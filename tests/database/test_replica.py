@@ -79,7 +79,10 @@ def test_a_replica_that_replays_nothing_is_not_ready(anvil, replica, urls):
         wait_until(lambda: ready(server)[1]["lagBlocks"] == 5)
         status, body = ready(server)
         assert (status, body["status"], body["indexedBlock"], body["headBlock"]) == (
-            *(200, "ready", 3, 8),
+            200,
+            "ready",
+            3,
+            8,
         )
         anvil.mine()
         indexing.wait_for(9)

@@ -227,11 +227,10 @@ def test_filters_are_chips_that_links_take_away(client: FlaskClient, sender: str
 
 @pytest.mark.parametrize(
     "path",
-    [
-        *("/blocks", "/txs", "/tokens", "/contracts", "/verify", "/search", "/watchlist"),
-        *("/keys", "/webhooks", "/charts", "/gas", "/dex", "/accounts", "/user-operations"),
-        *("/block/1", "/address/{to}", "/tx/{hash}"),
-    ],
+    """
+        /blocks /txs /tokens /contracts /verify /search /watchlist /keys /webhooks /charts /gas /dex
+        /accounts /user-operations /block/1 /address/{to} /tx/{hash}
+    """.split(),
 )
 def test_a_tab_that_a_page_does_not_have_is_refused(
     client: FlaskClient, sent: list[Record], path: str

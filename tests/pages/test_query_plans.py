@@ -13,7 +13,9 @@ from tests.support.explain import SMALL, Explained, ExplainingDatabase
 
 CREATED = b"\xc5" * 20
 LARGEST = {
-    **{"direction": "desc", "limit": 1, "offset": 0},
+    "direction": "desc",
+    "limit": 1,
+    "offset": 0,
     **dict.fromkeys(("after_count", "after_address")),
 }
 
