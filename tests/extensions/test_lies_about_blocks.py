@@ -151,7 +151,12 @@ def made() -> MadeChain:
     """Block 1 of mainnet has types 0, 2 and 3, a token's transfer, blobs and a withdrawal."""
     chain = MadeChain(1, {ALICE: ETH, BOB: ETH})
     chain.encodings[3] = (
-        *(*ENCODINGS[2][:-3], "maxFeePerBlobGas", "blobVersionedHashes", "yParity", "r", "s"),
+        *ENCODINGS[2][:-3],
+        "maxFeePerBlobGas",
+        "blobVersionedHashes",
+        "yParity",
+        "r",
+        "s",
     )
     parties = [holder.rjust(32, b"\0") for holder in (ALICE, BOB)]
     moved = {"logs": [log(COIN, TRANSFER, *parties, data=(5).to_bytes(32))]}
@@ -197,7 +202,8 @@ def test_no_lie_about_a_block_is_believed(is_whole):
             of = "receipt" if column.of_receipt else kind
             assert not column.json_name or (of, column.json_name) in told, name
     assert {f for k, f in told if k == "withdrawal"} == {
-        *("index", "validatorIndex"),
+        "index",
+        "validatorIndex",
         "address",
         "amount",
     }

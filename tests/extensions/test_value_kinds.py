@@ -80,29 +80,23 @@ def test_what_is_said_is_stored_and_named(rollup):
     assert "said by the node" in page.partition("Transaction fee")[2].partition("</dd>")[0]
 
 
-SENT = {
-    *(
-        "hash",
-        "fromAddress",
-        "toAddress",
-        "value",
-        "gasPrice",
-        "gasUsed",
-        "status",
-        "nonce",
-        "type",
-    ),
-    *("transactionIndex", "contractAddress", "gasLimit", "maxFeePerGas", "maxPriorityFeePerGas"),
-    *("maxFeePerBlobGas", "blobVersionedHashes", "cumulativeGasUsed", "methodId", "fee"),
-}
+SENT = set(
+    """
+        hash fromAddress toAddress value gasPrice gasUsed status nonce type transactionIndex
+        contractAddress gasLimit maxFeePerGas maxPriorityFeePerGas maxFeePerBlobGas
+        blobVersionedHashes cumulativeGasUsed methodId fee
+    """.split()
+)
 PLACED = {"blockNumber", "timestamp", "blockHash"}
 RECEIVED = {"gasPrice", "gasUsed", "status", "contractAddress", "cumulativeGasUsed", "fee"}
 FEES = {"burntFees", "blobFees", "blobBaseFee"}
 BODY = {"txCount", "size"} | FEES
-HEADER = {
-    *("number", "hash", "timestamp", "miner", "gasUsed", "gasLimit", "parentHash"),
-    *("baseFeePerGas", "blobGasUsed", "excessBlobGas"),
-}
+HEADER = set(
+    """
+        number hash timestamp miner gasUsed gasLimit parentHash baseFeePerGas blobGasUsed
+        excessBlobGas
+    """.split()
+)
 OF_SENDER = {"fromAddress", "contractAddress"}
 # By reason: the fields of the block, of a transaction of type 0 and of one of type 3 with a blob.
 REASONS: dict[str, tuple[set[str], set[str], set[str]]] = {
@@ -189,10 +183,12 @@ def test_the_document_of_the_interface_says_what_is_said():
         "fee",
         "chainFields",
     ]
-    assert said["DexTrade"] == [
-        *("dex", "tokenIn", "tokenOut", "tokenInSymbol", "tokenInDecimals"),
-        *("tokenOutSymbol", "tokenOutDecimals"),
-    ]
+    assert (
+        said["DexTrade"]
+        == """
+            dex tokenIn tokenOut tokenInSymbol tokenInDecimals tokenOutSymbol tokenOutDecimals
+        """.split()
+    )
     assert {"name", "symbol", "decimals", "type", "totalSupply"} <= {*said["Token"]}
     kinds = stored_values()["internal_transfers"]
     assert {"type", "fromAddress", "toAddress", "value"} <= {*said["InternalTransfer"]}

@@ -281,8 +281,11 @@ def test_a_header_that_contradicts_its_hash_is_no_form_of_a_chain_that_was_prove
 CONTRACTS = {"BEACON_ROOTS_ADDRESS": "0x000F3df6D732807Ef1319fB7B8bB8522d0Beac02"}
 BUILDERS = {"BUILDER_DEPOSIT": "0x0000bFF46984e3725691FA540a8C7589300D8282"}
 NOW = {
-    **{"activationTime": 1_700_000_000, "forkId": "0x07c9462e", "systemContracts": CONTRACTS},
-    **{"precompiles": {"ECREC": f"0x{1:040x}"}, "blobSchedule": {"max": 6, "target": 3}},
+    "activationTime": 1_700_000_000,
+    "forkId": "0x07c9462e",
+    "systemContracts": CONTRACTS,
+    "precompiles": {"ECREC": f"0x{1:040x}"},
+    "blobSchedule": {"max": 6, "target": 3},
 }
 LATER = {**NOW, "activationTime": 1_900_000_000, "forkId": "0x12345678"}
 

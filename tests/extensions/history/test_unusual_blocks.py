@@ -37,8 +37,12 @@ def test_withdrawals_and_untraced_blocks(made: Made) -> None:
 @pytest.mark.parametrize(
     ("is_created_before", "fork", "keeps"),
     [
-        *((True, "shanghai", False), (True, "cancun", True), (True, "amsterdam", True)),
-        *((False, "shanghai", False), (False, "cancun", False), (False, "amsterdam", True)),
+        (True, "shanghai", False),
+        (True, "cancun", True),
+        (True, "amsterdam", True),
+        (False, "shanghai", False),
+        (False, "cancun", False),
+        (False, "amsterdam", True),
     ],
 )
 def test_what_a_contract_burns_by_destroying_itself_goes_out(
@@ -88,7 +92,8 @@ def test_no_total_counts_more_rows_than_may_be(made: Made, monkeypatch: pytest.M
     made.chain.append(miner=ME)  # a block without fees is no reward
     for type_, way in (
         *((type_, "in") for type_ in (*credits, "block_reward", "withdrawal")),
-        *(("transaction", "self"), ("transaction", "out")),
+        ("transaction", "self"),
+        ("transaction", "out"),
     ):
         for first, read in ((1, 4), (2, 3)):
             page = mine(made, types=type_, direction=way, blockFrom=first)

@@ -47,9 +47,9 @@ def test_a_contract_is_verified_and_looked_up(explorer: Explorer, server: str) -
     assert found.json["creationMatch"] == "exact_match"
     assert found.json["chainId"] == CHAIN and found.json["matchId"].isdigit()
     assert job["contract"] == found.json
-    assert set(job) == {
-        *("isJobCompleted", "verificationId", "jobStartTime", "jobFinishTime", "contract")
-    }
+    assert set(job) == set(
+        "isJobCompleted verificationId jobStartTime jobFinishTime contract".split()
+    )
 
 
 def checksummed(given: str, address: str) -> str:

@@ -210,11 +210,9 @@ def test_a_client_makes_one_large_answer_at_a_time(
     monkeypatch.setattr(queries_reader, "PROCESSOR_WAIT_S", 0.0)
     places = client.application.extensions["scan"].sources.processor_places
     paths = [
-        *(
-            f"/api/v1/transactions/{shouted}",
-            f"/tx/{shouted}",
-            f"/api/v2/transactions/{shouted}/logs",
-        ),
+        f"/api/v1/transactions/{shouted}",
+        f"/tx/{shouted}",
+        f"/api/v2/transactions/{shouted}/logs",
         f"/api/v1/transactions/{shouted}/trace",
     ]
     with places.place("127.0.0.1"):

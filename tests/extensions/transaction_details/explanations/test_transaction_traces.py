@@ -84,8 +84,17 @@ def test_many_calls_and_much_data_are_cut_and_told(played: Played) -> None:
 
 def test_flat_traces_give_the_same_tree(played: Played) -> None:
     names = (
-        *("caught, then the next", "callee's error", "panic 0x11", "recurse", "out of gas inside"),
-        *("silent inside", "missing inside", "fine", "deployment", "money", "speaking"),
+        "caught, then the next",
+        "callee's error",
+        "panic 0x11",
+        "recurse",
+        "out of gas inside",
+        "silent inside",
+        "missing inside",
+        "fine",
+        "deployment",
+        "money",
+        "speaking",
     )
     with FaultyNode(played.anvil.url) as node:
         node.fault = NO_TRACERS
@@ -165,7 +174,12 @@ def test_unknown_transactions_and_parameters_are_refused(played: Played) -> None
 
 LIES = {
     "trace": (
-        *('"0x"', "[]", "{}", "7", "true", '{"type":"CALL"}'),
+        '"0x"',
+        "[]",
+        "{}",
+        "7",
+        "true",
+        '{"type":"CALL"}',
         '{"type":7,"error":"x","to":[],"calls":{"a":1}}',
         '{"type":"CALL","error":"execution reverted","output":"0xzz","calls":7}',
         '{"type":"CALL","error":{"a":1},"from":"0x","to":"0x1"}',
@@ -179,7 +193,11 @@ LIES = {
         '{"type":"CALL","from":"0x' + 40 * "1" + '","gas":"0x' + 65 * "f" + '"}',
     ),
     "state-changes": (
-        *('"0x"', "[]", "{}", '{"type":7}', "true"),
+        '"0x"',
+        "[]",
+        "{}",
+        '{"type":7}',
+        "true",
         '{"pre":[],"post":{}}',
         '{"pre":{"0x12":{}},"post":{}}',
         '{"pre":{},"post":{"0x' + 40 * "1" + '":7}}',
