@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 
+import pytest
 from eth_utils.address import to_checksum_address
 from flask.testing import FlaskClient
 
@@ -59,11 +60,14 @@ def test_a_call_stands_on_one_line_with_its_arguments(
     assert client.get(f"{path}&open=all").text.count("<details open>") == len(frames)
 
 
-def test_what_cannot_be_opened_is_refused(client: FlaskClient, scenario: Played) -> None:
-    path = f"/tx/{scenario.truth.dex_trades[0]['transactionHash']}"
-    for query in ("?open=all", "?tab=state&open=all", "?tab=calls&open=1", "?tab=events&open="):
-        answer = client.get(path + query)
-        assert answer.status_code == 400 and "open" in answer.text, query
+@pytest.mark.parametrize(
+    "query", ["?open=all", "?tab=state&open=all", "?tab=calls&open=1", "?tab=events&open="]
+)
+def test_what_cannot_be_opened_is_refused(
+    client: FlaskClient, scenario: Played, query: str
+) -> None:
+    answer = client.get(f"/tx/{scenario.truth.dex_trades[0]['transactionHash']}{query}")
+    assert answer.status_code == 400 and "open" in answer.text
 
 
 def test_amounts_of_tokens_have_their_units(client: FlaskClient, scenario: Played) -> None:

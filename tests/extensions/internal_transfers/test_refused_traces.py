@@ -31,6 +31,7 @@ from tests.extensions.internal_transfers.frames import (
     frame,
     outer,
 )
+from tests.support.value_names import shown
 
 pytestmark = pytest.mark.check
 
@@ -138,9 +139,16 @@ OWN_CALL = {"input": "0xa9059cbb" + 64 * "0", "gas": "0x186a0", "gasUsed": "0xc3
 @pytest.mark.parametrize(
     ("name", "lie"),
     [
-        *(("type", "CREATE"), ("type", "DELEGATECALL"), ("from", PAID), ("to", PAID)),
-        *(("value", "0x63"), ("value", None), ("input", "0x"), ("input", "0xa9059cbc00")),
-        *(("gasUsed", "0xc351"), ("status", "out of gas")),
+        ("type", "CREATE"),
+        ("type", "DELEGATECALL"),
+        ("from", PAID),
+        ("to", PAID),
+        ("value", "0x63"),
+        ("value", None),
+        ("input", "0x"),
+        ("input", "0xa9059cbc00"),
+        ("gasUsed", "0xc351"),
+        ("status", "out of gas"),
     ],
 )
 def test_an_outermost_call_that_is_not_the_transactions_is_refused(name, lie):
@@ -157,15 +165,17 @@ def test_an_outermost_call_that_is_not_the_transactions_is_refused(name, lie):
         read_call_trace(block, sent, false)
 
 
-def test_a_creation_that_is_not_the_transactions_is_refused():
+@pytest.mark.parametrize(
+    "lie", [{"to": PAID}, {"type": "CALL"}, {"value": "0x6"}, {"from": PAID}], ids=shown
+)
+def test_a_creation_that_is_not_the_transactions_is_refused(lie):
     own = frame("CREATE", SENDER, MADE, 5, calls=[frame("CALL", MADE, PAID, 1)])
     block = a_block(outermost=own)
-    for lie in ({"to": PAID}, {"type": "CALL"}, {"value": "0x6"}, {"from": PAID}):
-        with pytest.raises(ContradictingTraces):
-            read_call_traces(block, [{"result": own | lie}])
-        flat = flat_of({**own, **lie})
-        with pytest.raises(ContradictingTraces):
-            read_flat_traces(block, flat)
+    with pytest.raises(ContradictingTraces):
+        read_call_traces(block, [{"result": own | lie}])
+    flat = flat_of({**own, **lie})
+    with pytest.raises(ContradictingTraces):
+        read_flat_traces(block, flat)
 
 
 def test_gas_is_compared_where_the_node_counts_the_whole_transaction():
