@@ -81,13 +81,24 @@ def at_of(client: FlaskClient, address: str, **arguments: Any) -> Any:
     return answer.json["at"]
 
 
-def test_bad_parameters_of_balances_are_refused(client: FlaskClient) -> None:
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("points", "0"),
+        ("points", "101"),
+        ("token", "0x1"),
+        ("cursor", "abc"),
+        ("blockTo", "x"),
+        ("timeTo", "yesterday"),
+    ],
+)
+def test_bad_parameters_of_balances_are_refused(client: FlaskClient, name: str, value: str) -> None:
     path = f"/api/v1/addresses/{STRANGERS[0]}/balances"
-    for name, value in (
-        *(("points", "0"), ("points", "101"), ("token", "0x1"), ("cursor", "abc")),
-        *(("blockTo", "x"), ("timeTo", "yesterday")),
-    ):
-        require_parameter(client.get(path, query_string={name: value}), name)
+    require_parameter(client.get(path, query_string={name: value}), name)
+
+
+def test_what_is_not_there_has_no_balances(client: FlaskClient) -> None:
+    path = f"/api/v1/addresses/{STRANGERS[0]}/balances"
     for given in ({"timeTo": "1999-01-01T00:00:00Z"}, {"token": STRANGERS[0]}):
         assert client.get(path, query_string=given).status_code == 404
     nobody = client.get(f"/api/v1/addresses/0x{'ab' * 20}/balances").json
@@ -130,7 +141,8 @@ def test_balances_are_of_one_address_and_one_unit(
             ],
             is_traced=True,
             withdrawals=[
-                *(Withdrawal(0, 1, ME, 100), Withdrawal(1, 1, YOU, 10_000)),
+                Withdrawal(0, 1, ME, 100),
+                Withdrawal(1, 1, YOU, 10_000),
                 Withdrawal(2, 1, ME, 10**6, "GNO"),
             ],
             credits=[(None, type_, holder, 1) for type_ in types for holder in (ME, YOU)],
