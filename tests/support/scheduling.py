@@ -19,6 +19,7 @@ SHARED = {
     "query plans": ("/test_query_plans.py", "/test_search.py"),
     "demo": (
         "api/test_back_in_time.py",
+        "extensions/test_chains.py",
         "extensions/test_transaction_details.py",
         "demo/test_demo.py",
         "extensions/test_mcp.py",
