@@ -146,26 +146,32 @@ def fill_owners(url: str, key_id: int, key_hash: bytes, prefix: str) -> None:
         url,
         "INSERT INTO api_keys (id, owner_address, signed_at_ms, key_hash, key_prefix, label,"
         " requests_per_minute) VALUES (%s, %s, 1, %s, %s, 'mine', 77)",
-        *(key_id, owner, key_hash, prefix),
+        key_id,
+        owner,
+        key_hash,
+        prefix,
     )
     execute(url, "INSERT INTO labels (address, label) VALUES (%s, 'a label')", owner)
     execute(
         url,
         "INSERT INTO webhooks (id, owner_address, watch_address, url, event_types, created_at)"
         " VALUES (1, %s, %s, 'https://example.com/', '{tx}', now())",
-        *(owner, owner),
+        owner,
+        owner,
     )
     execute(
         url,
         "INSERT INTO contract_claims (address, source, code_hash, outcome, answered_at)"
         " VALUES (%s, 'claims.ndjson', %s, 'absent', now())",
-        *(owner, bytes(32)),
+        owner,
+        bytes(32),
     )
     execute(
         url,
         "INSERT INTO listed_tokens (address, list, name, symbol, decimals, logo)"
         " VALUES (%s, 'A list', 'A name', 'SYM', 18, %s)",
-        *(owner, bytes(32)),
+        owner,
+        bytes(32),
     )
     execute(url, "INSERT INTO logos VALUES (%s, 'image/png', 'x')", bytes(32))
     execute(url, "INSERT INTO signatures VALUES ('abcd', 'f()')")
@@ -192,5 +198,6 @@ def fill_owners(url: str, key_id: int, key_hash: bytes, prefix: str) -> None:
         " compiler_version, settings, abi, sources, code_length, masked_hash, variable_ranges,"
         " verified_at)"
         " VALUES (%s, %s, 'full', 'C', 'C.sol', '0.8.28', '{}', '[]', '{}', 0, '', '', now())",
-        *(owner, bytes(32)),
+        owner,
+        bytes(32),
     )

@@ -98,7 +98,8 @@ def test_candidates_are_listed_with_what_they_are_from(
     execute(
         explorer.settings.database_url,
         "INSERT INTO signatures (selector, signature) VALUES (%s, %s)",
-        *(alike[:4], text),
+        alike[:4],
+        text,
     )
     assert names(decoded(client, alike)["candidates"]) == [
         "call standard burn(uint256)",

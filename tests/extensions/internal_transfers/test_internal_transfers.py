@@ -180,7 +180,8 @@ def test_a_stored_balance_is_the_heads_while_nothing_has_changed_it(database, da
 # As Hardhat's node, which knows no tracer.
 steps_alone = refuse(
     lambda call: call["method"] in TRACERS or {"tracer": "callTracer"} in call["params"],
-    *(-32004, "Method is not supported"),
+    -32004,
+    "Method is not supported",
 )
 
 

@@ -125,7 +125,8 @@ def test_labels_are_found_by_any_word_and_contracts_by_whole_ones(database_url: 
         "INSERT INTO verified_contracts (address, code_hash, match, contract_name, file_path,"
         " compiler_version, settings, abi, sources, verified_at) VALUES (%s, %s, 'full',"
         " 'TransparentUpgradeableProxy', 'a.sol', '0.8.26', '{}', '[]', '{}', now())",
-        *(LABELLED, b"\1" * 32),
+        LABELLED,
+        b"\1" * 32,
     )
     client = create_app(settings_for(database_url, NOBODY)).test_client()
     for text in ("maker", "MAK", "maker 7", "market mak"):

@@ -242,7 +242,7 @@ def test_a_verification_and_an_import_end_what_was_cached(work: Work) -> None:
     sent = work.send(address, calldata)
     assert work.details(sent)["method"] is None
     url = work.explorer.settings.database_url
-    execute(url, "INSERT INTO signatures VALUES (%s, %s)", *(calldata[:4], f"toil({STEPS},string)"))
+    execute(url, "INSERT INTO signatures VALUES (%s, %s)", calldata[:4], f"toil({STEPS},string)")
     wait_until(lambda: work.details(sent)["method"])  # the change is announced a moment later
     imported = work.details(sent)["method"]
     assert (imported["name"], imported["source"]) == ("toil", "imported")
