@@ -39,7 +39,7 @@ if TYPE_CHECKING:  # hooks are of all rooms, which stand above this one
     from scan.queries.addresses import Address
     from scan.queries.pages import Page, Window
     from scan.settings import Settings
-    from scan.webhooks.lease_delivery import Connect
+    from scan.webhooks.queues import Connect
 
 
 @dataclass(frozen=True, kw_only=True)
