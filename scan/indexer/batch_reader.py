@@ -8,10 +8,9 @@ from queue import Full, Queue
 from types import TracebackType
 from typing import NamedTuple, Self
 
-from scan.ethereum.client import NodeError
 from scan.indexer.block_rows import BlockRows, event_count, log_characters
 from scan.indexer.contract_inspection import ContractInspector
-from scan.indexer.fork_finder import are_linked
+from scan.indexer.fork_finder import require_linked
 from scan.indexer.log_selection import LogSelection
 from scan.indexer.prefetch import BlockPrefetcher
 from scan.indexer.progress import CatchUpProgress
@@ -31,8 +30,7 @@ Batch = list[BlockRows]
 
 
 class BatchReader:
-    """The inspected batches of the blocks progress.first..progress.last, read ahead by a thread,
-    or without one where there are few blocks."""
+    """The inspected batches of the blocks progress.first..progress.last, read ahead by a thread."""
 
     def __init__(
         self,
@@ -54,14 +52,10 @@ class BatchReader:
         self._next: InspectedBatch | None = None
         self._is_at_end = False
         self.fault: Exception | None = None  # the error that ended the batches
-        self._batches = self._inspected()
-        self._thread: threading.Thread | None = None
-        if not prefetcher.is_short(progress.first, progress.last):
-            self._thread = threading.Thread(target=self._read, name="read", daemon=True)
+        self._thread = threading.Thread(target=self._read, name="read", daemon=True)
 
     def __enter__(self) -> Self:
-        if self._thread is not None:
-            self._thread.start()
+        self._thread.start()
         return self
 
     def __exit__(
@@ -71,20 +65,12 @@ class BatchReader:
         traceback: TracebackType | None,
     ) -> None:
         self._ended.set()
-        if self._thread is None:
-            self._batches.close()
-        else:
-            self._thread.join()
-
-    @property
-    def reads_ahead(self) -> bool:
-        """Whether batches are read while others are written."""
-        return self._thread is not None
+        self._thread.join()
 
     def peek(self) -> InspectedBatch | None:
         """Wait for the next batch and return it; None at the end, or after a fault."""
         if self._next is None and not self._is_at_end:
-            item = self._read_next() if self._thread is None else self._queue.get()
+            item = self._queue.get()
             if isinstance(item, InspectedBatch):
                 self._next = item
             else:
@@ -98,22 +84,19 @@ class BatchReader:
         return batch
 
     def _read(self) -> None:
+        """Put the batches into the queue, and at the end None or the error that ended them."""
+        end: Exception | None = None
         try:
-            while not self._ended.is_set():
-                item = self._read_next()
-                self._put(item)
-                if not isinstance(item, InspectedBatch):
-                    return
-        finally:
-            self._batches.close()
-            self._inspector.disconnect()
-
-    def _read_next(self) -> InspectedBatch | Exception | None:
-        """Return the next batch, None at the end, or the error that ends the batches."""
-        try:
-            return next(self._batches, None)
+            with closing(self._inspected()) as batches:
+                for batch in batches:
+                    self._put(batch)
+                    if self._ended.is_set():
+                        return
         except Exception as fault:
-            return fault
+            end = fault
+        finally:
+            self._inspector.disconnect()
+        self._put(end)
 
     def _inspected(self) -> Generator[InspectedBatch]:
         progress = self._progress
@@ -123,7 +106,8 @@ class BatchReader:
             )
         ) as fetched:
             for batch in _batches(fetched):
-                self._require_links(batch)
+                require_linked(batch, self._parent, self._genesis_hash)
+                self._parent = batch[-1].hash
                 with progress.seconds.clock("inspect"):
                     findings = self._inspector.inspect([block.contracts for block in batch])
                 yield inspected_batch(batch, findings)
@@ -134,14 +118,6 @@ class BatchReader:
                 self._queue.put(item, timeout=CHECK_ENDED_S)
                 return
             self._inspector.disconnect()  # the writer may take minutes
-
-    def _require_links(self, batch: Batch) -> None:
-        begins_right = batch[0].number > 0 or batch[0].hash == self._genesis_hash
-        if not are_linked(self._parent, batch) or not begins_right:
-            raise NodeError(
-                "the parent hashes of the node's blocks do not match each other or the indexed head"
-            )
-        self._parent = batch[-1].hash
 
 
 class _BatchSize(NamedTuple):

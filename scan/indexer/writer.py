@@ -74,16 +74,18 @@ class NotTheWriter(Exception):
     """Another indexer writes to this database. This one may take over when the other ends."""
 
 
+class HeadChanged(NotTheWriter):
+    """The database's head is not the one written last: a failover lost blocks, another indexer
+    wrote some, or `scan backfill traces` changed the numbers of rows up to it."""
+
+
 class InspectedBatch(NamedTuple):
     """Consecutive blocks, and the findings about their contracts."""
 
     blocks: Sequence[BlockRows]
     findings: ContractFindings
     counts: Sequence[RowCounts]  # of each block
-
-    @property
-    def rows(self) -> RowCounts:
-        return RowCounts(*map(sum, zip(*self.counts, strict=True)))
+    rows: RowCounts  # of all
 
 
 def inspected_batch(blocks: Sequence[BlockRows], findings: ContractFindings) -> InspectedBatch:
@@ -102,7 +104,7 @@ def inspected_batch(blocks: Sequence[BlockRows], findings: ContractFindings) -> 
         )
         for block in blocks
     ]
-    return InspectedBatch(blocks, findings, counts)
+    return InspectedBatch(blocks, findings, counts, RowCounts(*map(sum, zip(*counts, strict=True))))
 
 
 class Append:
@@ -256,14 +258,13 @@ class Writer:
     def _locked_transaction(
         self, head: IndexedHead | None, *, prepared: bool = False
     ) -> Iterator[Transaction]:
-        """Begin a transaction on top of `head`. Raises NotTheWriter if the head has changed, or the
-        numbers of rows up to it, as `scan backfill traces` changes them."""
+        """Begin a transaction on top of `head`. Raises NotTheWriter and HeadChanged."""
         with self._database.transaction(prepared=prepared) as tx:
             if not tx.value("indexer/writer_lock_transaction"):
                 raise NotTheWriter
             # Under the lock, so that nothing can be written between the check and the write.
             if read_head(tx) != head:
-                raise NotTheWriter
+                raise HeadChanged
             yield tx
             tx.defer("indexer/chain_notify")
 

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from scan.database.connection import Database
-from scan.database.statements import Prepared, Statement
 from scan.database.transaction import Transaction
 from scan.ethereum import transport
 from scan.indexer import derivation, writer
@@ -31,20 +30,18 @@ class ExplainedPlans:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.scans: dict[str, set[str]] = {}
-        prepared = Transaction._prepared
+        text_of = Transaction._text
 
-        def explained(
-            tx: Transaction, statement: Statement, params: Mapping[str, object]
-        ) -> Prepared:
-            kept = prepared(tx, statement, params)
-            tx._send()  # the settings before it
-            values = [params[name] for name in kept.positional]
-            tx._cursor.execute(f"EXPLAIN (FORMAT JSON) {kept.execute}", values)
-            [[[explanation]]] = tx._cursor.fetchall()
-            self.scans[statement.name] = set(_scanned(explanation["Plan"]))
-            return kept
+        def explained(tx: Transaction, name: str, params: Mapping[str, object]) -> bytes:
+            text = text_of(tx, name, params)
+            if tx.is_prepared and tx._statements[name].literals is not None:
+                tx._send()  # the settings before it
+                tx._cursor.execute(b"EXPLAIN (FORMAT JSON) " + text)
+                [[[explanation]]] = tx._cursor.fetchall()
+                self.scans[name] = set(_scanned(explanation["Plan"]))
+            return text
 
-        monkeypatch.setattr(Transaction, "_prepared", explained)
+        monkeypatch.setattr(Transaction, "_text", explained)
 
 
 def _scanned(plan: dict[str, Any]) -> list[str]:
