@@ -10,27 +10,29 @@ from scan import registry
 from scan.ethereum.block_decoder import decode_block
 from scan.ethereum.block_hashing import LOG_INDEX
 from scan.ethereum.block_validation import Verdict
-from scan.ethereum.blocks import BlockJson, DecodedBlock, MalformedBlock, read_json
+from scan.ethereum.blocks import DecodedBlock, MalformedBlock
 from scan.ethereum.client import Call, HistoryPruned, Node, NodeError
 from scan.ethereum.forms.matching import FORM_OF_CHAIN
 from scan.hex import quantity
 from scan.hooks import BlockCompletion
 from scan.indexer import pruned_history
-from scan.indexer.block_answers import (
-    READS,
-    MissingPart,
-    block_hash,
-    block_number,
-    checked_answer,
-    read_again,
-    result_of,
-)
 from scan.indexer.block_check import OWN_HEADER, BlockChecker
 from scan.indexer.block_rows import BlockRows, make_block_rows
 from scan.indexer.block_traces import make_trace_reader
 from scan.indexer.fetched_block import FetchedBlock
 from scan.indexer.log_selection import LogSelection
-from scan.indexer.node_reader import LargeReceipts, NodeReader, is_large
+from scan.indexer.node_reader import (
+    READS,
+    LargeReceipts,
+    MissingPart,
+    NodeReader,
+    block_hash,
+    block_number,
+    checked_answer,
+    is_large,
+    read_again,
+    result_of,
+)
 
 log = logging.getLogger(__name__)
 
@@ -198,8 +200,8 @@ class BlockSource:
         return FetchedBlock(block, *self._traces.without_traces(block)[:3])
 
     def complete(self, block: DecodedBlock, header: Any) -> DecodedBlock:
-        """Return the block with what extensions add, and the unit of withdrawals, by the chain."""
-        header = read_json(header, BlockJson, block.number)
+        """Return the block with what extensions add, and the unit of withdrawals, by the chain.
+        `header` is a struct."""
         for completer in self._completers:
             block = completer.complete(block, header)
         return with_unit(block, self.known_chain_id()) if block.withdrawals else block

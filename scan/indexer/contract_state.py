@@ -8,7 +8,7 @@ from scan.ethereum.block_parameter import BlockId
 from scan.ethereum.client import MAX_BATCH, Call, MalformedResponse, Node, NodeError, RpcError
 from scan.ethereum.token_metadata import MAX_TEXT_BYTES, NAME, SYMBOL, cut_text
 from scan.hex import BadHex, data, quantity, to_hex
-from scan.indexer.block_answers import read_again
+from scan.indexer.node_reader import read_again
 
 __all__ = ["BlockId", "StateQuery", "StateReader"]
 

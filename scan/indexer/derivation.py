@@ -6,12 +6,12 @@ An extension with derived tables has a part derived.py: TABLES, derive() and unw
 import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from scan import registry
 from scan.database.connection import Database
 from scan.database.transaction import Row, Transaction
 from scan.hooks import Derived
-from scan.indexer.block_range import BlockRange, read_block_range
 from scan.indexer.block_rows import WRITTEN
 
 # From so many holders on, a token's holders are counted by range of balance. Without, a page in the
@@ -20,6 +20,43 @@ LARGE_TOKEN_HOLDERS = 10_000
 PLANNER = "indexer/planner_allow"
 
 log = logging.getLogger(__name__)
+
+Bounds = dict[str, int]
+# The attributes of the type block_range in sql/schema.
+SPAN = (
+    *("block_from", "block_to", "first_transaction", "last_transaction"),
+    *("first_transfer", "last_transfer", "first_trade", "last_trade"),
+    *("first_internal", "last_internal", "first_log", "last_log"),
+)
+
+
+class BlockRange(NamedTuple):
+    """The first and last row of each table in a range: blocks by number, all others by ordinal."""
+
+    blocks: Bounds
+    transactions: Bounds
+    transfers: Bounds
+    trades: Bounds
+    internal: Bounds
+    logs: Bounds
+    listed: list[str]  # the tables with rows in the range whose lists list_counts counts
+
+    @property
+    def span(self) -> tuple[int, ...]:
+        """The range as a value of the type block_range."""
+        bounds = self.blocks | self.rows | self.logs
+        return tuple(bounds[name] for name in SPAN)
+
+    @property
+    def rows(self) -> Bounds:
+        """The bounds of the numbered tables, without those of logs."""
+        return self.transactions | self.transfers | self.trades | self.internal
+
+
+def read_block_range(tx: Transaction, first: int, last: int) -> BlockRange:
+    """Return the range of the blocks first..last, which must be written already."""
+    blocks = {"block_from": first, "block_to": last}
+    return BlockRange(blocks=blocks, **tx.value("indexer/blocks_get_range", **blocks))
 
 
 class RowsRemoved(Exception):

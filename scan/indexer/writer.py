@@ -12,7 +12,6 @@ from scan.database import copy_rows
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
 from scan.indexer import partitions, webhook_events
-from scan.indexer.block_range import read_block_range
 from scan.indexer.block_rows import (
     INTERNAL_TRANSFER_COLUMNS,
     LOG_COLUMNS,
@@ -30,7 +29,7 @@ from scan.indexer.contract_inspection import (
     RejectedEmitter,
     TokenSupply,
 )
-from scan.indexer.derivation import derive, unwind_day
+from scan.indexer.derivation import derive, read_block_range, unwind_day
 from scan.indexer.partitions import Partitions
 from scan.observability import metrics
 from scan.settings import PARTITION_ROWS, Keep

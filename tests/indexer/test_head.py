@@ -10,7 +10,7 @@ from scan.database.connection import Database
 from scan.database.transaction import Transaction
 from scan.ethereum import transport
 from scan.indexer import derivation, writer
-from scan.indexer.block_range import read_block_range
+from scan.indexer.derivation import read_block_range
 from tests.conftest import Played
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres
