@@ -78,12 +78,6 @@ def with_unit(block: DecodedBlock, chain_id: int) -> DecodedBlock:
     return block._replace(withdrawals=[w._replace(unit=unit) for w in block.withdrawals or ()])
 
 
-def _with_reasons(block: DecodedBlock, unproven: str | None) -> DecodedBlock:
-    """Return the block with what no hash proves of it, besides what its completion has said."""
-    reasons = [reason for reason in (unproven, block.unproven) if reason]
-    return block._replace(unproven="; ".join(reasons)[:MAX_REASON_CHARACTERS] or None)
-
-
 class BlockSource:
     """Reads blocks from a node, and remembers which methods the node offers."""
 
@@ -208,8 +202,10 @@ class BlockSource:
 
     def _read(self, header: Any, receipts: Any, number: int) -> DecodedBlock:
         (block, header), verdict = self._settle(self._decode, header, receipts, number)
-        unproven = self._words(verdict, number)
-        return _with_reasons(self.complete(block, header), unproven)
+        block = self.complete(block, header)
+        # What no hash proves of it, besides what its completion has said.
+        reasons = [reason for reason in (self._words(verdict, number), block.unproven) if reason]
+        return block._replace(unproven="; ".join(reasons)[:MAX_REASON_CHARACTERS] or None)
 
     def _settle(
         self,

@@ -43,7 +43,8 @@ class StateReader:
 
     def read(self, queries: Iterable[StateQuery]) -> dict[StateQuery, bytes | None]:
         """Return the results of all queries at once, as results() yields them."""
-        return dict(self.results(queries))
+        all_queries = [*queries]
+        return dict(self.results(all_queries)) if all_queries else {}
 
     def results(self, queries: Iterable[StateQuery]) -> Iterator[tuple[StateQuery, bytes | None]]:
         """Yield each distinct query with the result of its call, None if it reverts, or the code.

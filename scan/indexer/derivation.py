@@ -4,8 +4,7 @@ An extension with derived tables has a part derived.py: TABLES, derive() and unw
 """
 
 import logging
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from scan import registry
@@ -137,9 +136,14 @@ def unwind_day(tx: Transaction, orphaned: BlockRange, last_kept: int) -> None:
 
 
 def _derive_holders_and_addresses(tx: Transaction, blocks: BlockRange, sign: int) -> list[Row]:
-    with _joined_by_hash(tx):
-        changed = tx.rows("indexer/token_holders_derive", span=blocks.span, sign=sign)
-        grown = tx.rows("indexer/addresses_derive", span=blocks.span, sign=sign)
+    # Without nested loops, for joins of a batch's changes with each other: ANALYZE has not seen the
+    # new rows, so the planner expects one and would loop over all: 4 to 22 s instead of 1 s.
+    # Addresses have to be looked up by index: the planner takes a new table for small and would
+    # scan it, but it grows with the statement, which took 28 s for 30,000 transactions.
+    tx.defer(PLANNER, nested_loops=False, other_joins=True, sequential_scans=False)
+    changed = tx.rows("indexer/token_holders_derive", span=blocks.span, sign=sign)
+    grown = tx.rows("indexer/addresses_derive", span=blocks.span, sign=sign)
+    _allow_all(tx)
     if changed:
         _count_holders(tx, changed)
     return grown
@@ -194,19 +198,6 @@ def _derive_items(tx: Transaction, blocks: BlockRange, sign: int) -> list[Row]:
     if "BEP1155" in types:
         tx.defer("indexer/item_balances_derive", span=blocks.span, sign=sign)
     return grown
-
-
-@contextmanager
-def _joined_by_hash(tx: Transaction) -> Iterator[None]:
-    """Forbid nested loops, for joins of a batch's changes with each other. ANALYZE has not seen the
-    new rows, so the planner expects one and would loop over all: 4 to 22 s instead of 1 s.
-
-    Addresses have to be looked up by index: the planner takes a new table for small and would scan
-    it, but it grows with the statement, which took 28 s for 30,000 transactions.
-    """
-    tx.defer(PLANNER, nested_loops=False, other_joins=True, sequential_scans=False)
-    yield
-    _allow_all(tx)
 
 
 def _allow_all(tx: Transaction) -> None:

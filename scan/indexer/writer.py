@@ -10,7 +10,7 @@ from typing import NamedTuple
 from scan.contracts.proxy_contracts import is_proxy_code
 from scan.database import copy_rows
 from scan.database.connection import Database
-from scan.database.transaction import Transaction
+from scan.database.transaction import Row, Transaction
 from scan.indexer import partitions, webhook_events
 from scan.indexer.block_rows import (
     INTERNAL_TRANSFER_COLUMNS,
@@ -54,10 +54,6 @@ class RowCounts(NamedTuple):
     untraced: int = 0
     unproven: int = 0
     logs: int = 0
-
-    @property
-    def are_few(self) -> bool:
-        return sum(self) <= FEW_ROWS
 
     def plus(self, counts: "RowCounts") -> "RowCounts":
         return RowCounts(*map(sum, zip(self, counts, strict=True)))
@@ -150,7 +146,8 @@ class Append:
         assert self.head is not None and self._first_block is not None
         written = read_block_range(self.transaction, self._first_block, self.head.number)
         derive(self.transaction, written)
-        _store_supplies(self.transaction, list(self._supplies.values()))
+        if self._supplies:
+            _store_supplies(self.transaction, list(self._supplies.values()))
         webhook_events.insert(self.transaction, written, self._watched_logs)
         return self.head
 
@@ -176,7 +173,7 @@ class Writer:
         self._partitions.forget()
 
     def head(self) -> IndexedHead | None:
-        return read_head(self._database)
+        return _indexed_head(self._database.prepared_row("indexer/blocks_get_head"))
 
     def can_take(self, head: IndexedHead | None, batch: InspectedBatch) -> bool:
         """Return whether a batch after the head may be written in the same transaction.
@@ -202,7 +199,8 @@ class Writer:
         after = before.plus(batch.rows)
         for table in partitions.TABLES:
             self._partitions.prepare(table, getattr(before, table), getattr(after, table))
-        with self._locked_transaction(head, prepared=alone and batch.rows.are_few) as tx:
+        are_few = sum(batch.rows) <= FEW_ROWS
+        with self._locked_transaction(head, prepared=alone and are_few) as tx:
             if tx.is_prepared:
                 self._plan_for_few_rows(tx, before)
             append = Append(tx, head)
@@ -262,7 +260,7 @@ class Writer:
             if not tx.value("indexer/writer_lock_transaction"):
                 raise NotTheWriter
             # Under the lock, so that nothing can be written between the check and the write.
-            if read_head(tx) != head:
+            if _indexed_head(tx.row("indexer/blocks_get_head")) != head:
                 raise HeadChanged
             yield tx
             tx.defer("indexer/chain_notify")
@@ -272,12 +270,7 @@ def totals_of(head: IndexedHead | None) -> RowCounts:
     return head.totals if head else RowCounts()
 
 
-def read_head(source: Database | Transaction) -> IndexedHead | None:
-    row = (
-        source.prepared_row("indexer/blocks_get_head")
-        if isinstance(source, Database)
-        else source.row("indexer/blocks_get_head")
-    )
+def _indexed_head(row: Row | None) -> IndexedHead | None:
     return None if row is None else IndexedHead(row[0], bytes(row[1]), RowCounts(**row[2]))
 
 
@@ -378,11 +371,10 @@ def _copy_logs(tx: Transaction, before: int, batch: Sequence[BlockRows]) -> None
 
 
 def _store_supplies(tx: Transaction, supplies: Sequence[TokenSupply]) -> None:
-    if supplies:
-        tokens, totals, numbers = zip(*supplies, strict=True)
-        tx.defer(
-            "indexer/tokens_refresh",
-            addresses=list(tokens),
-            supplies=list(totals),
-            block_numbers=list(numbers),
-        )
+    tokens, totals, numbers = zip(*supplies, strict=True)
+    tx.defer(
+        "indexer/tokens_refresh",
+        addresses=list(tokens),
+        supplies=list(totals),
+        block_numbers=list(numbers),
+    )
