@@ -105,12 +105,12 @@ class BatchReader:
                 progress.first, progress.last, self._selection, progress.seconds
             )
         ) as fetched:
-            for batch in _batches(fetched):
+            for batch, is_full in _batches(fetched):
                 require_linked(batch, self._parent, self._genesis_hash)
                 self._parent = batch[-1].hash
                 with progress.seconds.clock("inspect"):
                     findings = self._inspector.inspect([block.contracts for block in batch])
-                yield inspected_batch(batch, findings)
+                yield inspected_batch(batch, findings, is_full=is_full)
 
     def _put(self, item: InspectedBatch | Exception | None) -> None:
         while not self._ended.is_set():
@@ -144,31 +144,23 @@ class _BatchSize(NamedTuple):
         )
 
 
-EMPTY = _BatchSize()
-
-
-def is_full(blocks: Sequence[BlockRows]) -> bool:
-    """Return whether these blocks make a batch that is full."""
-    return EMPTY.plus(blocks).is_full
-
-
-def _batches(fetched: Iterable[list[BlockRows]]) -> Iterator[Batch]:
-    """Yield batches of the fetched blocks. Before an error is raised, the blocks before it are
-    yielded."""
+def _batches(fetched: Iterable[list[BlockRows]]) -> Iterator[tuple[Batch, bool]]:
+    """Yield batches of the fetched blocks, each with whether it is full. Before an error is raised,
+    the blocks before it are yielded."""
     batch: Batch = []
-    size = EMPTY
+    size = _BatchSize()
     began = time.monotonic()
     try:
         for blocks in fetched:
             batch += blocks
             size = size.plus(blocks)
             if size.is_full or time.monotonic() >= began + BATCH_S:
-                full, batch, size = batch, [], EMPTY
-                yield full
+                yield batch, size.is_full
+                batch, size = [], _BatchSize()
                 began = time.monotonic()
     except Exception:
         if batch:
-            yield batch
+            yield batch, False
         raise
     if batch:
-        yield batch
+        yield batch, False

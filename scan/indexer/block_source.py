@@ -184,9 +184,9 @@ class BlockSource:
 
     def rows(self, first: int, last: int, selection: LogSelection) -> FetchedRows:
         """Return the rows of the blocks that blocks() returns. Raises its errors."""
-        began, waited_s = time.perf_counter(), self.waited_s
+        began, waited_s = time.perf_counter(), self._node.waited_s
         blocks = [make_block_rows(fetched, selection) for fetched in self.blocks(first, last)]
-        node_s = self.waited_s - waited_s
+        node_s = self._node.waited_s - waited_s
         return FetchedRows(blocks, node_s, time.perf_counter() - began - node_s)
 
     def untraced(self, block: DecodedBlock) -> FetchedBlock:
@@ -304,11 +304,6 @@ class BlockSource:
                 log.warning("block %d, and maybe later ones, are not proven: %s", number, reason)
         self._known_reasons.update(verdict.unproven)
         return "; ".join(verdict.unproven)[:MAX_REASON_CHARACTERS] or None
-
-    @property
-    def waited_s(self) -> float:
-        """The seconds that this thread has waited for the node."""
-        return self._node.waited_s
 
     def raw_blocks(
         self, first: int, last: int, *, checked: bool = False

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from contextlib import closing
 from time import monotonic
 
-from scan.indexer import batch_reader
 from scan.indexer.batch_reader import BatchReader
 from scan.indexer.contract_inspection import ContractInspector
 from scan.indexer.fork_finder import ForkBackoff, require_linked
@@ -172,7 +171,7 @@ class CatchUp:
             if append.transactions >= size:
                 break
             # A batch that is not full comes from a slow node; it is committed at once.
-            if not batch_reader.is_full(batch.blocks):
+            if not batch.is_full:
                 break
             batch_s = (monotonic() - began) / count + self._derive_s
             if (count + 1) * batch_s > COMMIT_S:

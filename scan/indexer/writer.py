@@ -81,9 +81,12 @@ class InspectedBatch(NamedTuple):
     findings: ContractFindings
     counts: Sequence[RowCounts]  # of each block
     rows: RowCounts  # of all
+    is_full: bool  # whether more blocks would have made it too large
 
 
-def inspected_batch(blocks: Sequence[BlockRows], findings: ContractFindings) -> InspectedBatch:
+def inspected_batch(
+    blocks: Sequence[BlockRows], findings: ContractFindings, *, is_full: bool = False
+) -> InspectedBatch:
     transfers = Counter(number for number, _ in findings.transfers)
     trades = Counter(trade.block_number for trade in findings.trades)
     counts = [
@@ -99,7 +102,8 @@ def inspected_batch(blocks: Sequence[BlockRows], findings: ContractFindings) -> 
         )
         for block in blocks
     ]
-    return InspectedBatch(blocks, findings, counts, RowCounts(*map(sum, zip(*counts, strict=True))))
+    rows = RowCounts(*map(sum, zip(*counts, strict=True)))
+    return InspectedBatch(blocks, findings, counts, rows, is_full)
 
 
 class Append:
