@@ -38,6 +38,7 @@ from scan.settings import PARTITION_ROWS, Keep
 # transactions took 20 of 32 ms of PostgreSQL's. So plans are kept, which are made for few rows.
 FEW_ROWS = 5_000
 PLANS_FOR_GROWTH = 8  # plans last while tables grow by a share of one in so many
+POOL_COLUMNS = ("address", "block_number", "dex_id", "token0", "token1")
 TOKEN_COLUMNS = (*FoundToken._fields, "supply_block", "supply_missing")
 
 
@@ -128,7 +129,8 @@ class Append:
         copy_contracts(tx, findings)
         transfers = (line for _, line in findings.transfers)
         _copy_numbered(tx, "token_transfers", TRANSFER_COLUMNS, before.token_transfers, transfers)
-        _copy_trades(tx, before.dex_trades, findings)
+        if findings.trades:
+            _copy_trades(tx, before.dex_trades, findings)
         moves = _lines(block.internal_transfers for block in blocks)
         _copy_numbered(
             tx, "internal_transfers", INTERNAL_TRANSFER_COLUMNS, before.internal_transfers, moves
@@ -329,17 +331,16 @@ def copy_contracts(tx: Transaction, findings: ContractFindings) -> None:
     copy_rows.copy_records(tx, "tokens", TOKEN_COLUMNS, tokens)
     if findings.tokens:
         tx.defer("indexer/chain_add_tokens", added=len(findings.tokens))
-    dexes = _dex_ids(tx, {pool.dex for pool in findings.pools})
-    pools = [pool._asdict() | {"dex_id": dexes[pool.dex]} for pool in findings.pools]
-    copy_rows.copy_records(
-        tx, "pools", ("address", "block_number", "dex_id", "token0", "token1"), pools
-    )
+    if findings.pools:
+        dexes = _dex_ids(tx, {pool.dex for pool in findings.pools})
+        pools = [pool._asdict() | {"dex_id": dexes[pool.dex]} for pool in findings.pools]
+        copy_rows.copy_records(tx, "pools", POOL_COLUMNS, pools)
     rejections = [rejection._asdict() for rejection in findings.rejections]
     copy_rows.copy_records(tx, "rejected_emitters", RejectedEmitter._fields, rejections)
 
 
 def _dex_ids(tx: Transaction, names: set[str]) -> dict[str, int]:
-    return dict(tx.rows("indexer/dexes_insert", names=sorted(names)) if names else ())
+    return dict(tx.rows("indexer/dexes_insert", names=sorted(names)))
 
 
 def _copy_trades(tx: Transaction, before: int, findings: ContractFindings) -> None:

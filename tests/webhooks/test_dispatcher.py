@@ -1,10 +1,12 @@
 """Who is served when: wake-ups, leases, and receivers that hang beside healthy ones."""
 
 import socket
+import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from scan.database import connection
 from scan.database.connection import Database
 from scan.outbound import urls
 from scan.outbound.connection import AttemptTimeouts
@@ -165,6 +167,25 @@ def test_a_dead_process_is_found_dead_and_a_living_one_is_not(
     assert living.end_dead_leases(now()) == 1
     assert living.end_dead_leases(now()) == 0
     other.close()
+
+
+def test_an_attempt_takes_one_round_trip_and_a_lease_begins_the_first(
+    webhooks: Webhooks, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[str] = []
+    enter = connection._Work.__enter__
+
+    def note(work: connection._Work) -> object:
+        threads.append(threading.current_thread().name)
+        return enter(work)
+
+    monkeypatch.setattr(connection._Work, "__enter__", note)
+    webhooks.register(OWNER, receiver.url())
+    webhooks.chain.append([Move(OWNER, OTHER)] * 3)
+    with webhooks.delivering():
+        receiver.wait_for(3)
+        wait_until(lambda: not webhooks.pending())
+    assert len([name for name in threads if name.startswith("deliver_")]) == 3
 
 
 def test_an_outcome_that_is_recorded_twice_counts_once(webhooks: Webhooks) -> None:
