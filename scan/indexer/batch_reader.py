@@ -13,7 +13,7 @@ from scan.indexer.contract_inspection import ContractInspector
 from scan.indexer.fork_finder import require_linked
 from scan.indexer.log_selection import LogSelection
 from scan.indexer.prefetch import BlockPrefetcher
-from scan.indexer.progress import CatchUpProgress
+from scan.indexer.progress import StageSeconds
 from scan.indexer.writer import IndexedHead, InspectedBatch, inspected_batch
 
 # Of tables that exceed the memory, a larger batch reads fewer pages for each of its rows: see
@@ -29,24 +29,31 @@ CHECK_ENDED_S = 0.2
 Batch = list[BlockRows]
 
 
+class MissingBlocks(NamedTuple):
+    """The blocks first..last, which the index lacks above its head, and which of their logs are
+    stored or watched."""
+
+    first: int
+    last: int
+    head: IndexedHead | None
+    genesis_hash: bytes
+    selection: LogSelection
+
+
 class BatchReader:
-    """The inspected batches of the blocks progress.first..progress.last, read ahead by a thread."""
+    """The inspected batches of missing blocks, read ahead by a thread."""
 
     def __init__(
         self,
         prefetcher: BlockPrefetcher,
         inspector: ContractInspector,
-        selection: LogSelection,
-        head: IndexedHead | None,
-        genesis_hash: bytes,
-        progress: CatchUpProgress,
+        missing: MissingBlocks,
+        seconds: StageSeconds,
     ) -> None:
         self._prefetcher = prefetcher
         self._inspector = inspector
-        self._selection = selection
-        self._parent = head and head.hash
-        self._genesis_hash = genesis_hash
-        self._progress = progress
+        self._missing = missing
+        self._seconds = seconds
         self._ended = threading.Event()
         self._queue: Queue[InspectedBatch | Exception | None] = Queue(BATCHES_AHEAD)
         self._next: InspectedBatch | None = None
@@ -99,16 +106,13 @@ class BatchReader:
         self._put(end)
 
     def _inspected(self) -> Generator[InspectedBatch]:
-        progress = self._progress
-        with closing(
-            self._prefetcher.blocks(
-                progress.first, progress.last, self._selection, progress.seconds
-            )
-        ) as fetched:
+        first, last, head, genesis_hash, selection = self._missing
+        parent_hash = head and head.hash
+        with closing(self._prefetcher.blocks(first, last, selection, self._seconds)) as fetched:
             for batch, is_full in _batches(fetched):
-                require_linked(batch, self._parent, self._genesis_hash)
-                self._parent = batch[-1].hash
-                with progress.seconds.clock("inspect"):
+                require_linked(batch, parent_hash, genesis_hash)
+                parent_hash = batch[-1].hash
+                with self._seconds.clock("inspect"):
                     findings = self._inspector.inspect([block.contracts for block in batch])
                 yield inspected_batch(batch, findings, is_full=is_full)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import closing
 from time import monotonic
 
-from scan.indexer.batch_reader import BatchReader
+from scan.indexer.batch_reader import BatchReader, MissingBlocks
 from scan.indexer.contract_inspection import ContractInspector
 from scan.indexer.fork_finder import ForkBackoff, require_linked
 from scan.indexer.log_selection import LogSelection
@@ -54,31 +54,18 @@ class CatchUp:
     def run(
         self,
         inspector: ContractInspector,
-        genesis_hash: bytes,
-        head: IndexedHead | None,
-        first: int,
-        last: int,
-        selection: LogSelection,
+        missing: MissingBlocks,
         lacks_watched: Callable[[LogSelection], bool],
     ) -> IndexedHead | None:
-        """Write the blocks first..last, or fewer, and return the new head. Batches before a fault
-        are written. Raises NodeError where blocks do not link, as after a reorganisation."""
-        if self._prefetcher.is_short(first, last):
-            return self._write(inspector, genesis_hash, head, first, last, selection)
-        return self._write_many(
-            inspector, genesis_hash, head, first, last, selection, lacks_watched
-        )
+        """Write the missing blocks, or the first of them, and return the new head. Batches before a
+        fault are written. Raises NodeError where blocks do not link, as after a reorganisation."""
+        if self._prefetcher.is_short(missing.first, missing.last):
+            return self._write(inspector, missing)
+        return self._write_many(inspector, missing, lacks_watched)
 
-    def _write(
-        self,
-        inspector: ContractInspector,
-        genesis_hash: bytes,
-        head: IndexedHead | None,
-        first: int,
-        last: int,
-        selection: LogSelection,
-    ) -> IndexedHead:
-        """Write what one request returns of the blocks first..last, as at the node's head."""
+    def _write(self, inspector: ContractInspector, missing: MissingBlocks) -> IndexedHead:
+        """Write what one request returns of the missing blocks, as at the node's head."""
+        first, last, head, genesis_hash, selection = missing
         blocks = self._prefetcher.fetch(first, last, selection)
         require_linked(blocks, head and head.hash, genesis_hash)
         began = monotonic()
@@ -96,30 +83,25 @@ class CatchUp:
     def _write_many(
         self,
         inspector: ContractInspector,
-        genesis_hash: bytes,
-        head: IndexedHead | None,
-        first: int,
-        last: int,
-        selection: LogSelection,
+        missing: MissingBlocks,
         lacks_watched: Callable[[LogSelection], bool],
     ) -> IndexedHead | None:
         """Write blocks while the next ones are read. Ends early where the selection lacks emitters
         that webhooks watch by now."""
+        head = missing.head
         check_watched_at = monotonic() + CHECK_WATCHED_EVERY_S
         with (
-            closing(CatchUpProgress(first, last)) as progress,
-            BatchReader(
-                self._prefetcher, inspector, selection, head, genesis_hash, progress
-            ) as batches,
+            closing(CatchUpProgress(missing.first, missing.last)) as progress,
+            BatchReader(self._prefetcher, inspector, missing, progress.seconds) as batches,
         ):
             while (batch := batches.peek()) is not None and not self._stop.is_set():
                 try:
                     head = self._commit(head, batch, batches, progress)
                 except _Stopped:
                     return head
-                self._note_written(inspector, head, last)
+                self._note_written(inspector, head, missing.last)
                 if monotonic() >= check_watched_at:
-                    if lacks_watched(selection):
+                    if lacks_watched(missing.selection):
                         return head
                     check_watched_at = monotonic() + CHECK_WATCHED_EVERY_S
             if batches.fault is not None:

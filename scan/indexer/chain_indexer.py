@@ -11,6 +11,7 @@ from scan.ethereum.client import Node, NodeError
 from scan.ethereum.fork_schedule import missed_fork, unknown_fork
 from scan.hooks import Maintenance
 from scan.indexer import chain_identity, log_selection, pruned_history
+from scan.indexer.batch_reader import MissingBlocks
 from scan.indexer.block_source import BlockSource
 from scan.indexer.catch_up import CatchUp
 from scan.indexer.chain_identity import StoredChain
@@ -104,11 +105,7 @@ class ChainIndexer:
             selection = log_selection.with_watched(session.logs, self._database)
             session.head = self._catch_up.run(
                 session.inspector,
-                genesis_hash,
-                head,
-                first,
-                node_head,
-                selection,
+                MissingBlocks(first, node_head, head, genesis_hash, selection),
                 lambda selection: log_selection.lacks_watched(selection, self._database),
             )
             return False
