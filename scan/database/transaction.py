@@ -119,11 +119,11 @@ def _require_params(statement: Statement, params: Mapping[str, object]) -> None:
 
 def run_prepared(cursor: Any, prepared: Prepared, params: Mapping[str, object]) -> list[Row]:
     """Run a prepared statement, and return its rows."""
-    cursor.execute(prepared.execute, [params[name] for name in prepared.positional])
+    cursor.execute(prepared.execute, [*map(params.__getitem__, prepared.positional)])
     return cursor.fetchall() if cursor.description else []
 
 
 def prepared_with_values(cursor: Any, prepared: Prepared, params: Mapping[str, object]) -> bytes:
     """Return the text that run_prepared() runs."""
-    text: bytes = cursor.mogrify(prepared.execute, [params[name] for name in prepared.positional])
+    text: bytes = cursor.mogrify(prepared.execute, [*map(params.__getitem__, prepared.positional)])
     return text
