@@ -8,9 +8,9 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan.ethereum.blocks import MalformedBlock
+from scan.ethereum.blocks import DecodedBlock, MalformedBlock
 from scan.ethereum.client import Node
-from scan.indexer import block_rows, coin_token
+from scan.indexer import coin_token
 from scan.indexer.block_source import BlockSource
 from tests.extensions.backfill.backfilling import backfill, follow
 from tests.support import auditing
@@ -154,7 +154,7 @@ def test_an_index_that_took_logs_of_coin_for_a_token_is_healed(
     head = len(forked.chain.headers) - 1
     with postgres.cloned(template) as url:
         with monkeypatch.context() as patched:
-            patched.setattr(block_rows, "contract_logs", lambda block: block.logs)
+            patched.setattr(DecodedBlock, "contract_logs", property(lambda block: block.logs))
             Indexing(url, forked.node.url, traces=forked.traces).run_until(head)
         assert execute(
             url, "SELECT symbol FROM tokens WHERE address = %s", bytes.fromhex(SYSTEM[2:])

@@ -14,8 +14,7 @@ from flask.testing import FlaskClient
 from app import create_app
 from scan.database.connection import Database
 from scan.extensions.markets import queries as pools
-from scan.indexer.block_range import read_block_range
-from scan.indexer.derivation import derive
+from scan.indexer.derivation import derive, read_block_range
 from tests.api.test_bad_input import HUGE, require_parameter, require_refusal
 from tests.support.database import Postgres, execute
 from tests.support.explain import ExplainingDatabase
