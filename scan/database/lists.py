@@ -104,6 +104,8 @@ class Entity:
     is_sparse: bool
     is_queried: bool
     stays: bool
+    is_of_transactions: bool
+    are_known: str | None
     extension: str | None
     params: str | None
     condition: str | None
@@ -293,6 +295,8 @@ def _entity(
     is_sparse: bool = False,
     is_queried: bool = False,
     stays: bool = False,
+    is_of_transactions: bool = False,
+    are_known: str | None = None,
     extension: str | None = None,
     params: str | None = None,
     matches: str | None = None,
@@ -319,6 +323,8 @@ def _entity(
         is_sparse,
         is_queried,
         stays,
+        is_of_transactions,
+        are_known,
         extension,
         params,
         matches,
