@@ -41,6 +41,7 @@ from scan.http.rate_limit import RateLimit
 from scan.http.replica_poller import ReplicaPoller
 from scan.http.requests import MAX_BODY_BYTES
 from scan.http.services import Connections, Services, connect
+from scan.http.view_marks import Mark, paths_marked
 from scan.pages import static_files
 from scan.pages.blueprints import PAGES
 from scan.pages.site import Site
@@ -193,7 +194,8 @@ def _middleware(app: Flask, permanent: Permanent, indexed_block: IndexedBlock) -
     services: Services = app.extensions["scan"]
     settings = services.settings
     site: Site | None = app.extensions["scan.pages"]
-    pages = None if site is None else site.interface()
+    token_paths = paths_marked(Mark.NEEDS_TOKEN, app.url_map, app.view_functions)
+    pages = None if site is None else site.interface(token_paths)
     index_version = indexed_block.index_version
     rate_limit = RateLimit(
         services.limiter,
@@ -214,7 +216,7 @@ def _middleware(app: Flask, permanent: Permanent, indexed_block: IndexedBlock) -
         {
             *SERVICE_PATHS,
             *documentation.paths(),
-            *(path for part in registry.parts(hooks.Interfaces) for path in part.open_paths),
+            *paths_marked(Mark.UNLIMITED, app.url_map, app.view_functions),
             *(() if pages is None else static_files.paths(settings.brand)),
         },
         app.url_map.bind("").allowed_methods,

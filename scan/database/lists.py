@@ -164,6 +164,14 @@ class Entity:
         return tuple(list_ for list_ in self.lists if list_.counter)
 
 
+class Link(NamedTuple):
+    """A link of an address's page to one of its lists."""
+
+    title: str
+    page: str
+    words: str
+
+
 class CreditType(NamedTuple):
     """A type of credits. `rank` orders it among the rows of its transaction or block; `flow` is
     the direction of its coin."""
@@ -200,6 +208,13 @@ def begins_late(name: str) -> bool:
     extension has: it may have been off when older blocks were indexed."""
     named = [e for e in served_entities().values() if name in (e.name, e.json_name)]
     return any(e.is_sparse and e.extension is not None for e in named)
+
+
+@functools.cache
+def all_links() -> Mapping[str, Link]:
+    """Return the links of an address's page to lists that are served, by the list's name."""
+    declared = {name: Link(**values) for name, values in read_table()["links"].items()}
+    return {n: link for n, link in declared.items() if all_lists()[n].table in served_entities()}
 
 
 @functools.cache

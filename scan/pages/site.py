@@ -17,10 +17,12 @@ from scan.ethereum.checksums import checksummed
 from scan.hex import to_hex
 from scan.http.indexed_block import IndexedBlock, Position
 from scan.http.interfaces import MARKDOWN, Interface, prefers_markdown
+from scan.http.list_format import HAS_FILES, MAX_FILE_ROWS
 from scan.http.requests import reader
 from scan.http.same_origin import SameOrigin
 from scan.http.services import services
 from scan.pages import formatting
+from scan.pages.sections import Section, sections_of
 from scan.pages.static_files import BRAND_STYLES, icon_of, preview_of, url_of
 from scan.queries.network import name_of, symbol_of, token_standard
 from scan.queries.reader import ChainId, FirstBlock, IndexState, Unproven
@@ -111,18 +113,14 @@ class Site:
             "preview": url_of(preview, brand) if (preview := preview_of(brand)) else None,
         }
 
-    def interface(self) -> Interface:
+    def interface(self, token_paths: frozenset[str]) -> Interface:
+        """Return the interface of pages; `token_paths` are those of SameOrigin."""
         return Interface(
             self.refuse,
             self.refuse_as_markdown if registry.has(hooks.Markdown) else None,
             paths=_paths(),
             prefixes=tuple(f"{prefix}/" for prefix in _prefixes()),
-            same_origin=SameOrigin(
-                self._settings.brand.url,
-                frozenset(
-                    path for part in registry.parts(hooks.Pages) for path in part.token_paths
-                ),
-            ),
+            same_origin=SameOrigin(self._settings.brand.url, token_paths),
             has_page_limit=True,
         )
 
@@ -199,12 +197,6 @@ def page(template: str, status_code: int = 200, **values: Any) -> Response:
     return Response(body, status_code, headers=NEGOTIATED)
 
 
-def _most_file_rows() -> int:
-    """Return how many rows a list's file may have, 0 where lists are no files."""
-    files = registry.first(hooks.ListFiles)
-    return files.most_rows if files else 0
-
-
 @cache
 def _paths() -> frozenset[str]:
     """Return the paths of single pages."""
@@ -239,8 +231,8 @@ def _sections() -> Mapping[str, Sequence[str]]:
         " transaction_end transaction_events transaction_facts"
     )
     sections: dict[str, list[str]] = {name: [] for name in names.split()}
-    for pages in registry.parts(hooks.Pages):
-        for name, template in pages.sections.items():
+    for section in sections_of(Section):
+        for name, template in section.templates.items():
             sections[name].append(template)
     return sections
 
@@ -259,7 +251,7 @@ def _templates() -> Environment:
     )
     environment.globals |= {
         "version": VERSION,
-        "most_file_rows": _most_file_rows(),
+        "most_file_rows": MAX_FILE_ROWS if HAS_FILES else 0,
     }
     environment.globals |= registry.merged(pages.globals for pages in registry.parts(hooks.Pages))
     environment.globals["sections"] = _sections()

@@ -1,10 +1,10 @@
 """The type of the tabs of an address's and of a token's page.
 
-The core's tabs stand in address_head.py and tokens.py.
+The core's tabs stand in address_head.py and tokens.py; transaction_tabs.py has a type of its own.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from flask import Response
 
@@ -40,6 +40,14 @@ class Tab(NamedTuple):
         return self.is_linked(head) and (not self.list or self.list in head["counts"])
 
 
+class AddressTab(Tab):
+    """A tab that an extension adds to an address's page."""
+
+
+class TokenTab(Tab):
+    """A tab that an extension adds to a token's page."""
+
+
 def list_of_address(
     entity: str, filter_key: str, api_path: str, tab: str
 ) -> Callable[[bytes], tuple[FilteredList, Mapping[str, Any]]]:
@@ -59,10 +67,18 @@ def list_of_address(
     return read
 
 
-def with_extensions(own: Sequence[Tab], tabs_of: Callable[[Pages], Sequence[Tab]]) -> Sequence[Tab]:
-    """Return the tabs of a page, with those that `tabs_of` the pages of extensions returns."""
-    of_extensions = [tab for pages in registry.parts(Pages) for tab in tabs_of(pages)]
-    return sorted([*own, *of_extensions], key=lambda tab: tab.place)
+_Tab = TypeVar("_Tab")
+
+
+def tabs_of(kind: type[_Tab]) -> Sequence[_Tab]:
+    """Return the tabs of a kind that extensions add."""
+    tabs = (tab for pages in registry.parts(Pages) for tab in pages.tabs)
+    return [tab for tab in tabs if isinstance(tab, kind)]
+
+
+def with_extensions(own: Sequence[Tab], kind: type[Tab]) -> Sequence[Tab]:
+    """Return the tabs of a page, with those of a kind that extensions add."""
+    return sorted([*own, *tabs_of(kind)], key=lambda tab: tab.place)
 
 
 def requested(tabs: Sequence[Tab]) -> Tab:

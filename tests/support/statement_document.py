@@ -1,5 +1,4 @@
-"""The list in sql/README.md that is shown whole: `python -m tests.support.statement_document` writes
-it."""
+"""The list that sql/README.md shows: `python -m tests.support.statement_document` writes it."""
 
 from scan.database.lists_table import TABLE
 from scan.database.statements import FOLDER, read_texts

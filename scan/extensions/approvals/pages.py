@@ -9,7 +9,7 @@ from scan.extensions.approvals.queries import KINDS
 from scan.hex import to_hex
 from scan.pages.filtered_lists import UNORDERED, Field, FilteredList, filtered_list
 from scan.pages.records import names_of
-from scan.pages.tabs import HOLDINGS, Tab
+from scan.pages.tabs import HOLDINGS, AddressTab
 
 # The largest numbers of tokens, which uses do not lower.
 _UNLIMITED = tuple(map(str, (2**256 - 1, 2**160 - 1, 2**96 - 1)))
@@ -35,9 +35,11 @@ def _read(key: bytes) -> tuple[FilteredList, Mapping[str, Any]]:
 
 
 HOOKS = hooks.Pages(
-    address_tabs=(
-        Tab(
-            *("approvals", "Approvals", 75),
+    tabs=(
+        AddressTab(
+            "approvals",
+            "Approvals",
+            75,
             template="address_approvals.html",
             read=_read,
             group=HOLDINGS,

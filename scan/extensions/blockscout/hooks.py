@@ -21,8 +21,6 @@ class Blockscout(Part):
     module = "blockscout"
     blueprint: Blueprint | None = None
     """Views below /api/v2."""
-    coin_price: Callable[[Reader], str | None] = lambda reader: None
-    """The coin's price in USD."""
     delegates: Callable[[Reader, Sequence[bytes]], Mapping[str, str]] = lambda reader, addresses: {}
     """Whose code accounts run, by account, of those that do (EIP-7702)."""
     count_deposits: Callable[[Reader, int], int | None] = lambda reader, number: None

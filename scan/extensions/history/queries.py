@@ -85,6 +85,10 @@ class HistoryPage(Page):
     unexplained: int | None = None
     explanation: str = ""
 
+    @property
+    def file_headers(self) -> Mapping[str, str]:
+        return {"X-Scan-History-Complete": "false" if self.reason else "true"}
+
 
 def read_filter(arguments: Mapping[str, str]) -> HistoryFilter:
     """Return the filter of a query string; several types are separated by commas."""

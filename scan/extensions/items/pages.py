@@ -17,7 +17,7 @@ from scan.http.static_files import FOR_EVER
 from scan.pages.filtered_lists import UNORDERED, FilteredList, filtered_list
 from scan.pages.records import Record, address_of, names_of
 from scan.pages.static_files import DRAWING_POLICY
-from scan.pages.tabs import HOLDINGS, Tab
+from scan.pages.tabs import HOLDINGS, AddressTab, TokenTab
 from scan.queries import tokens
 from scan.queries.pages import Page, Window
 from scan.queries.reader import Reader
@@ -130,17 +130,19 @@ def _thumbnails(records: Iterable[Record]) -> items.Thumbnails:
 HOOKS = hooks.Pages(
     blueprints=(blueprint,),
     paths=("/nft/",),
-    address_tabs=(
-        Tab(
-            *("items", "NFTs", 70),
+    tabs=(
+        AddressTab(
+            "items",
+            "NFTs",
+            70,
             template="address_items.html",
             group=HOLDINGS,
             read=_tab_of("/address/{}", "/addresses/{}/items", items.held_by),
         ),
-    ),
-    token_tabs=(
-        Tab(
-            *("items", "Items", 30),
+        TokenTab(
+            "items",
+            "Items",
+            30,
             lambda token: token["type"] != "BEP20",
             template="token_items.html",
             read=_tab_of("/token/{}", "/tokens/{}/items", items.page),

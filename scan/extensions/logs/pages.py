@@ -11,7 +11,7 @@ from scan.http.requests import reader
 from scan.pages.address_head import address_head, of_contract
 from scan.pages.filtered_lists import entity_list
 from scan.pages.records import Record, names_of
-from scan.pages.tabs import CONTRACT, Tab
+from scan.pages.tabs import CONTRACT, AddressTab
 
 
 def events_page(key: bytes) -> Response:
@@ -38,5 +38,5 @@ def _decoded(record: Record) -> Decoded:
 
 
 HOOKS = hooks.Pages(
-    address_tabs=(Tab("events", "Events", 120, of_contract, respond=events_page, group=CONTRACT),),
+    tabs=(AddressTab("events", "Events", 120, of_contract, respond=events_page, group=CONTRACT),),
 )

@@ -11,6 +11,7 @@ from flask import Blueprint, Response
 from scan import hooks, registry
 from scan.errors import NotFound
 from scan.http.services import services
+from scan.http.view_marks import Mark, marked
 
 LLMS = "/llms.txt"
 CATALOG = "/.well-known/api-catalog"
@@ -54,10 +55,12 @@ def discovery(document: Callable[[], dict[str, Any]]) -> Blueprint:
     blueprint = Blueprint("discovery", __name__)
 
     @blueprint.get(LLMS)
+    @marked(Mark.UNLIMITED)
     def llms() -> Response:
         return Response(text(), content_type="text/plain; charset=utf-8")
 
     @blueprint.get(CATALOG)
+    @marked(Mark.UNLIMITED)
     def catalog() -> Response:
         linkset = _linkset(services().settings.base_path)
         response = Response(orjson.dumps(linkset), content_type=CATALOG_TYPE)
@@ -65,6 +68,7 @@ def discovery(document: Callable[[], dict[str, Any]]) -> Blueprint:
         return response
 
     @blueprint.get(SECURITY)
+    @marked(Mark.UNLIMITED)
     def security() -> Response:
         contact = services().settings.brand.security_contact
         if not contact:
@@ -76,6 +80,7 @@ def discovery(document: Callable[[], dict[str, Any]]) -> Blueprint:
         )
 
     @blueprint.get(ROBOTS)
+    @marked(Mark.UNLIMITED)
     def robots() -> Response:
         settings = services().settings
         refused = NOT_CRAWLED if settings.pages and settings.brand.robots == "index" else ("/",)

@@ -25,6 +25,7 @@ from scan.hex import to_hex
 from scan.http.requests import query_arguments, reader
 from scan.pages.formatting import short_address
 from scan.pages.records import Record, address_of, names_of
+from scan.pages.sections import Section
 from scan.pages.site import HEADERS, site
 from scan.queries import contracts, entities, tokens
 from scan.queries.pages import Window
@@ -140,5 +141,5 @@ def _of_one_version(read: Callable[[], list[Entry]]) -> list[Entry]:
 HOOKS = hooks.Pages(
     blueprints=(blueprint,),
     paths=("/verified-contracts/feed",),
-    sections={"head": "feed_links.html"},
+    sections=(Section({"head": "feed_links.html"}),),
 )
