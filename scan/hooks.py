@@ -160,8 +160,6 @@ class Interfaces(Part):
     module = "interface"
     register: Callable[[Flask, Settings], Sequence[Interface]]
     """Adds the routes to the application, and returns their interfaces."""
-    apis: Mapping[str, str] = field(default_factory=dict)
-    """Paths in the catalogue of APIs, each with its line of /llms.txt, which may be empty."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,8 +170,6 @@ class Pages(Part):
     module = "pages"
     blueprints: Sequence[Blueprint] = ()
     """Views of pages."""
-    paths: Sequence[str] = ()
-    """Their paths, with a slash at the end where names of many things follow."""
     menu: Sequence[tuple[str, str, str]] = ()
     """Links of the menu: group, path and text."""
     sections: Sequence[Section] = ()

@@ -22,6 +22,7 @@ from scan.http.requests import reader
 from scan.http.same_origin import SameOrigin
 from scan.http.services import services
 from scan.pages import formatting
+from scan.pages.paths import PagePaths
 from scan.pages.sections import Section, sections_of
 from scan.pages.static_files import BRAND_STYLES, icon_of, preview_of, url_of
 from scan.queries.network import name_of, symbol_of, token_standard
@@ -32,14 +33,6 @@ from scan.server.wsgi_responses import WsgiResponse
 from scan.settings import Settings
 
 FOLDER = Path(__file__).parent
-PREFIXES = ("/block", "/tx", "/address", "/token")
-PATHS = frozenset(
-    {
-        *("", "/live", "/blocks", "/txs", "/tokens", "/contracts"),
-        *("/watchlist", "/keys", "/webhooks"),
-        *("/token-transfers", "/trades"),
-    }
-)
 POLICY = "; ".join(
     (
         "default-src 'none'",
@@ -88,6 +81,7 @@ class Site:
     def __init__(
         self,
         settings: Settings,
+        paths: PagePaths,
         chain_id: ChainId,
         first_block: FirstBlock,
         indexed_block: IndexedBlock,
@@ -95,6 +89,7 @@ class Site:
     ) -> None:
         self.indexed_block = indexed_block
         self._settings = settings
+        self._paths = paths
         self._chain_id = chain_id
         self._first_block = first_block
         self._index_state = index_state
@@ -103,6 +98,7 @@ class Site:
         base_path = re.escape(f"{settings.base_path.lstrip('/')}/")
         self._local_link = re.compile(rf'\b(href|src|action)="/(?!{base_path})')
         self._templates = _templates()
+        self._templates.globals["has_page"] = paths.has
         brand = settings.brand
         self._brand = {
             "brand": brand,
@@ -113,14 +109,13 @@ class Site:
             "preview": url_of(preview, brand) if (preview := preview_of(brand)) else None,
         }
 
-    def interface(self, token_paths: frozenset[str]) -> Interface:
-        """Return the interface of pages; `token_paths` are those of SameOrigin."""
+    def interface(self) -> Interface:
         return Interface(
             self.refuse,
             self.refuse_as_markdown if registry.has(hooks.Markdown) else None,
-            paths=_paths(),
-            prefixes=tuple(f"{prefix}/" for prefix in _prefixes()),
-            same_origin=SameOrigin(self._settings.brand.url, token_paths),
+            paths=self._paths.single,
+            prefixes=tuple(f"{prefix}/" for prefix in self._paths.prefixes),
+            same_origin=SameOrigin(self._settings.brand.url, self._paths.with_token),
             has_page_limit=True,
         )
 
@@ -197,26 +192,6 @@ def page(template: str, status_code: int = 200, **values: Any) -> Response:
     return Response(body, status_code, headers=NEGOTIATED)
 
 
-@cache
-def _paths() -> frozenset[str]:
-    """Return the paths of single pages."""
-    return PATHS.union(path for path in _paths_of_extensions() if not path.endswith("/"))
-
-
-@cache
-def _prefixes() -> tuple[str, ...]:
-    """Return the beginnings of the paths of pages for one of many things."""
-    return (*PREFIXES, *(path[:-1] for path in _paths_of_extensions() if path.endswith("/")))
-
-
-def _paths_of_extensions() -> Sequence[str]:
-    return [path for pages in registry.parts(hooks.Pages) for path in pages.paths]
-
-
-def _has_page(path: str) -> bool:
-    return path in _paths() or path in _prefixes()
-
-
 def _menu(title: str) -> list[tuple[str, str]]:
     """Return the paths and texts of the links that extensions add to a group of the menu."""
     links = [link for pages in registry.parts(hooks.Pages) for link in pages.menu]
@@ -256,7 +231,6 @@ def _templates() -> Environment:
     environment.globals |= registry.merged(pages.globals for pages in registry.parts(hooks.Pages))
     environment.globals["sections"] = _sections()
     environment.globals["menu_of_extensions"] = _menu
-    environment.globals["has_page"] = _has_page
     environment.tests["contract_creation"] = creates_contract
     environment.filters |= {
         "grouped": formatting.grouped,

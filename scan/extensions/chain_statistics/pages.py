@@ -213,7 +213,6 @@ def _count_over_time(reader: Reader, token: bytes) -> str:
 
 HOOKS = hooks.Pages(
     blueprints=(blueprint,),
-    paths=("/charts", "/gas"),
     menu=(
         *(("Main", "/charts", "Charts"), ("Main", "/gas", "Gas")),
         *((group, "/charts", "Charts by day") for group in ("Home", "Chain")),

@@ -224,7 +224,6 @@ def _text(content: bytes) -> str:
 
 HOOKS = hooks.Pages(
     blueprints=(blueprint, bytecode_page.blueprint),
-    paths=("/verify", "/verified-contracts"),
     sections=(AddressSection({"address": "proxy_head.html"}, proxy_head),),
     menu=(
         ("Tokens", "/verified-contracts", "Verified contracts"),

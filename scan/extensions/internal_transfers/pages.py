@@ -36,7 +36,6 @@ def transaction_head(transaction: Record) -> Shown:
 
 HOOKS = hooks.Pages(
     blueprints=(blueprint,),
-    paths=("/internal-transfers",),
     menu=(("Chain", "/internal-transfers", "Internal transfers"),),
     sections=(
         TransactionSection(

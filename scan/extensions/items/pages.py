@@ -129,7 +129,6 @@ def _thumbnails(records: Iterable[Record]) -> items.Thumbnails:
 
 HOOKS = hooks.Pages(
     blueprints=(blueprint,),
-    paths=("/nft/",),
     tabs=(
         AddressTab(
             "items",

@@ -117,6 +117,5 @@ def _shown(token: str) -> Subscription:
 
 HOOKS = hooks.Pages(
     blueprints=(blueprint,),
-    paths=("/mail", "/mail/confirm", "/mail/leave"),
     sections=(HomeSection({"home": "home_mail.html"}, home),),
 )

@@ -63,7 +63,6 @@ def get_pool(address: str) -> Response:
 
 HOOKS = hooks.Pages(
     blueprints=(blueprint,),
-    paths=("/dex", "/pool/"),
     menu=(
         ("Main", "/dex", "DEX"),
         ("Home", "/dex", "Exchange pools"),

@@ -86,4 +86,4 @@ def _grouped(results: Iterable[Record]) -> list[tuple[str, list[Record]]]:
     return [(_all_results()[kind].title, results) for kind, results in groups.items()]
 
 
-HOOKS = hooks.Pages(blueprints=(blueprint,), paths=("/search", "/search/suggestions"))
+HOOKS = hooks.Pages(blueprints=(blueprint,))

@@ -54,7 +54,6 @@ def get_user_operation(operation_hash: str) -> Response:
 
 HOOKS = hooks.Pages(
     blueprints=(blueprint,),
-    paths=("/user-operations", "/user-operation/"),
     menu=(("Chain", "/user-operations", "User operations"),),
     sections=(
         TransactionSection({"transaction": "transaction_user_operations.html"}, transaction_head),

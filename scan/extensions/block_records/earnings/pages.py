@@ -26,7 +26,6 @@ def list_earnings() -> Response:
 
 HOOKS = hooks.Pages(
     blueprints=(blueprint,),
-    paths=("/earnings",),
     menu=(("Chain", "/earnings", "Earnings of producers"),),
     sections=(Section({"block": "block_earnings.html"}),),
 )

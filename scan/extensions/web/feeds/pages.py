@@ -140,6 +140,5 @@ def _of_one_version(read: Callable[[], list[Entry]]) -> list[Entry]:
 
 HOOKS = hooks.Pages(
     blueprints=(blueprint,),
-    paths=("/verified-contracts/feed",),
     sections=(Section({"head": "feed_links.html"}),),
 )
