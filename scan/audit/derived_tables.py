@@ -32,10 +32,7 @@ KEPT_ROWS_OF_EXTENSIONS = {
     name: table.kept_rows_check for name, table in OF_EXTENSIONS.items() if table.kept_rows_check
 }
 # Tables that can be compared row by row where older rows are removed.
-OF_KEPT_ROWS = (
-    *("token_holder_ranges", "list_checkpoints", "chain"),
-    *KEPT_ROWS_OF_EXTENSIONS,
-)
+OF_KEPT_ROWS = ("token_holder_ranges", "list_checkpoints", "chain", *KEPT_ROWS_OF_EXTENSIONS)
 
 
 class Difference(NamedTuple):

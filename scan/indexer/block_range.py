@@ -6,10 +6,11 @@ from scan.database.transaction import Transaction
 
 Bounds = dict[str, int]
 # The attributes of the type block_range in sql/schema.
-SPAN = (
-    *("block_from", "block_to", "first_transaction", "last_transaction"),
-    *("first_transfer", "last_transfer", "first_trade", "last_trade"),
-    *("first_internal", "last_internal", "first_log", "last_log"),
+SPAN = tuple(
+    """
+    block_from block_to first_transaction last_transaction first_transfer last_transfer first_trade
+    last_trade first_internal last_internal first_log last_log
+    """.split()
 )
 
 

@@ -57,7 +57,9 @@ def list_of_address(
     def read(key: bytes) -> tuple[FilteredList, Mapping[str, Any]]:
         own = to_hex(key)
         shown = entity_list(
-            *(entity, f"/address/{own}", api_path.format(address=own)),
+            entity,
+            f"/address/{own}",
+            api_path.format(address=own),
             tab=tab,
             left_out=("maker",),
             fixed={filter_key: own},

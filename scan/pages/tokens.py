@@ -28,7 +28,9 @@ blueprint = Blueprint("pages_tokens", __name__)
 @blueprint.get("/tokens")
 def list_tokens() -> Response:
     shown = filtered_list(
-        *("/tokens", "/tokens", ()),
+        "/tokens",
+        "/tokens",
+        (),
         lambda window, _: tokens.page(reader(), window),
         paging=UNORDERED,
         is_by_size=True,
@@ -90,7 +92,9 @@ def _list(tab: str, token: bytes) -> FilteredList:
         own = {"tokenAddress": to_hex(token)}
         return entity_list("token_transfers", path, api_path, left_out=left_out, fixed=own)
     return filtered_list(
-        *(path, api_path, ()),
+        path,
+        api_path,
+        (),
         lambda window, _: tokens.holders(reader(), token, window),
         tab=tab,
         paging=UNORDERED,

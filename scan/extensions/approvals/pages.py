@@ -25,7 +25,9 @@ FIELDS = (
 def _read(key: bytes) -> tuple[FilteredList, Mapping[str, Any]]:
     own = to_hex(key)
     shown = filtered_list(
-        *(f"/address/{own}", f"/addresses/{own}/approvals", FIELDS),
+        f"/address/{own}",
+        f"/addresses/{own}/approvals",
+        FIELDS,
         lambda window, filters: approvals_of(key, filters).page(window),
         tab="approvals",
         paging=UNORDERED,

@@ -52,16 +52,20 @@ DERIVED = {
     **{name: table.bulk_derive for name, table in OF_EXTENSIONS.items()},
 }
 # Functions of sql/schema/ that these statements call, and that DuckDB gets as macros.
-FUNCTIONS = (
-    *("first_ordinal_in", "last_ordinal_in"),
-    *("addresses_seen", "addresses_changes", "token_holders_changes", "item_balances_changes"),
-    *("token_items_changes", "item_owner", "tokens_changes", "token_holders_expected"),
-    *("item_balances_expected", "token_items_expected", "tokens_expected", "addresses_expected"),
-    *("internal_transfer_type", "daily_stats_changes", "daily_stats_expected"),
-    *("list_counts_changes", "list_counts_expected"),
+FUNCTIONS = tuple(
+    """
+    first_ordinal_in last_ordinal_in addresses_seen addresses_changes token_holders_changes
+    item_balances_changes token_items_changes item_owner tokens_changes token_holders_expected
+    item_balances_expected token_items_expected tokens_expected addresses_expected
+    internal_transfer_type daily_stats_changes daily_stats_expected list_counts_changes
+    list_counts_expected
+    """.split()
 )
 VIEWS = (
-    *("bulk/tokens_view", "bulk/withdrawals_view", "bulk/credits_view", "bulk/log_emitters_view"),
+    "bulk/tokens_view",
+    "bulk/withdrawals_view",
+    "bulk/credits_view",
+    "bulk/log_emitters_view",
     *(f"bulk/{name}_view" for name in SPARSE),
 )
 # Derived tables that replace the function <table>_expected() as soon as they are there.

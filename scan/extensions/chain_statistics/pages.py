@@ -214,7 +214,8 @@ def _count_over_time(reader: Reader, token: bytes) -> str:
 HOOKS = hooks.Pages(
     blueprints=(blueprint,),
     menu=(
-        *(("Main", "/charts", "Charts"), ("Main", "/gas", "Gas")),
+        ("Main", "/charts", "Charts"),
+        ("Main", "/gas", "Gas"),
         *((group, "/charts", "Charts by day") for group in ("Home", "Chain")),
         *((group, "/gas", "Gas prices") for group in ("Home", "Chain")),
     ),

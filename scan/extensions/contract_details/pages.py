@@ -67,7 +67,9 @@ blueprint = Blueprint("pages_contract_tabs", __name__)
 @blueprint.get("/verified-contracts")
 def list_verified_contracts() -> Response:
     shown = filtered_list(
-        *("/verified-contracts", "/contracts", ()),
+        "/verified-contracts",
+        "/contracts",
+        (),
         lambda window, _: contracts.verified_page(reader(), window),
         paging=UNORDERED,
     )

@@ -52,7 +52,10 @@ def _history_tab(key: bytes) -> tuple[FilteredList, dict[str, Any]]:
         return history.page(reader(), key, window, filters, is_grouped=True)
 
     shown = filtered_list(
-        *(f"/address/{to_hex(key)}", f"/addresses/{to_hex(key)}/history", HISTORY_FIELDS, read),
+        f"/address/{to_hex(key)}",
+        f"/addresses/{to_hex(key)}/history",
+        HISTORY_FIELDS,
+        read,
         tab="history",
         more=("fees",),
         paging=("limit", "cursor", "orderBy"),

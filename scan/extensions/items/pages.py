@@ -76,7 +76,9 @@ def get_item(address: str, token_id: str) -> Response:
     key, number = address_of(address), parameters.token_id(token_id)
     item = items.get(reader(), key, number)
     shown = filtered_list(
-        *(f"/nft/{to_hex(key)}/{number}", f"/tokens/{to_hex(key)}/items/{number}/transfers", ()),
+        f"/nft/{to_hex(key)}/{number}",
+        f"/tokens/{to_hex(key)}/items/{number}/transfers",
+        (),
         lambda window, _: items.transfers(reader(), key, number, window),
         paging=UNORDERED,
     )
@@ -101,7 +103,9 @@ def _tab_of(
     def tab(key: bytes) -> tuple[FilteredList, Mapping[str, Any]]:
         own = to_hex(key)
         shown = filtered_list(
-            *(page.format(own), api_path.format(own), ()),
+            page.format(own),
+            api_path.format(own),
+            (),
             lambda window, _: read(reader(), key, window),
             tab="items",
             paging=UNORDERED,

@@ -18,7 +18,7 @@ def events_page(key: bytes) -> Response:
     """Return the tab, whose total is not known where logs are not stored."""
     own = to_hex(key)
     shown = entity_list(
-        *("logs", f"/address/{own}", f"/logs?address={own}"), tab="events", fixed={"address": own}
+        "logs", f"/address/{own}", f"/logs?address={own}", tab="events", fixed={"address": own}
     )
     for log in shown.records:
         log["event"] = log["event"] and _decoded(log["event"])

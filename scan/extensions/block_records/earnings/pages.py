@@ -19,7 +19,7 @@ FIELDS = (
 @blueprint.get("/earnings")
 def list_earnings() -> Response:
     shown = filtered_list(
-        *("/earnings", "/stats/earnings", FIELDS), page_of, paging=("limit", "cursor")
+        "/earnings", "/stats/earnings", FIELDS, page_of, paging=("limit", "cursor")
     )
     return shown.response("earnings.html", shown=shown, names=names_of(shown.records))
 

@@ -54,7 +54,9 @@ def _page(rows: str, key: str, collection: str, address: bytes) -> Response:
         return monthly_sums.page(reader, entity, window, given, of)
 
     shown = entity_list(
-        *(entity, f"{parent}/{rows}/sums", f"{collection}/{own}/{rows}/sums"),
+        entity,
+        f"{parent}/{rows}/sums",
+        f"{collection}/{own}/{rows}/sums",
         fixed={key: own},
         paging=(),
         page_of=read,
