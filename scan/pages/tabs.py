@@ -12,10 +12,15 @@ from scan import registry
 from scan.hex import to_hex
 from scan.hooks import Pages
 from scan.pages.filtered_lists import FilteredList, entity_list
-from scan.pages.records import requested_tab
+from scan.pages.records import Record, requested_tab
+from scan.queries.pages import Window
+from scan.queries.reader import Reader
 
 # The groups of an address's tabs, in their order: what happened, what it has, its code.
 ACTIVITY, HOLDINGS, CONTRACT = GROUPS = ("Activity", "Holdings", "Contract")
+
+
+Feed = Callable[[Reader, bytes, Window], Sequence[Record]]  # of an address
 
 
 class Tab(NamedTuple):
@@ -35,6 +40,7 @@ class Tab(NamedTuple):
     respond: Callable[[bytes], Response] | None = None
     list: str = ""
     group: str = ACTIVITY
+    feed: Feed | None = None  # what a feed at the tab's name below the address lists
 
     def has_link(self, head: Mapping[str, Any]) -> bool:
         return self.is_linked(head) and (not self.list or self.list in head["counts"])

@@ -29,13 +29,19 @@ from scan.extensions.exports.parquet_columns import (
 from scan.settings import ROOT
 
 FILE = "derived.duckdb"
-MACROS = tuple(
-    """
-    bulk/macros_uint256_text bulk/macros_sum_text bulk/macros_bytea_text
-    bulk/macros_bytea_array_text bulk/macros_csv_text bulk/macros_uint256 bulk/macros_zero_address
-    bulk/macros_all_blocks bulk/macros_day_of bulk/macros_removed_first_transfer
-    bulk/macros_in_bucket bulk/macros_in_partition
-    """.split()
+MACROS = (
+    "bulk/macros_uint256_text",
+    "bulk/macros_sum_text",
+    "bulk/macros_bytea_text",
+    "bulk/macros_bytea_array_text",
+    "bulk/macros_csv_text",
+    "bulk/macros_uint256",
+    "bulk/macros_zero_address",
+    "bulk/macros_all_blocks",
+    "bulk/macros_day_of",
+    "bulk/macros_removed_first_transfer",
+    "bulk/macros_in_bucket",
+    "bulk/macros_in_partition",
 )
 KEY_HASHES = 1 << 64  # of in_bucket()
 BATCH_ROWS = 2048  # of text; the size of DuckDB's own chunks
