@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,7 +21,5 @@ class Blockscout(Part):
     module = "blockscout"
     blueprint: Blueprint | None = None
     """Views below /api/v2."""
-    delegates: Callable[[Reader, Sequence[bytes]], Mapping[str, str]] = lambda reader, addresses: {}
-    """Whose code accounts run, by account, of those that do (EIP-7702)."""
     count_deposits: Callable[[Reader, int], int | None] = lambda reader, number: None
     """How many deposits of validators a block has."""
