@@ -121,15 +121,15 @@ def _entry(definition: dict[str, Any], source: str, standard: str | None) -> Ent
     indexed = tuple(is_event and bool(parameter.get("indexed")) for parameter in inputs)
     outputs, output_names = _outputs(definition)
     return Entry(
-        name,
-        signature(name, types),
-        names,
-        types,
-        indexed,
-        source,
-        standard,
-        outputs,
-        output_names,
+        name=name,
+        signature=signature(name, types),
+        names=names,
+        types=types,
+        indexed=indexed,
+        source=source,
+        standard=standard,
+        outputs=outputs,
+        output_names=output_names,
     )
 
 
