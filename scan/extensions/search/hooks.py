@@ -13,12 +13,13 @@ from scan.hooks import Part
 
 
 class Results(NamedTuple):
-    """Results of one type: their title, the beginning of the paths of their pages, and what reads
-    their records."""
+    """Results of one type: their title, the beginning of the paths of their pages, what reads the
+    records that a search shows first, and whether there is one of a hash."""
 
     title: str
     path: str
     read: Callable[[Reader, str], Sequence[Mapping[str, Any]]] = lambda reader, text: ()
+    has: Callable[[Reader, bytes], bool] = lambda reader, hash_: False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,8 +28,6 @@ class Search(Part):
 
     module = "search_results"
     results: Mapping[str, Results] = field(default_factory=dict)
-    """Results that a search shows first, by the type in their records."""
+    """Results by the type in their records."""
     others: Mapping[str, Callable[[str], Sequence[Mapping[str, Any]]]] = field(default_factory=dict)
     """Records of a template that the page of results includes, by the template."""
-    path_of_hash: Callable[[bytes], str | None] = lambda hash_: None
-    """The path of the page for a hash, without the hash; None where it has none."""

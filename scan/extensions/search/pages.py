@@ -65,8 +65,8 @@ def _path_of_unindexed(named: bytes) -> str:
     """Return the path of the page for an address, or for a hash of no block or transaction."""
     if len(named) == ADDRESS_BYTES:
         return RESULTS["address"].path
-    of_extensions = (part.path_of_hash(named) for part in registry.parts(Search))
-    return next(filter(None, of_extensions), RESULTS["transaction"].path)
+    of_hash = (results.path for results in _all_results().values() if results.has(reader(), named))
+    return next(of_hash, RESULTS["transaction"].path)
 
 
 @cache
