@@ -1,6 +1,6 @@
 """Updates of derived tables: forward as blocks are written, backward as a fork removes them.
 
-An extension with derived tables has a part derived.py: TABLES, derive() and unwind().
+An extension with derived tables has hooks.Derived in its derived.py.
 """
 
 import logging
