@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -13,13 +13,15 @@ from scan.hooks import Part
 
 
 class Results(NamedTuple):
-    """Results of one type: their title, the beginning of the paths of their pages, what reads the
-    records that a search shows first, and whether there is one of a hash."""
+    """Results of one type: their title, the beginning of the paths of their pages, what reads their
+    records, and whether there is one of a hash. A search shows them first, or on its page alone by
+    their own template."""
 
     title: str
     path: str
     read: Callable[[Reader, str], Sequence[Mapping[str, Any]]] = lambda reader, text: ()
     has: Callable[[Reader, bytes], bool] = lambda reader, hash_: False
+    template: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +29,5 @@ class Search(Part):
     """Searches."""
 
     module = "search_results"
-    results: Mapping[str, Results] = field(default_factory=dict)
+    results: Mapping[str, Results]
     """Results by the type in their records."""
-    others: Mapping[str, Callable[[str], Sequence[Mapping[str, Any]]]] = field(default_factory=dict)
-    """Records of a template that the page of results includes, by the template."""

@@ -40,8 +40,8 @@ def search() -> Response:
     destination = search_queries.destination(text, results)
     if destination is not None:
         return _redirect(RESULTS[destination["type"]].path, destination["value"])
-    searches = registry.merged(part.others for part in registry.parts(Search)).items()
-    others = {template: records for template, of in searches if (records := of(text))}
+    of_templates = [results for results in _all_results().values() if results.template]
+    others = {r.template: records for r in of_templates if (records := r.read(reader(), text))}
     named = search_queries.hash_or_address(text)
     if named and not results:  # its page says why it is not indexed
         return _redirect(_path_of_unindexed(named), to_hex(named))

@@ -26,7 +26,8 @@ def results(reader: Reader, text: str, *, with_similar: bool = True) -> list[Rec
     """Return the records that extensions find, then those of search(): at most MAX_FOUND."""
     records = orjson.loads(search(reader, text, with_similar=with_similar))
     own = registry.merged(part.results for part in registry.parts(Search)).values()
-    of_extensions = [record for results in own for record in results.read(reader, text)]
+    first = (results for results in own if not results.template)
+    of_extensions = [record for results in first for record in results.read(reader, text)]
     return [*of_extensions, *records][:MAX_FOUND]
 
 
