@@ -30,9 +30,6 @@ class Interface(NamedTuple):
     catalogued: str = ""  # its path in the catalogue of APIs, if it is there
     line_of_llms: str = ""  # in /llms.txt
 
-    def has(self, path: str) -> bool:
-        return path.rstrip("/") in self.paths or f"{path}/".startswith(self.prefixes)
-
 
 REST = Interface(refuse, prefixes=(f"{API}/",))
 # For paths of no interface programs get errors as JSON, browsers as pages where there are pages.
@@ -44,8 +41,9 @@ def interface_of(
 ) -> Interface:
     """Return the interface of a path; a client that prefers Markdown gets errors of pages in it."""
     accept = environ.get("HTTP_ACCEPT", "")
+    exact, below = path.rstrip("/"), f"{path}/"
     for interface in interfaces:
-        if interface.has(path):
+        if exact in interface.paths or below.startswith(interface.prefixes):
             return _as_accepted(pages, accept) if interface is pages else interface
     reads_pages = prefers_markdown(accept) or "text/html" in accept
     return _as_accepted(pages, accept) if pages is not None and reads_pages else UNKNOWN

@@ -146,7 +146,8 @@ def test_history_goes_by_the_checkpoints_of_its_own_lists(sides: Sides, order: s
         " CROSS JOIN (VALUES (-1, 0), (1, 1000000)) AS beside (step, ordinal)"
         " WHERE k.key = %s"
         " ON CONFLICT DO NOTHING",
-        *(bytes(20), bytes.fromhex(HOT[2:])),
+        bytes(20),
+        bytes.fromhex(HOT[2:]),
     )
     try:
         page, _ = sides.history(f"orderBy={order}&limit=100&=others")
@@ -175,20 +176,20 @@ def test_bounds_of_an_older_state_are_not_used(
     cursor = partitioned.client.get(pages).json["next"]
     second = f"{pages}&cursor={cursor}"
     expected = partitioned.client.get(second).json
-    read, changed = ExplainingDatabase.prepared_row, []
+    read, changed = ExplainingDatabase.prepared_rows, []
 
     def outdated(database: ExplainingDatabase, name: str, **params: Any) -> Any:
-        row = read(database, name, **params)
-        if name != statement or row is None:
-            return row
-        version, *values = row
+        rows = read(database, name, **params)
+        if name != statement:
+            return rows
+        [(version, *values)] = rows
         lowest, highest = values[-2:]
         is_of_many = isinstance(lowest, list)
         nothing = ([0] * len(lowest), [0] * len(highest)) if is_of_many else (0, 0)
         changed.append(name)
-        return (version - 1, *values[:-2], *nothing)
+        return [(version - 1, *values[:-2], *nothing)]
 
-    monkeypatch.setattr(ExplainingDatabase, "prepared_row", outdated)
+    monkeypatch.setattr(ExplainingDatabase, "prepared_rows", outdated)
     assert partitioned.client.get(f"{second}&=1").json == expected
     assert changed
 

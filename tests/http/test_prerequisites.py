@@ -52,13 +52,16 @@ def begin(app: Any) -> Begin:
     def ask(request: tuple[str, str, str]) -> str | None:
         method, path, query = request
         environ = {
-            **{"REQUEST_METHOD": method, "PATH_INFO": path, "QUERY_STRING": query},
-            **{"REMOTE_ADDR": "192.0.2.1", "wsgi.input": io.BytesIO()},
+            "REQUEST_METHOD": method,
+            "PATH_INFO": path,
+            "QUERY_STRING": query,
+            "REMOTE_ADDR": "192.0.2.1",
+            "wsgi.input": io.BytesIO(),
         }
         if method == "POST":
             environ |= {"CONTENT_LENGTH": "5000000", "CONTENT_TYPE": "application/json"}
         started: list[str] = []
-        body = middleware.begin(environ, lambda status, headers: started.append(status))
+        body = middleware.step(environ, lambda status, headers: started.append(status))
         assert (body is None) == (not started)
         return started[0] if started else None
 
