@@ -279,7 +279,7 @@ class _Reading:
             for block in self.blocks
             for t in block["transactions"]
             if t["hash"] in self.traces
-            for place, frame in enumerate(moved_in(self.traces[t["hash"]]))
+            for place, frame in moved_in(self.traces[t["hash"]])
         ]
 
     def logged_transfers(self) -> list[Record]:
@@ -292,7 +292,7 @@ class _Reading:
                 logs = [log for log in map(read_log, receipt["logs"]) if self.is_coin(log)]
                 recipient = (t["to"] or receipt["contractAddress"] or "").lower()
                 has_own = quantity(t["value"]) and recipient != t["from"].lower()
-                for place, log in enumerate(logs[1:] if has_own else logs):
+                for place, log in enumerate(logs[1:] if has_own else logs, 1):
                     records.append(
                         {
                             "transactionHash": t["hash"],
@@ -905,16 +905,24 @@ def created_in(frame: Record) -> list[str]:
     return own + [address for call in frame.get("calls", []) for address in created_in(call)]
 
 
-def moved_in(frame: Record) -> list[Record]:
-    """The frames below one that move value or create, undone ones left out, as they were called."""
-    if frame.get("error"):
-        return []
-    found = []
+def moved_in(outermost: Record) -> list[tuple[int, Record]]:
+    """The calls of a trace that move value or create, undone ones left out, as they were called,
+    and the place of each among all calls."""
+    return [
+        (place, call)
+        for place, (call, around) in enumerate(calls_in(outermost))
+        if around is not None and moves(call, around)
+    ]
+
+
+def calls_in(
+    frame: Record, around: Record | None = None, *, undone: bool = False
+) -> Iterator[tuple[Record, Record | None]]:
+    """The calls of a trace and those around them, which is None of the outermost and undone ones."""
+    undone = undone or bool(frame.get("error"))
+    yield frame, None if undone else around
     for call in frame.get("calls", []):
-        if not call.get("error") and moves(call, frame):
-            found.append(call)
-        found += moved_in(call)
-    return found
+        yield from calls_in(call, frame, undone=undone)
 
 
 def moves(call: Record, around: Record) -> bool:
