@@ -918,7 +918,7 @@ def moved_in(outermost: Record) -> list[tuple[int, Record]]:
 def calls_in(
     frame: Record, around: Record | None = None, *, undone: bool = False
 ) -> Iterator[tuple[Record, Record | None]]:
-    """The calls of a trace and those around them, which is None of the outermost and undone ones."""
+    """The calls of a trace and those around them: None of the outermost and of undone ones."""
     undone = undone or bool(frame.get("error"))
     yield frame, None if undone else around
     for call in frame.get("calls", []):

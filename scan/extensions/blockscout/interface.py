@@ -11,6 +11,7 @@ from scan.extensions.blockscout import (
     advanced_filters,
     blocks,
     contracts,
+    csv_files,
     network,
     search,
     stats_service,
@@ -25,7 +26,7 @@ from scan.settings import Settings
 BLUEPRINTS = (
     *(blocks.blueprint, transactions.blueprint, addresses.blueprint, address_holdings.blueprint),
     *(tokens.blueprint, contracts.blueprint, search.blueprint, network.blueprint),
-    advanced_filters.blueprint,
+    *(advanced_filters.blueprint, csv_files.blueprint),
 )
 
 

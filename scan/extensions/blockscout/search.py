@@ -5,7 +5,7 @@ from typing import Any
 import orjson
 
 from scan.ethereum.checksums import checksummed
-from scan.extensions.blockscout.address_objects import AddressObjects
+from scan.extensions.blockscout.address_objects import UNRATED, AddressObjects
 from scan.extensions.blockscout.lists import Record, list_response
 from scan.extensions.blockscout.objects import renamed, timestamp
 from scan.extensions.blockscout.routing import routes, text
@@ -85,7 +85,7 @@ def _result(result: Record, known: dict[str, Record], objects: AddressObjects) -
             "url": f"/tx/{value}",
             "priority": 0,
         }
-    shown = {**renamed("found", result), "priority": 0}
+    shown = {**renamed("found", result), "priority": 0, "reputation": UNRATED}
     if kind != "token":
         is_label = kind == "address" and result["name"] is not None
         party = objects.of(value)

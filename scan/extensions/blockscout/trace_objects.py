@@ -64,6 +64,7 @@ def state_change_objects(miner: str, accounts: Sequence[AccountChange]) -> list[
             "token": None,
             "token_id": None,
             "type": "coin",
+            "ui_multiplier": None,
         }
         for account in changed
     ]

@@ -39,7 +39,7 @@ def transaction_objects(records: Sequence[Record]) -> list[Object]:
         if len(content) <= LONGEST_INPUT
     }
     objects = AddressObjects(address for record in records for address in _parties(record))
-    add_methods(reader(), [record for record in records if _is_call(record, objects)])
+    name_methods(records, objects)
     kinds = _kinds(records, context_of, objects)
     failed = failures(records)
     newest = blocks.newest_number(reader())
@@ -67,6 +67,11 @@ def transaction_addresses(record: Record) -> AddressObjects:
 
 def _parties(record: Record) -> tuple[str | None, ...]:
     return record["fromAddress"], record["toAddress"], record["contractAddress"]
+
+
+def name_methods(records: Sequence[Record], objects: AddressObjects) -> None:
+    """Set `method` of the transactions that called a contract; `objects` are of the recipients."""
+    add_methods(reader(), [record for record in records if _is_call(record, objects)])
 
 
 def _is_call(record: Record, objects: AddressObjects) -> bool:
@@ -173,15 +178,20 @@ def shown_type(record: Record) -> str:
     return "call" if record["source"] == "log" else str(record["type"])
 
 
+def parties_of(record: Record) -> tuple[str | None, str | None]:
+    """Return whom an internal transaction calls, and the contract that it creates."""
+    to = record["toAddress"]
+    return (None, to) if is_creation(record["type"].upper()) else (to, None)
+
+
 def _internal(record: Record, transaction_index: int, objects: AddressObjects) -> Object:
-    creates = is_creation(record["type"].upper())
-    to = objects.of(record["toAddress"])
+    to, created = parties_of(record)
     return {
         **renamed("internal_transaction", record, address=objects.of_optional),
         "type": shown_type(record),
         "transaction_index": transaction_index,
-        "to": None if creates else to,
-        "created_contract": to if creates else None,
+        "to": objects.of_optional(to),
+        "created_contract": objects.of_optional(created),
     }
 
 
