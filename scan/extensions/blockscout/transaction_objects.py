@@ -40,7 +40,7 @@ def transaction_objects(records: Sequence[Record]) -> list[Object]:
     }
     objects = AddressObjects(address for record in records for address in _parties(record))
     name_methods(records, objects)
-    kinds = _kinds(records, context_of, objects)
+    kinds = _kinds(records, objects)
     failed = failures(records)
     newest = blocks.newest_number(reader())
     return [
@@ -109,20 +109,21 @@ def transaction_object(
 
 def kinds_of(records: Sequence[Record]) -> dict[str, list[str]]:
     """Return what transactions did, in Blockscout's words, by their hashes."""
-    context_of = contexts(reader(), (record["hash"] for record in records))
-    objects = AddressObjects(record["toAddress"] for record in records)
-    return _kinds(records, context_of, objects)
+    return _kinds(records, AddressObjects(record["toAddress"] for record in records))
 
 
-def _kinds(
-    records: Sequence[Record], context_of: Mapping[str, Record], objects: AddressObjects
-) -> dict[str, list[str]]:
+def _kinds(records: Sequence[Record], objects: AddressObjects) -> dict[str, list[str]]:
     created = [record["contractAddress"] for record in records if record["contractAddress"]]
     token_addresses = tokens.by_addresses(reader(), [data(address) for address in created])
+    [moved] = reader().row(
+        "queries/transactions_list_with_transfers",
+        numbers=[record["blockNumber"] for record in records],
+        indexes=[record["transactionIndex"] for record in records],
+    )
     kinds = {}
-    for record in records:
+    for place, record in enumerate(records, 1):
         applies = {
-            "token_transfer": context_of[record["hash"]]["hasTokenTransfers"],
+            "token_transfer": place in moved,
             "coin_transfer": record["value"] != "0",
             "contract_call": _is_call(record, objects),
             "contract_creation": creates_contract(record),
