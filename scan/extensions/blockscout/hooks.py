@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from flask import Blueprint
@@ -25,5 +25,7 @@ class Blockscout(Part):
     """The coin's price in USD."""
     delegates: Callable[[Reader, Sequence[bytes]], Mapping[str, str]] = lambda reader, addresses: {}
     """Whose code accounts run, by account, of those that do (EIP-7702)."""
+    search_result: Callable[[Reader, bytes], Mapping[str, Any] | None] = lambda reader, hash_: None
+    """What is found by a hash, besides blocks and transactions, in Blockscout's form."""
     count_deposits: Callable[[Reader, int], int | None] = lambda reader, number: None
     """How many deposits of validators a block has."""

@@ -30,6 +30,7 @@ from scan.http.requests import reader
 from scan.http.responses import Response, json_value
 from scan.queries import entities
 from scan.queries.pages import Page, Window
+from scan.queries.reader import Reader
 
 FILTERS = {
     "sender": "sender",
@@ -164,4 +165,9 @@ def _raw(record: Record, signed: Mapping[str, str]) -> dict[str, str]:
     }
 
 
-HOOKS = Blockscout(blueprint=blueprint)
+def search_result(reader: Reader, operation_hash: bytes) -> dict[str, Any] | None:
+    records = user_operations.with_hash(reader, operation_hash)
+    return {"type": "user_operation", **renamed("searched", records[0])} if records else None
+
+
+HOOKS = Blockscout(blueprint=blueprint, search_result=search_result)

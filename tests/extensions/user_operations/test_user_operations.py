@@ -178,6 +178,23 @@ def test_blockscouts_form_has_who_took_part(chain: Chain) -> None:
     assert paymaster["total_ops"] == sum(o["paymaster"] is not None for o in chain.operations)
 
 
+def test_blockscouts_search_has_operations_by_hash(chain: Chain) -> None:
+    def read_json(path: str, query: str) -> Any:
+        return chain.client.get(f"/api/v2{path}", query_string={"q": query}).json
+
+    hash_ = chain.operations[0]["hash"]
+    listed, quick = (
+        read_json("/search", hash_),
+        read_json("/search/quick", f"0x{hash_[2:].upper()}"),
+    )
+    assert not faults("/api/v2/search", listed) and listed["items"] == quick
+    assert [item["user_operation_hash"] for item in quick] == [hash_]
+    redirect = {"redirect": True, "type": "user_operation", "parameter": hash_}
+    assert read_json("/search/check-redirect", hash_) == redirect
+    assert read_json("/search/quick", "0x" + "9d" * 32) == []
+    assert read_json("/search/check-redirect", "0x" + "9d" * 32)["redirect"] is False
+
+
 def test_an_operation_has_its_calls_and_its_reason(chain: Chain) -> None:
     """Also where a contract sent the bundle: from the trace of its transaction."""
     for place, operation in enumerate(chain.operations):
