@@ -25,7 +25,7 @@ WITH events AS MATERIALIZED (
     SELECT nextval(pg_get_serial_sequence('event_bodies', 'id')) AS body_id, e.*
     FROM (
         SELECT 'tx' AS event, t.block_number, t.ordinal AS transaction, -1 AS log_index,
-            -1 AS transfer, transaction_event(t, b.timestamp) AS body, array_agg(w.id) AS webhook_ids
+            -1 AS transfer, transaction_event(t, b) AS body, array_agg(w.id) AS webhook_ids
         FROM transactions t
         CROSS JOIN unnest(ARRAY[t.from_address, nullif(t.to_address, t.from_address),
             nullif(t.contract_address, t.from_address)]) AS party

@@ -163,14 +163,21 @@ RETURN format(
     coalesce(d.response_code::text, 'null'), json_text(d.error), d.attempts, iso(d.created_at),
     json_text(iso(d.attempted_at)), json_text(iso(d.retry_at)), delivery_body(d))::json;
 
--- The body of a webhook's event as text, which is signed and sent.
-CREATE OR REPLACE FUNCTION transaction_event(t transactions, mined_at timestamptz) RETURNS text
+-- The body of a webhook's event as text, which is signed and sent. That of a transaction has `unproven`
+-- only where it names a field of the event.
+CREATE OR REPLACE FUNCTION transaction_event(t transactions, b blocks) RETURNS text
 LANGUAGE sql STABLE
 RETURN format(
     '{"event":"tx","timestamp":"%s","data":{"hash":"%s","from":"%s","to":%s,"value":"%s",'
-    '"blockNumber":%s,"status":%s,"contractAddress":%s,"methodId":%s}}',
-    iso(mined_at), hex(t.hash), hex(t.from_address), json_hex(t.to_address), t.value,
-    t.block_number, t.status::text, json_hex(t.contract_address), json_hex(method_id(t)));
+    '"blockNumber":%s,"status":%s,"contractAddress":%s,"methodId":%s%s}}',
+    iso(b.timestamp), hex(t.hash), hex(t.from_address), json_hex(t.to_address), t.value,
+    t.block_number, t.status::text, json_hex(t.contract_address), json_hex(method_id(t)),
+    (SELECT ',"unproven":' || json_agg(f.of_event ORDER BY f.place)
+    FROM (VALUES (1, 'hash', 'hash'), (2, 'fromAddress', 'from'), (3, 'toAddress', 'to'),
+        (4, 'value', 'value'), (5, 'blockNumber', 'blockNumber'), (6, 'status', 'status'),
+        (7, 'contractAddress', 'contractAddress'), (8, 'methodId', 'methodId'))
+        AS f (place, of_record, of_event)
+    WHERE unproven_of_transaction(t, b)::jsonb ? f.of_record));
 
 CREATE OR REPLACE FUNCTION token_transfer_event(
     x token_transfers, t transactions, token_type text, mined_at timestamptz)

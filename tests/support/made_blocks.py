@@ -81,6 +81,7 @@ class Chain:
         pools: Sequence[bytes] = (),
         keeps_destroyed: bool = False,
         block_access_list_hash: bytes | None = None,
+        unproven: str | None = None,
     ) -> list[bytes]:
         """One more block; the hashes of its transactions. `logs` are of those. A credit has the
         index of a transaction or None, its type, an address, and wei. `pools` are found in it."""
@@ -107,6 +108,7 @@ class Chain:
             withdrawals=withdrawals,
             keeps_destroyed=keeps_destroyed,
             block_access_list_hash=block_access_list_hash,
+            unproven=unproven,
         )
         block = with_fees(block)._replace(credits=numbered(block, credits))
         fetched = FetchedBlock(block, [], internal_transfers, is_traced)

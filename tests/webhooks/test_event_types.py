@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import pytest
+
 from scan.ethereum.blocks import EventLog
 from scan.ethereum.internal_transfers import InternalTransfer, TransferType
 from scan.hex import to_hex
@@ -74,6 +76,27 @@ def test_events_have_what_they_are_about(webhooks: Webhooks) -> None:
         assert (event["event"], event["timestamp"]) == (event_type, "2023-11-14T22:13:32Z")
         assert event["data"] == {**of_transaction, **data}
     assert payloads(webhooks, nobody) == []
+
+
+@pytest.mark.parametrize(
+    ("reason", "names"),
+    [
+        ("senders of transactions of type 0", ["from", "contractAddress"]),
+        ("statuses", None),  # covered: it did not use all of its gas
+        ("uncles", None),
+        ("value of transactions of type 3", None),  # of another type
+        ("value of transactions of type 0", ["value"]),
+    ],
+)
+def test_an_event_names_what_nothing_proves_of_it(
+    webhooks: Webhooks, reason: str, names: list[str] | None
+) -> None:
+    hook = webhooks.register(ANNA, URL, ("tx",))
+    webhooks.chain.append([Move(ANNA, BERT)], unproven=reason)
+    [event] = payloads(webhooks, hook)
+    page = DOCUMENT["webhooks"]["event"]["post"]["requestBody"]
+    check(page["content"]["application/json"]["schema"], event, "tx")
+    assert event["data"].get("unproven") == names
 
 
 def test_events_come_in_the_order_of_the_chain_and_are_revoked_in_reverse(

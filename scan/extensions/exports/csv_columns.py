@@ -66,6 +66,7 @@ FORMATS: Mapping[str, Callable[[Any, Context], Cell]] = {
     "text": lambda value, _: text(value or ""),
     "units": lambda value, _: units(value),
     "wei": lambda value, _: wei(value),
+    "words": lambda value, _: " ".join(value),
     "yes_no": lambda value, _: YES_NO[value],
 }
 

@@ -95,6 +95,13 @@ def test_parts_of_a_fee_stand_where_the_fee_does(own):
     }
 
 
+@pytest.mark.parametrize("kind", ["blocks", "transactions"])
+def test_a_row_names_what_nothing_proves_of_it(kind: str) -> None:
+    [cell] = [column.cell for column in columns(kind, None) if column.name == "unproven"]
+    assert cell({"unproven": ["value", "fee"]}, Context(None, "", {})) == "value fee"
+    assert cell({"unproven": []}, Context(None, "", {})) == ""
+
+
 def test_every_column_shows_a_field_of_a_record():
     records = json.dumps(schemas())
     for kind, written in declared("csv").items():

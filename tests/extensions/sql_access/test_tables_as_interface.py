@@ -3,7 +3,7 @@
 import re
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from decimal import Decimal, localcontext
 from urllib.parse import quote
 
@@ -102,6 +102,26 @@ def test_views_show_what_the_api_does(cursor, client, scenario):
         body = get(f"/api/v1/{path}?limit=1").json
         cursor.execute(f"SELECT count(*) FROM v1.{view}")  # noqa: S608
         assert cursor.fetchone() == (body["total"],), (view, name)
+
+
+@pytest.mark.parametrize(
+    ("reason", "of_block", "of_transactions"),
+    [
+        (None, [], []),
+        ("value of transactions of type 2", [], ["value"]),
+        ("uncles", ["miningReward", "size"], []),
+    ],
+)
+def test_views_name_what_nothing_proves(
+    own_index: Indexing, reason: str | None, of_block: list[str], of_transactions: list[str]
+) -> None:
+    connection = psycopg2.connect(own_index.settings.database_url)
+    with closing(connection), connection.cursor() as cursor:  # never committed
+        cursor.execute("UPDATE blocks SET unproven = %s WHERE number = 1", [reason])
+        cursor.execute("SELECT unproven::json FROM v1.blocks WHERE number = 1")
+        assert cursor.fetchall() == [(of_block,)]
+        cursor.execute("SELECT unproven::json FROM v1.transactions WHERE block_number = 1")
+        assert {str(row[0]) for row in cursor.fetchall()} == {str(of_transactions)}
 
 
 # Each amount of each view as it is shown, the number it is made of, and its decimals.

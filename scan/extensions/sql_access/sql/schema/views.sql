@@ -28,7 +28,7 @@ RETURN trim_scale(amount * ('1e-' || coalesce(decimals, 0))::numeric);
 CREATE OR REPLACE VIEW v1.blocks AS
 SELECT b.number, hex(b.hash) AS hash, hex(b.parent_hash) AS parent_hash, b.timestamp,
     hex(b.miner) AS miner, b.transaction_count, b.token_transfer_count, b.dex_trade_count,
-    b.gas_used, b.gas_limit, b.base_fee_per_gas, b.size
+    b.gas_used, b.gas_limit, b.base_fee_per_gas, b.size, unproven_of_block(b) AS unproven
 FROM blocks b;
 
 CREATE OR REPLACE VIEW v1.transactions AS
@@ -37,7 +37,8 @@ SELECT t.ordinal, hex(t.hash) AS hash, t.block_number, b.timestamp, t.transactio
     hex(t.contract_address) AS contract_address, t.value AS value_wei, v1.units(t.value, 18) AS value_coin,
     t.gas_used, t.gas_price, v1.units(t.fee, 18) AS fee_coin, t.status,
     hex(t.method) AS method, integer_text(t.nonce)::numeric AS nonce,
-    t.hash AS hash_bytes, t.from_address AS from_bytes, t.to_address AS to_bytes
+    t.hash AS hash_bytes, t.from_address AS from_bytes, t.to_address AS to_bytes,
+    unproven_of_transaction(t, b) AS unproven
 FROM transactions t
 JOIN blocks b ON b.number = t.block_number;
 
@@ -55,7 +56,8 @@ CREATE OR REPLACE VIEW v1.internal_transfers AS
 SELECT i.ordinal, i.block_number, b.timestamp, i.transaction_index, i.transfer_index,
     internal_transfer_type(i.type) AS type, hex(i.from_address) AS from_address,
     hex(i.to_address) AS to_address, i.value AS value_wei, v1.units(i.value, 18) AS value_coin,
-    i.from_address AS from_bytes, i.to_address AS to_bytes
+    i.from_address AS from_bytes, i.to_address AS to_bytes,
+    is_proven_transfer(b, i.from_address, i.to_address, i.value) AS proven
 FROM internal_transfers i
 JOIN blocks b ON b.number = i.block_number;
 
