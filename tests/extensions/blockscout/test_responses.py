@@ -307,6 +307,9 @@ def test_tokens_in_one_request(ask: Asking, truth: Truth) -> None:
         refused = batch(wrong)
         assert refused.status_code == 422 and not [*ERRORS.iter_errors(refused.json)], wrong
     assert ask.client.post("/api/v2/tokens/batch", json=[]).status_code == 400
+    asked = {"Origin": "https://wallet.example", "Access-Control-Request-Method": "POST"}
+    preflight = ask.client.options("/api/v2/tokens/batch", headers=asked)
+    assert "POST" in preflight.headers["Access-Control-Allow-Methods"]
 
 
 def test_what_an_address_holds(ask: Asking, truth: Truth) -> None:
