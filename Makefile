@@ -12,7 +12,7 @@ SYNC = echo "Installing $(1) into $(VENV)" && \
 LOCK := uv pip compile setup.py --universal --python-version 3.11 --generate-hashes --no-annotate --no-header --no-emit-index-url --quiet
 # Two workers more than processors, since tests wait for a third of their time; at most 8, since each
 # starts its own servers. The tests of a file share fixtures, so they run in one worker;
-# tests/conftest.py defines the order of files.
+# tests/support/pytest_hooks.py defines the order of files.
 WORKERS := $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 2)))
 PARALLEL := --numprocesses $(WORKERS) --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 

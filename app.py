@@ -53,8 +53,8 @@ from scan.queries.reader import (
 from scan.rate_limits.concurrency import WaitingThreads, unbounded_statements
 from scan.rate_limits.limiter import counts_in_process, make_limiter
 from scan.settings import Settings
-from scan.verification.compiler_installer import CompilerInstaller
 from scan.verification.compiler_places import CompilerPlaces
+from scan.verification.compiler_store import CompilerStore
 from scan.verification.creation_reader import CreationReader
 from scan.verification.equal_creations import EqualCreations
 from scan.verification.stored_bytes import StoredBytes
@@ -173,7 +173,7 @@ def _services(settings: Settings, connections: Connections) -> Services:
         Verifier(
             writes,
             creations,
-            CompilerInstaller(settings),
+            CompilerStore(settings),
             CompilerPlaces(),
             StoredBytes(writes),
         ),

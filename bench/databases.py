@@ -23,7 +23,6 @@ SEEDED_FROM = (
     "schema.sql",
     "sql/schema/*.sql*",
     "scan/extensions/*/sql/schema/*.sql*",
-    "scan/indexer/block_range.py",
     "scan/indexer/derivation.py",
     "sql/indexer/*_derive.sql*",
     "sql/indexer/lists_insert_checkpoints.sql*",

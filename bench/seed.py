@@ -5,8 +5,7 @@ from pathlib import Path
 
 from scan.database import migrations
 from scan.database.connection import Database
-from scan.indexer.block_range import read_block_range
-from scan.indexer.derivation import derive
+from scan.indexer.derivation import derive, read_block_range
 from scan.indexer.partitions import TABLES, make_empty
 from scan.settings import PARTITION_ROWS
 

@@ -25,10 +25,7 @@ from demo.town import (
     swap,
 )
 from tests.support.anvil import RpcError, creation_code
-from tests.support.scenario import (
-    ETHER,
-    STRANGERS,
-)
+from tests.support.scenario.stage import ETHER, STRANGERS
 from tests.support.solidity import artifact
 
 

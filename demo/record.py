@@ -36,7 +36,7 @@ from tests.support.anvil import Anvil, Contract, Node
 from tests.support.database import Postgres, execute
 from tests.support.explorer import place_compilers
 from tests.support.indexing import settings_for
-from tests.support.scenario import STRANGERS
+from tests.support.scenario.stage import STRANGERS
 from tests.support.solidity import COMPILER, NODE, SETTINGS, SOURCES
 
 CHAIN = Path(__file__).with_name("chain.jsonl.gz")

@@ -12,19 +12,17 @@ from demo.activity import everyday, habit, loop
 from demo.town import COINS, INTERVAL_S, LAST_BLOCKS, PEOPLE, TRADERS, Town, deposit, mint_lantern
 from tests.support.anvil import Anvil, Contract, creation_code
 from tests.support.entry_points import EntryPoint
-from tests.support.scenario import (
+from tests.support.scenario.exchanges import (
     CREATE_POOL_GAS,
-    ETHER,
     FULL_RANGE,
-    MOST,
     PANCAKESWAP_V2,
     PANCAKESWAP_V3,
-    STRANGERS,
     UNISWAP_V2,
     UNISWAP_V3,
     pool,
     tokens_of,
 )
+from tests.support.scenario.stage import ETHER, MOST, STRANGERS
 from tests.support.solidity import Artifact, artifact, compile_standard
 
 SOURCE = Path(__file__).with_name("Savings.sol")

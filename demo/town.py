@@ -4,11 +4,8 @@ import math
 from typing import Any
 
 from tests.support.anvil import Anvil
-from tests.support.scenario import (
-    GWEI,
-    Stage,
-    tokens_of,
-)
+from tests.support.scenario.exchanges import tokens_of
+from tests.support.scenario.stage import GWEI, Stage
 
 DAYS = 21
 BLOCKS = 620  # of the three weeks

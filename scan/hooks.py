@@ -30,8 +30,8 @@ if TYPE_CHECKING:  # hooks are of all rooms, which stand above this one
     from scan.http.interfaces import Interface
     from scan.http.list_format import Format
     from scan.http.services import Services
-    from scan.indexer.block_range import BlockRange
     from scan.indexer.block_traces import TraceReader
+    from scan.indexer.derivation import BlockRange
     from scan.indexer.follower import BackfillEnd
     from scan.pages.records import Record
     from scan.pages.tabs import Tab
@@ -39,7 +39,7 @@ if TYPE_CHECKING:  # hooks are of all rooms, which stand above this one
     from scan.queries.addresses import Address
     from scan.queries.pages import Page, Window
     from scan.settings import Settings
-    from scan.webhooks.lease_delivery import Connect
+    from scan.webhooks.queues import Connect
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -28,20 +28,46 @@ from typing import NamedTuple
 
 from scan.settings import ROOT
 
-NOT_COPIED = (
-    *(".git", ".venv", ".*_cache", ".hypothesis", "node_modules", "__pycache__", "*.egg-info"),
-    *("build", "dist", "var"),
+NOT_COPIED = tuple(
+    ".git .venv .*_cache .hypothesis node_modules __pycache__ *.egg-info build dist var".split()
 )
 OPTIONS = ("-x", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", "-m", "not long")
 BASELINE_TIMEOUT_S = 3600
 PYTHON = {
-    **{"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "==", "+": "-", "-": "+"},
-    **{"and": "or", "or": "and", "not": "", "True": "False", "False": "True"},
+    "<": "<=",
+    "<=": "<",
+    ">": ">=",
+    ">=": ">",
+    "==": "!=",
+    "!=": "==",
+    "+": "-",
+    "-": "+",
+    "and": "or",
+    "or": "and",
+    "not": "",
+    "True": "False",
+    "False": "True",
 }
 SQL = {
-    **{"<": "<=", "<=": "<", ">": ">=", ">=": ">", "=": "<>", "<>": "=", "+": "-", "-": "+"},
-    **{"AND": "OR", "OR": "AND", "NOT": "", "LEFT": "", "DISTINCT": "", "ASC": "DESC"},
-    **{"DESC": "ASC", "min": "max", "max": "min", "greatest": "least", "least": "greatest"},
+    "<": "<=",
+    "<=": "<",
+    ">": ">=",
+    ">=": ">",
+    "=": "<>",
+    "<>": "=",
+    "+": "-",
+    "-": "+",
+    "AND": "OR",
+    "OR": "AND",
+    "NOT": "",
+    "LEFT": "",
+    "DISTINCT": "",
+    "ASC": "DESC",
+    "DESC": "ASC",
+    "min": "max",
+    "max": "min",
+    "greatest": "least",
+    "least": "greatest",
 }
 # Comments and texts come first: nothing in them is changed.
 SQL_TOKEN = re.compile(r"--[^\n]*|'(?:[^']|'')*'|%\(\w+\)s|[<>=!:|&@#~?*-]+|\+|\w+")

@@ -33,20 +33,22 @@ RECORD = {"blocks": "block_record", "transactions": "transaction_record"}
 KEYS = {"timestamp_s": "timestamp", "method": "methodId"}
 STORED_AS = {"timestamp_s": "timestamp"}
 # Columns of derived tables that follow from other derived tables, or from all blocks of a day.
-EXPECTED_ALONE = {
-    *("item_count", "day", "first_block", "last_block"),
-    *("active_address_count", "new_address_count"),
-    *("holder_count", "negative_holder_count", "held_supply"),
-}
+EXPECTED_ALONE = set(
+    """
+        item_count day first_block last_block active_address_count new_address_count holder_count
+        negative_holder_count held_supply
+    """.split()
+)
 # Columns that the indexer makes, of no field of the node's.
 MADE = {
-    "blocks": {
-        *("timestamp", "transaction_count", "gas_price_sum", "withdrawal_count", "traced"),
-        *("transactions_before", "token_transfers_before", "dex_trades_before", "logs_before"),
-        *("internal_transfers_before", "traced_before", "untraced_before", "log_count"),
-        "unproven_before",
-        *("token_transfer_count", "dex_trade_count", "internal_transfer_count"),
-    },
+    "blocks": set(
+        """
+            timestamp transaction_count gas_price_sum withdrawal_count traced transactions_before
+            token_transfers_before dex_trades_before logs_before internal_transfers_before
+            traced_before untraced_before log_count unproven_before token_transfer_count
+            dex_trade_count internal_transfer_count
+        """.split()
+    ),
     "transactions": {"ordinal", "block_number"},
 }
 # Columns that a place leaves out, and why.
@@ -86,7 +88,8 @@ def places_without(table: str, name: str) -> list[str]:
     templates = [f"scan/pages/templates/{name}" for name in TEMPLATES[table]]
     created = part("sql/schema/chain_tables.sql", rf"^CREATE TABLE IF NOT EXISTS {table} ", r"^\)")
     shown = part("sql/schema/records.sql", rf"^CREATE OR REPLACE FUNCTION {record}\(", r";$")
-    expected = part("tests/support/truth.py", rf"^def {record}\(", r"^def |\Z")
+    truth = "tests/support/truth/blocks.py"
+    expected = part(truth, rf"^def {record}\(", r"^def |\Z")
     page = "".join((ROOT / path).read_text(encoding="utf-8") for path in templates)
     documented = (ROOT / "scan/api/openapi/records.toml").read_text(encoding="utf-8")
     missing = {
@@ -99,7 +102,7 @@ def places_without(table: str, name: str) -> list[str]:
         missing |= {
             f"sql/schema/records.sql: the key {key} of {record}()": f'"{key}"' not in shown,
             f"scan/api/openapi/records.toml: the key {key}": f"\n{key} =" not in documented,
-            f"tests/support/truth.py: the key {key} of {record}()": f'"{key}"' not in expected,
+            f"{truth}: the key {key} of {record}()": f'"{key}"' not in expected,
         }
     if name not in NOT_ON_PAGES:
         missing[f"{templates[0]}: the key {key}, or NOT_ON_PAGES of this test"] = (

@@ -179,6 +179,14 @@ def test_tests_of_an_extension_use_what_it_needs_alone():
     assert offenders == {}
 
 
+@pytest.mark.check
+def test_a_file_of_tests_is_taken_for_no_extension():
+    """None that has its name is there: what imports it would never be collected."""
+    taken = {str(path): name for path in FOLDER.rglob("*.py") for name in used_by(path)}
+    files = {path.stem for path in FOLDER.glob("*.py")}
+    assert {path for path, name in taken.items() if name in files} == set()
+
+
 def needed_by(names: set[str]) -> set[str]:
     """Those extensions, and all that they need."""
     needed = {need for name in names for need in registry.installed()[name].needs}

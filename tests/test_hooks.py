@@ -109,15 +109,24 @@ READ_DERIVED = "from scan import hooks, registry; registry.parts(hooks.Derived)"
     ("file", "old", "new", "program", "message"),
     [
         (
-            *("pages.py", "menu=(", "menue=(", READ_PAGES),
+            "pages.py",
+            "menu=(",
+            "menue=(",
+            READ_PAGES,
             "pages.py of the extension markets is wrong: it has no hook menue; did you mean menu?",
         ),
         (
-            *("derived.py", "    derive=derive,\n", "", READ_DERIVED),
+            "derived.py",
+            "    derive=derive,\n",
+            "",
+            READ_DERIVED,
             "missing 1 required keyword-only argument: 'derive'",
         ),
         (
-            *("pages.py", "HOOKS = ", "HOOK = ", READ_PAGES),
+            "pages.py",
+            "HOOKS = ",
+            "HOOK = ",
+            READ_PAGES,
             "pages.py of the extension markets is wrong: HOOKS is no Pages",
         ),
     ],

@@ -57,8 +57,13 @@ def test_a_table_of_blocks_rows_and_a_form_of_a_chain_are_a_folder_each(tree, po
             node.mine()
         one = f"/api/v1/pings?pinger={node.accounts[0]}"
         paths = (
-            *("/api/v1/pings", one, "/api/v1/blocks/1", f"/api/v1/addresses/{VAULT}/history"),
-            *("/api/v1/transactions", one + "&format=csv", "/api/v1/openapi.json"),
+            "/api/v1/pings",
+            one,
+            "/api/v1/blocks/1",
+            f"/api/v1/addresses/{VAULT}/history",
+            "/api/v1/transactions",
+            one + "&format=csv",
+            "/api/v1/openapi.json",
         )
         every, own, block, history, sent, file, document = ask(tree, url, node, *paths)
         assert [row["blockNumber"] for row in every["pings"]] == [3, 3, 3, 2, 1, 1]

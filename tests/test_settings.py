@@ -1,9 +1,6 @@
 """The environment: what is taken, and what stops the start by name and value."""
 
 import os
-import socket
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,8 +8,7 @@ import pytest
 from app import create_app
 from scan.environment import variables
 from scan.errors import SettingError
-from scan.settings import Settings, declarations, unread_variables
-from tests.support import forked_python
+from scan.settings import Settings, declarations
 from tests.support.clean_environment import is_left_out
 from tests.support.serving import ROOT
 
@@ -108,28 +104,57 @@ WRONG = {
     "word": ("ON", "yes", "off,on"),
     "text": ("x" * 51, "a\tb"),
     "base path": (
-        *("bsc", "//bsc", '/"', "https://h/bsc", "/api", "/api/", "/tx/bsc"),
-        *("/../bsc", "/."),
+        "bsc",
+        "//bsc",
+        '/"',
+        "https://h/bsc",
+        "/api",
+        "/api/",
+        "/tx/bsc",
+        "/../bsc",
+        "/.",
     ),
     "primary": (
-        *("mysql://a/d", "a", "postgresql://h:port/d", "postgresql://h1:1,h2:2/d"),
-        *("postgresql://u@h1,h2/d?target_session_attrs=any", "postgresql://a b/d"),
-        *(f"{SEVERAL_HOSTS}&target_session_attrs=prefer-standby", "postgresql://[::1/d"),
-        *("postgresql:///d?host=/a,/b", "postgresql://h/d?hostaddr=127.0.0.1,127.0.0.2"),
+        "mysql://a/d",
+        "a",
+        "postgresql://h:port/d",
+        "postgresql://h1:1,h2:2/d",
+        "postgresql://u@h1,h2/d?target_session_attrs=any",
+        "postgresql://a b/d",
+        f"{SEVERAL_HOSTS}&target_session_attrs=prefer-standby",
+        "postgresql://[::1/d",
+        "postgresql:///d?host=/a,/b",
+        "postgresql://h/d?hostaddr=127.0.0.1,127.0.0.2",
         "host=h1,h2 dbname=d target_session_attrs=read-write",
     ),
     "replica": ("sqlite:///x", "a", "postgresql://h:0/d", "postgresql://a b/d"),
     "nodes": (
-        *("node:8545", "ftp://a", "http://", "http://a,", "http://[::1", "geth.ipc", "http://a b"),
-        *("http://a:0", "http://a:65536", "http://a:port", "http://<host>", str(ROOT)),
+        "node:8545",
+        "ftp://a",
+        "http://",
+        "http://a,",
+        "http://[::1",
+        "geth.ipc",
+        "http://a b",
+        "http://a:0",
+        "http://a:65536",
+        "http://a:port",
+        "http://<host>",
+        str(ROOT),
     ),
     "host": ("a b", "[::1]", "127.0.0.1:8000", "http://a", "999.1.1.1", "a_b", "-", "é"),
     "folder": (__file__, f"{__file__}/below"),
     "certificates": ("/no/such/file", __file__, "none.pem"),
     "rate": ("10", "0/minute", "ten/minute", "10/eon", "10/minute; 5/second"),
     "storage": (
-        *("memory", "memcached://h", "nonsense://", "async+redis://[::1]:1", "redis://"),
-        *("redis://[::1", "redis://a b", "valkey://h"),
+        "memory",
+        "memcached://h",
+        "nonsense://",
+        "async+redis://[::1]:1",
+        "redis://",
+        "redis://[::1",
+        "redis://a b",
+        "valkey://h",
     ),
     "networks": ("10.0.0.1/8", "localhost", "10.0.0.0/8,"),
     "bulk backfill": ("on", "0", "-1", "AUTO", "9" * 400),
@@ -145,18 +170,21 @@ WRONG = {
         "'",
     ),
     "media": ("yes", "http://ipfs.example", "ipfs.example", "https://u@a", "https://a/?x=1"),
-    "mail server": (
-        *(
-            "smtp://h",
-            "smtp://h/?from=nobody",
-            "http://h/?from=a@b.example",
-            "smtp://?from=a@b.example",
-        ),
-        *("smtp://h:0/?from=a@b.example", "smtp://h/path?from=a@b.example", "mail.example"),
+    "mail server": tuple(
+        """
+            smtp://h smtp://h/?from=nobody http://h/?from=a@b.example smtp://?from=a@b.example
+            smtp://h:0/?from=a@b.example smtp://h/path?from=a@b.example mail.example
+        """.split()
     ),
     "prices": (
-        *("/no/such/file", str(ROOT), "http://a/p.json", "https://u@a/p", "file:///etc/passwd"),
-        *(POOL, f"{POOL}/{POOL}/", f"{POOL}/0x12"),
+        "/no/such/file",
+        str(ROOT),
+        "http://a/p.json",
+        "https://u@a/p",
+        "file:///etc/passwd",
+        POOL,
+        f"{POOL}/{POOL}/",
+        f"{POOL}/0x12",
     ),
 }
 DECLARED = {v.name: v for declared in declarations() for _, v in variables(declared)}
@@ -197,23 +225,6 @@ def test_the_machine_s_settings_do_not_reach_the_tests(data_dir):
 def test_a_removed_setting_is_refused():
     with pytest.raises(SettingError, match="SCAN_UNMATCHED_BLOCKS='take': was removed"):
         Settings.from_environment({"SCAN_UNMATCHED_BLOCKS": "take"})
-
-
-@pytest.mark.parametrize(
-    ("text", "reason"),
-    [
-        (",", "a name is empty"),
-        ("none,", "none stands alone"),
-        ("all,all", "all stands alone"),
-        ("qqqqqq", "no extension is called qqqqqq; there are "),
-    ],
-)
-@pytest.mark.parametrize("command", ["run", "migrate", "--version"])
-def test_extensions_that_cannot_be_are_named_in_a_sentence(command, text, reason):
-    ended = started("scan", command, environ={"SCAN_EXTENSIONS": text})
-    right = "all, none, or names of extensions, separated by commas"
-    assert ended.stderr.startswith(f"scan: SCAN_EXTENSIONS={text!r}: must be {right}: {reason}")
-    assert ended.returncode == 2 and len(ended.stderr.splitlines()) == 1
 
 
 @pytest.mark.parametrize("name", ["DATABASE_URL", "READ_DATABASE_URL"])
@@ -264,113 +275,6 @@ def test_a_password_is_hidden_without_a_scheme_too(name, text):
     with pytest.raises(SettingError, match=name) as caught:
         Settings.from_environment({name: text})
     assert "s3cret" not in str(caught.value) and "@host" in str(caught.value)
-
-
-@pytest.mark.parametrize("command", ["run", "serve", "index", "deliver", "migrate", "audit"])
-def test_a_malformed_setting_stops_every_command(tmp_path, command):
-    ended = scan(command, tmp_path, PORT="http")
-    assert ended.returncode == 2
-    assert ended.stderr == "scan: PORT='http': must be a whole number from 1 to 65535\n"
-
-
-def test_gunicorn_without_scan_serve_names_wrong_settings_too(tmp_path):
-    for name, text in (("PORT", "http"), ("SCAN_EXTENSIONS", ",")):
-        command = ("gunicorn", "--config", ROOT / "gunicorn.conf.py", "app:create_app()")
-        ended = started(*command, environ={name: text})
-        assert (ended.returncode, ended.stderr.count("\n")) == (1, 1)
-        assert ended.stderr.startswith(f"{name}={text!r}: must be ")
-
-
-@pytest.mark.parametrize("parameter", ["foo=1", "password=s3cret%zz"])
-@pytest.mark.parametrize("command", ["run", "serve", "index", "deliver", "migrate"])
-def test_a_url_that_libpq_does_not_take_is_no_outage(tmp_path, command, parameter):
-    """Nor is its password shown, which libpq would do."""
-    environ = {"DATABASE_URL": f"postgresql://127.0.0.1:1/d?{parameter}", "RPC_URL": "http://a"}
-    ended = scan(command, tmp_path, **environ)
-    assert ended.returncode == 2 and "s3cret" not in ended.stderr
-    assert ended.stderr.startswith("scan: DATABASE_URL='postgresql://127.0.0.1:1/d?")
-
-
-@pytest.mark.parametrize("command", ["serve", "index", "migrate"])
-def test_commands_that_need_a_database_say_so(tmp_path, command):
-    ended = scan(command, tmp_path)
-    assert ended.returncode == 2 and ended.stderr.startswith("scan: DATABASE_URL=''")
-
-
-def test_a_data_folder_that_cannot_be_is_named(tmp_path):
-    (tmp_path / "file").write_text("")
-    ended = scan("run", tmp_path / "file", HOST="127.0.0.1")
-    assert ended.returncode == 2 and ended.stderr.startswith("scan: SCAN_DATA_DIR=")
-
-
-LISTENING = ("run", "serve", "index --metrics-port 9101", "deliver --metrics-port 9101")
-
-
-@pytest.mark.parametrize("command", LISTENING)
-@pytest.mark.parametrize("host", ["203.0.113.7", "host.invalid"])
-def test_a_host_that_is_not_ours_is_named(tmp_path, command, host):
-    environ = {"DATABASE_URL": "postgresql://127.0.0.1:1/d", "RPC_URL": "http://127.0.0.1:1"}
-    ended = scan(command, tmp_path, HOST=host, **environ)
-    right = "an address of this machine, or 0.0.0.0 or :: for all of them"
-    assert ended.stderr.startswith(f"scan: HOST={host!r}: must be {right}: ")
-    assert ended.returncode == 2 and len(ended.stderr.splitlines()) == 1
-
-
-def test_a_port_that_another_program_has_is_named(tmp_path):
-    environ = {"DATABASE_URL": "postgresql://127.0.0.1:1/d", "RPC_URL": "http://127.0.0.1:1"}
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = str(taken.getsockname()[1])
-        for option, name in (("serve", "PORT"), ("index --metrics-port", "--metrics-port")):
-            command = f"{option} {port}" if "index" in option else option
-            ended = scan(command, tmp_path, PORT=port, **environ)
-            assert ended.stderr.startswith(f"scan: {name}={port!r}: must be a free port: ")
-            assert ended.returncode == 2
-
-
-def scan(command: str, data_dir: Path, **environ: str) -> subprocess.CompletedProcess[str]:
-    kept = {key: os.environ[key] for key in ("PATH", "HOME") if key in os.environ}
-    environment = kept | {"SCAN_DATA_DIR": str(data_dir)} | environ
-    arguments = [sys.executable, "-m", "scan", *command.split()]
-    return forked_python.run(arguments, env=environment, cwd=ROOT)
-
-
-def test_a_variable_of_an_earlier_release_is_named_with_what_replaced_it(tmp_path):
-    ended = scan("migrate", tmp_path, SCAN_BRAND_NAME="Acme", SCAN_METRICS_PORT="9101")
-    for text in (
-        "SCAN_BRAND_NAME is no longer read: its value is a key of the file that SCAN_BRAND names",
-        "SCAN_METRICS_PORT is no longer read: scan index and scan deliver have --metrics-port",
-    ):
-        assert text in ended.stderr
-
-
-def test_an_unknown_variable_is_named_with_the_nearest_one(tmp_path):
-    ended = scan("migrate", tmp_path, SCAN_RATE_LIMIT_ANONYMUS="1/day", SCAN_QQQQ="1", SCAN_NO="")
-    for text in (
-        "SCAN_RATE_LIMIT_ANONYMUS is not a setting; did you mean SCAN_RATE_LIMIT_ANONYMOUS?\n",
-        "SCAN_QQQQ is not a setting\n",
-    ):
-        assert text in ended.stderr
-    assert "SCAN_NO" not in ended.stderr and "SCAN_DATA_DIR" not in ended.stderr
-
-
-@pytest.mark.parametrize(
-    ("name", "advice"),
-    [
-        ("SCAN_PORT", "; did you mean PORT?"),
-        ("SCAN_RPC_URL", "; did you mean RPC_URL?"),
-        ("SCAN_KEEP_DAY", "; did you mean SCAN_KEEP_DAYS?"),
-        ("SCAN_TIMEOUT", ""),
-    ],
-)
-def test_what_all_names_share_makes_none_near(name, advice):
-    assert unread_variables({name: "1"}) == {name: f"is not a setting{advice}"}
-
-
-def started(*command: object, environ: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    """In a process that imports what SCAN_EXTENSIONS says."""
-    arguments = [sys.executable, "-m", *map(str, command)]
-    environment = os.environ | environ
-    return subprocess.run(arguments, env=environment, capture_output=True, text=True, timeout=60)
 
 
 def test_settings_are_few():

@@ -24,7 +24,13 @@ FORMATTERS = {"pages/formatting.py", "exports/csv_format.py"}
 OPERATORS = (ast.Add, ast.Sub, ast.Mult, ast.Div, ast.FloorDiv, ast.Mod, ast.Pow)
 CALLS = {"sum", "max", "min", "round", "divmod"}
 TEMPLATE_OPERATORS = (
-    *(nodes.Add, nodes.Sub, nodes.Mul, nodes.Div, nodes.FloorDiv, nodes.Mod, nodes.Pow),
+    nodes.Add,
+    nodes.Sub,
+    nodes.Mul,
+    nodes.Div,
+    nodes.FloorDiv,
+    nodes.Mod,
+    nodes.Pow,
 )
 TEMPLATE_FILTERS = {"sum", "round", "max", "min"}
 

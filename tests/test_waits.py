@@ -59,7 +59,7 @@ WAITS = {
     ("scan.http.middleware", "_wait_for_block"): "IndexedBlock.wait_for()",
     ("scan.outbound.urls", "resolve"): "in a place, or in a thread of the deliverer",
     ("scan.verification.compiler_places", "running"): "in a place, among those admitted",
-    ("scan.verification.compiler_installer", "compiler"): "in a place, among those admitted",
+    ("scan.verification.compiler_store", "compiler"): "in a place, among those admitted",
     ("scan.verification.sandbox", "_wait"): "a running place",
     ("scan.verification.sandbox", "end_session"): "a process that is killed",
     ("scan.rate_limits.redis_windows", "charge"): "within Redis's time-out",
@@ -74,25 +74,28 @@ SPEAKS = {
     ("scan.outbound.urls", "lookup"): "resolve()",
     ("scan.outbound.document_fetcher", "_request"): "threads of queues and of prices",
     ("scan.extensions.contract_details.contract_import.source_client", "__init__"): "a command",
-    ("scan.verification.compiler_install", "_probe"): "in a place, among those admitted",
-    ("scan.verification.compiler_install", "_finish"): "in a place, among those admitted",
+    ("scan.verification.compiler_store", "_probe"): "in a place, among those admitted",
+    ("scan.verification.compiler_store", "_finish"): "in a place, among those admitted",
     ("scan.verification.sandbox", "start"): "a running place",
     ("scan.verification.sandbox", "can_deny_network"): "a running place, once",
     ("scan.database.migrations", "own_version"): "a command",
 }
-SPEAKING = {
-    *("Session", "getaddrinfo", "gethostbyname", "create_connection", "getresponse", "urlopen"),
-    *("Popen", "communicate", "subprocess.run", "check_call", "check_output", "system"),
-}
+SPEAKING = set(
+    """
+        Session getaddrinfo gethostbyname create_connection getresponse urlopen Popen communicate
+        subprocess.run check_call check_output system
+    """.split()
+)
 # A window's result is a record, and a lock that is not free is left.
 NO_WAIT = ("window.result", "acquire(blocking=False)")
 LOCKS = {"Lock", "RLock", "Condition"}
 # What a thread must not do while it holds a lock that requests take.
-SLOW = {
-    *("row", "rows", "value", "prepared_row", "prepared_value", "transaction", "execute"),
-    *("call", "batch", "results", "session", "place", "hold_processor"),
-    *("sleep", "result", "acquire", "urlopen", "getaddrinfo"),
-}
+SLOW = set(
+    """
+        row rows value prepared_row prepared_value transaction execute call batch results session
+        place hold_processor sleep result acquire urlopen getaddrinfo
+    """.split()
+)
 # Locks that only threads of their own take.
 SLOW_LOCKS = {
     ("scan.accounts.key_usage", "flush"),

@@ -19,7 +19,6 @@ from scan.ethereum.blocks import (
     read_json,
 )
 from scan.ethereum.client import Node, NodeError
-from scan.ethereum.coin_logs import contract_logs
 from scan.ethereum.column_types import Column
 from scan.ethereum.events import WRAPPING, Transfer, trade, transfers
 from scan.ethereum.forms.form import BURN
@@ -189,7 +188,7 @@ class NodeComparison:
         self, expected: dict[str, list[_Row]], blocks: list[DecodedBlock], made: list[TableRows]
     ) -> None:
         # Tokens and pools are taken from the index; their events are compared.
-        addresses = {log.address for block in blocks for log in contract_logs(block)}
+        addresses = {log.address for block in blocks for log in block.contract_logs}
         tokens = {
             bytes(row[0]): row[1:]
             for row in self._database.rows("audit/tokens_list_types", addresses=list(addresses))

@@ -5,7 +5,7 @@ import math
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from types import MappingProxyType
 from typing import Any
@@ -128,6 +128,18 @@ class Database:
         row = self.prepared_row(statement, **params)
         return None if row is None else row[0]
 
+    def rows_at_once(self, *calls: tuple[str, Mapping[str, object]]) -> list[Row]:
+        """Run statements with their parameters, prepared, in one round trip that is a transaction,
+        and return the rows of the last one. Each sees what was committed before it began.
+
+        Where the connection had died, they run once more on a new one: maybe for a second time, as
+        it can have died after their commit.
+        """
+        try:
+            return self._run_at_once(calls)
+        except ConnectionLost:
+            return self._run_at_once(calls)
+
     @contextmanager
     def transaction(
         self, *, snapshot: bool = False, prepared: bool = False
@@ -143,7 +155,7 @@ class Database:
             cursor = self._begin(begin)
         except ConnectionLost:  # the connection had died unnoticed
             cursor = self._begin(begin)
-        with self._working(), cursor:
+        with _Work(self), cursor:
             tx = Transaction(cursor, self._statements, self._prepare if prepared else None)
             try:
                 yield tx
@@ -160,12 +172,12 @@ class Database:
 
     def execute_script(self, text: str) -> None:
         """Run several statements in one transaction, such as schema.sql."""
-        with self._working() as connection, connection.cursor() as cursor:
+        with _Work(self) as connection, connection.cursor() as cursor:
             cursor.execute(text)
 
     def create_database(self, name: str) -> None:
         statement = psycopg2.sql.SQL("CREATE DATABASE {}").format(psycopg2.sql.Identifier(name))
-        with self._working() as connection, connection.cursor() as cursor:
+        with _Work(self) as connection, connection.cursor() as cursor:
             cursor.execute(statement)
 
     def close(self) -> None:
@@ -176,18 +188,26 @@ class Database:
                 connection.close()
 
     def _begin(self, begin: str) -> Any:
-        with self._working() as connection:
+        with _Work(self) as connection:
             cursor = connection.cursor()
             cursor.execute(begin)
             return cursor
 
     def _run(self, statement: Statement, params: dict[str, object]) -> list[Row]:
-        with self._working() as connection, connection.cursor() as cursor:
+        with _Work(self) as connection, connection.cursor() as cursor:
             return run(cursor, statement, params)
 
     def _run_prepared(self, statement: Statement, params: dict[str, object]) -> list[Row]:
-        with self._working() as connection, connection.cursor() as cursor:
+        with _Work(self) as connection, connection.cursor() as cursor:
             return run_prepared(cursor, self._prepare(cursor, statement, params), params)
+
+    def _run_at_once(self, calls: Sequence[tuple[str, Mapping[str, object]]]) -> list[Row]:
+        *others, (last, params) = calls
+        with _Work(self) as connection, connection.cursor() as cursor:
+            tx = Transaction(cursor, self._statements, self._prepare)
+            for name, of_other in others:
+                tx.defer(name, **of_other)
+            return tx.rows(last, **params)
 
     def _prepare(self, cursor: Any, statement: Statement, params: Mapping[str, object]) -> Prepared:
         """Return the statement as this connection has prepared it for these literals."""
@@ -237,13 +257,6 @@ class Database:
             self._probe_at = time.monotonic() + CONNECT_TIMEOUT_S
             request_waits.note_vain()
 
-    def _may_use(self, connection: Any) -> bool:
-        """Return whether an open connection may be used; in a transaction it always may."""
-        if not self._is_unreachable:
-            return True
-        status = connection.info.transaction_status
-        return bool(status != _IDLE)
-
     @contextmanager
     def deadline(self, connection: Any) -> Iterator[None]:
         """Apply the deadline and the errors of all methods to a connection of new_connection()."""
@@ -280,15 +293,10 @@ class Database:
         connection.autocommit = True
         return connection
 
-    def _working(self) -> "_Work":
-        """Return a context that yields this thread's connection to one statement or transaction,
-        within the deadline."""
-        return _Work(self)
-
 
 class _Work:
-    """The context of Database._working(): a class, as three nested generators took 8 us a
-    statement."""
+    """A context that yields this thread's connection to one statement or transaction, within the
+    deadline: a class, as three nested generators took 8 us a statement."""
 
     __slots__ = ("_began_at", "_database", "_deadline")
 
@@ -298,7 +306,12 @@ class _Work:
     def __enter__(self) -> Any:
         database, local = self._database, self._database._local
         connection = getattr(local, "connection", None)
-        if connection is None or connection.closed or not database._may_use(connection):
+        if (
+            connection is None
+            or connection.closed
+            # In a transaction a connection is used on.
+            or (database._is_unreachable and connection.info.transaction_status == _IDLE)
+        ):
             database.close()
             local.connection = connection = database.new_connection()
             local.deadline = _deadlines.of(connection)

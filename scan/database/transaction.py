@@ -38,43 +38,39 @@ class Transaction:
         rows = self.rows(statement, **params)
         return rows[0][0] if rows else None
 
-    def rows(self, statement: str, **params: object) -> list[Row]:
-        return self._run(self._statements[statement], params)
-
     def row(self, statement: str, **params: object) -> Row | None:
         rows = self.rows(statement, **params)
         return rows[0] if rows else None
 
+    def rows(self, statement: str, **params: object) -> list[Row]:
+        return self._send(self._text(statement, params))
+
     def execute(self, statement: str, **params: object) -> int:
         """Run a statement; return how many rows it returned or changed."""
-        self._run(self._statements[statement], params)
+        self._send(self._text(statement, params))
         return int(self._cursor.rowcount)
 
     def defer(self, statement: str, **params: object) -> None:
         """Run a statement whose result nobody needs together with the next one, or with the commit:
         each that is sent by itself waits for the server to be scheduled, and back."""
-        text = self._text(self._statements[statement], params)
+        text = self._text(statement, params)
         self._deferred.append(text)
 
-    def _run(self, statement: Statement, params: Mapping[str, object]) -> list[Row]:
-        if self._deferred:
-            return self._send(self._text(statement, params))
-        if not self._is_prepared(statement):
-            return run(self._cursor, statement, params)
-        return run_prepared(self._cursor, self._prepared(statement, params), params)
+    def commit(self) -> None:
+        self._send(b"COMMIT")
 
-    def _is_prepared(self, statement: Statement) -> bool:
-        return self.is_prepared and statement.literals is not None
-
-    def _prepared(self, statement: Statement, params: Mapping[str, object]) -> Prepared:
-        assert self._prepare is not None
-        return self._prepare(self._cursor, statement, params)
-
-    def _text(self, statement: Statement, params: Mapping[str, object]) -> bytes:
-        """Return a statement with its values."""
-        if not self._is_prepared(statement):
-            return with_values(self._cursor, statement, params)
-        return prepared_with_values(self._cursor, self._prepared(statement, params), params)
+    def _text(self, name: str, params: Mapping[str, object]) -> bytes:
+        """Return a statement with its values. Raises StatementError for other parameters."""
+        statement = self._statements[name]
+        query: str = statement.text
+        values: object = params
+        if self._prepare is not None and statement.literals is not None:
+            prepared = self._prepare(self._cursor, statement, params)
+            query, values = prepared.execute, [*map(params.__getitem__, prepared.positional)]
+        else:
+            _require_params(statement, params)
+        text: bytes = self._cursor.mogrify(query, values)
+        return text
 
     def _send(self, *statements: bytes) -> list[Row]:
         """Run the deferred statements and these, and return the rows of the last one."""
@@ -82,9 +78,6 @@ class Transaction:
         if texts:
             self._cursor.execute(b";\n".join(texts))
         return self._cursor.fetchall() if texts and self._cursor.description else []
-
-    def commit(self) -> None:
-        self._send(b"COMMIT")
 
     def script(self, text: str) -> None:
         """Run several statements without parameters, such as a migration."""
@@ -105,13 +98,6 @@ def run(cursor: Any, statement: Statement, params: Mapping[str, object]) -> list
     return cursor.fetchall() if cursor.description else []
 
 
-def with_values(cursor: Any, statement: Statement, params: Mapping[str, object]) -> bytes:
-    """Return the text that run() runs. Raises StatementError for other parameters."""
-    _require_params(statement, params)
-    text: bytes = cursor.mogrify(statement.text, params)
-    return text
-
-
 def _require_params(statement: Statement, params: Mapping[str, object]) -> None:
     if statement.params != params.keys():
         raise StatementError(f"{statement.name} takes {sorted(statement.params)}")
@@ -119,11 +105,5 @@ def _require_params(statement: Statement, params: Mapping[str, object]) -> None:
 
 def run_prepared(cursor: Any, prepared: Prepared, params: Mapping[str, object]) -> list[Row]:
     """Run a prepared statement, and return its rows."""
-    cursor.execute(prepared.execute, [params[name] for name in prepared.positional])
+    cursor.execute(prepared.execute, [*map(params.__getitem__, prepared.positional)])
     return cursor.fetchall() if cursor.description else []
-
-
-def prepared_with_values(cursor: Any, prepared: Prepared, params: Mapping[str, object]) -> bytes:
-    """Return the text that run_prepared() runs."""
-    text: bytes = cursor.mogrify(prepared.execute, [params[name] for name in prepared.positional])
-    return text

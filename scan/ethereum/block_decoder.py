@@ -10,6 +10,7 @@ from msgspec.structs import astuple
 
 from scan.ethereum.blocks import (
     BLOCK_COLUMNS,
+    COIN_EMITTER,
     MAX_TOPICS,
     METHOD_CHARACTERS,
     SET_CODE,
@@ -26,7 +27,6 @@ from scan.ethereum.blocks import (
     read_json,
     require,
 )
-from scan.ethereum.coin_logs import COIN_EMITTER
 from scan.ethereum.column_types import (
     ADDRESS,
     BYTES,

@@ -21,15 +21,18 @@ from scan.ethereum.forms.form import Encoding
 from scan.ethereum.rlp import (
     EMPTY_LIST,
     EMPTY_STRING,
+    LISTS,
     join_list,
     list_item,
     list_items,
     list_prefix,
+    list_prefix_bytes,
     quantity_item,
     quantity_items,
     split_list,
     string_item,
     string_items,
+    string_prefix_bytes,
     word_items,
 )
 from scan.hex import data, to_hex
@@ -207,6 +210,25 @@ def encode_log(log: Any) -> bytes:
 def encode_withdrawals(withdrawals: Sequence[dict[str, Any]]) -> list[bytes]:
     """Encode withdrawals (EIP-4895), given as JSON's objects."""
     return [*map(unhexlify, _WITHDRAWAL_ENCODER.encode(withdrawals))]
+
+
+def block_size(header: Any, transactions: Sequence[bytes], uncles: Sequence[bytes] = ()) -> int:
+    """Return the bytes of a block's encoding, which nodes call its size and no hash covers. It is
+    given as a struct, with its encoded transactions and uncles. A typed transaction is a string in
+    the list (EIP-2718)."""
+    lists = [sum(map(_item_bytes, transactions)), sum(map(len, uncles))]
+    if header.withdrawalsRoot is not None and header.withdrawals is not None:
+        lists.append(sum(map(len, encode_withdrawals(header.withdrawals))))
+    return _list_bytes(len(encode_whole_header(header)) + sum(map(_list_bytes, lists)))
+
+
+def _item_bytes(transaction: bytes) -> int:
+    size = len(transaction)
+    return size if transaction[0] >= LISTS else len(string_prefix_bytes(size)) + size
+
+
+def _list_bytes(content: int) -> int:
+    return len(list_prefix_bytes(content)) + content
 
 
 def type_number(text: str | None) -> int:

@@ -44,6 +44,9 @@ WEI_PER_GWEI = 10**9
 NOBODY = bytes(20)
 METHOD_CHARACTERS = 10  # "0x" and the first four bytes of an input, as text
 MAX_TOPICS = 4  # LOG4 is the last instruction that emits a log
+# Emits a log for each value that moves between two accounts, in the form of a token's Transfer, in
+# blocks with `coin_logs` (EIP-7708).
+COIN_EMITTER = bytes.fromhex("ff" * 19 + "fe")
 DELEGATION = bytes.fromhex("ef0100")  # EIP-7702: an account that borrows code is no contract
 
 
@@ -215,6 +218,13 @@ class DecodedBlock(NamedTuple):
     # Whether contracts of earlier transactions keep code and coin in a SELFDESTRUCT (EIP-6780).
     keeps_destroyed: bool = False
     has_statuses: bool = True  # False before Byzantium, whose receipts do not say what failed
+
+    @property
+    def contract_logs(self) -> Sequence[EventLog]:
+        """The logs that contracts emitted: all but those of coin."""
+        if not self.coin_logs:
+            return self.logs
+        return [log for log in self.logs if log.address != COIN_EMITTER]
 
     def with_failed(self, indexes: frozenset[int]) -> Self:
         """Return the block with these transactions marked as failed. Before Byzantium only traces

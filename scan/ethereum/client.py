@@ -267,8 +267,10 @@ class Node:
         """Return the results of one request, and the bytes of its answer."""
         blocks = {p for call in calls for p in call.params if isinstance(p, BlockId)}
         by_hash = bool(blocks) and self._try_block_hashes(url, timeout_s)
-        try:
+        written = calls
+        if blocks:
             written = [Call(c.method, block_parameter.write(c.params, by_hash)) for c in calls]
+        try:
             answer, size = self._post(url, written, timeout_s, most_bytes or MAX_ANSWER_BYTES, raw)
         except AnswerTooLarge as error:
             if len(calls) > 1:

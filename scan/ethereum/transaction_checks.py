@@ -10,9 +10,13 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from scan.ethereum.block_encoding import TRANSACTION_FIELDS, encode_transactions, type_number
+from scan.ethereum.block_encoding import (
+    TRANSACTION_FIELDS,
+    block_size,
+    encode_transactions,
+    type_number,
+)
 from scan.ethereum.block_hashing import NO_UNCLES, has_its_withdrawals
-from scan.ethereum.block_sizes import block_size
 from scan.ethereum.forms.form import BLOB_GAS, Encoding, Form
 from scan.ethereum.keccak import keccak256
 from scan.ethereum.merkle_trie import list_root

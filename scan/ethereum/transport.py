@@ -7,6 +7,7 @@ import threading
 import time
 from contextlib import suppress
 from email.utils import parsedate_to_datetime
+from functools import partial
 from http.client import HTTPResponse
 from typing import Any
 
@@ -90,12 +91,10 @@ class Transport:
         """
         began = time.monotonic()
         ends_at = began + timeout_s
-        if url.startswith("/"):
-            try:
-                return self._post_to_socket(url, body, ends_at, most_bytes)
-            finally:
-                self._local.waited_s = self.waited_s + time.monotonic() - began
         try:
+            if url.startswith("/"):
+                parse = partial(_json, most_bytes=most_bytes)
+                return self._sockets.post(url, body, ends_at, most_bytes, parse)
             text = self._post_http(url, body, ends_at, most_bytes)
         finally:
             self._local.waited_s = self.waited_s + time.monotonic() - began
@@ -125,13 +124,6 @@ class Transport:
             raise NodeError("the node cannot be reached or cut the connection") from None
         except (requests.RequestException, urllib3.exceptions.HTTPError) as error:
             raise NodeError(f"the node's response is not HTTP ({type(error).__name__})") from None
-
-    def _post_to_socket(
-        self, path: str, body: bytes, ends_at: float, most_bytes: int
-    ) -> tuple[Any, int]:
-        return self._sockets.post(
-            path, body, ends_at, most_bytes, lambda text: _json(text, most_bytes)
-        )
 
     def _session(self) -> requests.Session:
         session: requests.Session | None = getattr(self._local, "session", None)

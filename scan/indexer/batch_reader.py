@@ -8,13 +8,12 @@ from queue import Full, Queue
 from types import TracebackType
 from typing import NamedTuple, Self
 
-from scan.ethereum.client import NodeError
 from scan.indexer.block_rows import BlockRows, event_count, log_characters
 from scan.indexer.contract_inspection import ContractInspector
-from scan.indexer.fork_finder import are_linked
+from scan.indexer.fork_finder import require_linked
 from scan.indexer.log_selection import LogSelection
 from scan.indexer.prefetch import BlockPrefetcher
-from scan.indexer.progress import CatchUpProgress
+from scan.indexer.progress import StageSeconds
 from scan.indexer.writer import IndexedHead, InspectedBatch, inspected_batch
 
 # Of tables that exceed the memory, a larger batch reads fewer pages for each of its rows: see
@@ -30,38 +29,40 @@ CHECK_ENDED_S = 0.2
 Batch = list[BlockRows]
 
 
+class MissingBlocks(NamedTuple):
+    """The blocks first..last, which the index lacks above its head, and which of their logs are
+    stored or watched."""
+
+    first: int
+    last: int
+    head: IndexedHead | None
+    genesis_hash: bytes
+    selection: LogSelection
+
+
 class BatchReader:
-    """The inspected batches of the blocks progress.first..progress.last, read ahead by a thread,
-    or without one where there are few blocks."""
+    """The inspected batches of missing blocks, read ahead by a thread."""
 
     def __init__(
         self,
         prefetcher: BlockPrefetcher,
         inspector: ContractInspector,
-        selection: LogSelection,
-        head: IndexedHead | None,
-        genesis_hash: bytes,
-        progress: CatchUpProgress,
+        missing: MissingBlocks,
+        seconds: StageSeconds,
     ) -> None:
         self._prefetcher = prefetcher
         self._inspector = inspector
-        self._selection = selection
-        self._parent = head and head.hash
-        self._genesis_hash = genesis_hash
-        self._progress = progress
+        self._missing = missing
+        self._seconds = seconds
         self._ended = threading.Event()
         self._queue: Queue[InspectedBatch | Exception | None] = Queue(BATCHES_AHEAD)
         self._next: InspectedBatch | None = None
         self._is_at_end = False
         self.fault: Exception | None = None  # the error that ended the batches
-        self._batches = self._inspected()
-        self._thread: threading.Thread | None = None
-        if not prefetcher.is_short(progress.first, progress.last):
-            self._thread = threading.Thread(target=self._read, name="read", daemon=True)
+        self._thread = threading.Thread(target=self._read, name="read", daemon=True)
 
     def __enter__(self) -> Self:
-        if self._thread is not None:
-            self._thread.start()
+        self._thread.start()
         return self
 
     def __exit__(
@@ -71,20 +72,12 @@ class BatchReader:
         traceback: TracebackType | None,
     ) -> None:
         self._ended.set()
-        if self._thread is None:
-            self._batches.close()
-        else:
-            self._thread.join()
-
-    @property
-    def reads_ahead(self) -> bool:
-        """Whether batches are read while others are written."""
-        return self._thread is not None
+        self._thread.join()
 
     def peek(self) -> InspectedBatch | None:
         """Wait for the next batch and return it; None at the end, or after a fault."""
         if self._next is None and not self._is_at_end:
-            item = self._read_next() if self._thread is None else self._queue.get()
+            item = self._queue.get()
             if isinstance(item, InspectedBatch):
                 self._next = item
             else:
@@ -98,35 +91,30 @@ class BatchReader:
         return batch
 
     def _read(self) -> None:
+        """Put the batches into the queue, and at the end None or the error that ended them."""
+        end: Exception | None = None
         try:
-            while not self._ended.is_set():
-                item = self._read_next()
-                self._put(item)
-                if not isinstance(item, InspectedBatch):
-                    return
-        finally:
-            self._batches.close()
-            self._inspector.disconnect()
-
-    def _read_next(self) -> InspectedBatch | Exception | None:
-        """Return the next batch, None at the end, or the error that ends the batches."""
-        try:
-            return next(self._batches, None)
+            with closing(self._inspected()) as batches:
+                for batch in batches:
+                    self._put(batch)
+                    if self._ended.is_set():
+                        return
         except Exception as fault:
-            return fault
+            end = fault
+        finally:
+            self._inspector.disconnect()
+        self._put(end)
 
     def _inspected(self) -> Generator[InspectedBatch]:
-        progress = self._progress
-        with closing(
-            self._prefetcher.blocks(
-                progress.first, progress.last, self._selection, progress.seconds
-            )
-        ) as fetched:
-            for batch in _batches(fetched):
-                self._require_links(batch)
-                with progress.seconds.clock("inspect"):
+        first, last, head, genesis_hash, selection = self._missing
+        parent_hash = head and head.hash
+        with closing(self._prefetcher.blocks(first, last, selection, self._seconds)) as fetched:
+            for batch, is_full in _batches(fetched):
+                require_linked(batch, parent_hash, genesis_hash)
+                parent_hash = batch[-1].hash
+                with self._seconds.clock("inspect"):
                     findings = self._inspector.inspect([block.contracts for block in batch])
-                yield inspected_batch(batch, findings)
+                yield inspected_batch(batch, findings, is_full=is_full)
 
     def _put(self, item: InspectedBatch | Exception | None) -> None:
         while not self._ended.is_set():
@@ -134,14 +122,6 @@ class BatchReader:
                 self._queue.put(item, timeout=CHECK_ENDED_S)
                 return
             self._inspector.disconnect()  # the writer may take minutes
-
-    def _require_links(self, batch: Batch) -> None:
-        begins_right = batch[0].number > 0 or batch[0].hash == self._genesis_hash
-        if not are_linked(self._parent, batch) or not begins_right:
-            raise NodeError(
-                "the parent hashes of the node's blocks do not match each other or the indexed head"
-            )
-        self._parent = batch[-1].hash
 
 
 class _BatchSize(NamedTuple):
@@ -168,31 +148,23 @@ class _BatchSize(NamedTuple):
         )
 
 
-EMPTY = _BatchSize()
-
-
-def is_full(blocks: Sequence[BlockRows]) -> bool:
-    """Return whether these blocks make a batch that is full."""
-    return EMPTY.plus(blocks).is_full
-
-
-def _batches(fetched: Iterable[list[BlockRows]]) -> Iterator[Batch]:
-    """Yield batches of the fetched blocks. Before an error is raised, the blocks before it are
-    yielded."""
+def _batches(fetched: Iterable[list[BlockRows]]) -> Iterator[tuple[Batch, bool]]:
+    """Yield batches of the fetched blocks, each with whether it is full. Before an error is raised,
+    the blocks before it are yielded."""
     batch: Batch = []
-    size = EMPTY
+    size = _BatchSize()
     began = time.monotonic()
     try:
         for blocks in fetched:
             batch += blocks
             size = size.plus(blocks)
             if size.is_full or time.monotonic() >= began + BATCH_S:
-                full, batch, size = batch, [], EMPTY
-                yield full
+                yield batch, size.is_full
+                batch, size = [], _BatchSize()
                 began = time.monotonic()
     except Exception:
         if batch:
-            yield batch
+            yield batch, False
         raise
     if batch:
-        yield batch
+        yield batch, False

@@ -19,7 +19,6 @@ from scan.ethereum.blocks import (
     Withdrawal,
 )
 from scan.ethereum.burns import burns_in
-from scan.ethereum.coin_logs import contract_logs
 from scan.ethereum.contract_creations import ContractCreation, creations_in
 from scan.ethereum.events import (
     ZERO_ADDRESS,
@@ -226,7 +225,7 @@ def possible_contracts(fetched: FetchedBlock) -> tuple[tuple[bytes, ...], frozen
     created = [t.contract_address for t in transactions if t.contract_address]
     created += fetched.created
     called = (t.to_address for t in transactions if t.to_address and t.ran_code)
-    emitters = (log.address for log in contract_logs(fetched.block))
+    emitters = (log.address for log in fetched.block.contract_logs)
     return tuple(dict.fromkeys((*created, *called, *emitters))), frozenset(created)
 
 
@@ -285,7 +284,7 @@ def _events(
 ) -> tuple[list[tuple[TransferEvent, bool]], list[tuple[SwapEvent, bytes]]]:
     events: list[TransferEvent] = []
     swaps: list[tuple[SwapEvent, bytes]] = []
-    for log in contract_logs(block):
+    for log in block.contract_logs:
         event = transfer_event(log)
         if event is not None:
             events.append(event)

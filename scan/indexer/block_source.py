@@ -2,6 +2,7 @@
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -9,25 +10,29 @@ from scan import registry
 from scan.ethereum.block_decoder import decode_block
 from scan.ethereum.block_hashing import LOG_INDEX
 from scan.ethereum.block_validation import Verdict
-from scan.ethereum.blocks import BlockJson, DecodedBlock, MalformedBlock, read_json
+from scan.ethereum.blocks import DecodedBlock, MalformedBlock
 from scan.ethereum.client import Call, HistoryPruned, Node, NodeError
 from scan.ethereum.forms.matching import FORM_OF_CHAIN
 from scan.hex import quantity
 from scan.hooks import BlockCompletion
 from scan.indexer import pruned_history
-from scan.indexer.block_answers import (
+from scan.indexer.block_check import OWN_HEADER, BlockChecker
+from scan.indexer.block_rows import BlockRows, make_block_rows
+from scan.indexer.block_traces import make_trace_reader
+from scan.indexer.fetched_block import FetchedBlock
+from scan.indexer.log_selection import LogSelection
+from scan.indexer.node_reader import (
     READS,
+    LargeReceipts,
     MissingPart,
+    NodeReader,
     block_hash,
     block_number,
     checked_answer,
+    is_large,
     read_again,
     result_of,
 )
-from scan.indexer.block_check import OWN_HEADER, BlockChecker
-from scan.indexer.block_traces import make_trace_reader
-from scan.indexer.fetched_block import FetchedBlock
-from scan.indexer.node_reader import LargeReceipts, NodeReader, is_large
 
 log = logging.getLogger(__name__)
 
@@ -41,6 +46,14 @@ class _Read(NamedTuple):
 
     value: Any
     verdict: Verdict
+
+
+class FetchedRows(NamedTuple):
+    """The blocks of a range, with the seconds of waiting for the node and of decoding."""
+
+    blocks: list[BlockRows]
+    node_s: float
+    decode_s: float
 
 
 class NodeHead(NamedTuple):
@@ -63,12 +76,6 @@ def with_unit(block: DecodedBlock, chain_id: int) -> DecodedBlock:
         return block
     unit = form.withdrawal_unit
     return block._replace(withdrawals=[w._replace(unit=unit) for w in block.withdrawals or ()])
-
-
-def _with_reasons(block: DecodedBlock, unproven: str | None) -> DecodedBlock:
-    """Return the block with what no hash proves of it, besides what its completion has said."""
-    reasons = [reason for reason in (unproven, block.unproven) if reason]
-    return block._replace(unproven="; ".join(reasons)[:MAX_REASON_CHARACTERS] or None)
 
 
 class BlockSource:
@@ -175,21 +182,30 @@ class BlockSource:
             for block, traced in zip(blocks, traces, strict=False)
         ]
 
+    def rows(self, first: int, last: int, selection: LogSelection) -> FetchedRows:
+        """Return the rows of the blocks that blocks() returns. Raises its errors."""
+        began, waited_s = time.perf_counter(), self._node.waited_s
+        blocks = [make_block_rows(fetched, selection) for fetched in self.blocks(first, last)]
+        node_s = self._node.waited_s - waited_s
+        return FetchedRows(blocks, node_s, time.perf_counter() - began - node_s)
+
     def untraced(self, block: DecodedBlock) -> FetchedBlock:
         """Return a block that was not read here, without traces."""
         return FetchedBlock(block, *self._traces.without_traces(block)[:3])
 
     def complete(self, block: DecodedBlock, header: Any) -> DecodedBlock:
-        """Return the block with what extensions add, and the unit of withdrawals, by the chain."""
-        header = read_json(header, BlockJson, block.number)
+        """Return the block with what extensions add, and the unit of withdrawals, by the chain.
+        `header` is a struct."""
         for completer in self._completers:
             block = completer.complete(block, header)
         return with_unit(block, self.known_chain_id()) if block.withdrawals else block
 
     def _read(self, header: Any, receipts: Any, number: int) -> DecodedBlock:
         (block, header), verdict = self._settle(self._decode, header, receipts, number)
-        unproven = self._words(verdict, number)
-        return _with_reasons(self.complete(block, header), unproven)
+        block = self.complete(block, header)
+        # What no hash proves of it, besides what its completion has said.
+        reasons = [reason for reason in (self._words(verdict, number), block.unproven) if reason]
+        return block._replace(unproven="; ".join(reasons)[:MAX_REASON_CHARACTERS] or None)
 
     def _settle(
         self,
@@ -288,11 +304,6 @@ class BlockSource:
                 log.warning("block %d, and maybe later ones, are not proven: %s", number, reason)
         self._known_reasons.update(verdict.unproven)
         return "; ".join(verdict.unproven)[:MAX_REASON_CHARACTERS] or None
-
-    @property
-    def waited_s(self) -> float:
-        """The seconds that this thread has waited for the node."""
-        return self._node.waited_s
 
     def raw_blocks(
         self, first: int, last: int, *, checked: bool = False

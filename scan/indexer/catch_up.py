@@ -1,4 +1,5 @@
-"""Catching up from the indexed head to the node's: blocks are read, and committed in batches."""
+"""Catching up from the indexed head to the node's: the blocks of one request are written as they
+are read; of more blocks, batches are read ahead of the writer, and committed together."""
 
 import itertools
 import threading
@@ -6,15 +7,15 @@ from collections.abc import Callable
 from contextlib import closing
 from time import monotonic
 
-from scan.indexer import batch_reader
-from scan.indexer.batch_reader import BatchReader
+from scan.indexer.batch_reader import BatchReader, MissingBlocks
 from scan.indexer.contract_inspection import ContractInspector
-from scan.indexer.fork_finder import ForkBackoff
+from scan.indexer.fork_finder import ForkBackoff, require_linked
 from scan.indexer.log_selection import LogSelection
 from scan.indexer.prefetch import BlockPrefetcher
 from scan.indexer.progress import CatchUpProgress
 from scan.indexer.status_report import StatusReporter
-from scan.indexer.writer import Append, IndexedHead, InspectedBatch, Writer
+from scan.indexer.writer import Append, IndexedHead, InspectedBatch, Writer, inspected_batch
+from scan.observability.metrics import count_stage
 
 # Batches are committed together, up to this share of the index, and derived tables are updated from
 # all of them at once: so a page of a derived table gets as many rows at once, however large the
@@ -29,7 +30,7 @@ CHECK_WATCHED_EVERY_S = 10.0
 
 
 class CatchUp:
-    """Writes ranges of blocks; while one batch is written, the next ones are read."""
+    """Writes ranges of blocks."""
 
     def __init__(
         self,
@@ -53,39 +54,65 @@ class CatchUp:
     def run(
         self,
         inspector: ContractInspector,
-        genesis_hash: bytes,
-        head: IndexedHead | None,
-        first: int,
-        last: int,
-        selection: LogSelection,
+        missing: MissingBlocks,
         lacks_watched: Callable[[LogSelection], bool],
     ) -> IndexedHead | None:
-        """Write the blocks first..last and return the new head. Batches before a fault are written.
+        """Write the missing blocks, or the first of them, and return the new head. Batches before a
+        fault are written. Raises NodeError where blocks do not link, as after a reorganisation."""
+        if self._prefetcher.is_short(missing.first, missing.last):
+            return self._write(inspector, missing)
+        return self._write_many(inspector, missing, lacks_watched)
 
-        Ends early where the selection lacks emitters that webhooks watch by now. Raises NodeError
-        where blocks do not link, as after a reorganisation.
-        """
+    def _write(self, inspector: ContractInspector, missing: MissingBlocks) -> IndexedHead:
+        """Write what one request returns of the missing blocks, as at the node's head."""
+        first, last, head, genesis_hash, selection = missing
+        blocks = self._prefetcher.fetch(first, last, selection)
+        require_linked(blocks, head and head.hash, genesis_hash)
+        began = monotonic()
+        batch = inspected_batch(blocks, inspector.inspect([block.contracts for block in blocks]))
+        inspected = monotonic()
+        with self._writer.appending(head, batch, alone=True) as append:
+            append.add(batch)
+            head = append.derive()
+            self._status.store_following(append.transaction, last)
+        count_stage("inspect", inspected - began)
+        count_stage("write", monotonic() - inspected)
+        self._note_written(inspector, head, last)
+        return head
+
+    def _write_many(
+        self,
+        inspector: ContractInspector,
+        missing: MissingBlocks,
+        lacks_watched: Callable[[LogSelection], bool],
+    ) -> IndexedHead | None:
+        """Write blocks while the next ones are read. Ends early where the selection lacks emitters
+        that webhooks watch by now."""
+        head = missing.head
         check_watched_at = monotonic() + CHECK_WATCHED_EVERY_S
         with (
-            closing(CatchUpProgress(first, last)) as progress,
-            BatchReader(
-                self._prefetcher, inspector, selection, head, genesis_hash, progress
-            ) as batches,
+            closing(CatchUpProgress(missing.first, missing.last)) as progress,
+            BatchReader(self._prefetcher, inspector, missing, progress.seconds) as batches,
         ):
             while (batch := batches.peek()) is not None and not self._stop.is_set():
                 try:
                     head = self._commit(head, batch, batches, progress)
                 except _Stopped:
                     return head
-                inspector.stored_to = head.number
-                self._maintain(head.number)
+                self._note_written(inspector, head, missing.last)
                 if monotonic() >= check_watched_at:
-                    if lacks_watched(selection):
+                    if lacks_watched(missing.selection):
                         return head
                     check_watched_at = monotonic() + CHECK_WATCHED_EVERY_S
             if batches.fault is not None:
                 raise batches.fault
         return head
+
+    def _note_written(self, inspector: ContractInspector, head: IndexedHead, last: int) -> None:
+        self._fork_backoff.record_written(head.hash)
+        self._status.note_following(last)
+        inspector.stored_to = head.number
+        self._maintain(head.number)
 
     def _commit(
         self,
@@ -101,13 +128,11 @@ class CatchUp:
         self._has_committed = False
         with (
             self._status.recording(progress.last),
-            self._writer.appending(head, first, alone=not batches.reads_ahead) as append,
+            self._writer.appending(head, first) as append,
         ):
             head = self._append(append, batches, size, progress)
             self._status.store_following(append.transaction, progress.last)
         self._has_committed = True
-        self._fork_backoff.record_written(head.hash)
-        self._status.note_following(progress.last)
         progress.advance(head.number, append.transactions)
         return head
 
@@ -125,10 +150,10 @@ class CatchUp:
             batch = batches.take()
             with progress.seconds.clock("write"):
                 append.add(batch)
-            if append.transactions >= size or not batches.reads_ahead:
+            if append.transactions >= size:
                 break
             # A batch that is not full comes from a slow node; it is committed at once.
-            if not batch_reader.is_full(batch.blocks):
+            if not batch.is_full:
                 break
             batch_s = (monotonic() - began) / count + self._derive_s
             if (count + 1) * batch_s > COMMIT_S:

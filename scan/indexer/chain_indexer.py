@@ -11,6 +11,7 @@ from scan.ethereum.client import Node, NodeError
 from scan.ethereum.fork_schedule import missed_fork, unknown_fork
 from scan.hooks import Maintenance
 from scan.indexer import chain_identity, log_selection, pruned_history
+from scan.indexer.batch_reader import MissingBlocks
 from scan.indexer.block_source import BlockSource
 from scan.indexer.catch_up import CatchUp
 from scan.indexer.chain_identity import StoredChain
@@ -22,7 +23,7 @@ from scan.indexer.log_selection import LogSelection
 from scan.indexer.prefetch import BlockPrefetcher
 from scan.indexer.stale_state import StaleStateRefresher
 from scan.indexer.status_report import StatusReporter
-from scan.indexer.writer import IndexedHead, Writer
+from scan.indexer.writer import HeadChanged, IndexedHead, Writer
 from scan.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -85,13 +86,9 @@ class ChainIndexer:
         self._prefetcher.close()
 
     def step(self) -> bool:
-        """Take one step; return whether there was nothing to do."""
+        """Take one step; return whether there was nothing to do. After HeadChanged, as after any
+        error, the session has to end: it may know contracts that the database does not have."""
         session = self._session or self._begin()
-        if self._writer.head() != session.head:
-            # A failover lost the last blocks, or another indexer wrote some. The session knows
-            # contracts of lost blocks that the database does not have.
-            log.info("the database's head is not the one written last; beginning anew")
-            session = self._begin()
         head = session.head
         node = self._source.head(head and head.number)
         self.node_head = node_head = node.number
@@ -108,14 +105,13 @@ class ChainIndexer:
             selection = log_selection.with_watched(session.logs, self._database)
             session.head = self._catch_up.run(
                 session.inspector,
-                genesis_hash,
-                head,
-                first,
-                node_head,
-                selection,
+                MissingBlocks(first, node_head, head, genesis_hash, selection),
                 lambda selection: log_selection.lacks_watched(selection, self._database),
             )
             return False
+        # What writes compares the heads itself.
+        if self._writer.head() != head:
+            raise HeadChanged
         is_idle = True
         if head:
             self._maintain(head.number)
@@ -187,6 +183,8 @@ class ChainIndexer:
     def _unwind(self, head: IndexedHead, node_head: int) -> None:
         """Remove the blocks after the fork, but only once the blocks that replace them are read."""
         session = self._begin()
+        if session.head != head:
+            raise HeadChanged
         self._fork_backoff.require_elapsed()
         fork = session.forks.find(head, node_head)
         log.info("reorganisation: unwinding %d blocks after %d", head.number - fork, fork)

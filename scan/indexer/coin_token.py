@@ -3,7 +3,7 @@
 import logging
 
 from scan.database.connection import Database
-from scan.ethereum.coin_logs import COIN_EMITTER
+from scan.ethereum.blocks import COIN_EMITTER
 from scan.indexer.block_source import BlockSource
 from scan.indexer.writer import Writer
 

@@ -8,7 +8,7 @@ from scan.ethereum.block_parameter import BlockId
 from scan.ethereum.client import MAX_BATCH, Call, MalformedResponse, Node, NodeError, RpcError
 from scan.ethereum.token_metadata import MAX_TEXT_BYTES, NAME, SYMBOL, cut_text
 from scan.hex import BadHex, data, quantity, to_hex
-from scan.indexer.block_answers import read_again
+from scan.indexer.node_reader import read_again
 
 __all__ = ["BlockId", "StateQuery", "StateReader"]
 
@@ -43,7 +43,8 @@ class StateReader:
 
     def read(self, queries: Iterable[StateQuery]) -> dict[StateQuery, bytes | None]:
         """Return the results of all queries at once, as results() yields them."""
-        return dict(self.results(queries))
+        all_queries = [*queries]
+        return dict(self.results(all_queries)) if all_queries else {}
 
     def results(self, queries: Iterable[StateQuery]) -> Iterator[tuple[StateQuery, bytes | None]]:
         """Yield each distinct query with the result of its call, None if it reverts, or the code.

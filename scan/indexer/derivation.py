@@ -4,14 +4,13 @@ An extension with derived tables has a part derived.py: TABLES, derive() and unw
 """
 
 import logging
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from scan import registry
 from scan.database.connection import Database
 from scan.database.transaction import Row, Transaction
 from scan.hooks import Derived
-from scan.indexer.block_range import BlockRange, read_block_range
 from scan.indexer.block_rows import WRITTEN
 
 # From so many holders on, a token's holders are counted by range of balance. Without, a page in the
@@ -20,6 +19,43 @@ LARGE_TOKEN_HOLDERS = 10_000
 PLANNER = "indexer/planner_allow"
 
 log = logging.getLogger(__name__)
+
+Bounds = dict[str, int]
+# The attributes of the type block_range in sql/schema.
+SPAN = (
+    *("block_from", "block_to", "first_transaction", "last_transaction"),
+    *("first_transfer", "last_transfer", "first_trade", "last_trade"),
+    *("first_internal", "last_internal", "first_log", "last_log"),
+)
+
+
+class BlockRange(NamedTuple):
+    """The first and last row of each table in a range: blocks by number, all others by ordinal."""
+
+    blocks: Bounds
+    transactions: Bounds
+    transfers: Bounds
+    trades: Bounds
+    internal: Bounds
+    logs: Bounds
+    listed: list[str]  # the tables with rows in the range whose lists list_counts counts
+
+    @property
+    def span(self) -> tuple[int, ...]:
+        """The range as a value of the type block_range."""
+        bounds = self.blocks | self.rows | self.logs
+        return tuple(bounds[name] for name in SPAN)
+
+    @property
+    def rows(self) -> Bounds:
+        """The bounds of the numbered tables, without those of logs."""
+        return self.transactions | self.transfers | self.trades | self.internal
+
+
+def read_block_range(tx: Transaction, first: int, last: int) -> BlockRange:
+    """Return the range of the blocks first..last, which must be written already."""
+    blocks = {"block_from": first, "block_to": last}
+    return BlockRange(blocks=blocks, **tx.value("indexer/blocks_get_range", **blocks))
 
 
 class RowsRemoved(Exception):
@@ -100,9 +136,14 @@ def unwind_day(tx: Transaction, orphaned: BlockRange, last_kept: int) -> None:
 
 
 def _derive_holders_and_addresses(tx: Transaction, blocks: BlockRange, sign: int) -> list[Row]:
-    with _joined_by_hash(tx):
-        changed = tx.rows("indexer/token_holders_derive", span=blocks.span, sign=sign)
-        grown = tx.rows("indexer/addresses_derive", span=blocks.span, sign=sign)
+    # Without nested loops, for joins of a batch's changes with each other: ANALYZE has not seen the
+    # new rows, so the planner expects one and would loop over all: 4 to 22 s instead of 1 s.
+    # Addresses have to be looked up by index: the planner takes a new table for small and would
+    # scan it, but it grows with the statement, which took 28 s for 30,000 transactions.
+    tx.defer(PLANNER, nested_loops=False, other_joins=True, sequential_scans=False)
+    changed = tx.rows("indexer/token_holders_derive", span=blocks.span, sign=sign)
+    grown = tx.rows("indexer/addresses_derive", span=blocks.span, sign=sign)
+    _allow_all(tx)
     if changed:
         _count_holders(tx, changed)
     return grown
@@ -157,19 +198,6 @@ def _derive_items(tx: Transaction, blocks: BlockRange, sign: int) -> list[Row]:
     if "BEP1155" in types:
         tx.defer("indexer/item_balances_derive", span=blocks.span, sign=sign)
     return grown
-
-
-@contextmanager
-def _joined_by_hash(tx: Transaction) -> Iterator[None]:
-    """Forbid nested loops, for joins of a batch's changes with each other. ANALYZE has not seen the
-    new rows, so the planner expects one and would loop over all: 4 to 22 s instead of 1 s.
-
-    Addresses have to be looked up by index: the planner takes a new table for small and would scan
-    it, but it grows with the statement, which took 28 s for 30,000 transactions.
-    """
-    tx.defer(PLANNER, nested_loops=False, other_joins=True, sequential_scans=False)
-    yield
-    _allow_all(tx)
 
 
 def _allow_all(tx: Transaction) -> None:

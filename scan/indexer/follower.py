@@ -15,7 +15,7 @@ from scan.indexer.chain_indexer import ChainIndexer, FarBehind, UnfinishedBackfi
 from scan.indexer.derivation import RowsRemoved
 from scan.indexer.fork_finder import ForkTooDeep
 from scan.indexer.status_report import StatusReporter
-from scan.indexer.writer import NotTheWriter
+from scan.indexer.writer import HeadChanged, NotTheWriter
 from scan.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -63,6 +63,10 @@ class Follower:
         """Take one step; return the seconds to wait before the next one."""
         try:
             return HEAD_POLL_S if self._indexer.step() else 0.0
+        except HeadChanged:
+            log.info("the database's head is not the one written last; beginning anew")
+            self._indexer.end_session()
+            return 0.0
         except NotTheWriter:
             self._indexer.end_session()
             if self._status.is_new("another indexer"):

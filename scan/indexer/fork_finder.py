@@ -133,3 +133,15 @@ def are_linked(parent_hash: bytes | None, blocks: Sequence[DecodedBlock | BlockR
             return False
         parent = block.hash
     return True
+
+
+def require_linked(
+    blocks: Sequence[BlockRows], parent_hash: bytes | None, genesis_hash: bytes
+) -> None:
+    """Raise NodeError unless the blocks follow each other and their parent, and block 0 is the
+    chain's."""
+    begins_right = blocks[0].number > 0 or blocks[0].hash == genesis_hash
+    if not are_linked(parent_hash, blocks) or not begins_right:
+        raise NodeError(
+            "the parent hashes of the node's blocks do not match each other or the indexed head"
+        )

@@ -1,22 +1,35 @@
-"""Blocks with their receipts and the bytes of their parts, from all nodes together or from one."""
+"""Blocks with their receipts and the bytes of their parts, from all nodes together or from one: a
+block's receipts at once, or one by one. Answers are checked, and errors in them are raised."""
 
-from collections.abc import Iterator
-from typing import Any
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
+
+import msgspec
 
 from scan.ethereum.block_hashing import receipt_leaf
-from scan.ethereum.blocks import BlockJson, MalformedBlock, ReceiptJson, read_json
+from scan.ethereum.blocks import BlockJson, MalformedBlock, ReceiptJson, ReceiptsJson, read_json
 from scan.ethereum.client import (
     MAX_ANSWER_BYTES,
+    MAX_BATCH,
     AnswerTooLarge,
     Call,
+    MalformedResponse,
     Node,
     NodeError,
     RpcError,
 )
+from scan.ethereum.forms.matching import has_uncovered_end
 from scan.ethereum.raw_blocks import RawBlocks
-from scan.indexer.block_answers import MissingPart, present, transaction_hashes
-from scan.indexer.block_pairs import PairReader
+from scan.ethereum.transport import require_few_elements
+from scan.hex import BadHex, data, quantity
 
+log = logging.getLogger(__name__)
+
+_T = TypeVar("_T")
+# Of what one node alone does not have right: a fault may pass. With several nodes each is asked.
+READS = 3
+UNREAD = (AnswerTooLarge, MalformedBlock)  # what stands for a part of a block that is not read yet
 # The bound on a block's header with its transactions, and on one receipt. The cheapest log costs
 # 375 gas and takes 620 bytes, the cheapest byte of input costs 4 gas and takes two digits, so this
 # is enough for 58 M gas of nothing else. A larger answer is the node's fault. A receipt of 59 MB
@@ -30,14 +43,29 @@ class NodeReader:
     def __init__(self, node: Node) -> None:
         self.raw = RawBlocks(node)
         self._node = node
-        self._pair_reader = PairReader(node)
+        self._has_block_receipts = True
 
     def pairs(self, first: int, last: int) -> Iterator[tuple[Any, Any]]:
         """Yield blocks with their receipts, or one of UNREAD in place of either. Raises MissingPart
         where the node lacks any of them."""
-        for number, (header, receipts) in enumerate(self._pair_reader.read(first, last), first):
-            if receipts == [] and transaction_hashes(header, number):
-                raise MissingPart(f"the node has no receipts of block {number}", number=number)
+        if not self._has_block_receipts:
+            yield from self._pairs_one_by_one(first, last)
+            return
+        calls = _block_calls(first, last)
+        results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES, raw=True)
+        for number in range(first, last + 1):
+            header, receipts = present(next(results), "block", number), next(results)
+            if isinstance(receipts, RpcError) and receipts.is_missing_method:
+                log.info("the node has no eth_getBlockReceipts; reading receipts one by one")
+                self._has_block_receipts = False
+                yield from self._pairs_one_by_one(number, last)
+                return
+            header = read_part(header, BlockJson, number)
+            receipts = complete_receipts(read_part(receipts, ReceiptsJson, number), number)
+            if isinstance(receipts, list) and not isinstance(header, UNREAD):
+                receipts = self._with_state_sync(header, receipts, number)
+                if header.transactions and not receipts:
+                    raise MissingPart(f"the node has no receipts of block {number}", number=number)
             yield header, receipts
 
     def large_pair(self, number: int) -> tuple[Any, list[Any]]:
@@ -52,8 +80,7 @@ class NodeReader:
 
     def large_receipts(self, header: Any, number: int) -> Iterator[Any]:
         calls = [
-            Call("eth_getTransactionReceipt", (hash_,))
-            for hash_ in transaction_hashes(header, number)
+            Call("eth_getTransactionReceipt", (hash_,)) for hash_ in transaction_hashes(header)
         ]
         results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES)
         for call, receipt in zip(calls, results, strict=True):
@@ -68,6 +95,40 @@ class NodeReader:
             raise NodeError(
                 f"the node returned an error for {method} of {params[0]}: {error.message}"
             ) from None
+
+    def _with_state_sync(self, block: Any, receipts: list[Any], number: int) -> Any:
+        """Return the receipts with that of Polygon's state sync, which some nodes return only by
+        its hash."""
+        if len(receipts) != len(block.transactions) - 1 or not has_uncovered_end(block):
+            return receipts
+        [(_, last)] = self._with_receipts([(number, block, [block.transactions[-1].hash])])
+        return last if isinstance(last, UNREAD) else [*receipts, *last]
+
+    def _pairs_one_by_one(self, first: int, last: int) -> Iterator[tuple[Any, Any]]:
+        """Yield blocks as pairs() does, but read each transaction's receipt by itself."""
+        calls = [Call("eth_getBlockByNumber", (hex(n), True)) for n in range(first, last + 1)]
+        results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES, raw=True)
+        headers: list[tuple[int, Any, list[Any]]] = []
+        for number, result in enumerate(results, start=first):
+            header = read_part(present(result, "block", number), BlockJson, number)
+            headers.append((number, header, transaction_hashes(header)))
+            if number == last or sum(len(hashes) for *_, hashes in headers) >= MAX_BATCH:
+                yield from self._with_receipts(headers)
+                headers = []
+
+    def _with_receipts(
+        self, headers: Sequence[tuple[int, Any, list[Any]]]
+    ) -> Iterator[tuple[Any, Any]]:
+        calls = [
+            Call("eth_getTransactionReceipt", (hash_,))
+            for *_, hashes in headers
+            for hash_ in hashes
+        ]
+        results = self._node.results(calls, most_bytes=MAX_ANSWER_BYTES, raw=True)
+        for number, header, hashes in headers:
+            receipts: Any = [read_part(next(results), ReceiptJson, number) for _ in hashes]
+            unread = [receipt for receipt in receipts if isinstance(receipt, UNREAD)]
+            yield header, unread[0] if unread else complete_receipts(receipts, number)
 
 
 class LargeReceipts:
@@ -99,3 +160,106 @@ def is_large(header: Any, receipts: Any) -> bool:
         if isinstance(part, MalformedBlock):
             raise part
     return isinstance(header, AnswerTooLarge) or isinstance(receipts, AnswerTooLarge)
+
+
+def _block_calls(first: int, last: int) -> list[Call]:
+    return [
+        call
+        for number in range(first, last + 1)
+        for call in (
+            Call("eth_getBlockByNumber", (hex(number), True)),
+            Call("eth_getBlockReceipts", (hex(number),)),
+        )
+    ]
+
+
+def read_part(result: Any, type_: Any, number: int) -> Any:
+    """Return a result as the struct `type_`, or one of UNREAD; an error, or null, unchanged.
+
+    Results come parsed over a socket, raw over HTTP.
+    """
+    if isinstance(result, msgspec.Raw):
+        try:
+            require_few_elements(memoryview(result), MAX_ANSWER_BYTES)
+        except AnswerTooLarge as error:
+            return error
+    elif not isinstance(result, dict | list):
+        return result
+    try:
+        return read_json(result, type_, number)
+    except MalformedBlock as error:
+        return error
+
+
+def transaction_hashes(header: Any) -> list[Any]:
+    if isinstance(header, UNREAD):
+        return []
+    return [transaction.hash for transaction in header.transactions]
+
+
+class MissingPart(NodeError):
+    """The node returns null or an error for a part of a block. pruned_history.py finds out why."""
+
+    def __init__(self, message: str, *, number: int = 0) -> None:
+        super().__init__(message)
+        self.number = number
+
+
+def present(answer: Any, name: str, number: int) -> Any:
+    """Return the answer unchanged. Raises MissingPart if it is an error or null."""
+    if isinstance(answer, UNREAD):
+        return answer
+    if isinstance(answer, RpcError):
+        raise MissingPart(
+            f"the node returned an error for {name} {number}: {answer}", number=number
+        )
+    if answer is None:
+        raise MissingPart(f"the node does not have {name} {number}", number=number)
+    return answer
+
+
+def complete_receipts(receipts: Any, number: int) -> Any:
+    """Return a block's receipts unchanged. Raises NodeError if the node lacks any of them."""
+    present(receipts, "the receipts of block", number)
+    for receipt in receipts if isinstance(receipts, list) else []:
+        present(receipt, "a receipt of block", number)
+    return receipts
+
+
+def result_of(answer: Any) -> Any:
+    if isinstance(answer, RpcError):
+        raise answer
+    return answer
+
+
+def block_number(value: Any) -> int:
+    number = quantity(value)
+    if number >= 2**63:
+        raise BadHex("a block number is beyond 63 bits")
+    return number
+
+
+def block_hash(answer: Any) -> bytes | None:
+    if isinstance(answer, RpcError) and not answer.is_missing_block:
+        raise answer
+    return None if answer is None or isinstance(answer, RpcError) else data(answer["hash"], 32)
+
+
+def checked_answer(read: Callable[[], _T]) -> _T:
+    try:
+        return read()
+    except (BadHex, KeyError, TypeError) as error:
+        raise MalformedResponse(f"the node's response is malformed: {error}") from error
+    except RpcError as error:
+        raise NodeError(f"the node returned an error: {error}") from error
+
+
+def read_again(node: Node, read: Callable[[], _T]) -> _T:
+    """Return what `read` returns. Where the response is malformed, the node rests, and the next one
+    is asked. Raises MalformedResponse and MalformedBlock after READS."""
+    for _ in range(READS - 1):
+        try:
+            return read()
+        except (MalformedResponse, MalformedBlock):
+            node.rest()
+    return read()

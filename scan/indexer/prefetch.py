@@ -8,11 +8,12 @@ from concurrent.futures import Future, ThreadPoolExecutor, wait
 from functools import partial
 
 from scan.indexer.block_rows import BlockRows, log_characters
-from scan.indexer.block_source import BlockSource
+from scan.indexer.block_source import BlockSource, FetchedRows
 from scan.indexer.fetch_limit import CHARACTERS_AHEAD, FETCHES_AHEAD, MAX_CONCURRENCY, FetchLimit
 from scan.indexer.log_selection import LogSelection
-from scan.indexer.prefetch_process import FetchedRows, ProcessForLongRanges, fetch_rows
-from scan.indexer.stage_seconds import StageSeconds
+from scan.indexer.prefetch_process import ProcessForLongRanges
+from scan.indexer.progress import StageSeconds
+from scan.observability.metrics import count_stage
 from scan.settings import Settings
 
 CHECK_STOP_S = 0.2
@@ -40,22 +41,30 @@ class BlockPrefetcher:
 
         After a fault the second process stays: it remembers which methods the node offers.
         """
-        if self.is_short(first, last):
-            yield from self._by_this_thread(first, last, selection, seconds)
-        elif (process := self._second_process.for_range(last - first + 1)) is not None:
+        if (process := self._second_process.for_range(last - first + 1)) is not None:
             yield from self._in_order(
                 lambda start, end: process.submit(start, end, selection), first, last, seconds
             )
         else:
             yield from self._in_order(
                 lambda start, end: self._threads.submit(
-                    self._limit.run, lambda: fetch_rows(self._source, start, end, selection)
+                    self._limit.run, partial(self._source.rows, start, end, selection)
                 ),
                 first,
                 last,
                 seconds,
             )
         self._second_process.close()
+
+    def fetch(self, first: int, last: int, selection: LogSelection) -> list[BlockRows]:
+        """Return what one request of this thread returns of the blocks first..last. Raises as
+        blocks() does."""
+        self._second_process.close()
+        fetched = self._limit.run(partial(self._source.rows, first, last, selection))
+        self._record(fetched, was_waited_for=False)
+        count_stage("node", fetched.node_s)
+        count_stage("decode", fetched.decode_s)
+        return fetched.blocks
 
     def is_short(self, first: int, last: int) -> bool:
         """Return whether one request has these blocks, as at the head: there is nothing to fetch
@@ -66,15 +75,6 @@ class BlockPrefetcher:
         """End the threads, and the second process, if there is one."""
         self._second_process.close()
         self._threads.shutdown(cancel_futures=True)
-
-    def _by_this_thread(
-        self, first: int, last: int, selection: LogSelection, seconds: StageSeconds
-    ) -> Generator[list[BlockRows]]:
-        while first <= last and not self._stop.is_set():
-            fetched = self._limit.run(partial(fetch_rows, self._source, first, last, selection))
-            self._record(fetched, seconds, was_waited_for=False)
-            yield fetched.blocks
-            first = fetched.blocks[-1].number + 1
 
     def _in_order(
         self, submit: _Submit, first: int, last: int, seconds: StageSeconds
@@ -99,7 +99,9 @@ class BlockPrefetcher:
                 fetched_last = fetched.blocks[-1].number
                 if fetched_last < range_last:
                     pending.appendleft((submit(fetched_last + 1, range_last), range_last))
-                self._record(fetched, seconds, was_waited_for=was_waited_for)
+                self._record(fetched, was_waited_for=was_waited_for)
+                seconds.add("node", fetched.node_s)
+                seconds.add("decode", fetched.decode_s)
                 blocks = fetched.blocks
                 del future, fetched
                 yield blocks
@@ -107,12 +109,10 @@ class BlockPrefetcher:
             for future, _ in pending:
                 future.cancel()
 
-    def _record(self, fetched: FetchedRows, seconds: StageSeconds, *, was_waited_for: bool) -> None:
-        blocks, node_s, decode_s = fetched
+    def _record(self, fetched: FetchedRows, *, was_waited_for: bool) -> None:
+        blocks = fetched.blocks
         transactions = sum(len(block.transactions) for block in blocks)
         self._limit.record_answer(len(blocks), transactions, was_waited_for=was_waited_for)
-        seconds.add("node", node_s)
-        seconds.add("decode", decode_s)
 
 
 def _are_enough(pending: _Pending) -> bool:

@@ -11,7 +11,6 @@ import multiprocessing
 import os
 import signal
 import threading
-import time
 import traceback
 from concurrent.futures import Future, ThreadPoolExecutor
 from multiprocessing.connection import Connection
@@ -22,8 +21,7 @@ from scan.contracts.index_node import node_of_index
 from scan.errors import Unavailable
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import NodeError, RpcError
-from scan.indexer.block_rows import BlockRows, make_block_rows
-from scan.indexer.block_source import BlockSource
+from scan.indexer.block_source import BlockSource, FetchedRows
 from scan.indexer.fetch_limit import MAX_CONCURRENCY, FetchLimit
 from scan.indexer.log_selection import NO_LOGS, LogSelection
 from scan.observability import logs, metrics
@@ -47,23 +45,7 @@ class ProcessEnded(Unavailable):
     """The second process has ended while it fetched blocks."""
 
 
-class FetchedRows(NamedTuple):
-    """The blocks of a range, with the seconds of waiting for the node and of decoding."""
-
-    blocks: list[BlockRows]
-    node_s: float
-    decode_s: float
-
-
 NO_ROWS = FetchedRows([], 0.0, 0.0)
-
-
-def fetch_rows(source: BlockSource, first: int, last: int, selection: LogSelection) -> FetchedRows:
-    """Return the rows of the blocks that BlockSource.blocks() returns. Raises its errors."""
-    began, waited_s = time.perf_counter(), source.waited_s
-    blocks = [make_block_rows(fetched, selection) for fetched in source.blocks(first, last)]
-    node_s = source.waited_s - waited_s
-    return FetchedRows(blocks, node_s, time.perf_counter() - began - node_s)
 
 
 class FetchResult(NamedTuple):
@@ -217,7 +199,7 @@ def _serve_connection(connection: Connection, source: BlockSource) -> None:
 
 def _result(source: BlockSource, first: int, last: int, selection: LogSelection) -> FetchResult:
     try:
-        rows = fetch_rows(source, first, last, selection)
+        rows = source.rows(first, last, selection)
         return FetchResult(rows, None, metrics.take_observations())
     except (NodeError, RpcError, MalformedBlock) as error:
         return FetchResult(NO_ROWS, error, metrics.take_observations())

@@ -2,17 +2,50 @@
 
 import logging
 import sys
+import threading
 import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Never
 
 from tqdm import tqdm
 
-from scan.indexer.stage_seconds import StageSeconds
+from scan.observability.metrics import count_stage
 
 log = logging.getLogger(__name__)
 
 LOG_EVERY_S = 5.0
 LONG_CATCH_UP_BLOCKS = 50
+STAGES = ("node", "decode", "inspect", "write")
+
+
+class StageSeconds:
+    """The seconds of a catch-up by stage, which overlap, for several threads.
+
+    `node` is waiting for answers and `decode` decoding them, both summed over the requests in
+    flight; `inspect` is reading contracts and tokens from the node; `write` is PostgreSQL.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._sums: Counter[str] = Counter()
+
+    def add(self, stage: str, seconds: float) -> None:
+        count_stage(stage, seconds)
+        with self._lock:
+            self._sums[stage] += seconds  # type: ignore[assignment]
+
+    @contextmanager
+    def clock(self, stage: str) -> Iterator[None]:
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.add(stage, time.perf_counter() - began)
+
+    def __str__(self) -> str:
+        return ", ".join(f"{stage} {self._sums[stage]:.1f} s" for stage in STAGES)
 
 
 class CatchUpProgress:

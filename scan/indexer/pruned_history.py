@@ -17,7 +17,7 @@ from scan.ethereum.client import (
 )
 from scan.hex import BadHex, quantity
 from scan.hooks import PrunedHistory
-from scan.indexer.block_answers import MissingPart
+from scan.indexer.node_reader import MissingPart
 from scan.settings import Settings
 
 # Behind one URL there may be several nodes, of which some lack the newest blocks yet.

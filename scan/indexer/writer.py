@@ -10,9 +10,8 @@ from typing import NamedTuple
 from scan.contracts.proxy_contracts import is_proxy_code
 from scan.database import copy_rows
 from scan.database.connection import Database
-from scan.database.transaction import Transaction
+from scan.database.transaction import Row, Transaction
 from scan.indexer import partitions, webhook_events
-from scan.indexer.block_range import read_block_range
 from scan.indexer.block_rows import (
     INTERNAL_TRANSFER_COLUMNS,
     LOG_COLUMNS,
@@ -30,7 +29,7 @@ from scan.indexer.contract_inspection import (
     RejectedEmitter,
     TokenSupply,
 )
-from scan.indexer.derivation import derive, unwind_day
+from scan.indexer.derivation import derive, read_block_range, unwind_day
 from scan.indexer.partitions import Partitions
 from scan.observability import metrics
 from scan.settings import PARTITION_ROWS, Keep
@@ -39,6 +38,7 @@ from scan.settings import PARTITION_ROWS, Keep
 # transactions took 20 of 32 ms of PostgreSQL's. So plans are kept, which are made for few rows.
 FEW_ROWS = 5_000
 PLANS_FOR_GROWTH = 8  # plans last while tables grow by a share of one in so many
+POOL_COLUMNS = ("address", "block_number", "dex_id", "token0", "token1")
 TOKEN_COLUMNS = (*FoundToken._fields, "supply_block", "supply_missing")
 
 
@@ -56,10 +56,6 @@ class RowCounts(NamedTuple):
     unproven: int = 0
     logs: int = 0
 
-    @property
-    def are_few(self) -> bool:
-        return sum(self) <= FEW_ROWS
-
     def plus(self, counts: "RowCounts") -> "RowCounts":
         return RowCounts(*map(sum, zip(self, counts, strict=True)))
 
@@ -74,19 +70,24 @@ class NotTheWriter(Exception):
     """Another indexer writes to this database. This one may take over when the other ends."""
 
 
+class HeadChanged(NotTheWriter):
+    """The database's head is not the one written last: a failover lost blocks, another indexer
+    wrote some, or `scan backfill traces` changed the numbers of rows up to it."""
+
+
 class InspectedBatch(NamedTuple):
     """Consecutive blocks, and the findings about their contracts."""
 
     blocks: Sequence[BlockRows]
     findings: ContractFindings
     counts: Sequence[RowCounts]  # of each block
-
-    @property
-    def rows(self) -> RowCounts:
-        return RowCounts(*map(sum, zip(*self.counts, strict=True)))
+    rows: RowCounts  # of all
+    is_full: bool  # whether more blocks would have made it too large
 
 
-def inspected_batch(blocks: Sequence[BlockRows], findings: ContractFindings) -> InspectedBatch:
+def inspected_batch(
+    blocks: Sequence[BlockRows], findings: ContractFindings, *, is_full: bool = False
+) -> InspectedBatch:
     transfers = Counter(number for number, _ in findings.transfers)
     trades = Counter(trade.block_number for trade in findings.trades)
     counts = [
@@ -102,7 +103,8 @@ def inspected_batch(blocks: Sequence[BlockRows], findings: ContractFindings) -> 
         )
         for block in blocks
     ]
-    return InspectedBatch(blocks, findings, counts)
+    rows = RowCounts(*map(sum, zip(*counts, strict=True)))
+    return InspectedBatch(blocks, findings, counts, rows, is_full)
 
 
 class Append:
@@ -127,7 +129,8 @@ class Append:
         copy_contracts(tx, findings)
         transfers = (line for _, line in findings.transfers)
         _copy_numbered(tx, "token_transfers", TRANSFER_COLUMNS, before.token_transfers, transfers)
-        _copy_trades(tx, before.dex_trades, findings)
+        if findings.trades:
+            _copy_trades(tx, before.dex_trades, findings)
         moves = _lines(block.internal_transfers for block in blocks)
         _copy_numbered(
             tx, "internal_transfers", INTERNAL_TRANSFER_COLUMNS, before.internal_transfers, moves
@@ -149,7 +152,8 @@ class Append:
         assert self.head is not None and self._first_block is not None
         written = read_block_range(self.transaction, self._first_block, self.head.number)
         derive(self.transaction, written)
-        _store_supplies(self.transaction, list(self._supplies.values()))
+        if self._supplies:
+            _store_supplies(self.transaction, list(self._supplies.values()))
         webhook_events.insert(self.transaction, written, self._watched_logs)
         return self.head
 
@@ -175,7 +179,7 @@ class Writer:
         self._partitions.forget()
 
     def head(self) -> IndexedHead | None:
-        return read_head(self._database)
+        return _indexed_head(self._database.prepared_row("indexer/blocks_get_head"))
 
     def can_take(self, head: IndexedHead | None, batch: InspectedBatch) -> bool:
         """Return whether a batch after the head may be written in the same transaction.
@@ -201,7 +205,8 @@ class Writer:
         after = before.plus(batch.rows)
         for table in partitions.TABLES:
             self._partitions.prepare(table, getattr(before, table), getattr(after, table))
-        with self._locked_transaction(head, prepared=alone and batch.rows.are_few) as tx:
+        are_few = sum(batch.rows) <= FEW_ROWS
+        with self._locked_transaction(head, prepared=alone and are_few) as tx:
             if tx.is_prepared:
                 self._plan_for_few_rows(tx, before)
             append = Append(tx, head)
@@ -256,14 +261,13 @@ class Writer:
     def _locked_transaction(
         self, head: IndexedHead | None, *, prepared: bool = False
     ) -> Iterator[Transaction]:
-        """Begin a transaction on top of `head`. Raises NotTheWriter if the head has changed, or the
-        numbers of rows up to it, as `scan backfill traces` changes them."""
+        """Begin a transaction on top of `head`. Raises NotTheWriter and HeadChanged."""
         with self._database.transaction(prepared=prepared) as tx:
             if not tx.value("indexer/writer_lock_transaction"):
                 raise NotTheWriter
             # Under the lock, so that nothing can be written between the check and the write.
-            if read_head(tx) != head:
-                raise NotTheWriter
+            if _indexed_head(tx.row("indexer/blocks_get_head")) != head:
+                raise HeadChanged
             yield tx
             tx.defer("indexer/chain_notify")
 
@@ -272,12 +276,7 @@ def totals_of(head: IndexedHead | None) -> RowCounts:
     return head.totals if head else RowCounts()
 
 
-def read_head(source: Database | Transaction) -> IndexedHead | None:
-    row = (
-        source.prepared_row("indexer/blocks_get_head")
-        if isinstance(source, Database)
-        else source.row("indexer/blocks_get_head")
-    )
+def _indexed_head(row: Row | None) -> IndexedHead | None:
     return None if row is None else IndexedHead(row[0], bytes(row[1]), RowCounts(**row[2]))
 
 
@@ -332,17 +331,16 @@ def copy_contracts(tx: Transaction, findings: ContractFindings) -> None:
     copy_rows.copy_records(tx, "tokens", TOKEN_COLUMNS, tokens)
     if findings.tokens:
         tx.defer("indexer/chain_add_tokens", added=len(findings.tokens))
-    dexes = _dex_ids(tx, {pool.dex for pool in findings.pools})
-    pools = [pool._asdict() | {"dex_id": dexes[pool.dex]} for pool in findings.pools]
-    copy_rows.copy_records(
-        tx, "pools", ("address", "block_number", "dex_id", "token0", "token1"), pools
-    )
+    if findings.pools:
+        dexes = _dex_ids(tx, {pool.dex for pool in findings.pools})
+        pools = [pool._asdict() | {"dex_id": dexes[pool.dex]} for pool in findings.pools]
+        copy_rows.copy_records(tx, "pools", POOL_COLUMNS, pools)
     rejections = [rejection._asdict() for rejection in findings.rejections]
     copy_rows.copy_records(tx, "rejected_emitters", RejectedEmitter._fields, rejections)
 
 
 def _dex_ids(tx: Transaction, names: set[str]) -> dict[str, int]:
-    return dict(tx.rows("indexer/dexes_insert", names=sorted(names)) if names else ())
+    return dict(tx.rows("indexer/dexes_insert", names=sorted(names)))
 
 
 def _copy_trades(tx: Transaction, before: int, findings: ContractFindings) -> None:
@@ -378,11 +376,10 @@ def _copy_logs(tx: Transaction, before: int, batch: Sequence[BlockRows]) -> None
 
 
 def _store_supplies(tx: Transaction, supplies: Sequence[TokenSupply]) -> None:
-    if supplies:
-        tokens, totals, numbers = zip(*supplies, strict=True)
-        tx.defer(
-            "indexer/tokens_refresh",
-            addresses=list(tokens),
-            supplies=list(totals),
-            block_numbers=list(numbers),
-        )
+    tokens, totals, numbers = zip(*supplies, strict=True)
+    tx.defer(
+        "indexer/tokens_refresh",
+        addresses=list(tokens),
+        supplies=list(totals),
+        block_numbers=list(numbers),
+    )

@@ -98,6 +98,10 @@ def count_rpc_error() -> None:
     count_rpc(RpcObservation({}, None, None, 1))
 
 
+def count_stage(stage: str, seconds: float) -> None:
+    INDEXER_SECONDS.labels(stage).inc(seconds)
+
+
 def serve(host: str, port: int | None) -> None:
     """Serve GET /metrics at an address, for a process without other HTTP; without a port do
     nothing."""

@@ -3,5 +3,5 @@
 Input: a source, a compiler version and optional settings. Output: a full or partial match, stored.
 Start with verifier.py (from request to record), then request.py, match_search.py (the search over
 settings), contract_match.py and bytecode_comparison.py (the rules), compiler_run.py (runs solc
-on hostile input, within sandbox.py's limits), compiler_installer.py (downloads it).
+on hostile input, within sandbox.py's limits), compiler_store.py (has it, or downloads it).
 """

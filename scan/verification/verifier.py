@@ -13,8 +13,8 @@ from scan.errors import NotFound, VerificationFailed
 from scan.ethereum.blocks import DELEGATION
 from scan.hex import to_hex
 from scan.verification.code_layout import layouts_of
-from scan.verification.compiler_installer import CompilerInstaller
 from scan.verification.compiler_places import BUDGET_S, CompilerPlaces
+from scan.verification.compiler_store import CompilerStore
 from scan.verification.contract_match import FULL, PARTIAL, RUNTIME, Match
 from scan.verification.creation_comparison import Creation, DeployedCode
 from scan.verification.creation_reader import CreationReader
@@ -48,7 +48,7 @@ class Verifier:
 
     database: Database
     creations: CreationReader
-    compilers: CompilerInstaller
+    compilers: CompilerStore
     places: CompilerPlaces
     stored_bytes: StoredBytes
     on_stored: list[Callable[[bytes], object]] = field(default_factory=list)

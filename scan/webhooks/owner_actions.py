@@ -41,17 +41,14 @@ def owned_webhook(
 
 def delete(database: Database, webhook: Webhook) -> None:
     with database.transaction() as tx:
-        _lock(tx, webhook)
-        _cancel(tx, webhook, "the webhook was deleted")
+        _stop(tx, webhook, "the webhook was deleted")
         tx.execute("webhooks/webhooks_delete", webhook_id=webhook.id)
 
 
 def stop(database: Database, webhook: Webhook) -> None:
     """Stop a webhook and cancel its pending deliveries."""
     with database.transaction() as tx:
-        _lock(tx, webhook)
-        tx.execute("webhooks/webhooks_deactivate", webhook_id=webhook.id, reason=None)
-        _cancel(tx, webhook, "the webhook was deactivated")
+        _stop(tx, webhook, "the webhook was deactivated")
 
 
 def activate(
@@ -110,7 +107,9 @@ def _lock(tx: Transaction, webhook: Webhook) -> None:
         raise _not_found()
 
 
-def _cancel(tx: Transaction, webhook: Webhook, reason: str) -> None:
+def _stop(tx: Transaction, webhook: Webhook, reason: str) -> None:
+    _lock(tx, webhook)
+    tx.execute("webhooks/webhooks_deactivate", webhook_id=webhook.id, reason=None)
     tx.execute("webhooks/deliveries_cancel", webhook_id=webhook.id, now=_now(), error=reason)
     tx.execute("webhooks/queues_count_waiting", webhook_ids=[webhook.id])
 

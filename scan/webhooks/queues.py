@@ -2,11 +2,12 @@
 
 import itertools
 import random
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from scan.database.connection import Database
-from scan.database.transaction import Transaction
 from scan.webhooks.retry_schedule import RETRY_STEPS_S, retry_delay_s
 from scan.webhooks.sender import Message, Outcome
 
@@ -17,16 +18,8 @@ MAX_UNHEALTHY_PER_HOST = 4
 DELIVERED_KEPT = timedelta(hours=24)
 UNDELIVERED_KEPT = timedelta(days=7)
 DELETE_BATCH = 1_000
-
-
-class Lease(NamedTuple):
-    """A lease of a webhook's queue."""
-
-    id: int
-    webhook_id: int
-    url: str
-    secret: str
-    is_healthy: bool
+GONE = "the receiver returned 410"
+OUT_OF_RETRIES = "a delivery failed after all retries, and no other succeeded meanwhile"
 
 
 class Attempt(NamedTuple):
@@ -40,6 +33,27 @@ class Attempt(NamedTuple):
 class FinishedAttempt(NamedTuple):
     attempt: Attempt
     outcome: Outcome
+
+
+class Lease(NamedTuple):
+    """A lease of a webhook's queue, under which its `first` attempt has begun. None has where the
+    webhook was stopped, or another process has just served the queue."""
+
+    id: int
+    webhook_id: int
+    url: str
+    secret: str
+    is_healthy: bool
+    first: Attempt | None
+
+
+class Connection(Protocol):
+    """Delivers what a lease has, one after the other."""
+
+    def post(self, message: Message, now: datetime, /) -> Outcome: ...
+
+
+Connect = Callable[[Lease], AbstractContextManager[Connection]]
 
 
 def now() -> datetime:
@@ -70,7 +84,7 @@ class DeliveryQueues:
         """Lease the queue with a due delivery that was served the longest time ago; return None
         without one."""
         lease_id = next(self._lease_ids)
-        row = self._database.prepared_row(
+        rows = self._database.prepared_rows(
             "webhooks/queues_claim",
             now=now,
             confirmations=self._confirmations,
@@ -81,33 +95,36 @@ class DeliveryQueues:
             lease_holder=self.holder,
             leased_until=now + self._lease,
         )
-        return None if row is None else Lease(lease_id, *row)
+        if not rows:
+            return None
+        webhook_id, url, secret, is_healthy, *attempt = rows[0]
+        return Lease(lease_id, webhook_id, url, secret, is_healthy, _attempt(*attempt))
 
-    def advance(
-        self, lease: Lease, finished: FinishedAttempt | None, now: datetime
+    def settle(
+        self,
+        lease: Lease,
+        finished: FinishedAttempt | None,
+        now: datetime,
+        *,
+        goes_on: bool = True,
     ) -> Attempt | None:
-        """Record the last attempt and begin the next. Return None, and end the lease, if none is
-        due or the lease is no longer valid."""
-        with self._database.transaction() as tx:
-            if not self._record(tx, lease, finished, now):
-                return None
-            rows = tx.rows(
-                "webhooks/deliveries_claim_next",
-                webhook_id=lease.webhook_id,
-                now=now,
-                confirmations=self._confirmations,
-            )
-            if not rows:
-                _release(tx, lease, now)
-                return None
-        [(delivery_id, event, body, attempts, was_sent)] = rows
-        return Attempt(Message(delivery_id, event, body.encode()), attempts, was_sent)
-
-    def release(self, lease: Lease, finished: FinishedAttempt | None, now: datetime) -> None:
-        """Record the last attempt and end the lease."""
-        with self._database.transaction() as tx:
-            if self._record(tx, lease, finished, now):
-                _release(tx, lease, now)
+        """Record the last attempt, and begin the next where it `goes_on`. Return None, and end the
+        lease, if none is due, the webhook is stopped, or the lease is no longer valid."""
+        webhook = {"webhook_id": lease.webhook_id}
+        held = {**webhook, "lease": lease.id, "now": now}
+        error = "the webhook was deactivated"
+        calls: list[tuple[str, dict[str, Any]]] = [("webhooks/queues_lock", webhook)]
+        if finished is not None:
+            calls.append(("webhooks/deliveries_settle", held | self._settlement(finished, now)))
+        calls.append(("webhooks/deliveries_cancel", {**webhook, "now": now, "error": error}))
+        going_on = {
+            "confirmations": self._confirmations,
+            "leased_until": now + self._lease,
+            "goes_on": goes_on,
+        }
+        calls.append(("webhooks/deliveries_begin_next", held | going_on))
+        rows = self._database.rows_at_once(*calls)
+        return _attempt(*rows[0]) if rows else None
 
     def end_dead_leases(self, now: datetime) -> int:
         """End the leases of dead processes, and return their number."""
@@ -127,34 +144,9 @@ class DeliveryQueues:
     def delete_ownerless(self) -> None:
         self._database.rows("webhooks/deliveries_delete_ownerless", limit=DELETE_BATCH)
 
-    def _record(
-        self, tx: Transaction, lease: Lease, finished: FinishedAttempt | None, now: datetime
-    ) -> bool:
-        """Record an attempt. Return whether the lease is still valid and the webhook active."""
-        leases = tx.rows(
-            "webhooks/queues_extend_lease",
-            webhook_id=lease.webhook_id,
-            lease=lease.id,
-            leased_until=now + self._lease,
-        )
-        if not leases:
-            return False
-        [(is_active,)] = leases
-        reason = None if finished is None else self._record_outcome(tx, lease, finished, now)
-        if reason is not None:
-            tx.execute("webhooks/webhooks_deactivate", webhook_id=lease.webhook_id, reason=reason)
-        if reason is None and is_active:
-            return True
-        error = "the webhook was deactivated"
-        tx.execute("webhooks/deliveries_cancel", webhook_id=lease.webhook_id, now=now, error=error)
-        _release(tx, lease, now)
-        return False
-
-    def _record_outcome(
-        self, tx: Transaction, lease: Lease, finished: FinishedAttempt, now: datetime
-    ) -> str | None:
-        """Record an outcome. Return the reason to stop the webhook, None to go on: a response 410,
-        or no retry left and no success since."""
+    def _settlement(self, finished: FinishedAttempt, now: datetime) -> dict[str, Any]:
+        """Return what deliveries_settle takes of an outcome. The webhook is stopped by a response
+        410, or where no retry is left and there was no success since."""
         (message, attempts, was_sent), outcome = finished
         delay_s = None
         if not outcome.is_success and not outcome.is_gone:
@@ -162,25 +154,28 @@ class DeliveryQueues:
                 self._retry_steps_s, attempts + 1, outcome.retry_after_s, random.random()
             )
         status = "delivered" if outcome.is_success else "failed" if delay_s is None else "pending"
-        none_since = tx.value(
-            "webhooks/deliveries_record_attempt",
-            id=message.id,
-            webhook_id=lease.webhook_id,
-            now=now,
-            status=status,
-            retry_at=None if delay_s is None else now + timedelta(seconds=delay_s),
-            response_code=outcome.response_code,
-            error=outcome.error,
-            sent=was_sent or outcome.sent,
-            is_quick=outcome.seconds < QUICK_S,
-        )
-        if outcome.is_gone:
-            return "the receiver returned 410"
-        if status == "failed" and none_since:
-            return "a delivery failed after all retries, and no other succeeded meanwhile"
+        return {
+            "id": message.id,
+            "attempts": attempts,
+            "status": status,
+            "retry_at": None if delay_s is None else now + timedelta(seconds=delay_s),
+            "response_code": outcome.response_code,
+            "error": outcome.error,
+            "sent": was_sent or outcome.sent,
+            "is_quick": outcome.seconds < QUICK_S,
+            "is_gone": outcome.is_gone,
+            "stop_reason": None
+            if status != "failed"
+            else GONE
+            if outcome.is_gone
+            else OUT_OF_RETRIES,
+        }
+
+
+def _attempt(
+    delivery_id: int | None, event: str, body: str, attempts: int, was_sent: bool
+) -> Attempt | None:
+    """Return the attempt that a statement has begun; None where it has begun none."""
+    if delivery_id is None:
         return None
-
-
-def _release(tx: Transaction, lease: Lease, now: datetime) -> None:
-    tx.execute("webhooks/queues_count_waiting", webhook_ids=[lease.webhook_id])
-    tx.execute("webhooks/queues_end_lease", webhook_id=lease.webhook_id, now=now)
+    return Attempt(Message(delivery_id, event, body.encode()), attempts, was_sent)

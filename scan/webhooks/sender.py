@@ -5,9 +5,9 @@ import hmac
 import ssl
 import time
 from base64 import b64encode
+from contextlib import closing
 from datetime import datetime
 from http.client import HTTPException
-from types import TracebackType
 from typing import NamedTuple
 
 import urllib3
@@ -60,9 +60,11 @@ class Sender(Outbound):
 
     __slots__ = ()
 
-    def connection(self, url: str, secret: str, *, is_healthy: bool) -> "ReceiverConnection":
+    def connection(
+        self, url: str, secret: str, *, is_healthy: bool
+    ) -> "closing[ReceiverConnection]":
         purpose = Purpose.HEALTHY_RECEIVER if is_healthy else Purpose.UNHEALTHY_RECEIVER
-        return ReceiverConnection(self, url, secret, purpose)
+        return closing(ReceiverConnection(self, url, secret, purpose))
 
 
 class ReceiverConnection:
@@ -77,17 +79,6 @@ class ReceiverConnection:
         self._secret = secret
         self._purpose = purpose
         self._connection: CheckedConnection | None = None
-
-    def __enter__(self) -> "ReceiverConnection":
-        return self
-
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _trace: TracebackType | None,
-    ) -> None:
-        self._close()
 
     def post(self, message: Message, now: datetime) -> Outcome:
         """Make one attempt. Its outcome has the error, if any."""
@@ -113,7 +104,7 @@ class ReceiverConnection:
             sent = True  # from here on the receiver may have received the request
             code, retry_after = self._request(connection, message, now)
         except _FAULTS as error:
-            self._close()
+            self.close()
             if is_reused and not deadline.is_over:
                 return self._attempt(message, now, deadline)
             return None, None, _reason(error, sent), sent
@@ -148,10 +139,10 @@ class ReceiverConnection:
         if connection.sock is not None and response.length_remaining == 0:
             response.read()
         else:
-            self._close()
+            self.close()
         return response.status, response.headers.get("Retry-After")
 
-    def _close(self) -> None:
+    def close(self) -> None:
         if self._connection is not None:
             self._connection.close()
             self._connection = None

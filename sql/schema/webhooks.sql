@@ -108,7 +108,7 @@ BEGIN
 END $$;
 -- serves webhooks/deliveries_list
 CREATE INDEX IF NOT EXISTS deliveries_by_webhook ON deliveries (webhook_id, id);
--- serve webhooks/deliveries_claim_next, webhooks/queues_count_waiting
+-- serve begin_delivery, waiting_deliveries
 CREATE INDEX IF NOT EXISTS deliveries_fresh
     ON deliveries (webhook_id, coalesce(block_number, -1), id)
     WHERE status = 'pending' AND tried_since IS NULL;
@@ -127,6 +127,70 @@ CREATE INDEX IF NOT EXISTS deliveries_by_body ON deliveries (body_id);
 
 CREATE OR REPLACE FUNCTION delivery_body(d deliveries) RETURNS text LANGUAGE sql STABLE
 RETURN (SELECT e.body FROM event_bodies e WHERE e.id = d.body_id);
+
+-- Begins an attempt of a queue's next delivery, and returns it as it was before: of tried ones that are due
+-- again, the first by its time, or else the first fresh one in chain order. Once that is committed the
+-- receiver may have seen the delivery, even if the process that sends it dies. The caller has locked the
+-- queue: as this is VOLATILE, it sees what was committed before that.
+CREATE OR REPLACE FUNCTION begin_delivery(queue bigint, moment timestamptz, confirmations integer)
+RETURNS TABLE (id bigint, event text, body text, attempts smallint, sent boolean)
+LANGUAGE sql VOLATILE
+BEGIN ATOMIC
+    WITH due AS (
+        (SELECT d.id, d.sent, 1 AS turn
+        FROM deliveries d
+        WHERE d.webhook_id = queue AND d.status = 'pending' AND d.tried_since IS NOT NULL
+            AND d.retry_at <= moment
+        ORDER BY d.retry_at, d.id
+        LIMIT 1)
+        UNION ALL
+        (SELECT d.id, d.sent, 2
+        FROM deliveries d
+        WHERE d.webhook_id = queue AND d.status = 'pending' AND d.tried_since IS NULL
+            AND coalesce(d.block_number, -1)
+                <= greatest((SELECT max(b.number) FROM blocks b) - confirmations, -1)
+        ORDER BY coalesce(d.block_number, -1), d.id
+        LIMIT 1)
+        ORDER BY turn
+        LIMIT 1
+    )
+    UPDATE deliveries d
+    SET tried_since = coalesce(d.tried_since, moment),
+        attempted_at = moment,
+        retry_at = moment,
+        sent = true
+    FROM due
+    WHERE d.id = due.id
+    RETURNING d.id, d.event, delivery_body(d), d.attempts, due.sent;
+END;
+
+-- What a queue holds, for its row. The caller has locked that in an earlier statement, so that this one
+-- sees what others have committed before.
+CREATE OR REPLACE FUNCTION waiting_deliveries(queue bigint)
+RETURNS TABLE (fresh_block bigint, retry_at timestamptz, pending_count bigint, pending_bytes bigint)
+LANGUAGE sql STABLE
+BEGIN ATOMIC
+    SELECT (
+            SELECT coalesce(d.block_number, -1)
+            FROM deliveries d
+            WHERE d.webhook_id = queue AND d.status = 'pending' AND d.tried_since IS NULL
+            ORDER BY coalesce(d.block_number, -1), d.id
+            LIMIT 1
+        ), (
+            SELECT min(d.retry_at)
+            FROM deliveries d
+            WHERE d.webhook_id = queue AND d.status = 'pending' AND d.tried_since IS NOT NULL
+        ), count(*), coalesce(sum(p.body_bytes), 0)
+    FROM (
+        SELECT d.body_bytes
+        FROM deliveries d
+        WHERE d.webhook_id = queue AND d.status = 'pending' AND d.tried_since IS NULL
+        UNION ALL
+        SELECT d.body_bytes
+        FROM deliveries d
+        WHERE d.webhook_id = queue AND d.status = 'pending' AND d.tried_since IS NOT NULL
+    ) AS p;
+END;
 
 -- Removes the bodies whose last deliveries were deleted. They are locked first, so that of two transactions
 -- that delete deliveries of one body, the second sees what the first has deleted.

@@ -1,11 +1,13 @@
--- Takes the lease of one queue with something to do: of those that may be served, the longest unserved. An
--- expired lease counts as none. Several processes may claim at once. A host's healthy queues are counted
--- apart from its others, so that a receiver that hangs does not hold them up.
+-- Takes the lease of one queue with something to do: of those that may be served, the longest unserved; and
+-- begins its first attempt. An expired lease counts as none. Several processes may claim at once. A host's
+-- healthy queues are counted apart from its others, so that a receiver that hangs does not hold them up.
 -- params: now timestamptz, confirmations integer, healthy_only boolean, max_per_host integer,
 --   max_unhealthy_per_host integer, lease bigint, lease_holder integer, leased_until timestamptz
 -- literals: none
--- returns: no row when there is nothing; else webhook_id, url, secret, is_healthy
--- index: delivery_queues_waiting
+-- returns: no row when there is nothing; else webhook_id, url, secret, is_healthy and the delivery's id, event,
+--   body, attempts, sent (before this attempt), which are null where the webhook is not active, or where
+--   another process has just served the queue
+-- index: delivery_queues_waiting, deliveries_tried, deliveries_fresh, event_bodies_pkey
 WITH crowded AS MATERIALIZED (
     SELECT host, is_healthy
     FROM delivery_queues
@@ -28,11 +30,16 @@ WITH crowded AS MATERIALIZED (
     ORDER BY q.leased_until, q.webhook_id
     LIMIT 1
     FOR UPDATE SKIP LOCKED
+), leased AS (
+    UPDATE delivery_queues q
+    SET lease = %(lease)s,
+        lease_holder = %(lease_holder)s,
+        leased_until = %(leased_until)s
+    FROM due, webhooks w, webhook_secrets s
+    WHERE q.webhook_id = due.webhook_id AND w.id = due.webhook_id AND s.webhook_id = w.id
+    RETURNING w.id, w.url, w.active, s.secret, q.is_healthy
 )
-UPDATE delivery_queues q
-SET lease = %(lease)s,
-    lease_holder = %(lease_holder)s,
-    leased_until = %(leased_until)s
-FROM due, webhooks w, webhook_secrets s
-WHERE q.webhook_id = due.webhook_id AND w.id = due.webhook_id AND s.webhook_id = w.id
-RETURNING w.id, w.url, s.secret, q.is_healthy;
+SELECT l.id, l.url, l.secret, l.is_healthy, d.id, d.event, d.body, d.attempts, d.sent
+FROM leased l
+LEFT JOIN LATERAL begin_delivery(
+    CASE WHEN l.active THEN l.id END, %(now)s, %(confirmations)s) d ON true;

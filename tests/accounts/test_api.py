@@ -12,6 +12,7 @@ from scan.ethereum.signatures import CURVE_ORDER
 from scan.settings import Settings
 from tests.support.database import execute
 from tests.support.serving import at_once, gunicorn, statuses, wait_until
+from tests.support.value_names import shown
 from tests.support.wallets import key_request, new_wallet, obtain_key
 
 ISO = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
@@ -253,21 +254,32 @@ BAD = [
 ]
 
 
-def test_bad_and_missing_fields_are_named(shared_server):
-    for field, value in BAD:
-        body = {"label": "", **key_request(WALLET)}
-        bad = value(body[field]) if callable(value) else value
-        response = post(shared_server, body | {field: bad})
-        require_refusal(response, 400, "invalid_parameter", field)
-    for field in ("ownerAddress", "signature", "timestamp"):
-        body = key_request(WALLET)
-        del body[field]
-        assert post(shared_server, body).json()["field"] == field
+@pytest.mark.parametrize(("field", "value"), BAD, ids=shown)
+def test_a_bad_field_is_named(shared_server, field, value):
+    body = {"label": "", **key_request(WALLET)}
+    bad = value(body[field]) if callable(value) else value
+    response = post(shared_server, body | {field: bad})
+    require_refusal(response, 400, "invalid_parameter", field)
+
+
+@pytest.mark.parametrize("field", ["ownerAddress", "signature", "timestamp"])
+def test_a_missing_field_is_named(shared_server, field):
+    body = key_request(WALLET)
+    del body[field]
+    assert post(shared_server, body).json()["field"] == field
+
+
+def test_a_timestamp_in_seconds_is_named_as_that(shared_server):
     in_seconds = post(shared_server, key_request(WALLET, int(time.time())))
     assert "is in seconds" in in_seconds.json()["error"]
-    for query in ("", "?owner=", "?owner=0x12", "?owner=vitalik.eth", "?_Owner=0x"):
-        response = requests.get(f"{shared_server}/api/v1/keys{query}", timeout=5)
-        require_refusal(response, 400, "invalid_parameter", "owner")
+
+
+@pytest.mark.parametrize(
+    "query", ["", *"?owner= ?owner=0x12 ?owner=vitalik.eth ?_Owner=0x".split()]
+)
+def test_a_bad_owner_is_named(shared_server, query):
+    response = requests.get(f"{shared_server}/api/v1/keys{query}", timeout=5)
+    require_refusal(response, 400, "invalid_parameter", "owner")
 
 
 def require_refusal(response, status, code, field=None):
@@ -276,35 +288,45 @@ def require_refusal(response, status, code, field=None):
     assert found == (status, code, field), error
 
 
-def test_bodies_that_are_no_object_are_invalid_json(shared_server):
-    address = f"{shared_server}/api/v1/keys"
+@pytest.mark.parametrize("body", [b"", b"{", b"[]", b"null", b'"x"', b"\xff", b'{"a":1', b"NaN"])
+def test_a_body_that_is_no_object_is_invalid_json(shared_server, body):
     headers = {"Content-Type": "application/json"}
-    for body in (b"", b"{", b"[]", b"null", b'"x"', b"\xff", b'{"a":1', b"NaN"):
-        response = requests.post(address, data=body, headers=headers, timeout=5)
-        require_refusal(response, 400, "invalid_json")
-    require_refusal(requests.post(address, data={"a": 1}, timeout=5), 415, "unsupported_media_type")
+    response = requests.post(f"{shared_server}/api/v1/keys", data=body, headers=headers, timeout=5)
+    require_refusal(response, 400, "invalid_json")
 
 
-def test_somebody_elses_signature_is_a_mismatch(shared_server):
-    for field, change in (
+def test_a_form_is_no_json(shared_server):
+    response = requests.post(f"{shared_server}/api/v1/keys", data={"a": 1}, timeout=5)
+    require_refusal(response, 415, "unsupported_media_type")
+
+
+@pytest.mark.parametrize(
+    ("field", "change"),
+    [
         ("ownerAddress", lambda _: STRANGER.address),
         ("timestamp", lambda now: now - 1),
         ("signature", lambda _: key_request(STRANGER)["signature"]),
         ("signature", flipped(5)),
         ("signature", flipped(40)),
         ("signature", with_r(5)),  # no point of the curve: it recovers nobody
-    ):
-        body = key_request(WALLET)
-        response = post(shared_server, body | {field: change(body[field])})
-        require_refusal(response, 403, "signature_mismatch", "signature")
-        assert "Scan API Key Request" in response.json()["error"]
+    ],
+)
+def test_somebody_elses_signature_is_a_mismatch(shared_server, field, change):
+    body = key_request(WALLET)
+    response = post(shared_server, body | {field: change(body[field])})
+    require_refusal(response, 403, "signature_mismatch", "signature")
+    assert "Scan API Key Request" in response.json()["error"]
 
 
-def test_keys_that_are_none_are_unauthorised_in_json(shared_server):
+@pytest.mark.parametrize(
+    "key",
+    ["", "x", "scan_", NO_KEY, "scan_" + "F" * 64, "x" * 10_000, b"\xc3\xa9\xff"],
+    ids=shown,
+)
+def test_a_key_that_is_none_is_unauthorised_in_json(shared_server, key):
     address = f"{shared_server}/api/v1/keys?owner={WALLET.address}"
-    for key in ("", "x", "scan_", NO_KEY, "scan_" + "F" * 64, "x" * 10_000, b"\xc3\xa9\xff"):
-        response = requests.get(address, headers={"X-API-Key": key}, timeout=5)
-        require_refusal(response, 401, "invalid_api_key")
+    response = requests.get(address, headers={"X-API-Key": key}, timeout=5)
+    require_refusal(response, 401, "invalid_api_key")
 
 
 def test_a_lost_database_makes_keyed_requests_unavailable():

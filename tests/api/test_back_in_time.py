@@ -11,7 +11,7 @@ from tests.support.database import Postgres
 from tests.support.explorer import Explorer
 from tests.support.indexing import Indexing
 from tests.support.many_functions import verified
-from tests.support.scenario import STRANGERS
+from tests.support.scenario.stage import STRANGERS
 
 COUNTER = """
 pragma solidity ^0.8.0;

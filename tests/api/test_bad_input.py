@@ -10,6 +10,7 @@ from werkzeug.test import TestResponse
 
 from scan.queries.filters import QUERIED
 from tests.conftest import Played
+from tests.support.value_names import shown
 
 ADDRESS = "0x" + 40 * "1"
 HASH = "0x" + 64 * "1"
@@ -17,21 +18,58 @@ HUGE = "1" + 400 * "0"
 PAGED = ("/blocks", "/transactions", "/tokens")
 
 NOT_COUNTS = [
-    *("", " ", "0", "-1", "-0", "+1", " 1", "1 ", "1.0", "1e3", "1_000", "0x10", "1,2", "one"),
-    *("null", "true", "NaN", "Infinity", "[1]", "1\0", "\0", "1\n", "%31"),
-    *("\u0661", "\uff11", "1\u0660", "\u00b2", "9223372036854775808", HUGE, "9" * 20_000),
+    "",
+    " ",
+    "0",
+    "-1",
+    "-0",
+    "+1",
+    " 1",
+    "1 ",
+    "1.0",
+    "1e3",
+    "1_000",
+    "0x10",
+    "1,2",
+    "one",
+    "null",
+    "true",
+    "NaN",
+    "Infinity",
+    "[1]",
+    "1\0",
+    "\0",
+    "1\n",
+    "%31",
+    "\u0661",
+    "\uff11",
+    "1\u0660",
+    "\u00b2",
+    "9223372036854775808",
+    HUGE,
+    "9" * 20_000,
 ]
 NOT_ADDRESSES = [
-    *("", "0x", " ", ADDRESS[:-1], ADDRESS + "1", ADDRESS[2:], "0x" + 40 * "g", HASH, "1"),
-    *(ADDRESS + " ", " " + ADDRESS, ADDRESS + "\n", ADDRESS[:-1] + "\0", "1" + ADDRESS[1:]),
-    *(
-        "0x" + 40 * "\u0661",
-        "0x" + 40 * "\uff11",
-        "vitalik.eth",
-        "null",
-        "\x00",
-        "0x" + 10**5 * "1",
-    ),
+    "",
+    "0x",
+    " ",
+    ADDRESS[:-1],
+    ADDRESS + "1",
+    ADDRESS[2:],
+    "0x" + 40 * "g",
+    HASH,
+    "1",
+    ADDRESS + " ",
+    " " + ADDRESS,
+    ADDRESS + "\n",
+    ADDRESS[:-1] + "\0",
+    "1" + ADDRESS[1:],
+    "0x" + 40 * "\u0661",
+    "0x" + 40 * "\uff11",
+    "vitalik.eth",
+    "null",
+    "\x00",
+    "0x" + 10**5 * "1",
 ]
 NOT_BLOCKS = ("0x", "-1", "1.0", "Latest", HASH[:-1], HASH + "1", "1\0", "\u0661", HUGE, " 1", "+1")
 NOT_HASHES = ("1", ADDRESS, HASH[:-1], HASH + "0", HASH[2:], "0x" + 64 * "z")
@@ -39,8 +77,17 @@ NOT_HASHES = ("1", ADDRESS, HASH[:-1], HASH + "0", HASH[2:], "0x" + 64 * "z")
 
 # Of tracebacks, statements, drivers, and Python's own messages.
 INTERNALS = (
-    *("traceback", '.py"', "psycopg", "select ", "syntax error", "object at 0x", "nonetype"),
-    *("error(", "invalid literal", "codec can't", "out of range for type"),
+    "traceback",
+    '.py"',
+    "psycopg",
+    "select ",
+    "syntax error",
+    "object at 0x",
+    "nonetype",
+    "error(",
+    "invalid literal",
+    "codec can't",
+    "out of range for type",
 )
 
 
@@ -62,13 +109,23 @@ def require_parameter(answer: TestResponse, field: str) -> None:
 
 
 NOT_LIMITS = (*NOT_COUNTS, "101", "1000", "9223372036854775807")
-OF_ADDRESSES = (
-    *("/addresses/{}", "/addresses/{}/tokens", "/addresses/{}/items", "/tokens/{}"),
-    *("/tokens/{}/holders", "/tokens/{}/items", "/tokens/{}/items/1"),
-)
+OF_ADDRESSES = """
+    /addresses/{} /addresses/{}/tokens /addresses/{}/items /tokens/{} /tokens/{}/holders
+    /tokens/{}/items /tokens/{}/items/1
+""".split()
 NOT_TIMES = (
-    *("", "x", "-1", "1.5", "2026-01-31", "2026-01-31T23:59:59", "2026-02-30T00:00:00Z"),
-    *("2026-01-31 23:59:59Z", "2026-01-31T23:59:59+01:00", "1767225660000", "9" * 30, "\u00b2"),
+    "",
+    "x",
+    "-1",
+    "1.5",
+    "2026-01-31",
+    "2026-01-31T23:59:59",
+    "2026-02-30T00:00:00Z",
+    "2026-01-31 23:59:59Z",
+    "2026-01-31T23:59:59+01:00",
+    "1767225660000",
+    "9" * 30,
+    "\u00b2",
 )
 HISTORY = f"/addresses/{ADDRESS}/history"
 NO_PATHS = [value for value in NOT_ADDRESSES if value]
@@ -113,13 +170,15 @@ REFUSED: list[tuple[str, list[str], list[str]]] = [
 ]
 
 
-def test_values_that_are_refused_and_named(client: FlaskClient) -> None:
-    for name, paths, queries in REFUSED:
-        for path in paths:
-            for query in queries:
-                answer = client.get(f"/api/v1{path}?{query}")
-                assert answer.status_code == 400, (path[:100], query[:100], answer.text)
-                require_parameter(answer, name)
+@pytest.mark.parametrize(("name", "paths", "queries"), REFUSED, ids=shown)
+def test_values_that_are_refused_and_named(
+    client: FlaskClient, name: str, paths: list[str], queries: list[str]
+) -> None:
+    for path in paths:
+        for query in queries:
+            answer = client.get(f"/api/v1{path}?{query}")
+            assert answer.status_code == 400, (path[:100], query[:100], answer.text)
+            require_parameter(answer, name)
 
 
 @pytest.mark.parametrize("value", ["1", "01", "100", "000000000000000001"])
@@ -131,24 +190,40 @@ def test_limits_from_1_to_100_are_served(client: FlaskClient, value: str) -> Non
 
 RECORDS_NOT_THERE = (
     *(f"/tokens/{ADDRESS}{rest}" for rest in ("", "/holders", "/items", "/items/0")),
-    *(f"/tokens/{ADDRESS}/items/0/transfers", f"/transactions/{HASH}", f"/blocks/{HASH}"),
-    *("/blocks/999999", "/blocks/9223372036854775807"),
+    f"/tokens/{ADDRESS}/items/0/transfers",
+    f"/transactions/{HASH}",
+    f"/blocks/{HASH}",
+    "/blocks/999999",
+    "/blocks/9223372036854775807",
 )
 NO_ROUTES = (
-    *("/api/v1", "/api/v3/stats", "/api/v1/nothing", "/statistics", "/API/V1/stats"),
-    *("/api/v1/stats/more", "/api/v1//stats", "//api/v1/stats", "/api/v1/./stats"),
-    *("/api/v1/%2e%2e/stats", "/api/v1/blocks/0/1", f"/api/v1/addresses/{ADDRESS}%2ftokens%2f1"),
-    *("/api/v1/stats%00", "/%00", "/\u0661", "/%ff%fe", "/api/v1/" + 4000 * "a"),
-    *("/api/v1/stats;x=1", "/favicon.png", "/robots", "/static/app.py", "/.env"),
+    *"""
+        /api/v1 /api/v3/stats /api/v1/nothing /statistics /API/V1/stats /api/v1/stats/more
+        /api/v1//stats //api/v1/stats /api/v1/./stats /api/v1/%2e%2e/stats /api/v1/blocks/0/1
+    """.split(),
+    f"/api/v1/addresses/{ADDRESS}%2ftokens%2f1",
+    "/api/v1/stats%00",
+    "/%00",
+    "/\u0661",
+    "/%ff%fe",
+    "/api/v1/" + 4000 * "a",
+    "/api/v1/stats;x=1",
+    "/favicon.png",
+    "/robots",
+    "/static/app.py",
+    "/.env",
 )
 
 
-def test_what_is_not_there_is_not_found(client: FlaskClient) -> None:
-    for path in RECORDS_NOT_THERE:
-        require_refusal(client.get(f"/api/v1{path}"), 404, "not_found")
-    for path in NO_ROUTES:
-        for method in ("GET", "POST", "DELETE"):
-            require_refusal(client.open(path, method=method), 404, "not_found")
+@pytest.mark.parametrize("path", RECORDS_NOT_THERE)
+def test_a_record_that_is_not_there_is_not_found(client: FlaskClient, path: str) -> None:
+    require_refusal(client.get(f"/api/v1{path}"), 404, "not_found")
+
+
+@pytest.mark.parametrize("path", NO_ROUTES, ids=shown)
+def test_a_path_that_is_not_there_is_not_found(client: FlaskClient, path: str) -> None:
+    for method in ("GET", "POST", "DELETE"):
+        require_refusal(client.open(path, method=method), 404, "not_found")
 
 
 @pytest.mark.parametrize("query", ["", "&", "&&=&", "_=" + HUGE, "_cache_buster=1&_=2"])
@@ -157,25 +232,38 @@ def test_query_strings_that_mean_nothing(client: FlaskClient, query: str) -> Non
 
 
 GETS = [
-    *("/stats", "/blocks", "/blocks/0", "/transactions", f"/transactions/{HASH}", "/tokens"),
-    *(f"/tokens/{ADDRESS}", f"/tokens/{ADDRESS}/holders", f"/addresses/{ADDRESS}"),
-    *(f"/addresses/{ADDRESS}/tokens", f"/contracts/{ADDRESS}", f"/keys?owner={ADDRESS}"),
-    *(f"/webhooks?owner={ADDRESS}", "/webhooks/1/deliveries", "/openapi.json"),
+    "/stats",
+    "/blocks",
+    "/blocks/0",
+    "/transactions",
+    f"/transactions/{HASH}",
+    "/tokens",
+    f"/tokens/{ADDRESS}",
+    f"/tokens/{ADDRESS}/holders",
+    f"/addresses/{ADDRESS}",
+    f"/addresses/{ADDRESS}/tokens",
+    f"/contracts/{ADDRESS}",
+    f"/keys?owner={ADDRESS}",
+    f"/webhooks?owner={ADDRESS}",
+    "/webhooks/1/deliveries",
+    "/openapi.json",
 ]
 
 
-def test_unknown_parameters_are_refused(client: FlaskClient) -> None:
-    for path in GETS:
-        for name in ("adress", "x", "%00", "owners", "Page", 200 * "a"):
-            answer = client.get(f"/api/v1{path}{'&' if '?' in path else '?'}{name}=1")
-            require_parameter(answer, name.replace("%00", "\0")[:50])
+@pytest.mark.parametrize("path", GETS)
+def test_unknown_parameters_are_refused(client: FlaskClient, path: str) -> None:
+    for name in ("adress", "x", "%00", "owners", "Page", 200 * "a"):
+        answer = client.get(f"/api/v1{path}{'&' if '?' in path else '?'}{name}=1")
+        require_parameter(answer, name.replace("%00", "\0")[:50])
 
 
 @pytest.mark.parametrize(
     ("method", "path"),
     [
         *(("POST", path) for path in ("/query", "/verify", f"/contracts/{ADDRESS}/call")),
-        *(("POST", "/keys"), ("DELETE", "/keys/1"), ("POST", "/webhooks")),
+        ("POST", "/keys"),
+        ("DELETE", "/keys/1"),
+        ("POST", "/webhooks"),
         *((method, "/webhooks/1") for method in ("PATCH", "DELETE")),
         *(("POST", f"/webhooks/1/{path}") for path in ("test", "deliveries/1/retry")),
     ],

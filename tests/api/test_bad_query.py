@@ -15,12 +15,15 @@ from tests.api.test_bad_input import (
     require_refusal,
 )
 from tests.conftest import Played
+from tests.support.value_names import shown
 
 PATH = "/api/v1/query"
 MIB = 1024 * 1024
-ENTITIES = (
-    *("transactions", "blocks", "tokens", "token_transfers", "dex_trades"),
-    *("internal_transfers", "logs", "user_operations"),
+ENTITIES = tuple(
+    """
+        transactions blocks tokens token_transfers dex_trades internal_transfers logs
+        user_operations
+    """.split()
 )
 ORDERS = ("asc", "desc")
 OF_ADDRESSES = ("transactions", "token_transfers", "dex_trades", "internal_transfers")
@@ -37,8 +40,24 @@ NOTHING: dict[str, Any] = {"count": 0, "data": [], "next": None}
 MORE = {"internal_transfers": {"untracedBlocks": 0}}
 NUMBERS = ("blockFrom", "blockTo", "blockNumber")
 NOT_INTEGERS = [
-    *(None, True, False, 1.0, 1.5, -0.0, 1e3, "1", "", "0x1", [], [1], {}, {"a": 1}),
-    *(2**63, 2**64, 10**400, -(2**63) - 1),
+    None,
+    True,
+    False,
+    1.0,
+    1.5,
+    -0.0,
+    1e3,
+    "1",
+    "",
+    "0x1",
+    [],
+    [1],
+    {},
+    {"a": 1},
+    2**63,
+    2**64,
+    10**400,
+    -(2**63) - 1,
 ]
 
 
@@ -51,23 +70,50 @@ def ask(client: FlaskClient, **body: Any) -> TestResponse:
 
 
 NO_OBJECTS = [
-    *(b"", b" ", b"{", b"}", b"nonsense", b"{'entity': 'blocks'}", b'{"entity": "blocks",}'),
-    *(b'{"entity": "blocks"} {}', b'{"entity" "blocks"}', b'{entity: "blocks"}', b"\0"),
-    *(b"null", b"true", b"1", b'"blocks"', b"[]", b'[{"entity": "blocks"}]', b"NaN"),
-    *(b'{"limit": NaN}', b'{"limit": Infinity}', b'{"limit": -Infinity}', b'{"limit": 01}'),
-    *(b'{"entity": "\xff"}', b'{"entity": "\xed\xa0\x80"}', b'{"limit": +1}', b'{"limit": 0x1}'),
-    *(b'\xef\xbb\xbf{"entity": "blocks"}', '{"entity": "blocks"}'.encode("utf-16")),
-    *(b'{"entity": "blocks", "entity": "tokens"}', b'{"entity": "a", "entity": "a"}'),
+    b"",
+    b" ",
+    b"{",
+    b"}",
+    b"nonsense",
+    b"{'entity': 'blocks'}",
+    b'{"entity": "blocks",}',
+    b'{"entity": "blocks"} {}',
+    b'{"entity" "blocks"}',
+    b'{entity: "blocks"}',
+    b"\0",
+    b"null",
+    b"true",
+    b"1",
+    b'"blocks"',
+    b"[]",
+    b'[{"entity": "blocks"}]',
+    b"NaN",
+    b'{"limit": NaN}',
+    b'{"limit": Infinity}',
+    b'{"limit": -Infinity}',
+    b'{"limit": 01}',
+    b'{"entity": "\xff"}',
+    b'{"entity": "\xed\xa0\x80"}',
+    b'{"limit": +1}',
+    b'{"limit": 0x1}',
+    b'\xef\xbb\xbf{"entity": "blocks"}',
+    '{"entity": "blocks"}'.encode("utf-16"),
+    b'{"entity": "blocks", "entity": "tokens"}',
+    b'{"entity": "a", "entity": "a"}',
     b'{"entity": "blocks", "filter": {"blockFrom": 1, "blockFrom": 2}}',
-    *(b"[" * 20_000, b'{"a":' * 20_000, b'{"a":' * 5_000 + b"1" + b"}" * 5_000),
-    *(b'{"limit": ' + 5_000 * b"9" + b"}", b'{"entity": "blocks\n"}', b"entity=blocks"),
+    b"[" * 20_000,
+    b'{"a":' * 20_000,
+    b'{"a":' * 5_000 + b"1" + b"}" * 5_000,
+    b'{"limit": ' + 5_000 * b"9" + b"}",
+    b'{"entity": "blocks\n"}',
+    b"entity=blocks",
 ]
 BODY = b'{"entity": "blocks"}'
 
 
-def test_bodies_that_are_no_json_object(client: FlaskClient) -> None:
-    for body in NO_OBJECTS:
-        require_refusal(send(client, body), 400, "invalid_json")
+@pytest.mark.parametrize("body", NO_OBJECTS, ids=shown)
+def test_bodies_that_are_no_json_object(client: FlaskClient, body: bytes) -> None:
+    require_refusal(send(client, body), 400, "invalid_json")
 
 
 def test_bodies_are_declared_as_json(client: FlaskClient) -> None:
@@ -84,10 +130,15 @@ def test_bodies_of_a_mebibyte_at_most(client: FlaskClient) -> None:
         require_refusal(send(client, BODY.ljust(size)), 413, "too_large")
 
 
-def test_the_entity_is_one_of_those_there_are(client: FlaskClient) -> None:
-    for value in (None, 1, True, [], {}, "", "block", "Blocks", "blocks ", "\0"):
-        body = require_refusal(ask(client, entity=value), 400, "invalid_parameter", "entity")
-        assert all(entity in body["error"] for entity in ENTITIES)
+@pytest.mark.parametrize(
+    "value", [None, 1, True, [], {}, "", "block", "Blocks", "blocks ", "\0"], ids=shown
+)
+def test_the_entity_is_one_of_those_there_are(client: FlaskClient, value: Any) -> None:
+    body = require_refusal(ask(client, entity=value), 400, "invalid_parameter", "entity")
+    assert all(entity in body["error"] for entity in ENTITIES)
+
+
+def test_the_entity_is_required(client: FlaskClient) -> None:
     body = require_refusal(ask(client), 400, "invalid_parameter", "entity")
     assert body["error"] == f"entity is required: one of {', '.join(ENTITIES)}."
 
@@ -137,22 +188,45 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     *(
         ({"entity": "dex_trades", "filter": {"dex": value}}, "dex")
         for value in (
-            *(None, 1, True, [], {}, "a\0b", "\0", 101 * "x", 10_000 * "x", "\ud800", "a\udfff"),
+            None,
+            1,
+            True,
+            [],
+            {},
+            "a\0b",
+            "\0",
+            101 * "x",
+            10_000 * "x",
+            "\ud800",
+            "a\udfff",
         )
     ),
 ]
 
 
-def test_values_that_are_refused_and_named(client: FlaskClient) -> None:
-    for body, field in REFUSED:
+@pytest.mark.parametrize("field", sorted({field for _, field in REFUSED}))
+def test_values_that_are_refused_and_named(client: FlaskClient, field: str) -> None:
+    for body in (body for body, of_field in REFUSED if of_field == field):
         answer = send(client, json.dumps({"entity": "blocks", **body}).encode())
         assert answer.status_code == 400, (str(body)[:100], answer.text)
         require_parameter(answer, field)
 
 
 NO_EXCHANGES = [
-    *("", " ", "Uniswap-V2", "uniswap-v2 ", "%", "_", "\\", "$1", "%s", "%(dex)s"),
-    *("'; DROP TABLE blocks; --", "\u0130", "\U0001f984", 100 * "x"),
+    "",
+    " ",
+    "Uniswap-V2",
+    "uniswap-v2 ",
+    "%",
+    "_",
+    "\\",
+    "$1",
+    "%s",
+    "%(dex)s",
+    "'; DROP TABLE blocks; --",
+    "\u0130",
+    "\U0001f984",
+    100 * "x",
 ]
 NO_BLOCKS = [(5, 4), (2**63 - 1, 0), (1_000_000, 2_000_000), (2**63 - 1, 2**63 - 1), (1, 0)]
 

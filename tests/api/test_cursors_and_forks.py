@@ -99,10 +99,7 @@ class Weather:
 
     def body(self) -> Record:
         entity = self.random.choice(
-            [
-                *("transactions", "token_transfers", "internal_transfers", "dex_trades", "logs"),
-                *("blocks", "history"),
-            ]
+            "transactions token_transfers internal_transfers dex_trades logs blocks history".split()
         )
         possible: Record = {"blockFrom": 10, "timeFrom": MIDDLE_S, "timeTo": 2 * MIDDLE_S}
         if entity != "blocks":

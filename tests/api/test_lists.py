@@ -13,7 +13,7 @@ from app import create_app
 from scan import VERSION
 from scan.database.lists import all_entities
 from tests.conftest import Played
-from tests.support.derived_truth import contract_creations
+from tests.support.derived_lists import contract_creations
 from tests.support.indexing import Indexing
 from tests.support.lists import Listed, by_links, get, lists_of, pages, same
 from tests.support.openapi_document import OPERATIONS, TEMPLATES
@@ -26,7 +26,8 @@ NEVER_SEEN = "0x" + 40 * "9"
 TESTED_ELSEWHERE = {
     "/api/v1/contracts",
     "/api/v1/webhooks/{webhook_id}/deliveries",
-    *("/api/v1/addresses/{address}/history", "/api/v1/addresses/{address}/balances"),
+    "/api/v1/addresses/{address}/history",
+    "/api/v1/addresses/{address}/balances",
     "/api/v1/transactions/{transaction_hash}/user-operations",
     # In test_every_list.py.
     *(
@@ -183,10 +184,14 @@ def test_stats(client: FlaskClient, truth: Truth) -> None:
 
 def test_an_address_never_seen_is_an_address_all_the_same(client: FlaskClient) -> None:
     assert get(client, f"/addresses/{NEVER_SEEN}") == {
-        **{"address": NEVER_SEEN, "balance": "0", "txCount": 0, "isContract": False},
+        "address": NEVER_SEEN,
+        "balance": "0",
+        "txCount": 0,
+        "isContract": False,
         "unproven": ["balance", "isContract"],
         **dict.fromkeys(("label", "firstSeen", "lastSeen", "creation")),
-        **{"balanceBlock": get(client, "/stats")["latestBlock"], "recentTxs": []},
+        "balanceBlock": get(client, "/stats")["latestBlock"],
+        "recentTxs": [],
     }
     for name in ("tokens", "items", "internal"):
         [rows, total, *_] = get(client, f"/addresses/{NEVER_SEEN}/{name}").values()
@@ -269,7 +274,8 @@ def test_pools_with_their_trades(client: FlaskClient, truth: Truth) -> None:
         assert last == (newest["transactionHash"], newest["timestamp"])
         for of_pool, of_trade in (("", ""), ("Symbol", "Symbol")):
             assert {pool[f"token0{of_pool}"], pool[f"token1{of_pool}"]} == {
-                *(newest[f"tokenIn{of_trade}"], newest[f"tokenOut{of_trade}"])
+                newest[f"tokenIn{of_trade}"],
+                newest[f"tokenOut{of_trade}"],
             }
     dex, token = found[0]["dex"], found[0]["token0"]
     assert get(client, "/pools", dex=dex)["pools"] == [p for p in found if p["dex"] == dex]

@@ -146,7 +146,8 @@ def test_history_goes_by_the_checkpoints_of_its_own_lists(sides: Sides, order: s
         " CROSS JOIN (VALUES (-1, 0), (1, 1000000)) AS beside (step, ordinal)"
         " WHERE k.key = %s"
         " ON CONFLICT DO NOTHING",
-        *(bytes(20), bytes.fromhex(HOT[2:])),
+        bytes(20),
+        bytes.fromhex(HOT[2:]),
     )
     try:
         page, _ = sides.history(f"orderBy={order}&limit=100&=others")

@@ -19,7 +19,9 @@ TRANSACTIONS = 50_000
 # A few probes, before each list of logs, and before each by several keys; and what decodes logs.
 BESIDE_A_LIST = {
     "queries/logs_get_scope",
-    *("contracts/contracts_find", "contracts/codes_list", "contracts/signatures_find"),
+    "contracts/contracts_find",
+    "contracts/codes_list",
+    "contracts/signatures_find",
     *(f"queries/{entity}_get_bounds" for entity in all_entities()),
 }
 

@@ -20,9 +20,11 @@ from tests.support.made_blocks import Chain, Move, address
 from tests.support.serving import NOWHERE
 
 SOMEBODY, OTHER = address("somebody"), address("other")
-NAMES = (
-    *("nonce", "gasLimit", "type", "maxFeePerGas", "maxPriorityFeePerGas", "maxFeePerBlobGas"),
-    *("blobVersionedHashes", "cumulativeGasUsed", "methodId"),
+NAMES = tuple(
+    """
+        nonce gasLimit type maxFeePerGas maxPriorityFeePerGas maxFeePerBlobGas blobVersionedHashes
+        cumulativeGasUsed methodId
+    """.split()
 )
 LEGACY = {"nonce": 0, "gas_limit": 21_000, "cumulative_gas_used": 21_000}
 BLOBS = (bytes([1]) * 32, b"\\x" * 16)
@@ -73,10 +75,7 @@ CASES: dict[str, tuple[dict[str, Any], tuple[Any, ...]]] = {
             "max_priority_fee_per_gas": 2**56 - 1,
             "cumulative_gas_used": 2**63,
         },
-        (
-            *(2**64 - 2, str(GREATEST), 255, str(2**56), str(2**56 - 1)),
-            *(None, None, str(2**63), None),
-        ),
+        (2**64 - 2, str(GREATEST), 255, str(2**56), str(2**56 - 1), None, None, str(2**63), None),
     ),
 }
 

@@ -35,10 +35,9 @@ NOT_COMPARED = {
     "tokens.block_number": "whole_chain_check: before its first transfer",
     **{
         f"tokens.{name}": FROM_CONTRACT
-        for name in (
-            *("type", "name", "symbol", "decimals", "total_supply", "supply_block", "wraps"),
-            "supply_missing",
-        )
+        for name in """
+            type name symbol decimals total_supply supply_block wraps supply_missing
+        """.split()
     },
     "addresses.balance": "the node's, at balance_block, whose state it may have dropped",
     "addresses.balance_block": "when the balance was read",
@@ -74,15 +73,13 @@ NOT_COMPARED = {
     "orphaned_blocks.*": "a journal of what the chain has no more",
     **{
         f"{table}.*": "not of the chain"
-        for table in (
-            *("migrations", "schema_state", "indexer_status", "labels", "label_state"),
-            *("api_keys", "api_key_owners", "webhooks", "webhook_secrets", "delivery_queues"),
-            *("mail_subscriptions", "mail_requests"),
-            *("deliveries", "event_bodies", "dispatchers", "verified_contracts"),
-            *("verification_jobs", "signatures", "imported_signatures"),
-            *("creation_comparisons", "stored_verifications", "contract_claims"),
-            *("listed_tokens", "logos"),
-        )
+        for table in """
+            migrations schema_state indexer_status labels label_state api_keys api_key_owners
+            webhooks webhook_secrets delivery_queues mail_subscriptions mail_requests deliveries
+            event_bodies dispatchers verified_contracts verification_jobs signatures
+            imported_signatures creation_comparisons stored_verifications contract_claims
+            listed_tokens logos
+        """.split()
     },
 }
 # What a row is found by: another one there is a row that is missing, and one too many.

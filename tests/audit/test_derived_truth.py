@@ -21,12 +21,13 @@ from scan.indexer.writer import Writer
 from scan.settings import Settings
 from tests.audit.test_columns import NOT_COMPARED
 from tests.conftest import Played
-from tests.support import derived_truth
+from tests.support import derived_lists, derived_truth
 from tests.support.auditing import run
 from tests.support.database import SHORT_CHECKPOINTS, Postgres, execute, use_short_checkpoints
 from tests.support.derived_truth import Rows
 from tests.support.indexing import Indexing
-from tests.support.truth import ZERO, Truth
+from tests.support.truth import Truth
+from tests.support.truth.reading import ZERO
 
 BIGINT_MAX = 2**63 - 1
 # The lists of which the scenario has many rows. Of the others test_user_operations.py and
@@ -35,8 +36,11 @@ HISTORY, HISTORY_ROLES = read_table().get("history", {}), {"sent", "received"}
 LISTS = {
     *(list_.name for e in all_entities().values() if not e.is_sparse for list_ in e.counted),
     *(of_type[role] for of_type in HISTORY.values() for role in HISTORY_ROLES & of_type.keys()),
-    *("token_transfers_by_item", "token_items_by_token"),
-    *("contract_creations", "contract_creations_by_creator", "contract_creations_by_factory"),
+    "token_transfers_by_item",
+    "token_items_by_token",
+    "contract_creations",
+    "contract_creations_by_creator",
+    "contract_creations_by_factory",
 }
 # Each table's key.
 TABLES: dict[Callable[[Truth], Rows], tuple[str, ...]] = {
@@ -177,7 +181,7 @@ def require_lists(computed: set[str]) -> None:
     unknown, missing = sorted(computed - LISTS), sorted(LISTS - computed)
     assert not unknown, f"{unknown}: no list with a counter in [lists] of sql/lists.toml"
     assert not missing, (
-        f"{missing}: say under which keys a record is listed in tests/support/derived_truth.py, at"
+        f"{missing}: say under which keys a record is listed in tests/support/derived_lists.py, at"
         " _lists_of_transaction() and its like"
     )
 
@@ -185,18 +189,18 @@ def require_lists(computed: set[str]) -> None:
 def test_checkpoints_are_as_the_node_has_it(finished, reorganised, scenario):
     key, columns = ("list", "key", "place"), ["ordinal", "block_number"]
     for settings, every in ((finished, 128), (reorganised, SHORT_CHECKPOINTS)):
-        truth = derived_truth.list_checkpoints(scenario.truth, every)
+        truth = derived_lists.list_checkpoints(scenario.truth, every)
         if every == SHORT_CHECKPOINTS:
             require_lists({name for name, *_ in truth})
         require_same(stored(settings, "list_checkpoints", key, columns), truth)
 
 
 def test_creations_are_counted_as_the_node_has_them(finished, reorganised, scenario):
-    entries = derived_truth.entries_of_contract_creations(scenario.truth)
+    entries = derived_lists.entries_of_contract_creations(scenario.truth)
     for settings in (finished, reorganised):
         rows = stored(settings, "list_counts", ("list", "key"), ["count"])
         counts = {key: row for key, row in rows.items() if key[0] in {name for name, _ in entries}}
-        require_same(counts, derived_truth.list_counts(entries))
+        require_same(counts, derived_lists.list_counts(entries))
 
 
 @pytest.mark.parametrize(
@@ -257,7 +261,9 @@ def test_items_are_not_counted_for_those_who_spent_more_than_they_had(copied, sc
     balances = derived_truth.item_balances(truth)
     assert any(row["balance"] < 0 for row in balances.values())
     for make in (
-        *(derived_truth.item_balances, derived_truth.token_items, derived_truth.tokens),
+        derived_truth.item_balances,
+        derived_truth.token_items,
+        derived_truth.tokens,
         derived_truth.addresses,
     ):
         require_derived(copied, f"{make.__name__}_expected()", make(truth), make)
@@ -287,8 +293,11 @@ def test_an_empty_block_begins_a_day_that_nobody_new_has(copied, scenario):
     newest = max(blocks, key=lambda block: block["number"])
     tomorrow = datetime.fromisoformat(newest["timestamp"]) + timedelta(days=1)
     empty = {
-        **{"number": newest["number"] + 1, "timestamp": tomorrow.strftime("%Y-%m-%dT%H:%M:%SZ")},
-        **{"txCount": 0, "gasUsed": "0", "burntFees": "0"},
+        "number": newest["number"] + 1,
+        "timestamp": tomorrow.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        "txCount": 0,
+        "gasUsed": "0",
+        "burntFees": "0",
     }
     execute(
         copied.database_url,
@@ -296,14 +305,14 @@ def test_an_empty_block_begins_a_day_that_nobody_new_has(copied, scenario):
         " WHERE b.number = %s",
         json.dumps(
             {
-                **{"number": empty["number"], "hash": "\\x01", "timestamp": tomorrow.isoformat()},
-                **{
-                    "transaction_count": 0,
-                    "gas_used": 0,
-                    "burnt_fees": 0,
-                    "blob_fees": 0,
-                    "miner": "\\x" + newest["miner"][2:],
-                },
+                "number": empty["number"],
+                "hash": "\\x01",
+                "timestamp": tomorrow.isoformat(),
+                "transaction_count": 0,
+                "gas_used": 0,
+                "burnt_fees": 0,
+                "blob_fees": 0,
+                "miner": "\\x" + newest["miner"][2:],
             }
         ),
         newest["number"],

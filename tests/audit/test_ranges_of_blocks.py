@@ -43,7 +43,9 @@ def test_addresses_are_seen_in_the_range_where_blocks_have_them(copied):
             "SELECT first_seen, last_seen, net_wei, withdrawal_count"
             " FROM addresses_changes(%s::block_range) WHERE address IN (%s, %s)"
             " ORDER BY address DESC",
-            *((*blocks, *nothing), PAID, EMITTER),
+            (*blocks, *nothing),
+            PAID,
+            EMITTER,
         )
         assert rows == [*expected], blocks
 

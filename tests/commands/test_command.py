@@ -112,7 +112,11 @@ def test_keys_are_listed_and_revoked(database_url):
             database_url,
             "INSERT INTO api_keys (id, owner_address, signed_at_ms, key_hash, key_prefix, label,"
             " requests_per_minute) VALUES (%s, %s, 1, %s, %s, %s, 100)",
-            *(number, owner, bytes([number]) * 32, f"scan_000000{number}", f"label {number}"),
+            number,
+            owner,
+            bytes([number]) * 32,
+            f"scan_000000{number}",
+            f"label {number}",
         )
     listed = scan("key", "list", DATABASE_URL=database_url).stdout.splitlines()
     assert [line.split()[:3] for line in listed] == [

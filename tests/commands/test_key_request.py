@@ -21,7 +21,10 @@ def scan_key_request(*arguments: str, **environment: str) -> subprocess.Complete
 def test_a_private_key_in_the_environment_is_enough(shared_server):
     wallet = new_wallet()
     done = scan_key_request(
-        *("--url", shared_server, "--label", "from a shell"),
+        "--url",
+        shared_server,
+        "--label",
+        "from a shell",
         SCAN_PRIVATE_KEY="0x" + bytes(wallet.key).hex(),
     )
     assert done.returncode == 0, done.stderr

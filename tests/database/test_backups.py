@@ -22,20 +22,19 @@ pytestmark = pytest.mark.long
 # What the chain says, or follows from it, or is of no use after a restore, as orphaned_blocks: a
 # journal of forks, of which a new index has seen none.
 INDEXED = {
-    *("blocks", "transactions", "log_emitters", "codes", "contracts", "tokens", "token_transfers"),
-    *("token_holders", "token_holder_ranges", "dexes", "pools", "rejected_emitters", "dex_trades"),
-    *("addresses", "chain"),
-    *("list_checkpoints", "daily_stats", "indexer_status", "migrations", "schema_state"),
-    *(
-        *("pool_candles", "pool_volumes", "filled_tables", "label_state", "bulk_backfill"),
-        *("transaction_failures", "trace_backfill", "genesis_balances"),
-    ),
-    *("verification_jobs", "token_items", "item_balances"),
-    *("internal_transfers", "withdrawals", "logs", "event_topics", "orphaned_blocks"),
+    *"""
+        blocks transactions log_emitters codes contracts tokens token_transfers token_holders
+        token_holder_ranges dexes pools rejected_emitters dex_trades addresses chain
+        list_checkpoints daily_stats indexer_status migrations schema_state pool_candles
+        pool_volumes filled_tables label_state bulk_backfill transaction_failures trace_backfill
+        genesis_balances verification_jobs token_items item_balances internal_transfers withdrawals
+        logs event_topics orphaned_blocks
+    """.split(),
     *TABLES,
-    *("credits", "uncles", "list_counts", "creation_comparisons", "stored_verifications"),
-    *("retention", "removed_items", "earlier_sightings"),
-    "contract_creations",
+    *"""
+        credits uncles list_counts creation_comparisons stored_verifications retention removed_items
+        earlier_sightings contract_creations
+    """.split(),
 }
 
 
@@ -147,26 +146,32 @@ def fill_owners(url: str, key_id: int, key_hash: bytes, prefix: str) -> None:
         url,
         "INSERT INTO api_keys (id, owner_address, signed_at_ms, key_hash, key_prefix, label,"
         " requests_per_minute) VALUES (%s, %s, 1, %s, %s, 'mine', 77)",
-        *(key_id, owner, key_hash, prefix),
+        key_id,
+        owner,
+        key_hash,
+        prefix,
     )
     execute(url, "INSERT INTO labels (address, label) VALUES (%s, 'a label')", owner)
     execute(
         url,
         "INSERT INTO webhooks (id, owner_address, watch_address, url, event_types, created_at)"
         " VALUES (1, %s, %s, 'https://example.com/', '{tx}', now())",
-        *(owner, owner),
+        owner,
+        owner,
     )
     execute(
         url,
         "INSERT INTO contract_claims (address, source, code_hash, outcome, answered_at)"
         " VALUES (%s, 'claims.ndjson', %s, 'absent', now())",
-        *(owner, bytes(32)),
+        owner,
+        bytes(32),
     )
     execute(
         url,
         "INSERT INTO listed_tokens (address, list, name, symbol, decimals, logo)"
         " VALUES (%s, 'A list', 'A name', 'SYM', 18, %s)",
-        *(owner, bytes(32)),
+        owner,
+        bytes(32),
     )
     execute(url, "INSERT INTO logos VALUES (%s, 'image/png', 'x')", bytes(32))
     execute(url, "INSERT INTO signatures VALUES ('abcd', 'f()')")
@@ -193,5 +198,6 @@ def fill_owners(url: str, key_id: int, key_hash: bytes, prefix: str) -> None:
         " compiler_version, settings, abi, sources, code_length, masked_hash, variable_ranges,"
         " verified_at)"
         " VALUES (%s, %s, 'full', 'C', 'C.sol', '0.8.28', '{}', '[]', '{}', 0, '', '', now())",
-        *(owner, bytes(32)),
+        owner,
+        bytes(32),
     )

@@ -203,8 +203,10 @@ def test_a_pooler_without_a_session_for_the_check_is_used(database_url):
 @pytest.mark.parametrize(
     ("command", "mode"),
     [
-        *(("index", "transaction"), ("deliver", "statement")),
-        *(("serve", "transaction"), ("run", "statement")),
+        ("index", "transaction"),
+        ("deliver", "statement"),
+        ("serve", "transaction"),
+        ("run", "statement"),
     ],
 )
 def test_every_part_refuses_to_start_on_shared_sessions(database_url, command, mode):

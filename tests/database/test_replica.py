@@ -79,7 +79,10 @@ def test_a_replica_that_replays_nothing_is_not_ready(anvil, replica, urls):
         wait_until(lambda: ready(server)[1]["lagBlocks"] == 5)
         status, body = ready(server)
         assert (status, body["status"], body["indexedBlock"], body["headBlock"]) == (
-            *(200, "ready", 3, 8),
+            200,
+            "ready",
+            3,
+            8,
         )
         anvil.mine()
         indexing.wait_for(9)
@@ -100,7 +103,11 @@ def test_keyed_reads_go_on_while_the_primary_is_away(primary, replica, urls):
             url,
             "INSERT INTO api_keys (id, owner_address, signed_at_ms, key_hash, key_prefix, label,"
             " requests_per_minute) VALUES (%s, %s, %s, %s, %s, '', 100)",
-            *(key.id, bytes(20), time.time_ns() // 1000, key.hash, key.prefix),
+            key.id,
+            bytes(20),
+            time.time_ns() // 1000,
+            key.hash,
+            key.prefix,
         )
     wait_until(lambda: execute(copy, "SELECT count(*) FROM api_keys") == [(2,)])
     with gunicorn(url, READ_DATABASE_URL=copy, **SETTINGS) as server:

@@ -78,7 +78,9 @@ def test_a_key_has_one_limit_through_tools(site):
     key = new_key(site)
     sessions = [new_client() for _ in range(6)]
     message = {
-        **{"jsonrpc": "2.0", "id": 1, "method": "tools/call"},
+        "jsonrpc": "2.0",
+        "id": 1,
+        "method": "tools/call",
         "params": {"name": "get_network", "arguments": {}},
     }
     headers = {"Accept": "application/json, text/event-stream", "X-API-Key": key}

@@ -68,7 +68,11 @@ def keys_in(url: str) -> list[NewKey]:
             url,
             "INSERT INTO api_keys (id, owner_address, signed_at_ms, key_hash, key_prefix, label,"
             " requests_per_minute) VALUES (%s, %s, %s, %s, %s, '', 1000000)",
-            *(key.id, bytes(20), number, key.hash, key.prefix),
+            key.id,
+            bytes(20),
+            number,
+            key.hash,
+            key.prefix,
         )
     return keys
 

@@ -119,6 +119,12 @@ def test_a_file_of_variables_is_read_as_systemd_reads_it():
         "E=https://h/?a=1&b=$HOME#c\nF=a\\ b\\\nc\nG=\nH=it's\n"
     )
     assert module.variables(text) == {
-        **{"A": "1", "B": "two words", "C": "5000 blocks", "D": 'a "b"'},
-        **{"E": "https://h/?a=1&b=$HOME#c", "F": "a bc", "G": "", "H": "it's"},
+        "A": "1",
+        "B": "two words",
+        "C": "5000 blocks",
+        "D": 'a "b"',
+        "E": "https://h/?a=1&b=$HOME#c",
+        "F": "a bc",
+        "G": "",
+        "H": "it's",
     }

@@ -7,6 +7,7 @@ import rlp
 from eth_utils import keccak
 
 from scan.ethereum.block_access_lists import balance_changes, encode_access_list
+from tests.support.value_names import shown
 
 pytestmark = pytest.mark.check
 
@@ -52,13 +53,17 @@ def test_lists_are_encoded_and_read():
     assert balance_changes(b"\xc0", keccak(b"\xc0")) == {}
 
 
-def test_other_lists_are_refused():
-    for raw in (RAW, b"", b"\xc0", RAW[:-1]):
-        with pytest.raises(ValueError, match="another hash"):
-            balance_changes(raw, keccak(b"other"))
-    for raw in (rlp.encode([[ALICE]]), rlp.encode([ALICE]), rlp.encode([[ALICE, 1, 2, [[1]], 3]])):
-        with pytest.raises(ValueError):  # of any words
-            balance_changes(raw, keccak(raw))
+@pytest.mark.parametrize("raw", [RAW, b"", b"\xc0", RAW[:-1]], ids=shown)
+def test_a_list_of_another_hash_is_refused(raw):
+    with pytest.raises(ValueError, match="another hash"):
+        balance_changes(raw, keccak(b"other"))
+
+
+@pytest.mark.parametrize("entries", [[[ALICE]], [ALICE], [[ALICE, 1, 2, [[1]], 3]]], ids=shown)
+def test_a_list_of_another_shape_is_refused(entries):
+    raw = rlp.encode(entries)
+    with pytest.raises(ValueError):  # of any words
+        balance_changes(raw, keccak(raw))
 
 
 @pytest.mark.parametrize("answer", [None, 5, [None], [5], ["0x"], [{}], [{"address": 5}]], ids=str)

@@ -223,10 +223,10 @@ def test_every_field_is_decoded_from_its_own():
     quantities = {
         name: hex(number)
         for number, name in enumerate(
-            (
-                *("value", "nonce", "gas", "maxFeePerGas", "maxPriorityFeePerGas"),
-                *("maxFeePerBlobGas", "effectiveGasPrice", "gasUsed", "cumulativeGasUsed"),
-            ),
+            """
+                value nonce gas maxFeePerGas maxPriorityFeePerGas maxFeePerBlobGas effectiveGasPrice
+                gasUsed cumulativeGasUsed
+            """.split(),
             start=11,
         )
     }
@@ -319,8 +319,16 @@ def test_what_is_refused_is_refused_in_every_form(path, junk):
 @pytest.mark.parametrize(
     "text",
     [
-        *(b"", b"{}", b"[]", b"[1]", b'[{"id":"0"}]', b'[{"id":0}]', b"[[", b'"\\ud800"'),
-        *(b'[{"id":0,"result":null}]', b'{"id":0,"result":{"a":[1]}}'),
+        b"",
+        b"{}",
+        b"[]",
+        b"[1]",
+        b'[{"id":"0"}]',
+        b'[{"id":0}]',
+        b"[[",
+        b'"\\ud800"',
+        b'[{"id":0,"result":null}]',
+        b'{"id":0,"result":{"a":[1]}}',
         b'[{"id":0,"result":1,"error":{"code":-32000,"message":"\\ud800"}}]',
         b'[{"id":0,"error":{"code":-32000,"message":"no"}}]',
     ],

@@ -23,10 +23,19 @@ LONG_LIST = b"\xfa" + (100_000).to_bytes(3, "big") + b"\1" * 100_000
 Fields = dict[str, Any]  # values as RLP has them: bytes, or integers for QUANTITYs
 
 OLDEST: Fields = {
-    **{"parentHash": WORD, "sha3Uncles": WORD, "miner": ADDRESS, "stateRoot": WORD},
-    **{"transactionsRoot": WORD, "receiptsRoot": WORD, "logsBloom": BLOOM, "difficulty": 2},
-    **{"number": 5, "gasLimit": 30_000_000, "gasUsed": 0, "timestamp": 1_700_000_000},
-    **{"extraData": b"\1\2"},
+    "parentHash": WORD,
+    "sha3Uncles": WORD,
+    "miner": ADDRESS,
+    "stateRoot": WORD,
+    "transactionsRoot": WORD,
+    "receiptsRoot": WORD,
+    "logsBloom": BLOOM,
+    "difficulty": 2,
+    "number": 5,
+    "gasLimit": 30_000_000,
+    "gasUsed": 0,
+    "timestamp": 1_700_000_000,
+    "extraData": b"\1\2",
 }
 SEAL: Fields = {"mixHash": WORD, "nonce": bytes(8)}
 BLOBS: Fields = {"blobGasUsed": 0, "excessBlobGas": 0, "parentBeaconBlockRoot": WORD}

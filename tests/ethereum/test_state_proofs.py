@@ -21,6 +21,7 @@ from scan.ethereum.state_proofs import (
     read_proof,
 )
 from scan.hex import to_hex
+from tests.support.value_names import shown
 
 pytestmark = pytest.mark.check
 
@@ -173,10 +174,11 @@ class State:
         self.header |= dict.fromkeys(("difficulty", "number", "gasUsed"), "0x0")
         self.header |= {"gasLimit": "0x1c9c380", "timestamp": "0x5", "nonce": "0x" + 16 * "0"}
         self.header |= {"mixHash": "0x" + 64 * "0", "stateRoot": to_hex(self.trie.root)}
-        order = (
-            *("parentHash", "sha3Uncles", "miner", "stateRoot", "transactionsRoot"),
-            *("receiptsRoot", "logsBloom", "difficulty", "number", "gasLimit", "gasUsed"),
-            *("timestamp", "extraData", "mixHash", "nonce"),
+        order = tuple(
+            """
+                parentHash sha3Uncles miner stateRoot transactionsRoot receiptsRoot logsBloom
+                difficulty number gasLimit gasUsed timestamp extraData mixHash nonce
+            """.split()
         )
         self.encoded = rlp.encode([item(name, self.header[name]) for name in order])
         self.block = BlockId(0, keccak(self.encoded))
@@ -207,7 +209,8 @@ def test_accounts_and_slots_are_read_from_the_proof():
     assert (alice.balance, alice.nonce, alice.exists) == (10**24, 5, True)
     assert (alice.code_hash, alice.storage_root) == (keccak(b"code"), state.storage.root)
     assert (alice.slot.value, alice.header, alice.state_root) == (
-        *(63, state.encoded),
+        63,
+        state.encoded,
         state.trie.root,
     )
     assert state.read(ALICE, state.answer(ALICE, 2**256 - 1), 2**256 - 1).slot.value == 0
@@ -223,21 +226,27 @@ def test_other_values_than_the_proof_has_are_not_read():
     assert state.read(ALICE, answer).balance == 10**24
 
 
-def test_another_header_is_refused():
-    state = State()
-    answer = state.answer(ALICE)
-    for name, value in (
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
         ("stateRoot", to_hex(keccak(b"other"))),
         ("hash", to_hex(keccak(b"other"))),
         ("number", "0x1"),
         ("stateRoot", None),
         ("gasUsed", 5),
-    ):
-        with pytest.raises(ImproperProof, match="header"):
-            read_proof(ALICE, state.block, {**state.header, name: value}, answer)
-    for header in (None, [], "0x", 5, {}):
-        with pytest.raises(ImproperProof, match="header"):
-            read_proof(ALICE, state.block, header, answer)
+    ],
+)
+def test_another_header_is_refused(name, value):
+    state = State()
+    with pytest.raises(ImproperProof, match="header"):
+        read_proof(ALICE, state.block, {**state.header, name: value}, state.answer(ALICE))
+
+
+@pytest.mark.parametrize("header", [None, [], "0x", 5, {}])
+def test_what_is_no_header_is_refused(header):
+    state = State()
+    with pytest.raises(ImproperProof, match="header"):
+        read_proof(ALICE, state.block, header, state.answer(ALICE))
 
 
 def test_answers_of_other_types_are_refused():
@@ -255,25 +264,30 @@ def test_answers_of_other_types_are_refused():
             state.read(ALICE, {**answer, "storageProof": [{"proof": value}]}, 9)
 
 
-def test_long_and_large_proofs_are_refused_before_they_are_decoded():
-    state = State()
-    for nodes in (
-        ["0x" + "zz" * MOST_NODES] * (MOST_NODES + 1),
-        ["0x" + "zz" * (MOST_NODE_BYTES + 1)],
-        ["0x80"] * 10_000_000,
-    ):
-        with pytest.raises(ImproperProof, match=r"more than"):
-            state.read(ALICE, {"accountProof": nodes})
+@pytest.mark.parametrize(
+    ("node", "count"),
+    [
+        ("0x" + "zz" * MOST_NODES, MOST_NODES + 1),
+        ("0x" + "zz" * (MOST_NODE_BYTES + 1), 1),
+        ("0x80", 10_000_000),
+    ],
+    ids=shown,
+)
+def test_long_and_large_proofs_are_refused_before_they_are_decoded(node, count):
+    with pytest.raises(ImproperProof, match=r"more than"):
+        State().read(ALICE, {"accountProof": [node] * count})
 
 
-def test_hashed_nodes_of_no_account_are_refused():
+@pytest.mark.parametrize(
+    "value", [b"\x05", rlp.encode([1, 2]), rlp.encode([1, 2, 3, 4, 5]), b"\xf8"], ids=shown
+)
+def test_hashed_nodes_of_no_account_are_refused(value):
     """A trie may have a root that the block names, and still hold no accounts."""
-    for value in (b"\x05", rlp.encode([1, 2]), rlp.encode([1, 2, 3, 4, 5]), b"\xf8"):
-        state = State()
-        trie = Trie({keccak(ALICE): value})
-        state.header["stateRoot"] = to_hex(trie.root)
-        encoded = state.encoded.replace(state.trie.root, trie.root)
-        block = BlockId(0, keccak(encoded))
-        answer = {"accountProof": [to_hex(rlp.encode(trie.node))]}
-        with pytest.raises(ImproperProof):
-            read_proof(ALICE, block, {**state.header, "hash": to_hex(block.hash)}, answer)
+    state = State()
+    trie = Trie({keccak(ALICE): value})
+    state.header["stateRoot"] = to_hex(trie.root)
+    encoded = state.encoded.replace(state.trie.root, trie.root)
+    block = BlockId(0, keccak(encoded))
+    answer = {"accountProof": [to_hex(rlp.encode(trie.node))]}
+    with pytest.raises(ImproperProof):
+        read_proof(ALICE, block, {**state.header, "hash": to_hex(block.hash)}, answer)

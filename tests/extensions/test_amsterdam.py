@@ -8,13 +8,12 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan.ethereum.blocks import MalformedBlock
+from scan.ethereum.blocks import DecodedBlock, MalformedBlock
 from scan.ethereum.client import Node
-from scan.indexer import block_rows, coin_token
+from scan.indexer import coin_token
 from scan.indexer.block_source import BlockSource
 from tests.extensions.backfill.backfilling import backfill, follow
 from tests.support import auditing
-from tests.support import scenario as acts
 from tests.support.amsterdam_chain import SYSTEM, AmsterdamChain
 from tests.support.anvil import Anvil
 from tests.support.anvil import Node as PlainNode
@@ -23,13 +22,15 @@ from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
 from tests.support.indexing import Indexing, settings_for
 from tests.support.kept_answers import kept_answers
 from tests.support.lists import Listed, by_links
-from tests.support.scenario import Stage
+from tests.support.scenario.contracts import creations, failures, purses
+from tests.support.scenario.stage import Stage
+from tests.support.scenario.tokens import honest_tokens, wrappers
 from tests.support.serving import wait_until
 from tests.support.table_digest import digest
 from tests.support.truth import Truth, comparable, read_truth
 
 FORKS = {"auto": 20, "off": 1}  # by SCAN_TRACES: without traces all is known from the fork on
-ACTS = (acts.honest_tokens, acts.wrappers, acts.creations, acts.failures, acts.purses)
+ACTS = (honest_tokens, wrappers, creations, failures, purses)
 
 
 class Forked(NamedTuple):
@@ -153,7 +154,7 @@ def test_an_index_that_took_logs_of_coin_for_a_token_is_healed(
     head = len(forked.chain.headers) - 1
     with postgres.cloned(template) as url:
         with monkeypatch.context() as patched:
-            patched.setattr(block_rows, "contract_logs", lambda block: block.logs)
+            patched.setattr(DecodedBlock, "contract_logs", property(lambda block: block.logs))
             Indexing(url, forked.node.url, traces=forked.traces).run_until(head)
         assert execute(
             url, "SELECT symbol FROM tokens WHERE address = %s", bytes.fromhex(SYSTEM[2:])

@@ -24,15 +24,9 @@ from scan.settings import Settings
 from tests.extensions.blockscout.published import faults
 from tests.extensions.chains.test_op_stack import history
 from tests.support import auditing
-from tests.support.chain_forms.made_chain import (
-    GWEI,
-    HEADER_FIELDS,
-    Json,
-    MadeChain,
-    address,
-    list_root,
-    word,
-)
+from tests.support.chain_forms.accounts import address
+from tests.support.chain_forms.encoding import HEADER_FIELDS, list_root
+from tests.support.chain_forms.made_chain import GWEI, Json, MadeChain, word
 from tests.support.chain_forms.others import GENESIS
 from tests.support.database import Postgres
 from tests.support.faulty_node import FaultyNode, altering

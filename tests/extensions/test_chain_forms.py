@@ -24,8 +24,9 @@ from scan.settings import Settings
 from tests.extensions.backfill.backfilling import backfill
 from tests.extensions.chains.test_op_stack import SIGNS, history
 from tests.support import auditing
+from tests.support.chain_forms.accounts import address
 from tests.support.chain_forms.forms import FORMS
-from tests.support.chain_forms.made_chain import Json, MadeChain, address
+from tests.support.chain_forms.made_chain import Json, MadeChain
 from tests.support.chain_forms.others import polygon
 from tests.support.database import Postgres, execute
 from tests.support.faulty_node import FaultyNode, altering

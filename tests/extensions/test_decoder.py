@@ -22,6 +22,7 @@ from tests.extensions.user_operations.test_calls import PACKED, PACKED_FIELDS, c
 from tests.support.database import execute
 from tests.support.explorer import Explorer
 from tests.support.many_functions import MANY, deploy, verified
+from tests.support.value_names import shown
 
 __all__ = ["work"]
 TO, OTHER, SAFE = (bytes([n]) * 20 for n in (0x11, 0x22, 0x33))
@@ -97,7 +98,8 @@ def test_candidates_are_listed_with_what_they_are_from(
     execute(
         explorer.settings.database_url,
         "INSERT INTO signatures (selector, signature) VALUES (%s, %s)",
-        *(alike[:4], text),
+        alike[:4],
+        text,
     )
     assert names(decoded(client, alike)["candidates"]) == [
         "call standard burn(uint256)",
@@ -300,7 +302,12 @@ def test_calls_are_encoded_by_a_signature_or_a_verified_abi(
     }
     of_contract = encoded(client, "work", [["5", "five"]], "note", address=work.worker)
     assert (of_contract.json["data"], of_contract.json["to"]) == (hexed(WORK), work.worker)
-    for function, arguments in (
+    assert encoded(client, "f", address=hexed(TO)).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [
         ("transfer(address,uint256)", []),
         ("transfer(address,uint256)", ["0x1", "5"]),
         ("transfer(\u202eaddress)", []),
@@ -308,10 +315,13 @@ def test_calls_are_encoded_by_a_signature_or_a_verified_abi(
         ("f" + "(" * 200, []),
         ("f(" + "uint256[]" + "[]" * 200 + ")", [[]]),
         ("transfer", ["1"]),
-    ):
-        refused = encoded(client, function, *arguments)
-        assert refused.status_code == 400, function
-    assert encoded(client, "f", address=hexed(TO)).status_code == 404
+    ],
+    ids=shown,
+)
+def test_calls_that_cannot_be_encoded(
+    client: FlaskClient, function: str, arguments: list[Any]
+) -> None:
+    assert encoded(client, function, *arguments).status_code == 400
 
 
 def test_a_page_encodes_without_a_script(client: FlaskClient, work: Work) -> None:

@@ -46,8 +46,12 @@ OF_KIND: dict[str, list[Any]] = {
 # What other columns hold, by the name of their type.
 OF_TYPE = {
     **dict.fromkeys(("bigint", "integer", "smallint", "uint256"), 0),
-    **{"address": ADDRESSES[0], "hash": HASHES[0], "bytes": "0x" + 400 * "0"},
-    **{"unsigned": "0x01", "boolean": False, "text": ""},
+    "address": ADDRESSES[0],
+    "hash": HASHES[0],
+    "bytes": "0x" + 400 * "0",
+    "unsigned": "0x01",
+    "boolean": False,
+    "text": "",
 }
 # Filters of columns that follow from other rows.
 DERIVED = {"valid"}
@@ -145,7 +149,8 @@ def store(url: str, entity: str, rows: list[Row]) -> None:
             {
                 **required,
                 **{column: choices.get((key, row[key]), row[key]) for key, column in columns},
-                **{"block_number": row["blockNumber"], "transaction_index": index},
+                "block_number": row["blockNumber"],
+                "transaction_index": index,
                 **dict.fromkeys(("log_index", "authorization_index", "blob_index"), index),
                 "ordinal": (row["blockNumber"] << 20) + index,
             }

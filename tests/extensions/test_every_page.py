@@ -21,7 +21,10 @@ from tests.conftest import Played
 from tests.extensions.user_operations.test_user_operations import Chain, chain
 from tests.pages.conftest import MULTICALL
 from tests.pages.markup import Markup, require_labels, require_no_inline_code
-from tests.pages.test_browser import (
+from tests.support.browser import Page
+from tests.support.database import execute
+from tests.support.explorer import Explorer
+from tests.support.page_checks import (
     ALL_RULES,
     AXE,
     COLOURS,
@@ -31,9 +34,6 @@ from tests.pages.test_browser import (
     show_at,
     show_theme,
 )
-from tests.support.browser import Page
-from tests.support.database import execute
-from tests.support.explorer import Explorer
 from tests.support.serving import in_thread
 
 __all__ = ["chain"]
@@ -41,13 +41,18 @@ __all__ = ["chain"]
 MOST_BYTES = 50_000  # of a page, compressed
 PAPER_WIDTH = 794  # A4 at 96 dots an inch
 OTHER = {  # answers of the pages' interface that are no pages
-    *("/live", "/search/suggestions", "/verified-contracts/feed"),
-    *("/address/<address>/feed", "/address/<address>/<name>/feed", "/token/<address>/feed"),
+    "/live",
+    "/search/suggestions",
+    "/verified-contracts/feed",
+    "/address/<address>/feed",
+    "/address/<address>/<name>/feed",
+    "/token/<address>/feed",
     *(
         f"/address/<address>/{name}"
         for name in ("abi", "bytecode", "disassembly", "qr.svg", "source")
     ),
-    *("/nft/pictures/<digest>/<address>/<token_id>", "/nft/<address>/<token_id>/picture"),
+    "/nft/pictures/<digest>/<address>/<token_id>",
+    "/nft/<address>/<token_id>/picture",
     "/nft/<address>",  # of a form, which leads to an item
 }
 ERRORS = {"/nothing": 404, "/tx/0x12": 400}
@@ -139,15 +144,29 @@ def paths_with_trades(scenario: Played) -> list[str]:
     token, sent = f"/token/{item['tokenAddress']}", f"/tx/{trade['transactionHash']}"
     tabs = ("history", "transfers", "internal", "trades", "tokens", "items")
     return [
-        *("/dex", "/trades", f"/pool/{trade['pairAddress']}", sent),
+        "/dex",
+        "/trades",
+        f"/pool/{trade['pairAddress']}",
+        sent,
         *(f"{sent}?tab={tab}&open=all" for tab in ("events", "calls")),
-        *("/gas", "/charts?days=90", "/blocks", "/txs", "/accounts", "/tokens", "/contracts"),
+        "/gas",
+        "/charts?days=90",
+        "/blocks",
+        "/txs",
+        "/accounts",
+        "/tokens",
+        "/contracts",
         *(f"/address/{address}?tab={tab}" for address in (trade["maker"], busy) for tab in tabs),
-        *(f"{token}?tab=items", f"/nft/{item['tokenAddress']}/{item['tokenId']}"),
+        f"{token}?tab=items",
+        f"/nft/{item['tokenAddress']}/{item['tokenId']}",
         *(f"/address/{trade['maker']}/{name}/sums" for name in ("transactions", "transfers")),
         f"/address/{trade['maker']}/internal/sums",
-        *(f"{token}/transfers/sums", f"/token/{held}", f"/token/{held}?tab=holders"),
-        *("/search?q=a", f"/block/{truth.blocks[3]['hash']}", "/block/latest"),
+        f"{token}/transfers/sums",
+        f"/token/{held}",
+        f"/token/{held}?tab=holders",
+        "/search?q=a",
+        f"/block/{truth.blocks[3]['hash']}",
+        "/block/latest",
     ]
 
 
@@ -157,15 +176,27 @@ def paths_of(explorer: Explorer, hostile: str) -> list[str]:
     tabs = ("history", "transfers", "tokens", "chart", "approvals")
     lists = ("accounts", "verified-contracts", "token-transfers", "internal-transfers", "earnings")
     return [
-        *("/", "/blocks", "/block/1", "/txs", "/tokens", f"/token/{hostile}", "/contracts"),
-        *(f"/token/{hostile}?tab=holders", f"/token/{hostile}?tab=chart", "/search?q=o"),
-        *(f"/address/{person}", *(f"/address/{person}?tab={tab}" for tab in tabs)),
+        "/",
+        "/blocks",
+        "/block/1",
+        "/txs",
+        "/tokens",
+        f"/token/{hostile}",
+        "/contracts",
+        f"/token/{hostile}?tab=holders",
+        f"/token/{hostile}?tab=chart",
+        "/search?q=o",
+        f"/address/{person}",
+        *(f"/address/{person}?tab={tab}" for tab in tabs),
         *(f"/address/{person}/{rows}/sums" for rows in ("transactions", "transfers")),
         *(f"/address/{hostile}?tab={tab}" for tab in ("contract", "events", "bytecode")),
         *(f"/address/{hostile}?tab=contract&view={view}" for view in ("read", "write")),
         *(f"/{name}" for name in (*lists, "user-operations", "keys", "webhooks", "watchlist")),
-        *("/verify", "/charts", "/search?q=%3Cscript"),
-        *(f"/decode?data={MULTICALL}", "/encode?function=approve(address,uint256)"),
+        "/verify",
+        "/charts",
+        "/search?q=%3Cscript",
+        f"/decode?data={MULTICALL}",
+        "/encode?function=approve(address,uint256)",
     ]
 
 

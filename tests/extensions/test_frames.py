@@ -91,7 +91,9 @@ def test_a_chain_with_frames_is_indexed_and_says_what_is_not_proven(postgres, te
         assert [row["fee"] for row in rows] == [str(PRICE * GAS), "0"]
         assert own["chainFields"] == {"typeName": "unknown"}
         assert sponsored["chainFields"] == {
-            **{"typeName": "unknown", "payer": "0x" + BOB.hex(), "payerFee": str(PRICE * GAS)}
+            "typeName": "unknown",
+            "payer": "0x" + BOB.hex(),
+            "payerFee": str(PRICE * GAS),
         }
         assert "0x" + BOB.hex() in client.get(f"/tx/{sponsored['hash']}").text
         for row in rows:

@@ -116,8 +116,14 @@ def test_questions_about_the_demo_are_answered_by_the_tools_alone(demo_url: str)
     failed = api(demo_url, "/transactions?status=false&orderBy=asc")["transactions"]
     sender = failed[0]["fromAddress"]
     assert answers == [
-        *(block["number"], block["timestamp"], token["address"], holders["total"]),
-        *(holders["holders"][0], True, person["isContract"], sender),
+        block["number"],
+        block["timestamp"],
+        token["address"],
+        holders["total"],
+        holders["holders"][0],
+        True,
+        person["isContract"],
+        sender,
         api(demo_url, f"/transactions?from={sender}")["total"],
     ]
 
@@ -275,7 +281,9 @@ def test_calls_are_charged_to_the_callers_address_or_key(
         # What tools are charged is what the API has charged.
         assert requests.get(f"{address}/api/v1/stats", timeout=5).status_code == 429
         message = {
-            **{"jsonrpc": "2.0", "id": 1, "method": "tools/call"},
+            "jsonrpc": "2.0",
+            "id": 1,
+            "method": "tools/call",
             "params": {"name": "get_network", "arguments": {}},
         }
         with_key = requests.post(

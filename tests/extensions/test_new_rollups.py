@@ -13,9 +13,11 @@ from scan.ethereum.client import Node
 from scan.extensions.demo.demo_node import DemoNode
 from scan.extensions.demo.replay import Recording
 from scan.indexer.block_source import BlockSource
-from tests.support.chain_forms.made_chain import HEADER_FIELDS, MadeChain
+from tests.support.chain_forms.encoding import HEADER_FIELDS
+from tests.support.chain_forms.genesis import ALICE, BOB
+from tests.support.chain_forms.made_chain import MadeChain
 from tests.support.chain_forms.new_rollups import BASE_TIME, DENIM_S, denim, lagoon
-from tests.support.chain_forms.rollups import ALICE, BOB, OpStack
+from tests.support.chain_forms.op_stack import OpStack
 from tests.support.faulty_node import FaultyNode, altering
 from tests.support.indexing import Indexing
 

@@ -149,7 +149,9 @@ def test_errors_are_those_of_the_nodes_trace_and_of_ethers(chain: Chain, others:
     items = [
         {
             "abis": [chain.abis[f["to"]] for f in frames if f.get("to") in chain.abis],
-            **{"standard": None, "input": None, "logs": []},
+            "standard": None,
+            "input": None,
+            "logs": [],
             "error": frames[0].get("output") if frames else None,
         }
         for frames, _ in origins
@@ -179,8 +181,10 @@ def test_errors_are_those_of_the_nodes_trace_and_of_ethers(chain: Chain, others:
 
 
 HALTS = {
-    **{"out of gas": "out_of_gas", "invalid opcode": "invalid_opcode"},
-    **{"CreateCollision": "address_collision", "OutOfFunds": "insufficient_balance"},
+    "out of gas": "out_of_gas",
+    "invalid opcode": "invalid_opcode",
+    "CreateCollision": "address_collision",
+    "OutOfFunds": "insufficient_balance",
 }
 CALL_TRACER = {"tracer": "callTracer", "tracerConfig": {"withLog": True}}
 NO_ARGUMENTS: dict[str, list[Any]] = {"arguments": []}

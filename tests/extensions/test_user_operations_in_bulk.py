@@ -62,5 +62,6 @@ def test_bulk_and_reorganisations_have_the_same_operations(
         )
         twice = client.get(f"/api/v1/user-operations/{operations[0]['hash']}").json
         assert (twice["logIndex"], [o["logIndex"] for o in twice["others"]]) == (
-            *(99, [operations[0]["logIndex"]]),
+            99,
+            [operations[0]["logIndex"]],
         )

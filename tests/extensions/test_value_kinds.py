@@ -1,14 +1,9 @@
-"""The table of values: each is proven, computed here, or said by the node and shown as that.
-
-A node that lies, over HTTP before a real one or a made chain, alters each field of each answer that
-values come from, one at a time: what is proven or computed is refused or stored right.
-"""
+"""The table of values: each is proven, computed here, or said by the node and shown as that."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
-import rlp
 
 from app import create_app
 from scan.api.openapi.schemas import schemas
@@ -16,15 +11,6 @@ from scan.database.connection import Database
 from scan.ethereum.blob_checks import PRICES
 from scan.ethereum.block_encoding import BLOBS_INSIDE
 from scan.ethereum.block_validation import STATUSES
-from scan.ethereum.blocks import (
-    BLOCK_COLUMNS,
-    TRANSACTION_COLUMNS,
-    FormBlockJson,
-    FormReceiptJson,
-    MalformedBlock,
-    _FormTransactionJson,
-)
-from scan.ethereum.client import Node
 from scan.ethereum.column_types import SAID
 from scan.ethereum.transaction_checks import (
     ADDRESSES_AS_SIGNATURES,
@@ -35,219 +21,15 @@ from scan.ethereum.transaction_checks import (
 )
 from scan.extensions.block_records.uncles.block_completion import UNCLES
 from scan.extensions.demo.demo_node import DemoNode, Recording
-from scan.indexer import block_source
 from scan.indexer.block_check import OWN_HEADER, UPDATE
-from scan.indexer.block_rows import TableRows, table_rows
-from scan.indexer.block_source import BlockSource
-from scan.indexer.log_selection import NO_LOGS
 from scan.indexer.value_kinds import SAID_WHERE, stored_values
-from tests.support.anvil import Anvil
+from tests.extensions.test_lies_about_blocks import ALICE, BLOCKS, BOB, RECEIPTS
 from tests.support.chain_forms.forms import FORMS
-from tests.support.chain_forms.made_chain import (
-    ENCODINGS,
-    ETH,
-    Json,
-    MadeChain,
-    address,
-    list_root,
-    log,
-    word,
-)
+from tests.support.chain_forms.made_chain import Json
 from tests.support.database import execute
 from tests.support.faulty_node import FaultyNode, altering
 from tests.support.indexing import Indexing
 from tests.support.made_blocks import Chain, Move
-
-ALICE, BOB, COIN = address("Alice"), address("Bob"), address("coin")
-TRANSFER = bytes.fromhex("ddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef")
-BLOCKS, RECEIPTS = "eth_getBlockByNumber", "eth_getBlockReceipts"
-ALL_LOGS = NO_LOGS._replace(stored="all")
-LIES = ("0x7", "0x" + "11" * 20, "0x" + "22" * 32, None)
-STRUCTS = {"block": FormBlockJson, "transaction": _FormTransactionJson, "receipt": FormReceiptJson}
-# What the indexer makes of each record that it reads. `source` and `blobs` are no fields of nodes
-# that are not for tests.
-NO_FIELDS = frozenset(("source", "blobs", "transactions", "logs"))
-# Receipts repeat fields of transactions, under these names where they are others.
-IN_RECEIPTS = {"hash": "transactionHash", "gasPrice": "effectiveGasPrice"}
-
-
-class Lie(NamedTuple):
-    kind: str  # of records
-    index: int  # of the record
-    field: str
-    value: Any
-    in_both: bool = False  # in the receipt as well
-
-
-def records(kind: str, method: str, result: Any) -> list[Json]:
-    """The records of a kind in a node's answer."""
-    if method == BLOCKS:
-        of_block = {"block": [result], "withdrawal": result.get("withdrawals") or []}
-        return of_block.get(kind, result["transactions"] if kind == "transaction" else [])
-    if kind == "log":
-        return [entry for receipt in result for entry in receipt["logs"]]
-    return list(result) if kind == "receipt" else []
-
-
-def put(record: Json, field: str, value: Any) -> None:
-    if value is None:
-        record.pop(field, None)
-    else:
-        record[field] = value
-
-
-class LyingNode:
-    """A proxy that tells one lie about block `number`; its answers are read as a node's."""
-
-    def __init__(self, url: str, number: int) -> None:
-        self._number = number
-        self._proxy = FaultyNode(url)
-        self._lie: Lie | None = None
-        self._proxy.fault = altering(self._alter)
-
-    def __enter__(self) -> "LyingNode":
-        self._proxy.__enter__()
-        self._source = BlockSource(Node([self._proxy.url]), traces="off")
-        self.true = self._rows()
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        self._proxy.__exit__(*error)
-
-    def answers(self) -> dict[str, Any]:
-        number = hex(self._number)
-        node = Node([self._proxy.url])
-        return {BLOCKS: node.call(BLOCKS, number, True), RECEIPTS: node.call(RECEIPTS, number)}
-
-    def _alter(self, call: Json, answer: Json) -> None:
-        lie, method = self._lie, call["method"]
-        if (
-            lie is None
-            or method not in (BLOCKS, RECEIPTS)
-            or call["params"][0] != hex(self._number)
-        ):
-            return
-        told = records(lie.kind, method, answer["result"])
-        if lie.index < len(told):
-            put(told[lie.index], lie.field, lie.value)
-        if lie.in_both and method == RECEIPTS:
-            field = IN_RECEIPTS.get(lie.field, lie.field)
-            put(answer["result"][lie.index], field, lie.value)
-
-    def _rows(self) -> TableRows:
-        [fetched] = self._source.blocks(self._number, self._number)
-        return table_rows(fetched, ALL_LOGS)
-
-    def believed(self, lie: Lie) -> bool:
-        """Whether a lie changes what would be stored, and the block does not say so."""
-        self._lie = lie
-        try:
-            rows = self._rows()
-            return rows != self.true and rows.block["unproven"] in (
-                None,
-                self.true.block["unproven"],
-            )
-        except MalformedBlock:
-            return False
-        finally:
-            self._lie = None
-
-
-def lies_about(answers: dict[str, Any]) -> Iterator[Lie]:
-    """Each field that records have, or may have, with each of LIES, and a number near its own."""
-    for kind in ("block", "transaction", "receipt", "log", "withdrawal"):
-        method = BLOCKS if kind in ("block", "transaction", "withdrawal") else RECEIPTS
-        for index, record in enumerate(records(kind, method, answers[method])):
-            known = STRUCTS[kind].__struct_fields__ if kind in STRUCTS else ()
-            for field in sorted({*record, *known} - NO_FIELDS):
-                true = record.get(field)
-                is_short = isinstance(true, str) and 2 < len(true) < 20
-                near = [hex(int(true, 16) ^ 1)] if is_short else []
-                for value in (*LIES, *near):
-                    yield Lie(kind, index, field, value)
-                    if kind == "transaction":
-                        yield Lie(kind, index, field, value, in_both=True)
-
-
-@pytest.fixture(autouse=True)
-def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A lie is told whenever it is asked for: to read it again takes time alone."""
-    monkeypatch.setattr(block_source, "READS", 1)
-
-
-def made() -> MadeChain:
-    """Block 1 of mainnet has types 0, 2 and 3, a token's transfer, blobs and a withdrawal."""
-    chain = MadeChain(1, {ALICE: ETH, BOB: ETH})
-    chain.encodings[3] = (
-        *(*ENCODINGS[2][:-3], "maxFeePerBlobGas", "blobVersionedHashes", "yParity", "r", "s"),
-    )
-    parties = [holder.rjust(32, b"\0") for holder in (ALICE, BOB)]
-    moved = {"logs": [log(COIN, TRANSFER, *parties, data=(5).to_bytes(32))]}
-    chain.pay(ALICE, BOB, 1, type=0)
-    chain.pay(BOB, COIN, 2, receipt=moved, input=b"\xa9\x05\x9c\xbb" + bytes(64))
-    blobs = {"maxFeePerBlobGas": ETH, "blobVersionedHashes": [bytes([1]) + word("blob")[1:]]}
-    chain.pay(ALICE, BOB, 3, type=3, receipt={"blobGasPrice": 159_773}, **blobs)
-    withdrawal = {"index": 1, "validatorIndex": 2, "address": BOB, "amount": 32}
-    root = list_root([encoded_withdrawal(withdrawal)])
-    gas = {"blobGasUsed": 131_072, "excessBlobGas": 40_000_000}
-    chain.mine(withdrawals=[withdrawal], withdrawalsRoot=root, **gas)
-    return chain
-
-
-def encoded_withdrawal(withdrawal: Json) -> bytes:
-    encoded: bytes = rlp.encode([*withdrawal.values()])
-    return encoded
-
-
-def chosen(lies: list[Lie], is_whole: bool) -> list[Lie]:
-    """All lies, or one about each field of each kind of record, of another value each time."""
-    by_field: dict[tuple[str, str, bool], list[Lie]] = {}
-    for lie in lies:
-        by_field.setdefault((lie.kind, lie.field, lie.in_both), []).append(lie)
-    return lies if is_whole else [of[n % len(of)] for n, of in enumerate(by_field.values())]
-
-
-WHOLE = pytest.mark.parametrize("is_whole", [False, pytest.param(True, marks=pytest.mark.long)])
-
-
-@WHOLE
-def test_no_lie_about_a_block_is_believed(is_whole):
-    """Of a made chain: of each field of each record, in transactions and receipts together too."""
-    chain = DemoNode(Recording(made().lines()), 0)
-    with LyingNode(chain.url, 1) as node:
-        lies = chosen([*lies_about(node.answers())], is_whole)
-        believed = [lie for lie in lies if node.believed(lie)]
-    chain.stop()
-    assert believed == []
-    told = {(lie.kind, lie.field) for lie in lies}
-    for kind, columns in (("block", BLOCK_COLUMNS), ("transaction", TRANSACTION_COLUMNS)):
-        for name, column in columns.items():
-            of = "receipt" if column.of_receipt else kind
-            assert not column.json_name or (of, column.json_name) in told, name
-    assert {f for k, f in told if k == "withdrawal"} == {
-        *("index", "validatorIndex"),
-        "address",
-        "amount",
-    }
-
-
-@WHOLE
-def test_no_lie_about_a_block_of_a_real_node_is_believed(is_whole):
-    """Of anvil: a creation with its log, and payments of types 0, 1 and 2."""
-    with Anvil() as anvil:
-        sender, other, *_ = anvil.accounts
-        for fields in (
-            {"type": "0x0", "gasPrice": hex(10**10)},
-            {"type": "0x1", "gasPrice": hex(10**10)},
-        ):
-            anvil.send(sender, other, value=1, **fields)
-        anvil.send(other, sender, value=2)
-        anvil.deploy(sender, "Maker")
-        number = anvil.head()
-        with LyingNode(anvil.url, number) as node:
-            lies = chosen([*lies_about(node.answers())], is_whole)
-            believed = [lie for lie in lies if node.believed(lie)]
-    assert believed == []
 
 
 @pytest.fixture(scope="module")
@@ -298,29 +80,23 @@ def test_what_is_said_is_stored_and_named(rollup):
     assert "said by the node" in page.partition("Transaction fee")[2].partition("</dd>")[0]
 
 
-SENT = {
-    *(
-        "hash",
-        "fromAddress",
-        "toAddress",
-        "value",
-        "gasPrice",
-        "gasUsed",
-        "status",
-        "nonce",
-        "type",
-    ),
-    *("transactionIndex", "contractAddress", "gasLimit", "maxFeePerGas", "maxPriorityFeePerGas"),
-    *("maxFeePerBlobGas", "blobVersionedHashes", "cumulativeGasUsed", "methodId", "fee"),
-}
+SENT = set(
+    """
+        hash fromAddress toAddress value gasPrice gasUsed status nonce type transactionIndex
+        contractAddress gasLimit maxFeePerGas maxPriorityFeePerGas maxFeePerBlobGas
+        blobVersionedHashes cumulativeGasUsed methodId fee
+    """.split()
+)
 PLACED = {"blockNumber", "timestamp", "blockHash"}
 RECEIVED = {"gasPrice", "gasUsed", "status", "contractAddress", "cumulativeGasUsed", "fee"}
 FEES = {"burntFees", "blobFees", "blobBaseFee"}
 BODY = {"txCount", "size"} | FEES
-HEADER = {
-    *("number", "hash", "timestamp", "miner", "gasUsed", "gasLimit", "parentHash"),
-    *("baseFeePerGas", "blobGasUsed", "excessBlobGas"),
-}
+HEADER = set(
+    """
+        number hash timestamp miner gasUsed gasLimit parentHash baseFeePerGas blobGasUsed
+        excessBlobGas
+    """.split()
+)
 OF_SENDER = {"fromAddress", "contractAddress"}
 # By reason: the fields of the block, of a transaction of type 0 and of one of type 3 with a blob.
 REASONS: dict[str, tuple[set[str], set[str], set[str]]] = {
@@ -407,10 +183,12 @@ def test_the_document_of_the_interface_says_what_is_said():
         "fee",
         "chainFields",
     ]
-    assert said["DexTrade"] == [
-        *("dex", "tokenIn", "tokenOut", "tokenInSymbol", "tokenInDecimals"),
-        *("tokenOutSymbol", "tokenOutDecimals"),
-    ]
+    assert (
+        said["DexTrade"]
+        == """
+            dex tokenIn tokenOut tokenInSymbol tokenInDecimals tokenOutSymbol tokenOutDecimals
+        """.split()
+    )
     assert {"name", "symbol", "decimals", "type", "totalSupply"} <= {*said["Token"]}
     kinds = stored_values()["internal_transfers"]
     assert {"type", "fromAddress", "toAddress", "value"} <= {*said["InternalTransfer"]}

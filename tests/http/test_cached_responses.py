@@ -52,10 +52,19 @@ def questions(scenario: Played) -> list[tuple[str, bytes]]:
     block, transaction = scenario.truth.blocks[0], scenario.truth.transactions[0]
     token, person = scenario.truth.tokens[0]["address"], transaction["fromAddress"]
     paths = [
-        *("stats", "blocks", PATH.removeprefix("/api/v1/"), "blocks?page=2&limit=3"),
-        *(f"blocks/{block['number']}", f"blocks/{block['hash']}", "transactions", "tokens"),
-        *(f"transactions?address={person}", f"transactions/{transaction['hash']}"),
-        *(f"tokens/{token}", f"tokens/{token}/holders", f"addresses/{person}"),
+        "stats",
+        "blocks",
+        PATH.removeprefix("/api/v1/"),
+        "blocks?page=2&limit=3",
+        f"blocks/{block['number']}",
+        f"blocks/{block['hash']}",
+        "transactions",
+        "tokens",
+        f"transactions?address={person}",
+        f"transactions/{transaction['hash']}",
+        f"tokens/{token}",
+        f"tokens/{token}/holders",
+        f"addresses/{person}",
         f"addresses/{person}/tokens",
     ]
     bodies = [{"entity": entity} for entity in ("transactions", "blocks", "tokens", "dex_trades")]
@@ -103,9 +112,12 @@ def test_what_needs_no_thread_is_answered_while_all_are_busy(server: str, url: s
 
 def test_what_is_not_about_the_chain_is_not_cached(server: str, url: str) -> None:
     others = [
-        *(("/api/v1/blocks/999999999", b""), ("/api/v1/blocks?limit=x", b"")),
-        *(("/api/v1/keys?owner=0x" + "00" * 20, b""), ("/api/v1/nothing", b"")),
-        *(("/api/v1/query", b'{"entity":"x"}'), ("/api/v1/query", b"{")),
+        ("/api/v1/blocks/999999999", b""),
+        ("/api/v1/blocks?limit=x", b""),
+        ("/api/v1/keys?owner=0x" + "00" * 20, b""),
+        ("/api/v1/nothing", b""),
+        ("/api/v1/query", b'{"entity":"x"}'),
+        ("/api/v1/query", b"{"),
     ]
     client = Client(server)
     for question in others * 2:

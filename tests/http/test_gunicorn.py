@@ -96,7 +96,10 @@ CHUNKED = (
     b"Transfer-Encoding: chunked\r\n\r\n"
 )
 UNFINISHED = [
-    *(b"\r\n", b"GET / HTTP/1.2\r\nHost: x\r\nAcc", HALF_A_HEAD, HALF_A_BODY),
+    b"\r\n",
+    b"GET / HTTP/1.2\r\nHost: x\r\nAcc",
+    HALF_A_HEAD,
+    HALF_A_BODY,
     HALF_A_BODY.replace(b" 19", b" 1000000"),
     *(CHUNKED + part for part in (b"5\r\n{", b"5\r\n{    \r\n0\r\nTrailer: ", b"1\r\n")),
 ]

@@ -47,7 +47,12 @@ def made_key(url: str, per_minute: int) -> NewKey:
         url,
         "INSERT INTO api_keys (id, owner_address, signed_at_ms, key_hash, key_prefix, label,"
         " requests_per_minute) VALUES (%s, %s, %s, %s, %s, '', %s)",
-        *(key.id, bytes(20), time.time_ns() // 1000, key.hash, key.prefix, per_minute),
+        key.id,
+        bytes(20),
+        time.time_ns() // 1000,
+        key.hash,
+        key.prefix,
+        per_minute,
     )
     return key
 

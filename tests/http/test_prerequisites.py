@@ -52,8 +52,11 @@ def begin(app: Any) -> Begin:
     def ask(request: tuple[str, str, str]) -> str | None:
         method, path, query = request
         environ = {
-            **{"REQUEST_METHOD": method, "PATH_INFO": path, "QUERY_STRING": query},
-            **{"REMOTE_ADDR": "192.0.2.1", "wsgi.input": io.BytesIO()},
+            "REQUEST_METHOD": method,
+            "PATH_INFO": path,
+            "QUERY_STRING": query,
+            "REMOTE_ADDR": "192.0.2.1",
+            "wsgi.input": io.BytesIO(),
         }
         if method == "POST":
             environ |= {"CONTENT_LENGTH": "5000000", "CONTENT_TYPE": "application/json"}

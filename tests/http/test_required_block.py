@@ -99,11 +99,11 @@ def test_a_block_that_does_not_come_is_refused_in_the_form_of_the_interface(serv
     assert page.status_code == 503 and message in page.text
 
 
-def test_what_is_no_block_number_is_refused(served: Served) -> None:
-    for block in ("", "latest", "-1", "0x10", "1.0", "1,2", "9" * 19, "+1"):
-        refused = ask(served.address, NEWEST, block)
-        assert (refused.status_code, refused.json()["code"]) == (400, "invalid_parameter")
-        assert refused.json()["field"] == "X-Scan-At-Least-Block"
+@pytest.mark.parametrize("block", ["", "latest", "-1", "0x10", "1.0", "1,2", "9" * 19, "+1"])
+def test_what_is_no_block_number_is_refused(served: Served, block: str) -> None:
+    refused = ask(served.address, NEWEST, block)
+    assert (refused.status_code, refused.json()["code"]) == (400, "invalid_parameter")
+    assert refused.json()["field"] == "X-Scan-At-Least-Block"
 
 
 def test_those_who_wait_leave_threads_to_others(served: Served) -> None:

@@ -88,7 +88,8 @@ def listening_backend(url: str) -> int:
         url,
         "SELECT pid FROM pg_stat_activity WHERE datname = current_database()"
         " AND application_name = 'scan-api' AND query LIKE %s AND query NOT LIKE %s",
-        *("%FROM label_state%", "PREPARE%"),
+        "%FROM label_state%",
+        "PREPARE%",
     )
     assert isinstance(pid, int)
     return pid

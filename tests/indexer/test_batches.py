@@ -29,7 +29,7 @@ def block(number: int, transactions: int = 100, logs: str = "") -> BlockRows:
 
 
 def sizes(blocks: list[BlockRows]) -> list[int]:
-    return [len(batch) for batch in batch_reader._batches([each] for each in blocks)]
+    return [len(batch) for batch, _ in batch_reader._batches([each] for each in blocks)]
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from tests.support.database import Postgres, execute
 from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
 from tests.support.indexing import Indexing
 from tests.support.kept_answers import kept_answers
-from tests.support.scenario import Stage
+from tests.support.scenario.stage import Stage
 from tests.support.serving import wait_until
 from tests.support.table_digest import digest
 

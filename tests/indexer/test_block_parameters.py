@@ -11,7 +11,8 @@ from tests.support import faulty_node
 from tests.support.anvil import Anvil
 from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
 from tests.support.indexing import Indexing
-from tests.support.scenario import Stage, honest_tokens
+from tests.support.scenario.stage import Stage
+from tests.support.scenario.tokens import honest_tokens
 from tests.support.table_digest import digest, fresh_digest
 
 

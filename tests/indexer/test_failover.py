@@ -15,7 +15,7 @@ from scan.errors import ScanError
 from tests.support import scenario
 from tests.support.database import Postgres, execute
 from tests.support.indexing import PATIENCE_S, Indexing
-from tests.support.scenario import ETHER, Stage
+from tests.support.scenario.stage import ETHER, Stage
 from tests.support.table_digest import digest, fresh_digest
 
 pytestmark = pytest.mark.long

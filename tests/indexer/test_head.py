@@ -1,5 +1,6 @@
 """What a block at the head takes: no new connection, kept plans for few rows, the same tables."""
 
+import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
@@ -7,16 +8,17 @@ from typing import Any
 import pytest
 
 from scan.database.connection import Database
-from scan.database.statements import Prepared, Statement
 from scan.database.transaction import Transaction
 from scan.ethereum import transport
+from scan.ethereum.client import Node
 from scan.indexer import derivation, writer
-from scan.indexer.block_range import read_block_range
+from scan.indexer.derivation import read_block_range
+from scan.indexer.follower import Follower
 from tests.conftest import Played
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres
 from tests.support.explain import SMALL
-from tests.support.indexing import Indexing
+from tests.support.indexing import Indexing, settings_for
 from tests.support.table_digest import digest
 
 BLOCKS = 4
@@ -31,20 +33,18 @@ class ExplainedPlans:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.scans: dict[str, set[str]] = {}
-        prepared = Transaction._prepared
+        text_of = Transaction._text
 
-        def explained(
-            tx: Transaction, statement: Statement, params: Mapping[str, object]
-        ) -> Prepared:
-            kept = prepared(tx, statement, params)
-            tx._send()  # the settings before it
-            values = [params[name] for name in kept.positional]
-            tx._cursor.execute(f"EXPLAIN (FORMAT JSON) {kept.execute}", values)
-            [[[explanation]]] = tx._cursor.fetchall()
-            self.scans[statement.name] = set(_scanned(explanation["Plan"]))
-            return kept
+        def explained(tx: Transaction, name: str, params: Mapping[str, object]) -> bytes:
+            text = text_of(tx, name, params)
+            if tx.is_prepared and tx._statements[name].literals is not None:
+                tx._send()  # the settings before it
+                tx._cursor.execute(b"EXPLAIN (FORMAT JSON) " + text)
+                [[[explanation]]] = tx._cursor.fetchall()
+                self.scans[name] = set(_scanned(explanation["Plan"]))
+            return text
 
-        monkeypatch.setattr(Transaction, "_prepared", explained)
+        monkeypatch.setattr(Transaction, "_text", explained)
 
 
 def _scanned(plan: dict[str, Any]) -> list[str]:
@@ -126,3 +126,29 @@ def test_plans_are_made_anew_once_tables_have_grown(
             written._plan_for_few_rows(tx, writer.RowCounts(transactions=rows))
     written._database.close()
     assert len(discarded) == 3  # at 1000, 1126, 2000
+
+
+@pytest.mark.parametrize("mined", [0, 1])
+def test_blocks_that_the_database_lost_are_indexed_again(
+    database_url: str, postgres: Postgres, template: str, mined: int
+) -> None:
+    """As after a failover, whether the node has further blocks or not."""
+    database = Database(database_url, statement_timeout_ms=0)
+    with Anvil() as node:
+        token = node.deploy(node.accounts[0], "Coin", "Coin", "COIN", 18)
+        for _ in range(3):
+            node.transact(node.accounts[0], token, "mint", node.accounts[1], 7)
+            node.mine()
+        settings = settings_for(database_url, node.url)
+        follower = Follower(settings, database, Node(settings.rpc_urls), threading.Event())
+        while not follower._step():
+            pass
+        writer.Writer(database).unwind(0)
+        node.mine(mined)
+        while not follower._step():
+            pass
+        assert database.value("indexer/blocks_get_head") == node.head()
+        with postgres.cloned(template) as fresh:
+            Indexing(fresh, node.url).run_until(node.head())
+            assert digest(database_url) == digest(fresh)
+    database.close()

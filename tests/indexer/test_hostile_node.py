@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from scan.ethereum.client import AnswerTooLarge, Call, Node, NodeError
-from tests.support import faulty_node
+from tests.support import endless_responses, faulty_node
 from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.faulty_node import Fault, FaultyNode
@@ -22,13 +22,13 @@ MEBIBYTE = b" " * 2**20
 TOO_LARGE = "larger than 8 MiB"
 LATE = "did not respond in time"
 FAULTS: dict[str, tuple[Fault, str]] = {
-    "endless body": (faulty_node.endless_body, TOO_LARGE),
-    "endless chunks": (faulty_node.endless_chunks, TOO_LARGE),
-    "endless head": (faulty_node.endless_head, "cannot be reached"),
-    "declares too much": (faulty_node.declares_too_much, TOO_LARGE),
-    "declares too little": (faulty_node.declares_too_little, "not JSON"),
-    "1 GB of spaces": (faulty_node.compressed(MEBIBYTE, 1024), TOO_LARGE),
-    "1 GB twice compressed": (faulty_node.compressed(MEBIBYTE, 1024, layers=2), TOO_LARGE),
+    "endless body": (endless_responses.endless_body, TOO_LARGE),
+    "endless chunks": (endless_responses.endless_chunks, TOO_LARGE),
+    "endless head": (endless_responses.endless_head, "cannot be reached"),
+    "declares too much": (endless_responses.declares_too_much, TOO_LARGE),
+    "declares too little": (endless_responses.declares_too_little, "not JSON"),
+    "1 GB of spaces": (endless_responses.compressed(MEBIBYTE, 1024), TOO_LARGE),
+    "1 GB twice compressed": (endless_responses.compressed(MEBIBYTE, 1024, layers=2), TOO_LARGE),
     "8 MB of empty arrays": (faulty_node.raw(b"[" + b"[]," * 2_700_000 + b"[]]"), "elements"),
     "deep arrays": (faulty_node.raw(b"[" * 100_000), "nested too deeply"),
     "deep objects": (faulty_node.raw(b'{"a":' * 100_000 + b"1" + b"}" * 100_000), "nested"),
@@ -36,9 +36,9 @@ FAULTS: dict[str, tuple[Fault, str]] = {
     "a quantity of 10^6 digits": (faulty_node.every_result(f'"0x{"1" * 10**6}"'), "malformed"),
 }
 DRIPPING: dict[str, Fault] = {
-    "head": faulty_node.dripping_head,
-    "body": faulty_node.dripping_body,
-    "chunk's head": faulty_node.dripping_chunk_head,
+    "head": endless_responses.dripping_head,
+    "body": endless_responses.dripping_body,
+    "chunk's head": endless_responses.dripping_chunk_head,
 }
 
 

@@ -2,7 +2,7 @@
 
 from app import create_app
 from tests.support.indexing import Indexing
-from tests.support.scenario import Stage
+from tests.support.scenario.stage import Stage
 
 
 def test_names_of_many_bytes_are_cut(database_url, anvil):

@@ -5,7 +5,7 @@ from scan.commands import audit
 from tests.audit.test_audit import run
 from tests.support.database import execute
 from tests.support.indexing import Indexing
-from tests.support.scenario import Stage
+from tests.support.scenario.stage import Stage
 from tests.support.table_digest import digest, fresh_digest
 
 

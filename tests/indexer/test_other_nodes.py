@@ -16,7 +16,7 @@ from tests.indexer.test_node_faults import status
 from tests.support.database import execute
 from tests.support.indexing import Indexing
 from tests.support.other_nodes import EthereumJs, Ganache, Hardhat, OtherNode
-from tests.support.scenario import STRANGERS
+from tests.support.scenario.stage import STRANGERS
 from tests.support.table_digest import digest
 from tests.support.truth import read_truth
 

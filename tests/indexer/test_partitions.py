@@ -24,7 +24,8 @@ from tests.support.auditing import run
 from tests.support.database import Postgres, execute
 from tests.support.indexer_process import IndexerProcess
 from tests.support.indexing import Indexing, settings_for
-from tests.support.scenario import Stage, honest_tokens
+from tests.support.scenario.stage import Stage
+from tests.support.scenario.tokens import honest_tokens
 from tests.support.serving import wait_until
 from tests.support.storm import Storm
 from tests.support.table_digest import digest, fresh_digest

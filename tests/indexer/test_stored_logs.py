@@ -14,7 +14,7 @@ from tests.indexer.test_node_faults import wait_for_problem
 from tests.support.database import execute
 from tests.support.indexing import Indexing, settings_for
 from tests.support.made_blocks import Chain, Move, address
-from tests.support.truth import TRANSFER
+from tests.support.truth.token_moves import TRANSFER
 
 EMITTER = address("emitter")
 NOWHERE = "http://127.0.0.1:1"

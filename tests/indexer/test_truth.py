@@ -1,9 +1,9 @@
-"""The measure is measured first: what truth.py says of the chain, against balances and by hand."""
+"""The measure is measured first: what tests.support.truth says, against balances and by hand."""
 
 import pytest
 
 from tests.support.anvil import ZERO
-from tests.support.scenario import STRANGERS
+from tests.support.scenario.stage import STRANGERS
 
 KEEP_THEIR_BOOKS = (
     *("dollar", "harbor", "gold", "keepers", "weth", "dweth"),

@@ -13,7 +13,9 @@ from tests.support.explain import SMALL, Explained, ExplainingDatabase
 
 CREATED = b"\xc5" * 20
 LARGEST = {
-    **{"direction": "desc", "limit": 1, "offset": 0},
+    "direction": "desc",
+    "limit": 1,
+    "offset": 0,
     **dict.fromkeys(("after_count", "after_address")),
 }
 
@@ -146,7 +148,9 @@ def test_transfers_of_a_token_by_day_are_exact_and_cheap(
             " failed_transaction_count, created_contract_count, token_transfer_count,"
             " dex_trade_count, gas_used, fees_wei, burnt_wei)"
             " VALUES (%s, %s, %s, 0, 0, 0, 0, 0, 0, 0, 0)",
-            *(day, first, last),
+            day,
+            first,
+            last,
         )
     database.plans.clear()
     row = newest(database, "queries/token_transfers_count_by_day", address=token, days=60)

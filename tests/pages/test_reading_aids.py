@@ -3,10 +3,10 @@
 import pytest
 
 from tests.conftest import Played
-from tests.pages.test_browser import show_at
 from tests.support.browser import Page
 from tests.support.database import execute
 from tests.support.explorer import Explorer
+from tests.support.page_checks import INVISIBLE_LINKS, NOTHING_HIDDEN, TABLES_FIT, show_at
 
 FOCUSED = "document.activeElement.getAttribute('href')"
 # Elements whose text is cut at their edge.
@@ -122,3 +122,106 @@ def test_names_in_a_history_are_whole_and_in_one_line_where_there_is_room(
     assert set(page.evaluate(f"{named}.map(e => e.getClientRects().length)")) == {1}
     page.call("Emulation.clearDeviceMetricsOverride")
     execute(url, "DELETE FROM labels")
+
+
+def test_on_a_small_screen_values_fees_and_the_main_pages_are_seen(
+    page: Page, over_http: str
+) -> None:
+    show_at(page, 1024)
+    for path in ("/tokens", "/txs"):
+        page.open(over_http + path)
+        assert page.evaluate(TABLES_FIT), path
+    assert page.evaluate(
+        "[...document.querySelectorAll('.links a')].every(a => a.checkVisibility())"
+    )
+    assert {"/charts", "/gas", "/dex", "/docs/"} <= set(
+        page.evaluate("[...document.querySelectorAll('.links a')].map(a => a.pathname)")
+    )
+    page.call("Emulation.clearDeviceMetricsOverride")
+
+
+def test_the_key_that_goes_to_the_search_box_can_be_turned_off(page: Page, over_http: str) -> None:
+    press = "document.body.dispatchEvent(new KeyboardEvent('keydown', {key: '/', bubbles: true}))"
+    box = "document.querySelector('.search input')"
+    page.open(f"{over_http}/gas")
+    for place, is_on in enumerate([True, False, False, True]):
+        if place == 2:
+            page.open(f"{over_http}/gas")  # the choice is kept
+        elif place:
+            page.evaluate("document.getElementById('shortcut').click()")
+        page.evaluate(f"document.activeElement.blur(); {press}")
+        assert page.evaluate(f"document.activeElement === {box}") is is_on
+        assert page.evaluate(f"{box}.hasAttribute('aria-keyshortcuts')") is is_on
+        text = page.evaluate("document.getElementById('shortcut').textContent")
+        assert text == f"Key “/” for search: {'on' if is_on else 'off'}"
+
+
+@pytest.mark.long
+def test_long_names_are_reached_in_full(
+    page: Page, explorer_url: str, explorer: Explorer, hostile: str
+) -> None:
+    """By keyboard where a list cuts them, and on their own pages."""
+    owner, url = explorer.anvil.accounts[0], explorer.settings.database_url
+    label = "Ten thousand bytes " + "W" * 10_000
+    name, symbol = "N" * 255, "S" * 50
+    insert = "INSERT INTO labels (address, label) VALUES (%s, %s)"
+    rename = "UPDATE tokens SET name = %s, symbol = %s WHERE address = %s"
+    token = bytes.fromhex(hostile[2:])
+    before = execute(url, "SELECT name, symbol FROM tokens WHERE address = %s", token)[0]
+    execute(url, insert, bytes.fromhex(owner[2:]), label)
+    execute(url, rename, name, symbol, token)
+    for width in (1280, 360):
+        show_at(page, width)
+        for path in ("/", "/txs", "/tokens", f"/address/{owner}?tab=transfers", "/search?q=nnnnnn"):
+            page.open(f"{explorer_url}{path}{'&' if '?' in path else '?'}=long{width}")
+            assert page.evaluate(INVISIBLE_LINKS) == [], path
+            assert page.evaluate(NOTHING_HIDDEN) == [], path
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
+        page.open(f"{explorer_url}/address/{owner}?=long{width}")
+        assert page.text("h1").startswith("Ten thousand bytes W")
+        assert page.text(".facts pre") == label
+        page.open(f"{explorer_url}/token/{hostile}?=long{width}")
+        assert page.text("h1").startswith("NNN") and page.text(".facts pre") == name
+    show_at(page, 1280)
+    page.open(f"{explorer_url}/txs?=long")
+    link = "document.querySelector('td.party a.called')"
+    page.evaluate(f"{link}.focus({{focusVisible: true}})")
+    shown = page.evaluate(f"getComputedStyle({link}, '::after').content")
+    assert label[:300] in shown and page.evaluate(f"{link}.title") == label[:300]
+    page.call("Emulation.clearDeviceMetricsOverride")
+    execute(url, "DELETE FROM labels")
+    execute(url, rename, *before, token)
+
+
+def test_whatever_is_touched_is_large_enough(page: Page, explorer_url: str) -> None:
+    """24 px, as WCAG 2.2 has it."""
+    show_at(page, 360)
+    for path in ("/", "/txs"):
+        page.open(explorer_url + path)
+        small = """[...document.querySelectorAll(":is(header, main, footer) :is(a, button)")]
+            .filter((link) => link.offsetHeight && link.offsetHeight < 24)
+            .map((link) => link.outerHTML)"""
+        assert page.evaluate(small) == []
+    page.call("Emulation.clearDeviceMetricsOverride")
+
+
+def test_all_digits_are_reached_by_keyboard(page: Page, over_http: str) -> None:
+    page.open(f"{over_http}/txs")
+    cut = "document.querySelector('.amount[data-full]')"
+    assert page.evaluate(f"getComputedStyle({cut}, '::after').content") == "none"
+    page.evaluate(f"{cut}.focus()")
+    shown = page.evaluate(f"getComputedStyle({cut}, '::after').content")
+    assert shown == page.evaluate(f"JSON.stringify({cut}.dataset.full)") and "ETH" in shown
+
+
+def test_a_chart_is_read_with_the_arrow_keys(page: Page, over_http: str) -> None:
+    page.open(over_http)
+    page.evaluate("document.querySelector('.plot svg').focus()")
+    reading = "document.querySelector('figcaption output').textContent"
+    newest = page.evaluate(reading)
+    press = "document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowLeft'}))"
+    page.evaluate(press)
+    rows = "[...document.querySelector('figure.chart tbody').rows].slice(-2)"
+    text = "[...row.cells].map((cell) => cell.textContent).join(': ')"
+    shown = page.evaluate(f"{rows}.map((row) => {text})")
+    assert [page.evaluate(reading), newest] == shown

@@ -1,11 +1,17 @@
 """A transaction's page: its tabs, events and calls on one line each, numbers in units."""
 
 import re
+from dataclasses import replace
 
+import pytest
+from eth_utils.address import to_checksum_address
 from flask.testing import FlaskClient
 
+from app import create_app
 from tests.conftest import Played
+from tests.pages.markup import Markup
 from tests.support.explorer import Explorer
+from tests.support.indexing import Indexing
 
 TABS = ("", "?tab=events", "?tab=calls", "?tab=state")
 
@@ -54,11 +60,14 @@ def test_a_call_stands_on_one_line_with_its_arguments(
     assert client.get(f"{path}&open=all").text.count("<details open>") == len(frames)
 
 
-def test_what_cannot_be_opened_is_refused(client: FlaskClient, scenario: Played) -> None:
-    path = f"/tx/{scenario.truth.dex_trades[0]['transactionHash']}"
-    for query in ("?open=all", "?tab=state&open=all", "?tab=calls&open=1", "?tab=events&open="):
-        answer = client.get(path + query)
-        assert answer.status_code == 400 and "open" in answer.text, query
+@pytest.mark.parametrize(
+    "query", ["?open=all", "?tab=state&open=all", "?tab=calls&open=1", "?tab=events&open="]
+)
+def test_what_cannot_be_opened_is_refused(
+    client: FlaskClient, scenario: Played, query: str
+) -> None:
+    answer = client.get(f"/tx/{scenario.truth.dex_trades[0]['transactionHash']}{query}")
+    assert answer.status_code == 400 and "open" in answer.text
 
 
 def test_amounts_of_tokens_have_their_units(client: FlaskClient, scenario: Played) -> None:
@@ -122,3 +131,52 @@ def test_input_that_is_text_is_shown_as_text(explorer: Explorer) -> None:
 
 def hex_of(text: str) -> str:
     return f"0x{text.encode().hex()}"
+
+
+def test_calls_and_state_changes_are_tabs_read_from_the_node(
+    client: FlaskClient, scenario: Played
+) -> None:
+    trade = scenario.truth.dex_trades[0]
+    path = f"/tx/{trade['transactionHash']}"
+    overview = client.get(path).text
+    assert f'href="{path}?tab=calls"' in overview and 'class="tree"' not in overview
+    calls = client.get(f"{path}?tab=calls").text
+    assert trade["pairAddress"] in calls and re.search(r"<code[^>]*>(STATIC)?CALL</code>", calls)
+    tags = [tag for tag, _ in Markup(calls.partition('class="tree"')[2]).tags]
+    assert tags.count("li") > 3 and calls.count("<ul") == calls.count("</ul>")
+    assert calls.count("<li>") == calls.count("</li>")
+    assert client.get(f"{path}?tab=nothing").status_code == 400
+    assert client.get(f"{path}?tab=overview").text == overview
+    state = client.get(f"{path}?tab=state").text
+    assert "accounts changed" in state and "Storage" in state and trade["pairAddress"] in state
+
+
+def test_a_node_without_traces_is_told_on_the_tabs(indexed: Indexing, scenario: Played) -> None:
+    client = create_app(replace(indexed.settings, traces="off")).test_client()
+    hash_ = scenario.truth.dex_trades[0]["transactionHash"]
+    for tab in ("calls", "state"):
+        answer = client.get(f"/tx/{hash_}?tab={tab}")
+        assert answer.status_code == 200 and "SCAN_TRACES is off" in answer.text
+
+
+def test_a_transaction_says_what_it_did_with_links(client: FlaskClient, scenario: Played) -> None:
+    dollar = scenario.stage.contracts["dollar"].address
+    transfer = next(
+        each
+        for each in scenario.truth.token_transfers
+        if each["tokenAddress"] == dollar and "0x" + "0" * 40 not in each["fromAddress"]
+    )
+    path = f"transactions/{transfer['transactionHash']}"
+    summary = client.get(f"/api/v1/{path}").json["summary"]
+    html = client.get(f"/tx/{transfer['transactionHash']}").text
+    [sentence] = re.findall(r'<p class="sentence">(.*?)</p>', html, re.DOTALL)
+    text = re.sub(r"<[^>]+>", "", sentence).strip()
+    for part in summary["parts"]:
+        if address := part.get("address"):
+            shown = to_checksum_address(address)
+            short, checked = (f"{a[:8]}…{a[-4:]}" for a in (address, shown))
+            part["text"] = part["text"].replace(short, checked)
+    assert text == "".join(part["text"] for part in summary["parts"])
+    links = {attributes["href"] for tag, attributes in Markup(sentence).tags if tag == "a"}
+    named = {part["address"] for part in summary["parts"] if part.get("address")}
+    assert {link[-42:] for link in links if link} == named

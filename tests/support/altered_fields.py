@@ -8,19 +8,21 @@ from tests.support.database import execute
 from tests.support.faulty_node import Calls, Forward, Reply
 
 # Of transactions, receipts and logs; what blocks with their hash and index is checked always.
-ALTERED = {
-    *("hash", "from", "to", "value", "nonce", "gas", "gasPrice", "maxFeePerGas", "type", "input"),
-    *("maxPriorityFeePerGas", "gasUsed", "cumulativeGasUsed", "effectiveGasPrice", "status"),
-    *("contractAddress", "address", "topics", "data", "logIndex", "transactions", "logs"),
-    "withdrawals",
-}
+ALTERED = set(
+    """
+        hash from to value nonce gas gasPrice maxFeePerGas type input maxPriorityFeePerGas gasUsed
+        cumulativeGasUsed effectiveGasPrice status contractAddress address topics data logIndex
+        transactions logs withdrawals
+    """.split()
+)
 # Of a block itself, which its hash covers; `number` and `hash` name the block that is asked for.
-OF_HEADER = {
-    *("parentHash", "sha3Uncles", "miner", "stateRoot", "transactionsRoot", "receiptsRoot"),
-    *("logsBloom", "difficulty", "gasLimit", "gasUsed", "timestamp", "extraData", "mixHash"),
-    *("nonce", "baseFeePerGas", "blobGasUsed", "excessBlobGas", "parentBeaconBlockRoot"),
-    *("withdrawalsRoot", "requestsHash"),
-}
+OF_HEADER = set(
+    """
+        parentHash sha3Uncles miner stateRoot transactionsRoot receiptsRoot logsBloom difficulty
+        gasLimit gasUsed timestamp extraData mixHash nonce baseFeePerGas blobGasUsed excessBlobGas
+        parentBeaconBlockRoot withdrawalsRoot requestsHash
+    """.split()
+)
 
 
 def _records(result: Any) -> Iterator[dict[str, Any]]:

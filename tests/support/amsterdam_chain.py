@@ -10,7 +10,7 @@ import rlp
 from eth_utils import keccak
 
 from tests.support.anvil import Anvil
-from tests.support.chain_forms.made_chain import HEADER_FIELDS, bloom_of, list_root
+from tests.support.chain_forms.encoding import HEADER_FIELDS, bloom_of, list_root
 from tests.support.faulty_node import Calls, Forward, Reply
 from tests.support.rehashed_chain import Json, field
 from tests.support.renamed_hashes import RenamedHashes

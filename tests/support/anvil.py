@@ -221,9 +221,16 @@ class Anvil(Node):
 
     def _start(self, options: Sequence[str]) -> subprocess.Popen[bytes]:
         command = [
-            *(str(_binary()), "--host", "127.0.0.1"),
-            *("--order", "fifo", "--timestamp", str(GENESIS_TIMESTAMP)),
-            *("--cache-path", str(self._folder), *options),
+            str(_binary()),
+            "--host",
+            "127.0.0.1",
+            "--order",
+            "fifo",
+            "--timestamp",
+            str(GENESIS_TIMESTAMP),
+            "--cache-path",
+            str(self._folder),
+            *options,
         ]
         # A file takes all it prints; a pipe that nobody empties would stop it.
         with self._output.open("wb") as output:

@@ -8,7 +8,7 @@ from eth_account import Account
 from eth_account.signers.local import LocalAccount
 
 from tests.support.anvil import ZERO, Anvil
-from tests.support.scenario import key_of
+from tests.support.scenario.transactions import key_of
 
 CURVE_ORDER = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
 CHAIN_ID = 31337

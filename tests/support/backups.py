@@ -40,8 +40,13 @@ class Archive:
         """All of it, or what has changed since another backup."""
         change = () if since is None else (f"--incremental={self.folder / since}/backup_manifest",)
         self._server.run_program(
-            *("pg_basebackup", "-d", self._server.url("postgres"), "-D", str(self.folder / name)),
-            *("--checkpoint=fast", *change),
+            "pg_basebackup",
+            "-d",
+            self._server.url("postgres"),
+            "-D",
+            str(self.folder / name),
+            "--checkpoint=fast",
+            *change,
         )
 
     def name_moment(self, name: str) -> None:
@@ -63,7 +68,9 @@ class Archive:
                 Path(folder).chmod(0o755)
                 self._server.give(Path(folder))
                 self._server.run_program(
-                    *("pg_combinebackup", "--output", str(combined)),
+                    "pg_combinebackup",
+                    "--output",
+                    str(combined),
                     *(str(self.folder / name) for name in backups),
                 )
                 shutil.move(combined, data)

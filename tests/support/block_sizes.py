@@ -5,7 +5,7 @@ from typing import Any
 
 import rlp
 
-from tests.support.chain_forms.made_chain import ENCODINGS, HEADER_FIELDS
+from tests.support.chain_forms.encoding import ENCODINGS, HEADER_FIELDS
 from tests.support.rehashed_chain import QUANTITIES
 
 Json = dict[str, Any]

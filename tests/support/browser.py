@@ -15,11 +15,11 @@ from typing import Any
 from tests.support.serving import program
 
 PATIENCE_S = 120.0
-FLAGS = (
-    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-    *("--remote-debugging-pipe", "--window-size=1280,1600"),
-)
+FLAGS = """
+    --headless --no-sandbox --disable-gpu --disable-quic --no-first-run
+    --disable-background-networking --disable-component-update --disable-sync
+    --remote-debugging-pipe --window-size=1280,1600
+""".split()
 
 
 # What the protocol says of a script whose page was left meanwhile.

@@ -3,10 +3,10 @@ PostgreSQL's clients. tests/conftest.py imports this before anything that reads 
 
 import os
 
-OF_SCAN = (
-    *("DATABASE_URL", "READ_DATABASE_URL", "RPC_URL", "HOST", "PORT", "REQUESTS_CA_BUNDLE"),
-    *("WEB_CONCURRENCY", "GUNICORN_CMD_ARGS"),
-)
+OF_SCAN = """
+    DATABASE_URL READ_DATABASE_URL RPC_URL HOST PORT REQUESTS_CA_BUNDLE WEB_CONCURRENCY
+    GUNICORN_CMD_ARGS
+""".split()
 LOOPBACK = "localhost,127.0.0.1,::1"
 
 

@@ -95,7 +95,13 @@ class Postgres:
             shutil.chown(self._folder / "data", user)
         primary.run_program(
             "pg_basebackup",
-            *("-d", primary.url("postgres"), "-D", str(self._folder / "data"), "-R", "-c", "fast"),
+            "-d",
+            primary.url("postgres"),
+            "-D",
+            str(self._folder / "data"),
+            "-R",
+            "-c",
+            "fast",
         )
         (self._folder / "data" / ".s.PGSQL.5432.lock").unlink()  # it lies where the data lie
 

@@ -11,16 +11,16 @@ from datetime import UTC, datetime
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from tests.support.truth import ZERO, Record, Truth, balances_of
+from tests.support.truth import Record, Truth
+from tests.support.truth.reading import ZERO
+from tests.support.truth.tokens import balances_of
 
 Rows = dict[Any, dict[str, Any]]
-Entries = dict[tuple[str, str], list[tuple[int, int]]]  # ordinals and blocks, by list and key
-COUNTERS = (
-    *("transaction_count", "sent_count", "received_count", "transfer_count"),
-    *("transfer_sent_count", "transfer_received_count", "trade_count", "internal_count"),
-    *("internal_sent_count", "internal_received_count", "log_count", "coin_sent_count"),
-    *("coin_received_count", "withdrawal_count", "produced_count", "net_wei", "item_count"),
-)
+COUNTERS = """
+    transaction_count sent_count received_count transfer_count transfer_sent_count
+    transfer_received_count trade_count internal_count internal_sent_count internal_received_count
+    log_count coin_sent_count coin_received_count withdrawal_count produced_count net_wei item_count
+""".split()
 
 
 class Withdrawal(NamedTuple):
@@ -137,7 +137,7 @@ def token_holders(truth: Truth) -> Rows:
     """Balances that are not 0, also below it, by holder and token."""
     return {
         (holder, token): {"balance": balance}
-        for token, transfers in _by(truth.token_transfers, "tokenAddress").items()
+        for token, transfers in records_by(truth.token_transfers, "tokenAddress").items()
         for holder, balance in balances_of(transfers).items()
         if balance and holder != ZERO
     }
@@ -147,7 +147,7 @@ def tokens(truth: Truth) -> Rows:
     """The counters of tokens, by address."""
     types = {token["address"]: token["type"] for token in truth.tokens}
     rows: Rows = {}
-    for token, transfers in _by(truth.token_transfers, "tokenAddress").items():
+    for token, transfers in records_by(truth.token_transfers, "tokenAddress").items():
         held = [balance for holder, balance in balances_of(transfers).items() if holder != ZERO]
         rows[token] = {
             "holder_count": sum(balance > 0 for balance in held),
@@ -159,7 +159,7 @@ def tokens(truth: Truth) -> Rows:
     return rows
 
 
-def _items(truth: Truth) -> dict[tuple[str, str], list[tuple[int, Record]]]:
+def transfers_of_items(truth: Truth) -> dict[tuple[str, str], list[tuple[int, Record]]]:
     """The transfers of each item with their ordinals, oldest first."""
     found: dict[tuple[str, str], list[tuple[int, Record]]] = defaultdict(list)
     for ordinal, transfer in enumerate(reversed(truth.token_transfers)):
@@ -171,7 +171,7 @@ def _items(truth: Truth) -> dict[tuple[str, str], list[tuple[int, Record]]]:
 def items_by_owner(truth: Truth) -> dict[tuple[str, str], list[str]]:
     """Who owns each item: by the newest transfer, or whoever has some of a BEP1155's."""
     owners = {}
-    for item, transfers in _items(truth).items():
+    for item, transfers in transfers_of_items(truth).items():
         records = [transfer for _, transfer in transfers]
         if records[0]["tokenType"] == "BEP721":
             owners[item] = [r["toAddress"] for r in records[-1:] if r["toAddress"] != ZERO]
@@ -184,7 +184,7 @@ def token_items(truth: Truth) -> Rows:
     """Items by token and the ordinal of their first transfer."""
     owners = items_by_owner(truth)
     rows: Rows = {}
-    for item, transfers in _items(truth).items():
+    for item, transfers in transfers_of_items(truth).items():
         is_single = transfers[0][1]["tokenType"] == "BEP721"
         rows[item[0], transfers[0][0]] = {
             "transfer_count": len(transfers),
@@ -198,147 +198,11 @@ def item_balances(truth: Truth) -> Rows:
     """Balances of BEP1155 items, by holder and the ordinal of the item's first transfer."""
     return {
         (holder, transfers[0][0]): {"balance": balance}
-        for transfers in _items(truth).values()
+        for transfers in transfers_of_items(truth).values()
         if transfers[0][1]["tokenType"] == "BEP1155"
         for holder, balance in balances_of([transfer for _, transfer in transfers]).items()
         if balance and holder != ZERO
     }
-
-
-def list_checkpoints(truth: Truth, every: int = 128) -> Rows:
-    """Every so manyth entry of each key's list but the first, by list, key and place."""
-    block_of = {t["hash"]: t["blockNumber"] for t in truth.transactions}
-    entries: Entries = entries_of_contract_creations(truth)
-    for records, listed in (
-        (truth.transactions, _lists_of_transaction),
-        (truth.token_transfers, _lists_of_token_transfer),
-        (truth.internal_transfers, _lists_of_internal_transfer),
-        (truth.dex_trades, _lists_of_trade),
-        (truth.logs, _lists_of_log),
-    ):
-        for ordinal, record in enumerate(reversed(records)):
-            hash_ = record.get("transactionHash") or record["hash"]
-            for list_, keys in listed(record).items():
-                for key in keys - {None}:
-                    entries[list_, key].append((ordinal, block_of[hash_]))
-    for (token, _), transfers in _items(truth).items():
-        ordinal, first = transfers[0]
-        entries["token_items_by_token", token].append((ordinal, block_of[first["transactionHash"]]))
-    return checkpoints_of(entries, every)
-
-
-def checkpoints_of(entries: Entries, every: int) -> Rows:
-    """Every so manyth entry but the first, by list, key and place."""
-    return {
-        (*key, place): dict(zip(("ordinal", "block_number"), sorted(listed)[place], strict=True))
-        for key, listed in entries.items()
-        for place in range(every, len(listed), every)
-    }
-
-
-def entries_of_user_operations(operations: Sequence[Record]) -> Entries:
-    """The lists of user operations, which are given oldest first."""
-    entries: Entries = defaultdict(list)
-    places: Counter[int] = Counter()
-    for operation in operations:
-        block = operation["blockNumber"]
-        ordinal = block * 2**20 + places[block]
-        places[block] += 1
-        entries["user_operations", "0x"].append((ordinal, block))
-        for list_, field in (
-            *(("by_sender", "sender"), ("by_paymaster", "paymaster"), ("by_bundler", "bundler")),
-            ("by_entry_point", "entryPoint"),
-        ):
-            if operation[field] is not None:
-                key = f"user_operations_{list_}", operation[field]
-                entries[key].append((ordinal, block))
-    return entries
-
-
-def contract_creations(truth: Truth) -> list[Record]:
-    """The creations of contracts, oldest first: by each transaction, then inside of it."""
-    inside = _by(truth.internal_transfers[::-1], "transactionHash")
-    return [
-        {
-            "address": address,
-            "creator": t["fromAddress"],
-            "factory": factory,
-            "transactionHash": t["hash"],
-            **{name: t[name] for name in ("blockNumber", "transactionIndex", "timestamp")},
-        }
-        for t in truth.transactions[::-1]
-        for address, factory in (
-            *([(truth.created[t["hash"]], None)] if t["hash"] in truth.created else ()),
-            *(
-                (i["toAddress"], i["fromAddress"])
-                for i in inside.get(t["hash"], ())
-                if i["type"] in ("create", "create2")
-            ),
-        )
-    ]
-
-
-def entries_of_contract_creations(truth: Truth) -> Entries:
-    """The lists of contract creations."""
-    entries: Entries = defaultdict(list)
-    places: Counter[int] = Counter()
-    for creation in contract_creations(truth):
-        block = creation["blockNumber"]
-        ordinal = block * 2**20 + places[block]
-        places[block] += 1
-        entries["contract_creations", "0x"].append((ordinal, block))
-        for role in ("creator", "factory"):
-            if creation[role] is not None:
-                entries[f"contract_creations_by_{role}", creation[role]].append((ordinal, block))
-    return entries
-
-
-def list_counts(entries: Entries) -> Rows:
-    """The number of entries of lists of few rows, by list and key."""
-    return {key: {"count": len(listed)} for key, listed in entries.items()}
-
-
-def _lists_of_transaction(t: Record) -> dict[str, set[Any]]:
-    recipient = t["toAddress"] or t["contractAddress"]
-    has_moved = t["status"] and int(t["value"]) > 0
-    return {
-        "transactions_by_address": {t["fromAddress"], t["toAddress"], t["contractAddress"]},
-        "transactions_by_from": {t["fromAddress"]},
-        "transactions_by_to": {t["toAddress"]},
-        "coin_by_from": {t["fromAddress"]} if has_moved else set(),
-        "coin_by_to": {recipient} - {t["fromAddress"]} if has_moved else set(),
-    }
-
-
-def _lists_of_token_transfer(transfer: Record) -> dict[str, set[Any]]:
-    token, item = transfer["tokenAddress"], transfer["tokenId"]
-    return {
-        **_lists_of_parties(transfer, "token_transfers"),
-        "token_transfers_by_token": {token},
-        "token_transfers_by_item": set() if item is None else {token + item.encode().hex()},
-    }
-
-
-def _lists_of_internal_transfer(transfer: Record) -> dict[str, set[Any]]:
-    return _lists_of_parties(transfer, "internal_transfers")
-
-
-def _lists_of_parties(transfer: Record, name: str) -> dict[str, set[Any]]:
-    sender, recipient = transfer["fromAddress"], transfer["toAddress"]
-    by_party = {"address": {sender, recipient}, "from": {sender}, "to": {recipient}}
-    return {f"{name}_by_{role}": keys for role, keys in by_party.items()}
-
-
-def _lists_of_trade(trade: Record) -> dict[str, set[Any]]:
-    return {
-        "dex_trades_by_maker": {trade["maker"]},
-        "dex_trades_by_dex": {"0x" + trade["dex"].encode().hex()},
-        "dex_trades_by_pool": {trade["pairAddress"]},
-    }
-
-
-def _lists_of_log(log: Record) -> dict[str, set[Any]]:
-    return {"logs_by_address": {log["address"]}, "logs_by_topic0": set(log["topics"][:1])}
 
 
 def event_topics(truth: Truth) -> Rows:
@@ -419,7 +283,7 @@ def _candle(amounts: list[tuple[int, int]]) -> dict[str, Any]:
     }
 
 
-def _by(records: list[Record], field: str) -> dict[str, list[Record]]:
+def records_by(records: list[Record], field: str) -> dict[str, list[Record]]:
     found: dict[str, list[Record]] = defaultdict(list)
     for record in records:
         found[record[field]].append(record)

@@ -72,7 +72,9 @@ class EntryPoint:
         """A signed one. It deploys its account where the node has no code there."""
         is_new = self.node.call("eth_getCode", account.address, "latest") == "0x" and nonce == 0
         before = (
-            *(account.address, nonce, account.init_code if is_new else b""),
+            account.address,
+            nonce,
+            account.init_code if is_new else b"",
             bytes.fromhex(call_data[2:]),
         )
         paid = b"" if paymaster is None else bytes.fromhex(paymaster[2:])

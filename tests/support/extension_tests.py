@@ -19,10 +19,12 @@ def used_by(path: Path) -> frozenset[str]:
     used: set[str] = set()
     for package, dotted, imported in _NAMED.findall(path.read_text(encoding="utf-8")):
         names = (dotted or imported).split(".")
-        used.add(names[0])
         file = FOLDER.joinpath(*names).with_suffix(".py")
-        if package == "tests" and file != path and file.exists():
+        is_file_of_tests = package == "tests" and file.exists()
+        if is_file_of_tests and file != path:
             used |= used_by(file)
+        if len(names) > 1 or not is_file_of_tests:
+            used.add(names[0])
     return frozenset(used)
 
 

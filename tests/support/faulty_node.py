@@ -1,13 +1,11 @@
 """A node that fails: a proxy before a real one, for what the real one will not do by itself."""
 
-import itertools
 import json
 import random
 import socket
 import threading
 import time
-import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
@@ -226,51 +224,6 @@ def cap_results(most: int) -> Fault:
         return Reply(body=answers)
 
     return reply
-
-
-def stream(*parts: bytes, then: bytes = b"", every_s: float = 0.0) -> Fault:
-    """The parts, and then the same again and again, with a pause after each."""
-
-    def pieces() -> Iterator[bytes]:
-        yield from parts
-        for piece in itertools.repeat(then) if then else ():
-            time.sleep(every_s)
-            yield piece
-
-    return lambda _calls, _forward: Reply(stream=pieces())
-
-
-_HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
-endless_body = stream(_HEAD + b"\r\n", then=b" " * 65536)
-endless_chunks = stream(
-    _HEAD + b"Transfer-Encoding: chunked\r\n\r\n", then=b"10000\r\n" + b" " * 65536 + b"\r\n"
-)
-dripping_head = stream(b"HTTP/1.1 200 OK\r\nX-Slow: ", then=b"x", every_s=0.05)
-dripping_body = stream(_HEAD + b"\r\n", then=b" ", every_s=0.05)
-dripping_chunk_head = stream(_HEAD + b"Transfer-Encoding: chunked\r\n\r\n", then=b"0", every_s=0.05)
-endless_head = stream(b"HTTP/1.1 200 OK\r\n", then=b"X-More: " + b"x" * 60000 + b"\r\n")
-declares_too_much = stream(_HEAD + b"Content-Length: 1000000000000\r\n\r\n[")
-declares_too_little = stream(_HEAD + b'Content-Length: 9\r\n\r\n{"jsonrpc":"2.0","id":0}')
-
-
-def compressed(body: bytes, repeats: int, layers: int = 1) -> Fault:
-    """`body` so many times, in as many layers of gzip; made anew for each request."""
-
-    def reply(_calls: Calls, _forward: Forward) -> Reply:
-        pieces: Iterable[bytes] = itertools.repeat(body, repeats)
-        for _ in range(layers):
-            pieces = _gzip(pieces)
-        encoding = b"Content-Encoding: " + b", ".join([b"gzip"] * layers) + b"\r\n\r\n"
-        return Reply(stream=itertools.chain([_HEAD + encoding], pieces))
-
-    return reply
-
-
-def _gzip(pieces: Iterable[bytes]) -> Iterator[bytes]:
-    encoder = zlib.compressobj(9, zlib.DEFLATED, 31)
-    for piece in pieces:
-        yield encoder.compress(piece)
-    yield encoder.flush()
 
 
 def raw(body: bytes) -> Fault:

@@ -29,10 +29,11 @@ from typing import Any
 from scan.database.statements import load_statements
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-MODULES = (
-    *("app", "gunicorn.app.wsgiapp", "scan.server.worker"),
-    *("scan.commands.index", "scan.commands.serve", "scan.commands.deliver"),
-    "scan.commands.key",
+MODULES = tuple(
+    """
+        app gunicorn.app.wsgiapp scan.server.worker scan.commands.index scan.commands.serve
+        scan.commands.deliver scan.commands.key
+    """.split()
 )
 _STARTING = threading.Lock()
 

@@ -128,7 +128,10 @@ def verify(url: str, contracts: list[Contract]) -> dict[str, Any]:
             " verified_at)"
             " VALUES (decode(%s, 'hex'), %s, 'full', %s, '', '0.8.28', '{}', %s, '{}', 0, '', '',"
             " now())",
-            *(address[2:], code_hash, contract.artifact.name, json.dumps(contract.artifact.abi)),
+            address[2:],
+            code_hash,
+            contract.artifact.name,
+            json.dumps(contract.artifact.abi),
         )
     for address, code_hash in execute(
         url, "SELECT '0x' || encode(address, 'hex'), code_hash FROM contracts ORDER BY block_number"

@@ -9,16 +9,16 @@ import rlp
 from eth_utils import keccak
 
 from tests.support.anvil import Anvil
-from tests.support.chain_forms.made_chain import HEADER_FIELDS
+from tests.support.chain_forms.encoding import HEADER_FIELDS
 from tests.support.faulty_node import Calls, Forward, Reply
 from tests.support.renamed_hashes import RenamedHashes
 
 Json = dict[str, Any]
 OLDEST = HEADER_FIELDS[:15]
-QUANTITIES = (
-    *("difficulty", "number", "gasLimit", "gasUsed", "timestamp", "baseFeePerGas"),
-    *("extDataGasUsed", "blockGasCost", "blobGasUsed", "excessBlobGas", "slotNumber"),
-)
+QUANTITIES = """
+    difficulty number gasLimit gasUsed timestamp baseFeePerGas extDataGasUsed blockGasCost
+    blobGasUsed excessBlobGas slotNumber
+""".split()
 
 
 def field(header: Json, name: str) -> Any:

@@ -14,13 +14,18 @@ from xml.etree import ElementTree
 import pytest
 from xdist.scheduler import LoadFileScheduling
 
-# Files whose tests share an index that takes seconds to make.
+# Files whose tests share an index or chains that take seconds to make.
 SHARED = {
     "query plans": ("/test_query_plans.py", "/test_search.py"),
     "demo": (
-        *("api/test_back_in_time.py", "extensions/test_transaction_details.py"),
-        *("demo/test_demo.py", "extensions/test_mcp.py"),
+        "api/test_back_in_time.py",
+        "extensions/test_chains.py",
+        "extensions/test_transaction_details.py",
+        "demo/test_demo.py",
+        "extensions/test_mcp.py",
     ),
+    "several chains": ("gateway/test_several_chains.py", "gateway/test_gateway.py"),
+    "approvals": ("approvals/test_approvals.py", "approvals/test_node_events.py"),
 }
 SECONDS = Path(__file__).with_name("file_seconds.json")
 LEAST_S, SECONDS_OF_A_TEST = 2.0, 0.1  # files that take less are not named

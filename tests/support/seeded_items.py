@@ -4,8 +4,7 @@ import hashlib
 from pathlib import Path
 
 from scan.database.connection import Database
-from scan.indexer.block_range import read_block_range
-from scan.indexer.derivation import derive
+from scan.indexer.derivation import derive, read_block_range
 
 SPAN_BLOCKS = 100
 

@@ -67,7 +67,11 @@ def gunicorn_started(
     process = start(
         [
             *(("bash", "-c", f'{shell}; exec "$@"', "bash") if shell else ()),
-            *(sys.executable, "-m", "gunicorn", "-c", configuration),
+            sys.executable,
+            "-m",
+            "gunicorn",
+            "-c",
+            configuration,
             *arguments,
             "app:create_app()",
         ],
@@ -143,8 +147,17 @@ def redis_server(folder: Path, port: int | None = None, *arguments: str) -> Iter
     port = port or free_port()
     process = subprocess.Popen(
         [
-            *(program("redis-server"), "--port", str(port), "--bind", "127.0.0.1"),
-            *("--save", "", "--appendonly", "no", "--dir", str(folder)),
+            program("redis-server"),
+            "--port",
+            str(port),
+            "--bind",
+            "127.0.0.1",
+            "--save",
+            "",
+            "--appendonly",
+            "no",
+            "--dir",
+            str(folder),
             *arguments,
         ],
         stdout=subprocess.DEVNULL,

@@ -6,13 +6,16 @@ import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import requests
 
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres
 from tests.support.forked_python import Forked
 from tests.support.indexing import Indexing
-from tests.support.scenario import Stage, honest_tokens
+from tests.support.scenario.stage import Stage
+from tests.support.scenario.tokens import honest_tokens
 from tests.support.serving import ROOT, free_port, gunicorn_started, nginx, stop, wait_for
 
 CHAINS = {"eth": ("Ethereum", 1), "bsc": ("BNB Chain", 56)}
@@ -109,3 +112,8 @@ def of_chains(folder: Path, instances: dict[str, str]) -> dict[str, str]:
         "server {\n": f"include {deploy}/nginx-chains-map.conf;\n{upstreams}server {{\n",
         included: f"include {deploy}/nginx-chains.conf;",
     }
+
+
+def of_form(base: str, path: str, **fields: str) -> Any:
+    """A form of Etherscan's API by POST; its response."""
+    return requests.post(f"{base}{path}", data=fields, timeout=30).json()

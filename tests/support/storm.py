@@ -4,10 +4,12 @@ import random
 import time
 from collections.abc import Callable
 
-from tests.support import scenario
 from tests.support.anvil import ZERO, Anvil
 from tests.support.indexer_process import IndexerProcess
-from tests.support.scenario import ETHER, Stage
+from tests.support.scenario import BASIC_ACTS
+from tests.support.scenario.contracts import purses, spend
+from tests.support.scenario.everyday import everyday
+from tests.support.scenario.stage import ETHER, Stage
 
 DEEPEST = 64
 MOST_SNAPSHOTS = 12
@@ -22,10 +24,7 @@ class Storm:
         self.stage = Stage(anvil, seed)
         self.steps: list[str] = []
         self._snapshots: list[tuple[int, str]] = []
-        for act in (
-            *(scenario.honest_tokens, scenario.collections, scenario.wrappers, scenario.exchanges),
-            *(scenario.creations, scenario.failures, scenario.purses),
-        ):
+        for act in (*BASIC_ACTS, purses):
             act(self.stage)
         self._ground = anvil.head()  # below this the contracts would not be there
 
@@ -54,8 +53,8 @@ class Storm:
             if self.random.random() < 0.1:
                 self._novelty()
             if self.random.random() < 0.5:
-                scenario.spend(self.stage)
-            scenario.everyday(self.stage, self.random.randint(0, 5))
+                spend(self.stage)
+            everyday(self.stage, self.random.randint(0, 5))
         return f"mine {blocks}"
 
     def _novelty(self) -> None:

@@ -13,8 +13,8 @@ import pytest
 from scan.database import copy_rows
 from scan.http.services import Services
 from scan.verification import compiler_places, compiler_run, submission_compilations, verifier
-from scan.verification.compiler_installer import CompilerInstaller
 from scan.verification.compiler_places import RUNNING, WAITING
+from scan.verification.compiler_store import CompilerStore
 from scan.verification.stored_bytes import MAX_BYTES_A_DAY
 from tests.support.explorer import Explorer, standard_input
 from tests.support.many_functions import CHECKSUMMED, MANY, VERSION, deploy, verified
@@ -200,7 +200,7 @@ def test_who_has_stored_its_share_of_a_day_gets_no_compiler(explorer, monkeypatc
     assert explorer.verify(address, source, VERSION, **given).status_code == 200
     assert stored() == (of_all, of_client)  # the second is as good as the first, and not stored
     counted.add(client, MAX_BYTES_A_DAY // 10)
-    monkeypatch.setattr(CompilerInstaller, "compiler", None)
+    monkeypatch.setattr(CompilerStore, "compiler", None)
     answer = explorer.verify(address, source, VERSION, **given)
     assert (answer.status_code, answer.json["code"]) == (429, "rate_limited")
 

@@ -1,4 +1,4 @@
-"""InstalledCompilers under limits: what hostile sources cannot do."""
+"""CompilerStore under limits: what hostile sources cannot do."""
 
 import itertools
 import os
@@ -26,8 +26,8 @@ from scan.verification.compiler_run import (
     compile_source,
     stated_version,
 )
+from scan.verification.compiler_store import CompilerStore, record_digest
 from scan.verification.creation_comparison import DeployedCode
-from scan.verification.installed_compilers import InstalledCompilers, record_digest
 from scan.verification.match_search import find_match
 from scan.verification.request import parse
 from tests.support.explorer import standard_input
@@ -38,22 +38,22 @@ NEWEST = (0, 8, 28)
 
 
 @pytest.fixture
-def compilers(compilers_dir: Path) -> InstalledCompilers:
-    return InstalledCompilers(Settings(solc_dir=compilers_dir, path=os.environ["PATH"]))
+def compilers(compilers_dir: Path) -> CompilerStore:
+    return CompilerStore(Settings(solc_dir=compilers_dir, path=os.environ["PATH"]))
 
 
-def fake(tmp_path: Path, script: str, version: str = "0.8.28") -> InstalledCompilers:
+def fake(tmp_path: Path, script: str, version: str = "0.8.28") -> CompilerStore:
     """A compiler that does what no real one should."""
     name = f"solc-{version}"
     executable = tmp_path / name / name
     executable.parent.mkdir()
     executable.write_text(f"#!/bin/sh\n{script}\n")
     executable.chmod(0o755)
-    return InstalledCompilers(Settings(solc_dir=tmp_path, path=os.environ["PATH"]))
+    return CompilerStore(Settings(solc_dir=tmp_path, path=os.environ["PATH"]))
 
 
 def run(
-    compilers: InstalledCompilers, source: str, timeout_s: float = 30.0, wanted: tuple = NEWEST
+    compilers: CompilerStore, source: str, timeout_s: float = 30.0, wanted: tuple = NEWEST
 ) -> dict:
     found = compilers.find(wanted)
     assert found is not None

@@ -15,10 +15,8 @@ import pytest
 from scan.commands import solc
 from scan.errors import InvalidParameter, Unavailable
 from scan.settings import Settings, solc_select_folder
-from scan.verification import compiler_install
-from scan.verification.compiler_install import NotFetched, NotPublished, install
-from scan.verification.compiler_installer import CompilerInstaller
-from scan.verification.installed_compilers import InstalledCompilers
+from scan.verification import compiler_store
+from scan.verification.compiler_store import CompilerStore, NotFetched, NotPublished
 from scan.verification.sandbox import MEMORY_KIB
 from tests.support.solidity import NODE
 from tests.verification.test_compiler import NEWEST, fake, run
@@ -34,23 +32,23 @@ def test_who_cannot_deny_the_network_is_told(monkeypatch, capsys, tmp_path):
 
 
 def test_a_missing_compiler_is_fetched_once_for_all_who_wait(tmp_path, monkeypatch):
-    installer = CompilerInstaller(Settings(solc_dir=tmp_path, path=os.environ["PATH"]))
+    store = CompilerStore(Settings(solc_dir=tmp_path, path=os.environ["PATH"]))
     started, arrived, calls = threading.Event(), threading.Event(), []
 
-    def slow(wanted: tuple, compilers: InstalledCompilers) -> str:
+    def slow(compilers: CompilerStore, wanted: tuple) -> str:
         calls.append(wanted)
         started.set()
         arrived.wait(10)
         fake(compilers.directory, "echo '{}'")
         return "a test"
 
-    monkeypatch.setattr("scan.verification.compiler_installer.install", slow)
+    monkeypatch.setattr(CompilerStore, "install", slow)
     for _ in range(3):
         with pytest.raises(Unavailable, match="being downloaded") as refusal:
-            installer.compiler(NEWEST, wait_s=0.05)
+            store.compiler(NEWEST, wait_s=0.05)
         assert int(refusal.value.headers["Retry-After"]) > 0
     arrived.set()
-    assert installer.compiler(NEWEST, wait_s=10).executable.name == "solc-0.8.28"
+    assert store.compiler(NEWEST, wait_s=10).executable.name == "solc-0.8.28"
     assert calls == [NEWEST]
 
 
@@ -58,22 +56,22 @@ def test_a_release_that_nobody_published_is_the_caller_s_mistake(tmp_path, monke
     def absent(*_: object) -> str:
         raise NotPublished("no such version")
 
-    monkeypatch.setattr("scan.verification.compiler_installer.install", absent)
-    installer = CompilerInstaller(Settings(solc_dir=tmp_path, path=os.environ["PATH"]))
+    monkeypatch.setattr(CompilerStore, "install", absent)
+    store = CompilerStore(Settings(solc_dir=tmp_path, path=os.environ["PATH"]))
     for _ in range(2):
         with pytest.raises(InvalidParameter, match=r"no Solidity compiler 0\.8\.99"):
-            installer.compiler((0, 8, 99))
+            store.compiler((0, 8, 99))
 
 
 def test_a_folder_that_cannot_be_written_makes_the_compiler_unavailable(tmp_path):
     (tmp_path / "file").write_text("")
     settings = Settings(solc_dir=tmp_path / "file" / "solc", path=os.environ["PATH"])
     with pytest.raises(Unavailable, match="scan solc install"):
-        CompilerInstaller(settings).compiler((0, 8, 19))
+        CompilerStore(settings).compiler((0, 8, 19))
 
 
-def placed_in(directory: Path) -> InstalledCompilers:
-    return InstalledCompilers(Settings(solc_dir=directory, path=os.environ["PATH"]))
+def placed_in(directory: Path) -> CompilerStore:
+    return CompilerStore(Settings(solc_dir=directory, path=os.environ["PATH"]))
 
 
 SOLJSON = NODE / "node_modules/solc-0.8.28/soljson.js"
@@ -104,7 +102,7 @@ def no_native_build(monkeypatch: pytest.MonkeyPatch) -> None:
     def unreachable() -> None:
         raise NotFetched("nothing is reached from a test")
 
-    monkeypatch.setattr("scan.verification.compiler_install._probe", unreachable)
+    monkeypatch.setattr("scan.verification.compiler_store._probe", unreachable)
 
 
 def no_digests(folder: Path) -> Path:
@@ -115,7 +113,7 @@ def no_digests(folder: Path) -> Path:
 
 @pytest.fixture
 def no_pinned_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiler_install, "_NPM_DIGESTS", no_digests(tmp_path))
+    monkeypatch.setattr(compiler_store, "_NPM_DIGESTS", no_digests(tmp_path))
 
 
 def fake_solc_select(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, install: str) -> Path:
@@ -129,7 +127,7 @@ def fake_solc_select(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, install: s
         f"    assert sys.argv[1] == 'install'; versions = sys.argv[2:]; {install}\n"
     )
     monkeypatch.setenv("PYTHONPATH", str(package.parent))
-    monkeypatch.setattr(compiler_install, "_probe", lambda: None)
+    monkeypatch.setattr(compiler_store, "_probe", lambda: None)
     staging = tmp_path / "staging"
     staging.mkdir()
     return staging
@@ -139,23 +137,23 @@ def test_solc_select_installs_into_the_folder_it_is_given(tmp_path, monkeypatch)
     place = "folder = pathlib.Path(os.environ['VIRTUAL_ENV'], '.solc-select', 'artifacts'"
     places = f"{place}, *2 * ['solc-' + versions[0]]); folder.parent.mkdir(parents=True)"
     staging = fake_solc_select(tmp_path, monkeypatch, f"{places}; folder.write_text('x')")
-    folder = compiler_install._native(NEWEST, staging)
+    folder = compiler_store._native(NEWEST, staging)
     assert folder == staging / ".solc-select" / "artifacts" / "solc-0.8.28"
     assert (folder / "solc-0.8.28").read_text() == "x"
 
 
 def test_compilers_lie_where_solc_select_keeps_them(tmp_path):
     environment = {"VIRTUAL_ENV": str(tmp_path), "PATH": os.environ["PATH"]}
-    command = [compiler_install._solc_select(), "versions"]
+    command = [compiler_store._solc_select(), "versions"]
     subprocess.run(command, env=environment, check=True, capture_output=True, timeout=60)
     assert solc_select_folder(environment).is_dir()
 
 
 def test_without_solc_select_its_place_is_npm_s(tmp_path, monkeypatch):
     """Who ships Scan may leave it out."""
-    monkeypatch.setattr(compiler_install.metadata, "files", lambda _name: None)
+    monkeypatch.setattr(compiler_store.metadata, "files", lambda _name: None)
     with pytest.raises(NotFetched, match="solc-select is not installed"):
-        compiler_install._native(NEWEST, tmp_path)
+        compiler_store._native(NEWEST, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -168,10 +166,10 @@ def test_without_solc_select_its_place_is_npm_s(tmp_path, monkeypatch):
     ],
 )
 def test_solc_select_that_fails_or_hangs_installs_nothing(tmp_path, monkeypatch, install, reason):
-    monkeypatch.setattr(compiler_install, "NATIVE_TIMEOUT_S", 1.0)
+    monkeypatch.setattr(compiler_store, "NATIVE_TIMEOUT_S", 1.0)
     staging = fake_solc_select(tmp_path, monkeypatch, install)
     with pytest.raises(NotFetched, match=reason):
-        compiler_install._native(NEWEST, staging)
+        compiler_store._native(NEWEST, staging)
 
 
 @pytest.mark.usefixtures("no_native_build", "no_pinned_digest")
@@ -179,7 +177,7 @@ def test_npm_s_compiler_is_placed_and_answers_as_a_native_one(tmp_path, monkeypa
     monkeypatch.setenv("PATH", str(fake_npm(tmp_path)), prepend=os.pathsep)
     directory = tmp_path / "solc"
     compilers = placed_in(directory)
-    assert install(NEWEST, compilers) == "npm"
+    assert compilers.install(NEWEST) == "npm"
     assert [each.name for each in directory.iterdir()] == ["solc-0.8.28"]
     assert "contracts" in run(compilers, "contract A {}")
     (directory / "solc-0.8.28" / "soljson.js").write_text("tampered")
@@ -195,9 +193,9 @@ def test_a_package_that_holds_another_version_is_not_placed(tmp_path, monkeypatc
     (folder / "npm").write_text(script)
     monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
     with pytest.raises(NotFetched, match=r"reports version 0\.8\.28"):
-        install((0, 8, 27), placed_in(tmp_path / "solc"))
+        placed_in(tmp_path / "solc").install((0, 8, 27))
     with pytest.raises(NotPublished):
-        install((0, 8, 25), placed_in(tmp_path / "solc"))
+        placed_in(tmp_path / "solc").install((0, 8, 25))
 
 
 HOSTILE_SOLJSON = """
@@ -216,7 +214,7 @@ def test_a_fetched_compiler_runs_under_limits_from_its_first_call(tmp_path, monk
     soljson.write_text(HOSTILE_SOLJSON.replace("SEEN", json.dumps(str(seen))))
     monkeypatch.setenv("PATH", str(fake_npm(tmp_path, soljson=soljson)), prepend=os.pathsep)
     monkeypatch.setenv("DATABASE_URL", "postgresql://scan:secret@localhost/scan")
-    assert install(NEWEST, placed_in(tmp_path / "solc")) == "npm"
+    assert placed_in(tmp_path / "solc").install(NEWEST) == "npm"
     found = json.loads(seen.read_text())
     assert set(found["variables"]) <= {"PATH", "HOME", "LANG", "PWD", "OLDPWD", "SHLVL", "_"}
     assert str(MEMORY_KIB * 1024) in found["limits"]
@@ -227,19 +225,19 @@ def test_a_fetched_compiler_runs_under_limits_from_its_first_call(tmp_path, monk
 @pytest.mark.parametrize("listed", ["sha512-AAAA", None])
 def test_a_package_without_its_listed_or_pinned_digest_is_not_placed(tmp_path, monkeypatch, listed):
     if listed:
-        monkeypatch.setattr(compiler_install, "_NPM_DIGESTS", no_digests(tmp_path))
+        monkeypatch.setattr(compiler_store, "_NPM_DIGESTS", no_digests(tmp_path))
     soljson = tmp_path / "soljson.js"
     soljson.write_text("exports.cwrap = () => () => '0.8.28';")
     folder = fake_npm(tmp_path, listed, soljson)
     monkeypatch.setenv("PATH", str(folder), prepend=os.pathsep)
     with pytest.raises(NotFetched, match="digest"):
-        install(NEWEST, placed_in(tmp_path / "solc"))
+        placed_in(tmp_path / "solc").install(NEWEST)
     assert list((tmp_path / "solc").iterdir()) == []
 
 
 def test_every_compiler_of_the_tests_has_its_digest_pinned():
     packages = json.loads((NODE / "package-lock.json").read_text())["packages"]
-    pinned = json.loads(compiler_install._NPM_DIGESTS.read_text())
+    pinned = json.loads(compiler_store._NPM_DIGESTS.read_text())
     compilers = [found for found in packages.values() if found.get("name") == "solc"]
     assert len(compilers) == 20
     for found in compilers:

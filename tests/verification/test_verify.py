@@ -87,7 +87,9 @@ CASES = [
     Case("0.8.28", MODERN_BOX, "Box", {"optimizer": ON, "evmVersion": "paris"}, SEVEN),
     Case("0.8.28", MODERN_BOX, "Box", {"optimizer": ON, "metadata": NO_HASH}, SEVEN),
     Case(
-        *("0.8.28", MODERN_BOX, "Box"),
+        "0.8.28",
+        MODERN_BOX,
+        "Box",
         {"optimizer": ON, "metadata": {**NO_HASH, "appendCBOR": False}},
         SEVEN,
     ),
@@ -115,7 +117,9 @@ def test_settings_not_given_are_found_and_with_them_and_the_path_the_match_is_fu
     path = "contracts/told/Nobody.sol"
     given = standard_input({path: case.source}, **case.settings)
     answer = explorer.verify(
-        *(address, given, case.version),
+        address,
+        given,
+        case.version,
         contractName=f"{path}:{case.name}",
         constructorArguments=case.arguments,
         license="MIT",

@@ -26,7 +26,8 @@ from tests.support.made_blocks import Move, address
 from tests.support.receiver import Authority, Receiver
 from tests.support.scenario import play
 from tests.support.serving import ROOT, free_port, wait_until
-from tests.support.truth import ZERO, Truth, read_truth
+from tests.support.truth import Truth, read_truth
+from tests.support.truth.reading import ZERO
 from tests.support.webhooks import Webhooks
 
 BLOCKS = 200

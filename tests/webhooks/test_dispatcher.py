@@ -1,21 +1,27 @@
 """Who is served when: wake-ups, leases, and receivers that hang beside healthy ones."""
 
 import socket
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from scan.database import connection
 from scan.database.connection import Database
 from scan.outbound import urls
 from scan.outbound.connection import AttemptTimeouts
 from scan.webhooks import dispatcher
 from scan.webhooks.queues import DeliveryQueues, FinishedAttempt, now
 from scan.webhooks.sender import Outcome
+from tests.support.database import execute
 from tests.support.made_blocks import Move, address
 from tests.support.receiver import Answer, Receiver
 from tests.support.serving import wait_until
 from tests.support.webhooks import QUICK, Webhooks
 
 OWNER, OTHER = address("owner"), address("other")
+QUEUES = "SELECT fresh_block, pending_count FROM delivery_queues"
+WAITING = "SELECT pid FROM pg_locks WHERE NOT granted"
 
 
 @pytest.fixture(autouse=True)
@@ -122,10 +128,9 @@ def test_a_host_takes_four_threads_and_eight_once_its_receivers_are_quick(
     queues = DeliveryQueues(webhooks.database, confirmations=0, finality=0)
     assert leases_at_once(queues) == 4
     while lease := queues.claim(healthy_only=False, now=now()):
-        attempt = queues.advance(lease, None, now())
-        assert attempt is not None
+        assert lease.first is not None
         quick = Outcome(204, None, sent=True, seconds=1.9)
-        queues.release(lease, FinishedAttempt(attempt, quick), now())
+        queues.settle(lease, FinishedAttempt(lease.first, quick), now(), goes_on=False)
     webhooks.chain.append([Move(OWNER, OTHER)])
     assert leases_at_once(queues) == 8
 
@@ -135,7 +140,7 @@ def leases_at_once(queues: DeliveryQueues) -> int:
     leases = [queues.claim(healthy_only=False, now=now()) for _ in range(12)]
     held = [lease for lease in leases if lease]
     for lease in held:
-        queues.release(lease, None, now())
+        queues.settle(lease, None, now(), goes_on=False)
     return len(held)
 
 
@@ -162,3 +167,79 @@ def test_a_dead_process_is_found_dead_and_a_living_one_is_not(
     assert living.end_dead_leases(now()) == 1
     assert living.end_dead_leases(now()) == 0
     other.close()
+
+
+def test_an_attempt_takes_one_round_trip_and_a_lease_begins_the_first(
+    webhooks: Webhooks, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    threads: list[str] = []
+    enter = connection._Work.__enter__
+
+    def note(work: connection._Work) -> object:
+        threads.append(threading.current_thread().name)
+        return enter(work)
+
+    monkeypatch.setattr(connection._Work, "__enter__", note)
+    webhooks.register(OWNER, receiver.url())
+    webhooks.chain.append([Move(OWNER, OTHER)] * 3)
+    with webhooks.delivering():
+        receiver.wait_for(3)
+        wait_until(lambda: not webhooks.pending())
+    assert len([name for name in threads if name.startswith("deliver_")]) == 3
+
+
+def test_an_outcome_that_is_recorded_twice_counts_once(webhooks: Webhooks) -> None:
+    """As where the connection is lost while it is committed: the statement runs again."""
+    hook = webhooks.register(OWNER, "https://127.0.0.1:9/")
+    webhooks.chain.append([Move(OWNER, OTHER)])
+    webhooks.chain.append([Move(OWNER, OTHER)])
+    queues = DeliveryQueues(webhooks.database, confirmations=0, finality=0)
+    lease = queues.claim(healthy_only=False, now=now())
+    assert lease is not None and lease.first is not None
+    failed = FinishedAttempt(lease.first, Outcome(500, None, sent=True, seconds=0.1))
+    once, twice = (queues.settle(lease, failed, now()) for _ in range(2))
+    assert once is not None and twice is not None
+    assert once.message == twice.message != lease.first.message
+    assert [d["attempts"] for d in webhooks.deliveries(hook)] == [1, 0]
+    assert webhooks.record(OWNER, hook)["failCount"] == 1
+
+
+@pytest.mark.parametrize("is_stopping", [False, True])
+def test_an_event_that_is_written_while_a_lease_ends_is_not_overlooked(
+    webhooks: Webhooks, is_stopping: bool
+) -> None:
+    """Nothing would wake its queue otherwise."""
+    hook = webhooks.register(OWNER, "https://127.0.0.1:9/")
+    webhooks.chain.append([Move(OWNER, OTHER)])
+    queues = DeliveryQueues(webhooks.database, confirmations=0, finality=0)
+    lease = queues.claim(healthy_only=False, now=now())
+    assert lease is not None and lease.first is not None
+    done = FinishedAttempt(lease.first, Outcome(204, None, sent=True, seconds=0.1))
+    finished = None if is_stopping else done
+    other = Database(webhooks.settings.database_url, statement_timeout_ms=60_000)
+    with ThreadPoolExecutor(1) as thread:
+        with other.transaction() as tx:
+            tx.execute("webhooks/queues_lock", webhook_id=hook.id)
+            settled = thread.submit(queues.settle, lease, finished, now(), goes_on=not is_stopping)
+            wait_until(lambda: execute(webhooks.settings.database_url, WAITING))
+            event = tx.value("webhooks/deliveries_insert_test", webhook_id=hook.id, now=now())
+            tx.execute("webhooks/queues_count_waiting", webhook_ids=[hook.id])
+        following = settled.result()
+        thread.submit(webhooks.database.close).result()
+    other.close()
+    if is_stopping:
+        assert execute(webhooks.settings.database_url, QUEUES) == [(-1, 2)]
+    else:
+        assert following is not None and following.message.id == event
+
+
+def test_no_attempt_of_a_stopped_webhook_begins(webhooks: Webhooks) -> None:
+    hook = webhooks.register(OWNER, "https://127.0.0.1:9/")
+    webhooks.chain.append([Move(OWNER, OTHER)])
+    execute(webhooks.settings.database_url, "UPDATE webhooks SET active = false")
+    queues = DeliveryQueues(webhooks.database, confirmations=0, finality=0)
+    lease = queues.claim(healthy_only=False, now=now())
+    assert lease is not None and lease.first is None
+    assert queues.settle(lease, None, now()) is None
+    assert [d["status"] for d in webhooks.deliveries(hook)] == ["cancelled"]
+    assert queues.claim(healthy_only=False, now=now()) is None

@@ -6,8 +6,7 @@ A transaction's first log of coin is that of its own value.
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from scan.ethereum.blocks import DecodedBlock, MalformedBlock
-from scan.ethereum.coin_logs import COIN_EMITTER
+from scan.ethereum.blocks import COIN_EMITTER, DecodedBlock, MalformedBlock
 from scan.ethereum.events import TransferShape, transfer_event
 from scan.ethereum.internal_transfers import InternalTransfer, TransferType
 from scan.hex import to_hex

@@ -10,8 +10,7 @@ from scan import hooks
 from scan.database.connection import Database
 from scan.extensions.mail.mailer import Mailer, mailer
 from scan.settings import Settings
-from scan.webhooks.lease_delivery import Connect
-from scan.webhooks.queues import Lease
+from scan.webhooks.queues import Connect, Lease
 from scan.webhooks.sender import GONE, Message, Outcome
 
 MAX_MAILS_A_DAY = 50  # of a subscription

@@ -12,7 +12,7 @@ from scan.contracts.proxy_contracts import Proxy, StateKind, at_blocks, by_code,
 from scan.contracts.signature_text import parse_signature
 from scan.database.connection import Database
 from scan.errors import Unavailable, UpstreamFailed
-from scan.ethereum.coin_logs import COIN_EMITTER
+from scan.ethereum.blocks import COIN_EMITTER
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.sized_cache import SizedCache
 from scan.hex import BadHex, data, to_hex

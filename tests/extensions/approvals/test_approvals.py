@@ -2,112 +2,26 @@
 
 import csv
 import io
-import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan.extensions.approvals.events import Event
-from scan.extensions.approvals.queries import newest
-from tests.support.anvil import ZERO, Anvil, Contract
+from tests.extensions.approvals.owner_chain import (
+    MOST,
+    MOST_160,
+    PERMIT2,
+    Chain,
+    be_patient,
+    by_key,
+    key_of,
+)
 from tests.support.database import Postgres
-from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply, node_error
+from tests.support.faulty_node import FaultyNode, node_error
 from tests.support.indexing import Indexing, settings_for
-from tests.support.lists import get, pages
-
-PERMIT2 = "0x000000000022d473030f116ddee9f6b43ac78ba3"
-MOST, MOST_160 = 2**256 - 1, 2**160 - 1
-FAR = 4_000_000_000
-Key = tuple[str, str, str]  # kind, token, and spender or id
-
-
-class Chain(NamedTuple):
-    anvil: Anvil
-    owner: str
-    contracts: dict[str, Contract]
-
-    def do(self, name: str, function: str, *args: Any, sender: str = "", **fields: Any) -> None:
-        contract = self.contracts[name]
-        sent = self.anvil.transact(sender or self.owner, contract, function, *args, **fields)
-        assert self.anvil.receipt_of(sent)["status"] == "0x1", (name, function, args)
-
-    def address(self, name: str) -> str:
-        return self.contracts[name].address
-
-    def replace_since(self, snapshot: str) -> None:
-        """Empty blocks, more than there were, in place of all since."""
-        head = self.anvil.head()
-        self.anvil.revert(snapshot)
-        self.anvil.mine(head + 1 - self.anvil.head())
-
-    def node_says(self, kind: str, token: str, to: str) -> int:
-        """What the contract's own function returns for the owner."""
-        contract = next((c for c in self.contracts.values() if c.address == token), None)
-        assert contract is not None
-        if kind == "permit2":
-            permits = self.contracts["permits"]
-            return int(self.anvil.read(permits, "allowance", self.owner, token, to)[0])
-        if kind == "operator":
-            return int(self.anvil.read(contract, "isApprovedForAll", self.owner, to))
-        if kind == "allowance":
-            return int(self.anvil.read(contract, "allowance", self.owner, to))
-        is_owner = self.anvil.read(contract, "ownerOf", int(to)) == self.owner
-        return int(is_owner and self.anvil.read(contract, "getApproved", int(to)) != ZERO)
-
-
-@pytest.fixture(scope="module")
-def chain() -> Iterator[Chain]:
-    with Anvil() as anvil:
-        deployer, owner, *others = anvil.accounts
-        names: dict[str, tuple[Any, ...]] = {
-            "coin": ("Coin", "Coin", "COIN", 6),
-            "weth": ("WrappedEther",),
-            "keepers": ("Collectible", "Keepers", "KEEP"),
-            "items": ("Items", "Items", "ITEM"),
-            "one": ("Taker",),
-            "other": ("Taker",),
-            **{f"boaster{n}": ("Boaster", n) for n in range(4)},
-        }
-        contracts = {name: anvil.deploy(deployer, *of) for name, of in names.items()}
-        contracts["permits"] = anvil.place(PERMIT2, "PermittedTransfers")
-        chain = Chain(anvil, owner, contracts)
-        act(chain, others)
-        yield chain
-
-
-def act(chain: Chain, others: list[str]) -> None:
-    one, other, do, owner = chain.address("one"), chain.address("other"), chain.do, chain.owner
-    coin = chain.address("coin")
-    do("coin", "mint", owner, 1000)
-    do("coin", "approve", one, MOST)
-    do("coin", "approve", other, 500)
-    do("other", "take", coin, owner, others[0], 200, sender=others[0])  # without an Approval
-    do("coin", "approve", others[1], 70)
-    do("coin", "approve", others[1], 0)
-    do("coin", "approve", PERMIT2, MOST)
-    do("permits", "approve", coin, one, 400, FAR)
-    do("one", "takeByPermit2", PERMIT2, coin, owner, others[0], 150, sender=others[0])
-    do("permits", "permit", owner, coin, other, MOST_160, 1_000)  # has expired
-    do("permits", "approve", coin, others[2], 9, FAR)
-    do("permits", "lockdown", [(coin, others[2])])
-    do("permits", "approve", coin, others[3], MOST_160, FAR)
-    do("weth", "deposit", value=40)
-    do("weth", "approve", other, 10**30)
-    for token_id in (1, 2, 3, 4):
-        do("keepers", "mint", owner, token_id)
-        do("keepers", "approve", one, token_id)
-    do("keepers", "transferFrom", owner, others[0], 2)  # clears it without an event
-    do("keepers", "approve", other, 3)
-    do("keepers", "burn", 4)
-    do("keepers", "setApprovalForAll", other, True)
-    do("items", "mint", owner, 7, 50)
-    do("items", "setApprovalForAll", one, True)
-    do("items", "setApprovalForAll", other, True)
-    do("items", "setApprovalForAll", other, False)
+from tests.support.lists import get
 
 
 class Service(NamedTuple):
@@ -137,21 +51,6 @@ def followed(
         Indexing(url, url_of, logs=request.param, until=chain.anvil.head()) as indexing,
     ):
         yield Service(request.param, create_app(indexing.settings).test_client(), url, indexing)
-
-
-def key_of(record: dict[str, Any]) -> Key:
-    return record["kind"], record["tokenAddress"], record["tokenId"] or record["spender"]
-
-
-def by_key(client: FlaskClient, owner: str, **filters: Any) -> dict[Key, dict[str, Any]]:
-    path = f"/addresses/{owner}/approvals"
-    return {key_of(r): r for r in pages(client, path, "approvals", 3, **filters)}
-
-
-def be_patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the node have its time on a busy machine."""
-    for name in ("NODE_S", "BATCH_S"):
-        monkeypatch.setattr(f"scan.extensions.approvals.events.{name}", 60.0)
 
 
 def test_every_pair_is_what_the_node_says(service: Service, chain: Chain) -> None:
@@ -288,117 +187,3 @@ def test_a_node_away_leaves_what_is_stored(service: Service, chain: Chain) -> No
             return
         assert {r["unavailable"] for r in answer.json["approvals"]} == {"unread"}
         assert {r["inForce"] for r in answer.json["approvals"]} == {None}
-
-
-def test_events_are_read_from_the_node_once(
-    postgres: Postgres, template: str, chain: Chain, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """After a block its events alone, after a fork all of them; every page read all again."""
-    be_patient(monkeypatch)
-    asked: list[tuple[int, int]] = []
-
-    def note(calls: Calls, forward: Forward) -> Reply:
-        ranges = [call["params"][0] for call in calls if call["method"] == "eth_getLogs"]
-        asked.extend((int(r["fromBlock"], 16), int(r["toBlock"], 16)) for r in ranges)
-        return Reply(body=forward(calls))
-
-    def read(client: FlaskClient) -> tuple[Any, list[tuple[int, int]]]:
-        asked.clear()
-        page = get(client, f"/addresses/{chain.owner}/approvals", ended="true", limit=100)
-        return page["approvals"], [*asked]
-
-    snapshot, head = chain.anvil.snapshot(), chain.anvil.head()
-    with (
-        FaultyNode(chain.anvil.url) as node,
-        postgres.cloned(template) as url,
-        Indexing(url, chain.anvil.url, until=head) as indexing,
-    ):
-        node.fault = note
-        client = create_app(settings_for(url, node.url)).test_client()
-        everything, asked_for = read(client)
-        assert asked_for == [(0, head)] and read(client) == (everything, [])
-        try:
-            chain.do("coin", "approve", chain.anvil.accounts[9], 8)
-            indexing.wait_for(head + 1)
-            more, asked_for = read(client)
-            assert asked_for == [(head + 1, head + 1)] and len(more) == len(everything) + 1
-        finally:
-            chain.replace_since(snapshot)
-        indexing.wait_for(chain.anvil.head())
-        again, asked_for = read(client)
-        assert again == everything and asked_for == [(0, chain.anvil.head())]
-
-
-def test_events_that_the_node_owes_hold_no_other_owners_page(
-    postgres: Postgres, template: str, chain: Chain, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """All instances had one lock, inside of which the first one waited for the node."""
-    be_patient(monkeypatch)
-    asked, answers = threading.Event(), threading.Event()
-
-    def owe_events(calls: Calls, forward: Forward) -> Reply:
-        if chain.owner.removeprefix("0x") in str(calls) and "eth_getLogs" in str(calls):
-            asked.set()
-            answers.wait(60)
-        return Reply(body=forward(calls))
-
-    other = chain.anvil.accounts[7]
-    with (
-        FaultyNode(chain.anvil.url) as node,
-        postgres.cloned(template) as url,
-        ThreadPoolExecutor(1) as pool,
-    ):
-        indexing = Indexing(url, chain.anvil.url).run_until(chain.anvil.head())
-        node.fault = owe_events
-        app = create_app(settings_for(indexing.settings.database_url, node.url))
-        first = pool.submit(app.test_client().get, f"/address/{chain.owner}?tab=approvals")
-        assert asked.wait(60)
-        with app.test_client() as client:
-            page = client.get(
-                f"/address/{other}?tab=approvals", environ_base={"REMOTE_ADDR": "192.0.2.7"}
-            )
-        assert (page.status_code, first.done()) == (200, False)
-        answers.set()
-
-
-def test_events_of_the_node_begin_where_its_time_ends(
-    postgres: Postgres, template: str, chain: Chain, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[int] = []
-
-    def refuse_wide(calls: Calls, forward: Forward) -> Reply:
-        for call in calls:
-            if call["method"] == "eth_getLogs":
-                first, last = (int(call["params"][0][end], 16) for end in ("fromBlock", "toBlock"))
-                asked.append(last - first + 1)
-                if last - first >= 5:
-                    return node_error(-32602, "block range is too wide")(calls, forward)
-        return Reply(body=forward(calls))
-
-    with FaultyNode(chain.anvil.url) as node, postgres.cloned(template) as url:
-        indexing = Indexing(url, chain.anvil.url).run_until(chain.anvil.head())
-        whole = by_key(create_app(indexing.settings).test_client(), chain.owner, ended="true")
-        be_patient(monkeypatch)
-        monkeypatch.setattr("scan.extensions.approvals.events.MOST_EVENTS", 9)
-        node.fault = refuse_wide
-        client = create_app(settings_for(url, node.url)).test_client()
-        page = get(client, f"/addresses/{chain.owner}/approvals", ended="true", limit=100)
-        assert max(asked) > 5 and 0 < page["completeFrom"] <= chain.anvil.head()
-        shown = [key_of(r) for r in page["approvals"]]
-        assert shown == [*whole][: len(shown)] and 5 < len(shown) < len(whole)
-        asked.clear()
-        get(client, f"/addresses/{chain.owner}/approvals", ended="true", limit=2, page=2)
-        assert not asked  # kept until there is another block
-
-
-def test_an_approval_begins_with_the_event_that_its_uses_lower():
-    amounts = [30, 70, 100, 100, 40, 0, 500]  # from the newest
-    approvals = [
-        Event(9 - n, 0, 0, "allowance", b"token", b"spender", None, amount)
-        for n, amount in enumerate(amounts)
-    ]
-    [(newest_event, since)] = newest(approvals)
-    assert (newest_event.amount, since.amount, since.block_number) == (30, 100, 7)
-    items = [Event(n, 0, 0, "item", b"token", bytes([n]), 5, 1) for n in (9, 8)]
-    [(newest_event, since)] = newest(items)
-    assert newest_event == since == items[0]

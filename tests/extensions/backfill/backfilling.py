@@ -45,7 +45,12 @@ def backfill(
             database,
             Node(settings.rpc_urls),
             Resources(
-                *(1, MEMORY_BYTES, 2, 2, MEMORY_BYTES // 8, cluster),
+                1,
+                MEMORY_BYTES,
+                2,
+                2,
+                MEMORY_BYTES // 8,
+                cluster,
                 computes_senders=computes_senders,
             ),
             audit,
@@ -86,9 +91,14 @@ class BackfillProcess(IndexerProcess):
             SCAN_PARTITION_ROWS=str(PROCESS_PARTITION_ROWS),
         )
         self.command = (
-            *(sys.executable, "-c", PROGRAM, f"--folder={folder}/files"),
-            *(f"--workers={workers}", f"--range-blocks={range_blocks}"),
-            *(f"--last-block={last_block}", "--memory=1"),  # whatever the machine has free
+            sys.executable,
+            "-c",
+            PROGRAM,
+            f"--folder={folder}/files",
+            f"--workers={workers}",
+            f"--range-blocks={range_blocks}",
+            f"--last-block={last_block}",
+            "--memory=1",  # whatever the machine has free
         )
 
     def exit_code(self) -> int | None:

@@ -16,7 +16,7 @@ from scan.settings import PARTITION_ROWS
 from tests.extensions.backfill.backfilling import backfill, follow
 from tests.support import auditing
 from tests.support.altered_fields import OF_HEADER, AlteredFields
-from tests.support.chain_forms.made_chain import HEADER_FIELDS
+from tests.support.chain_forms.encoding import HEADER_FIELDS
 from tests.support.database import execute
 from tests.support.faulty_node import FaultyNode
 from tests.support.indexing import settings_for

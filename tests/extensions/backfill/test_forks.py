@@ -12,7 +12,8 @@ from tests.extensions.backfill.backfilling import backfill, follow
 from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.indexing import Indexing, settings_for
-from tests.support.scenario import Stage, collections, honest_tokens, wrappers
+from tests.support.scenario.stage import Stage
+from tests.support.scenario.tokens import collections, honest_tokens, wrappers
 from tests.support.serving import wait_until
 from tests.support.table_digest import digest, fresh_digest
 

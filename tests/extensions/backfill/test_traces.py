@@ -22,7 +22,9 @@ from tests.support.database import execute
 from tests.support.faulty_node import Calls, Fault, FaultyNode, Forward, Reply, prune
 from tests.support.indexer_process import IndexerProcess
 from tests.support.indexing import Indexing
-from tests.support.scenario import Stage, creations, honest_tokens, purses
+from tests.support.scenario.contracts import creations, purses
+from tests.support.scenario.stage import Stage
+from tests.support.scenario.tokens import honest_tokens
 from tests.support.serving import wait_until
 from tests.support.table_digest import digest, fresh_digest
 

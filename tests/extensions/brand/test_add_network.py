@@ -54,7 +54,16 @@ def test_the_wallet_is_given_this_chain(page: Page, explorer: Explorer) -> None:
 def test_only_urls_that_anybody_may_see_are_taken() -> None:
     for url in ("https://rpc.example.org", "http://localhost:8545", "http://127.0.0.1:8545/a"):
         assert public_url(url) == url
-    secret = ("https://a:b@c.org", "https://c.org/?key=1", "http://c.org", "javascript:alert(1)")
-    for url in (*secret, "http://localhost.c.org", "http://localhost@c.org"):
-        with pytest.raises(ValueError, match="must be an https URL"):
-            public_url(url)
+
+
+@pytest.mark.check
+@pytest.mark.parametrize(
+    "url",
+    """
+        https://a:b@c.org https://c.org/?key=1 http://c.org javascript:alert(1)
+        http://localhost.c.org http://localhost@c.org
+    """.split(),
+)
+def test_urls_that_not_anybody_may_see_are_refused(url: str) -> None:
+    with pytest.raises(ValueError, match="must be an https URL"):
+        public_url(url)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.test_settings import started
+from tests.test_settings_at_start import started
 
 pytestmark = pytest.mark.check
 

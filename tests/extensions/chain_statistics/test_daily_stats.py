@@ -26,10 +26,10 @@ FIRST_DAY, LAST_DAY = "2023-11-14", "2023-11-20"  # with none on the 17th
 COUNTS = {
     name: place
     for place, name in enumerate(
-        (
-            *("transactions", "failedTransactions", "activeAddresses", "newAddresses"),
-            *("contractsCreated", "tokenTransfers", "dexTrades", "gasUsed", "fees", "burntFees"),
-        ),
+        """
+            transactions failedTransactions activeAddresses newAddresses contractsCreated
+            tokenTransfers dexTrades gasUsed fees burntFees
+        """.split(),
         start=2,
     )
 }
@@ -116,9 +116,20 @@ def test_days_as_csv(days: FlaskClient) -> None:
 @pytest.mark.parametrize(
     "value",
     [
-        *("", " ", "2023", "2023-11", "2023-13-01", "2023-02-30", "0000-01-01", "20231114"),
-        *("2023-11-14T00:00:00Z", "23-11-14", "-2023-11-14", "2023-11-14 ", "2023-W46-2", HUGE),
-        *("12023-11-14", "\u0662\u0660\u0662\u0663-11-14", "null", "0", "2023-11-1\0"),
+        "",
+        " ",
+        *"""
+            2023 2023-11 2023-13-01 2023-02-30 0000-01-01 20231114 2023-11-14T00:00:00Z 23-11-14
+            -2023-11-14
+        """.split(),
+        "2023-11-14 ",
+        "2023-W46-2",
+        HUGE,
+        "12023-11-14",
+        "\u0662\u0660\u0662\u0663-11-14",
+        "null",
+        "0",
+        "2023-11-1\0",
     ],
     ids=lambda value: ascii(value)[:20],
 )

@@ -21,9 +21,16 @@ Json = dict[str, Any]
 
 def sent(index: int, type_: str = "0x2", **fields: Any) -> Json:
     return {
-        **{"hash": f"0x{index + 1:064x}", "blockHash": BLOCK_HASH, "transactionIndex": hex(index)},
-        **{"from": SENDER, "to": OTHER, "value": "0x0", "input": "0x", "nonce": "0x0"},
-        **{"gas": hex(GAS), "type": type_},
+        "hash": f"0x{index + 1:064x}",
+        "blockHash": BLOCK_HASH,
+        "transactionIndex": hex(index),
+        "from": SENDER,
+        "to": OTHER,
+        "value": "0x0",
+        "input": "0x",
+        "nonce": "0x0",
+        "gas": hex(GAS),
+        "type": type_,
         **fields,
     }
 
@@ -32,9 +39,13 @@ def received(transaction: Json, **fields: Any) -> Json:
     links = {name: transaction[name] for name in ("blockHash", "transactionIndex", "type")}
     return {
         **links,
-        **{"transactionHash": transaction["hash"], "contractAddress": None, "status": "0x1"},
-        **{"gasUsed": hex(GAS), "cumulativeGasUsed": hex(GAS), "logs": []},
-        **{"effectiveGasPrice": hex(PRICE)},
+        "transactionHash": transaction["hash"],
+        "contractAddress": None,
+        "status": "0x1",
+        "gasUsed": hex(GAS),
+        "cumulativeGasUsed": hex(GAS),
+        "logs": [],
+        "effectiveGasPrice": hex(PRICE),
         **fields,
     }
 
@@ -45,9 +56,16 @@ def decoded(*pairs: tuple[Json, Json], chain_id: int | None = None, **block: Any
         chain_id = int(pairs[0][0].get("chainId", "0x0"), 16)
     transactions = [transaction for transaction, _ in pairs]
     header = {
-        **{"number": "0x5", "hash": BLOCK_HASH, "parentHash": BLOCK_HASH, "timestamp": "0x1"},
-        **{"miner": OTHER, "gasUsed": hex(GAS * len(pairs)), "gasLimit": "0x1c9c380"},
-        **{"baseFeePerGas": hex(BASE_FEE), "transactions": transactions, "extraData": "0x"},
+        "number": "0x5",
+        "hash": BLOCK_HASH,
+        "parentHash": BLOCK_HASH,
+        "timestamp": "0x1",
+        "miner": OTHER,
+        "gasUsed": hex(GAS * len(pairs)),
+        "gasLimit": "0x1c9c380",
+        "baseFeePerGas": hex(BASE_FEE),
+        "transactions": transactions,
+        "extraData": "0x",
         **block,
     }
     receipts = [receipt for _, receipt in pairs]
@@ -90,7 +108,9 @@ def test_op_stack_s_fees_are_execution_l1_and_operator(extra_data, operator):
     fees = [t.fee for t in block.transactions]
     assert fees == [0, 0, PRICE * GAS + 1000 + operator]
     assert [t.operator_fee and int.from_bytes(t.operator_fee) for t in block.transactions] == [
-        *(None, None, operator)
+        None,
+        None,
+        operator,
     ]
     assert block.transactions[1].mint == b"\x64"  # also of a deposit that failed
     assert credited(block) == [
@@ -102,7 +122,10 @@ def test_op_stack_s_fees_are_execution_l1_and_operator(extra_data, operator):
     paid = block.producer_fees + sum(c.amount_wei for c in block.credits if c.type == FEE_VAULT)
     assert (block.burnt_fees, paid) == (0, sum(fees))
     assert fields_of(block, 1) == {
-        **{"sourceHash": HASH, "isSystemTx": False, "depositNonce": "9", "typeName": "deposit"}
+        "sourceHash": HASH,
+        "isSystemTx": False,
+        "depositNonce": "9",
+        "typeName": "deposit",
     }
     assert fields_of(block, 2) == {"l1GasUsed": "18"}
     shared = json.loads(block.chain_fields or "")
@@ -206,12 +229,17 @@ def test_fields_of_arbitrum_are_kept():
         **{"l1BlockNumber": "0x10", "sendCount": "0x2", "sendRoot": HASH},
     )
     assert fields_of(block) == {
-        **{"typeName": "submit retryable", "requestId": HASH, "gasUsedForL1": "0"},
-        **{"depositValue": "2000", "retryTo": OTHER},
+        "typeName": "submit retryable",
+        "requestId": HASH,
+        "gasUsedForL1": "0",
+        "depositValue": "2000",
+        "retryTo": OTHER,
     }
     assert fields_of(block, 1) == {"gasUsedForL1": "100", "timeboosted": True}
     assert json.loads(block.chain_fields or "") == {
-        **{"l1BlockNumber": "16", "sendCount": "2", "sendRoot": HASH}
+        "l1BlockNumber": "16",
+        "sendCount": "2",
+        "sendRoot": HASH,
     }
 
 

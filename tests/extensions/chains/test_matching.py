@@ -10,8 +10,8 @@ from scan.ethereum.block_validation import Verdict, check_body
 from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
 from scan.ethereum.forms.matching import match_of_records
 from tests.support.chain_forms.forms import FORMS
+from tests.support.chain_forms.genesis import ALICE, BOB, CAROL, GENESIS
 from tests.support.chain_forms.made_chain import MadeChain
-from tests.support.chain_forms.rollups import ALICE, BOB, CAROL, GENESIS
 
 pytestmark = pytest.mark.check
 

@@ -41,8 +41,16 @@ def attributes(number: int) -> str:
     """The call of Ecotone and later that tells the L1 block; only what is read here counts."""
     return "".join(
         (
-            *("0x440a5e20", f"{1:08x}", f"{2:08x}", f"{number:016x}", f"{1_700_000_000:016x}"),
-            *(f"{900 + number:016x}", f"{30:064x}", f"{1:064x}", L1_HASH, "00" * 32),
+            "0x440a5e20",
+            f"{1:08x}",
+            f"{2:08x}",
+            f"{number:016x}",
+            f"{1_700_000_000:016x}",
+            f"{900 + number:016x}",
+            f"{30:064x}",
+            f"{1:064x}",
+            L1_HASH,
+            "00" * 32,
         )
     )
 
@@ -151,9 +159,7 @@ def test_a_deposit_says_what_it_is(rollup):
         sent = rollup.node.call("eth_getTransactionByHash", hash_)
         receipt = rollup.node.call("eth_getTransactionReceipt", hash_)
         assert (record["type"], record["fee"], record["fromAddress"]) == (0x7E, "0", sender)
-        assert record["feeParts"] == {
-            **{"execution": "0", "blob": None, "l1": None, "operator": None}
-        }
+        assert record["feeParts"] == {"execution": "0", "blob": None, "l1": None, "operator": None}
         assert int(record.get("mint", "0")) == mint
         fields = record["chainFields"]
         assert (fields["typeName"], fields["sourceHash"]) == ("deposit", sent["sourceHash"])

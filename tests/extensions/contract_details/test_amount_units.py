@@ -32,7 +32,9 @@ REFUSED = """1|1.5|0x12|| |ether|1.5ether|.5 ether|1. ether|1e3 wei|1,5 ETH|1 Et
 AMOUNTS = [
     *READ,
     *(amount for line in REFUSED.splitlines() for amount in line.split("|")),
-    *("1 ether\n", "7" * 78 + " ether", "7" * 79 + " wei"),
+    "1 ether\n",
+    "7" * 78 + " ether",
+    "7" * 79 + " wei",
 ]
 
 

@@ -8,11 +8,11 @@ import pytest
 from eth_utils import keccak
 
 from tests.contracts.test_encode_and_values import CONSTRUCTOR, OWNER
-from tests.pages.test_browser import least_shift
 from tests.support.browser import Page
 from tests.support.database import execute
 from tests.support.explorer import Explorer, compiled, standard_input
 from tests.support.many_functions import CHECKSUMMED, VERSION, deploy
+from tests.support.page_checks import least_shift
 from tests.support.vault import VAULT
 
 # A wallet that announces itself (EIP-6963); the test answers each of its requests.

@@ -12,14 +12,9 @@ from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
 from scan.extensions.demo.demo_node import DemoNode, Recording
 from scan.indexer.block_source import BlockSource
-from tests.support.chain_forms.made_chain import (
-    ENCODINGS,
-    ETH,
-    Json,
-    MadeChain,
-    address,
-    word,
-)
+from tests.support.chain_forms.accounts import address
+from tests.support.chain_forms.encoding import ENCODINGS
+from tests.support.chain_forms.made_chain import ETH, Json, MadeChain, word
 from tests.support.faulty_node import FaultyNode, altering
 
 ALICE, BOB = address("Alice"), address("Bob")
@@ -30,7 +25,9 @@ BPO2_PRICE = 30
 BLOB_GAS = 131_072
 AUTHORIZATION = {
     **dict.fromkeys(("chainId", "nonce", "yParity"), "0x1"),
-    **{"address": "0x" + "11" * 20, "r": "0x5", "s": "0x6"},
+    "address": "0x" + "11" * 20,
+    "r": "0x5",
+    "s": "0x6",
 }
 LISTS: dict[str, Any] = {
     "accessList": [{"address": "0x" + "11" * 20, "storageKeys": []}],
@@ -50,7 +47,12 @@ def made(
     """A chain whose block 1 has transactions of types 0 and 2, and of type 3 with so many blobs."""
     chain = MadeChain(chain_id, {ALICE: ETH, BOB: ETH})
     chain.encodings[3] = (
-        *(*ENCODINGS[2][:-3], "maxFeePerBlobGas", "blobVersionedHashes", "yParity", "r", "s"),
+        *ENCODINGS[2][:-3],
+        "maxFeePerBlobGas",
+        "blobVersionedHashes",
+        "yParity",
+        "r",
+        "s",
     )
     chain.pay(ALICE, BOB, 1, type=0)
     chain.pay(BOB, ALICE, 2)
@@ -99,7 +101,8 @@ def refused(contradiction: str) -> Any:
 
 
 WITHDRAWAL = dict.fromkeys(("index", "validatorIndex"), "0x1") | {
-    **{"address": "0x" + "33" * 20, "amount": hex(10**15)},
+    "address": "0x" + "33" * 20,
+    "amount": hex(10**15),
 }
 
 

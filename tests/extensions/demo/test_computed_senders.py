@@ -12,8 +12,9 @@ from scan.ethereum.transaction_checks import ADDRESSES_AS_SIGNATURES, OTHER_SIGN
 from scan.extensions.demo.demo_node import DemoNode, Recording
 from scan.indexer.block_source import BlockSource
 from tests.support.anvil import Anvil
-from tests.support.chain_forms import made_chain
-from tests.support.chain_forms.made_chain import ETH, Json, MadeChain, address
+from tests.support.chain_forms import accounts
+from tests.support.chain_forms.accounts import address
+from tests.support.chain_forms.made_chain import ETH, Json, MadeChain
 from tests.support.database import execute
 from tests.support.faulty_node import Fault, FaultyNode, altering
 from tests.support.indexing import Indexing
@@ -94,9 +95,9 @@ def served(chain: MadeChain, version: str) -> Iterator[FaultyNode]:
 def made(chain_id: int, *, r: int, s: int, sender: bytes = ALICE, **others: Any) -> MadeChain:
     """A chain whose block 1 has a transaction with this signature."""
     chain = MadeChain(chain_id, {sender: ETH, BOB: ETH})
-    keys, made_chain._keys = made_chain._keys, {}
+    keys, accounts.private_keys = accounts.private_keys, {}
     chain.pay(sender, BOB, 1, r=r, s=s, **others)
-    made_chain._keys = keys
+    accounts.private_keys = keys
     chain.pay(BOB, sender, 2)
     chain.mine()
     return chain

@@ -23,7 +23,8 @@ from scan.extensions.operations.doctor import database as doctor_database
 from scan.extensions.operations.doctor import node as doctor_node
 from scan.indexer.block_source import BlockSource
 from tests.support import auditing
-from tests.support.chain_forms.made_chain import HEADER_FIELDS, MadeChain, log, word
+from tests.support.chain_forms.encoding import HEADER_FIELDS
+from tests.support.chain_forms.made_chain import MadeChain, log, word
 from tests.support.chain_forms.others import ALICE, BOB, CAROL, GENESIS
 from tests.support.faulty_node import Calls, Fault, FaultyNode, Forward, Reply, altering
 from tests.support.indexing import Indexing
@@ -280,8 +281,11 @@ def test_a_header_that_contradicts_its_hash_is_no_form_of_a_chain_that_was_prove
 CONTRACTS = {"BEACON_ROOTS_ADDRESS": "0x000F3df6D732807Ef1319fB7B8bB8522d0Beac02"}
 BUILDERS = {"BUILDER_DEPOSIT": "0x0000bFF46984e3725691FA540a8C7589300D8282"}
 NOW = {
-    **{"activationTime": 1_700_000_000, "forkId": "0x07c9462e", "systemContracts": CONTRACTS},
-    **{"precompiles": {"ECREC": f"0x{1:040x}"}, "blobSchedule": {"max": 6, "target": 3}},
+    "activationTime": 1_700_000_000,
+    "forkId": "0x07c9462e",
+    "systemContracts": CONTRACTS,
+    "precompiles": {"ECREC": f"0x{1:040x}"},
+    "blobSchedule": {"max": 6, "target": 3},
 }
 LATER = {**NOW, "activationTime": 1_900_000_000, "forkId": "0x12345678"}
 

@@ -74,7 +74,12 @@ def test_mined_blocks_have_the_reward_for_their_mining(postgres: Postgres, templ
             execute(
                 url,
                 "INSERT INTO credits VALUES (first_ordinal_in(%s) + %s, %s, NULL, %s, %s, %s)",
-                *(block, place, block, kind, bytes.fromhex(miner[2:]), amount),
+                block,
+                place,
+                block,
+                kind,
+                bytes.fromhex(miner[2:]),
+                amount,
             )
         rows = create_app(settings_for(url, NOWHERE)).test_client().get(path).json["result"]
         rewards = [int(row["blockReward"]) for row in rows]

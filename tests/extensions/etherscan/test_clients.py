@@ -50,8 +50,15 @@ def forge_verifies(
 ) -> subprocess.CompletedProcess[str]:
     return foundry.forge(
         number,
-        *("verify-contract", address, f"{PATH}:Stored", "--watch", "--chain", CHAIN),
-        *("--verifier-url", served.api, *more),
+        "verify-contract",
+        address,
+        f"{PATH}:Stored",
+        "--watch",
+        "--chain",
+        CHAIN,
+        "--verifier-url",
+        served.api,
+        *more,
     )
 
 
@@ -76,8 +83,14 @@ def test_forge_verifies_with_constructor_arguments(
     number = 100 + int(arguments)
     address = deployed(served.explorer, number)
     done = forge_verifies(
-        *(foundry, served, address, number, "--verifier", "custom"),
-        *("--constructor-args", f"{int(arguments):064x}"),
+        foundry,
+        served,
+        address,
+        number,
+        "--verifier",
+        "custom",
+        "--constructor-args",
+        f"{int(arguments):064x}",
     )
     shown = done.stdout + done.stderr
     if arguments == "7":
@@ -89,9 +102,7 @@ def test_forge_verifies_with_constructor_arguments(
 
 def test_forge_fails_where_the_source_is_another(served: Served, foundry: Foundry) -> None:
     address = deployed(served.explorer, 130)
-    done = forge_verifies(
-        *(foundry, served, address, 131, "--verifier", "custom", "--retries", "1")
-    )
+    done = forge_verifies(foundry, served, address, 131, "--verifier", "custom", "--retries", "1")
     assert done.returncode != 0
     assert "Fail - Unable to verify" in done.stdout + done.stderr
     body = served.ask(module="contract", action="getabi", address=address)
@@ -103,9 +114,20 @@ def test_forge_verifies_what_it_has_just_created(served: Served, foundry: Foundr
     try:
         done = foundry.forge(
             140,
-            *("create", f"{PATH}:Stored", "--broadcast", "--verify", "--private-key", KEY),
-            *("--rpc-url", served.explorer.anvil.url, "--verifier", "custom"),
-            *("--verifier-url", served.api, "--constructor-args", "7"),
+            "create",
+            f"{PATH}:Stored",
+            "--broadcast",
+            "--verify",
+            "--private-key",
+            KEY,
+            "--rpc-url",
+            served.explorer.anvil.url,
+            "--verifier",
+            "custom",
+            "--verifier-url",
+            served.api,
+            "--constructor-args",
+            "7",
         )
     finally:
         served.explorer.anvil.call("evm_setAutomine", False)
@@ -156,8 +178,12 @@ def test_hardhat_verify(served: Served, provider: str) -> None:
     number = 170 + len(provider)
     address, other = (deployed(served.explorer, each) for each in (number, number + 40))
     wrong, others, result, again = hardhat(
-        *(served, provider, (address, number + 20, 7), (other, number + 40, 8)),
-        *((address, number, 7), (address, number, 7)),
+        served,
+        provider,
+        (address, number + 20, 7),
+        (other, number + 40, 8),
+        (address, number, 7),
+        (address, number, 7),
     )
     assert "Fail - Unable to verify" in str(wrong)
     assert "correct constructor arguments" in str(others)
@@ -183,7 +209,8 @@ def test_ethers_and_whatsabi(served: Served) -> None:
     transfer = "0xa9059cbb" + UNSEEN[2:].rjust(64, "0") + f"{10**30:064x}"
     asked = {"address": address, "token": token, "holder": holder, "transaction": transaction}
     found = node_script(
-        *("etherscan_clients.mjs", served.api),
+        "etherscan_clients.mjs",
+        served.api,
         stdin={**asked, "balanceOf": balance_of, "reverting": transfer},
     )
     node = explorer.anvil

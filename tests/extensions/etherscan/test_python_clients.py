@@ -22,8 +22,11 @@ pytestmark = pytest.mark.long
 CLIENTS = ROOT / "tests/support/clients"
 SDK = "@blockscout/app-sdk@0.1.2"
 OF_TOKENS = (
-    *("REST get_token_counters", "REST get_token_holders", "REST get_token_info"),
-    *("REST get_token_transfers", "REST get_smart_contract"),
+    "REST get_token_counters",
+    "REST get_token_holders",
+    "REST get_token_info",
+    "REST get_token_transfers",
+    "REST get_smart_contract",
 )
 NOT_OFFERED, NO_ROWS = "is not offered", "No transactions found"
 DISABLED, NO_PRICE = "SCAN_SEND_TRANSACTIONS", "No price of the coin"
@@ -35,17 +38,12 @@ UNANSWERED: dict[str, dict[str, str]] = {
         "proxy.send_raw_tx": DISABLED,
         "stats.eth_price": NO_PRICE,
         **dict.fromkeys(
-            (
-                *(
-                    "stats.daily_average_network_difficulty",
-                    "stats.daily_average_network_hash_rate",
-                ),
-                *("stats.eth_supply", "stats.eth2_supply", "stats.eth_nodes_size"),
-                *("stats.ether_historical_price", "stats.ether_historical_daily_market_cap"),
-                "stats.total_nodes_count",
-                "gas_tracker.daily_average_gas_price",
-                "gas_tracker.estimation_of_confirmation_time",
-            ),
+            """
+                stats.daily_average_network_difficulty stats.daily_average_network_hash_rate
+                stats.eth_supply stats.eth2_supply stats.eth_nodes_size stats.ether_historical_price
+                stats.ether_historical_daily_market_cap stats.total_nodes_count
+                gas_tracker.daily_average_gas_price gas_tracker.estimation_of_confirmation_time
+            """.split(),
             NOT_OFFERED,
         ),
         "proxy.block_by_number": "Invalid variable type",  # own fault

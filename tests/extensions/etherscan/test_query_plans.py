@@ -9,7 +9,8 @@ DEEPER = 2.0  # times the buffers of the first page, of all statements of a requ
 LISTS = (
     *(f"txlistinternal&address={address}" for address in (HOT, USUAL)),
     *(f"tokentx&contractaddress={token}" for token in (HOT_TOKEN, USUAL_TOKEN)),
-    *(f"tokentx&address={HOT}", f"tokentx&address={HOT}&contractaddress={HOT_TOKEN}"),
+    f"tokentx&address={HOT}",
+    f"tokentx&address={HOT}&contractaddress={HOT_TOKEN}",
     "txlistinternal",
 )
 RANGES = ("", "&startblock=200&endblock=400")

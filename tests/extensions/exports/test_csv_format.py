@@ -90,8 +90,10 @@ def test_parts_of_a_fee_stand_where_the_fee_does(own):
     }
     paid = own != "0xb2"
     assert cells == {
-        **{"fee_wei": "12 wei" if paid else None, "l1_fee_wei": "7 wei" if paid else None},
-        **{"operator_fee_wei": None, "mint_wei": "3 wei"},
+        "fee_wei": "12 wei" if paid else None,
+        "l1_fee_wei": "7 wei" if paid else None,
+        "operator_fee_wei": None,
+        "mint_wei": "3 wei",
     }
 
 

@@ -5,14 +5,21 @@ from typing import Any
 
 import pytest
 from eth_utils import keccak
+from flask.testing import FlaskClient
 
+from app import create_app
+from scan.database.connection import Database
+from tests.conftest import Played
 from tests.extensions.blockscout.test_responses import ask, truth  # noqa: F401  # fixtures
+from tests.extensions.history.rows import Made, Row, history
 from tests.support.anvil import Anvil
-from tests.support.chain_forms.made_chain import HEADER_FIELDS
+from tests.support.chain_forms.encoding import HEADER_FIELDS
 from tests.support.faulty_node import FaultyNode
-from tests.support.indexing import Indexing
+from tests.support.indexing import Indexing, settings_for
+from tests.support.made_blocks import Chain
 from tests.support.rehashed_chain import RehashedChain
-from tests.support.scenario import STRANGERS
+from tests.support.scenario.stage import MINERS, STRANGERS
+from tests.support.serving import NOWHERE
 
 
 @pytest.fixture
@@ -33,3 +40,24 @@ def opened(database_url: str, anvil: Anvil) -> Iterator[tuple[Indexing, FaultyNo
         node.fault = RehashedChain(anvil, alter, HEADER_FIELDS)
         with Indexing(database_url, node.url, until=anvil.head()) as indexing:
             yield indexing, node, person
+
+
+@pytest.fixture(scope="session")
+def histories(client: FlaskClient, scenario: Played) -> dict[str, list[Row]]:
+    """Whole ones, newest first, of everybody in the scenario and of its contracts, in pages of
+    such a size that some of them end within a transaction."""
+    stage = scenario.stage
+    contracts = [contract.address for contract in stage.contracts.values()]
+    pools = [pool.address for pool in stage.pools.values()]
+    everybody = (*stage.people, *STRANGERS, *MINERS, *contracts, *pools, "0x" + 40 * "0")
+    return {key: history(client, key, 23) for key in dict.fromkeys(map(str.lower, everybody))}
+
+
+@pytest.fixture
+def made(database_url: str) -> Iterator[Made]:
+    """Blocks that the test makes, which no node knows."""
+    database = Database(database_url, statement_timeout_ms=10_000)
+    chain = Chain(database)
+    chain.append()
+    yield Made(chain, create_app(settings_for(database_url, NOWHERE)).test_client())
+    database.close()

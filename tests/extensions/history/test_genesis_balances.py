@@ -73,7 +73,8 @@ def test_a_history_says_that_its_beginning_is_not_known(opened):
     node.fault = lying(node, refuse(lambda call: str(call["params"][-1:]) != "['latest']"))
     page = history(indexing, person)
     assert (page["complete"], page["reason"], page["unexplained"]) == (
-        *(False, "balance_unknown"),
+        False,
+        "balance_unknown",
         None,
     )
     assert stored(indexing) == []

@@ -17,7 +17,8 @@ from tests.support.anvil import Anvil
 from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply, refuse, refuse_method
 from tests.support.indexing import Indexing, settings_for
 from tests.support.made_blocks import Chain, Move, address
-from tests.support.scenario import STRANGERS, Stage, creations, purses
+from tests.support.scenario.contracts import creations, purses
+from tests.support.scenario.stage import STRANGERS, Stage
 from tests.support.truth import read_truth
 
 NOBODY = "http://127.0.0.1:9"
@@ -179,7 +180,8 @@ def test_a_stored_balance_is_the_heads_while_nothing_has_changed_it(database, da
 # As Hardhat's node, which knows no tracer.
 steps_alone = refuse(
     lambda call: call["method"] in TRACERS or {"tracer": "callTracer"} in call["params"],
-    *(-32004, "Method is not supported"),
+    -32004,
+    "Method is not supported",
 )
 
 

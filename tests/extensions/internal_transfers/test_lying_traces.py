@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from tests.support.anvil import GAS, Anvil
-from tests.support.chain_forms.made_chain import HEADER_FIELDS
+from tests.support.chain_forms.encoding import HEADER_FIELDS
 from tests.support.faulty_node import (
     Calls,
     Fault,
@@ -22,7 +22,7 @@ from tests.support.faulty_node import (
 )
 from tests.support.indexing import Indexing
 from tests.support.rehashed_chain import RehashedChain
-from tests.support.scenario import STRANGERS, Stage
+from tests.support.scenario.stage import STRANGERS, Stage
 
 COIN = 10**18
 Lie = Callable[[dict[str, Any]], None]

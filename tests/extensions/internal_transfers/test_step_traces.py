@@ -10,7 +10,9 @@ from scan.extensions.internal_transfers.step_traces import read_steps
 from scan.extensions.internal_transfers.traces import read_call_trace
 from scan.hex import BadHex, to_hex
 from tests.support.anvil import Anvil
-from tests.support.scenario import Stage, creations, failures, honest_tokens, purses, wrappers
+from tests.support.scenario.contracts import creations, failures, purses
+from tests.support.scenario.stage import Stage
+from tests.support.scenario.tokens import honest_tokens, wrappers
 
 STEPS = {"disableMemory": True, "disableStorage": True}
 

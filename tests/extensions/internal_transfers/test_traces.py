@@ -1,116 +1,30 @@
 """Geth's frames and flat traces decoded: both give the same, and neither is believed blindly."""
 
-import copy
-from typing import Any
-
 import pytest
 
-from scan.ethereum.blocks import DecodedBlock, DecodedTransaction, MalformedBlock
-from scan.ethereum.internal_transfers import InternalTransfer, TransferType
-from scan.extensions.internal_transfers.trace_checks import (
-    ContradictingTraces,
-    large_spenders,
-    require_spendable,
-)
 from scan.extensions.internal_transfers.traces import (
     BlockTraces,
-    read_call_trace,
     read_call_traces,
-    read_flat_trace,
     read_flat_traces,
 )
-from scan.hex import data, quantity, to_hex
+from scan.hex import to_hex
+from tests.extensions.internal_transfers.frames import (
+    BLOCK_HASH,
+    LIBRARY,
+    MADE,
+    NESTED,
+    PAID,
+    PURSE,
+    SENDER,
+    a_block,
+    both,
+    flat_of,
+    frame,
+    moved,
+    outer,
+)
 
 pytestmark = pytest.mark.check
-
-BLOCK_HASH = bytes.fromhex("bb" * 32)
-Frame = dict[str, Any]
-
-
-def at(number: int) -> str:
-    return f"0x{number:040x}"
-
-
-SENDER, PURSE, LIBRARY, MADE, PAID, NESTED = map(at, range(1, 7))
-
-
-def a_transaction(index: int, outermost: Frame, *, status: bool = True) -> DecodedTransaction:
-    """The one whose own call is `outermost`."""
-    to = data(outermost["to"])
-    parties = (None, to) if outermost["type"] == "CREATE" else (to, None)
-    amounts = quantity(outermost["value"]), 1, 50_000
-    sender = data(outermost["from"])
-    return DecodedTransaction(index, bytes([index]) * 32, sender, *parties, *amounts, status, 0)
-
-
-def a_block(*statuses: bool, outermost: Frame | None = None) -> DecodedBlock:
-    own = outermost or outer()
-    transactions = [a_transaction(n, own, status=s) for n, s in enumerate(statuses or (True,))]
-    return DecodedBlock(7, BLOCK_HASH, bytes(32), 0, bytes(20), 0, 0, transactions, [])
-
-
-def frame(kind: str, sender: str, to: str | None, value: int = 0, **more: Any) -> Frame:
-    return {"type": kind, "from": sender, "to": to, "value": hex(value), **more}
-
-
-def flat_of(outermost: Frame, index: int = 0) -> list[Frame]:
-    """The same calls as trace_block has them."""
-    found: list[Frame] = []
-
-    def add(call: Frame, path: list[int]) -> None:
-        inner = call.get("calls", [])
-        kind, value = call["type"], call["value"]
-        trace: Frame = {
-            "blockHash": to_hex(BLOCK_HASH),
-            "transactionHash": to_hex(bytes([index]) * 32),
-            "transactionPosition": index,
-            "traceAddress": path,
-            "subtraces": len(inner),
-        }
-        if "error" in call:
-            trace["error"] = call["error"]
-        if kind.startswith("CREATE"):
-            action = {"from": call["from"], "value": value, "creationMethod": kind.lower()}
-            result = None if "error" in call else {"address": call["to"], "code": "0x"}
-            found.append({**trace, "type": "create", "action": action, "result": result})
-        elif kind == "SELFDESTRUCT":
-            action = {"address": call["from"], "refundAddress": call["to"], "balance": value}
-            found.append({**trace, "type": "suicide", "action": action, "result": None})
-        else:
-            action = {"from": call["from"], "to": call["to"], "value": value}
-            action["callType"] = kind.lower()
-            found.append({**trace, "type": "call", "action": action, "result": {"output": "0x"}})
-        for place, each in enumerate(inner):
-            add(each, [*path, place])
-
-    add(outermost, [])
-    return found
-
-
-def both(outermost: Frame, *, status: bool = True) -> BlockTraces:
-    """What either form gives, which has to be the same."""
-    block = a_block(status, outermost=outermost)
-    hash_ = to_hex(block.transactions[0].hash)
-    geth = read_call_traces(block, [{"txHash": hash_, "result": outermost}])
-    flat = flat_of(outermost)
-    assert geth == read_flat_traces(block, flat)
-    assert geth == read_call_trace(block, block.transactions[0], outermost)
-    assert geth == read_flat_trace(block, block.transactions[0], flat)
-    assert geth == read_flat_traces(block, flat[::-1])  # in whatever order
-    return geth
-
-
-def moved(traces: BlockTraces) -> list[tuple[str, str, str, int]]:
-    places = [t.transfer_index for t in traces.transfers]
-    assert places == sorted({*places}) and 0 not in places
-    return [
-        (t.type.name.lower(), to_hex(t.from_address), to_hex(t.to_address), t.value)
-        for t in traces.transfers
-    ]
-
-
-def outer(*calls: Frame, **more: Any) -> Frame:
-    return frame("CALL", SENDER, PURSE, 100, calls=list(calls), **more)
 
 
 def test_every_kind_of_movement_in_the_order_of_the_calls():
@@ -145,19 +59,6 @@ def test_failed_transactions_move_nothing(error):
     """Some nodes report the failure in the frame, the receipt always does."""
     traces = both(outer(frame("CALL", PURSE, PAID, 1), **error), status=False)
     assert traces == BlockTraces([], [])
-
-
-def test_a_failure_that_the_receipt_does_not_know_is_refused():
-    """Otherwise its movements would be missing of a block that counts as traced."""
-    failed = outer(frame("CALL", PURSE, PAID, 1), error="execution reverted")
-    for read, traces in (
-        (read_call_traces, [{"result": failed}]),
-        (read_flat_traces, flat_of(failed)),
-    ):
-        with pytest.raises(MalformedBlock, match="has another status"):
-            read(a_block(), traces)
-    before_byzantium = a_block()._replace(has_statuses=False)
-    assert read_call_traces(before_byzantium, [{"result": failed}]).failed == {0}
 
 
 @pytest.mark.parametrize(
@@ -212,90 +113,6 @@ def test_deep_calls_are_no_recursion():
     assert len(read_call_traces(block, [{"result": inner}]).transfers) == 20_000
 
 
-OTHER = to_hex(bytes.fromhex("cc" * 32))
-CALL = frame("CALL", PURSE, PAID, 1)
-
-
-@pytest.mark.parametrize(
-    "entries",
-    [
-        [],
-        [{"result": outer()}, {"result": outer()}],
-        [{"txHash": OTHER, "result": outer()}],
-        [{"txHash": 5, "result": outer()}],
-        [{}],
-        [{"result": None}],
-        [None],
-        [[]],
-        ["0x"],
-        [{"result": []}],
-        [{"result": {}}],
-        [{"result": outer({})}],
-        [{"result": outer(None)}],  # type: ignore[arg-type]
-        [{"result": outer(CALL | {"to": None})}],
-        [{"result": outer(CALL | {"to": "0x12"})}],
-        [{"result": outer(CALL | {"from": PURSE.upper()})}],
-        [{"result": outer(CALL | {"value": 1})}],
-        [{"result": outer(CALL | {"value": "0x" + 65 * "f"})}],
-        [{"result": outer(CALL | {"value": "-0x1"})}],
-        [{"result": outer(CALL | {"type": []})}],
-        [{"result": outer() | {"calls": 5}}],
-        [{"result": outer() | {"calls": {"0": CALL}}}],
-        [{"result": outer() | {"calls": "CALL"}}],
-    ],
-    ids=str,
-)
-def test_frames_of_another_shape_are_refused(entries):
-    with pytest.raises(MalformedBlock, match=r"^block 7: "):
-        read_call_traces(a_block(), entries)
-
-
-def changed(place: int, **changes: Any) -> list[Frame]:
-    traces = flat_of(outer(CALL))
-    traces[place] = {**traces[place], **changes}
-    return traces
-
-
-@pytest.mark.parametrize(
-    "traces",
-    [
-        [],
-        flat_of(outer(CALL))[1:],  # without the outermost
-        flat_of(outer(CALL), 1),
-        [*flat_of(outer(CALL)), *flat_of(outer(CALL), 1)],
-        [*flat_of(outer(CALL)), flat_of(outer(CALL))[1]],
-        changed(1, blockHash=OTHER),
-        changed(1, blockHash=None),
-        changed(1, transactionHash=OTHER),
-        changed(1, traceAddress=[0, 5]),
-        changed(1, traceAddress=["0"]),
-        changed(1, traceAddress=None),
-        changed(1, traceAddress=[[]]),
-        changed(1, transactionPosition="0x0"),
-        changed(1, transactionPosition=[]),
-        changed(1, action=None),
-        changed(1, action={}),
-        changed(1, action={"callType": "call", "from": PURSE, "to": None, "value": "0x1"}),
-        changed(1, type="create", result=None),
-        changed(1, type="create", result={"address": "0x1"}),
-        [None],
-        ["0x"],
-        [5],
-    ],
-    ids=str,
-)
-def test_flat_traces_of_another_shape_are_refused(traces):
-    with pytest.raises(MalformedBlock, match=r"^block 7: "):
-        read_flat_traces(a_block(), traces)
-
-
-def test_decoding_changes_nothing_of_what_was_read():
-    outermost = outer(CALL, frame("CREATE", PURSE, MADE, 1, calls=[CALL]))
-    before = copy.deepcopy(outermost)
-    both(outermost)
-    assert outermost == before
-
-
 def test_what_moves_nothing():
     traces = both(
         outer(
@@ -341,81 +158,3 @@ def test_failed_branches_move_and_create_nothing():
     )
     assert moved(traces) == [("call", PURSE, PAID, 1), ("call", PURSE, PAID, 7)]
     assert traces.created == []
-
-
-OWN_CALL = {"input": "0xa9059cbb" + 64 * "0", "gas": "0x186a0", "gasUsed": "0xc350"}
-
-
-@pytest.mark.parametrize(
-    ("name", "lie"),
-    [
-        *(("type", "CREATE"), ("type", "DELEGATECALL"), ("from", PAID), ("to", PAID)),
-        *(("value", "0x63"), ("value", None), ("input", "0x"), ("input", "0xa9059cbc00")),
-        *(("gasUsed", "0xc351"), ("status", "out of gas")),
-    ],
-)
-def test_an_outermost_call_that_is_not_the_transactions_is_refused(name, lie):
-    own = outer(CALL, **OWN_CALL)
-    false = {**own, "error" if name == "status" else name: lie}
-    sent = a_transaction(0, own)._replace(
-        gas_limit=b"\x01\x86\xa0", method=bytes.fromhex("a9059cbb")
-    )
-    block = a_block()._replace(transactions=[sent])
-    assert len(read_call_traces(block, [{"result": own}]).transfers) == 1
-    with pytest.raises(ContradictingTraces, match=f"has another {name}"):
-        read_call_traces(block, [{"result": false}])
-    with pytest.raises(ContradictingTraces, match=f"has another {name}"):
-        read_call_trace(block, sent, false)
-
-
-def test_a_creation_that_is_not_the_transactions_is_refused():
-    own = frame("CREATE", SENDER, MADE, 5, calls=[frame("CALL", MADE, PAID, 1)])
-    block = a_block(outermost=own)
-    for lie in ({"to": PAID}, {"type": "CALL"}, {"value": "0x6"}, {"from": PAID}):
-        with pytest.raises(ContradictingTraces):
-            read_call_traces(block, [{"result": own | lie}])
-        flat = flat_of({**own, **lie})
-        with pytest.raises(ContradictingTraces):
-            read_flat_traces(block, flat)
-
-
-def test_gas_is_compared_where_the_node_counts_the_whole_transaction():
-    """Others, such as trace_block, leave out what a transaction costs before it runs."""
-    own = outer(CALL, gas="0x13000", gasUsed="0x5000")
-    block = a_block()
-    assert len(read_call_traces(block, [{"result": own}]).transfers) == 1
-
-
-def test_nobody_spends_more_than_it_has():
-    rich, poor = bytes(19) + b"\x09", data(PURSE)
-    coin = 10**18
-    block = a_block(outermost=outer())
-
-    def spend(*moves: tuple[bytes, bytes, int]) -> None:
-        transfers = [InternalTransfer(0, n, TransferType.CALL, *m) for n, m in enumerate(moves)]
-        assert {*large_spenders(block, transfers)} == {m[0] for m in moves}
-        require_spendable(block, transfers, {rich: 500 * coin, poor: coin})
-
-    spend((rich, poor, 400 * coin), (poor, rich, 401 * coin), (rich, poor, 501 * coin))
-    for lie in (
-        [(poor, rich, 1_000_000 * coin)],
-        [(rich, poor, 400 * coin), (rich, poor, 101 * coin)],
-        [(poor, rich, 400 * coin), (rich, poor, 400 * coin)],  # in this order it has nothing yet
-    ):
-        with pytest.raises(ContradictingTraces, match="proven to be its own"):
-            spend(*lie)
-
-
-def test_balances_are_proven_where_much_is_spent():
-    """Of a few accounts, so that a block costs one request at most."""
-    coin = 10**18
-    block = a_block()
-    payer = [bytes(18) + bytes([1, n]) for n in range(12)]
-    transfers = [
-        InternalTransfer(0, n, TransferType.CALL, payer[n], bytes(20), (95 + n) * coin)
-        for n in range(12)
-    ]
-    assert large_spenders(block, transfers[:5]) == []
-    assert large_spenders(block, transfers) == payer[:4:-1]
-    assert large_spenders(block, transfers * 2) == payer[:3:-1]
-    assert large_spenders(block._replace(coin_logs=True), transfers) == []

@@ -21,7 +21,10 @@ from scan.extensions.items.item_media.settings import Settings as MediaSettings
 from scan.extensions.items.queries import MAX_PENDING, MAX_THUMBNAILS
 from scan.extensions.items.token_uri import GAS
 from scan.outbound.document_fetcher import DocumentFetcher, NotFetched
-from tests.pages.test_browser import (
+from tests.support.browser import Page
+from tests.support.explorer import Explorer
+from tests.support.many_functions import deploy
+from tests.support.page_checks import (
     ALL_RULES,
     AXE,
     NOTHING_HIDDEN,
@@ -29,9 +32,6 @@ from tests.pages.test_browser import (
     least_shift,
     show_at,
 )
-from tests.support.browser import Page
-from tests.support.explorer import Explorer
-from tests.support.many_functions import deploy
 from tests.support.serving import wait_until
 
 # tokenURI() of 666 never ends and that of 667 is a megabyte; others have what was given to hang().

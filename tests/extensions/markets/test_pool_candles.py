@@ -27,7 +27,9 @@ def chain(database_url: str) -> Any:
         execute(
             database_url,
             "INSERT INTO pools SELECT %s, 0, dex_id, %s, %s FROM dexes",
-            *(pool, TOKEN0, TOKEN1),
+            pool,
+            TOKEN0,
+            TOKEN1,
         )
     database = Database(database_url, statement_timeout_ms=0)
     chain = Chain(database)
@@ -48,7 +50,8 @@ def candle(url: str, pool: bytes, hour_s: int) -> tuple[Any, ...]:
         "SELECT trade_count, volume0, volume1, open_amount0, open_amount1, high_amount0,"
         " high_amount1, low_amount0, low_amount1, close_amount0, close_amount1 FROM pool_candles"
         " WHERE pool_address = %s AND extract(epoch FROM hour) = %s",
-        *(pool, hour_s),
+        pool,
+        hour_s,
     )
     return tuple(values)
 

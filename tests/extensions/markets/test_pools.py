@@ -93,8 +93,10 @@ def test_the_address_of_a_pool_is_called_a_pool_and_shows_its_trades(
 def test_a_pair_of_hostile_symbols_keeps_both_in_sight() -> None:
     """A token's contract chooses its symbol; a blank one is shown by its address."""
     pool = {
-        **{"token0": "0x" + "ab" * 20, "token0Symbol": "W" * 5_000},
-        **{"token1": "0x" + "cd" * 20, "token1Symbol": "\u202eDSU"},
+        "token0": "0x" + "ab" * 20,
+        "token0Symbol": "W" * 5_000,
+        "token1": "0x" + "cd" * 20,
+        "token1Symbol": "\u202eDSU",
     }
     shown = pair_name(pool)
     assert len(shown) <= 60 and shown.startswith("WWW") and "\u202e" not in shown

@@ -21,7 +21,7 @@ from tests.support.faulty_node import (
     refuse_method,
 )
 from tests.support.indexing import Indexing
-from tests.support.scenario import MINERS, STRANGERS
+from tests.support.scenario.stage import MINERS, STRANGERS
 
 ABSENT = "0x" + 20 * "ab"
 EMPTY_CODE = "0x" + keccak(b"").hex()
@@ -80,9 +80,12 @@ def test_slots_are_proven(client: FlaskClient, scenario: Played) -> None:
     assert get(client, STRANGERS[0], slot="0x1").json["slot"]["value"] == "0x" + 64 * "0"
 
 
+@pytest.mark.parametrize("slot", ["", "0x", "1", "0x" + 65 * "1", "0xg", "-0x1"])
+def test_slots_are_checked(client: FlaskClient, slot: str) -> None:
+    require_parameter(get(client, ABSENT, slot=slot), "slot")
+
+
 def test_parameters_are_checked(client: FlaskClient) -> None:
-    for slot in ("", "0x", "1", "0x" + 65 * "1", "0xg", "-0x1"):
-        require_parameter(get(client, ABSENT, slot=slot), "slot")
     require_parameter(get(client, ABSENT, block="x"), "block")
     require_parameter(get(client, "0x12"), "address")
     assert get(client, ABSENT, block=10**9).status_code == 404

@@ -26,11 +26,10 @@ from tests.support.table_digest import digest
 
 PARTITION_ROWS = 40
 # What derives from all rows.
-SUMS = (
-    *("blocks", "addresses", "token_holders", "token_items", "item_balances", "tokens", "pools"),
-    *("pool_candles", "dexes", "event_topics", "list_counts", "daily_stats", "contracts", "codes"),
-    *("authorizations", "chain"),
-)
+SUMS = """
+    blocks addresses token_holders token_items item_balances tokens pools pool_candles dexes
+    event_topics list_counts daily_stats contracts codes authorizations chain
+""".split()
 
 
 class Pruned(NamedTuple):
@@ -86,14 +85,18 @@ def queries(first: FlaskClient, scenario: Played) -> Iterator[dict[str, Any]]:
     filters: dict[str, list[dict[str, Any]]] = {
         "transactions": [{}, *parties, pair, {"from": people[0], "to": tokens[0]}],
         "token_transfers": [
-            *({}, *parties, pair),
+            {},
+            *parties,
+            pair,
             *({"tokenAddress": a} for a in tokens),
             *({"tokenAddress": a, "from": people[1]} for a in tokens[:2]),
         ],
         "internal_transfers": [{}, *parties, pair],
         "dex_trades": [{}, *({"maker": a} for a in people), *({"pool": a} for a in pools)],
         "logs": [
-            *({}, *({"address": a} for a in tokens), *({"topic0": t} for t in topics)),
+            {},
+            *({"address": a} for a in tokens),
+            *({"topic0": t} for t in topics),
             {"address": tokens[0], "topic0": topics[0]},
         ],
     }

@@ -13,7 +13,7 @@ import pytest
 from eth_utils import keccak, to_checksum_address
 from jsonschema import Draft202012Validator
 
-from tests.extensions.sourcify.test_api import CHAIN, ended, get, submit
+from tests.extensions.sourcify.submissions import CHAIN, ended, get, submit
 from tests.support.database import execute
 from tests.support.explorer import Compiled, Explorer, compiled, standard_input
 from tests.support.many_functions import CHECKSUMMED, VERSION
@@ -285,7 +285,12 @@ def test_creation_code_that_is_not_known_is_null(
 def test_other_answers_are_of_their_schemas(explorer: Explorer) -> None:
     missing = get(explorer, f"/v2/contract/{CHAIN}/{CHECKSUMMED}")
     valid_response("ContractNotVerifiedResponse", missing.json)
-    for path in (
+    valid_response("VerificationJobNotFound", get(explorer, "/v2/verify/1").json)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
         f"/v2/contract/1/{CHECKSUMMED}",
         f"/v2/contract/{CHAIN}/0x12",
         f"/v2/contracts/{CHAIN}?limit=0",
@@ -295,11 +300,12 @@ def test_other_answers_are_of_their_schemas(explorer: Explorer) -> None:
         f"/v2/contracts/{CHAIN}?other=1",
         "/v2/contracts/1",
         "/v2/contract/all-chains/0x12",
-    ):
-        refused = explorer.client.get(path)
-        assert refused.status_code in (400, 404), path
-        valid_response("BadRequestResponse", refused.json)
-    valid_response("VerificationJobNotFound", get(explorer, "/v2/verify/1").json)
+    ],
+)
+def test_refusals_are_of_their_schema(explorer: Explorer, path: str) -> None:
+    refused = explorer.client.get(path)
+    assert refused.status_code in (400, 404)
+    valid_response("BadRequestResponse", refused.json)
 
 
 def test_contracts_are_listed_by_their_matches(explorer: Explorer) -> None:

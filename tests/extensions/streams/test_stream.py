@@ -147,7 +147,10 @@ def test_a_server_that_stops_ends_streams_at_an_event_and_they_go_on(streaming: 
             second = again.take(2)
     newest = chain.number
     assert [e.data.get("number", e.data.get("blockNumber")) for e in first + second] == [
-        *(newest - 1, newest - 1, newest, newest)
+        newest - 1,
+        newest - 1,
+        newest,
+        newest,
     ]
 
 
@@ -209,7 +212,9 @@ def test_many_streams_behind_nginx_each_get_what_concerns_them(
         for source in eleventh:
             open_sources.callback(source.close)
         assert [source.connect_from("127.0.7.1").status_code for source in eleventh] == [
-            *(200, 200, 429)
+            200,
+            200,
+            429,
         ]
 
 

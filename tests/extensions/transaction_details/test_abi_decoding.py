@@ -223,7 +223,11 @@ def test_nested_arrays_of_little_data_are_not_decoded():
 
 def test_entries_that_nobody_can_decode_are_left_out():
     odd: list[Any] = [
-        *(None, 7, {}, {"type": "function"}, {"type": "event", "inputs": 3}),
+        None,
+        7,
+        {},
+        {"type": "function"},
+        {"type": "event", "inputs": 3},
         function("f", {"name": "x" * 200, "type": "uint256"}),
         function("g", {"type": "mapping(uint256 => uint256)"}),
         function("h", *({"name": "", "type": "uint8"} for _ in range(200))),
@@ -251,9 +255,14 @@ def test_signatures_are_read_in_every_usual_form(text, expected):
 @pytest.mark.parametrize(
     "text",
     [
-        *("", "f", "f(", "f)", "f()()", "1f()", "f(uint7)", "f(address,)", "f(,)", "f(foo)"),
-        *("f((uint8)", "f(uint8))", "f(uint8 1a)", "f(uint8 a b)", "f(address)\0", "fé()"),
-        *("f(" + "(" * 40 + "uint8" + ")" * 40 + ")", "f(" + "uint8," * 900 + "uint8)"),
+        "",
+        *"f f( f) f()() 1f() f(uint7) f(address,) f(,) f(foo) f((uint8) f(uint8))".split(),
+        "f(uint8 1a)",
+        "f(uint8 a b)",
+        "f(address)\0",
+        "fé()",
+        "f(" + "(" * 40 + "uint8" + ")" * 40 + ")",
+        "f(" + "uint8," * 900 + "uint8)",
         "f(uint8[99999999999999999999999999999999999999999999999999999999999999999999999999999999])",
     ],
 )

@@ -19,8 +19,14 @@ __all__ = ["database", "service", "token"]
 def test_a_pending_transaction_reads_little(service: Explained, token: bytes) -> None:
     """The node has it; the index has the names of its parties and what its call means."""
     sent = {
-        **{"hash": "0x" + 64 * "7", "from": to_hex(token), "to": to_hex(token), "type": "0x2"},
-        **{"value": "0x0", "nonce": "0x2", "gas": "0xffff", "maxFeePerGas": "0x3"},
+        "hash": "0x" + 64 * "7",
+        "from": to_hex(token),
+        "to": to_hex(token),
+        "type": "0x2",
+        "value": "0x0",
+        "nonce": "0x2",
+        "gas": "0xffff",
+        "maxFeePerGas": "0x3",
         "input": "0xa9059cbb" + token.hex().rjust(64, "0") + 64 * "1",
     }
     with FaultyNode(NOWHERE) as node:

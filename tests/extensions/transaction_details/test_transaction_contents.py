@@ -14,7 +14,7 @@ from scan.ethereum import transaction_reader
 from scan.extensions.transaction_details import details as transaction_details
 from scan.extensions.transaction_details.details import decode_event
 from scan.queries import reader as queries_reader
-from tests.support import faulty_node
+from tests.support import endless_responses, faulty_node
 from tests.support.database import execute
 from tests.support.explorer import Explorer
 from tests.support.faulty_node import Answers, Calls, Fault, FaultyNode, Forward, Reply
@@ -210,11 +210,9 @@ def test_a_client_makes_one_large_answer_at_a_time(
     monkeypatch.setattr(queries_reader, "PROCESSOR_WAIT_S", 0.0)
     places = client.application.extensions["scan"].sources.processor_places
     paths = [
-        *(
-            f"/api/v1/transactions/{shouted}",
-            f"/tx/{shouted}",
-            f"/api/v2/transactions/{shouted}/logs",
-        ),
+        f"/api/v1/transactions/{shouted}",
+        f"/tx/{shouted}",
+        f"/api/v2/transactions/{shouted}/logs",
         f"/api/v1/transactions/{shouted}/trace",
     ]
     with places.place("127.0.0.1"):
@@ -244,7 +242,7 @@ def test_a_verification_and_an_import_end_what_was_cached(work: Work) -> None:
     sent = work.send(address, calldata)
     assert work.details(sent)["method"] is None
     url = work.explorer.settings.database_url
-    execute(url, "INSERT INTO signatures VALUES (%s, %s)", *(calldata[:4], f"toil({STEPS},string)"))
+    execute(url, "INSERT INTO signatures VALUES (%s, %s)", calldata[:4], f"toil({STEPS},string)")
     wait_until(lambda: work.details(sent)["method"])  # the change is announced a moment later
     imported = work.details(sent)["method"]
     assert (imported["name"], imported["source"]) == ("toil", "imported")
@@ -285,8 +283,8 @@ FAULTS = {
     "refused": faulty_node.node_error(-32000, "no"),
     "no JSON": faulty_node.html,
     "HTTP 503": faulty_node.status(503),
-    "dripping": faulty_node.dripping_body,
-    "endless": faulty_node.endless_body,
+    "dripping": endless_responses.dripping_body,
+    "endless": endless_responses.endless_body,
     "text": faulty_node.every_result('"0x"'),
     "a list": faulty_node.every_result("[]"),
     "an empty object": faulty_node.every_result("{}"),

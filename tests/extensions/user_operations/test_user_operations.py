@@ -14,7 +14,7 @@ from scan.indexer.writer import Writer
 from scan.settings import Settings
 from tests.audit.test_derived_truth import require_same, stored
 from tests.extensions.blockscout.published import faults
-from tests.support import auditing, derived_truth
+from tests.support import auditing, derived_lists
 from tests.support.anvil import Anvil, Contract
 from tests.support.database import SHORT_CHECKPOINTS, Postgres, use_short_checkpoints
 from tests.support.entry_points import (
@@ -95,18 +95,18 @@ def chain(postgres: Postgres, template: str) -> Iterator[Chain]:
 
 def require_rows(settings: Settings, operations: list[dict[str, Any]]) -> None:
     """The lists' counts and checkpoints, and what the audit finds."""
-    entries = derived_truth.entries_of_user_operations(operations)
+    entries = derived_lists.entries_of_user_operations(operations)
     counts = stored(
         settings, "list_counts WHERE list LIKE 'user_operations%'", ("list", "key"), ["count"]
     )
-    require_same(counts, derived_truth.list_counts(entries))
+    require_same(counts, derived_lists.list_counts(entries))
     checkpoints = stored(
         settings,
         "list_checkpoints WHERE list LIKE 'user_operations%'",
         ("list", "key", "place"),
         ["ordinal", "block_number"],
     )
-    require_same(checkpoints, derived_truth.checkpoints_of(entries, SHORT_CHECKPOINTS))
+    require_same(checkpoints, derived_lists.checkpoints_of(entries, SHORT_CHECKPOINTS))
     assert auditing.run(settings, node=True) == 0
 
 

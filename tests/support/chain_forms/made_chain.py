@@ -1,9 +1,4 @@
-"""A chain that is made block by block: JSON as nodes return it, hashes, roots, and balances.
-
-Transactions are encoded by EIP-2718 and the Yellow Paper (appendix B, sections 4.2 and 4.3), lists
-by its appendix D. An account signs with the key that its name makes; others' signatures are made
-up, as nobody recovers a sender from them.
-"""
+"""A chain that is made block by block: JSON as nodes return it, hashes, roots, and balances."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,66 +6,25 @@ from typing import Any, NamedTuple
 
 import orjson
 import rlp
-from coincurve import PrivateKey
 from eth_utils import keccak
 
-Json = dict[str, Any]
+from tests.support.chain_forms.accounts import address, signed
+from tests.support.chain_forms.encoding import (
+    ENCODINGS,
+    HEADER_FIELDS,
+    Json,
+    bloom_of,
+    encodable,
+    list_root,
+    union_of,
+)
+
 ETH = 10**18
 GWEI = 10**9
 ZERO = bytes(20)
 EMPTY_UNCLES = keccak(rlp.encode([]))
 CALL_TRACER = {"tracer": "callTracer"}
 SIGNATURE = {"r": 0x1234 << 200, "s": 0x5678 << 180}
-# By EIP-1559, EIP-4895, EIP-4844, EIP-4788 and EIP-7685: each with those before it.
-LATER_FIELDS = (
-    *("baseFeePerGas", "withdrawalsRoot", "blobGasUsed", "excessBlobGas"),
-    *("parentBeaconBlockRoot", "requestsHash"),
-)
-HEADER_FIELDS = (
-    *("parentHash", "sha3Uncles", "miner", "stateRoot", "transactionsRoot", "receiptsRoot"),
-    *("logsBloom", "difficulty", "number", "gasLimit", "gasUsed", "timestamp", "extraData"),
-    *("mixHash", "nonce", *LATER_FIELDS),
-)
-CALL = ("gas", "to", "value", "input")
-ENCODINGS: Mapping[int, Sequence[str]] = {
-    0: ("nonce", "gasPrice", *CALL, "v", "r", "s"),
-    2: (
-        *("chainId", "nonce", "maxPriorityFeePerGas", "maxFeePerGas", *CALL, "accessList"),
-        *("yParity", "r", "s"),
-    ),
-}
-
-
-_keys: dict[bytes, PrivateKey] = {}  # by address
-
-
-def account(key: bytes) -> bytes:
-    """The address of a private key, with which add() signs its transactions."""
-    private_key = PrivateKey(key)
-    holder = keccak(private_key.public_key.format(compressed=False)[1:])[12:]
-    _keys[holder] = private_key
-    return holder
-
-
-def address(name: str) -> bytes:
-    return account(keccak(text=f"account {name}"))
-
-
-def signed(transaction: Json, names: Sequence[str]) -> Json:
-    """The transaction with its sender's signature, where its encoding by these fields ends with one
-    and the sender's key is known."""
-    key = _keys.get(transaction["from"])
-    if key is None or names[-2:] != ("r", "s") or "from" in names:
-        return transaction
-    type_ = transaction["type"]
-    values = [_item(transaction[name]) for name in names[:-3]]
-    chain_id = (transaction["v"] - 35) // 2
-    values += [] if type_ else [_item(number) for number in (chain_id, 0, 0)]
-    message = (bytes([type_]) if type_ else b"") + rlp.encode(values)
-    signature = key.sign_recoverable(keccak(message), hasher=None)
-    r, s = (int.from_bytes(signature[at : at + 32]) for at in (0, 32))
-    parity = {"yParity": signature[64]} if type_ else {"v": 35 + 2 * chain_id + signature[64]}
-    return {**transaction, **parity, "r": r, "s": s}
 
 
 def word(name: str) -> bytes:
@@ -200,12 +154,16 @@ class MadeChain:
         if hash_ is None:
             transaction = signed(transaction, self.encodings.get(type_, ()))
             values = encoding or [transaction[name] for name in self.encodings[type_]]
-            encoded = (bytes([type_]) if type_ else b"") + rlp.encode([*map(_item, values)])
+            encoded = (bytes([type_]) if type_ else b"") + rlp.encode([*map(encodable, values)])
             hash_ = keccak(encoded)
         frame = {
-            **{"type": "CALL", "from": transaction["from"], "to": transaction["to"]},
+            "type": "CALL",
+            "from": transaction["from"],
+            "to": transaction["to"],
             **{name: transaction[name] for name in ("value", "gas", "input")},
-            **{"gasUsed": receipt["gasUsed"], "output": b"", "calls": []},
+            "gasUsed": receipt["gasUsed"],
+            "output": b"",
+            "calls": [],
             **(trace or {}),
         }
         made = Made(
@@ -228,19 +186,27 @@ class MadeChain:
         covered = [made for made in pending if made.encoded is not None]
         blooms = [receipt["logsBloom"] for receipt in receipts[: len(covered)]]
         header = {
-            **{"number": number, "parentHash": self._parent(), "sha3Uncles": EMPTY_UNCLES},
-            **{"miner": self.miner, "stateRoot": word(f"state {number}"), "difficulty": 0},
+            "number": number,
+            "parentHash": self._parent(),
+            "sha3Uncles": EMPTY_UNCLES,
+            "miner": self.miner,
+            "stateRoot": word(f"state {number}"),
+            "difficulty": 0,
             "transactionsRoot": list_root([made.encoded or b"" for made in covered]),
             "receiptsRoot": list_root([*map(self._encoded_receipt, receipts[: len(covered)])]),
-            "logsBloom": int.to_bytes(_union(blooms), 256),
-            **{"gasLimit": 30_000_000, "gasUsed": sum(r["gasUsed"] for r in receipts)},
-            **{"timestamp": 1_700_000_000 + 2 * number, "extraData": b""},
-            **{"mixHash": bytes(32), "nonce": bytes(8), "baseFeePerGas": self.base_fee},
+            "logsBloom": int.to_bytes(union_of(blooms), 256),
+            "gasLimit": 30_000_000,
+            "gasUsed": sum(r["gasUsed"] for r in receipts),
+            "timestamp": 1_700_000_000 + 2 * number,
+            "extraData": b"",
+            "mixHash": bytes(32),
+            "nonce": bytes(8),
+            "baseFeePerGas": self.base_fee,
             **self._fields,
             **fields,
         }
         header = {name: value for name, value in header.items() if value is not None}
-        encoded = [_item(header[name]) for name in self.header_fields if name in header]
+        encoded = [encodable(header[name]) for name in self.header_fields if name in header]
         hash_ = header["hash"] = header.get("hash", keccak(rlp.encode(encoded)))
         self.bytes["debug_getRawHeader", hex(number)] = rlp.encode(encoded)
         leaves = [*map(self._encoded_receipt, receipts[: len(covered)])]
@@ -302,7 +268,8 @@ class MadeChain:
             rows += [
                 ("eth_getBlockByNumber", [number, True], block),
                 (
-                    *("eth_getBlockReceipts", [number]),
+                    "eth_getBlockReceipts",
+                    [number],
                     [r for r in receipts if r["transactionHash"] not in apart],
                 ),
                 *(
@@ -336,11 +303,7 @@ class MadeChain:
         tail = [receipt[name] for name in tails if name in receipt]
         values = [receipt["status"], receipt["cumulativeGasUsed"], receipt["logsBloom"], logs]
         prefix = bytes([receipt["type"]]) if receipt["type"] else b""
-        return prefix + rlp.encode([*map(_item, (*values, *tail))])
-
-
-def hash_of(type_: int, values: Sequence[Any]) -> bytes:
-    return keccak(bytes([type_]) + rlp.encode([*map(_item, values)]))
+        return prefix + rlp.encode([*map(encodable, (*values, *tail))])
 
 
 def log(emitter: bytes, *topics: bytes, data: bytes = b"") -> Json:
@@ -358,64 +321,10 @@ def _receipts(pending: Sequence[Made]) -> Iterator[Json]:
         bloom = bloom_of([b for e in logs for b in (e["address"], *e["topics"])])
         yield {
             **made.receipt,
-            **{"logs": logs, "cumulativeGasUsed": gas, "logsBloom": int.to_bytes(bloom, 256)},
+            "logs": logs,
+            "cumulativeGasUsed": gas,
+            "logsBloom": int.to_bytes(bloom, 256),
         }
-
-
-def _union(blooms: Sequence[bytes | int]) -> int:
-    bits = 0
-    for bloom in blooms:
-        bits |= bloom if isinstance(bloom, int) else int.from_bytes(bloom)
-    return bits
-
-
-def bloom_of(parts: Sequence[bytes]) -> int:
-    """Of addresses and topics: three bits of 2048 for each, Yellow Paper, section 4.3.1."""
-    hashes = [keccak(part) for part in parts]
-    return _union([1 << int.from_bytes(h[n : n + 2]) % 2048 for h in hashes for n in (0, 2, 4)])
-
-
-def list_root(values: Sequence[bytes]) -> bytes:
-    """The root of a list's trie, Yellow Paper appendix D."""
-    paths = [(rlp.encode(index).hex(), value) for index, value in enumerate(values)]
-    return keccak(rlp.encode(_node(paths)))
-
-
-def _node(pairs: Sequence[tuple[str, bytes]]) -> Any:
-    if not pairs:
-        return b""
-    if len(pairs) == 1:
-        [(path, value)] = pairs
-        return [_prefixed(path, is_leaf=True), value]
-    first, last = min(pairs)[0], max(pairs)[0]
-    same = [a == b for a, b in zip(first, last, strict=False)]
-    if shared := first[: [*same, False].index(False)]:
-        rest = [(path[len(shared) :], value) for path, value in pairs]
-        return [_prefixed(shared, is_leaf=False), _reference(_node(rest))]
-    branches = [
-        [(path[1:], value) for path, value in pairs if path[:1] == digit]
-        for digit in "0123456789abcdef"
-    ]
-    own = [value for path, value in pairs if not path]
-    return [*(_reference(_node(b)) if b else b"" for b in branches), *(own or [b""])]
-
-
-def _prefixed(path: str, *, is_leaf: bool) -> bytes:
-    flag = 2 * is_leaf + len(path) % 2
-    return bytes.fromhex(f"{flag:x}{'' if len(path) % 2 else '0'}{path}")
-
-
-def _reference(node: Any) -> Any:
-    encoded = rlp.encode(node)
-    return node if len(encoded) < 32 else keccak(encoded)
-
-
-def _item(value: Any) -> Any:
-    if value is None:
-        return b""
-    if isinstance(value, list):
-        return [*map(_item, value)]
-    return value if isinstance(value, bytes) else rlp.sedes.big_endian_int.serialize(int(value))
 
 
 def _json(value: Any) -> Any:

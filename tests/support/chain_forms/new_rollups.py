@@ -2,8 +2,10 @@
 
 import rlp
 
-from tests.support.chain_forms.made_chain import ETH, MadeChain, address
-from tests.support.chain_forms.rollups import ALICE, BOB, CAROL, OpStack
+from tests.support.chain_forms.accounts import address
+from tests.support.chain_forms.genesis import ALICE, BOB, CAROL
+from tests.support.chain_forms.made_chain import ETH, MadeChain
+from tests.support.chain_forms.op_stack import OpStack
 
 BASE_TIME = (0x4200000000000000000000000000000000000030).to_bytes(20)
 BLOCKS_A_SECOND = 5

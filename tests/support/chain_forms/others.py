@@ -6,19 +6,10 @@ import rlp
 from eth_keys import keys
 from eth_utils import keccak
 
-from tests.support.chain_forms.made_chain import (
-    ETH,
-    GWEI,
-    HEADER_FIELDS,
-    SIGNATURE,
-    MadeChain,
-    account,
-    address,
-    list_root,
-    log,
-    word,
-)
-from tests.support.chain_forms.rollups import ALICE, BOB, CAROL, GENESIS
+from tests.support.chain_forms.accounts import account, address
+from tests.support.chain_forms.encoding import HEADER_FIELDS, list_root
+from tests.support.chain_forms.genesis import ALICE, BOB, CAROL, GENESIS
+from tests.support.chain_forms.made_chain import ETH, GWEI, SIGNATURE, MadeChain, log, word
 
 NOBODY = bytes(20)
 
@@ -134,8 +125,14 @@ def avalanche() -> MadeChain:
     """plugin/evm/customtypes/header_ext.go of ava-labs/coreth: fields of the header; all fees are
     burnt, at the coinbase 0x0100…00."""
     fields = (
-        *(*HEADER_FIELDS[:15], "extDataHash", "baseFeePerGas", "extDataGasUsed", "blockGasCost"),
-        *("blobGasUsed", "excessBlobGas", "parentBeaconBlockRoot"),
+        *HEADER_FIELDS[:15],
+        "extDataHash",
+        "baseFeePerGas",
+        "extDataGasUsed",
+        "blockGasCost",
+        "blobGasUsed",
+        "excessBlobGas",
+        "parentBeaconBlockRoot",
     )
     burnt_at = bytes([1]) + bytes(19)
     chain = MadeChain(
@@ -229,8 +226,10 @@ def taiko() -> MadeChain:
     treasury = bytes.fromhex("1670000000000000000000000000000000010001")
     chain = MadeChain(167_000, GENESIS, base_fee=GWEI // 100 + 1)
     for percent, extra_data in (
-        *((0, b""), (50, (50).to_bytes(32))),
-        *((75, bytes([75]) + (9).to_bytes(6)), (75, bytes([75]) + (9).to_bytes(6))),
+        (0, b""),
+        (50, (50).to_bytes(32)),
+        (75, bytes([75]) + (9).to_bytes(6)),
+        (75, bytes([75]) + (9).to_bytes(6)),
     ):
         chain.add(
             {"type": 2, "from": golden_touch, "to": treasury, "gas": 1_000_000, **SIGNATURE}
@@ -264,6 +263,4 @@ def unnamed() -> MadeChain:
     return chain
 
 
-OTHERS = (
-    *(polygon, madhugiri, bnb, avalanche, gnosis, merged_gnosis, clique, linea, taiko, unnamed),
-)
+OTHERS = (polygon, madhugiri, bnb, avalanche, gnosis, merged_gnosis, clique, linea, taiko, unnamed)

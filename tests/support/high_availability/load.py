@@ -13,9 +13,10 @@ from urllib.parse import urlsplit
 
 import requests
 
-from tests.support import scenario
 from tests.support.anvil import Anvil
-from tests.support.scenario import ETHER, Stage
+from tests.support.scenario import BASIC_ACTS
+from tests.support.scenario.everyday import everyday
+from tests.support.scenario.stage import ETHER, Stage
 from tests.support.wallets import key_request, new_wallet, owner_of
 
 READ_EVERY_S = 0.25
@@ -168,7 +169,7 @@ class Load:
             try:
                 if stage.random.random() < 0.03:
                     add_novelty(stage, blocks)
-                scenario.everyday(stage, stage.random.randint(1, 6))
+                everyday(stage, stage.random.randint(1, 6))
                 self.mined[anvil.head()] = time.monotonic()
             except Exception as error:  # a node that was frozen meanwhile
                 self.problems.append(f"chain: {error!r}")
@@ -224,9 +225,6 @@ def add_novelty(stage: Stage, number: int) -> None:
 def prepare(anvil: Anvil, seed: int) -> Stage:
     """Tokens, collections, exchanges and people who have approved them."""
     stage = Stage(anvil, seed)
-    for act in (
-        *(scenario.honest_tokens, scenario.collections, scenario.wrappers, scenario.exchanges),
-        *(scenario.creations, scenario.failures),
-    ):
+    for act in BASIC_ACTS:
         act(stage)
     return stage

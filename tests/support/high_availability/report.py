@@ -72,14 +72,17 @@ def table(all_seen: Iterable[Seen]) -> str:
     for seen in all_seen:
         grouped[seen.fault.part, seen.fault.kind].append(seen)
     names = (
-        *("Part", "Fault", "Times", "Lasted", "Reader waits", "Reader is refused"),
-        *(
-            "Writer waits",
-            "Writer is refused",
-            "Newest block late by",
-            "No leader",
-            "Head after it",
-        ),
+        "Part",
+        "Fault",
+        "Times",
+        "Lasted",
+        "Reader waits",
+        "Reader is refused",
+        "Writer waits",
+        "Writer is refused",
+        "Newest block late by",
+        "No leader",
+        "Head after it",
     )
     rows = [names, ["---"] * len(names)]
     rows += [[*of, *cells(group)] for of, group in sorted(grouped.items(), key=_order)]

@@ -2,7 +2,7 @@
 
 from scan import hooks
 from scan.database.transaction import Row, Transaction
-from scan.indexer.block_range import BlockRange
+from scan.indexer.derivation import BlockRange
 
 
 def derive(tx: Transaction, written: BlockRange) -> list[Row]:

@@ -6,9 +6,8 @@ from contextlib import suppress
 from typing import Any
 
 from scan import hooks
-from scan.ethereum.block_encoding import encode_header, encode_transactions
+from scan.ethereum.block_encoding import block_size, encode_header, encode_transactions
 from scan.ethereum.block_hashing import has_its_hash, header_hash, uncles_hash
-from scan.ethereum.block_sizes import block_size
 from scan.ethereum.blocks import DecodedBlock, MalformedBlock, Uncle, UncleJson, read_json
 from scan.ethereum.client import Call, Node, NodeError, RpcError
 from scan.ethereum.forms.form import PLACE_BITS, numbered

@@ -31,7 +31,7 @@ from scan.hex import to_hex
 from scan.observability.logs import escape
 from scan.queries.reader import ChainId
 from scan.settings import Settings
-from scan.verification.installed_compilers import InstalledCompilers
+from scan.verification.compiler_store import CompilerStore
 
 NAME = "scan-contracts"
 DEFAULT_RATE = 2.0
@@ -92,7 +92,7 @@ def import_contracts(settings: Settings, options: argparse.Namespace) -> int:
             raise ScanError("no block is indexed yet")
         source = _source(settings, options, chain_id) if options.source else None
         name = source.name if source else f"file {Path(options.input).name}"
-        compilers = InstalledCompilers(settings)
+        compilers = CompilerStore(settings)
         verifier = importer.make_verifier(settings, database)
         contracts = ContractImport(verifier, compilers, name)
         if options.again:

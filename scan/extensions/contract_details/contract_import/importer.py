@@ -28,13 +28,12 @@ from scan.extensions.contract_details.contract_import.source_client import Malfo
 from scan.extensions.contract_details.contract_import.source_records import SOLIDITY, Record, Source
 from scan.rate_limits.concurrency import WaitingThreads
 from scan.settings import Settings
-from scan.verification.compiler_installer import CompilerInstaller
 from scan.verification.compiler_places import CompilerPlaces
 from scan.verification.compiler_releases import parse_version
 from scan.verification.compiler_run import OutOfLimits
+from scan.verification.compiler_store import CompilerStore
 from scan.verification.contract_match import FULL, PARTIAL, RUNTIME
 from scan.verification.creation_reader import CreationReader
-from scan.verification.installed_compilers import InstalledCompilers
 from scan.verification.request import parse
 from scan.verification.stored_bytes import StoredBytes
 from scan.verification.verifier import Verifier, indexed_contract, verify
@@ -77,7 +76,7 @@ def make_verifier(settings: Settings, database: Database) -> Verifier:
     return Verifier(
         database,
         creations,
-        CompilerInstaller(settings),
+        CompilerStore(settings),
         CompilerPlaces(),
         _Uncounted(database, 0),
     )
@@ -86,7 +85,7 @@ def make_verifier(settings: Settings, database: Database) -> Verifier:
 class ContractImport:
     """An import from one source."""
 
-    def __init__(self, verifier: Verifier, compilers: InstalledCompilers, name: str) -> None:
+    def __init__(self, verifier: Verifier, compilers: CompilerStore, name: str) -> None:
         self._verifier = verifier
         self._database = verifier.database
         self._compilers = compilers

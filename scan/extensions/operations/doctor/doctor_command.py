@@ -25,7 +25,7 @@ from scan.extensions.operations.doctor.hooks import Doctor
 from scan.extensions.operations.doctor.node import check_node
 from scan.observability.logs import escape
 from scan.settings import Settings, unread_variables
-from scan.verification.installed_compilers import InstalledCompilers
+from scan.verification.compiler_store import CompilerStore
 
 TIMEOUT_S = 10
 # The advice where a check itself failed, by its subject.
@@ -197,7 +197,7 @@ def _check_limits(settings: Settings) -> Findings:
 
 
 def _check_compilers(settings: Settings) -> Findings:
-    compilers = InstalledCompilers(settings)
+    compilers = CompilerStore(settings)
     versions = compilers.versions()
     if not versions:
         text = f"none in {compilers.directory}"

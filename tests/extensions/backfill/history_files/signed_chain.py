@@ -14,35 +14,54 @@ from scan.extensions.backfill.history_files.e2store import Parts
 from scan.extensions.backfill.history_files.history_export import file_name, write_file
 from scan.extensions.block_records.uncles.block_completion import BlockCompleter
 from scan.indexer.block_source import BlockSource
-from tests.support import scenario
 from tests.support.anvil import Anvil
 from tests.support.faulty_node import Fault, altering
+from tests.support.scenario.contracts import creations, failures, purses
+from tests.support.scenario.hostile_tokens import liar
+from tests.support.scenario.malformed_logs import malformed_logs
+from tests.support.scenario.stage import GWEI, Stage
+from tests.support.scenario.tokens import collections, honest_tokens, items, wrappers
+from tests.support.scenario.transactions import (
+    key_of,
+    nonce_of,
+    plain_transfers,
+    send_signed,
+    zero_price,
+)
 
 CHAIN_ID = 31_337
 ACTS = (
-    *(scenario.honest_tokens, scenario.collections, scenario.items, scenario.wrappers),
-    *(scenario.creations, scenario.failures, scenario.plain_transfers, scenario.purses),
-    *(scenario.liar, scenario.malformed_logs, scenario.zero_price),
+    honest_tokens,
+    collections,
+    items,
+    wrappers,
+    creations,
+    failures,
+    plain_transfers,
+    purses,
+    liar,
+    malformed_logs,
+    zero_price,
 )
 
 
 def play(node: Anvil) -> None:
-    stage = scenario.Stage(node)
+    stage = Stage(node)
     for act in ACTS:
         act(stage)
-    signer, authority = scenario.key_of(7), scenario.key_of(8)
-    nonce = scenario.nonce_of(stage, authority)
+    signer, authority = key_of(7), key_of(8)
+    nonce = nonce_of(stage, authority)
     vault = bytes.fromhex(stage.contracts["vault"].address[2:])
     authorization = authority.sign_authorization(
         {"chainId": CHAIN_ID, "address": vault, "nonce": nonce}
     )
-    fees = {"maxFeePerGas": 20 * scenario.GWEI, "maxPriorityFeePerGas": scenario.GWEI}
+    fees = {"maxFeePerGas": 20 * GWEI, "maxPriorityFeePerGas": GWEI}
     access = {"address": stage.contracts["gold"].address, "storageKeys": ["0x" + 64 * "0"]}
-    priced = {"gasPrice": 20 * scenario.GWEI}
-    scenario.send_signed(stage, signer, priced)
-    scenario.send_signed(stage, signer, {**priced, "accessList": [access], "type": 1})
-    scenario.send_signed(stage, signer, {**fees, "type": 2})
-    scenario.send_signed(stage, signer, {**fees, "authorizationList": [authorization], "type": 4})
+    priced = {"gasPrice": 20 * GWEI}
+    send_signed(stage, signer, priced)
+    send_signed(stage, signer, {**priced, "accessList": [access], "type": 1})
+    send_signed(stage, signer, {**fees, "type": 2})
+    send_signed(stage, signer, {**fees, "authorizationList": [authorization], "type": 4})
     node.mine(4)
 
 

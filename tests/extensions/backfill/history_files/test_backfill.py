@@ -74,8 +74,14 @@ def run_backfill(
     chain: Chain, database_url: str, folder: Path, *options: str
 ) -> "subprocess.CompletedProcess[str]":
     return scan(
-        *("backfill", "chain", f"--folder={folder}/files", "--workers=1", "--range-blocks=16"),
-        *("--memory=1", f"--last-block={chain.head - 3}", *options),
+        "backfill",
+        "chain",
+        f"--folder={folder}/files",
+        "--workers=1",
+        "--range-blocks=16",
+        "--memory=1",
+        f"--last-block={chain.head - 3}",
+        *options,
         DATABASE_URL=database_url,
         RPC_URL=chain.node.url,
         SCAN_TRACES="off",
@@ -138,7 +144,10 @@ def test_files_are_written_of_what_is_indexed(
     Indexing(database_url, chain.node.url, traces="off").run_until(chain.head)
     for last in (40, chain.head - 20, chain.head - 20):
         done = scan(
-            *("export", "history", f"--output={tmp_path}", f"--to={last}"),
+            "export",
+            "history",
+            f"--output={tmp_path}",
+            f"--to={last}",
             DATABASE_URL=database_url,
             RPC_URL=chain.node.url,
         )
@@ -206,7 +215,8 @@ def test_the_last_block_may_be_one_that_the_node_has_pruned_with_its_state(
     assert hash_ is not None
     is_old = refuse(
         lambda call: call["method"] in STATE_METHODS and call["params"][1] != "latest",
-        *(4444, "pruned history unavailable"),
+        4444,
+        "pruned history unavailable",
     )
     pruned = prune(chain.first_kept, "4444")
     chain.node.fault = signed_chain.sized(

@@ -94,7 +94,7 @@ def write(url: str, folder: Path, first: int, last: int) -> None:
 
 def open_sources(chain: Chain, database_url: str, folder: Path, *sources: Path) -> Any:
     settings = settings_for(
-        *(database_url, chain.node.url), traces="off", data_dir=folder, start_block=START
+        database_url, chain.node.url, traces="off", data_dir=folder, start_block=START
     )
     return settings, open_files(settings, OPTIONS, [*map(str, sources)])
 

@@ -33,7 +33,7 @@ from tests.support.authorizations import (
 from tests.support.database import Postgres, execute
 from tests.support.indexing import Indexing, index_apart, settings_for
 from tests.support.lists import Listed, by_links
-from tests.support.scenario import key_of
+from tests.support.scenario.transactions import key_of
 from tests.support.table_digest import digest
 
 SEED, BLOCKS = 7, 30

@@ -57,8 +57,15 @@ def test_authorizations_that_no_account_can_make_valid(changes: Any, fault: str 
         ),
     ],
 )
-def test_authorizations_that_no_transaction_can_have(changes: Any) -> None:
-    fields = {"type": "0x4", "chainId": "0x1"}
-    for entries in ([an_authorization(**changes)], [7], {"a": 1}, "x"):
-        with pytest.raises(MalformedBlock):
-            authorizations_of(fields | {"authorizationList": entries})
+def test_an_authorization_that_no_transaction_can_have(changes: Any) -> None:
+    refuse([an_authorization(**changes)])
+
+
+@pytest.mark.parametrize("entries", [[7], {"a": 1}, "x"])
+def test_what_is_no_list_of_authorizations(entries: Any) -> None:
+    refuse(entries)
+
+
+def refuse(entries: Any) -> None:
+    with pytest.raises(MalformedBlock):
+        authorizations_of({"type": "0x4", "chainId": "0x1", "authorizationList": entries})

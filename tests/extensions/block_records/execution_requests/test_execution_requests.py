@@ -198,7 +198,9 @@ def test_a_block_lists_more_deposits_than_a_queue_can_hold(requested: Requested)
         " 'log_index', 1000 + n))).*"
         " FROM execution_requests q, generate_series(1, %s) n"
         " WHERE q.ordinal = (SELECT min(ordinal) FROM execution_requests WHERE type = '\\x00'))",
-        *(number, number, count),
+        number,
+        number,
+        count,
     )
     deposit = b"".join(requested.deposits[1][0])
     change = "UPDATE blocks SET requests_hash = %s WHERE number = %s"

@@ -33,7 +33,9 @@ class Uncle(NamedTuple):
         (61, 5_000_001, 4),
         (61, 10_000_001, 3.2),
         (61, 20_000_001, 2.048),
-        *((1, 0, 0), (56, 7, 0), (1337, 7, 0)),
+        (1, 0, 0),
+        (56, 7, 0),
+        (1337, 7, 0),
     ],
 )
 def test_a_block_earns_what_its_fork_says(chain_id, number, coins):
@@ -48,7 +50,9 @@ def test_uncles_earn_by_distance_and_their_nephew_for_each():
     credits = mining_credits(1, Mined(4_370_000), 2, uncles)
     # The number of the block that includes them decides which reward they have a part of.
     assert [amount for *_, amount in credits] == [
-        *(3 * COIN + 2 * 3 * COIN // 32, 3 * COIN * 7 // 8, 3 * COIN * 2 // 8)
+        3 * COIN + 2 * 3 * COIN // 32,
+        3 * COIN * 7 // 8,
+        3 * COIN * 2 // 8,
     ]
     later = mining_credits(61, Mined(5_000_001), 1, [Uncle(4_999_999)])
     assert [amount for *_, amount in later] == [4 * COIN + COIN // 8, COIN // 8]

@@ -57,7 +57,8 @@ class Chain:
         self.partial = self._deploy(other, "A.sol", "A", match="partial", change=("one", "two"))
         self.false = self._deploy(
             standard_input({"B.sol": "contract B { uint public b = 1; function f() public {} }"}),
-            *("B.sol", "B"),
+            "B.sol",
+            "B",
             change=("function f", "function g"),
         )
         self.vyper = explorer.place("6005600a60")

@@ -78,8 +78,13 @@ def test_signatures_are_listed_and_deleted_by_selector_or_text(run: Run, databas
 
 
 WRONG = (
-    *("transfer(address,uint256", "0xa9059cbb", "0xdeadbeef transfer(address,uint256)"),
-    *("f(uint7)", "x" * 30_000, "f(uint256)\x00", "'; DROP TABLE signatures; --"),
+    "transfer(address,uint256",
+    "0xa9059cbb",
+    "0xdeadbeef transfer(address,uint256)",
+    "f(uint7)",
+    "x" * 30_000,
+    "f(uint256)\x00",
+    "'; DROP TABLE signatures; --",
     "f(address)\u202e",
 )
 
@@ -103,8 +108,13 @@ def test_wrong_lines_are_named_and_nothing_is_stored_unless_they_are_skipped(
 @pytest.mark.parametrize(
     "content",
     [
-        *('{"0xa9059cbb": [', '{"0xa9059cbb": [[]]}', '{"0xa9059cbb": 7}', '{"a" "b"}', "{"),
-        *('{"0xa9059cbb": {"name": "f()"}}', '{"0xa9059cbb": ["f()"' + "x" * 200_000),
+        '{"0xa9059cbb": [',
+        '{"0xa9059cbb": [[]]}',
+        '{"0xa9059cbb": 7}',
+        '{"a" "b"}',
+        "{",
+        '{"0xa9059cbb": {"name": "f()"}}',
+        '{"0xa9059cbb": ["f()"' + "x" * 200_000,
         b"\xff\xfe\x00" * 50_000,
     ],
     ids=range(8),

@@ -23,7 +23,8 @@ from tests.support.database import Postgres, execute
 from tests.support.explain import explained
 from tests.support.indexing import Indexing, settings_for
 from tests.support.lists import get
-from tests.support.scenario import everyday, play
+from tests.support.scenario import play
+from tests.support.scenario.everyday import everyday
 from tests.support.truth import Record, Truth, read_truth
 
 # Where sums of an entity are, below those of an address.

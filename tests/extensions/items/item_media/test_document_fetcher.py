@@ -220,7 +220,11 @@ def test_slow_sites_share_two_fetchers() -> None:
     assert documents.put(document("slow0.com", is_chosen=True))
     running = [documents.take() for _ in range(5)]
     assert sorted(one.site for one in running) == [
-        *("quick.org", "quick.org", "slow0.com", "slow0.com", "slow1.com")
+        "quick.org",
+        "quick.org",
+        "slow0.com",
+        "slow0.com",
+        "slow1.com",
     ]
     now[0] = SLOW_FOR_S + 1
     assert {documents.take().site for _ in range(4)} == set(names[2:])

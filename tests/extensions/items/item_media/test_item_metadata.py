@@ -47,25 +47,43 @@ REFUSED: dict[str, tuple[Callable[..., object], tuple[str | bytes, ...]]] = {
     "data URIs": (
         lambda uri: from_data_uri(uri, 1000),
         (
-            *("data:," + "x" * 1001, "data:;base64," + "A" * 10_000_000, "data:;base64,A"),
-            *("data:;base64," + "A" * 1400, "data:," + "%41" * 1001),
+            "data:," + "x" * 1001,
+            "data:;base64," + "A" * 10_000_000,
+            "data:;base64,A",
+            "data:;base64," + "A" * 1400,
+            "data:," + "%41" * 1001,
         ),
     ),
     "documents": (
         item_metadata.parse,
         (
-            *(b"", b"[]", b'"text"', b"\xff\xfe", b"<html>", b"[" * 200_000, b'{"a":' * 40_000),
-            *(b'{"name":"' + b"x" * MAX_DOCUMENT_BYTES + b'"}', '{"name":"x"}'.encode("utf-16")),
+            b"",
+            b"[]",
+            b'"text"',
+            b"\xff\xfe",
+            b"<html>",
+            b"[" * 200_000,
+            b'{"a":' * 40_000,
+            b'{"name":"' + b"x" * MAX_DOCUMENT_BYTES + b'"}',
+            '{"name":"x"}'.encode("utf-16"),
             # What JSON does not have.
-            *(b'{"name":NaN}', b'{"name":Infinity}', b'{"name":-Infinity}', b'{"name":01}'),
-            *(b'{"name":"\\ud800"}', b'{"name":"x","a":1e400}', b'{"name":"\xed\xa0\x80"}'),
+            b'{"name":NaN}',
+            b'{"name":Infinity}',
+            b'{"name":-Infinity}',
+            b'{"name":01}',
+            b'{"name":"\\ud800"}',
+            b'{"name":"x","a":1e400}',
+            b'{"name":"\xed\xa0\x80"}',
             b'{"a":' + b"[" * 900 + b"]" * 900 + b"}x",
         ),
     ),
     "pictures": (
         picture,
         (
-            *(b"", b"<html><svg ></svg></html>", b"<script>alert(1)</script>", b"%PDF-1.7"),
+            b"",
+            b"<html><svg ></svg></html>",
+            b"<script>alert(1)</script>",
+            b"%PDF-1.7",
             b'<!DOCTYPE svg [<!ENTITY a "aaaa">]>' + SVG,
             b'<?xml version="1.0"?>' + SVG + b"<!ENTITY x>",
             SVG.ljust(MAX_PICTURE_BYTES + 1),
@@ -78,11 +96,18 @@ REFUSED: dict[str, tuple[Callable[..., object], tuple[str | bytes, ...]]] = {
     "URIs": (
         lambda uri: remote_url(uri, GATEWAY),
         (
-            *("http://example.com/1.json", "file:///etc/passwd", "gopher://x", "", "7"),
-            *("ipfs://../../admin", f"ipfs://{CONTENT_ID}/../../admin", "ipfs://api/v0/shutdown"),
+            "http://example.com/1.json",
+            "file:///etc/passwd",
+            "gopher://x",
+            "",
+            "7",
+            "ipfs://../../admin",
+            f"ipfs://{CONTENT_ID}/../../admin",
+            "ipfs://api/v0/shutdown",
             f"ipfs://{CONTENT_ID}/%2e%2e/%2e%2e/admin",
             f"ipfs://{CONTENT_ID}/..%2f..%2fadmin",
-            *(f"ipfs://{CONTENT_ID}/a\\..\\b", f"ipfs://{CONTENT_ID}\r\nHost: x"),
+            f"ipfs://{CONTENT_ID}/a\\..\\b",
+            f"ipfs://{CONTENT_ID}\r\nHost: x",
         ),
     ),
     "URIs without a gateway": (lambda uri: remote_url(uri, ""), (f"ipfs://{CONTENT_ID}",)),
@@ -114,7 +139,9 @@ def test_attributes_that_are_left_out() -> None:
         *(
             (document, [])
             for document in (
-                *(b'{"a":1}', b'[{"value":1}],"attributes":[]', b'[{"value":' + b"9" * 300 + b"}]"),
+                b'{"a":1}',
+                b'[{"value":1}],"attributes":[]',
+                b'[{"value":' + b"9" * 300 + b"}]",
             )
         ),
     ):

@@ -168,7 +168,9 @@ def test_other_forms_have_the_price_in_usd_alone(
             assert "/api/v1/prices" in body["result"]
             continue
         assert body["result"] == {
-            **{"ethbtc": "", "ethbtc_timestamp": ""},
-            **{"ethusd": price, "ethusd_timestamp": "1769903999"},
+            "ethbtc": "",
+            "ethbtc_timestamp": "",
+            "ethusd": price,
+            "ethusd_timestamp": "1769903999",
         }
         assert of_blockscout["result"]["coin_usd"] == price

@@ -99,17 +99,18 @@ BROKEN: tuple[tuple[dict[str, str], str, str, str], ...] = (
     ({"DATABASE_URL": NO_DATABASE}, "database", "cannot be reached", "start PostgreSQL"),
     (
         {"DATABASE_URL": "{database}&options=-cdefault_transaction_read_only%3Don"},
-        *("database", "read-only", "READ_DATABASE_URL"),
+        "database",
+        "read-only",
+        "READ_DATABASE_URL",
     ),
     (
         {"DATABASE_URL": "", "SCAN_DATA_DIR": "{folder}"},
-        *("database", "DATABASE_URL is not set", "start `scan run`"),
+        "database",
+        "DATABASE_URL is not set",
+        "start `scan run`",
     ),
     ({"READ_DATABASE_URL": NO_DATABASE}, "replica", "cannot be reached", "start the standby"),
-    (
-        {"SCAN_RATE_LIMIT_STORAGE": "redis://127.0.0.1:1"},
-        *("limits", "not respond", "start it"),
-    ),
+    ({"SCAN_RATE_LIMIT_STORAGE": "redis://127.0.0.1:1"}, "limits", "not respond", "start it"),
     ({"SCAN_SOLC_DIR": "{compilers}"}, "compilers", "does not run", "install it again"),
     ({"--url": NOWHERE}, "service", "no response", "correct --url"),
 )

@@ -182,21 +182,18 @@ def test_a_failed_transaction_says_why() -> None:
     assert lure.text == "Failed: the contract says “5 USDC are ready”"
 
 
+# Like the coin's, like a number, or like words of the sentence.
+CONFUSING = """
+    ETH eth ETH. $ETH \uff25\uff34\uff28 \u0415\u0422\u041d \u0395\u03a4\u0397 \u1d07\u1d1b\u029c
+    000USDC .000USDC +1000 -1 \u0660\u0660\u0660 e18 K\u0660 to Unlimited USD\u0421 1INCH ,5
+""".split()
 HOSTILE = (
     ("\u202eDSUM", "5 DSUM"),  # from right to left
     ("MU\u200bSD\x00\n", "5 MUSD"),
     ("M" * 10_000, f"5 {'M' * (MAX_SYMBOL - 1)}…"),
     ("USDC.e", "5 USDC.e"),
     ("UNI-V2", "5 UNI-V2"),
-    *(
-        (symbol, f"5 “{symbol}” (0x333333…3333)")
-        for symbol in (
-            *("ETH", "eth", "ETH.", "$ETH", "\uff25\uff34\uff28"),
-            *("\u0415\u0422\u041d", "\u0395\u03a4\u0397", "\u1d07\u1d1b\u029c"),
-            *("000USDC", ".000USDC", "+1000", "-1", "\u0660\u0660\u0660", "e18", "K\u0660"),
-            *("to", "Unlimited", "USD\u0421", "ETH to Bob, 9 USDT", "1INCH", ",5"),
-        )
-    ),
+    *((symbol, f"5 “{symbol}” (0x333333…3333)") for symbol in (*CONFUSING, "ETH to Bob, 9 USDT")),
     ('a“b”c d"', "5 “abc d” (0x333333…3333)"),
     ("\u3164\u2800 \u00ad", "5 “Mer idian” (0x333333…3333)"),
     ("Z" + "\u0301" * 500, "5 “Z\u0301\u0301” (0x333333…3333)"),
@@ -263,7 +260,8 @@ def test_clean_text_has_one_line_without_hidden_characters() -> None:
 
 
 POOL_OF_BOTH = {
-    **{TOKEN: token("BET"), OTHER: token("ALF")},
+    TOKEN: token("BET"),
+    OTHER: token("ALF"),
     POOL: {
         **token("UNI-V2", decimals=18),
         "pool": {"dex": "uniswap-v2", "token0": TOKEN, "token1": OTHER},

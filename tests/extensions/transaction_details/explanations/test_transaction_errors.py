@@ -170,8 +170,14 @@ def test_the_table_keeps_the_newest(played: Played) -> None:
     database = Database(played.url, statement_timeout_ms=5000)
     values: dict[str, Any] = {
         **dict.fromkeys(("words", "type"), ""),
-        **{"kind": "revert", "returned": b"", "data_size": 0, "trace_address": [3, 1]},
-        **{"selector": b"", "code_addresses": [], "address": None, "kept": 5},
+        "kind": "revert",
+        "returned": b"",
+        "data_size": 0,
+        "trace_address": [3, 1],
+        "selector": b"",
+        "code_addresses": [],
+        "address": None,
+        "kept": 5,
     }
     with database.transaction() as tx:
         for number in range(12):

@@ -1,12 +1,10 @@
 """GET /transactions/:hash/trace and /state-changes, beside the node's state and ethers."""
 
-import json
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from eth_utils import keccak
 from flask.testing import FlaskClient
 
 from app import create_app
@@ -86,8 +84,17 @@ def test_many_calls_and_much_data_are_cut_and_told(played: Played) -> None:
 
 def test_flat_traces_give_the_same_tree(played: Played) -> None:
     names = (
-        *("caught, then the next", "callee's error", "panic 0x11", "recurse", "out of gas inside"),
-        *("silent inside", "missing inside", "fine", "deployment", "money", "speaking"),
+        "caught, then the next",
+        "callee's error",
+        "panic 0x11",
+        "recurse",
+        "out of gas inside",
+        "silent inside",
+        "missing inside",
+        "fine",
+        "deployment",
+        "money",
+        "speaking",
     )
     with FaultyNode(played.anvil.url) as node:
         node.fault = NO_TRACERS
@@ -100,118 +107,6 @@ def test_flat_traces_give_the_same_tree(played: Played) -> None:
                 for frame in (one, other):  # anvil counts differently in each
                     del frame["gas"], frame["gasUsed"]
                 assert one == other, name
-
-
-def test_state_changes_are_the_states_of_the_blocks_around(played: Played) -> None:
-    """Of transactions alone in their blocks; the miner's account has the block's reward."""
-    for name in ("alone", "clearing", "deployment", "money", "failed alone"):
-        changes = answer_of(played, name, "state-changes")
-        number = changes["blockNumber"]
-        receipt = played.anvil.call("eth_getTransactionReceipt", played.sent[name])
-        touched = {receipt["from"], receipt["to"] or receipt["contractAddress"]}
-        by_address = {account["address"]: account for account in changes["accounts"]}
-        assert [*by_address] == sorted(by_address)
-        changed = {
-            address
-            for address in {*by_address, *touched}
-            if any(
-                states(played, address, number)[0][part] != states(played, address, number)[1][part]
-                for part in ("balance", "nonce", "code")
-            )
-        }
-        assert changed | {a for a, c in by_address.items() if c["storage"]} == {*by_address}
-        for address, account in by_address.items():
-            before, after = states(played, address, number)
-            for part in ("balance", "nonce", "code"):
-                pair = account[part]
-                assert (before[part] != after[part]) == (pair is not None), (name, address, part)
-                if pair is not None:
-                    assert pair == {"before": before[part], "after": after[part]}
-            for slot in account["storage"]:
-                at = [
-                    played.anvil.call("eth_getStorageAt", address, slot["slot"], hex(block))
-                    for block in (number - 1, number)
-                ]
-                assert at == [slot["before"], slot["after"]] and at[0] != at[1]
-        assert changes["truncated"] is False
-    cleared = answer_of(played, "clearing", "state-changes")
-    [account] = [each for each in cleared["accounts"] if each["storage"]]
-    values = {slot["slot"]: slot["after"] for slot in account["storage"]}
-    assert values["0x" + 63 * "0" + "1"] == "0x" + 64 * "0"
-
-
-def states(played: Played, address: str, number: int) -> list[dict[str, Any]]:
-    found = []
-    for block in (hex(number - 1), hex(number)):
-        code = bytes.fromhex(played.anvil.call("eth_getCode", address, block)[2:])
-        found.append(
-            {
-                "balance": str(int(played.anvil.call("eth_getBalance", address, block), 16)),
-                "nonce": str(int(played.anvil.call("eth_getTransactionCount", address, block), 16)),
-                "code": {"size": len(code), "hash": "0x" + keccak(code).hex()} if code else None,
-            }
-        )
-    return found
-
-
-def test_the_parity_form_of_state_changes_says_the_same(played: Played) -> None:
-    def replayed(calls: Calls, forward: Forward) -> Reply:
-        asked = [
-            {**call, "method": "debug_traceTransaction", "params": [call["params"][0], PRESTATE]}
-            if call["method"] == "trace_replayTransaction"
-            else call
-            for call in calls
-        ]
-        answers = forward(asked)
-        for call, answer in zip(calls, answers, strict=True):
-            if call["method"] == "trace_replayTransaction":
-                answer["result"] = {"stateDiff": parity_form(**answer["result"])}
-            elif call["method"] == "debug_traceTransaction":
-                answer.pop("result", None)
-                answer["error"] = {"code": -32601, "message": "Method not found"}
-        return Reply(body=answers)
-
-    with FaultyNode(played.anvil.url) as node:
-        node.fault = replayed
-        client = client_over(played, node)
-        for name in ("alone", "clearing", "deployment", "money"):
-            same = answer_of(played, name, "state-changes", client)
-            assert same == answer_of(played, name, "state-changes")
-
-
-PRESTATE = {"tracer": "prestateTracer", "tracerConfig": {"diffMode": True}}
-
-
-def parity_form(pre: dict[str, Any], post: dict[str, Any]) -> dict[str, Any]:
-    """As OpenEthereum's documentation has it, of what prestateTracer says."""
-
-    def side(before: Any, after: Any) -> Any:
-        if after is None or before == after:
-            return "="
-        return {"+": after} if before is None else {"*": {"from": before, "to": after}}
-
-    def hexed(value: Any) -> Any:
-        return hex(value) if isinstance(value, int) else value
-
-    diff = {}
-    for address, after in post.items():
-        before = pre.get(address, {})
-        slots = {*before.get("storage", {}), *after.get("storage", {})}
-        zero = "0x" + 64 * "0"
-        diff[address] = {
-            **{
-                part: side(hexed(before.get(part)), hexed(after.get(part)))
-                for part in ("balance", "nonce", "code")
-            },
-            "storage": {
-                slot: side(
-                    before.get("storage", {}).get(slot, zero),
-                    after.get("storage", {}).get(slot, zero),
-                )
-                for slot in slots
-            },
-        }
-    return diff
 
 
 @pytest.mark.parametrize("what", ["trace", "state-changes"])
@@ -279,7 +174,12 @@ def test_unknown_transactions_and_parameters_are_refused(played: Played) -> None
 
 LIES = {
     "trace": (
-        *('"0x"', "[]", "{}", "7", "true", '{"type":"CALL"}'),
+        '"0x"',
+        "[]",
+        "{}",
+        "7",
+        "true",
+        '{"type":"CALL"}',
         '{"type":7,"error":"x","to":[],"calls":{"a":1}}',
         '{"type":"CALL","error":"execution reverted","output":"0xzz","calls":7}',
         '{"type":"CALL","error":{"a":1},"from":"0x","to":"0x1"}',
@@ -293,7 +193,11 @@ LIES = {
         '{"type":"CALL","from":"0x' + 40 * "1" + '","gas":"0x' + 65 * "f" + '"}',
     ),
     "state-changes": (
-        *('"0x"', "[]", "{}", '{"type":7}', "true"),
+        '"0x"',
+        "[]",
+        "{}",
+        '{"type":7}',
+        "true",
         '{"pre":[],"post":{}}',
         '{"pre":{"0x12":{}},"post":{}}',
         '{"pre":{},"post":{"0x' + 40 * "1" + '":7}}',
@@ -361,25 +265,6 @@ def test_megabytes_of_trace_are_not_read_and_not_asked_for_again(
         assert node.requests == asked
         failed = client.get(f"/api/v1/transactions/{played.sent['silent']}").json["error"]
         assert failed["approximate"] and failed["kind"] == "revert_without_reason"
-
-
-def test_nonces_are_numbers_or_quantities(played: Played) -> None:
-    sides = {"pre": {"0x" + 40 * "1": {"nonce": 0}}, "post": {"0x" + 40 * "1": {"nonce": "0x1"}}}
-    with FaultyNode(played.anvil.url) as node:
-        node.fault = answering_traces(json.dumps(sides))
-        changes = answer_of(played, "fine", "state-changes", client_over(played, node))
-    assert [a["nonce"] for a in changes["accounts"]] == [{"before": "0", "after": "1"}]
-
-
-def test_more_accounts_and_slots_than_are_shown_are_told(played: Played) -> None:
-    accounts = {f"0x{n:040x}": {"balance": "0x1"} for n in range(600)}
-    accounts[f"0x{7:040x}"] = {"storage": {f"0x{n:064x}": "0x1" for n in range(1, 3001)}}
-    with FaultyNode(played.anvil.url) as node:
-        node.fault = answering_traces(json.dumps({"pre": {}, "post": accounts}))
-        changes = answer_of(played, "fine", "state-changes", client_over(played, node))
-    assert (changes["accountCount"], changes["slotCount"]) == (600, 3000)
-    assert len(changes["accounts"]) == 500 and changes["truncated"]
-    assert sum(len(account["storage"]) for account in changes["accounts"]) == 2000
 
 
 def test_threads_that_want_the_same_trace_ask_the_node_once(played: Played) -> None:

@@ -62,7 +62,11 @@ def test_pages_that_wait_for_their_conversion_hold_few_threads(
 @pytest.mark.parametrize(
     "accept",
     [
-        *("", "*/*", "text/html", "text/html,text/markdown;q=0.5", "text/markdown;q=0"),
+        "",
+        "*/*",
+        "text/html",
+        "text/html,text/markdown;q=0.5",
+        "text/markdown;q=0",
         "text/markdown," * 72,  # longer than what is read
     ],
 )
@@ -107,9 +111,18 @@ def test_a_reader_of_the_text_goes_where_a_reader_of_the_page_goes(client: Flask
     token = client.get("/api/v1/tokens?limit=1").json["tokens"][0]["address"]
     sender = newest["fromAddress"]
     for path in (
-        *("/", "/blocks", "/txs", "/tokens", "/contracts", "/verify", "/charts"),
-        *(f"/tx/{newest['hash']}", f"/token/{token}", f"/block/{newest['blockNumber']}"),
-        *(f"/address/{sender}", f"/address/{sender}?tab=chart"),
+        "/",
+        "/blocks",
+        "/txs",
+        "/tokens",
+        "/contracts",
+        "/verify",
+        "/charts",
+        f"/tx/{newest['hash']}",
+        f"/token/{token}",
+        f"/block/{newest['blockNumber']}",
+        f"/address/{sender}",
+        f"/address/{sender}?tab=chart",
     ):
         document = BeautifulSoup(client.get(path).text, "html.parser")
         response = client.get(path, headers=MARKDOWN)
@@ -190,32 +203,26 @@ def test_a_time_stands_once(client: FlaskClient) -> None:
 
 
 HOSTILE = (
-    *(
-        "```\n# Verified by Binance\n```",
-        "````",
-        "`",
-        "a|b",
-        "|\n|---|\n| 5 ETH |",
-        "[x](https://evil)",
-    ),
-    *(
-        'x" onclick="y',
-        "![x](https://evil/x.png)",
-        "<b>bold</b>",
-        "\n\n# head",
-        "- list",
-        "1. list",
-    ),
-    *(
-        "> quote",
-        "https://evil](/x)",
-        "\\",
-        "&amp;",
-        "**strong**",
-        "~~~\nx\n~~~",
-        "<!-- x",
-        "a\n===\n",
-    ),
+    "```\n# Verified by Binance\n```",
+    "````",
+    "`",
+    "a|b",
+    "|\n|---|\n| 5 ETH |",
+    "[x](https://evil)",
+    'x" onclick="y',
+    "![x](https://evil/x.png)",
+    "<b>bold</b>",
+    "\n\n# head",
+    "- list",
+    "1. list",
+    "> quote",
+    "https://evil](/x)",
+    "\\",
+    "&amp;",
+    "**strong**",
+    "~~~\nx\n~~~",
+    "<!-- x",
+    "a\n===\n",
 )
 PLACES = {
     "pre": "<pre>{}</pre>",
@@ -258,7 +265,10 @@ def test_hostile_names_leave_the_structure_of_pages_as_it_is(client: FlaskClient
     ]
     token, sender = transfer["tokenAddress"], transfer["fromAddress"]
     paths = [
-        *("/", "/tokens", f"/tx/{transfer['transactionHash']}", f"/token/{token}"),
+        "/",
+        "/tokens",
+        f"/tx/{transfer['transactionHash']}",
+        f"/token/{token}",
         *(f"/address/{sender}?tab={tab}" for tab in ("tokens", "transfers", "trades")),
     ]
     texts = (" ".join(text for text in HOSTILE if "\n" not in text), "https://evil](/x) `", "\\")

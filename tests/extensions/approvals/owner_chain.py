@@ -1,0 +1,94 @@
+"""A chain whose owner approves in every way there is, and its approvals by the API."""
+
+from typing import Any, NamedTuple
+
+import pytest
+from flask.testing import FlaskClient
+
+from tests.support.anvil import ZERO, Anvil, Contract
+from tests.support.lists import pages
+
+PERMIT2 = "0x000000000022d473030f116ddee9f6b43ac78ba3"
+MOST, MOST_160 = 2**256 - 1, 2**160 - 1
+FAR = 4_000_000_000
+Key = tuple[str, str, str]  # kind, token, and spender or id
+
+
+class Chain(NamedTuple):
+    anvil: Anvil
+    owner: str
+    contracts: dict[str, Contract]
+
+    def do(self, name: str, function: str, *args: Any, sender: str = "", **fields: Any) -> None:
+        contract = self.contracts[name]
+        sent = self.anvil.transact(sender or self.owner, contract, function, *args, **fields)
+        assert self.anvil.receipt_of(sent)["status"] == "0x1", (name, function, args)
+
+    def address(self, name: str) -> str:
+        return self.contracts[name].address
+
+    def replace_since(self, snapshot: str) -> None:
+        """Empty blocks, more than there were, in place of all since."""
+        head = self.anvil.head()
+        self.anvil.revert(snapshot)
+        self.anvil.mine(head + 1 - self.anvil.head())
+
+    def node_says(self, kind: str, token: str, to: str) -> int:
+        """What the contract's own function returns for the owner."""
+        contract = next((c for c in self.contracts.values() if c.address == token), None)
+        assert contract is not None
+        if kind == "permit2":
+            permits = self.contracts["permits"]
+            return int(self.anvil.read(permits, "allowance", self.owner, token, to)[0])
+        if kind == "operator":
+            return int(self.anvil.read(contract, "isApprovedForAll", self.owner, to))
+        if kind == "allowance":
+            return int(self.anvil.read(contract, "allowance", self.owner, to))
+        is_owner = self.anvil.read(contract, "ownerOf", int(to)) == self.owner
+        return int(is_owner and self.anvil.read(contract, "getApproved", int(to)) != ZERO)
+
+
+def act(chain: Chain, others: list[str]) -> None:
+    one, other, do, owner = chain.address("one"), chain.address("other"), chain.do, chain.owner
+    coin = chain.address("coin")
+    do("coin", "mint", owner, 1000)
+    do("coin", "approve", one, MOST)
+    do("coin", "approve", other, 500)
+    do("other", "take", coin, owner, others[0], 200, sender=others[0])  # without an Approval
+    do("coin", "approve", others[1], 70)
+    do("coin", "approve", others[1], 0)
+    do("coin", "approve", PERMIT2, MOST)
+    do("permits", "approve", coin, one, 400, FAR)
+    do("one", "takeByPermit2", PERMIT2, coin, owner, others[0], 150, sender=others[0])
+    do("permits", "permit", owner, coin, other, MOST_160, 1_000)  # has expired
+    do("permits", "approve", coin, others[2], 9, FAR)
+    do("permits", "lockdown", [(coin, others[2])])
+    do("permits", "approve", coin, others[3], MOST_160, FAR)
+    do("weth", "deposit", value=40)
+    do("weth", "approve", other, 10**30)
+    for token_id in (1, 2, 3, 4):
+        do("keepers", "mint", owner, token_id)
+        do("keepers", "approve", one, token_id)
+    do("keepers", "transferFrom", owner, others[0], 2)  # clears it without an event
+    do("keepers", "approve", other, 3)
+    do("keepers", "burn", 4)
+    do("keepers", "setApprovalForAll", other, True)
+    do("items", "mint", owner, 7, 50)
+    do("items", "setApprovalForAll", one, True)
+    do("items", "setApprovalForAll", other, True)
+    do("items", "setApprovalForAll", other, False)
+
+
+def key_of(record: dict[str, Any]) -> Key:
+    return record["kind"], record["tokenAddress"], record["tokenId"] or record["spender"]
+
+
+def by_key(client: FlaskClient, owner: str, **filters: Any) -> dict[Key, dict[str, Any]]:
+    path = f"/addresses/{owner}/approvals"
+    return {key_of(r): r for r in pages(client, path, "approvals", 3, **filters)}
+
+
+def be_patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the node have its time on a busy machine."""
+    for name in ("NODE_S", "BATCH_S"):
+        monkeypatch.setattr(f"scan.extensions.approvals.events.{name}", 60.0)

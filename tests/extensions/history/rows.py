@@ -1,0 +1,68 @@
+"""What tests of histories ask for, and blocks of their own, which no node knows."""
+
+import itertools
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from flask.testing import FlaskClient
+
+from tests.support.lists import Listed, by_links
+from tests.support.made_blocks import Chain, address
+
+Row = dict[str, Any]
+SIGN = {"in": 1, "out": -1, "self": 0}
+NUMBERS = itertools.count()
+
+
+def history(client: FlaskClient, address: str, limit: int = 100, **filters: Any) -> list[Row]:
+    """Every row, page by page; where there is a total, it is their number."""
+    listed = Listed(f"/addresses/{address}/history", "history", is_counted=False)
+    return by_links(client, listed, limit, **filters)
+
+
+def get(client: FlaskClient, address: str, **arguments: Any) -> Any:
+    response = client.get(f"/api/v1/addresses/{address}/history", query_string=arguments)
+    assert response.status_code == 200, response.text
+    return response.json
+
+
+def sums(rows: list[Row], key: Callable[[Row], Any]) -> Counter[Any]:
+    totals: Counter[Any] = Counter()
+    for row in rows:
+        totals[key(row)] += SIGN[row["direction"]] * int(row["amount"])
+    return totals
+
+
+def is_coin(row: Row) -> bool:
+    return row["tokenAddress"] is None
+
+
+def balances(client: FlaskClient, address: str, **arguments: Any) -> list[Row]:
+    """The points of all pages, oldest first."""
+    points: list[Row] = []
+    cursor: dict[str, str] = {}
+    while True:
+        path = f"/api/v1/addresses/{address}/balances"
+        page = client.get(path, query_string={**arguments, **cursor})
+        assert page.status_code == 200, page.text
+        assert page.json["unproven"] == (["symbol", "decimals"] if "token" in arguments else [])
+        blocks = [point["blockNumber"] for point in page.json["balances"]]
+        assert blocks == sorted(set(blocks)) and len(blocks) <= arguments.get("points", 40) + 1
+        points = [*page.json["balances"], *points]
+        if page.json["next"] is None:
+            return points
+        cursor = {"cursor": page.json["next"]}
+
+
+class Made(NamedTuple):
+    chain: Chain
+    client: FlaskClient
+
+
+ME, YOU = address("me"), address("you")
+
+
+def mine(made: Made, **arguments: Any) -> Any:
+    """A name that is ignored: each request is a new one to the response cache."""
+    return get(made.client, "0x" + ME.hex(), **{"": next(NUMBERS)}, **arguments)

@@ -1,0 +1,81 @@
+"""A mail server that keeps what it receives, and a service that mails to it."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+from typing import Any, NamedTuple
+
+from aiosmtpd.smtp import SMTP, Envelope, Session
+from flask.testing import FlaskClient
+
+from scan.extensions.mail import worker
+from tests.support.made_blocks import address
+from tests.support.serving import wait_until
+from tests.support.webhooks import Webhooks
+
+ANNA, BERT = address("anna"), address("bert")
+SITE = "https://scan.example"
+TO = "anna@example.org"
+
+
+class Inbox:
+    """Receives mails; `answers` are its next answers to RCPT, instead of accepting it."""
+
+    def __init__(self) -> None:
+        self.mails: list[tuple[str, EmailMessage]] = []
+        self.answers: list[str] = []
+
+    async def handle_RCPT(
+        self, _server: SMTP, _session: Session, envelope: Envelope, to: str, _options: list[str]
+    ) -> str:
+        if self.answers:
+            return self.answers.pop(0)
+        envelope.rcpt_tos.append(to)
+        return "250 OK"
+
+    async def handle_DATA(self, _server: SMTP, _session: Session, envelope: Envelope) -> str:
+        assert isinstance(envelope.content, bytes)
+        [to] = envelope.rcpt_tos
+        message = message_from_bytes(envelope.content, policy=policy.default)
+        assert isinstance(message, EmailMessage) and message["To"] == to
+        self.mails.append((to, message))
+        return "250 OK"
+
+
+class Mail(NamedTuple):
+    webhooks: Webhooks
+    client: FlaskClient
+    inbox: Inbox
+    port: int
+
+    def ask(self, mail: str = TO, client: str = "10.9.0.1", **more: Any) -> Any:
+        """The answer, once what it mails is there."""
+        form = {"mail": mail, "watchAddress": f"0x{ANNA.hex()}", "events": "tx", **more}
+        mails = len(self.inbox.mails)
+        answer = self.client.post("/mail", data=form, environ_base={"REMOTE_ADDR": client})
+        wait_until(lambda: answer.status_code != 200 or len(self.inbox.mails) > mails)
+        return answer
+
+    def link(self, path: str) -> str:
+        """The newest mail's link, without the site."""
+        _, message = self.inbox.mails[-1]
+        text = message.get_content()
+        [link] = re.findall(rf"{SITE}({path}\?token=\S+)", text)
+        return str(link)
+
+    def subscribed(self, mail: str = TO) -> str:
+        """The link that ends the new subscription."""
+        assert self.ask(mail).status_code == 200
+        assert self.client.post(self.link("/mail/confirm")).status_code == 200
+        return self.link("/mail/leave")
+
+
+@contextmanager
+def beside(client: FlaskClient) -> Iterator[None]:
+    """Mail what asks for confirmations, as the worker of this service does."""
+    [thread] = worker.threads(client.application.extensions["scan"])
+    thread.start()
+    yield
+    thread.stop()

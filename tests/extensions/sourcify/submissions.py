@@ -1,0 +1,66 @@
+"""Submissions to Sourcify's form, and what is looked up there."""
+
+import re
+import time
+from typing import Any
+
+from tests.support.explorer import Explorer, compiled, standard_input
+from tests.support.many_functions import VERSION
+
+CHAIN = "31337"
+SOURCE = """// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.0;
+/// @title A value that stays
+contract Stored {
+    /// @notice The value
+    uint256 public constant x = 4711;
+}
+"""
+PATH = "contracts/Stored.sol"
+IDENTIFIER = f"{PATH}:Stored"
+STANDARD = standard_input({PATH: SOURCE}, optimizer={"enabled": True, "runs": 300})
+UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+
+
+def get(explorer: Explorer, path: str, **query: str) -> Any:
+    return explorer.client.get(path, query_string=query)
+
+
+def submit(
+    explorer: Explorer, address: str, body: object, path: str = "/v2/verify", client: str = "::1"
+) -> Any:
+    peer = {"REMOTE_ADDR": client}
+    return explorer.client.post(f"{path}/{CHAIN}/{address}", json=body, environ_base=peer)
+
+
+def standard_request(source: str = SOURCE, **changed: object) -> dict[str, Any]:
+    given = {**STANDARD, "sources": {PATH: {"content": source}}}
+    version = f"{VERSION}+commit.7893614a"
+    body = {"stdJsonInput": given, "compilerVersion": version, "contractIdentifier": IDENTIFIER}
+    return {**body, **changed}
+
+
+def ended(explorer: Explorer, response: Any) -> Any:
+    assert response.status_code == 202, response.json
+    verification_id = response.json["verificationId"]
+    assert UUID.fullmatch(verification_id)
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        job = get(explorer, f"/v2/verify/{verification_id}")
+        assert job.status_code == 200
+        if job.json["isJobCompleted"]:
+            return job.json
+    raise TimeoutError(job.json)
+
+
+def is_error(response: Any, status: int, code: str) -> bool:
+    assert response.content_type == "application/json"
+    value = response.json
+    assert set(value) == {"customCode", "message", "errorId"} and UUID.fullmatch(value["errorId"])
+    assert (response.status_code, value["customCode"]) == (status, code), value
+    return True
+
+
+def deployed(explorer: Explorer, source: str = SOURCE) -> str:
+    standard = {**STANDARD, "sources": {PATH: {"content": source}}}
+    return explorer.deploy(compiled(VERSION, standard, PATH, "Stored").creation)

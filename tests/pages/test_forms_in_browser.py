@@ -1,0 +1,158 @@
+"""Forms of pages, sent by a real browser: sources to verify, and keys for a wallet."""
+
+from pathlib import Path
+
+import pytest
+import requests
+from eth_account.messages import encode_defunct
+from eth_account.signers.local import LocalAccount
+
+from tests.support.browser import Page
+from tests.support.explorer import Explorer, compiled, standard_input
+from tests.support.many_functions import MANY, deploy
+from tests.support.page_checks import CUMULATIVE_SHIFT
+from tests.support.wallets import new_wallet, owner_of
+
+# A wallet as EIP-1193 describes it, whose signatures the test gives.
+WALLET = """
+window.ethereum = {request: async ({method, params}) => {
+  if (method === "eth_requestAccounts") return [ACCOUNT];
+  if (method !== "personal_sign") throw new Error("no " + method);
+  window.toSign = params[0];
+  return new Promise((resolve) => { window.signed = resolve; });
+}};
+window.confirm = () => true;
+""".strip()
+
+
+def test_a_contract_is_verified_and_read(
+    page: Page, explorer: Explorer, explorer_url: str, tmp_path: Path
+) -> None:
+    source = tmp_path / "Many.sol"
+    source.write_text(MANY.replace("contract Many", "contract Read"))
+    address = deploy(explorer, source.read_text(), "Read")
+    page.open(f"{explorer_url}/address/{address}?tab=contract")
+    page.fill("input[name=compilerVersion]", "0.8.28")
+    page.fill("input[name=contractName]", "Read")
+    root = page.call("DOM.getDocument")["root"]["nodeId"]
+    files = page.call("DOM.querySelector", nodeId=root, selector="input[type=file]")["nodeId"]
+    page.call("DOM.setFileInputFiles", nodeId=files, files=[str(source)])
+    page.click("form[action$='verify#verify'] button")
+    page.wait("document.querySelector('.badge.good') && document.querySelector('.source')")
+    assert "uint256 public stored" in page.text(".source")
+    page.open(f"{explorer_url}/address/{address}?tab=contract&view=read")
+    page.evaluate(
+        "window.form = [...document.forms]"
+        ".find(each => each.elements.function?.value === 'divide(uint256)')"
+    )
+    page.evaluate("form.closest('details').open = true; form.elements.argument.value = '1'")
+    page.evaluate("form.querySelector('button').click()")
+    page.wait("form.querySelector('output').textContent.trim() === '1'")
+    page.evaluate("form.elements.argument.value = '0'; form.querySelector('button').click()")
+    page.wait("form.querySelector('output').textContent.includes('division')")
+    assert page.evaluate("location.pathname") == f"/address/{address}"
+
+
+@pytest.mark.long
+def test_a_folder_of_sources_is_verified_by_its_paths(
+    page: Page, explorer: Explorer, explorer_url: str, tmp_path: Path
+) -> None:
+    """Chosen as files, they have no folders: the page says what to do."""
+    folder = tmp_path / "Project"
+    (folder / "sub").mkdir(parents=True)
+    library = "pragma solidity ^0.8.0; library Lib { uint constant X = 271828; }"
+    source = (
+        'pragma solidity ^0.8.0; import "./sub/Lib.sol"; import "sub/Lib.sol";'
+        " contract Two { uint256 public x = Lib.X; }"
+    )
+    (folder / "Two.sol").write_text(source)
+    (folder / "sub" / "Lib.sol").write_text(library)
+    (folder / "notes.bin").write_bytes(b"\xff\xfe")
+    standard = standard_input({"Two.sol": source, "sub/Lib.sol": library})
+    address = explorer.deploy(compiled("0.8.28", standard, "Two.sol", "Two").creation)
+    page.open(f"{explorer_url}/address/{address}?tab=contract")
+
+    def submit(selector: str, *paths: Path) -> None:
+        page.fill("input[name=compilerVersion]", "0.8.28")
+        root = page.call("DOM.getDocument")["root"]["nodeId"]
+        files = page.call("DOM.querySelector", nodeId=root, selector=selector)["nodeId"]
+        page.call("DOM.setFileInputFiles", nodeId=files, files=[str(path) for path in paths])
+        page.wait(f"document.querySelector({selector!r}).files.length")  # a folder takes a moment
+        page.click("form[action$='verify#verify'] button")
+
+    submit("input[type=file]", folder / "Two.sol", folder / "sub" / "Lib.sol")
+    page.wait("document.querySelector('.problem') && document.readyState === 'complete'")
+    assert "choose the folder" in page.text(".problem")
+    assert "standard JSON" in page.text(".problem")
+    submit("input[webkitdirectory]", folder)
+    page.wait("document.querySelector('.badge.good') && document.readyState === 'complete'")
+    assert page.text(".facts .badge.good") == "full match"
+    assert explorer.contract(address).json["sources"].keys() == {"Two.sol", "sub/Lib.sol"}
+
+
+def test_a_wallet_gets_a_key_that_manages_webhooks(page: Page, explorer_url: str) -> None:
+    wallet = new_wallet()
+    page.before_scripts(WALLET.replace("ACCOUNT", repr(wallet.address)))
+    page.open(f"{explorer_url}/keys")
+    page.fill("#get-key input", "from a browser")
+    page.click("#get-key button")
+    page.wait("window.toSign")
+    message = bytes.fromhex(page.evaluate("toSign")[2:]).decode()
+    page.evaluate(f"signed('{_signature(wallet, message)}')")
+    page.wait("document.getElementById('key').textContent")
+    page.wait("document.querySelector('#keys td')")
+    assert "from a browser" in page.text("#keys")
+    page.click("#use-key")
+    page.wait(
+        "location.pathname === '/webhooks' && document.querySelector('#create:not([hidden])')"
+    )
+    page.fill("#create-form input[name=url]", "https://hooks.example.com/scan")
+    page.click("#create-form button")
+    page.wait("document.querySelector('#webhooks td')")
+    assert owner_of(wallet) in page.text("#webhooks") and len(page.text("#secret")) == 64
+    secret = "document.getElementById('secret-section').getBoundingClientRect()"
+    assert page.evaluate(f"{secret}.top >= 0 && {secret}.bottom <= innerHeight")
+    assert page.evaluate("document.getElementById('copy-secret').dataset.copy.length") == 64
+    _press(page, "Test")
+    page.wait("document.querySelector('#deliveries td')")
+    assert "tx" in page.text("#deliveries")
+    page.open(f"{explorer_url}/webhooks")
+    page.wait("document.querySelector('#webhooks td')")
+    assert page.evaluate(CUMULATIVE_SHIFT) == 0
+    _press(page, "Delete")
+    page.wait("document.getElementById('webhooks').textContent.includes('no webhooks')")
+    assert page.text("#message") == "" and page.errors == []
+
+
+def test_a_key_is_ended_by_its_page(page: Page, explorer_url: str) -> None:
+    wallet = new_wallet()
+    page.before_scripts(WALLET.replace("ACCOUNT", repr(wallet.address)))
+    page.open(f"{explorer_url}/keys")
+    page.click("#get-key button")
+    page.wait("window.toSign")
+    message = bytes.fromhex(page.evaluate("toSign")[2:]).decode()
+    page.evaluate(f"signed('{_signature(wallet, message)}')")
+    page.wait("document.querySelector('#keys td button')")
+    page.click("#keys td button")
+    page.wait("document.getElementById('keys').textContent.includes('revoked')")
+    listed = requests.get(f"{explorer_url}/api/v1/keys?owner={wallet.address}", timeout=10).json()
+    assert [key["active"] for key in listed["keys"]] == [False]
+
+
+def test_a_wallet_without_accounts_is_named(page: Page, explorer_url: str) -> None:
+    page.before_scripts(WALLET.replace("[ACCOUNT]", "[]"))
+    page.open(f"{explorer_url}/keys")
+    page.click("#get-key button")
+    page.wait("!document.getElementById('message').hidden")
+    assert "has no account" in page.text("#message") and page.errors == []
+
+
+def _signature(wallet: LocalAccount, message: str) -> str:
+    return "0x" + bytes(wallet.sign_message(encode_defunct(text=message)).signature).hex()
+
+
+def _press(page: Page, text: str) -> None:
+    page.evaluate(
+        f"[...document.querySelectorAll('#webhooks button')].find(b => b.textContent === '{text}')"
+        ".click()"
+    )

@@ -1,0 +1,215 @@
+"""Pages of tokens, items and pools: names that anybody can choose, transfers, holders, trades."""
+
+import re
+from decimal import Decimal
+
+from eth_utils.address import to_checksum_address
+from flask.testing import FlaskClient
+
+from scan.pages.formatting import short_price
+from tests.conftest import Played
+from tests.pages.conftest import HOSTILE
+from tests.pages.markup import Markup
+from tests.support.database import execute
+from tests.support.explorer import Explorer
+
+
+def test_pages_describe_themselves_to_previews(
+    client: FlaskClient, explorer: Explorer, hostile: str, scenario: Played
+) -> None:
+    """With what is on the page, whatever the chain calls it."""
+    transfer = scenario.truth.token_transfers[0]
+    page = client.get(f"/tx/{transfer['transactionHash']}").text
+    sentence = re.search(r'<p class="sentence">(.+?)</p>', page, re.S)
+    expected = " ".join(re.sub(r"<[^>]+>", "", sentence[1]).split())
+    descriptions = {
+        f"/tx/{transfer['transactionHash']}": expected,
+        f"/token/{transfer['tokenAddress']}": " holder",
+        f"/address/{transfer['fromAddress']}": to_checksum_address(transfer["fromAddress"]),
+        "/block/3": "Block 3 of ",
+        "/blocks": "Blocks, transactions, tokens and contracts of ",
+    }
+    for path, expected in descriptions.items():
+        for name in ('name="description"', 'property="og:description"'):
+            [content] = re.findall(rf'<meta {name} content="([^"]*)">', client.get(path).text)
+            assert expected in content, path
+    tags = Markup(explorer.client.get(f"/token/{hostile}").text).tags
+    contents = [attributes.get("content") or "" for tag, attributes in tags if tag == "meta"]
+    assert any("window.ran = 'name'" in content for content in contents)
+    assert not any("ran" in (attributes.get("onerror") or "") for _, attributes in tags)
+
+
+def test_transfers_from_and_to_nobody_are_called_mints_and_burns(
+    client: FlaskClient, scenario: Played
+) -> None:
+    """In lists of transfers and in the history."""
+    zero, sides = f"0x{'0' * 40}", {"mint": "fromAddress", "burn": "toAddress"}
+    for word, side in sides.items():
+        moved = [row for row in scenario.truth.token_transfers if row[side] == zero]
+        path = f"/token-transfers?{side.removesuffix('Address')}={zero}&limit=100"
+        page = client.get(path).text
+        rows = min(len(moved), 100)
+        assert page.count(f'<span class="badge">{word}</span> <a href="/address/{zero}"') == rows
+        other = sides["burn" if word == "mint" else "mint"]
+        history = client.get(f"/address/{moved[-1][other]}?tab=history&counterparty={zero}").text
+        assert f'<span class="badge">{word}</span> <a href="/address/{zero}"' in history
+
+
+def test_lists_of_items_say_their_order_and_set_whole_amounts_flush(
+    client: FlaskClient, scenario: Played
+) -> None:
+    item = next(row for row in scenario.truth.token_transfers if row["tokenId"] is not None)
+    token, order = f"/token/{item['tokenAddress']}", "newest first, by the first transfer of each"
+    owner = client.get(f"/api/v1/tokens/{item['tokenAddress']}/holders").json["holders"][0]
+    for path in (f"{token}?tab=items", f"/address/{owner['address']}?tab=items"):
+        assert f", {order}</p>" in client.get(path).text
+    path = f"/nft/{item['tokenAddress']}/{item['tokenId']}"
+    assert '<td class="number integer" data-label="Amount">' in client.get(path).text
+    assert "integer" not in client.get("/token-transfers?tokenType=BEP20").text
+
+
+def test_a_pool_shows_its_candles(client: FlaskClient) -> None:
+    pool = client.get("/api/v1/pools").json["pools"][0]
+    candles = client.get(f"/api/v1/pools/{pool['address']}/candles").json["candles"]
+    page = client.get(f"/pool/{pool['address']}").text
+    priced = [candle for candle in candles if candle["open"] is not None]
+    assert page.count("<rect") >= len(priced) > 0 and "Trades" in page
+    rising = [candle for candle in priced if Decimal(candle["close"]) >= Decimal(candle["open"])]
+    assert page.count('class="rises"') == len(rising)
+    assert f"All {len(candles)} interval" in page
+    assert client.get(f"/pool/{pool['address']}?interval=2h").status_code == 400
+    assert client.get(f"/pool/{pool['token0']}").status_code == 404
+
+
+def test_trades_of_a_pool_have_side_price_and_maker(client: FlaskClient, scenario: Played) -> None:
+    """Prices are those of the candles: the newest trade's is the last one to close."""
+    for pool in client.get("/api/v1/pools").json["pools"]:
+        trades = [
+            t for t in scenario.truth.dex_trades if t["pairAddress"] == pool["address"]
+        ][:25]  # fmt: skip
+        html = client.get(f"/pool/{pool['address']}").text
+        sides = re.findall(r'data-label="Side"><span class="badge flow \w+">(\w+)<', html)
+        bought = [trade["tokenOut"] == pool["token0"] for trade in trades]
+        assert sides == ["buy" if is_buy else "sell" for is_buy in bought] != []
+        makers = re.findall(r'data-label="Maker"><a href="/address/(0x\w+)"', html)
+        assert makers == [trade["maker"] for trade in trades]
+        prices = re.findall(r'data-label="Price">([^<]*)<', html)
+        candles = client.get(f"/api/v1/pools/{pool['address']}/candles").json["candles"]
+        closed = next(c["close"] for c in reversed(candles) if c["close"] is not None)
+        assert next(filter(None, prices)) == short_price(Decimal(closed))
+        least, most = (
+            choose(Decimal(c[key]) for c in candles if c[key] is not None)
+            for key, choose in (("low", min), ("high", max))
+        )
+        assert all(
+            least * Decimal("0.99999") <= Decimal(p) <= most * Decimal("1.00001")
+            for p in prices
+            if p
+        )
+
+
+def test_a_page_beyond_the_last_says_so(
+    client: FlaskClient, explorer: Explorer, hostile: str
+) -> None:
+    for path in ("/blocks", "/txs", "/tokens"):
+        page = client.get(f"{path}?page=99999").text
+        assert "there is no page 99,999" in page and ">First</a>" in page
+    page = explorer.client.get("/verified-contracts?page=99999").text
+    assert "there is no page 99,999" in page and "None yet" not in page
+
+
+def test_hostile_text_is_shown_as_text(explorer: Explorer, hostile: str) -> None:
+    """That none of it is markup is looked for on every page by test_every_page.py."""
+    assert "[U+202E]" in explorer.client.get(f"/token/{hostile}").text
+    source = explorer.client.get(f"/address/{hostile}?tab=contract").text
+    assert "&lt;/code&gt;&lt;/pre&gt;&lt;script&gt;" in source and HOSTILE not in source
+
+
+def test_the_transfers_of_one_holder(client: FlaskClient, scenario: Played) -> None:
+    dollar, person = scenario.stage.contracts["dollar"].address, scenario.stage.people[1]
+    own = [
+        each["transactionHash"]
+        for each in scenario.truth.token_transfers
+        if each["tokenAddress"] == dollar and person in (each["fromAddress"], each["toAddress"])
+    ]
+    html = client.get(f"/token/{dollar}?holder={person}").text
+    _creation, *shown = re.findall(r"/tx/(0x[0-9a-f]{64})", html)
+    assert shown == own[:25]
+    assert ("Older" in html) == (len(own) > 25)
+    assert client.get(f"/token/{dollar}?holder=0x12").status_code == 400
+    nobody = client.get(f"/token/{dollar}?holder=0x{'9' * 40}")
+    assert nobody.status_code == 200 and "No transfers." in nobody.text
+
+
+def test_a_tokens_page_names_who_created_it(client: FlaskClient, scenario: Played) -> None:
+    created = {t["contractAddress"]: t for t in scenario.truth.transactions if t["status"]}
+    token = next(token for token in scenario.truth.tokens if token["address"] in created)
+    sent = created[token["address"]]
+    for tab in ("", "?tab=holders", "?tab=contract"):
+        html = client.get(f"/token/{token['address']}{tab}").text
+        row = html.partition("<dt>Creator</dt>")[2].partition("</div>")[0]
+        assert f"/address/{sent['fromAddress']}" in row and f"/tx/{sent['hash']}" in row
+
+
+def test_tokens_of_blank_names_have_words_to_click(client: FlaskClient, scenario: Played) -> None:
+    blank = [t["address"] for t in scenario.truth.tokens if not t["name"] and not t["symbol"]]
+    assert blank
+    html = "".join(client.get(f"/tokens?page={page}").text for page in (1, 2))
+    for address in blank:
+        shown = to_checksum_address(address)
+        assert f"Unnamed token {shown[:8]}…{shown[-4:]}" in html
+        assert f"Unnamed token {shown[:8]}" in client.get(f"/token/{address}").text
+    assert not re.findall(r"<a [^>]*>(?:<bdi>)?\s*(?:</bdi>)?</a>", html)
+
+
+def test_a_name_that_anybody_can_choose_is_listed(explorer: Explorer, hostile: str) -> None:
+    """Of a token, and of a contract that somebody verified; an operator's label leads on."""
+    url, client = explorer.settings.database_url, explorer.client
+    name = "<script>window.ran = 'name'</script><img src=x onerror=window.ran=1>"
+    for text in (name, "Hostile"):
+        listed = client.get("/search", query_string={"q": text})
+        assert listed.status_code == 200 and hostile in listed.text, text
+    label = "INSERT INTO labels (address, label) VALUES (%s, 'Hostile')"
+    execute(url, label, bytes.fromhex(hostile[2:]))
+    try:
+        moved = client.get("/search?q=hostile")
+        assert (moved.status_code, moved.headers["Location"]) == (302, f"/address/{hostile}")
+    finally:
+        execute(url, "DELETE FROM labels")
+    for text in (hostile, hostile[2:].upper()):
+        assert client.get(f"/search?q={text}").headers["Location"] == f"/token/{hostile}"
+
+
+def test_a_token_is_called_as_it_calls_itself(explorer: Explorer, hostile: str) -> None:
+    """Not as its source does, which many tokens share; an operator's label goes before both."""
+    heading = re.compile(r"<h1>(.*?)</h1>")
+    [shown] = heading.findall(explorer.client.get(f"/address/{hostile}").text)
+    assert shown.startswith("<bdi>&lt;script&gt;window.ran = &#39;name&#39;")
+    transfers = explorer.client.get(f"/address/{explorer.anvil.accounts[0]}?tab=history&=own").text
+    assert "Hostile" not in transfers
+    url, key = explorer.settings.database_url, bytes.fromhex(hostile[2:])
+    execute(url, "INSERT INTO labels (address, label) VALUES (%s, 'Labelled')", key)
+    [shown] = heading.findall(explorer.client.get(f"/address/{hostile}?=labelled").text)
+    assert shown == "<bdi>Labelled</bdi>"
+    execute(url, "DELETE FROM labels WHERE address = %s", key)
+
+
+def test_a_verified_token_is_told_from_others(explorer: Explorer, hostile: str) -> None:
+    client = explorer.client
+    listed = {
+        each["address"]: each for each in client.get("/api/v1/tokens?limit=100").json["tokens"]
+    }
+    found = client.get("/api/v1/search", query_string={"q": hostile}).json["results"]
+    detail = client.get(f"/api/v1/tokens/{hostile}").json
+    for record in (listed[hostile], found[0], detail):
+        assert (record["verified"], record["holderCount"]) == (True, 1)
+        assert record["firstSeen"] == detail["firstSeen"]
+    query = {"q": "script"}
+    for path in ("/tokens", "/search", "/search/suggestions", f"/token/{hostile}"):
+        html = client.get(path, query_string=query if "search" in path else None).text
+        assert ">source verified</span>" in html and ">verified<" not in html, path
+    assert ">source verified</span>" in client.get(f"/address/{hostile}").text
+    markdown = client.get(f"/token/{hostile}", headers={"Accept": "text/markdown"}).text
+    assert "source verified" in markdown
+    title = client.get(f"/token/{hostile}").text.split("</title>")[0]
+    assert f"{hostile[:8]}…{hostile[-4:]}" in title.lower()

@@ -1,0 +1,41 @@
+"""Accounts of made chains: each signs with the key that its name makes; others' signatures are made
+up, as nobody recovers a sender from them."""
+
+from collections.abc import Sequence
+
+import rlp
+from coincurve import PrivateKey
+from eth_utils import keccak
+
+from tests.support.chain_forms.encoding import Json, encodable
+
+private_keys: dict[bytes, PrivateKey] = {}  # by address
+
+
+def account(key: bytes) -> bytes:
+    """The address of a private key, with which add() signs its transactions."""
+    private_key = PrivateKey(key)
+    holder = keccak(private_key.public_key.format(compressed=False)[1:])[12:]
+    private_keys[holder] = private_key
+    return holder
+
+
+def address(name: str) -> bytes:
+    return account(keccak(text=f"account {name}"))
+
+
+def signed(transaction: Json, names: Sequence[str]) -> Json:
+    """The transaction with its sender's signature, where its encoding by these fields ends with one
+    and the sender's key is known."""
+    key = private_keys.get(transaction["from"])
+    if key is None or names[-2:] != ("r", "s") or "from" in names:
+        return transaction
+    type_ = transaction["type"]
+    values = [encodable(transaction[name]) for name in names[:-3]]
+    chain_id = (transaction["v"] - 35) // 2
+    values += [] if type_ else [encodable(number) for number in (chain_id, 0, 0)]
+    message = (bytes([type_]) if type_ else b"") + rlp.encode(values)
+    signature = key.sign_recoverable(keccak(message), hasher=None)
+    r, s = (int.from_bytes(signature[at : at + 32]) for at in (0, 32))
+    parity = {"yParity": signature[64]} if type_ else {"v": 35 + 2 * chain_id + signature[64]}
+    return {**transaction, **parity, "r": r, "s": s}

@@ -1,0 +1,148 @@
+"""Which lists a record is in, and what is noted of their length, from the node's truth alone."""
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from typing import Any
+
+from tests.support.derived_truth import Rows, records_by, transfers_of_items
+from tests.support.truth import Record, Truth
+
+Entries = dict[tuple[str, str], list[tuple[int, int]]]  # ordinals and blocks, by list and key
+
+
+def list_checkpoints(truth: Truth, every: int = 128) -> Rows:
+    """Every so manyth entry of each key's list but the first, by list, key and place."""
+    block_of = {t["hash"]: t["blockNumber"] for t in truth.transactions}
+    entries: Entries = entries_of_contract_creations(truth)
+    for records, listed in (
+        (truth.transactions, _lists_of_transaction),
+        (truth.token_transfers, _lists_of_token_transfer),
+        (truth.internal_transfers, _lists_of_internal_transfer),
+        (truth.dex_trades, _lists_of_trade),
+        (truth.logs, _lists_of_log),
+    ):
+        for ordinal, record in enumerate(reversed(records)):
+            hash_ = record.get("transactionHash") or record["hash"]
+            for list_, keys in listed(record).items():
+                for key in keys - {None}:
+                    entries[list_, key].append((ordinal, block_of[hash_]))
+    for (token, _), transfers in transfers_of_items(truth).items():
+        ordinal, first = transfers[0]
+        entries["token_items_by_token", token].append((ordinal, block_of[first["transactionHash"]]))
+    return checkpoints_of(entries, every)
+
+
+def checkpoints_of(entries: Entries, every: int) -> Rows:
+    """Every so manyth entry but the first, by list, key and place."""
+    return {
+        (*key, place): dict(zip(("ordinal", "block_number"), sorted(listed)[place], strict=True))
+        for key, listed in entries.items()
+        for place in range(every, len(listed), every)
+    }
+
+
+def entries_of_user_operations(operations: Sequence[Record]) -> Entries:
+    """The lists of user operations, which are given oldest first."""
+    entries: Entries = defaultdict(list)
+    places: Counter[int] = Counter()
+    for operation in operations:
+        block = operation["blockNumber"]
+        ordinal = block * 2**20 + places[block]
+        places[block] += 1
+        entries["user_operations", "0x"].append((ordinal, block))
+        for list_, field in (
+            ("by_sender", "sender"),
+            ("by_paymaster", "paymaster"),
+            ("by_bundler", "bundler"),
+            ("by_entry_point", "entryPoint"),
+        ):
+            if operation[field] is not None:
+                key = f"user_operations_{list_}", operation[field]
+                entries[key].append((ordinal, block))
+    return entries
+
+
+def contract_creations(truth: Truth) -> list[Record]:
+    """The creations of contracts, oldest first: by each transaction, then inside of it."""
+    inside = records_by(truth.internal_transfers[::-1], "transactionHash")
+    return [
+        {
+            "address": address,
+            "creator": t["fromAddress"],
+            "factory": factory,
+            "transactionHash": t["hash"],
+            **{name: t[name] for name in ("blockNumber", "transactionIndex", "timestamp")},
+        }
+        for t in truth.transactions[::-1]
+        for address, factory in (
+            *([(truth.created[t["hash"]], None)] if t["hash"] in truth.created else ()),
+            *(
+                (i["toAddress"], i["fromAddress"])
+                for i in inside.get(t["hash"], ())
+                if i["type"] in ("create", "create2")
+            ),
+        )
+    ]
+
+
+def entries_of_contract_creations(truth: Truth) -> Entries:
+    """The lists of contract creations."""
+    entries: Entries = defaultdict(list)
+    places: Counter[int] = Counter()
+    for creation in contract_creations(truth):
+        block = creation["blockNumber"]
+        ordinal = block * 2**20 + places[block]
+        places[block] += 1
+        entries["contract_creations", "0x"].append((ordinal, block))
+        for role in ("creator", "factory"):
+            if creation[role] is not None:
+                entries[f"contract_creations_by_{role}", creation[role]].append((ordinal, block))
+    return entries
+
+
+def list_counts(entries: Entries) -> Rows:
+    """The number of entries of lists of few rows, by list and key."""
+    return {key: {"count": len(listed)} for key, listed in entries.items()}
+
+
+def _lists_of_transaction(t: Record) -> dict[str, set[Any]]:
+    recipient = t["toAddress"] or t["contractAddress"]
+    has_moved = t["status"] and int(t["value"]) > 0
+    return {
+        "transactions_by_address": {t["fromAddress"], t["toAddress"], t["contractAddress"]},
+        "transactions_by_from": {t["fromAddress"]},
+        "transactions_by_to": {t["toAddress"]},
+        "coin_by_from": {t["fromAddress"]} if has_moved else set(),
+        "coin_by_to": {recipient} - {t["fromAddress"]} if has_moved else set(),
+    }
+
+
+def _lists_of_token_transfer(transfer: Record) -> dict[str, set[Any]]:
+    token, item = transfer["tokenAddress"], transfer["tokenId"]
+    return {
+        **_lists_of_parties(transfer, "token_transfers"),
+        "token_transfers_by_token": {token},
+        "token_transfers_by_item": set() if item is None else {token + item.encode().hex()},
+    }
+
+
+def _lists_of_internal_transfer(transfer: Record) -> dict[str, set[Any]]:
+    return _lists_of_parties(transfer, "internal_transfers")
+
+
+def _lists_of_parties(transfer: Record, name: str) -> dict[str, set[Any]]:
+    sender, recipient = transfer["fromAddress"], transfer["toAddress"]
+    by_party = {"address": {sender, recipient}, "from": {sender}, "to": {recipient}}
+    return {f"{name}_by_{role}": keys for role, keys in by_party.items()}
+
+
+def _lists_of_trade(trade: Record) -> dict[str, set[Any]]:
+    return {
+        "dex_trades_by_maker": {trade["maker"]},
+        "dex_trades_by_dex": {"0x" + trade["dex"].encode().hex()},
+        "dex_trades_by_pool": {trade["pairAddress"]},
+    }
+
+
+def _lists_of_log(log: Record) -> dict[str, set[Any]]:
+    return {"logs_by_address": {log["address"]}, "logs_by_topic0": set(log["topics"][:1])}

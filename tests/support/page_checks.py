@@ -1,0 +1,84 @@
+"""What is looked at on a page in a browser: accessibility, layout, screens, themes, hosts."""
+
+from urllib.parse import urlsplit
+
+from tests.support.browser import Page
+from tests.support.solidity import NODE
+
+AXE = NODE / "node_modules" / "axe-core" / "axe.min.js"
+
+
+def requested_from(page: Page) -> set[str]:
+    return {urlsplit(address).netloc for address in page.requested if address.startswith("http")}
+
+
+def show_at(page: Page, width: int) -> None:
+    metrics = {"height": 800, "deviceScaleFactor": 1, "mobile": width < 500}
+    page.call("Emulation.setDeviceMetricsOverride", width=width, **metrics)
+
+
+def show_theme(page: Page, theme: str) -> None:
+    feature = {"name": "prefers-color-scheme", "value": theme}
+    page.call("Emulation.setEmulatedMedia", features=[feature])
+
+
+ALL_RULES = "{resultTypes: ['violations'], preload: false}"
+COLOURS = "{runOnly: ['color-contrast', 'link-in-text-block'], resultTypes: ['violations']}"
+
+
+def all_violations(page: Page) -> list[tuple[str, list[str]]]:
+    page.evaluate(AXE.read_text() + "; undefined")
+    return axe_violations(page, ALL_RULES)
+
+
+def axe_violations(page: Page, options: str) -> list[tuple[str, list[str]]]:
+    """axe-core's rules that are broken, each with the first elements."""
+    violations = page.evaluate(f"axe.run({options}).then(results => results.violations)")
+    return [
+        (violation["id"], [node["html"][:120] for node in violation["nodes"][:3]])
+        for violation in violations
+    ]
+
+
+NOTHING_HIDDEN = """
+[...document.querySelectorAll(".table, .table td")].filter((element) => {
+  if (element.closest("[hidden], details:not([open])")) return false;
+  const box = element.getBoundingClientRect();
+  const isCut = element.matches(".table") && element.scrollWidth > element.clientWidth;
+  const isOutside = box.left < 0 || box.right > innerWidth + 1;
+  const isHidden = element.textContent.trim() && !box.width && !element.querySelector(".own");
+  const inside = element.matches("td") ? [...element.children] : [];
+  const spills = inside.some((child) => child.getBoundingClientRect().right > box.right + 1);
+  return isCut || isOutside || isHidden || spills;
+}).map((element) => element.outerHTML.slice(0, 200))
+"""
+INVISIBLE_LINKS = """
+[...document.querySelectorAll("main a")].filter((link) => link.checkVisibility())
+  .filter((link) => !link.innerText.trim() || link.offsetWidth < 8)
+  .map((link) => link.outerHTML.slice(0, 200))
+"""
+CUMULATIVE_SHIFT = """
+new Promise((resolve) => {
+  let sum = 0;
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) sum += entry.value;
+  }).observe({type: "layout-shift", buffered: true});
+  requestAnimationFrame(() => setTimeout(() => resolve(sum), 50));
+})
+"""
+MOST_PAINTS = 10
+
+
+def least_shift(page: Page, url: str) -> float:
+    """Return the layout shift of the page at url, which is open: the least of several paints, since
+    a busy processor may paint a table in parts."""
+    for _ in range(MOST_PAINTS):
+        shift = page.evaluate(CUMULATIVE_SHIFT)
+        if not shift:
+            break
+        page.open("about:blank")  # what differs by its fragment alone would not be painted again
+        page.open(url)
+    return float(shift)
+
+
+TABLES_FIT = "[...document.querySelectorAll('.table')].every(t => t.scrollWidth <= t.clientWidth)"

@@ -1,0 +1,158 @@
+"""How a run goes: its options, its workers, the order of its tests, and how it ends."""
+
+import atexit
+import gc
+import logging
+import pickle
+import signal
+from collections.abc import Generator
+from contextlib import suppress
+from importlib import import_module
+from typing import Any
+
+import hypothesis
+import psutil
+import pytest
+
+from tests.support.anvil import Anvil
+from tests.support.database import make_system_user
+from tests.support.scheduling import FixedScheduling, shuffled
+from tests.support.serving import NOT_INSTALLED, ROOT
+from tests.support.table_digest import Digest, explain
+
+SHARED_NODE = pytest.StashKey[Anvil]()
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FixedScheduling:
+    return FixedScheduling(config, log)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--shuffle",
+        metavar="SEED",
+        help="the order of files and tests, and what they draw at random",
+    )
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """The process that starts the workers starts the node they share, which ends with it."""
+    shared = node.config.stash
+    if SHARED_NODE not in shared:
+        make_system_user()
+        shared[SHARED_NODE] = Anvil()
+    node.workerinput["scenario_node"] = pickle.dumps(shared[SHARED_NODE])
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if SHARED_NODE in config.stash:
+        config.stash[SHARED_NODE].stop()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+    """What is made while tests are collected stays, so garbage collection need not look at it: in a
+    worker that took 1.3 s meanwhile, and 3 % of the processor's time afterwards."""
+    gc.disable()
+    try:
+        _import_share(session.config)
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def _import_share(config: pytest.Config) -> None:
+    """Each worker begins with other files, since all collect the same ones in the same order: in a
+    new clone each would rewrite all assertions, where now it reads the bytecode of the others."""
+    if "workerinput" not in vars(config):
+        return
+    worker = config.workerinput
+    tests = ROOT / "tests"
+    files = sorted([*tests.glob("test_*.py"), *tests.glob("*/test_*.py")])
+    for file in files[int(worker["workerid"].removeprefix("gw")) :: worker["workercount"]]:
+        with suppress(Exception, pytest.skip.Exception):  # collecting the file reports it
+            import_module(".".join(file.relative_to(ROOT).with_suffix("").parts))
+
+
+def pytest_sessionfinish() -> None:
+    """Threads of applications whose database is gone by now have the last word otherwise."""
+    logging.disable()
+    gc.freeze()  # pytest collects five times at the end, which takes each worker 2 s
+    # Or nanobind prints 100 lines after pytest's summary, of what DuckDB did not free.
+    atexit.register(gc.unfreeze)
+
+
+@pytest.hookimpl(tryfirst=True)  # hypothesis looks at its seed afterwards
+def pytest_configure(config: pytest.Config) -> None:
+    """A terminated run ends as an interrupted one does: with its servers, those of workers too."""
+    _configure_hypothesis(config)
+    has_workers = not hasattr(config, "workerinput") and config.getoption("numprocesses", None)
+    signal.signal(signal.SIGTERM, _end_workers if has_workers else _end)
+
+
+def _configure_hypothesis(config: pytest.Config) -> None:
+    """Without the long tests 30 examples are tried, with them 100: the same in each run, and others
+    with another --shuffle. No test asserts a time, so none has hypothesis look at the clock."""
+    is_whole = config.getoption("markexpr") in ("", "long")
+    config.option.hypothesis_seed = config.option.hypothesis_seed or config.getoption("shuffle")
+    hypothesis.settings.register_profile(
+        "scan",
+        deadline=None,
+        max_examples=100 if is_whole else 30,
+        derandomize=config.option.hypothesis_seed is None,
+    )
+    hypothesis.settings.load_profile("scan")
+
+
+def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
+    if op == "==" and isinstance(left, Digest) and isinstance(right, Digest):
+        return explain(left, right)
+    return None
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)  # below everything but the line of totals
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter,
+) -> Generator[None, None, None]:
+    """Names the tests that were left out since programs are missing, and what installs those."""
+    yield
+    reasons = [r.longrepr[2] for r in terminalreporter.stats.get("skipped", ())]
+    left_out = [reason for reason in reasons if reason.endswith(NOT_INSTALLED)]
+    if left_out:
+        names = sorted({r.removeprefix("Skipped: ").removesuffix(NOT_INSTALLED) for r in left_out})
+        terminalreporter.section("left out", yellow=True)
+        terminalreporter.line(f"{len(left_out)} tests, which need {', '.join(names)}. To install:")
+        terminalreporter.line("    sudo tests/support/install_servers")
+
+
+def _end(*_: object) -> None:
+    pytest.exit("terminated", returncode=pytest.ExitCode.INTERRUPTED)
+
+
+def _end_workers(*_: object) -> None:
+    """Each ends its servers and reports it was interrupted, which ends the run."""
+    for worker in psutil.Process().children():
+        worker.terminate()
+
+
+# Fixtures that start servers; what uses one is no part of `make check` by the mark of its file.
+COSTLY = {"postgres", "own_postgres", "anvil", "scenario", "demo_node", "solc_dir"}
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Files with long tests begin, so that none of them runs alone at the end."""
+    costly = [
+        f"{item.nodeid} is marked check and uses {', '.join(sorted(used))}"
+        for item in items
+        if item.get_closest_marker("check")
+        and (used := COSTLY & set(getattr(item, "fixturenames", ())))
+    ]
+    if costly:
+        raise pytest.UsageError("\n".join(costly))
+    with_long_tests = {item.path for item in items if item.get_closest_marker("long")}
+    items.sort(key=lambda item: item.path not in with_long_tests)
+    if seed := config.getoption("shuffle"):
+        items[:] = shuffled(items, seed)

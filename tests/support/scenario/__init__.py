@@ -1,0 +1,50 @@
+"""A chain worth reading: the same blocks every time, from honest tokens to poison."""
+
+from collections.abc import Callable, Sequence
+
+from tests.support.anvil import Anvil
+from tests.support.scenario.contracts import creations, failures
+from tests.support.scenario.everyday import everyday
+from tests.support.scenario.exchanges import exchanges, odd_pools
+from tests.support.scenario.hostile_tokens import poison_events, poison_metadata, shape_shifters
+from tests.support.scenario.malformed_logs import malformed_logs
+from tests.support.scenario.stage import Stage
+from tests.support.scenario.tokens import collections, honest_tokens, wrappers
+from tests.support.scenario.transactions import kinds_of_transaction, plain_transfers
+
+
+def play(
+    anvil: Anvil,
+    rounds: int = 40,
+    per_block: tuple[int, int] = (0, 9),
+    poison: bool = True,
+    seed: int = 1,
+) -> Stage:
+    """Plays every act once, then `rounds` blocks of everyday life; about 110 blocks and `rounds`.
+
+    `per_block` is the least and the most transactions of an everyday block.
+    """
+    stage = Stage(anvil, seed)
+    for act in (*HONEST_ACTS, *(POISON_ACTS if poison else ())):
+        act(stage)
+    for _ in range(rounds):
+        everyday(stage, stage.random.randint(*per_block))
+    return stage
+
+
+BASIC_ACTS: Sequence[Callable[[Stage], None]] = (
+    honest_tokens,
+    collections,
+    wrappers,
+    exchanges,
+    creations,
+    failures,
+)
+HONEST_ACTS = (*BASIC_ACTS, kinds_of_transaction, plain_transfers)
+POISON_ACTS: Sequence[Callable[[Stage], None]] = (
+    odd_pools,
+    poison_metadata,
+    poison_events,
+    shape_shifters,
+    malformed_logs,
+)

@@ -1,0 +1,152 @@
+"""What the API must say of a chain, worked out from the node alone, slowly and plainly.
+
+Written from what the service promises, without the indexer's code: two ways to one
+answer are the point. It asks other methods, too: receipts one by one, traces transaction by
+transaction, logs through eth_getLogs.
+"""
+
+from dataclasses import dataclass, field
+
+from tests.support.anvil import Node
+from tests.support.truth.addresses import addresses
+from tests.support.truth.blocks import block_record, log_record, stats, transactions
+from tests.support.truth.internal_transfers import internal_transfers
+from tests.support.truth.reading import Chain, Record
+from tests.support.truth.tokens import Tokens, holders_by_transfers
+from tests.support.truth.trades import Trades
+
+# Fields of answers that no truth here has, and where they are compared.
+ELSEWHERE = {
+    "verified": "of a token, said by the operator's verifications: tests/pages/test_token_pages.py",
+    **dict.fromkeys(("logoUrl", "listedAs"), "of a token: tests/extensions/token_lists"),
+    "largerNamesake": "of a token: tests/extensions/transaction_details/explanations",
+    "event": "of a log, decoded by its contract's ABI: test_transaction_details.py",
+    "confirmations": "of a block or a transaction alone: tests/api/test_lists.py",
+    "blobCount": "of a block alone: tests/extensions/block_records/blobs",
+    **dict.fromkeys(
+        ("producerFees", "earned", "withdrawn"),
+        "of a block alone: tests/extensions/block_records/earnings",
+    ),
+    "error": "of a transaction that failed: tests/extensions/transaction_details/explanations",
+    **dict.fromkeys(
+        ("authorizations", "authorizationCount"),
+        "of a transaction alone: tests/extensions/block_records/authorizations",
+    ),
+    **dict.fromkeys(
+        ("input", "method", "logs", "logCount", "unavailable", "summary"),
+        "of a transaction alone, from the node and decoded: test_transaction_details.py",
+    ),
+}
+
+
+def comparable(record: Record) -> Record:
+    return {name: value for name, value in record.items() if name not in ELSEWHERE}
+
+
+@dataclass(frozen=True)
+class Truth:
+    """Records as the API shows them, whole, newest first."""
+
+    head: int
+    stats: Record  # what the chain says of them; the rest is the operator's
+    blocks: list[Record]
+    transactions: list[Record]
+    token_transfers: list[Record]
+    dex_trades: list[Record]
+    tokens: list[Record]
+    # token -> what its own page shows beside its record
+    token_details: dict[str, Record]
+    addresses: dict[str, Record]
+    internal_transfers: list[Record]
+    # token -> holder -> balance above zero, by the transfers
+    holders: dict[str, dict[str, int]]
+    # transaction hash -> the contract it created directly
+    created: dict[str, str]
+    logs: list[Record]
+    # of which it has none: see tests/extensions/user_operations
+    user_operations: list[Record] = field(default_factory=list)
+
+    def transactions_of(self, address: str) -> list[Record]:
+        return [t for t in self.transactions if self._touches(t, address)]
+
+    def address_detail(self, address: str) -> Record:
+        """As /addresses/:address shows it."""
+        recent = self.transactions_of(address)[:25]
+        detail = {**self.addresses[address], "recentTxs": recent, "balanceBlock": self.head}
+        return {**detail, "creation": self.creation_of(address)}
+
+    def creation_of(self, address: str) -> Record | None:
+        """The newest, by a transaction or inside of one."""
+        transactions = {t["hash"]: t for t in self.transactions}
+        ways = [(t, None) for h, t in transactions.items() if self.created.get(h) == address]
+        ways += [
+            (transactions[i["transactionHash"]], i["fromAddress"])
+            for i in self.internal_transfers
+            if i["type"] in ("create", "create2") and i["toAddress"] == address
+        ]
+        if not ways:
+            return None
+        sent, factory = max(
+            ways, key=lambda way: (way[0]["blockNumber"], way[0]["transactionIndex"])
+        )
+        return {
+            "creator": sent["fromAddress"],
+            "factory": factory,
+            "transactionHash": sent["hash"],
+            "blockNumber": sent["blockNumber"],
+            "timestamp": sent["timestamp"],
+            "unproven": ["factory"],
+        }
+
+    def token_detail(self, token: Record) -> Record:
+        """As /tokens/:address shows it."""
+        return {**token, **self.token_details[token["address"]]}
+
+    def tokens_held_by(self, address: str) -> list[Record]:
+        """As /addresses/:address/tokens lists them."""
+        return [
+            {
+                "tokenAddress": token["address"],
+                **{name: token[name] for name in ("name", "symbol", "decimals", "type")},
+                "balance": str(self.holders[token["address"]][address]),
+                "unproven": ["name", "symbol", "decimals", "type"],
+            }
+            for token in sorted(self.tokens, key=lambda t: str(t["address"]))
+            if address in self.holders.get(token["address"], ())
+        ]
+
+    def _touches(self, transaction: Record, address: str) -> bool:
+        parties = (transaction["fromAddress"], transaction["toAddress"])
+        return address in parties or self.created.get(transaction["hash"]) == address
+
+
+def read_truth(node: Node, traces: bool = True) -> Truth:
+    """Reads the whole chain up to the head; `traces` as the service's SCAN_TRACES."""
+    chain = Chain(node, traces)
+    tokens = Tokens(chain)
+    transfers = tokens.transfers()
+    holders = holders_by_transfers(transfers)
+    transactions_read = transactions(chain)
+    return Truth(
+        head=chain.head,
+        stats=stats(chain, len(tokens.types)),
+        blocks=newest_first([block_record(b, chain.receipts) for b in chain.blocks]),
+        transactions=newest_first(transactions_read),
+        token_transfers=newest_first(transfers),
+        dex_trades=newest_first(Trades(chain, tokens).records(transfers)),
+        tokens=sorted(
+            (tokens.record(token, holders) for token in tokens.types),
+            key=lambda t: (t["holderCount"], t["address"]),
+            reverse=True,
+        ),
+        token_details=tokens.details(transfers),
+        addresses=addresses(chain, transfers, transactions_read),
+        internal_transfers=newest_first(internal_transfers(chain)),
+        holders=holders,
+        created=chain.created,
+        logs=newest_first([log_record(chain, log) for log in chain.logs]),
+    )
+
+
+def newest_first(records: list[Record]) -> list[Record]:
+    return records[::-1]

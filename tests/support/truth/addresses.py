@@ -1,0 +1,90 @@
+"""Addresses: where they were seen, what the node says of them, how many transactions they have."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+
+from tests.support.truth.internal_transfers import created_in, internal_transfers
+from tests.support.truth.reading import Chain, Record, batched, quantity
+
+DELEGATION = "0xef0100"  # how the code of an account begins that delegates it (EIP-7702)
+
+
+def addresses(
+    chain: Chain, transfers: list[Record], transactions: list[Record]
+) -> dict[str, Record]:
+    seen: dict[str, list[int]] = defaultdict(list)
+    for address, block in sightings(chain, transfers):
+        seen[address].append(block)
+    counts = transaction_counts(chain, transactions)
+    facts = dict(zip(seen, balances_and_codes(chain, seen), strict=True))
+    return {
+        address: {
+            "address": address,
+            "balance": facts[address][0],
+            "txCount": counts[address],
+            "isContract": is_contract(facts[address][1]),
+            "unproven": ["balance", "isContract"],
+            **delegation(facts[address][1]),
+            "label": None,
+            "firstSeen": chain.timestamps[min(blocks)],
+            "lastSeen": chain.timestamps[max(blocks)],
+        }
+        for address, blocks in seen.items()
+    }
+
+
+def sightings(chain: Chain, transfers: list[Record]) -> Iterator[tuple[str, int]]:
+    for block in chain.blocks:
+        number = quantity(block["number"])
+        yield block["miner"].lower(), number
+        for transaction in block["transactions"]:
+            yield transaction["from"].lower(), number
+            if transaction["to"]:
+                yield transaction["to"].lower(), number
+            for address in creations(chain, transaction["hash"]):
+                yield address, number
+        for withdrawal in block.get("withdrawals") or ():
+            yield withdrawal["address"].lower(), number
+    for transfer in internal_transfers(chain):
+        yield transfer["fromAddress"], transfer["blockNumber"]
+        yield transfer["toAddress"], transfer["blockNumber"]
+    for log in chain.logs:
+        yield log.address, log.block
+    for transfer in transfers:
+        yield transfer["fromAddress"], transfer["blockNumber"]
+        yield transfer["toAddress"], transfer["blockNumber"]
+
+
+def creations(chain: Chain, transaction_hash: str) -> list[str]:
+    direct = chain.created.get(transaction_hash)
+    trace = chain.traces.get(transaction_hash)
+    return ([direct] if direct else []) + (created_in(trace) if trace else [])
+
+
+def transaction_counts(chain: Chain, transactions: list[Record]) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for t in transactions:
+        parties = {t["fromAddress"], t["toAddress"], chain.created.get(t["hash"])} - {None}
+        counts.update(parties)
+    return counts
+
+
+def balances_and_codes(chain: Chain, holders: Iterable[str]) -> list[tuple[str, str]]:
+    """(balance, code) of each at the head."""
+    at = hex(chain.head)
+    asked = [(a, at) for a in holders]
+    balances = batched(chain.node, [("eth_getBalance", pair) for pair in asked])
+    codes = batched(chain.node, [("eth_getCode", pair) for pair in asked])
+    return [(str(quantity(balance)), code) for balance, code in zip(balances, codes, strict=True)]
+
+
+def is_contract(code: str) -> bool:
+    """An account that delegates its code (EIP-7702) has some, and is no contract."""
+    delegated = code.startswith(DELEGATION) and len(code) == 2 + 2 * 23
+    return code != "0x" and not delegated
+
+
+def delegation(code: str) -> Record:
+    """Whose code runs in an account's name, where it delegates."""
+    delegate = code.removeprefix(DELEGATION)
+    return {"delegate": f"0x{delegate}"} if delegate != code else {}

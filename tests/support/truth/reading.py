@@ -1,0 +1,140 @@
+"""A chain read whole from its node: blocks, receipts, logs, traces and answers of contracts."""
+
+import datetime
+from collections.abc import Iterable
+from functools import cache
+from typing import Any, NamedTuple
+
+from eth_abi import encode
+from eth_utils import keccak
+
+from tests.support.anvil import Node, RpcError
+
+ZERO = "0x" + 40 * "0"
+SYSTEM = "0x" + 19 * "ff" + "fe"
+BATCH = 100
+
+Record = dict[str, Any]
+
+
+def topic_of(event: str) -> str:
+    return "0x" + keccak(text=event).hex()
+
+
+class Log(NamedTuple):
+    """A log with its hex undone; `block` and `number` (its log index) place it in the chain."""
+
+    address: str
+    topics: list[bytes]
+    data: bytes
+    block: int
+    number: int
+    transaction_hash: str
+
+    @property
+    def event(self) -> str:
+        return "0x" + self.topics[0].hex() if self.topics else ""
+
+    def words(self) -> list[int]:
+        whole = len(self.data) // 32 * 32
+        return [int.from_bytes(self.data[n : n + 32], "big") for n in range(0, whole, 32)]
+
+
+class Chain:
+    """One pass over the chain: what was read is kept, since everything is asked many times."""
+
+    def __init__(self, node: Node, traces: bool) -> None:
+        self.node = node
+        self.head = int(node.call("eth_blockNumber"), 16)
+        self.blocks = read_blocks(node, self.head)
+        self.receipts = read_receipts(node, self.blocks)
+        self.logs = read_logs(node, self.head)
+        self.timestamps = [timestamp(b["timestamp"]) for b in self.blocks]
+        self.created = direct_creations(self.receipts)
+        self.traces = read_traces(node, self.receipts) if traces else {}
+        self.call = cache(self._call)
+
+    def is_coin(self, log: Log) -> bool:
+        """Whether the protocol logs a transfer of coin, as it does since Amsterdam (EIP-7708)."""
+        return log.address == SYSTEM and "blockAccessListHash" in self.blocks[log.block]
+
+    def address_answer(self, log: Log, signature: str, *args: Any, to: str = "") -> str | None:
+        answer = self.call(to or log.address, signature, args, log.block)
+        if answer is None or len(answer) < 32 or any(answer[:12]):
+            return None
+        return "0x" + answer[12:32].hex()
+
+    def _call(self, to: str, signature: str, args: tuple[Any, ...], block: int) -> bytes | None:
+        """The raw answer, or None where the call fails."""
+        types = signature[signature.index("(") + 1 : -1]
+        body = encode(types.split(","), args) if types else b""
+        call = {"to": to, "data": "0x" + (keccak(text=signature)[:4] + body).hex()}
+        try:
+            return bytes.fromhex(self.node.call("eth_call", call, hex(block))[2:])
+        except RpcError:
+            return None
+
+
+def read_blocks(node: Node, head: int) -> list[Record]:
+    asked = [("eth_getBlockByNumber", (hex(n), True)) for n in range(head + 1)]
+    return batched(node, asked)
+
+
+def read_receipts(node: Node, blocks: list[Record]) -> dict[str, Record]:
+    hashes = [t["hash"] for b in blocks for t in b["transactions"]]
+    receipts = batched(node, [("eth_getTransactionReceipt", (h,)) for h in hashes])
+    return dict(zip(hashes, receipts, strict=True))
+
+
+def direct_creations(receipts: dict[str, Record]) -> dict[str, str]:
+    return {h: r["contractAddress"].lower() for h, r in receipts.items() if creates(r)}
+
+
+def creates(receipt: Record) -> bool:
+    """A creation that failed created nothing, though its receipt may name an address."""
+    return bool(receipt.get("contractAddress")) and succeeded(receipt)
+
+
+def succeeded(receipt: Record) -> bool:
+    return receipt.get("status") != "0x0"
+
+
+def read_traces(node: Node, hashes: Iterable[str]) -> dict[str, Record]:
+    """The outermost call frame of each transaction."""
+    asked = [("debug_traceTransaction", (h, {"tracer": "callTracer"})) for h in hashes]
+    return dict(zip(hashes, batched(node, asked), strict=True))
+
+
+def read_logs(node: Node, head: int) -> list[Log]:
+    logs = []
+    for first in range(0, head + 1, BATCH):
+        span = {"fromBlock": hex(first), "toBlock": hex(min(head, first + BATCH - 1))}
+        logs += [read_log(found) for found in node.call("eth_getLogs", span)]
+    return sorted(logs, key=lambda log: (log.block, log.number))
+
+
+def read_log(found: Record) -> Log:
+    return Log(
+        address=found["address"].lower(),
+        topics=[bytes.fromhex(topic[2:]) for topic in found["topics"]],
+        data=bytes.fromhex(found["data"][2:]),
+        block=quantity(found["blockNumber"]),
+        number=quantity(found["logIndex"]),
+        transaction_hash=found["transactionHash"],
+    )
+
+
+def batched(node: Node, asked: list[tuple[str, Any]]) -> list[Any]:
+    answers: list[Any] = []
+    for n in range(0, len(asked), BATCH):
+        answers += node.batch(asked[n : n + BATCH])
+    return answers
+
+
+def timestamp(value: str) -> str:
+    moment = datetime.datetime.fromtimestamp(quantity(value), datetime.UTC)
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def quantity(value: str) -> int:
+    return int(value, 16)

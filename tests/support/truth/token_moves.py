@@ -1,0 +1,119 @@
+"""Transfers of tokens as logs say them, before the token's type has its say."""
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from eth_abi import decode
+from eth_abi.exceptions import DecodingError
+
+from tests.support.truth.reading import ZERO, Chain, Log, topic_of
+
+TRANSFER = topic_of("Transfer(address,address,uint256)")
+SINGLE = topic_of("TransferSingle(address,address,address,uint256,uint256)")
+BATCHED = topic_of("TransferBatch(address,address,address,uint256[],uint256[])")
+DEPOSIT = topic_of("Deposit(address,uint256)")
+WITHDRAWAL = topic_of("Withdrawal(address,uint256)")
+
+
+class Move(NamedTuple):
+    """A transfer as its log says it, before the token's type has its say."""
+
+    log: Log
+    shape: str
+    sender: str
+    recipient: str
+    # (id or third word, value) pairs; a shape without ids repeats its one word.
+    parts: list[tuple[int, int]]
+
+
+def moves_in(chain: Chain, logs: list[Log]) -> list[Move]:
+    """The transfers in one transaction's logs, a wrapper's doubles taken out."""
+    moves = [m for log in logs if not chain.is_coin(log) and (m := read_move(log))]
+    wrapping = [m for m in moves if m.shape in ("deposit", "withdrawal")]
+    others = [m for m in moves if m.shape not in ("deposit", "withdrawal")]
+    announced = Counter(identity(m) for m in others)
+    kept = list(others)
+    for move in wrapping:
+        if announced[identity(move)]:
+            announced[identity(move)] -= 1
+        elif is_wrapper(chain, move.log):
+            kept.append(move)
+    return sorted(kept, key=lambda m: m.log.number)
+
+
+def is_wrapper(chain: Chain, log: Log) -> bool:
+    def answers(signature: str, *args: Any) -> bool:
+        answer = chain.call(log.address, signature, args, log.block)
+        return answer is not None and len(answer) >= 32
+
+    return (
+        answers("totalSupply()") and answers("decimals()") and answers("balanceOf(address)", ZERO)
+    )
+
+
+def read_move(log: Log) -> Move | None:
+    """The transfer that a log is by its shape, if every address in it is one."""
+    readers: dict[str, Callable[[Log], Move | None]] = {
+        TRANSFER: read_transfer,
+        SINGLE: read_single,
+        BATCHED: read_batch,
+        DEPOSIT: read_wrapping,
+        WITHDRAWAL: read_wrapping,
+    }
+    reader = readers.get(log.event)
+    return reader(log) if reader else None
+
+
+def read_transfer(log: Log) -> Move | None:
+    count, length, words = len(log.topics), len(log.data), log.words()
+    if count == 3 and length >= 32:
+        return move_of(log, "erc20", log.topics[1:3], [(words[0], words[0])])
+    if count == 4 and length == 0:
+        third = int.from_bytes(log.topics[3], "big")
+        return move_of(log, "erc721", log.topics[1:3], [(third, third)])
+    if count == 1 and length == 96:
+        return move_of(log, "unindexed", [log.data[:32], log.data[32:64]], [(words[2], words[2])])
+    return None
+
+
+def read_single(log: Log) -> Move | None:
+    if len(log.topics) != 4 or len(log.data) < 64:
+        return None
+    token_id, value = log.words()[:2]
+    return move_of(log, "erc1155", log.topics[2:4], [(token_id, value)])
+
+
+def read_batch(log: Log) -> Move | None:
+    if len(log.topics) != 4:
+        return None
+    try:
+        ids, values = decode(["uint256[]", "uint256[]"], log.data)
+    except (DecodingError, OverflowError):
+        return None
+    if len(ids) != len(values):
+        return None
+    return move_of(log, "erc1155", log.topics[2:4], list(zip(ids, values, strict=True)))
+
+
+def read_wrapping(log: Log) -> Move | None:
+    if len(log.topics) != 2 or len(log.data) != 32:
+        return None
+    value, zero = log.words()[0], bytes(32)
+    if log.event == DEPOSIT:
+        return move_of(log, "deposit", [zero, log.topics[1]], [(value, value)])
+    return move_of(log, "withdrawal", [log.topics[1], zero], [(value, value)])
+
+
+def move_of(
+    log: Log, shape: str, parties: list[bytes], parts: list[tuple[int, int]]
+) -> Move | None:
+    if any(any(party[:12]) for party in parties):
+        return None
+    sender, recipient = ("0x" + party[12:].hex() for party in parties)
+    return Move(log, shape, sender, recipient, parts)
+
+
+def identity(move: Move) -> tuple[Any, ...]:
+    """What a wrapper's two announcements of one mint have in common."""
+    return move.log.address, move.sender, move.recipient, tuple(move.parts)

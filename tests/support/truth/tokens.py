@@ -1,0 +1,187 @@
+"""Tokens by their transfers: types, names, holders and totals."""
+
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Iterator
+
+from eth_abi import decode
+from eth_abi.exceptions import DecodingError
+
+from tests.support.truth.reading import ZERO, Chain, Log, Record
+from tests.support.truth.token_moves import Move, moves_in
+
+
+class Tokens:
+    """The transfers of a chain, and what the tokens in them are."""
+
+    def __init__(self, chain: Chain) -> None:
+        self.chain = chain
+        self.types: dict[str, str] = {}
+        self.first_seen: dict[str, int] = {}
+
+    def transfers(self) -> list[Record]:
+        read = [move for logs in self._logs_by_transaction() for move in moves_in(self.chain, logs)]
+        records = []
+        for move in read:
+            token = move.log.address
+            if token not in self.types and move.parts:
+                self.types[token] = self.type_of(move)
+                self.first_seen[token] = move.log.block
+            records += self.transfer_records(move)
+        return records
+
+    def _logs_by_transaction(self) -> Iterator[list[Log]]:
+        found: dict[str, list[Log]] = defaultdict(list)
+        for log in self.chain.logs:
+            found[log.transaction_hash].append(log)
+        yield from found.values()
+
+    def type_of(self, move: Move) -> str:
+        claimed = self.claimed_type(move.log)
+        if claimed:
+            return claimed
+        if move.shape == "erc20" or move.shape in ("deposit", "withdrawal"):
+            return "BEP20"
+        if move.shape == "erc721":
+            return "BEP721"
+        if move.shape == "erc1155":
+            return "BEP1155"
+        decimals = self.chain.call(move.log.address, "decimals()", (), move.log.block)
+        return "BEP20" if decimals is not None and len(decimals) >= 32 else "BEP721"
+
+    def claimed_type(self, log: Log) -> str | None:
+        """What ERC-165 says, when it says one thing and says it credibly."""
+
+        def claims(interface: str) -> bool:
+            answer = self.chain.call(
+                log.address, "supportsInterface(bytes4)", (bytes.fromhex(interface),), log.block
+            )
+            return answer is not None and len(answer) >= 32 and answer[:32] == bytes(31) + b"\x01"
+
+        if not claims("01ffc9a7") or claims("ffffffff"):
+            return None
+        claimed = [
+            name
+            for name, interface in (("BEP721", "80ac58cd"), ("BEP1155", "d9b67a26"))
+            if claims(interface)
+        ]
+        return claimed[0] if len(claimed) == 1 else None
+
+    def transfer_records(self, move: Move) -> list[Record]:
+        token_type = self.types.get(move.log.address)
+        return [
+            {
+                "transactionHash": move.log.transaction_hash,
+                "blockNumber": move.log.block,
+                "logIndex": move.log.number,
+                "batchIndex": n,
+                "tokenAddress": move.log.address,
+                "tokenType": token_type,
+                "fromAddress": move.sender,
+                "toAddress": move.recipient,
+                **amount_of(token_type, move.shape, token_id, value),
+                "timestamp": self.chain.timestamps[move.log.block],
+                "tokenSymbol": self.symbol(move.log.address),
+                "tokenDecimals": self.decimals(move.log.address),
+                "unproven": ["tokenType", "tokenSymbol", "tokenDecimals"],
+            }
+            for n, (token_id, value) in enumerate(move.parts)
+        ]
+
+    def symbol(self, token: str) -> str | None:
+        """None for a contract that no token was ever moved of."""
+        if token not in self.first_seen:
+            return None
+        return text_of(self.chain.call(token, "symbol()", (), self.first_seen[token]), 50)
+
+    def decimals(self, token: str) -> int | None:
+        if token not in self.first_seen:
+            return None
+        decimals = first_word(self.chain.call(token, "decimals()", (), self.first_seen[token]))
+        return decimals if 0 <= decimals <= 255 else 0
+
+    def record(self, token: str, holders: dict[str, dict[str, int]]) -> Record:
+        seen = self.first_seen[token]
+        supply = self.chain.call(token, "totalSupply()", (), self.chain.head)
+        total = first_word(supply)
+        if self.types[token] != "BEP20" and (supply is None or len(supply) < 32):
+            total = sum(holders.get(token, {}).values())
+        return {
+            "address": token,
+            "name": text_of(self.chain.call(token, "name()", (), seen), 255),
+            "symbol": self.symbol(token),
+            "decimals": self.decimals(token),
+            "type": self.types[token],
+            "totalSupply": str(total),
+            "holderCount": len(holders.get(token, {})),
+            "firstSeen": self.chain.timestamps[seen],
+            "unproven": ["name", "symbol", "decimals", "type", "totalSupply"],
+        }
+
+    def details(self, transfers: list[Record]) -> dict[str, Record]:
+        by_token: dict[str, list[Record]] = {token: [] for token in self.types}
+        for transfer in transfers:
+            by_token[transfer["tokenAddress"]].append(transfer)
+        return {
+            token: {
+                "transferCount": len(found),
+                "eventsConsistent": all(
+                    balance >= 0 for holder, balance in balances_of(found).items() if holder != ZERO
+                ),
+                "itemCount": None
+                if self.types[token] == "BEP20"
+                else len({transfer["tokenId"] for transfer in found} - {None}),
+            }
+            for token, found in by_token.items()
+        }
+
+
+def amount_of(token_type: str | None, shape: str, token_id: int, value: int) -> Record:
+    """What the words of an event mean is the type's to say, whatever event it was."""
+    if token_type == "BEP721" or (token_type == "BEP1155" and shape == "erc721"):
+        return {"value": "1", "tokenId": str(token_id)}
+    if token_type == "BEP1155" and shape == "erc1155":
+        return {"value": str(value), "tokenId": str(token_id)}
+    return {"value": str(value), "tokenId": None}
+
+
+def holders_by_transfers(transfers: list[Record]) -> dict[str, dict[str, int]]:
+    """Who holds how much of what by the events, the ids of a token summed; zero holds nothing."""
+    by_token: dict[str, list[Record]] = defaultdict(list)
+    for transfer in transfers:
+        by_token[transfer["tokenAddress"]].append(transfer)
+    return {
+        token: {h: value for h, value in balances_of(found).items() if value > 0 and h != ZERO}
+        for token, found in by_token.items()
+    }
+
+
+def balances_of(transfers: list[Record]) -> Counter[str]:
+    """What one token's transfers leave to whom, also less than nothing."""
+    balances: Counter[str] = Counter()
+    for t in transfers:
+        balances[t["fromAddress"]] -= int(t["value"])
+        balances[t["toAddress"]] += int(t["value"])
+    return balances
+
+
+def text_of(answer: bytes | None, most: int) -> str:
+    """A name as shown: a string, or bytes32 of old, without what a page could not show."""
+    if answer is None:
+        return ""
+    raw = answer.split(b"\0")[0] if len(answer) == 32 else raw_string(answer)
+    text = raw.decode("utf-8", errors="replace")
+    return "".join(c for c in text if unicodedata.category(c) != "Cc")[:most]
+
+
+def raw_string(answer: bytes) -> bytes:
+    try:
+        (raw,) = decode(["bytes"], answer)
+    except (DecodingError, OverflowError):
+        return b""
+    return bytes(raw)
+
+
+def first_word(answer: bytes | None) -> int:
+    """A number answered, or 0 where there was none."""
+    return int.from_bytes(answer[:32], "big") if answer and len(answer) >= 32 else 0
