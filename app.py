@@ -40,6 +40,7 @@ from scan.http.prerequisites import Prerequisites
 from scan.http.rate_limit import RateLimit
 from scan.http.replica_poller import ReplicaPoller
 from scan.http.requests import MAX_BODY_BYTES
+from scan.http.routing import Routes
 from scan.http.services import Connections, Services, connect
 from scan.pages import static_files
 from scan.pages.blueprints import PAGES
@@ -89,7 +90,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False  # it would answer with an HTML redirect
     app.extensions["scan.permanent"] = Permanent(
-        settings, _connections(settings), _add_routes(app, settings), app.wsgi_app
+        settings, _connections(settings), _add_routes(app, settings), app.wsgi_app, app.routes
     )
     renew(app)
     return app
@@ -102,6 +103,7 @@ class Permanent(NamedTuple):
     connections: Connections
     interfaces: Sequence[Interface]
     flask: Callable[..., Iterable[bytes]]
+    routes: Routes
 
 
 def renew(app: Flask) -> None:
@@ -199,12 +201,12 @@ def _middleware(app: Flask, permanent: Permanent, indexed_block: IndexedBlock) -
         services.limiter,
         services.key_lookup,
         services.key_usage,
-        trusted_proxies=settings.trusted_proxies,
         is_one_of_several=settings.trusted_proxies > 0 and counts_in_process(settings),
         serves_own_machine=own_machine.serves_own_machine(settings),
     )
     return Middleware(
         permanent.flask,
+        services.sources,
         rate_limit,
         index_version,
         indexed_block,
@@ -217,10 +219,9 @@ def _middleware(app: Flask, permanent: Permanent, indexed_block: IndexedBlock) -
             *(path for part in registry.parts(hooks.Interfaces) for path in part.open_paths),
             *(() if pages is None else static_files.paths(settings.brand)),
         },
-        app.url_map.bind("").allowed_methods,
-        Prerequisites(
-            app.url_map, app.view_functions, services.sources.gateway, services.waiting_threads
-        ),
+        permanent.routes,
+        Prerequisites(permanent.routes, services.sources.gateway, services.waiting_threads),
+        trusted_proxies=settings.trusted_proxies,
         logs_requests=settings.logs_requests,
         base_path=settings.base_path,
     )

@@ -6,7 +6,7 @@ import pytest
 
 from scan import json_bodies
 from scan.errors import InvalidJson, InvalidParameter, TooLarge
-from scan.http.list_pages import window_of
+from scan.http.list_responses import window_of
 
 pytestmark = pytest.mark.check
 

@@ -29,7 +29,7 @@ OF_NODE = {
 }
 # Sessions with the node, each with the client that its places are counted for.
 SESSIONS = {
-    ("scan.queries.reader", "self.client()"),
+    ("scan.queries.reader", "self.client"),
     ("scan.verification.creation_reader", "_CLIENT"),
     ("scan.api.health", "HEALTH"),
 }
@@ -56,14 +56,14 @@ WAITS = {
     ("scan.extensions.sourcify.blueprint", "get_verification"): "VerificationJobs.wait()",
     ("scan.verification.equal_creations", "request"): "in a place",
     ("scan.http.indexed_block", "wait_for"): "in a place",
-    ("scan.http.middleware", "_wait_for_block"): "IndexedBlock.wait_for()",
+    ("scan.http.middleware", "_ask_flask"): "IndexedBlock.wait_for()",
     ("scan.outbound.urls", "resolve"): "in a place, or in a thread of the deliverer",
     ("scan.verification.compiler_places", "running"): "in a place, among those admitted",
     ("scan.verification.compiler_store", "compiler"): "in a place, among those admitted",
     ("scan.verification.sandbox", "_wait"): "a running place",
     ("scan.verification.sandbox", "end_session"): "a process that is killed",
     ("scan.rate_limits.redis_windows", "charge"): "within Redis's time-out",
-    ("scan.rate_limits.redis_windows", "peek"): "within Redis's time-out",
+    ("scan.http.rate_limit", "_count"): "a storage's time-out; in the loop the future is done",
     ("scan.server.worker", "_flask_ran"): "nothing: the future is done",
     ("scan.database.migrations", "_retry_while_locked"): "a command",
 }
@@ -92,8 +92,8 @@ LOCKS = {"Lock", "RLock", "Condition"}
 # What a thread must not do while it holds a lock that requests take.
 SLOW = set(
     """
-        row rows value prepared_row prepared_value transaction execute call batch results session
-        place hold_processor sleep result acquire urlopen getaddrinfo
+        row rows value prepared_row prepared_rows prepared_value transaction execute call batch
+        results session place hold_processor sleep result acquire urlopen getaddrinfo
     """.split()
 )
 # Locks that only threads of their own take.

@@ -3,7 +3,6 @@
 import orjson
 from flask import Blueprint
 
-from scan.http.list_pages import kept_text
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import Response, json_body, json_value
 from scan.http.services import services
@@ -18,7 +17,7 @@ def stats() -> Response:
     record = network.stats(reader(), services().settings.chain_name or None)
     kept_from = reader().kept_from
     if kept_from is not None:
-        record = f'{record[:-1]},"keptFrom":{kept_text(kept_from)}}}'
+        record = f'{record[:-1]},"keptFrom":{orjson.dumps(kept_from.record()).decode()}}}'
     if reader().incomplete:
         record = f'{record[:-1]},"completeFrom":{orjson.dumps(reader().incomplete).decode()}}}'
     return json_body(record)

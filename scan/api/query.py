@@ -7,7 +7,7 @@ from flask import Blueprint
 
 from scan import json_bodies, parameters
 from scan.errors import InvalidParameter
-from scan.http.list_pages import json_text, kept_text, times_of
+from scan.http.list_responses import facts_of, times_of
 from scan.http.requests import json_object, query_arguments, reader
 from scan.http.responses import Response, json_body
 from scan.queries import entities
@@ -37,18 +37,8 @@ def query() -> Response:
         raise InvalidParameter("filter must be an object.", field="filter")
     json_bodies.only_known(filters, FILTER_KEYS[entity], f"filter key of {entity}:")
     page = entities.page(reader(), entity, _window(body, filters), filters)
-    total = "null" if page.total is None else page.total
-    more = ""
-    if page.untraced_blocks is not None:
-        more = f',"untracedBlocks":{page.untraced_blocks}'
-    if page.kept_from is not None:
-        more += f',"keptFrom":{kept_text(page.kept_from)}'
-    if page.complete_from is not None:
-        more += f',"completeFrom":{page.complete_from}'
-    return json_body(
-        f'{{"entity":"{entity}","count":{page.count},"data":{page.data},"total":{total}{more},'
-        f'"next":{json_text(page.next)}}}'
-    )
+    begin = f'{{"entity":"{entity}","count":{page.count},"data":{page.data}'
+    return json_body(begin.encode() + facts_of(page))
 
 
 def _window(body: Mapping[str, Any], filters: Mapping[str, Any]) -> Window:

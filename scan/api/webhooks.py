@@ -12,7 +12,7 @@ from scan.errors import InvalidParameter
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.hex import to_hex
 from scan.http import own_machine
-from scan.http.list_pages import PAGED, list_body, window_of
+from scan.http.list_responses import PAGED, list_body, window_of
 from scan.http.requests import api_key, client_address, is_own_machine, json_object, query_arguments
 from scan.http.responses import Response, json_body, json_value
 from scan.http.services import services

@@ -155,7 +155,7 @@ class Database:
             cursor = self._begin(begin)
         except ConnectionLost:  # the connection had died unnoticed
             cursor = self._begin(begin)
-        with _Work(self), cursor:
+        with Work(self), cursor:
             tx = Transaction(cursor, self._statements, self._prepare if prepared else None)
             try:
                 yield tx
@@ -172,12 +172,12 @@ class Database:
 
     def execute_script(self, text: str) -> None:
         """Run several statements in one transaction, such as schema.sql."""
-        with _Work(self) as connection, connection.cursor() as cursor:
+        with Work(self) as connection, connection.cursor() as cursor:
             cursor.execute(text)
 
     def create_database(self, name: str) -> None:
         statement = psycopg2.sql.SQL("CREATE DATABASE {}").format(psycopg2.sql.Identifier(name))
-        with _Work(self) as connection, connection.cursor() as cursor:
+        with Work(self) as connection, connection.cursor() as cursor:
             cursor.execute(statement)
 
     def close(self) -> None:
@@ -188,22 +188,22 @@ class Database:
                 connection.close()
 
     def _begin(self, begin: str) -> Any:
-        with _Work(self) as connection:
+        with Work(self) as connection:
             cursor = connection.cursor()
             cursor.execute(begin)
             return cursor
 
     def _run(self, statement: Statement, params: dict[str, object]) -> list[Row]:
-        with _Work(self) as connection, connection.cursor() as cursor:
+        with Work(self) as connection, connection.cursor() as cursor:
             return run(cursor, statement, params)
 
     def _run_prepared(self, statement: Statement, params: dict[str, object]) -> list[Row]:
-        with _Work(self) as connection, connection.cursor() as cursor:
+        with Work(self) as connection, connection.cursor() as cursor:
             return run_prepared(cursor, self._prepare(cursor, statement, params), params)
 
     def _run_at_once(self, calls: Sequence[tuple[str, Mapping[str, object]]]) -> list[Row]:
         *others, (last, params) = calls
-        with _Work(self) as connection, connection.cursor() as cursor:
+        with Work(self) as connection, connection.cursor() as cursor:
             tx = Transaction(cursor, self._statements, self._prepare)
             for name, of_other in others:
                 tx.defer(name, **of_other)
@@ -294,7 +294,7 @@ class Database:
         return connection
 
 
-class _Work:
+class Work:
     """A context that yields this thread's connection to one statement or transaction, within the
     deadline: a class, as three nested generators took 8 us a statement."""
 

@@ -1,70 +1,51 @@
 """Flask's application without what nothing here uses, and errors in the form of each interface."""
 
 import logging
-from collections.abc import Mapping
 from typing import Any, cast
 
 from flask import Flask, Request, Response, current_app, request
+from flask.ctx import RequestContext
 from flask.globals import request_ctx
-from flask.sessions import NullSession, SessionInterface
+from flask.sessions import NullSession
 from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotFound, RequestEntityTooLarge
-from werkzeug.routing import MapAdapter, Rule
+from werkzeug.routing import MapAdapter
 
 from scan import errors
 from scan.cached_values import cached_property
-from scan.http.nearest_path import nearest_path
 from scan.http.request_state import request_state_of
 from scan.http.requests import reader
 from scan.http.responses import JsonResponse
-from scan.http.routing import MatchedRule
+from scan.http.routing import MatchedRule, Routes
+from scan.server.wsgi_responses import Environ
 
 log = logging.getLogger(__name__)
 
 OUR_FAULT = "Internal server error; it has been logged."
 
 
-class _NoSessions(SessionInterface):
-    """Flask opens one for each request, which takes 20 us."""
-
-    _none = NullSession()
-
-    def open_session(self, app: Flask, request: Request) -> NullSession:
-        return self._none
-
-
 class Application(Flask):
     """Flask without what nothing here uses, which takes 50 us of a request: sessions, signals,
     functions before and after requests, routes by host."""
 
-    session_interface = _NoSessions()
     url_rule_class = MatchedRule
+    _no_session = NullSession()  # opening one for each request takes 20 us
+
+    def request_context(self, environ: Environ) -> RequestContext:
+        return RequestContext(self, environ, session=self._no_session)
 
     def create_url_adapter(self, request: Request | None) -> MapAdapter | None:
         """None: full_dispatch_request() finds the route."""
         return None
 
     @cached_property
-    def _routes(self) -> MapAdapter:
-        return self.url_map.bind("")
-
-    @cached_property
-    def _fixed_rules(self) -> Mapping[tuple[str, str], Rule]:
-        """Those of paths without arguments, by path and method: matching takes 9 us."""
-        return {
-            (rule.rule, method): rule
-            for rule in self.url_map.iter_rules()
-            if not rule.arguments
-            for method in rule.methods or ()
-        }
+    def routes(self) -> Routes:
+        return Routes(self.url_map, self.view_functions)
 
     def full_dispatch_request(self) -> Response:
         """Notes the route, by which requests are counted."""
         current = request_ctx.request
         try:
-            arguments: Mapping[str, Any] = {}
-            rule = self._fixed_rules.get((current.path, current.method))
-            if rule is None:
-                rule, arguments = self._routes.match(current.path, current.method, return_rule=True)
+            rule, arguments = self.routes.find(current.path, current.method)
             current.url_rule, current.view_args = rule, dict(arguments)
             request_state_of(current.environ).route = rule.rule
             response: Any = self.view_functions[rule.endpoint](**arguments)
@@ -97,7 +78,9 @@ def _answer_error(error: errors.ScanError) -> Response:
 def _ours(error: HTTPException) -> errors.ScanError:
     """Return the framework's own refusal as one of ours."""
     if isinstance(error, NotFound):
-        return errors.NotFound(_nothing_at(request.path))
+        nearest = cast(Application, current_app).routes.nearest(request.path)
+        advice = f"the nearest path is {nearest}" if nearest else "/docs/ lists all endpoints"
+        return errors.NotFound(f"Not found; {advice}.")
     if isinstance(error, MethodNotAllowed):
         allow = ", ".join(sorted(error.valid_methods or ()))
         return errors.MethodNotAllowed(
@@ -111,16 +94,6 @@ def _ours(error: HTTPException) -> errors.ScanError:
     ours = errors.InvalidParameter(error.description or "The request is malformed.")
     ours.status = error.code or 400
     return ours
-
-
-def _nothing_at(path: str) -> str:
-    # Paths of the API and beside it; pages are for people, who follow links.
-    rules = current_app.url_map.iter_rules()
-    paths = [rule.rule for rule in rules if not rule.endpoint.startswith("pages_")]
-    nearest = nearest_path(path, paths)
-    if nearest is None:
-        return "Not found; /docs/ lists all endpoints."
-    return f"Not found; the nearest path is {nearest}."
 
 
 def _answer_bug(error: Exception) -> Response:

@@ -2,12 +2,14 @@
 response; the worker's loop only chooses between the two."""
 
 import zlib
+from collections.abc import Sequence
 from functools import lru_cache
 
 from werkzeug.http import parse_accept_header
 
 from scan.http import etags
-from scan.server.wsgi_responses import Environ, Headers, WsgiResponse
+from scan.http.request_state import RequestState
+from scan.server.wsgi_responses import Headers, WsgiResponse
 
 MIN_BYTES = 1024
 # Of a page of 39 kB level 2 leaves 6.3 kB and level 9 5.7 kB, in three to four times the time.
@@ -20,12 +22,9 @@ TYPES = (
 _GZIP_FORMAT = 31  # zlib's window bits, with gzip's header
 
 
-def accepts_gzip(environ: Environ) -> bool:
-    return _accepts_gzip(environ.get("HTTP_ACCEPT_ENCODING", ""))
-
-
 @lru_cache(maxsize=256)  # parsing takes 20 us; the middleware bounds the header's length
-def _accepts_gzip(accepted: str) -> bool:
+def accepts_gzip(accepted: str) -> bool:
+    """Return whether a header Accept-Encoding accepts gzip."""
     return "gzip" in accepted and parse_accept_header(accepted)["gzip"] > 0
 
 
@@ -39,29 +38,27 @@ def is_compressible(headers: Headers) -> bool:
     )
 
 
-def is_missing(response: WsgiResponse, environ: Environ) -> bool:
-    """Return whether the client accepts the compressed form, and it has still to be made."""
-    return (
-        response.gzipped is None
-        and bool(response.body)
-        and accepts_gzip(environ)
-        and is_compressible(response.headers)
-    )
+def is_missing(response: WsgiResponse) -> bool:
+    """Return whether the compressed form has still to be made."""
+    return response.gzipped is None and bool(response.body) and is_compressible(response.headers)
 
 
-def negotiated(response: WsgiResponse, environ: Environ, *, is_file: bool) -> WsgiResponse:
-    """Return a new response that says that it varies, with its compressed form where the client
-    accepts that."""
-    if not is_compressible(response.headers):
-        return response
-    vary = [value for name, value in response.headers if name == "Vary"]
-    others = [header for header in response.headers if header[0] != "Vary"]
-    varies = ("Vary", ", ".join([*vary, "Accept-Encoding"]))
-    # Not by _replace(), which takes 2 us.
-    response = WsgiResponse(response.status, [*others, varies], response.body, response.route)
-    if not accepts_gzip(environ):
-        return response
-    return with_compressed(response, is_file=is_file)
+def negotiated(
+    state: RequestState, response: WsgiResponse, more: Sequence[tuple[str, str]] = ()
+) -> WsgiResponse:
+    """Return a response with more headers and with what it varies by, and with its compressed form
+    where the client accepts that."""
+    headers = [*response.headers, *more]
+    varies = [value for name, value in headers if name == "Vary"]
+    is_text = is_compressible(headers)
+    if is_text:
+        varies.append("Accept-Encoding")
+    if varies:
+        headers = [header for header in headers if header[0] != "Vary"]
+        headers.append(("Vary", ", ".join(dict.fromkeys(varies))))
+    response = WsgiResponse(response.status, headers, response.body, response.route)
+    is_compressed = is_text and state.accepts_gzip
+    return with_compressed(response, is_file=state.is_open) if is_compressed else response
 
 
 def with_compressed(response: WsgiResponse, *, is_file: bool) -> WsgiResponse:

@@ -1,4 +1,4 @@
-"""The sender of a request: its address and its API key."""
+"""The API key of a request."""
 
 import io
 import re
@@ -23,14 +23,12 @@ _FIELD_NAME = re.compile(
 
 
 class Caller(NamedTuple):
-    """The sender as the request states it; `api_key` is None where it has no key.
+    """The sender by its key; `api_key` is None where the request has none.
 
     An unknown key is refused, or ignored if `is_lenient`. `limit_key` is the value by which
     deploy/nginx.conf chose this instance: a key's text or "address", or empty without nginx.
     """
 
-    peer: str
-    forwarded_for: str
     api_key: str | None
     is_lenient: bool = False
     limit_key: str = ""
@@ -46,12 +44,7 @@ def caller_of(environ: Environ, parameter: str | None = None, form: bytes | None
     authorization = environ.get("HTTP_AUTHORIZATION", "")
     if api_key is None and authorization[: len(BEARER)].lower() == BEARER:
         api_key = authorization[len(BEARER) :].strip()
-    caller = Caller(
-        environ.get("REMOTE_ADDR") or "",
-        environ.get("HTTP_X_FORWARDED_FOR", ""),
-        api_key,
-        limit_key=environ.get("HTTP_X_SCAN_LIMIT_KEY", ""),
-    )
+    caller = Caller(api_key, limit_key=environ.get("HTTP_X_SCAN_LIMIT_KEY", ""))
     if api_key is not None or parameter is None:
         return caller
     for name, value in parse_qsl(environ.get("QUERY_STRING", "")):

@@ -67,9 +67,8 @@ class IndexVersion:
 
     def notified(self) -> int | None:
         """Return the newest known version, None where no notifications come. Never waits."""
-        if self._listener is None or not self._listener.is_connected:
+        if not self.read_notifications():
             return None
-        self.read_notifications()
         return max(self._read, sum(self._notified.values()))
 
     def read_notifications(self) -> bool:
@@ -95,8 +94,10 @@ class IndexVersion:
     def record(self, version: int, read_at: float) -> None:
         """Record that a statement begun at `read_at` (time.monotonic()) has read a version."""
         with self._lock:
-            if self._is_disproved(version, read_at):
-                assert self._listener is not None
+            # A notification comes after its transaction's changes can be read: what a later read
+            # lacks was made up.
+            lacks_notified = version < sum(self._notified.values()) and read_at > self._notified_at
+            if self._listener is not None and lacks_notified:
                 self._listener.drop()
                 self._notified = {"chain": 0, "labels": 0}
             # Replicas may be behind each other; on a primary, a smaller version is a rewind.
@@ -109,15 +110,6 @@ class IndexVersion:
                     self._recorded_at = time.monotonic()
                 self._read = version
                 self._read_at = max(self._read_at, read_at)
-
-    def _is_disproved(self, version: int, read_at: float) -> bool:
-        """Return whether a read lacks what was notified before it: a notification comes after its
-        transaction's changes can be read."""
-        return (
-            self._listener is not None
-            and read_at > self._notified_at
-            and version < sum(self._notified.values())
-        )
 
     def listen(self) -> None:
         """Connect the listener unless it is connected; one thread waits for that."""

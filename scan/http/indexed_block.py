@@ -16,10 +16,10 @@ from scan.database.connection import Database
 from scan.errors import InvalidParameter, Unavailable
 from scan.http.index_version import IndexVersion
 from scan.rate_limits.concurrency import WaitingThreads
-from scan.server.wsgi_responses import Environ
 
 SHOWN = "X-Scan-Block"
 REQUIRED = "X-Scan-At-Least-Block"
+REQUIRED_FIELD = "HTTP_X_SCAN_AT_LEAST_BLOCK"  # of an environ
 LOOK_EVERY_S = 0.05
 WAIT_S = 1.5
 MAX_WAITING = 2
@@ -136,11 +136,8 @@ class NotIndexedYet(Unavailable):
         super().__init__(f"Block {number} is not indexed yet.", retry_after_s=1)
 
 
-def required_block(environ: Environ) -> int | None:
-    """Return the number in the header REQUIRED, None without it; raises InvalidParameter."""
-    text = environ.get("HTTP_X_SCAN_AT_LEAST_BLOCK")
-    if text is None:
-        return None
+def required(text: str) -> int:
+    """Return the number in the header REQUIRED; raises InvalidParameter."""
     if not _NUMBER.fullmatch(text):
         raise InvalidParameter(f"{REQUIRED} must be a block number.", field=REQUIRED)
     return int(text)

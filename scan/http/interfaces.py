@@ -28,9 +28,6 @@ class Interface(NamedTuple):
     calls_api: bool = False  # with the caller's key, which is charged for the calls
     api_key_parameter: str | None = None  # in the query or the form; an unknown key is ignored
 
-    def has(self, path: str) -> bool:
-        return path.rstrip("/") in self.paths or f"{path}/".startswith(self.prefixes)
-
 
 REST = Interface(refuse, prefixes=(f"{API}/",))
 # For paths of no interface programs get errors as JSON, browsers as pages where there are pages.
@@ -42,8 +39,9 @@ def interface_of(
 ) -> Interface:
     """Return the interface of a path; a client that prefers Markdown gets errors of pages in it."""
     accept = environ.get("HTTP_ACCEPT", "")
+    exact, below = path.rstrip("/"), f"{path}/"
     for interface in interfaces:
-        if interface.has(path):
+        if exact in interface.paths or below.startswith(interface.prefixes):
             return _as_accepted(pages, accept) if interface is pages else interface
     reads_pages = prefers_markdown(accept) or "text/html" in accept
     return _as_accepted(pages, accept) if pages is not None and reads_pages else UNKNOWN

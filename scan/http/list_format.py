@@ -1,9 +1,8 @@
 """The format of a list, a page of JSON or a whole file, by `format` or the header Accept."""
 
-from collections.abc import Mapping
 from enum import Enum
 
-from scan import parameters, registry
+from scan import registry
 from scan.hooks import ListFiles
 
 
@@ -19,16 +18,6 @@ JSON = "json"
 # Lists are pages of JSON alone where no extension writes files.
 HAS_FILES = registry.has(ListFiles)
 FORMATS = (JSON, *(file.value for file in Format if HAS_FILES))
-
-
-def file_format(arguments: Mapping[str, str], accept: str) -> Format | None:
-    """Return the file's format, None for JSON; `format` takes precedence over Accept.
-
-    Raises InvalidParameter."""
-    if PARAMETER in arguments:
-        name = parameters.one_of(arguments[PARAMETER], PARAMETER, FORMATS)
-        return None if name == JSON else Format(name)
-    return accepted_file(accept)
 
 
 def accepted_file(accept: str) -> Format | None:

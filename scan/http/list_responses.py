@@ -1,40 +1,127 @@
-"""A list as one page of JSON, or whole as a file, as the client asks for it."""
+"""A list as one page of JSON, or whole as a file, as the client asks for it: its window, and the
+body of a page, alike for all lists."""
 
 from collections.abc import Callable, Collection, Mapping
+from functools import cache, partial
+from typing import Any, TypedDict, cast
+from urllib.parse import quote, quote_plus
 
+import orjson
 from flask import request
 
 from scan import parameters, registry
 from scan.database.lists import all_entities
 from scan.errors import InvalidParameter
 from scan.hooks import ListFiles
-from scan.http.list_format import PARAMETER, file_format
-from scan.http.list_pages import PAGED, list_body, window_of
+from scan.http.list_format import FORMATS, JSON, PARAMETER, Format
+from scan.http.request_state import request_state_of
 from scan.http.requests import query_arguments, reader
-from scan.http.responses import Response
+from scan.http.responses import JsonResponse, Response
+from scan.parameters import BIGINT_MAX
 from scan.queries import entities
 from scan.queries.entities import RANGE
 from scan.queries.filters import FILTER_KEYS
-from scan.queries.pages import Page, Window
+from scan.queries.pages import MAX_ENTRIES, Page, Window
 
+PAGED = ("page", "limit", "cursor")
 # Parameters of a list, and of one that is ordered along the chain.
 LISTED = (*PAGED, PARAMETER)
 ORDERED = (*LISTED, *RANGE, "orderBy")
 ReadPage = Callable[[Window], Page]
 
 
+class Times(TypedDict, total=False):
+    """The times of a Window."""
+
+    time_from: int
+    time_to: int
+
+
+def window_of(arguments: Mapping[str, str], direction: str = "desc") -> Window:
+    """Return a list's window by the parameters PAGED, RANGE and orderBy; may raise
+    InvalidParameter."""
+    if "orderBy" in arguments:
+        direction = parameters.one_of(arguments["orderBy"], "orderBy", ("asc", "desc"))
+    cursor = arguments.get("cursor")
+    number = parameters.integer_text(arguments, "page", default=1, least=1)
+    limit = parameters.integer_text(
+        arguments, "limit", default=parameters.DEFAULT_LIMIT, least=1, most=parameters.MAX_LIMIT
+    )
+    if cursor is not None and number != 1:
+        raise InvalidParameter("cursor and page exclude each other.", field="cursor")
+    return Window(
+        limit,
+        min((number - 1) * limit, BIGINT_MAX),
+        direction,
+        parameters.integer_text(arguments, "blockFrom", default=0, least=0),
+        parameters.integer_text(arguments, "blockTo", default=BIGINT_MAX, least=0),
+        cursor,
+        **times_of(arguments),
+        max_entries=MAX_ENTRIES,
+    )
+
+
+def times_of(values: Mapping[str, Any]) -> Times:
+    """Return the times of a Window, by `timeFrom` and `timeTo` of a query string or a filter."""
+    times: Times = {}
+    if "timeFrom" in values:
+        times["time_from"] = parameters.time_s(values["timeFrom"], "timeFrom")
+    if "timeTo" in values:
+        times["time_to"] = parameters.time_s(values["timeTo"], "timeTo", is_upper=True)
+    return times
+
+
+def list_body(name: str, page: Page, arguments: Mapping[str, str], **more: object) -> Response:
+    """Return {name: [...], total, more, next}; the header Link leads to the next page, too.
+
+    `arguments` are the request's.
+    """
+    # Joined in one step: a page has 20 to 40 kB.
+    begin = f'{{"{name}":'.encode()
+    response = JsonResponse(b"".join((begin, page.data.encode(), facts_of(page, **more))))
+    if page.next is not None:
+        response.headers["Link"] = next_link(page.next, arguments)
+    return response
+
+
+def facts_of(page: Page, **more: object) -> bytes:
+    """Return what a page says beside its rows, as the end of a JSON object: total, more, next."""
+    if page.untraced_blocks is not None:
+        more["untracedBlocks"] = page.untraced_blocks
+    if page.kept_from is not None:
+        more["keptFrom"] = page.kept_from.record()
+    if page.complete_from is not None:
+        more["completeFrom"] = page.complete_from
+    return b"," + orjson.dumps({"total": page.total, **more, "next": page.next})[1:]
+
+
+def next_link(cursor: str, arguments: Mapping[str, str]) -> str:
+    """Return the header Link: the request's URL with `cursor` instead of `page`."""
+    kept = ""
+    for name, text in arguments.items():
+        if name and name not in ("page", "cursor"):
+            quoted = text if text.isascii() and text.isalnum() else quote_plus(text)
+            kept += f"{name}={quoted}&"
+    return f'<{quote(request.path)}?{kept}cursor={cursor}>; rel="next"'
+
+
 def entity_list(entity: str, left_out: Collection[str] = (), **fixed: str) -> Response:
     """Return a list with all filters of its entity, except those `fixed` by its path and those
     `left_out`, which mean the same."""
-    keys = [key for key in FILTER_KEYS[entity] if key not in fixed and key not in left_out]
-    arguments = query_arguments(*keys, *ORDERED)
-    filters = {**arguments, **fixed}
+    arguments = query_arguments(*_known(entity, (*fixed, *left_out)))
+    own_reader = reader()
+    values = entities.read_filters(own_reader, entity, {**arguments, **fixed})
     return list_response(
         all_entities()[entity].json_name,
         arguments,
-        lambda window: entities.page(reader(), entity, window, filters),
-        own=parameters.optional_address(filters, "address"),
+        partial(entities.matching_page, own_reader, entity, values=values),
+        own=cast("bytes | None", values.get("address")),
     )
+
+
+@cache
+def _known(entity: str, left_out: tuple[str, ...]) -> tuple[str, ...]:
+    return (*(key for key in FILTER_KEYS[entity] if key not in left_out), *ORDERED)
 
 
 def list_response(
@@ -53,7 +140,10 @@ def list_response(
     `name` is the list's key in JSON, `kind` that of its file where it is another; `own` is the
     address in its path. `read_for_file` reads a file's rows where `read` cannot.
     """
-    chosen = file_format(arguments, request.environ.get("HTTP_ACCEPT", ""))
+    chosen = request_state_of(request.environ).accepted_file
+    if PARAMETER in arguments:  # it takes precedence over Accept
+        name_of_format = parameters.one_of(arguments[PARAMETER], PARAMETER, FORMATS)
+        chosen = None if name_of_format == JSON else Format(name_of_format)
     if chosen is None:
         return body(name, read(window_of(arguments, direction)), arguments)
     for paged in ("page", "limit"):

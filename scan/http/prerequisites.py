@@ -1,17 +1,17 @@
 """Prerequisites of views beside the database: while one is missing, the loop refuses their requests
 at once, instead of having a thread find out."""
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable
 from enum import Enum
 from typing import Any, TypeVar
 
 from werkzeug.exceptions import HTTPException
-from werkzeug.routing import Map
 from werkzeug.routing.exceptions import RoutingException
 
 from scan.errors import Unavailable
 from scan.ethereum.request_node import NodeGateway
 from scan.http.request_state import RequestState
+from scan.http.routing import Routes
 from scan.rate_limits.concurrency import WaitingThreads
 
 _V = TypeVar("_V", bound=Callable[..., Any])
@@ -46,25 +46,19 @@ class Prerequisites:
     """The prerequisites of the views of one application."""
 
     def __init__(
-        self,
-        rules: Map,
-        views: Mapping[str, Callable[..., Any]],
-        gateway: NodeGateway,
-        waiting_threads: WaitingThreads,
+        self, routes: Routes, gateway: NodeGateway, waiting_threads: WaitingThreads
     ) -> None:
-        self._rules = rules.bind("")
-        self._views = views
+        self._routes = routes
         self._gateway = gateway
         self._waiting_threads = waiting_threads
 
-    def may_be_missing(self) -> bool:
-        """Return quickly whether any thread waits now; nearly always none does."""
-        return self._waiting_threads.are_in_use()
-
-    def refusal(self, state: RequestState, client: Hashable) -> Unavailable | None:
-        """Return the error with which a thread would refuse the request now, else None."""
-        refusal_of_node = self._gateway.refusal(client)
-        refusal_of_wait = self._waiting_threads.refusal_for_long(client)
+    def refusal(self, state: RequestState) -> Unavailable | None:
+        """Return the error with which a thread would refuse the request now, else None: nearly
+        always, since no thread waits."""
+        if not self._waiting_threads.taken or state.interface is None:
+            return None
+        refusal_of_node = self._gateway.refusal(state.client)
+        refusal_of_wait = self._waiting_threads.refusal_for_long(state.client)
         if refusal_of_node is None and refusal_of_wait is None:
             return None
         prerequisite = self._prerequisite(state)
@@ -74,8 +68,10 @@ class Prerequisites:
 
     def _prerequisite(self, state: RequestState) -> Prerequisite | None:
         try:
-            rule, _ = self._rules.match(state.path, state.method, return_rule=True)
+            rule, _ = self._routes.find(state.path, state.method)
         except (HTTPException, RoutingException):
             return None
         state.route = rule.rule
-        return prerequisite_of(self._views[rule.endpoint], state.environ.get("QUERY_STRING", ""))
+        return prerequisite_of(
+            self._routes.views[rule.endpoint], state.environ.get("QUERY_STRING", "")
+        )

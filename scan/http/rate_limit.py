@@ -1,28 +1,26 @@
 """Charges each request once, to its API key or to its client's address, before it is served."""
 
-import math
 import time
+from collections.abc import Generator, Sequence
 
 from scan.accounts.api_keys import ApiKey
-from scan.accounts.key_lookup import ApiKeyLookup, CachedKey
+from scan.accounts.key_lookup import ApiKeyLookup
 from scan.accounts.key_usage import KeyUsage
-from scan.errors import InvalidApiKey, MisdirectedRequest, RateLimited, Unavailable
+from scan.errors import InvalidApiKey, MisdirectedRequest, Unavailable
 from scan.http import own_machine
 from scan.http.credentials import Caller, caller_of, read_form
 from scan.http.interfaces import API, Interface
-from scan.http.request_state import Charged, ChargeSteps, RequestState, Sent, Wait
-from scan.rate_limits.client_address import client_address
+from scan.http.request_state import Charged, ChargeSteps, RequestState, Wait, WaitsFor
 from scan.rate_limits.limiter import Limiter
-from scan.rate_limits.responses import GET_A_KEY, rate_limited
-from scan.rate_limits.windows import RateLimitResult, Window
-from scan.server.wsgi_responses import Environ
+from scan.rate_limits.windows import GET_A_KEY, RateLimitResult, Window
 
 KEYS = f"{API}/keys"
-NO_KEY = CachedKey(None, math.inf)
+# A caller with its key, None for an unknown one, and whether its address's ceiling was charged.
+Identified = tuple[Caller, ApiKey | None, bool]
 
 
 class RateLimit:
-    """Charges requests, in steps that yield the windows to charge (see steps.py)."""
+    """Charges requests, in steps that yield what they wait for."""
 
     def __init__(
         self,
@@ -30,174 +28,136 @@ class RateLimit:
         key_lookup: ApiKeyLookup,
         key_usage: KeyUsage,
         *,
-        trusted_proxies: int,
         is_one_of_several: bool = False,
         serves_own_machine: bool = False,
     ) -> None:
         """`is_one_of_several`: instances count each in their own memory, and a proxy sends each
         request to the instance that counts it."""
-        self.store = limiter.store
         self._limiter = limiter
         self._key_lookup = key_lookup
         self._key_usage = key_usage
-        self._trusted_proxies = trusted_proxies
         self._is_one_of_several = is_one_of_several
         self._serves_own_machine = serves_own_machine
 
     def charge(self, state: RequestState, interface: Interface) -> ChargeSteps:
-        """Charge a request once, by its interface's limit."""
+        """Charge a request once, by its interface's limit: to its key, or to its client's address
+        where it has none, is creating one, or keys do not count."""
         if state.is_open:
-            return self.peek(state.environ)
-        if interface.has_address_limit:  # over all keys, whatever the key
-            caller = caller_of(state.environ)
-            return self._charge(caller, None, self._limiter.of_unknown_key(self._address(caller)))
+            return (yield from self.peek(state))
+        parameter, client, limiter = interface.api_key_parameter, state.client, self._limiter
+        caller, key, is_admitted = caller_of(state.environ, parameter), None, False
+        if caller.api_key is not None or (parameter is not None and state.has_body):
+            identified = yield from self._identify(state, interface, caller)
+            if isinstance(identified, Charged):
+                return identified
+            caller, key, is_admitted = identified
+        counted_by = None if state.page == KEYS and state.method == "POST" else key
+        if self._is_one_of_several and (elsewhere := _counted_elsewhere(caller, counted_by)):
+            return Charged(self._nothing_left(counted_by), refusal=elsewhere)
         if interface.has_page_limit:
-            steps = self._charge_page(caller_of(state.environ), interface)
-            return self._advised(steps, state.environ, own_machine.RAISE_PAGES)
-        steps = self._charge_caller(state, interface.api_key_parameter)
-        return self._advised(steps, state.environ, own_machine.RAISE_REQUESTS)
-
-    def _advised(self, steps: ChargeSteps, environ: Environ, setting: str) -> ChargeSteps:
-        """Charge, and name the setting in the refusal of a client on a developer's machine."""
-        charged = yield from steps
-        refusal = charged.refusal
-        if (
-            self._serves_own_machine
-            and isinstance(refusal, RateLimited)
-            and "HTTP_X_API_KEY" not in environ
-            and own_machine.is_from_own_machine(environ)
-        ):
-            own_machine.advise(refusal, setting)
-        return charged
-
-    def peek(self, environ: Environ) -> ChargeSteps:
-        """Read what the client's address has left, and charge nothing."""
-        if self.store.waits:
-            yield Wait.THREAD
-        try:
-            return Charged(self._limiter.peek_address(self.address_of(environ)))
-        except Unavailable:
-            return Charged(self._nothing_left(None))
-
-    def address_of(self, environ: Environ) -> str:
-        """Return the client's address, by which waiting threads are counted, whatever its keys."""
-        return self._address(caller_of(environ))
-
-    def _charge_caller(self, state: RequestState, parameter: str | None) -> ChargeSteps:
-        """Charge the caller's key, or its address if it has no key or is creating one.
-
-        Before a thread looks the key up, or searches a form for it, the request is charged to the
-        ceiling of its address.
-        """
-        caller = caller_of(state.environ, parameter)
-        may_be_in_form = caller.api_key is None and parameter is not None and state.has_body
-        cached = self._find_cached(caller)
-        key = cached.key if cached else None
-        is_admitted = may_be_in_form or cached is None
-        if is_admitted:
-            admission = yield from self._admit(caller)
-            if admission.refusal is not None:
-                return admission
-            if may_be_in_form:
-                caller = caller_of(state.environ, parameter, read_form(state.environ))
-            try:
-                key = None if caller.api_key is None else self._key_lookup.find(caller.api_key)
-            except Unavailable as unavailable:
-                return Charged(self._nothing_left(None), refusal=unavailable)
-        makes_key = state.page == KEYS and state.method == "POST"
-        charged_key = None if makes_key else key
-        windows = self._windows(caller, charged_key, is_admitted=is_admitted)
-        advice = "" if charged_key else GET_A_KEY
-        charged = yield from self._charge(caller, charged_key, windows, advice=advice)
-        if charged.refusal is not None:
+            return (yield from self._count(state, interface, [Window(limiter.page_rate, client)]))
+        if interface.has_address_limit:
+            ceiling = Window(limiter.address_rate, client)
+            return (yield from self._count(state, interface, [ceiling]))
+        if counted_by is None:
+            windows: Sequence[Window] = [Window(limiter.anonymous_rate, client)]
+            charged = yield from self._count(state, interface, windows, advice=GET_A_KEY)
+        else:
+            windows = limiter.of_key(counted_by.id, counted_by.requests_per_minute, client)
+            windows = windows[:1] if is_admitted else windows
+            charged = yield from self._count(state, interface, windows, counted_by)
+        if caller.api_key is None or charged.refusal is not None:
             return charged
         if key is not None:
             self._key_usage.count(key.id, time.time())
-        elif caller.api_key is not None and not caller.is_lenient:
-            refusal = InvalidApiKey("The API key is unknown or inactive.")
-            return charged._replace(refusal=refusal)
-        return charged if key is None else charged._replace(key=key)
+            return charged._replace(key=key)
+        unknown = InvalidApiKey("The API key is unknown or inactive.")
+        return charged if caller.is_lenient else charged._replace(refusal=unknown)
 
-    def _charge_page(self, caller: Caller, interface: Interface) -> ChargeSteps:
-        """Charge the address by the limit of pages, whatever its key.
+    def peek(self, state: RequestState) -> ChargeSteps:
+        """Read what the client's address has left, and charge nothing."""
+        if self._limiter.store.waits:
+            yield Wait.THREAD
+        try:
+            return Charged(self._limiter.peek_address(state.client))
+        except Unavailable:
+            return Charged(self._nothing_left(None))
 
-        Where the interface `calls_api`, a known key decides which of several instances charges it.
+    def _identify(
+        self, state: RequestState, interface: Interface, caller: Caller
+    ) -> Generator[WaitsFor, None, Identified | Charged]:
+        """Find the caller's key, or return the refusal.
+
+        Before a thread looks it up, or searches a form for it, the request is charged to the
+        ceiling of its address.
         """
-        key = None
-        if interface.calls_api and self._is_one_of_several and caller.api_key is not None:
-            cached = self._find_cached(caller)
-            if cached is None:
-                admission = yield from self._admit(caller)
-                if admission.refusal is not None:
-                    return admission
-            try:
-                key = cached.key if cached else self._key_lookup.find(caller.api_key)
-            except Unavailable as unavailable:
-                return Charged(self._nothing_left(None), refusal=unavailable)
-        windows = self._limiter.of_page(self._address(caller))
-        return (yield from self._charge(caller, key, windows, "pages"))
+        if caller.api_key is not None:
+            chooses_instance = interface.calls_api and self._is_one_of_several
+            if interface.has_address_limit or (interface.has_page_limit and not chooses_instance):
+                return caller, None, False
+            cached = self._key_lookup.find_cached(caller.api_key)
+            if cached is not None:
+                return caller, cached.key, False
+        ceiling = Window(self._limiter.address_rate, state.client)
+        admission = yield from self._count(state, interface, [ceiling], advice=GET_A_KEY)
+        if admission.refusal is not None:
+            return admission
+        yield Wait.THREAD
+        if caller.api_key is None:
+            form = read_form(state.environ)
+            caller = caller_of(state.environ, interface.api_key_parameter, form)
+        try:
+            key = None if caller.api_key is None else self._key_lookup.find(caller.api_key)
+        except Unavailable as unavailable:
+            return Charged(self._nothing_left(None), refusal=unavailable)
+        return caller, key, True
 
-    def _charge(
+    def _count(
         self,
-        caller: Caller,
-        key: ApiKey | None,
-        windows: tuple[Window, ...],
-        what: str = "requests",
+        state: RequestState,
+        interface: Interface,
+        windows: Sequence[Window],
+        key: ApiKey | None = None,
+        *,
         advice: str = "",
     ) -> ChargeSteps:
-        """Charge windows, unless another instance counts the requests of this key."""
-        elsewhere = self._counted_elsewhere(caller, key)
-        if elsewhere is not None:
-            return elsewhere
-        return self._charged((yield windows), key, what, advice)
-
-    def _admit(self, caller: Caller) -> ChargeSteps:
-        """Charge the ceiling of the caller's address, and continue in a thread if it allows it."""
-        windows = self._limiter.of_unknown_key(self._address(caller))
-        admission = self._charged((yield windows), None, "requests", GET_A_KEY)
-        if admission.refusal is None:
-            yield Wait.THREAD
-        return admission
-
-    def _find_cached(self, caller: Caller) -> CachedKey | None:
-        """Return the cached key of the caller; None where it has to be looked up. Never waits."""
-        return NO_KEY if caller.api_key is None else self._key_lookup.find_cached(caller.api_key)
-
-    def _windows(
-        self, caller: Caller, key: ApiKey | None, *, is_admitted: bool
-    ) -> tuple[Window, ...]:
-        """Return the windows of a key, or of the address without one.
-
-        A request that `is_admitted` was charged to the address's ceiling already.
-        """
-        address = self._address(caller)
-        if key is None:
-            return self._limiter.of_address(address)
-        windows = self._limiter.of_key(key.id, key.requests_per_minute, address)
-        return windows[:1] if is_admitted else windows
-
-    def _charged(self, result: Sent, key: ApiKey | None, what: str, advice: str = "") -> Charged:
-        """Return the charge, with a refusal if it is over the limit of `what` or failed."""
-        if not isinstance(result, RateLimitResult):
-            return Charged(self._nothing_left(key), refusal=result)
-        refusal = None if result.allowed else rate_limited(result, what, advice)
+        """Count a request in windows; refuse it where one is full, or cannot be counted."""
+        store = self._limiter.store
+        try:
+            if store.waits:
+                charging = store.submit(*windows)
+                yield charging
+                result = charging.result()
+            else:
+                result = store.charge(*windows)
+        except Unavailable as unavailable:
+            return Charged(self._nothing_left(key), refusal=unavailable)
+        if result.allowed:
+            return Charged(result)
+        is_page = interface.has_page_limit
+        refusal = result.refusal("pages" if is_page else "requests", advice)
+        if (
+            self._serves_own_machine
+            and not interface.has_address_limit
+            and "HTTP_X_API_KEY" not in state.environ
+            and own_machine.is_from_own_machine(state.environ)
+        ):
+            setting = own_machine.RAISE_PAGES if is_page else own_machine.RAISE_REQUESTS
+            own_machine.advise(refusal, setting)
         return Charged(result, refusal=refusal)
-
-    def _counted_elsewhere(self, caller: Caller, key: ApiKey | None) -> Charged | None:
-        """Return a refusal that has nginx pass the request on to the instance that counts it, None
-        where this one does; the locations are defined in deploy/nginx.conf."""
-        limit_key = "address" if key is None else caller.api_key
-        if not self._is_one_of_several or caller.limit_key in ("", limit_key):
-            return None
-        headers = {"X-Accel-Redirect": "@scan_by_address"}
-        if key is not None:
-            headers = {"X-Accel-Redirect": "@scan_by_key", "X-Scan-Limit-Key": str(limit_key)}
-        refusal = MisdirectedRequest("Another instance counts this request.", headers=headers)
-        return Charged(self._nothing_left(key), refusal=refusal)
-
-    def _address(self, caller: Caller) -> str:
-        return client_address(caller.peer, caller.forwarded_for, self._trusted_proxies)
 
     def _nothing_left(self, key: ApiKey | None) -> RateLimitResult:
         limit = key.requests_per_minute if key else self._limiter.anonymous_rate.amount
         return RateLimitResult(allowed=False, limit=limit, remaining=0, reset_in_s=1.0)
+
+
+def _counted_elsewhere(caller: Caller, key: ApiKey | None) -> MisdirectedRequest | None:
+    """Return a refusal that has nginx pass the request on to the instance that counts it, None
+    where this one does; the locations are defined in deploy/nginx.conf."""
+    limit_key = "address" if key is None else caller.api_key
+    if caller.limit_key in ("", limit_key):
+        return None
+    headers = {"X-Accel-Redirect": "@scan_by_address"}
+    if key is not None:
+        headers = {"X-Accel-Redirect": "@scan_by_key", "X-Scan-Limit-Key": str(limit_key)}
+    return MisdirectedRequest("Another instance counts this request.", headers=headers)

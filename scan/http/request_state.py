@@ -7,27 +7,25 @@ from enum import Enum, auto
 from typing import NamedTuple
 
 from scan.accounts.api_keys import ApiKey
-from scan.errors import ScanError, Unavailable
+from scan.errors import ScanError
 from scan.http.interfaces import REST, Interface
+from scan.http.list_format import Format
 from scan.queries.reader import Reader
-from scan.rate_limits.windows import RateLimitResult, Window
+from scan.rate_limits.windows import RateLimitResult
 from scan.server.wsgi_responses import Environ, WsgiResponse
 
 REQUEST_STATE = "scan.request_state"  # the one key of ours in a request's environ
 
 
 class Wait(Enum):
-    """The event that the worker's loop waits for before it continues a request's steps."""
+    """What the next step of a request has to wait for; a charge elsewhere is a future."""
 
     BODY = auto()  # the whole body
     THREAD = auto()  # a thread, since the next step may itself wait
 
 
-# A step yields what it waits for, or windows to charge, whose result or error is sent back to it;
-# advance() in steps.py runs them.
-Yielded = Wait | tuple[Window, ...]
-Sent = RateLimitResult | Unavailable | None
-Steps = Generator[Yielded, Sent, WsgiResponse | None]
+WaitsFor = Wait | Future[RateLimitResult]
+Steps = Generator[WaitsFor, None, WsgiResponse | None]
 
 
 class CacheKey(NamedTuple):
@@ -48,7 +46,7 @@ class Charged(NamedTuple):
     refusal: ScanError | None = None
 
 
-ChargeSteps = Generator[Yielded, Sent, Charged]
+ChargeSteps = Generator[WaitsFor, None, Charged]
 
 
 @dataclass(slots=True)
@@ -59,30 +57,48 @@ class RequestState:
     method: str
     path: str
     page: str  # the path without slashes at its end
+    has_body: bool
     request_id: str
     began: float
+    client: str  # its address, by which it is charged without a key, and by which its waits count
     interface: Interface | None = None  # None where no limit is charged or shown
+    is_page: bool = False  # by the limit of its interface
+    accepted_file: Format | None = None  # of a list, as the header Accept names it
+    accepts_gzip: bool = False
     is_open: bool = False  # never charged, and alike for everybody
     cached_for_s: float | None = None  # None where the version of the index decides
     steps: Steps | None = None  # to the response; None before the first one
-    waits_for: "Wait | Future[RateLimitResult] | None" = None  # before the next step
+    waits_for: WaitsFor | None = None  # before the next step
     charged: Charged | None = None  # None until the client was charged
     cache_key: CacheKey | None = None
     route: str = "unknown"
-    reader: Reader | None = None  # None until something is read
+    reader: Reader | None = None  # None until Flask runs
     required_block: int | None = None  # that the index has to have for a response
     has_changed_index: bool = False  # so that cached responses may be old
     refusal: ScanError | None = None  # why the request was refused
+
+    def advance(self, *, may_wait: bool) -> WsgiResponse | None:
+        """Take the steps to the response, or to None where Flask has to make it.
+
+        Without `may_wait` stop before the first one that waits, which is then in `waits_for`; call
+        this again when the wait is over.
+        """
+        assert self.steps is not None
+        self.waits_for = None
+        try:
+            while True:
+                waits_for = next(self.steps)
+                if not may_wait:
+                    self.waits_for = waits_for
+                    return None
+        except StopIteration as end:
+            response: WsgiResponse | None = end.value
+            return response
 
     def refuse(self, error: ScanError) -> WsgiResponse:
         """Return an error in the form of the request's interface, and note it for the log."""
         self.refusal = error
         return (self.interface or REST).refuse(error)
-
-    @property
-    def has_body(self) -> bool:
-        length = self.environ.get("CONTENT_LENGTH", "")
-        return length not in ("", "0") or "HTTP_TRANSFER_ENCODING" in self.environ
 
 
 def request_state_of(environ: Environ) -> RequestState:

@@ -16,7 +16,6 @@ from scan.http.request_state import request_state_of
 from scan.http.services import services
 from scan.queries import blocks
 from scan.queries.reader import Reader
-from scan.rate_limits import client_address as addresses
 
 MAX_BODY_BYTES = 1024 * 1024  # unless a view sets another bound
 INCOMPLETE_BODY = "The body ended early, or its chunks are malformed."
@@ -35,12 +34,7 @@ def client_address() -> str:
 
     Waiting requests are counted by it even if they have a key: an address may have many keys.
     """
-    environ = request.environ
-    return addresses.client_address(
-        environ.get("REMOTE_ADDR") or "",
-        environ.get("HTTP_X_FORWARDED_FOR", ""),
-        services().settings.trusted_proxies,
-    )
+    return request_state_of(request.environ).client
 
 
 def is_own_machine() -> bool:
@@ -52,10 +46,9 @@ def is_own_machine() -> bool:
 
 def reader() -> Reader:
     """Return the request's Reader of the chain; the versions that it reads decide on caching."""
-    state = request_state_of(request.environ)
-    if state.reader is None:
-        state.reader = Reader(services().sources, client_address)
-    return state.reader
+    own = request_state_of(request.environ).reader
+    assert own is not None
+    return own
 
 
 def note_changed_index() -> None:
@@ -73,8 +66,7 @@ def query_arguments(*known: str) -> Mapping[str, str]:
     if "%" in text or "+" in text:
         pairs = parse_qsl(text, keep_blank_values=True, errors="surrogateescape")
     else:  # nothing is escaped; the parser takes four times as long
-        fields = (field.partition("=") for field in text.split("&") if field)
-        pairs = [(name, value) for name, _, value in fields]
+        pairs = [field.partition("=")[::2] for field in text.split("&") if field]
     for name, value in pairs:
         if _NOT_UTF8.search(name):
             raise InvalidParameter("A query parameter's name is not valid UTF-8.")

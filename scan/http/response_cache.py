@@ -1,18 +1,28 @@
 """Whole responses in memory, each until the index changes that it was made from."""
 
+import io
 import threading
 import time
 from collections import OrderedDict
 from typing import NamedTuple
 
+from gunicorn.http.errors import ParseException
+
 from scan.http.index_version import IndexVersion
-from scan.http.request_state import CacheKey
-from scan.server.wsgi_responses import WsgiResponse
+from scan.http.interfaces import API
+from scan.http.request_state import CacheKey, RequestState
+from scan.queries.reader import Reader
+from scan.server.wsgi_responses import Environ, WsgiResponse
 
 MAX_BYTES = 64 * 1024 * 1024
 MAX_ENTRY_BYTES = 2 * 1024 * 1024
 MAX_TIMED = 64
 ENTRY_BYTES = 600  # of an entry without its texts, measured
+QUERY = f"{API}/query"
+# Seconds by path; all other open paths are files.
+CACHED_FOR_S = {"/": 1.0, "/readyz": 1.0, "/metrics": 1.0}
+FILE_CACHED_FOR_S = 3600.0  # they change with the release alone
+MAX_CACHED_BODY_BYTES = 4096  # of a request to /query
 
 
 class _OfVersion(NamedTuple):
@@ -86,6 +96,56 @@ class ResponseCache:
         if len(self._timed) >= MAX_TIMED:
             self._timed.clear()
         self._timed[key] = _Timed(response, time.monotonic() + seconds)
+
+
+def cache_key(state: RequestState) -> CacheKey | None:
+    """Return the key of a request's response, or None if that is never cached."""
+    query = state.environ.get("QUERY_STRING", "")
+    is_plain = state.method in ("GET", "HEAD") and not state.has_body
+    if is_plain and state.cached_for_s is not None and state.page != "/":
+        # Neither a query nor Accept changes it.
+        return CacheKey(state.page)
+    if state.accepted_file is not None or "markdown" in state.environ.get("HTTP_ACCEPT", ""):
+        return None
+    if is_plain:
+        return CacheKey(state.path, query) if state.cached_for_s is None else CacheKey("/")
+    if state.method != "POST" or state.path != QUERY:
+        return None
+    body = _small_body(state.environ)
+    content_type = state.environ.get("CONTENT_TYPE", "")
+    return None if body is None else CacheKey(QUERY, query, content_type, body)
+
+
+def _small_body(environ: Environ) -> bytes | None:
+    """Return a small body, or None if it is long or ends early; Flask can read it again."""
+    length = environ.get("CONTENT_LENGTH", "")
+    is_number = length.isascii() and length.isdecimal() and len(length) < 20
+    if not is_number or int(length) > MAX_CACHED_BODY_BYTES:
+        return None
+    try:
+        body: bytes = environ["wsgi.input"].read(int(length))
+    except (OSError, ParseException):
+        body = b""
+    environ["wsgi.input"] = io.BytesIO(body)
+    return body if len(body) == int(length) else None
+
+
+def may_be_cached(
+    state: RequestState, reader: Reader, status: str, version_before: int | None
+) -> bool:
+    """Return whether a response may be cached: not if the index changed while it was made, since
+    some statements return no version, and may have read before the change."""
+    if state.cache_key is None or (state.method == "HEAD" and not state.is_open):
+        return False
+    if not reader.is_cacheable:
+        return False
+    if state.cached_for_s is not None:
+        return True
+    return (
+        status.startswith("200")
+        and len(reader.versions) == 1
+        and (version_before is None or version_before in reader.versions)
+    )
 
 
 def _size(key: CacheKey, response: WsgiResponse) -> int:

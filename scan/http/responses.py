@@ -15,7 +15,7 @@ _STATUS_LINES = {int(status): f"{status.value} {status.phrase}" for status in HT
 class JsonResponse:
     """A whole body of JSON as a WSGI application; Flask's Response takes 6 us more."""
 
-    def __init__(self, body: bytes, status: int) -> None:
+    def __init__(self, body: bytes, status: int = 200) -> None:
         self.body = body
         self.status = _STATUS_LINES[status]
         self.headers = {"Content-Type": "application/json", "Content-Length": str(len(body))}

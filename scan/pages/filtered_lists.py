@@ -22,7 +22,7 @@ from scan.errors import (
     Unavailable,
     UpstreamFailed,
 )
-from scan.http.list_pages import window_of
+from scan.http.list_responses import window_of
 from scan.http.request_state import request_state_of
 from scan.http.requests import query_arguments, reader
 from scan.pages.records import Listing, listing

@@ -11,8 +11,8 @@ from scan.http.requests import reader
 from scan.http.services import services
 from scan.pages.records import complete_transactions, listing, names_of
 from scan.pages.site import page
-from scan.queries import blocks, network, transactions
-from scan.queries.pages import Window
+from scan.queries import blocks, network
+from scan.queries.pages import Window, filtered_page
 
 NEWEST = Window(limit=8, offset=0)
 
@@ -37,7 +37,7 @@ def newest() -> Response:
 
 def _newest() -> dict[str, Any]:
     newest_blocks = listing(blocks.page(reader(), NEWEST)).records
-    newest_transactions = listing(transactions.page(reader(), NEWEST)).records
+    newest_transactions = listing(filtered_page(reader(), "transactions", {}, NEWEST)).records
     complete_transactions(newest_transactions)
     of_extensions: dict[str, Any] = {}
     for pages in registry.parts(Pages):

@@ -75,7 +75,7 @@ def get(reader: Reader, address: bytes, columns: Collection[str] = ALL_COLUMNS) 
     """Return a contract, verified by itself or by another address with identical code."""
     contract = _get(reader, address, columns)
     is_similar = contract.match == RUNTIME and contract.verifier is not None
-    if is_similar and reader.sources.equal_creations.request(address, reader.client()):
+    if is_similar and reader.sources.equal_creations.request(address, reader.client):
         return _get(reader, address, columns)
     return contract
 

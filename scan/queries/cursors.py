@@ -66,7 +66,7 @@ class Cursor(NamedTuple):
 class Traversal(NamedTuple):
     """A list in one order, as a client pages through it from its `cursor`."""
 
-    scope: bytes
+    scope: bytes  # a digest that binds a cursor to its list: in another list it is refused
     direction: str
     cursor: Cursor | None
 
@@ -85,7 +85,9 @@ class Traversal(NamedTuple):
 
         Raises InvalidParameter for a cursor of another list.
         """
-        scope = _scope(entity, filters, direction)
+        given = sorted((name, str(value)) for name, value in filters.items() if value is not None)
+        content = orjson.dumps([entity, direction, given])
+        scope = blake2b(content, digest_size=DIGEST_BYTES).digest()
         if text is None:
             return cls(scope, direction, None)
         return cls(scope, direction, _decode(text, scope, kinds, has_blocks=has_blocks))
@@ -101,7 +103,7 @@ class Traversal(NamedTuple):
     @property
     def after(self) -> Value | None:
         """Return the position in a list where it is one value."""
-        return self.position(1)[0]
+        return self.cursor.position[0] if self.cursor else None
 
     @property
     def seen_block(self) -> int | None:
@@ -121,13 +123,6 @@ class Traversal(NamedTuple):
     def restart(self, position: Sequence[Value], newest: BlockId) -> str:
         """Return the cursor of a client that has dropped its rows above the block `newest`."""
         return _encode(Cursor(tuple(position), newest), self.scope)
-
-
-def _scope(entity: str, filters: Mapping[str, object], direction: str) -> bytes:
-    """Return the digest that binds a cursor to its list: in another list the cursor is refused."""
-    given = sorted((name, str(value)) for name, value in filters.items() if value is not None)
-    content = orjson.dumps([entity, direction, given])
-    return blake2b(content, digest_size=DIGEST_BYTES).digest()
 
 
 def _encode(cursor: Cursor, scope: bytes) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 from scan import registry
 from scan.hooks import Entities
-from scan.queries import blocks, contract_creations, token_transfers, tokens, transactions
+from scan.queries import blocks, contract_creations, token_transfers, tokens
 from scan.queries.filters import Value, read_values
 from scan.queries.method_names import selectors
 from scan.queries.pages import Page, Window, filtered_page
@@ -15,7 +15,6 @@ RANGE = ("blockFrom", "blockTo", "timeFrom", "timeTo")
 
 # The lists of other entities are plain ones.
 _PAGES: Mapping[str, Callable[..., Page]] = {
-    "transactions": transactions.page,
     "blocks": blocks.page,
     "tokens": tokens.page,
     "token_transfers": token_transfers.page,
@@ -34,7 +33,11 @@ def counts(reader: Reader, address: bytes, lists: Collection[str]) -> Mapping[st
 
 def page(reader: Reader, entity: str, window: Window, arguments: Mapping[str, Any]) -> Page:
     """Return a page of the records that match all filters given; raises InvalidParameter."""
-    values = read_filters(reader, entity, arguments)
+    return matching_page(reader, entity, window, read_filters(reader, entity, arguments))
+
+
+def matching_page(reader: Reader, entity: str, window: Window, values: Mapping[str, Value]) -> Page:
+    """Return a page of the records that match the values of read_filters()."""
     if entity not in _PAGES:
         return filtered_page(reader, entity, values, window)
     return _PAGES[entity](reader, window, **values)

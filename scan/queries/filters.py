@@ -64,13 +64,12 @@ def read_values(entity: str, arguments: Mapping[str, Any]) -> dict[str, Value]:
 
     Raises InvalidParameter, also where two keys stand for the same filter.
     """
-    given = [filter_ for filter_ in FILTERS[entity] if filter_.key in arguments]
     keys: dict[str, str] = {}
-    for key, param in ((filter_.key, filter_.param) for filter_ in given):
-        if param in keys:
-            raise InvalidParameter(f"{key} and {keys[param]} are the same: give one.", field=key)
-        keys[param] = key
-    return {
-        filter_.param: _PARSER_OF_KEY[filter_.key](arguments[filter_.key], filter_.key)
-        for filter_ in given
-    }
+    for filter_ in FILTERS[entity]:
+        key, param = filter_.key, filter_.param
+        if key in arguments:
+            if param in keys:
+                reason = f"{key} and {keys[param]} are the same: give one."
+                raise InvalidParameter(reason, field=key)
+            keys[param] = key
+    return {param: _PARSER_OF_KEY[key](arguments[key], key) for param, key in keys.items()}

@@ -134,12 +134,13 @@ class Page:
     ) -> Self:
         """Return the page in the row of a statement with cursors; raises Reorganised."""
         data, count, total, position, newest, seen, *untraced_blocks = row
-        require_same_chain(
-            reader,
-            traversal,
-            read_reference(seen),
-            lambda ends: [_position_at(traversal, ends.of(entity))],
-        )
+        if traversal.cursor is not None:
+            require_same_chain(
+                reader,
+                traversal,
+                read_reference(seen),
+                lambda ends: [_position_at(traversal, ends.of(entity))],
+            )
         after = None if position is None else [position]
         following = traversal.next(after, read_reference(newest))
         return cls(
@@ -193,10 +194,11 @@ def filtered_page(
     if not given and not is_counted:
         row = reader.row(f"queries/{entity}_list", **values)
     elif len(given) <= 1 and given.keys() <= listed.keys():
-        [(list_, value)] = [(listed[name].name, value) for name, value in given.items()] or [
-            (entity, b"")
-        ]
-        values |= {"key": _key(value), "has_lower": has_lower, "has_upper": has_upper}
+        key: Value = b""
+        list_ = entity
+        for name, value in given.items():  # one at most
+            list_, key = listed[name].name, _key(value)
+        values |= {"key": key, "has_lower": has_lower, "has_upper": has_upper}
         row = reader.row(f"queries/{list_}_list", **values)
     else:
         has_cursor = traversal.cursor is not None

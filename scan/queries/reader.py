@@ -1,6 +1,6 @@
 """One request's reads of the chain, and the versions of the index that they saw."""
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
@@ -81,6 +81,9 @@ class KeptFrom(NamedTuple):
     number: int
     timestamp: str
 
+    def record(self) -> dict[str, object]:
+        return {"blockNumber": self.number, "timestamp": self.timestamp}
+
 
 class IndexState:
     """What lists and pages say of the whole index, as of some seconds ago."""
@@ -149,8 +152,8 @@ class Sources:
 class Reader:
     """The reads of one request, whose response may be cached while the index has their version."""
 
-    def __init__(self, sources: Sources, client: Callable[[], Hashable]) -> None:
-        """`client` returns the key that concurrent reads are limited by."""
+    def __init__(self, sources: Sources, client: Hashable) -> None:
+        """`client` is the key that concurrent reads are limited by."""
         self.sources = sources
         self.versions: set[int] = set()  # of the index, that statements have read
         self.client = client
@@ -164,7 +167,7 @@ class Reader:
 
         Raises Unavailable where none becomes free shortly."""
         if self._until_end is None:
-            place = self.sources.processor_places.place(self.client(), wait_s=PROCESSOR_WAIT_S)
+            place = self.sources.processor_places.place(self.client, wait_s=PROCESSOR_WAIT_S)
             with ExitStack() as stack:
                 stack.enter_context(place)
                 self._until_end = stack.pop_all()
@@ -189,13 +192,12 @@ class Reader:
         unbounded number of rows, run at once, one for each client; more raise Unavailable.
         """
         database = self.sources.database
-        read = database.row if planned_per_call else database.prepared_row
+        read = database.rows if planned_per_call else database.prepared_rows
         if planned_per_call or is_unbounded:
-            with self.sources.unbounded_statements.place(self.client(), wait_s=PLACE_WAIT_S):
-                row = read(statement, **params)
+            with self.sources.unbounded_statements.place(self.client, wait_s=PLACE_WAIT_S):
+                [row] = read(statement, **params)
         else:
-            row = read(statement, **params)
-        assert row is not None
+            [row] = read(statement, **params)
         self.versions.add(row[0])
         return row[1:]
 
@@ -240,7 +242,7 @@ class Reader:
     def node(self) -> NodeSession:
         """Return the request's session with the node, whose time runs from the first use."""
         if self._node is None:
-            self._node = self.sources.gateway.session(self.client())
+            self._node = self.sources.gateway.session(self.client)
         return self._node
 
     @property

@@ -1,11 +1,9 @@
-"""Transactions: their lists, records and events."""
+"""Transactions: their records and events."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from scan.ethereum.transaction_reader import IndexedTransaction
-from scan.queries.filters import Value
-from scan.queries.pages import Form, Page, Window, filtered_page
 from scan.queries.reader import Reader
 
 
@@ -26,16 +24,6 @@ def creates_contract(record: Mapping[str, Any]) -> bool:
         return record["toAddress"] is None
     type_name = record.get("chainFields", {}).get("typeName")
     return not record["status"] and type_name != "unknown"
-
-
-def page(
-    reader: Reader,
-    window: Window,
-    *,
-    form: Form = "api",
-    **filters: Value | None,
-) -> Page:
-    return filtered_page(reader, "transactions", filters, window, form=form)
 
 
 def get(reader: Reader, transaction_hash: bytes) -> str | None:

@@ -41,7 +41,7 @@ class ConcurrencyLimit:
         self._waiting: list[Hashable] = []
         self._busy = busy
         self._retry_after_s = retry_after_s
-        self._taken = 0
+        self.taken = 0  # places
         self._taken_by: Counter[Hashable] = Counter()
         self._changed = threading.Condition()
         self._held_s = 0.0  # by the last one who gave a place back
@@ -73,7 +73,7 @@ class ConcurrencyLimit:
         with self._changed:
             if not self._is_free_for(client) and not self._wait(client, wait_s):
                 return False
-            self._taken += 1
+            self.taken += 1
             self._changed_hands_at = time.monotonic()
             if client is not None:
                 self._taken_by[client] += 1
@@ -110,7 +110,7 @@ class ConcurrencyLimit:
 
     def give_back(self, client: Hashable = None) -> None:
         with self._changed:
-            self._taken -= 1
+            self.taken -= 1
             self._changed_hands_at = time.monotonic()
             if client is not None:
                 self._taken_by[client] -= 1
@@ -121,7 +121,7 @@ class ConcurrencyLimit:
             self._changed.notify_all()
 
     def _is_free_for(self, client: Hashable) -> bool:
-        return self._taken < self._places and self._may_hold_more(client)
+        return self.taken < self._places and self._may_hold_more(client)
 
     def _may_hold_more(self, client: Hashable) -> bool:
         return client is None or self._taken_by[client] < self._places_per_client
@@ -178,9 +178,6 @@ class WaitingThreads(ConcurrencyLimit):
             retry_after_s=1,
         )
 
-    def are_in_use(self) -> bool:
-        return self._taken > 0
-
     def refusal(self, client: Hashable, *, wait_s: float) -> Unavailable | None:
         """Return the error that place() would raise at once, None if none. It is read without a
         lock, so place() may still do otherwise."""
@@ -197,7 +194,7 @@ class WaitingThreads(ConcurrencyLimit):
         return self._unchanged_s(client) >= wait_s or self._line_is_full(client)
 
     def _is_free_for_long(self, client: Hashable) -> bool:
-        return self._taken + 1 < self._places and self._is_free_for(client)
+        return self.taken + 1 < self._places and self._is_free_for(client)
 
     def take(self, client: Hashable = None, *, wait_s: float = 0.0) -> bool:
         with self._changed:

@@ -1,7 +1,7 @@
 """Windows in any storage of the package `limits` that other processes share, such as Redis."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from importlib import import_module
 from typing import Any
@@ -46,28 +46,19 @@ class LibraryWindows:
         # Its threads start with the first request, after the worker was forked.
         self._threads = ThreadPoolExecutor(MAX_THREADS, thread_name_prefix="rate-limits")
 
-    def charge(self, *windows: Window) -> RateLimitResult:
-        return self._counted(self._charge_all, windows)
-
-    def submit(self, *windows: Window) -> "Future[RateLimitResult] | None":
+    def submit(self, *windows: Window) -> Future[RateLimitResult]:
         return self._threads.submit(self.charge, *windows)
 
-    def peek(self, window: Window) -> RateLimitResult:
-        return self._counted(lambda windows: self._stats(*windows), [window])
-
-    def _counted(
-        self, count: Callable[[Sequence[Window]], RateLimitResult], windows: Sequence[Window]
-    ) -> RateLimitResult:
-        """Return the result of `count`. Raises Unavailable while the storage does not respond."""
+    def charge(self, *windows: Window, is_counted: bool = True) -> RateLimitResult:
         try:
-            return count(windows)
+            return self._charge_all(windows, is_counted)
         except self._errors:
             return refuse(windows)
 
-    def _charge_all(self, windows: Sequence[Window]) -> RateLimitResult:
-        if len(windows) > 1:
+    def _charge_all(self, windows: Sequence[Window], is_counted: bool) -> RateLimitResult:
+        if len(windows) > 1 or not is_counted:
             left = tightest([self._stats(window) for window in windows])
-            if not left.allowed:
+            if not left.allowed or not is_counted:
                 return left
         return tightest([self._charge(window) for window in windows])
 

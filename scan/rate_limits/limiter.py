@@ -12,19 +12,15 @@ from scan.settings import Settings
 
 
 class Limiter(NamedTuple):
-    """The windows that a request is charged to. A key and its client address are charged together:
-    a request rejected by one window is not counted in the other."""
+    """The windows that a request is charged to, by rate. A key and its client address are charged
+    together: a request rejected by one window is not counted in the other."""
 
     store: WindowStore
-    anonymous_rate: RateLimitItem
-    address_rate: RateLimitItem
+    anonymous_rate: RateLimitItem  # of a client address without a key
+    address_rate: RateLimitItem  # of a client address over all keys, known and unknown
     new_key_rate: RateLimitItem
     page_rate: RateLimitItem
     file_rate: RateLimitItem
-
-    def of_address(self, address: str) -> tuple[Window, ...]:
-        """Return the windows of a request without a key."""
-        return (Window(self.anonymous_rate, address),)
 
     def of_key(self, key_id: int, requests_per_minute: int, address: str) -> tuple[Window, ...]:
         """Return the windows of a request with a key: the key's own, and the client address's over
@@ -34,17 +30,9 @@ class Limiter(NamedTuple):
             Window(self.address_rate, address),
         )
 
-    def of_unknown_key(self, address: str) -> tuple[Window, ...]:
-        """Return the windows of a request with an unknown key: the client address's over
-        all keys."""
-        return (Window(self.address_rate, address),)
-
-    def of_page(self, address: str) -> tuple[Window, ...]:
-        """Return the windows of an HTML page, which has its own limit."""
-        return (Window(self.page_rate, address),)
-
     def peek_address(self, address: str) -> RateLimitResult:
-        return self.store.peek(Window(self.anonymous_rate, address))
+        """Return what a client without a key has left."""
+        return self.store.charge(Window(self.anonymous_rate, address), is_counted=False)
 
     def charge_new_key(self, address: str) -> RateLimitResult:
         """Charge the creation of an API key to an address."""

@@ -4,7 +4,7 @@ import time
 from array import array
 from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import Future
 from threading import Lock
 
@@ -76,23 +76,20 @@ class ProcessWindows:
         self._lock = Lock()
         self._tables: dict[tuple[str, int], WindowTable] = {}  # by kind and length in seconds
 
-    def charge(self, *windows: Window) -> RateLimitResult:
-        return self._read(windows, is_counted=True)
+    def submit(self, *windows: Window) -> Future[RateLimitResult]:
+        raise NotImplementedError("windows in memory never wait")
 
-    def submit(self, *windows: Window) -> "Future[RateLimitResult] | None":
-        return None
-
-    def peek(self, window: Window) -> RateLimitResult:
-        return self._read([window], is_counted=False)
-
-    def _read(self, windows: Sequence[Window], *, is_counted: bool) -> RateLimitResult:
+    def charge(self, *windows: Window, is_counted: bool = True) -> RateLimitResult:
         """Return the tightest state of the windows. The request `is_counted` in all of them, unless
         one of them rejects it."""
         with self._lock:
             now = self._clock()
             states = []
             for window in windows:
-                table = self._table(window)
+                kind = window.rate.namespace, window.rate.get_expiry()
+                table = self._tables.get(kind)
+                if table is None:
+                    table = self._tables[kind] = WindowTable(kind[1], self._max_clients)
                 times, first = table.times(window.client, now)
                 states.append((window, table, times, first))
                 is_counted = is_counted and len(times) - first < window.rate.amount
@@ -105,10 +102,3 @@ class ProcessWindows:
                 reset_in_s = times[first] + table.length_s - now if counted else 0.0
                 results.append(window.result(is_free, counted, reset_in_s))
         return results[0] if len(results) == 1 else tightest(results)
-
-    def _table(self, window: Window) -> WindowTable:
-        kind = window.rate.namespace, window.rate.get_expiry()
-        table = self._tables.get(kind)
-        if table is None:
-            table = self._tables[kind] = WindowTable(kind[1], self._max_clients)
-        return table

@@ -100,16 +100,10 @@ class RedisWindows:
         self._thread: Thread | None = None  # started after the worker was forked
         self._starting = Lock()
 
-    def charge(self, *windows: Window) -> RateLimitResult:
-        return self._enqueue(windows, True).result()
+    def charge(self, *windows: Window, is_counted: bool = True) -> RateLimitResult:
+        return self.submit(*windows, is_counted=is_counted).result()
 
-    def submit(self, *windows: Window) -> "Future[RateLimitResult] | None":
-        return self._enqueue(windows, True)
-
-    def peek(self, window: Window) -> RateLimitResult:
-        return self._enqueue([window], False).result()
-
-    def _enqueue(self, windows: Sequence[Window], is_counted: bool) -> "Future[RateLimitResult]":
+    def submit(self, *windows: Window, is_counted: bool = True) -> Future[RateLimitResult]:
         if self._thread is None:
             with self._starting:
                 if self._thread is None:

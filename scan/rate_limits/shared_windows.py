@@ -1,8 +1,6 @@
 """The store of windows in SCAN_RATE_LIMIT_STORAGE: one Redis server, or another storage of the
 package `limits`."""
 
-from collections.abc import Callable, Sequence
-
 from limits.storage import RedisClusterStorage, RedisStorage
 
 from scan.rate_limits.library_windows import LibraryWindows
@@ -37,12 +35,10 @@ class WindowsInTurn(LibraryWindows):
         self.health = StorageHealth(self.storage.check)
         self._when_lost = when_lost
 
-    def _counted(
-        self, count: Callable[[Sequence[Window]], RateLimitResult], windows: Sequence[Window]
-    ) -> RateLimitResult:
+    def charge(self, *windows: Window, is_counted: bool = True) -> RateLimitResult:
         if not self.health.is_lost:
             try:
-                return count(windows)
+                return self._charge_all(windows, is_counted)
             except self._errors as error:
                 self.health.lose(error)
         return self._when_lost(windows)

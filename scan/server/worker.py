@@ -7,7 +7,7 @@ threads run Flask. The parts of gunicorn in use are listed in tests/http/test_gu
 import selectors
 import socket
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from concurrent.futures import Future
 from datetime import datetime
 from functools import partial
@@ -54,9 +54,7 @@ class Worker(AcceptedConnections):
         )
         # Another application, as in benchmarks, has no such steps.
         application = getattr(self.wsgi, "wsgi_app", None)
-        self._begin_request = getattr(application, "begin", _leave_to_thread)
-        self._charging = getattr(application, "charging", _leave_to_thread)
-        self._resume_request = getattr(application, "resume", _leave_to_thread)
+        self._step = getattr(application, "step", _leave_to_thread)
         self._check_application = getattr(application, "check", _leave_to_thread)
         self._client_of = getattr(application, "client_address", _peer)
         super().run()
@@ -114,38 +112,34 @@ class Worker(AcceptedConnections):
         if not self.alive:
             conn.response.force_close()
         conn.to_send.flush()  # 100 Continue, where it was asked for
-        return not self._try_step(conn, self._begin_request) and not self._is_charging(conn)
+        return not self._take_step(conn)
 
-    def _is_charging(self, conn: Connection) -> bool:
-        """Return whether the request is being counted elsewhere; it is resumed afterwards."""
-        counted = self._charging(conn.environ)
-        if counted is None:
-            return False
-        conn.state = State.IN_THREAD
-        self.watch(conn, 0)
-        counted.add_done_callback(partial(self.defer, conn, self._was_charged, conn))
-        return True
-
-    def _was_charged(self, conn: Connection, counted: "Future[Any]") -> None:
+    def _was_charged(self, conn: Connection, charging: "Future[Any]") -> None:
         conn.state = State.RECEIVING
-        # A first count may allow a second one, which may be made elsewhere, too.
-        if not self._try_step(conn, self._resume_request) and not self._is_charging(conn):
+        # A first charge may allow a second one, which may be made elsewhere, too.
+        if not self._take_step(conn):
             self._advance(conn)
 
     def _serve(self, conn: Connection) -> None:
-        if not self._try_step(conn, self._resume_request):
+        if not self._take_step(conn):
             conn.state = State.IN_THREAD
             self.watch(conn, 0)
             future = self.tpool.submit(self._run_flask, conn)
             future.add_done_callback(partial(self.defer, conn, self._flask_ran, conn))
 
-    def _try_step(self, conn: Connection, step: Callable[..., Iterable[bytes] | None]) -> bool:
-        """Take a step of the middleware that never waits; return whether it has answered."""
+    def _take_step(self, conn: Connection) -> bool:
+        """Take the application's steps that never wait; return whether it has answered, or the
+        request is being counted elsewhere, after which it goes on."""
         try:
-            body = step(conn.environ, conn.response.start_response)
-            if body is None:
+            made = self._step(conn.environ, conn.response.start_response)
+            if made is None:
                 return False
-            self._write(conn, body)
+            if isinstance(made, Future):
+                conn.state = State.IN_THREAD
+                self.watch(conn, 0)
+                made.add_done_callback(partial(self.defer, conn, self._was_charged, conn))
+                return True
+            self._write(conn, made)
         except Exception as error:  # it would end this loop, and with it every connection
             self._fail(conn, error)
             return True

@@ -176,20 +176,20 @@ def test_bounds_of_an_older_state_are_not_used(
     cursor = partitioned.client.get(pages).json["next"]
     second = f"{pages}&cursor={cursor}"
     expected = partitioned.client.get(second).json
-    read, changed = ExplainingDatabase.prepared_row, []
+    read, changed = ExplainingDatabase.prepared_rows, []
 
     def outdated(database: ExplainingDatabase, name: str, **params: Any) -> Any:
-        row = read(database, name, **params)
-        if name != statement or row is None:
-            return row
-        version, *values = row
+        rows = read(database, name, **params)
+        if name != statement:
+            return rows
+        [(version, *values)] = rows
         lowest, highest = values[-2:]
         is_of_many = isinstance(lowest, list)
         nothing = ([0] * len(lowest), [0] * len(highest)) if is_of_many else (0, 0)
         changed.append(name)
-        return (version - 1, *values[:-2], *nothing)
+        return [(version - 1, *values[:-2], *nothing)]
 
-    monkeypatch.setattr(ExplainingDatabase, "prepared_row", outdated)
+    monkeypatch.setattr(ExplainingDatabase, "prepared_rows", outdated)
     assert partitioned.client.get(f"{second}&=1").json == expected
     assert changed
 

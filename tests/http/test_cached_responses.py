@@ -13,7 +13,7 @@ import pytest
 import requests
 from prometheus_client.parser import text_string_to_metric_families
 
-from scan.http.cache_keys import CACHED_FOR_S
+from scan.http.response_cache import CACHED_FOR_S
 from tests.conftest import Played
 from tests.support.database import execute
 from tests.support.http_client import Client, busy_threads

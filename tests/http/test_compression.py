@@ -59,12 +59,12 @@ def test_the_loop_compresses_nothing(client: FlaskClient, monkeypatch: pytest.Mo
     path = "/token-transfers"
     assert client.get(path).status_code == 200
     middleware: Any = client.application.wsgi_app
-    begin = middleware.begin
+    step = middleware.step
     monkeypatch.setattr(middleware, "_logs_requests", False)  # which waits in a thread, too
     asked = EnvironBuilder(path=path, headers=ACCEPTED)
-    assert begin(asked.get_environ(), lambda *_: None) is None
+    assert step(asked.get_environ(), lambda *_: None) is None
     assert client.get(path, headers=ACCEPTED).headers["Content-Encoding"] == "gzip"
-    [body] = begin(asked.get_environ(), lambda *_: None)
+    [body] = step(asked.get_environ(), lambda *_: None)
     assert body[:2] == b"\x1f\x8b"
 
 

@@ -35,8 +35,8 @@ def test_an_ignored_parameter_is_no_part_of_a_cache_key(indexed: Indexing) -> No
             assert client.get(f"{path}?{query.format(number)}").status_code == 200
         environ = {"REQUEST_METHOD": "GET", "PATH_INFO": path, "REMOTE_ADDR": "192.0.2.1"}
         environ["QUERY_STRING"] = query.format(2)
-        begin: Any = middleware.begin  # type: ignore[attr-defined]
-        assert begin(environ, lambda status, headers: None) is not None
+        step: Any = middleware.step  # type: ignore[attr-defined]
+        assert step(environ, lambda status, headers: None) is not None
 
 
 def test_other_parameters_stay_as_they_were_sent() -> None:

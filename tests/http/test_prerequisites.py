@@ -61,7 +61,7 @@ def begin(app: Any) -> Begin:
         if method == "POST":
             environ |= {"CONTENT_LENGTH": "5000000", "CONTENT_TYPE": "application/json"}
         started: list[str] = []
-        body = middleware.begin(environ, lambda status, headers: started.append(status))
+        body = middleware.step(environ, lambda status, headers: started.append(status))
         assert (body is None) == (not started)
         return started[0] if started else None
 

@@ -14,8 +14,8 @@ from functools import partial
 import pytest
 import requests
 
-from scan.http.cache_keys import CACHED_FOR_S
 from scan.http.index_version import UNVERIFIED_S
+from scan.http.response_cache import CACHED_FOR_S
 from tests.http.test_cached_responses import uncached
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute

@@ -219,11 +219,11 @@ def test_a_fault_in_the_loop_is_logged_and_ends_nothing(
     """Whoever caused it is answered 500, and others are served."""
     (tmp_path / "sitecustomize.py").write_text(
         "from scan.http import middleware\n"
-        "whole = middleware.Middleware.begin\n"
+        "whole = middleware.Middleware.step\n"
         "def broken(self, environ, start_response):\n"
         "    if environ['PATH_INFO'] == '/broken': raise RuntimeError('a fault for the test')\n"
         "    return whole(self, environ, start_response)\n"
-        "middleware.Middleware.begin = broken\n"
+        "middleware.Middleware.step = broken\n"
     )
     with served(own_index.settings.database_url, PYTHONPATH=str(tmp_path)) as (process, server):
         found = exchange(server, b"GET /broken HTTP/1.1\r\nHost: x\r\n\r\n")

@@ -41,7 +41,7 @@ class Branches:
         return BlockId(number, bytes(block_hash))
 
     def common(self, block: BlockId) -> BlockId | None:
-        reader = Reader(self._app.extensions["scan"].sources, lambda: "test")
+        reader = Reader(self._app.extensions["scan"].sources, "test")
         return newest_common_block(reader, block)
 
     def orphaned(self) -> list[tuple[int, int]]:

@@ -14,7 +14,7 @@ from prometheus_client import CollectorRegistry, Counter, Metric, generate_lates
 from prometheus_client.parser import text_string_to_metric_families
 
 from app import create_app
-from scan.http.cache_keys import CACHED_FOR_S
+from scan.http.response_cache import CACHED_FOR_S
 from scan.observability import logs, metrics
 from scan.settings import Settings
 from tests.support.indexing import settings_for

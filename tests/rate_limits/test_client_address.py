@@ -41,19 +41,22 @@ FORWARDED = [
 ]
 
 
+def bucket_of(peer, forwarded_for, proxies):
+    environ = {"REMOTE_ADDR": peer, "HTTP_X_FORWARDED_FOR": forwarded_for}
+    return client_address(environ, proxies)
+
+
 def test_peer_alone_counts_without_trusted_proxies():
-    buckets = {peer: client_address(peer, "203.0.113.1", 0) for peer in OF_PEERS}
+    buckets = {peer: bucket_of(peer, "203.0.113.1", 0) for peer in OF_PEERS}
     assert buckets == OF_PEERS
 
 
 def test_a_thousand_addresses_of_one_64_share_a_bucket():
     network = ipaddress.IPv6Network("2001:db8:0:7::/64")
-    buckets = {
-        client_address(str(network[n * 0x9E3779B97F4A7C15 % 2**64]), "", 0) for n in range(1000)
-    }
+    buckets = {bucket_of(str(network[n * 0x9E3779B97F4A7C15 % 2**64]), "", 0) for n in range(1000)}
     assert buckets == {"2001:db8:0:7::/64"}
 
 
 @pytest.mark.parametrize(("forwarded_for", "proxies", "bucket"), FORWARDED)
 def test_entry_of_the_outermost_trusted_proxy_counts(forwarded_for, proxies, bucket):
-    assert client_address(PROXY, forwarded_for, proxies) == bucket
+    assert bucket_of(PROXY, forwarded_for, proxies) == bucket

@@ -50,7 +50,7 @@ def test_a_place_that_is_held_for_moments_is_waited_for_by_all(
     def read() -> None:
         begin.wait()
         with places.place("a", wait_s=20.0):
-            served.append(places._taken)
+            served.append(places.taken)
             time.sleep(0.01)
 
     with ThreadPoolExecutor(8) as pool:

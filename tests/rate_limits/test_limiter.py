@@ -46,7 +46,8 @@ Charge = Callable[[str], RateLimitResult]
 def windows(clock: Clock, max_clients: int = 1000) -> tuple[WindowTable, Charge]:
     """The windows of ten requests a minute, and how a client is charged."""
     store = ProcessWindows(max_clients, clock)
-    table = store._table(Window(TEN_A_MINUTE, ""))
+    store.charge(Window(TEN_A_MINUTE, ""), is_counted=False)
+    [table] = store._tables.values()
     return table, lambda client: store.charge(Window(TEN_A_MINUTE, client))
 
 
@@ -57,7 +58,7 @@ class Limiter:
         self._limiter = make_limiter(Settings(rate_limit_storage=storage, **settings))  # type: ignore[arg-type]
 
     def charge_address(self, address: str) -> RateLimitResult:
-        return self._limiter.store.charge(*self._limiter.of_address(address))
+        return self._limiter.store.charge(Window(self._limiter.anonymous_rate, address))
 
     def charge_key(self, key_id: int, per_minute: int, address: str) -> RateLimitResult:
         return self._limiter.store.charge(*self._limiter.of_key(key_id, per_minute, address))
@@ -230,6 +231,6 @@ def test_a_storage_charges_both_windows_in_turn(tmp_path):
         one, other = Window(parse("2/minute"), "a"), Window(parse("3/minute"), "b")
         results = [store.charge(one, other) for _ in range(4)]
         assert [r.allowed for r in results] == [True, True, False, False]
-        assert store.peek(other).remaining == 1
+        assert store.charge(other, is_counted=False).remaining == 1
     with pytest.raises(Unavailable):
         store.charge(one, other)

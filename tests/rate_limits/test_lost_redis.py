@@ -7,6 +7,7 @@ import pytest
 from redis import Redis
 
 from scan.rate_limits.limiter import make_limiter
+from scan.rate_limits.windows import Window
 from scan.settings import Settings
 from tests.rate_limits.test_api import get
 from tests.support.serving import (
@@ -30,7 +31,7 @@ def test_without_its_redis_a_process_counts_by_itself_where_that_is_chosen(tmp_p
     )
 
     def is_allowed() -> bool:
-        return limiter.store.charge(*limiter.of_address("192.0.2.1")).allowed
+        return limiter.store.charge(Window(limiter.anonymous_rate, "192.0.2.1")).allowed
 
     assert [is_allowed() for _ in range(3)] == [True, True, False]
     with redis_server(tmp_path, port):

@@ -11,6 +11,7 @@ import pytest
 
 from scan.errors import SettingError, Unavailable
 from scan.rate_limits.limiter import make_limiter
+from scan.rate_limits.windows import Window
 from scan.settings import Settings
 from tests.http.test_limits_of_cached_responses import made_key
 from tests.support.database import execute
@@ -37,12 +38,13 @@ def test_a_cluster_that_is_away_at_the_start_stops_it() -> None:
 def test_a_lost_cluster_is_asked_once_and_comes_back(tmp_path: Path) -> None:
     with redis_cluster(tmp_path) as (uri, process):
         limiter = make_limiter(Settings(rate_limit_storage=uri, rate_limit_anonymous="3/minute"))
-        limiter.store.charge(*limiter.of_address("192.0.2.1"))
+        window = Window(limiter.anonymous_rate, "192.0.2.1")
+        limiter.store.charge(window)
         with frozen(process):
             # Asked each time, a hundred would take 200 s.
             for _ in range(100):
                 with pytest.raises(Unavailable):
-                    limiter.store.charge(*limiter.of_address("192.0.2.1"))
+                    limiter.store.charge(window)
                 with pytest.raises(Unavailable):
                     limiter.peek_address("192.0.2.1")
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from flask.testing import FlaskClient
 
 from app import Permanent, create_app, renew
-from scan.database.connection import Database, _Work
+from scan.database.connection import Database, Work
 from scan.database.transaction import Row
 from scan.http.services import SESSION
 from tests.support.indexing import settings_for
@@ -81,10 +81,10 @@ class ExplainingDatabase(Database):
         self._explain(statement, self._statements[statement].text, params)
         return found
 
-    def prepared_row(self, statement: str, **params: object) -> Row | None:
-        found = super().prepared_row(statement, **params)
+    def prepared_rows(self, statement: str, **params: object) -> list[Row]:
+        found = super().prepared_rows(statement, **params)
         used = self._statements[statement]
-        with _Work(self) as connection, connection.cursor() as cursor:
+        with Work(self) as connection, connection.cursor() as cursor:
             prepared = self._prepare(cursor, used, params)  # the one that was just run
         values = [params[name] for name in prepared.positional]
         self._explain(statement, prepared.execute, values)
@@ -93,7 +93,7 @@ class ExplainingDatabase(Database):
     def _explain(self, statement: str, text: str, values: Any) -> None:
         if statement in OF_A_PROCESS:
             return
-        with _Work(self) as connection, connection.cursor() as cursor:
+        with Work(self) as connection, connection.cursor() as cursor:
             cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) {text}", values)
             root = cursor.fetchone()[0][0]["Plan"]
             if self._parents is None:

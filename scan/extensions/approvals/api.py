@@ -6,8 +6,7 @@ from flask import Blueprint
 
 from scan import hooks, parameters
 from scan.extensions.approvals.queries import KINDS, ApprovalPage, Approvals
-from scan.http.list_pages import list_body
-from scan.http.list_responses import LISTED, list_response
+from scan.http.list_responses import LISTED, list_body, list_response
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import Response
 from scan.queries.pages import Page

@@ -4,7 +4,7 @@ Of a transaction its own row comes first, then its token transfers and its inter
 each from the last to the first.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from heapq import merge
 from itertools import islice
 from typing import Any, NamedTuple
@@ -15,12 +15,11 @@ from scan.errors import InvalidParameter, NotFound
 from scan.extensions.blockscout.activity_filter import CREATION, ActivityFilter
 from scan.extensions.blockscout.lists import Place, Position, Record, contexts_of, number
 from scan.extensions.blockscout.transaction_objects import move_kinds
-from scan.extensions.internal_transfers import queries as internal_transfers
 from scan.extensions.transaction_details.transaction_contexts import contexts
 from scan.http.requests import reader
-from scan.queries import token_transfers, transactions
+from scan.queries.entities import matching_page
 from scan.queries.ordinals import ordinal_at
-from scan.queries.pages import Page, Window
+from scan.queries.pages import Window
 
 MOST_COMPARED = 2000  # rows for one page, which may then have fewer than others
 AT_ONCE = 100
@@ -126,9 +125,7 @@ def _rows(
     rank: int, activity_filter: ActivityFilter, place: tuple[int, ...] | None
 ) -> Iterator[Activity]:
     filters: dict[str, Any] = activity_filter.list_key(of_tokens=rank == TRANSFER)
-    read: Callable[..., Page] = (internal_transfers.page, token_transfers.page, transactions.page)[
-        rank
-    ]
+    entity = ("internal_transfers", "token_transfers", "transactions")[rank]
     window = Window(
         AT_ONCE,
         0,
@@ -138,7 +135,7 @@ def _rows(
     )
     while True:
         try:
-            page = read(reader(), window, **filters)
+            page = matching_page(reader(), entity, window, filters)
         except NotFound:  # internal transactions are not indexed
             return
         yield from _activities(rank, orjson.loads(page.data))

@@ -29,8 +29,8 @@ from scan.extensions.internal_transfers import queries as internal_transfers
 from scan.hex import data
 from scan.http.requests import reader
 from scan.http.responses import Response
-from scan.queries import token_transfers, transactions
-from scan.queries.pages import Page, Window
+from scan.queries import token_transfers
+from scan.queries.pages import Page, Window, filtered_page
 
 MOST_COMPARED = 1000  # rows of a page of which those with a property are shown
 INTERNAL_TYPES = ("call", "create", "create2", "reward", "selfdestruct", "stop", "invalid")
@@ -41,7 +41,9 @@ Chooses = Callable[[list[Record]], list[Record]]
 
 def transactions_response(window: Window | None = None, **filters: Any) -> Response:
     records, last = read_page(
-        "transactions", lambda window: transactions.page(reader(), window, **filters), window
+        "transactions",
+        lambda window: filtered_page(reader(), "transactions", filters, window),
+        window,
     )
     return list_response(transaction_objects(records), last and transaction_position(last))
 
@@ -54,7 +56,10 @@ def transactions_of_kind_response(window: Window, kind: str) -> Response:
         return [record for record in records if kind in kinds[record["hash"]]]
 
     records, last = _chosen_page(
-        "transactions", lambda window: transactions.page(reader(), window), window, choose
+        "transactions",
+        lambda window: filtered_page(reader(), "transactions", {}, window),
+        window,
+        choose,
     )
     return list_response(transaction_objects(records), last and transaction_position(last))
 

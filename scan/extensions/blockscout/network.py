@@ -12,8 +12,8 @@ from scan.extensions.blockscout.transaction_objects import transaction_objects
 from scan.extensions.chain_statistics import daily_stats, gas
 from scan.http.requests import reader
 from scan.http.responses import Response, json_value
-from scan.queries import blocks, network, transactions
-from scan.queries.pages import Window
+from scan.queries import blocks, network
+from scan.queries.pages import Window, filtered_page
 
 SHOWN_BLOCKS, SHOWN_TRANSACTIONS = 4, 6  # on Blockscout's home page
 LANGUAGES = ["solidity"]
@@ -81,7 +81,7 @@ def list_newest_blocks() -> Response:
 
 @blueprint.path("/main-page/transactions")
 def list_newest_transactions() -> Response:
-    page = transactions.page(reader(), Window(SHOWN_TRANSACTIONS, 0))
+    page = filtered_page(reader(), "transactions", {}, Window(SHOWN_TRANSACTIONS, 0))
     return json_value(transaction_objects(orjson.loads(page.data)))
 
 

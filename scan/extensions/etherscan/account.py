@@ -15,9 +15,8 @@ from scan.hex import BadHex, data, quantity, to_hex
 from scan.http.prerequisites import Prerequisite, requires
 from scan.http.requests import reader
 from scan.queries import blocks, token_transfers
-from scan.queries import transactions as transaction_queries
 from scan.queries.addresses import get_many, tokens_held
-from scan.queries.pages import Window
+from scan.queries.pages import Window, filtered_page
 
 MOST_BALANCES = 20
 MOST_OWNED = 100_000  # items of an owner, looked through for those of one token: in 0.07 s
@@ -57,9 +56,8 @@ def balances(parameters: Parameters) -> Reply:
 
 
 def transactions(parameters: Parameters) -> Reply:
-    page = transaction_queries.page(
-        reader(), parameters.window(), **_parties(parameters), form="etherscan"
-    )
+    window, parties = parameters.window(), _parties(parameters)
+    page = filtered_page(reader(), "transactions", parties, window, form="etherscan")
     return rows_reply(complete_transactions(page.data), NO_TRANSACTIONS, page.total, page.kept_from)
 
 

@@ -14,13 +14,12 @@ from scan.extensions.exports.list_file import MAX_ROWS, ListFile, ListSource, wr
 from scan.hex import to_hex
 from scan.http import own_machine
 from scan.http.list_format import TYPES, Format
-from scan.http.list_pages import next_link
+from scan.http.list_responses import next_link
 from scan.http.requests import client_address, is_own_machine, reader
 from scan.http.services import services
 from scan.queries import network
 from scan.queries.pages import Page, Window
 from scan.rate_limits.concurrency import PLACE_WAIT_S
-from scan.rate_limits.responses import rate_limited
 from scan.server.file_body import FileBody
 
 FOLDER = "files"  # in SCAN_DATA_DIR
@@ -47,7 +46,7 @@ def send(
         with places.writing(client):
             charged = services().limiter.charge_file(client)
             if not charged.allowed:
-                refusal = rate_limited(charged, "files")
+                refusal = charged.refusal("files")
                 if is_own_machine():
                     own_machine.advise(refusal, own_machine.RAISE_FILES)
                 raise refusal

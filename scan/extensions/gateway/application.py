@@ -106,7 +106,7 @@ class Gateway:
     def _by_chain_id(self, environ: Environ, path: str) -> Response:
         if path == CHAIN_LIST:
             return self._chain_list(environ)
-        if ETHERSCAN.has(path):
+        if interface_of(path, environ, (ETHERSCAN,), None) is ETHERSCAN:
             return self._etherscan(environ)
         if _ALL_CHAINS_OF_SOURCIFY.fullmatch(path):
             return self._on_all_chains(environ)

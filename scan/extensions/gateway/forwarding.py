@@ -162,9 +162,7 @@ class Service:
         return headers
 
     def _client(self, environ: Environ) -> str:
-        peer = environ.get("REMOTE_ADDR") or ""
-        forwarded_for = environ.get("HTTP_X_FORWARDED_FOR", "")
-        return client_address(peer, forwarded_for, self._trusted_proxies)
+        return client_address(environ, self._trusted_proxies)
 
     def _body(self, response: urllib3.BaseHTTPResponse, client: str) -> Iterable[bytes]:
         """Return the whole body, so that no thread or connection waits for the client."""

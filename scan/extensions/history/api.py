@@ -8,8 +8,7 @@ from scan import hooks, parameters
 from scan.extensions.history import balance_history
 from scan.extensions.history import queries as history
 from scan.extensions.history.queries import HistoryFilter, HistoryPage
-from scan.http.list_pages import list_body, next_link, window_of
-from scan.http.list_responses import list_response
+from scan.http.list_responses import list_body, list_response, next_link, window_of
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import Response, json_value
 from scan.queries.entities import RANGE

@@ -14,7 +14,7 @@ from scan.extensions.history import queries as history
 from scan.extensions.history.balance_history import BalanceHistory
 from scan.extensions.history.queries import HistoryPage
 from scan.hex import to_hex
-from scan.http.list_pages import window_of
+from scan.http.list_responses import window_of
 from scan.http.requests import reader
 from scan.pages.filtered_lists import RANGES, Field, FilteredList, api_text, filtered_list, in_words
 from scan.pages.records import names_of

@@ -19,7 +19,7 @@ def test_blocks_and_forks_that_come_meanwhile_are_not_in_it(
         anvil.mine()
     with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
         services: Services = create_app(indexing.settings).extensions["scan"]
-        reader = Reader(services.sources, lambda: "client")
+        reader = Reader(services.sources, "client")
         pages: list[Page] = []
 
         def read(window: Window) -> Page:

@@ -27,7 +27,7 @@ def selector(signature: str) -> str:
 
 
 def reader_of(app: Flask) -> Reader:
-    return Reader(app.extensions["scan"].sources, lambda: "test")
+    return Reader(app.extensions["scan"].sources, "test")
 
 
 def methods(explorer: Explorer, *calls: tuple[str | None, str | None]) -> list[Any]:

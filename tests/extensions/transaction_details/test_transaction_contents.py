@@ -221,7 +221,7 @@ def test_a_client_makes_one_large_answer_at_a_time(
         assert client.get(paths[0], environ_base=others).status_code == 200
         assert client.get("/api/v1/transactions?limit=3").status_code == 200
     assert client.get(paths[1]).status_code == 200
-    assert places._taken == 0
+    assert places.taken == 0
 
 
 def test_too_many_logs_are_counted_and_left_out(
