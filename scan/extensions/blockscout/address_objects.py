@@ -10,6 +10,8 @@ from scan.hex import data
 from scan.http.requests import reader
 from scan.queries import addresses
 
+UNRATED = "ok"  # Scan rates nobody, but Blockscout's form has `ok` or `scam` of an address
+
 
 class AddressObjects:
     """The objects of a page's addresses, which one statement reads."""
@@ -40,7 +42,7 @@ class AddressObjects:
 
 def address_object(address: str, party: Mapping[str, Any]) -> Object:
     """Return the object of an address. Its name is a label or that of a verified contract, not what
-    a token calls itself. Scan rates nobody, but Blockscout's form has `ok` or `scam` here."""
+    a token calls itself."""
     label, contract = party.get("label"), party.get("contract")
     shown = checksummed(address)
     return {
@@ -48,7 +50,7 @@ def address_object(address: str, party: Mapping[str, Any]) -> Object:
         "is_contract": party.get("isContract"),
         "name": label or contract,
         "is_scam": False,
-        "reputation": "ok",
+        "reputation": UNRATED,
         "proxy_type": None,
         "implementations": [],
         "is_verified": contract is not None,

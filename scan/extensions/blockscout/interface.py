@@ -11,6 +11,7 @@ from scan.extensions.blockscout import (
     advanced_filters,
     blocks,
     contracts,
+    csv_files,
     network,
     search,
     stats_service,
@@ -32,6 +33,7 @@ BLUEPRINTS = (
     search.blueprint,
     network.blueprint,
     advanced_filters.blueprint,
+    csv_files.blueprint,
 )
 
 

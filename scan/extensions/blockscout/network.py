@@ -71,7 +71,7 @@ def get_transactions_chart() -> Response:
 
 @blueprint.path("/stats/charts/market")
 def get_market_chart() -> Response:
-    return json_value({"chart_data": []})
+    return json_value({"chart_data": [], "available_supply": 0})  # as where no prices are known
 
 
 @blueprint.path("/main-page/blocks")
