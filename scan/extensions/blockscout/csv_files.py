@@ -34,21 +34,27 @@ PERIOD = {"from_period": "T00:00:00Z", "to_period": "T23:59:59Z"}  # of a day al
 PLACE = ("TxHash", "BlockNumber", "UnixTimestamp", "FromAddress", "ToAddress")
 PRICES = ("CurrentPrice", "TxDateOpeningPrice", "TxDateClosingPrice")
 TRANSACTIONS = (
-    *(*PLACE, "ContractAddress", "Type", "Value", "Fee", "Status", "ErrCode"),
-    *(*PRICES, "MethodName"),
+    *PLACE,
+    *"ContractAddress Type Value Fee Status ErrCode".split(),
+    *PRICES,
+    "MethodName",
 )
 TRANSFERS = (
-    *(*PLACE, "TokenContractAddress", "Type", "TokenDecimals", "TokenSymbol", "TokensTransferred"),
-    *("TransactionFee", "Status", "ErrCode"),
+    *PLACE,
+    *"TokenContractAddress Type TokenDecimals TokenSymbol TokensTransferred".split(),
+    *"TransactionFee Status ErrCode".split(),
 )
-INTERNAL = (
-    *("TxHash", "Index", "BlockNumber", "TxIndex", "UnixTimestamp", "FromAddress", "ToAddress"),
-    *("ContractAddress", "Type", "CallType", "Gas", "GasUsed", "Value", "Input", "Output"),
-    *("ErrCode", "Fee"),
+INTERNAL = tuple(
+    """
+    TxHash Index BlockNumber TxIndex UnixTimestamp FromAddress ToAddress ContractAddress Type
+    CallType Gas GasUsed Value Input Output ErrCode Fee
+    """.split()
 )
-LOGS = (
-    *("TxHash", "Index", "BlockNumber", "BlockHash", "ContractAddress", "Data"),
-    *("FirstTopic", "SecondTopic", "ThirdTopic", "FourthTopic"),
+LOGS = tuple(
+    """
+    TxHash Index BlockNumber BlockHash ContractAddress Data FirstTopic SecondTopic ThirdTopic
+    FourthTopic
+    """.split()
 )
 HOLDERS = ("HolderAddress", "Balance")
 
@@ -68,9 +74,13 @@ def export_transactions(address_hash: str) -> Response:
         [
             *_place(record["hash"], record),
             record["contractAddress"] and checksummed(record["contractAddress"]),
-            *(_direction(record, address_hash), record["value"], record["fee"]),
-            *("ok" if record["status"] else "error", None),
-            *(*(None for _ in PRICES), record.get("method")),
+            _direction(record, address_hash),
+            record["value"],
+            record["fee"],
+            "ok" if record["status"] else "error",
+            None,
+            *(None for _ in PRICES),
+            record.get("method"),
         ]
         for record in records
     )
@@ -93,11 +103,14 @@ def _transfers(records: Sequence[Record], address_hash: str) -> Response:
     rows = (
         [
             *_place(record["transactionHash"], record),
-            *(checksummed(record["tokenAddress"]), _direction(record, address_hash)),
+            checksummed(record["tokenAddress"]),
+            _direction(record, address_hash),
             known.of(record["tokenAddress"])["decimals"],
             csv_format.text(known.of(record["tokenAddress"])["symbol"] or ""),
             None if record["tokenType"] == "BEP721" else record["value"],
-            *(context_of[record["transactionHash"]]["fee"], "ok", None),
+            context_of[record["transactionHash"]]["fee"],
+            "ok",
+            None,
         ]
         for record in records
     )
@@ -110,12 +123,22 @@ def export_internal_transactions(address_hash: str) -> Response:
     context_of = contexts_of(records)
     rows = (
         [
-            *(record["transactionHash"], record["transferIndex"], record["blockNumber"]),
+            record["transactionHash"],
+            record["transferIndex"],
+            record["blockNumber"],
             context_of[record["transactionHash"]]["transactionIndex"],
-            *(timestamp(record["timestamp"]), checksummed(record["fromAddress"])),
+            timestamp(record["timestamp"]),
+            checksummed(record["fromAddress"]),
             *(side and checksummed(side) for side in parties_of(record)),
-            *(shown_type(record), "call" if shown_type(record) == "call" else None),
-            *(None, None, record["value"], None, None, None, None),
+            shown_type(record),
+            "call" if shown_type(record) == "call" else None,
+            None,
+            None,
+            record["value"],
+            None,
+            None,
+            None,
+            None,
         ]
         for record in records
     )
@@ -129,9 +152,12 @@ def export_logs(address_hash: str) -> Response:
     context_of = contexts_of(records)
     rows = (
         [
-            *(record["transactionHash"], record["logIndex"], record["blockNumber"]),
+            record["transactionHash"],
+            record["logIndex"],
+            record["blockNumber"],
             context_of[record["transactionHash"]]["blockHash"],
-            *(checksummed(record["address"]), record["data"]),
+            checksummed(record["address"]),
+            record["data"],
             *[*record["topics"], None, None, None, None][:4],
         ]
         for record in records
@@ -178,7 +204,9 @@ def _time(name: str, of_day: str) -> int | None:
 def _place(transaction_hash: str, record: Record) -> list[Any]:
     parties = (record[side] for side in ("fromAddress", "toAddress"))
     return [
-        *(transaction_hash, record["blockNumber"], timestamp(record["timestamp"])),
+        transaction_hash,
+        record["blockNumber"],
+        timestamp(record["timestamp"]),
         *(party and checksummed(party) for party in parties),
     ]
 
