@@ -2,7 +2,7 @@
 -- transfer, and every block is traced.
 INSERT INTO internal_transfers
     (ordinal, block_number, transaction_index, transfer_index, type, from_address, to_address, value)
-SELECT row_number() OVER (ORDER BY x.ordinal) - 1, x.block_number, x.transaction_index, 0,
+SELECT row_number() OVER (ORDER BY x.ordinal) - 1, x.block_number, x.transaction_index, 1,
     x.ordinal % 4, x.from_address, x.to_address, x.value
 FROM token_transfers x
 JOIN transactions t USING (ordinal)

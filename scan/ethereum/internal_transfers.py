@@ -22,7 +22,8 @@ CREATIONS = (TransferType.CREATE, TransferType.CREATE2)
 
 class InternalTransfer(NamedTuple):
     """A transfer of value, in wei, by a contract, or its creation of a contract, even without
-    value. `transfer_index` counts within the transaction."""
+    value. `transfer_index` is the place of its call in the transaction's trace, of which 0 is the
+    transaction itself; where logs alone show it, it counts from 1."""
 
     transaction_index: Annotated[int, Column(INTEGER, SAID)]
     transfer_index: Annotated[int, Column(INTEGER, SAID)]

@@ -68,13 +68,13 @@ WITH span AS MATERIALIZED (
                 AND i.transaction_index < b.transaction_count
                 AND coalesce((SELECT t.status FROM transactions t
                     WHERE t.ordinal = b.transactions_before + i.transaction_index), false)
-                AND i.transfer_index = row_number() OVER (
-                    PARTITION BY i.transaction_index ORDER BY i.ordinal) - 1
-                AND coalesce(i.transaction_index >= lag(i.transaction_index) OVER (
-                    ORDER BY i.ordinal), true) AS follows
+                AND coalesce((i.transaction_index, i.transfer_index)
+                    > (lag(i.transaction_index) OVER in_order, lag(i.transfer_index) OVER in_order),
+                    true) AS follows
             FROM internal_transfers i
             WHERE i.ordinal BETWEEN b.internal_transfers_before
                 AND b.internal_transfers_before + b.internal_transfer_count - 1
+            WINDOW in_order AS (ORDER BY i.ordinal)
         ) AS placed
     ) AS i
     CROSS JOIN LATERAL (

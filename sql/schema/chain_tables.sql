@@ -123,7 +123,7 @@ CREATE TABLE IF NOT EXISTS internal_transfers (
     ordinal bigint PRIMARY KEY,
     block_number bigint NOT NULL,
     transaction_index integer NOT NULL,
-    transfer_index integer NOT NULL, -- in its transaction, in the order of the calls
+    transfer_index integer NOT NULL, -- of its call in the transaction's trace; known by logs alone, counted from 1
     type smallint NOT NULL,        -- see internal_transfer_type()
     from_address bytea NOT NULL,
     to_address bytea NOT NULL,

@@ -17,6 +17,11 @@ TRANSFER_TWICE = (
     " jsonb_build_object('ordinal', ordinal + 1)) AS x FROM token_transfers AS x"
     " ORDER BY ordinal DESC LIMIT 1) AS newest"
 )
+SAME_CALL = (
+    "UPDATE internal_transfers i SET transfer_index = p.transfer_index FROM internal_transfers p"
+    " WHERE p.ordinal = i.ordinal - 1 AND p.block_number = i.block_number"
+    " AND p.transaction_index = i.transaction_index"
+)
 OLDER_ORDER = "UPDATE transactions SET ordinal = ordinal + 1000000 WHERE ordinal > 50"
 # A fault, and what each audit says of it: of the whole chain, and of a range of blocks.
 WRONG: tuple[tuple[str, str, str], ...] = (
@@ -45,7 +50,7 @@ WRONG: tuple[tuple[str, str, str], ...] = (
     ("UPDATE dex_trades SET maker = '\\x01' WHERE ordinal = 3", "of its maker", TRADES),
     ("UPDATE dex_trades SET log_index = 0 WHERE ordinal = 1", "trades are not numbered", ""),
     ("DELETE FROM internal_transfers WHERE ordinal = 3", "internal transfers are not", INTERNAL),
-    ("UPDATE internal_transfers SET transfer_index = 9 WHERE ordinal = 3", INTERNAL, INTERNAL),
+    (SAME_CALL, "internal transfers are not", INTERNAL),
     (
         "UPDATE blocks SET traced = false WHERE internal_transfer_count > 0",
         "in a block where none are known",

@@ -1,28 +1,25 @@
 """Addresses as Blockscout shows them in every object: with names, tags and proxy fields."""
 
-from collections import ChainMap
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from scan import registry
 from scan.ethereum.checksums import checksummed
-from scan.extensions.blockscout.hooks import Blockscout
 from scan.extensions.blockscout.objects import Object
 from scan.extensions.blockscout.proxy_objects import proxy_fields
 from scan.hex import data
 from scan.http.requests import reader
 from scan.queries import addresses
 
+UNRATED = "ok"  # Scan rates nobody, but Blockscout's form has `ok` or `scam` of an address
+
 
 class AddressObjects:
-    """The objects of a page's addresses, which two statements read."""
+    """The objects of a page's addresses, which one statement reads."""
 
     def __init__(self, shown: Iterable[str | None]) -> None:
         """`shown` are addresses in lower-case hex; None are left out."""
         keys = [data(address) for address in dict.fromkeys(shown) if address]
-        parts = registry.parts(Blockscout) if keys else ()
         self._parties = addresses.parties(reader(), keys)
-        self._delegates = ChainMap(*({**part.delegates(reader(), keys)} for part in parts))
 
     def of(self, address: str) -> Object:
         shown = address_object(address, self._parties.get(address, {}))
@@ -32,18 +29,20 @@ class AddressObjects:
         return None if address is None else self.of(address)
 
     def is_contract(self, address: str) -> bool:
-        return address in self._delegates or bool(self._parties.get(address, {}).get("isContract"))
+        party = self._parties.get(address, {})
+        return bool(party.get("isContract") or party.get("delegate"))
 
     def _delegation(self, address: str) -> Object:
         """Return what is shown of an account that runs another address's code (EIP-7702)."""
-        if address not in self._delegates:
+        delegate = self._parties.get(address, {}).get("delegate")
+        if not delegate:
             return {}
-        return {"is_contract": True, **proxy_fields("eip7702", [data(self._delegates[address])])}
+        return {"is_contract": True, **proxy_fields("eip7702", [data(delegate)])}
 
 
 def address_object(address: str, party: Mapping[str, Any]) -> Object:
     """Return the object of an address. Its name is a label or that of a verified contract, not what
-    a token calls itself. Scan rates nobody, but Blockscout's form has `ok` or `scam` here."""
+    a token calls itself."""
     label, contract = party.get("label"), party.get("contract")
     shown = checksummed(address)
     return {
@@ -51,7 +50,7 @@ def address_object(address: str, party: Mapping[str, Any]) -> Object:
         "is_contract": party.get("isContract"),
         "name": label or contract,
         "is_scam": False,
-        "reputation": "ok",
+        "reputation": UNRATED,
         "proxy_type": None,
         "implementations": [],
         "is_verified": contract is not None,

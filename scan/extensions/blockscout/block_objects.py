@@ -1,6 +1,6 @@
 """Blocks and withdrawals as Blockscout shows them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import orjson
@@ -11,10 +11,12 @@ from scan.extensions.blockscout.address_objects import AddressObjects
 from scan.extensions.blockscout.lists import Position, Record, number, row_count
 from scan.extensions.blockscout.objects import Object, renamed
 from scan.http.requests import reader
+from scan.parameters import BIGINT_MAX
 from scan.queries import blocks, withdrawals
 from scan.queries.pages import Window
 
 NO_NONCE = "0x0000000000000000"  # of a block that nobody mined (EIP-3675)
+MERGES = {"1": 15_537_394}  # the first of those, by the chain's id
 TIMEOUT_S = 1.5
 # The words for what a reward is for: in lists, and of one block.
 VALIDATOR, UNCLE = ("validator", "Miner Reward"), ("uncle", "Uncle Reward")
@@ -25,7 +27,7 @@ def block_objects(records: Sequence[Record], *, is_single: bool = False) -> list
     numbers = [record["number"] for record in records]
     amounts = blocks.amounts(reader(), numbers)
     miners = AddressObjects(record["miner"] for record in records)
-    nonces = _nonces(records)
+    nonces = _nonces(records, amounts)
     with_blobs = [r["number"] for r in records if r["blobGasUsed"] not in (None, "0")]
     blob_counts = _blob_counts(with_blobs)
     try:
@@ -57,9 +59,17 @@ def _rewards(uncles: Sequence[Record], reward: str | None, *, is_single: bool) -
     return [{"type": words[is_single], "reward": reward} for words, reward in rewards]
 
 
-def _nonces(records: Sequence[Record]) -> dict[int, str]:
-    """Return the blocks' nonces by number: those of old blocks are the node's, if it answers."""
-    nonces = {r["number"]: NO_NONCE for r in records if r["excessBlobGas"] is not None}
+def _nonces(records: Sequence[Record], amounts: Mapping[str, Record]) -> dict[int, str]:
+    """Return the blocks' nonces by number: those of mined blocks are the node's, if it answers.
+    A block with withdrawals or gas for blobs is none, even where it has no rows of them."""
+    merge = MERGES.get(str(reader().sources.chain_id.read()), BIGINT_MAX)
+    nonces = {
+        r["number"]: NO_NONCE
+        for r in records
+        if r["number"] >= merge
+        or r["excessBlobGas"] is not None
+        or amounts.get(str(r["number"]), {}).get("withdrawals") is not None
+    }
     mined = [record for record in records if record["number"] not in nonces]
     if not mined:
         return nonces

@@ -11,6 +11,7 @@ from scan.extensions.blockscout import (
     advanced_filters,
     blocks,
     contracts,
+    csv_files,
     network,
     search,
     stats_service,
@@ -23,9 +24,16 @@ from scan.http.interfaces import Interface
 from scan.settings import Settings
 
 BLUEPRINTS = (
-    *(blocks.blueprint, transactions.blueprint, addresses.blueprint, address_holdings.blueprint),
-    *(tokens.blueprint, contracts.blueprint, search.blueprint, network.blueprint),
+    blocks.blueprint,
+    transactions.blueprint,
+    addresses.blueprint,
+    address_holdings.blueprint,
+    tokens.blueprint,
+    contracts.blueprint,
+    search.blueprint,
+    network.blueprint,
     advanced_filters.blueprint,
+    csv_files.blueprint,
 )
 
 

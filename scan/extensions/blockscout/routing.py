@@ -18,10 +18,12 @@ _V = TypeVar("_V", bound=Callable[..., Any])
 
 
 class AnsweredPath(NamedTuple):
-    """A path of Blockscout's that is answered: the parameters that it takes, and what differs."""
+    """A path of Blockscout's that is answered: the parameters that it takes, what differs, and the
+    method of its requests."""
 
     takes: frozenset[str]
     differs: str = ""
+    method: str = "GET"
 
 
 @cache
@@ -32,7 +34,7 @@ def _table() -> Mapping[str, Any]:
 @cache
 def answered_paths() -> Mapping[str, AnsweredPath]:
     return {
-        path: AnsweredPath(frozenset(row.get("takes", "").split()), row.get("differs", ""))
+        path: AnsweredPath(**{**row, "takes": frozenset(row.get("takes", "").split())})
         for path, row in _table()["answered"].items()
     }
 
@@ -75,19 +77,20 @@ class Routes(Blueprint):
         self._prefix = prefix
 
     def path(self, path: str) -> Callable[[_V], _V]:
-        """Return a decorator of the view for GET requests of a path, which may end in a slash as
-        some of Blockscout's do; raises KeyError for a path that is not in paths.toml."""
-        taken = answered_paths()[self._prefix + path].takes
+        """Return a decorator of the view for requests of a path, which may end in a slash as some
+        of Blockscout's do; raises KeyError for a path that is not in paths.toml."""
+        answered = answered_paths()[self._prefix + path]
 
         def decorate(view: _V) -> _V:
             @wraps(view)
             def checked(**arguments: str) -> Any:
-                g.parameters = Parameters(taken)
+                g.parameters = Parameters(answered.takes)
                 response = view(**arguments)
                 g.parameters.require_all_read()
                 return response
 
-            self.add_url_rule(path, view_func=checked, methods=["GET"], strict_slashes=False)
+            methods = [answered.method]
+            self.add_url_rule(path, view_func=checked, methods=methods, strict_slashes=False)
             return view
 
         return decorate

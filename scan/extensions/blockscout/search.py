@@ -1,13 +1,14 @@
 """Search: the results for a text, and a redirect for a hash, address, number or label."""
 
-from typing import Any
-
 import orjson
 
+from scan import parameters, registry
+from scan.errors import InvalidParameter
 from scan.ethereum.checksums import checksummed
-from scan.extensions.blockscout.address_objects import AddressObjects
+from scan.extensions.blockscout.address_objects import UNRATED, AddressObjects
+from scan.extensions.blockscout.hooks import Blockscout
 from scan.extensions.blockscout.lists import Record, list_response
-from scan.extensions.blockscout.objects import renamed, timestamp
+from scan.extensions.blockscout.objects import Object, renamed, timestamp
 from scan.extensions.blockscout.routing import routes, text
 from scan.extensions.search import queries as search
 from scan.hex import data
@@ -38,7 +39,9 @@ def check_redirect() -> Response:
     query = text("q")
     result = None if query is None else search.destination(query, _matches(query))
     if result is None:
-        return json_value({"redirect": False, "type": None, "parameter": None})
+        more = _by_hash(query) or {"type": None}
+        kind, parameter = more["type"], more.get(f"{more['type']}_hash")
+        return json_value({"redirect": kind is not None, "type": kind, "parameter": parameter})
     kind, value = result["type"], result["value"]
     if kind in ("address", "token", "contract"):
         kind, value = "address", checksummed(value)
@@ -54,16 +57,28 @@ def _matches(query: str | None) -> list[Record]:
     return records
 
 
-def _results(query: str | None) -> list[dict[str, Any]]:
+def _results(query: str | None) -> list[Object]:
     results = _matches(query)
     keys = [data(result["value"]) for result in results if result["type"] == "token"]
     known = tokens.by_addresses(reader(), keys)
     named = [result["value"] for result in results if result["type"] in ("address", "contract")]
     objects = AddressObjects(named)
-    return [_result(result, known, objects) for result in results]
+    more = None if results else _by_hash(query)
+    return [*(_result(result, known, objects) for result in results), *([more] if more else ())]
 
 
-def _result(result: Record, known: dict[str, Record], objects: AddressObjects) -> dict[str, Any]:
+def _by_hash(query: str | None) -> Object | None:
+    """Return what an extension has by a hash."""
+    try:
+        key = parameters.hash32((query or "").strip(), "q")
+    except InvalidParameter:
+        return None
+    results = (part.search_result(reader(), key) for part in registry.parts(Blockscout))
+    result = next(filter(None, results), None)
+    return None if result is None else {**result, "priority": 0}
+
+
+def _result(result: Record, known: dict[str, Record], objects: AddressObjects) -> Object:
     kind, value = result["type"], result["value"]
     if kind == "block":
         record = orjson.loads(blocks.get(reader(), int(value)) or "{}")
@@ -85,7 +100,7 @@ def _result(result: Record, known: dict[str, Record], objects: AddressObjects) -
             "url": f"/tx/{value}",
             "priority": 0,
         }
-    shown = {**renamed("found", result), "priority": 0}
+    shown = {**renamed("found", result), "priority": 0, "reputation": UNRATED}
     if kind != "token":
         is_label = kind == "address" and result["name"] is not None
         party = objects.of(value)

@@ -35,6 +35,11 @@ CONTRACT_COUNTERS = {
     "total_verified_contracts": "totalVerifiedContracts",
     "new_verified_contracts_24h": "newVerifiedContracts24h",
 }
+TRANSACTION_COUNTERS = {
+    "transactions_24h": "newTxns24h",
+    "transactions_fee_24h": "txnsFee24h",
+    "average_transactions_fee_24h": "averageTxnFee24h",
+}
 FORMATS: Mapping[str, Callable[[Any], str]] = {
     "coins": lambda wei: in_units(int(wei)),
     "seconds": lambda milliseconds: in_units(int(milliseconds), 3),
@@ -101,6 +106,11 @@ def get_contracts_page() -> Response:
     return json_value(_chosen_counters(CONTRACT_COUNTERS))
 
 
+@blueprint.path("/pages/transactions")
+def get_transactions_page() -> Response:
+    return json_value(_chosen_counters(TRANSACTION_COUNTERS))
+
+
 def _chosen_counters(names: Mapping[str, str]) -> Object:
     counters = _counters()
     return {name: counters[id_] for name, id_ in names.items() if id_ in counters}
@@ -108,7 +118,9 @@ def _chosen_counters(names: Mapping[str, str]) -> Object:
 
 def _counters() -> dict[str, Object]:
     """Return the counters by id; that of the day before is left out on a chain's first day."""
-    values = network.totals(reader()) | orjson.loads(network.stats(reader()))
+    totals = network.totals(reader())
+    values = totals | orjson.loads(network.stats(reader()))
+    values |= {f"{name}OfDay": value for name, value in (totals["today"] or {}).items()}
     days = orjson.loads(daily_stats.days(reader(), length=2).data)
     if len(days) == 2:
         values["transactionsOfDayBefore"] = days[0]["transactions"]

@@ -2,6 +2,8 @@
 
 import orjson
 
+from scan import parameters
+from scan.errors import InvalidParameter
 from scan.ethereum.checksums import checksummed
 from scan.extensions.blockscout.address_objects import AddressObjects
 from scan.extensions.blockscout.entity_lists import transfers_response
@@ -21,9 +23,11 @@ from scan.extensions.blockscout.routing import routes, text
 from scan.extensions.blockscout.token_objects import ALL_TYPES, token_object, token_types
 from scan.extensions.search import queries as search
 from scan.hex import data
-from scan.http.requests import reader
+from scan.http.requests import json_object, reader
 from scan.http.responses import Response, json_value
 from scan.queries import tokens
+
+IN_BATCH, MOST_IN_BATCH = "address_hashes", 50
 
 blueprint = routes("tokens")
 
@@ -57,6 +61,16 @@ def _named(name: str) -> list[Record]:
     return [*tokens.by_addresses(reader(), keys).values()]
 
 
+@blueprint.path("/tokens/batch")
+def list_batch() -> Response:
+    """Return the tokens at the addresses of the body; others have none."""
+    named = json_object().get(IN_BATCH)
+    if not isinstance(named, list) or len(named) > MOST_IN_BATCH:
+        raise InvalidParameter(f"Send at most {MOST_IN_BATCH} addresses.", field=IN_BATCH)
+    known = tokens.by_addresses(reader(), [parameters.address(text, IN_BATCH) for text in named])
+    return json_value([token_object(record) for record in known.values()])
+
+
 @blueprint.path("/tokens/<address_hash>")
 def get_token(address_hash: str) -> Response:
     return json_value(token_object(token_of(address_hash)))
@@ -64,7 +78,8 @@ def get_token(address_hash: str) -> Response:
 
 @blueprint.path("/tokens/<address_hash>/counters")
 def get_counters(address_hash: str) -> Response:
-    return json_value(renamed("token_counters", token_of(address_hash)))
+    counts = renamed("token_counters", token_of(address_hash))
+    return json_value({**counts, "ui_multiplier_changes_count": "0"})
 
 
 @blueprint.path("/tokens/<address_hash>/transfers")

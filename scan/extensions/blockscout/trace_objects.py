@@ -2,12 +2,14 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 from scan.ethereum.checksums import checksummed
 from scan.extensions.blockscout.address_objects import AddressObjects
 from scan.extensions.blockscout.failure_objects import node_words
 from scan.extensions.blockscout.lists import Record
 from scan.extensions.blockscout.objects import Object
+from scan.extensions.blockscout.token_objects import NOBODY, TokenObjects
 from scan.extensions.internal_transfers.traces import is_creation
 from scan.extensions.internal_transfers.transaction_traces import TraceFrame
 from scan.extensions.transaction_details.explanations.state_changes import AccountChange
@@ -50,20 +52,44 @@ def _trace(record: Record, frame: TraceFrame, subtraces: int) -> Object:
     return {**shown, "result": result}
 
 
-def state_change_objects(miner: str, accounts: Sequence[AccountChange]) -> list[Object]:
-    """Return the changes of coin balances; those of tokens are in the transaction's transfers."""
+def state_change_objects(
+    miner: str, accounts: Sequence[AccountChange], transfers: Sequence[Record]
+) -> list[Object]:
+    """Return the changes of coin balances, and what token transfers changed, whose balances are not
+    known."""
     changed = [account for account in accounts if account.balance is not None]
-    objects = AddressObjects(to_hex(account.address) for account in changed)
-    return [
-        {
-            "address": objects.of(to_hex(account.address)),
-            "balance_before": str(account.balance[0]) if account.balance else None,
-            "balance_after": str(account.balance[1]) if account.balance else None,
-            "change": str(account.gained),
-            "is_miner": to_hex(account.address) == miner,
+    gained = _gained(transfers)
+    owners = [to_hex(account.address) for account in changed]
+    objects = AddressObjects([*owners, *(address for address, _, _ in gained)])
+    tokens = TokenObjects(token for _, token, _ in gained)
+
+    def row(address: str, change: int, balances: Sequence[int] | None, **of_token: Any) -> Object:
+        before, after = (None, None) if balances is None else map(str, balances)
+        return {
+            "address": objects.of(address),
+            "balance_before": before,
+            "balance_after": after,
+            "change": str(change),
+            "is_miner": address == miner,
             "token": None,
             "token_id": None,
-            "type": "coin",
+            "type": "token" if of_token else "coin",
+            "ui_multiplier": None,
+            **of_token,
         }
-        for account in changed
+
+    of_coin = [row(to_hex(a.address), a.gained, a.balance) for a in changed]
+    return of_coin + [
+        row(address, change, None, token=tokens.of(token), token_id=token_id)
+        for (address, token, token_id), change in gained.items()
     ]
+
+
+def _gained(transfers: Sequence[Record]) -> dict[tuple[str, str, str | None], int]:
+    """Return what addresses got of tokens, or of their items, negative where they gave it."""
+    gained: Counter[tuple[str, str, str | None]] = Counter()
+    for transfer in transfers:
+        of_token = transfer["tokenAddress"], transfer["tokenId"]
+        for side, sign in (("fromAddress", -1), ("toAddress", 1)):
+            gained[transfer[side], *of_token] += sign * int(transfer["value"])
+    return {key: change for key, change in gained.items() if change and key[0] != NOBODY}

@@ -39,8 +39,8 @@ def transaction_objects(records: Sequence[Record]) -> list[Object]:
         if len(content) <= LONGEST_INPUT
     }
     objects = AddressObjects(address for record in records for address in _parties(record))
-    add_methods(reader(), [record for record in records if _is_call(record, objects)])
-    kinds = _kinds(records, context_of, objects)
+    name_methods(records, objects)
+    kinds = _kinds(records, objects)
     failed = failures(records)
     newest = blocks.newest_number(reader())
     return [
@@ -67,6 +67,11 @@ def transaction_addresses(record: Record) -> AddressObjects:
 
 def _parties(record: Record) -> tuple[str | None, ...]:
     return record["fromAddress"], record["toAddress"], record["contractAddress"]
+
+
+def name_methods(records: Sequence[Record], objects: AddressObjects) -> None:
+    """Set `method` of the transactions that called a contract; `objects` are of the recipients."""
+    add_methods(reader(), [record for record in records if _is_call(record, objects)])
 
 
 def _is_call(record: Record, objects: AddressObjects) -> bool:
@@ -104,20 +109,21 @@ def transaction_object(
 
 def kinds_of(records: Sequence[Record]) -> dict[str, list[str]]:
     """Return what transactions did, in Blockscout's words, by their hashes."""
-    context_of = contexts(reader(), (record["hash"] for record in records))
-    objects = AddressObjects(record["toAddress"] for record in records)
-    return _kinds(records, context_of, objects)
+    return _kinds(records, AddressObjects(record["toAddress"] for record in records))
 
 
-def _kinds(
-    records: Sequence[Record], context_of: Mapping[str, Record], objects: AddressObjects
-) -> dict[str, list[str]]:
+def _kinds(records: Sequence[Record], objects: AddressObjects) -> dict[str, list[str]]:
     created = [record["contractAddress"] for record in records if record["contractAddress"]]
     token_addresses = tokens.by_addresses(reader(), [data(address) for address in created])
+    [moved] = reader().row(
+        "queries/transactions_list_with_transfers",
+        numbers=[record["blockNumber"] for record in records],
+        indexes=[record["transactionIndex"] for record in records],
+    )
     kinds = {}
-    for record in records:
+    for place, record in enumerate(records, 1):
         applies = {
-            "token_transfer": context_of[record["hash"]]["hasTokenTransfers"],
+            "token_transfer": place in moved,
             "coin_transfer": record["value"] != "0",
             "contract_call": _is_call(record, objects),
             "contract_creation": creates_contract(record),
@@ -173,15 +179,20 @@ def shown_type(record: Record) -> str:
     return "call" if record["source"] == "log" else str(record["type"])
 
 
+def parties_of(record: Record) -> tuple[str | None, str | None]:
+    """Return whom an internal transaction calls, and the contract that it creates."""
+    to = record["toAddress"]
+    return (None, to) if is_creation(record["type"].upper()) else (to, None)
+
+
 def _internal(record: Record, transaction_index: int, objects: AddressObjects) -> Object:
-    creates = is_creation(record["type"].upper())
-    to = objects.of(record["toAddress"])
+    to, created = parties_of(record)
     return {
         **renamed("internal_transaction", record, address=objects.of_optional),
         "type": shown_type(record),
         "transaction_index": transaction_index,
-        "to": None if creates else to,
-        "created_contract": to if creates else None,
+        "to": objects.of_optional(to),
+        "created_contract": objects.of_optional(created),
     }
 
 

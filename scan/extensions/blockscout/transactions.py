@@ -54,6 +54,7 @@ from scan.http.requests import reader
 from scan.http.responses import Response, json_value
 from scan.queries import blocks, contracts, network, token_transfers, transactions
 
+MOST_MOVED = 1000  # transfers whose tokens changed the state
 SHOWN_TRANSFERS = 10  # with their transaction
 PREVIEW_PRELOADS = ("preload_ens", "preload_metadata")
 NOT_INDEXED = "This transaction is not indexed."
@@ -229,12 +230,13 @@ def get_raw_trace(transaction_hash: str) -> Response:
 @blueprint.path("/transactions/<transaction_hash>/state-changes")
 @requires(Prerequisite.NODE)
 def list_state_changes(transaction_hash: str) -> Response:
-    """Return the changes of coin balances: of as many accounts as a trace has."""
+    """Return the changes of coin balances of as many accounts as a trace has, and of tokens."""
     record = indexed(transaction_hash)
     accounts: Sequence[Any] = explanations.state_changes(reader(), record).accounts
     block = orjson.loads(blocks.get(reader(), record["blockNumber"]) or "{}")
     first = number("state_changes_count") or 0
-    items = state_change_objects(block.get("miner", ""), accounts)
+    moved, _ = token_transfers.of_transaction(reader(), record, MOST_MOVED)
+    items = state_change_objects(block.get("miner", ""), accounts, moved)
     end = first + row_count()
     following = {"state_changes_count": end} if end < len(items) else None
     return list_response(items[first:end], following)

@@ -81,8 +81,8 @@ def _called(frame: Frame, step: Any) -> Frame | None:
 
 
 def _complete(outermost: Frame) -> bool:
-    """Set the caller of each frame, now that created contracts have addresses, and leave out calls
-    that failed. Return whether no contract destroyed itself."""
+    """Set the caller of each frame that did not fail, now that created contracts have addresses.
+    Return whether no contract destroyed itself."""
     pending, destroys = [outermost], False
     while pending:
         frame = pending.pop()
@@ -91,7 +91,6 @@ def _complete(outermost: Frame) -> bool:
         inner = [called for called in frame["calls"] if "error" not in called]
         for called in inner:
             called["from"] = caller
-        frame["calls"] = inner
         pending += inner
     return not destroys
 

@@ -50,7 +50,9 @@ class CallFrame(NamedTuple):
 
 
 class _Frame(NamedTuple):
-    is_outermost: bool  # the transaction itself
+    place: (
+        int | None
+    )  # among the calls of its trace, 0 the transaction itself; None: outside of them
     type: TransferType
     from_address: bytes
     to_address: bytes
@@ -157,17 +159,14 @@ def _add(
 ) -> bool:
     """Add a transaction's frames to `created` and `transfers`. Return whether it succeeded: only
     then is its outermost call among the frames."""
-    first, succeeded = len(transfers), False
-    for is_outermost, kind, from_address, to_address, value in frames:
-        succeeded = succeeded or is_outermost
+    last, succeeded = -1, False
+    for place, kind, from_address, to_address, value in frames:
+        succeeded = succeeded or place == 0
         if kind in CREATIONS:
             created.append(to_address)
-        if (value or kind in CREATIONS) and not is_outermost:
-            transfers.append(
-                InternalTransfer(
-                    index, len(transfers) - first, kind, from_address, to_address, value
-                )
-            )
+        if (value or kind in CREATIONS) and place != 0:
+            last = max(place or 0, last + 1)  # what moves outside of calls takes the next one
+            transfers.append(InternalTransfer(index, last, kind, from_address, to_address, value))
     return succeeded
 
 
@@ -209,13 +208,13 @@ def _protocol_transfers(entries: Iterable[Any] | None) -> Iterator[_Frame]:
     for entry in entries or ():
         if entry["from"] is not None and entry["to"] is not None:
             parties = data(entry["from"], 20), data(entry["to"], 20)
-            yield _Frame(False, TransferType.CALL, *parties, quantity(entry["value"]))
+            yield _Frame(None, TransferType.CALL, *parties, quantity(entry["value"]))
 
 
 def _executed_frames(transaction: DecodedTransaction, outermost: Any) -> Iterator[_Frame]:
     of_protocols = [moves(transaction) for moves in _PROTOCOL_MOVES]
     makes_all = any(moves.makes_all for moves in of_protocols)
-    for depth, outer, frame, undone in walk_calls(outermost):
+    for place, (depth, outer, frame, undone) in enumerate(walk_calls(outermost)):
         if undone:
             continue
         kind = _FRAME_TYPES.get(frame["type"])
@@ -226,11 +225,11 @@ def _executed_frames(transaction: DecodedTransaction, outermost: Any) -> Iterato
             value = quantity(frame.get("value") or "0x0")
             parties = data(frame["from"], 20), data(frame["to"], 20)
             if moves.is_transfer(*parties, value):
-                yield _Frame(False, TransferType.CALL, *parties, value)
+                yield _Frame(place or None, TransferType.CALL, *parties, value)
             continue
         precompile = _PRECOMPILES.get(frame.get("to"))
         if precompile and (moved := precompile(frame, depth == 0)):
-            yield _Frame(False, TransferType.CALL, *moved)
+            yield _Frame(place or None, TransferType.CALL, *moved)
         # Of ten calls nine move nothing, and are not decoded.
         moves_nothing = depth and kind not in CREATIONS and frame.get("value") in _NOTHING
         if kind is None or moves_nothing:
@@ -241,7 +240,7 @@ def _executed_frames(transaction: DecodedTransaction, outermost: Any) -> Iterato
             continue
         if kind is TransferType.CALL or frame.get("to") is not None:
             yield _Frame(
-                depth == 0,
+                place,
                 kind,
                 data(frame["from"], 20),
                 data(frame["to"], 20),

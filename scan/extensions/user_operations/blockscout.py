@@ -20,13 +20,17 @@ from scan.extensions.blockscout.lists import (
     contexts_of,
     list_response,
     number,
+    path_address,
 )
 from scan.extensions.blockscout.objects import renaming
 from scan.extensions.blockscout.routing import routes, text
 from scan.extensions.user_operations import queries as user_operations
+from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.http.responses import Response, json_value
+from scan.queries import entities
 from scan.queries.pages import Page, Window
+from scan.queries.reader import Reader
 
 FILTERS = {
     "sender": "sender",
@@ -35,6 +39,7 @@ FILTERS = {
     "entry_point": "entry_point",
 }
 PATH = "/proxy/account-abstraction"
+UNPACKED = "0.6"  # since which two fields of an operation share a word
 renamed = renaming(__file__)
 
 blueprint = routes("user_operations")
@@ -42,7 +47,8 @@ blueprint = routes("user_operations")
 
 @blueprint.path(f"{PATH}/operations")
 def list_operations() -> Response:
-    size = min(number("page_size", least=1) or ROWS, MOST_ROWS)
+    sizes = [number(name, least=1) for name in ("items_count", "page_size")]
+    size = min(sizes[0] or sizes[1] or ROWS, MOST_ROWS)
     window = Window(size, 0, cursor=text("page_token"))
     page = _page(window)
     records = orjson.loads(page.data)
@@ -66,6 +72,9 @@ def _page(window: Window) -> Page:
         key = parameters.hash32(transaction_hash, "transaction_hash")
         page = user_operations.of_transaction(reader(), key, window._replace(direction="asc"))
         return page or Page("[]", 0, 0)
+    block = number("block_number")
+    if block is not None:
+        window = window._replace(block_from=block, block_to=block)
     filters = {ours: address(name) for name, ours in FILTERS.items()}
     return user_operations.page(reader(), window, **filters)
 
@@ -73,6 +82,32 @@ def _page(window: Window) -> Page:
 @blueprint.path(f"{PATH}/status")
 def get_status() -> Response:
     return json_value({"finished_past_indexing": True})
+
+
+@blueprint.path(f"{PATH}/accounts/<address_hash>")
+def get_account(address_hash: str) -> Response:
+    """Return an account, whose first operation deploys it, unless something else did."""
+    shown = _party(address_hash, "sender")
+    window = Window(1, 0, direction="asc")
+    page = user_operations.page(reader(), window, sender=path_address(address_hash))
+    [first] = orjson.loads(page.data)
+    created = first if first["factory"] else defaultdict(lambda: None)
+    factory = AddressObjects([created["factory"]]).of_optional(created["factory"])
+    return json_value({**shown, **renamed("creation", created), "factory": factory})
+
+
+@blueprint.path(f"{PATH}/paymasters/<address_hash>")
+def get_paymaster(address_hash: str) -> Response:
+    return json_value(_party(address_hash, "paymaster"))
+
+
+def _party(address_hash: str, side: str) -> dict[str, Any]:
+    """Return who took part in operations, and how many there are; raises NotFound."""
+    key, listed = path_address(address_hash), f"user_operations_by_{side}"
+    count = entities.counts(reader(), key, [listed]).get(listed)
+    if not count:
+        raise NotFound("No user operation of this address is indexed.")
+    return {"address": AddressObjects([to_hex(key)]).of(to_hex(key)), "total_ops": count}
 
 
 @blueprint.path(f"{PATH}/operations/<operation_hash>")
@@ -111,14 +146,28 @@ def _operation(record: Record, details: user_operations.UserOperationDetails) ->
 
 
 def _raw(record: Record, signed: Mapping[str, str]) -> dict[str, str]:
-    """Return the operation as it was signed, in the form of version 0.6 of the entry point."""
-    return {
-        **renamed("signed", signed),
-        "init_code": signed["initCode"],
+    """Return the operation as it was signed, in the form of its version of the entry point."""
+    shown = {
+        **renamed("raw", signed),
         "nonce": record["nonce"],
-        "paymaster_and_data": signed["paymasterAndData"],
         "sender": checksummed(record["sender"]),
+    }
+    if user_operations.version(record) == UNPACKED:
+        return {**shown, **renamed("unpacked", signed)}
+
+    def word(high: str, low: str) -> str:
+        return f"0x{int(signed[high]):032x}{int(signed[low]):032x}"
+
+    return {
+        **shown,
+        "account_gas_limits": word("verificationGasLimit", "callGasLimit"),
+        "gas_fees": word("maxPriorityFeePerGas", "maxFeePerGas"),
     }
 
 
-HOOKS = Blockscout(blueprint=blueprint)
+def search_result(reader: Reader, operation_hash: bytes) -> dict[str, Any] | None:
+    records = user_operations.with_hash(reader, operation_hash)
+    return {"type": "user_operation", **renamed("searched", records[0])} if records else None
+
+
+HOOKS = Blockscout(blueprint=blueprint, search_result=search_result)

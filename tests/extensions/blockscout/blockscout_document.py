@@ -28,7 +28,8 @@ def _rows() -> Iterable[tuple[str, str]]:
     by_remark[SAME] = []
     for path, answered in answered_paths().items():
         if not path.startswith(STATS_PREFIX):
-            by_remark[answered.differs or SAME].append(path)
+            method = "" if answered.method == "GET" else f"{answered.method} "
+            by_remark[answered.differs or SAME].append(f"{method}{path}")
     for path, reason in refused_paths().items():
         by_remark[f"{NOT_ANSWERED}{reason}"].append(path)
     for remark, paths in by_remark.items():

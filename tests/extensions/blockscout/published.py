@@ -1,4 +1,5 @@
-"""Blockscout's published schema: published_paths.toml and published_objects.toml as JSON Schema."""
+"""Blockscout's published schema: published_paths.toml, published_objects.toml and
+published_services.toml as JSON Schema."""
 
 import re
 import tomllib
@@ -11,8 +12,11 @@ from jsonschema import Draft202012Validator
 Json = dict[str, Any]
 
 FOLDER = Path(__file__).parent
-PATHS: Json = tomllib.loads((FOLDER / "published_paths.toml").read_text())
-OBJECTS: Json = tomllib.loads((FOLDER / "published_objects.toml").read_text())
+PATHS, OBJECTS, SERVICES = (
+    tomllib.loads((FOLDER / f"published_{name}.toml").read_text())
+    for name in ("paths", "objects", "services")
+)
+OBJECTS |= SERVICES
 PREFIX = "/api/v2"
 STATS_PREFIX = "/stats-service"
 

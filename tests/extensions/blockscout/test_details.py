@@ -1,18 +1,26 @@
 """Single objects of API v2: decoded calls, failures, countdowns, what is not stored."""
 
+from collections import Counter
+from contextlib import closing
 from typing import Any
 
 import pytest
 
+from app import create_app
 from scan.contracts.abi_decoding import Argument, Decoded
+from scan.database.connection import Database
 from scan.ethereum.call_failures import kind_of
 from scan.ethereum.checksums import checksummed
-from scan.extensions.blockscout import failure_objects
+from scan.extensions.blockscout import block_objects, failure_objects
+from scan.extensions.blockscout.block_objects import NO_NONCE
 from scan.extensions.blockscout.decoded_objects import call_object, event_object
 from tests.conftest import Played
 from tests.extensions.blockscout.published import faults
-from tests.extensions.blockscout.test_responses import Asking
+from tests.extensions.blockscout.test_responses import NOBODY, Asking
+from tests.support.database import execute
 from tests.support.explorer import Explorer
+from tests.support.indexing import settings_for
+from tests.support.made_blocks import Chain
 from tests.support.truth import Truth
 
 HOLDER = "0x" + "ab" * 20
@@ -100,6 +108,20 @@ def test_a_list_reads_few_reasons_from_the_node(
     assert (row["status"], row["result"]) == ("error", failure_objects.UNKNOWN)
 
 
+def test_the_index_of_an_internal_transaction_is_its_place_in_the_trace(ask: Asking) -> None:
+    """Whatever other calls, which move nothing or fail, come before it."""
+    places = []
+    for row in ask.rows("/internal-transactions", items_count=100):
+        call = ask(f"/transactions/{row['transaction_hash']}/raw-trace")[row["index"]]
+        assert call["action"]["from"] == row["from"]["hash"]
+        assert str(int(call["action"]["value"], 16)) == row["value"]
+        assert call["type"] == row["type"]
+        places.append((row["transaction_hash"], row["index"]))
+    counted = Counter(sent for sent, _ in places)
+    assert len({*places}) == len(places)
+    assert any(index > counted[sent] for sent, index in places)
+
+
 def test_a_countdown_is_in_texts(ask: Asking, truth: Truth) -> None:
     target = truth.head + 40
     shown = ask(f"/blocks/{target}/countdown")
@@ -116,6 +138,24 @@ def test_logs_that_are_not_stored_are_not_counted_as_none(explorer: Explorer, ma
     assert not faults("/api/v2/addresses/{}/tabs-counters", contract[0])
     account = ask(f"/addresses/{person}/tabs-counters"), ask(f"/addresses/{person}")
     assert (account[0]["logs_count"], account[1]["has_logs"]) == (0, False)
+
+
+def test_the_node_tells_nonces_of_mined_blocks_alone(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of those since the Merge, which have withdrawals since Shanghai, all is known."""
+    with closing(Database(database_url, statement_timeout_ms=10_000)) as database:
+        chain = Chain(database)
+        chain.append()
+        chain.append(withdrawals=[])
+        chain.append()
+    execute(
+        database_url, "INSERT INTO chain (chain_id, genesis_hash, start_block) VALUES (1, '', 0)"
+    )
+    ask = Asking(create_app(settings_for(database_url, NOBODY)).test_client())
+    assert [block["nonce"] for block in ask("/blocks")["items"]] == [None, NO_NONCE, None]
+    monkeypatch.setattr(block_objects, "MERGES", {"1": 1})
+    assert [ask(f"/blocks/{n}")["nonce"] for n in (2, 1, 0)] == [NO_NONCE, NO_NONCE, None]
 
 
 def test_the_version_is_that_of_the_form(ask: Asking) -> None:

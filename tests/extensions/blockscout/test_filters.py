@@ -174,6 +174,34 @@ def test_state_changes_go_on_by_their_count(ask: Asking, truth: Truth) -> None:
     assert ask.rows(path, items_count=2) == whole["items"]
 
 
+def test_state_changes_have_what_tokens_changed(ask: Asking, truth: Truth) -> None:
+    moved = Counter(transfer["transactionHash"] for transfer in truth.token_transfers)
+    of_types = {t["tokenType"]: t["transactionHash"] for t in truth.token_transfers}
+    kinds = set()
+    for sent in {*dict(moved.most_common(10)), *of_types.values()}:
+        gained = Counter[Any]()
+        for transfer in truth.token_transfers:
+            if transfer["transactionHash"] == sent:
+                key = transfer["tokenAddress"], transfer["tokenId"]
+                gained[transfer["fromAddress"], *key] -= int(transfer["value"])
+                gained[transfer["toAddress"], *key] += int(transfer["value"])
+        rows = [
+            row
+            for row in ask.rows(f"/transactions/{sent}/state-changes", items_count=100)
+            if row["type"] == "token"
+        ]
+        kinds |= {row["token"]["type"] for row in rows}
+        assert {
+            (
+                row["address"]["hash"].lower(),
+                row["token"]["address_hash"].lower(),
+                row["token_id"],
+            ): int(row["change"])
+            for row in rows
+        } == {key: change for key, change in gained.items() if change and int(key[0], 16)}
+    assert kinds == {"ERC-20", "ERC-721", "ERC-1155"}
+
+
 def test_pages_have_as_many_rows_as_are_wanted(client: FlaskClient) -> None:
     ask = Asking(client)
     for wanted, count in ((1, 1), (73, 73), (100, 100), (5000, 100)):

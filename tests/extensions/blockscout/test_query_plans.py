@@ -58,10 +58,23 @@ def test_a_deep_page_costs_what_the_first_does(seeded_service: Explained, path: 
         *("/advanced-filters", "/advanced-filters?block_number=100&transaction_index=1"),
         f"/advanced-filters?from_address_hashes_to_include={HOT}&to_address_hashes_to_include={HOT}",
         f"/advanced-filters?to_address_hashes_to_include={HOT}&transaction_types=ERC-20",
+        f"/addresses/{HOT}/transactions/csv?to_period=2020-01-01",
+        f"/addresses/{HOT}/internal-transactions/csv?filter_value=to",
+        *(f"/addresses/{HOT}/{name}/csv" for name in ("token-transfers", "logs")),
+        *(f"/tokens/{HOT_TOKEN}/{name}/csv" for name in ("transfers", "holders")),
     ],
 )
 def test_others_are_read_by_indexes(seeded_service: Explained, path: str) -> None:
     assert buffers(seeded_service, path) < 10 * MOST_BUFFERS
+
+
+def test_a_batch_of_tokens_is_read_by_an_index(seeded_service: Explained) -> None:
+    plans, body = seeded_service.plans(
+        "/api/v2/tokens/batch", {"address_hashes": [HOT_TOKEN, HOT] * 25}
+    )
+    assert [token["address_hash"].lower() for token in body] == [HOT_TOKEN]
+    for plan in plans:
+        plan.require_indexes(small=TABLES_THAT_STAY_SMALL)
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
+from scan.ethereum.units import in_units
 from tests.conftest import Played
-from tests.extensions.blockscout.published import ERRORS
+from tests.extensions.blockscout.published import ERRORS, faults
 
 PATH = "/stats-service/api/v1"
 
@@ -70,6 +71,17 @@ def test_counters_are_the_chains(client: FlaskClient, scenario: Played) -> None:
     assert main is not None
     assert main["total_transactions"]["value"] == values["totalTxns"]
     assert main["daily_new_transactions"]["chart"] == points(client, "newTxns")[-30:]
+
+
+def test_a_page_has_the_newest_day(client: FlaskClient, days: list[dict[str, Any]]) -> None:
+    page = client.get(f"{PATH}/pages/transactions").json
+    assert page is not None and not faults(f"{PATH}/pages/transactions", page)
+    names = {
+        "transactions_24h": str(days[-1]["transactions"]),
+        "transactions_fee_24h": in_units(int(days[-1]["fees"])),
+        "average_transactions_fee_24h": in_units(int(days[-1]["fees"]) // days[-1]["transactions"]),
+    }
+    assert {name: page[name]["value"] for name in names} == names
 
 
 def test_what_is_unknown_or_malformed_is_refused(client: FlaskClient) -> None:

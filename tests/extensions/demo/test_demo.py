@@ -17,6 +17,7 @@ from tests.support.database import Postgres
 from tests.support.indexing import Indexing
 
 LARGEST_BYTES = 3 * 1024 * 1024
+SIDES = ("accounts", "paymasters")  # of user operations, of which the demo has none
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +68,7 @@ def test_every_endpoint_is_asked_once(demo):
         "/user-operation/<operation_hash>",
         "/api/v1/user-operations/<operation_hash>",
         "/api/v2/proxy/account-abstraction/operations/<operation_hash>",
+        *(f"/api/v2/proxy/account-abstraction/{of}/<address_hash>" for of in SIDES),
         "/api/v2/blocks/<block>/countdown",
         "/api/v2/stats/hot-smart-contracts",
         "/stats-service/api/v1/lines/<name>",

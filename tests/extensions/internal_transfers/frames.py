@@ -90,7 +90,8 @@ def both(outermost: Frame, *, status: bool = True) -> BlockTraces:
 
 
 def moved(traces: BlockTraces) -> list[tuple[str, str, str, int]]:
-    assert [t.transfer_index for t in traces.transfers] == [*range(len(traces.transfers))]
+    places = [t.transfer_index for t in traces.transfers]
+    assert places == sorted({*places}) and 0 not in places
     return [
         (t.type.name.lower(), to_hex(t.from_address), to_hex(t.to_address), t.value)
         for t in traces.transfers

@@ -45,6 +45,7 @@ def test_every_kind_of_movement_in_the_order_of_the_calls():
         ("call", PURSE, PURSE, 6),
     ]
     assert [to_hex(each) for each in traces.created] == [MADE, NESTED]
+    assert [t.transfer_index for t in traces.transfers] == [1, 2, 3, 4, 6, 7]
 
 
 def test_borrowed_code_pays_in_the_borrowers_name():
@@ -82,6 +83,13 @@ def test_values_may_be_missing_and_as_large_as_a_uint256():
     assert moved(read_call_traces(a_block(), [{"result": outer(silent)}])) == []
 
 
+def test_indexes_count_calls_that_move_nothing_or_fail():
+    inner = [frame("CALL", LIBRARY, PAID, 1), frame("STATICCALL", LIBRARY, PAID)]
+    failed = frame("CALL", PURSE, LIBRARY, 0, calls=inner, error="execution reverted")
+    traces = both(outer(failed, frame("CALL", PURSE, PAID, 2)))
+    assert [(t.transfer_index, t.value) for t in traces.transfers] == [(4, 2)]
+
+
 def test_indexes_begin_anew_in_each_transaction():
     block = a_block(True, True)
     calls = outer(frame("CALL", PURSE, PAID, 1), frame("CALL", PURSE, PAID, 2))
@@ -89,7 +97,7 @@ def test_indexes_begin_anew_in_each_transaction():
     traces = read_call_traces(block, entries)
     assert traces == read_flat_traces(block, flat_of(calls, 0) + flat_of(calls, 1))
     places = [(t.transaction_index, t.transfer_index) for t in traces.transfers]
-    assert places == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    assert places == [(0, 1), (0, 2), (1, 1), (1, 2)]
 
 
 def test_a_blocks_reward_is_no_transaction():

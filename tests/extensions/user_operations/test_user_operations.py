@@ -150,7 +150,49 @@ def test_blockscouts_form_has_the_same_operations(chain: Chain) -> None:
             items = (chain.client.get(path, query_string={name: value}).json or {})["items"]
             assert operation["hash"] in {item["hash"] for item in items}
         shown = chain.client.get(f"{path}/{operation['hash']}").json
-        assert not faults(f"{path}/{{}}", shown)
+        assert shown is not None and not faults(f"{path}/{{}}", shown)
+        is_packed = shown["entry_point_version"] != "v0.6"
+        assert ("gas_fees" in shown["raw"]) is is_packed
+        if is_packed:
+            limits = int(shown["raw"]["account_gas_limits"], 16)
+            assert divmod(limits, 2**128) == (VERIFICATION_GAS, CALL_GAS)
+    block = chain.operations[-1]["blockNumber"]
+    of_block = [o["hash"] for o in chain.operations[::-1] if o["blockNumber"] == block]
+    items = (chain.client.get(path, query_string={"block_number": block}).json or {})["items"]
+    assert [item["hash"] for item in items] == of_block
+    two = (chain.client.get(path, query_string={"items_count": 2}).json or {})["items"]
+    assert [item["hash"] for item in two] == newest_first[:2]
+
+
+def test_blockscouts_form_has_who_took_part(chain: Chain) -> None:
+    path = "/api/v2/proxy/account-abstraction"
+    for sender in {operation["sender"] for operation in chain.operations}:
+        own = [o for o in chain.operations if o["sender"] == sender]
+        account = chain.client.get(f"{path}/accounts/{sender}").json or {}
+        assert not faults(f"{path}/accounts/{{}}", account)
+        created = own[0]["hash"] if own[0]["factory"] else None
+        assert (account["creation_op_hash"], account["total_ops"]) == (created, len(own))
+        assert chain.client.get(f"{path}/paymasters/{sender}").status_code == 404
+    paymaster = chain.client.get(f"{path}/paymasters/{chain.sponsor}").json or {}
+    assert not faults(f"{path}/paymasters/{{}}", paymaster)
+    assert paymaster["total_ops"] == sum(o["paymaster"] is not None for o in chain.operations)
+
+
+def test_blockscouts_search_has_operations_by_hash(chain: Chain) -> None:
+    def read_json(path: str, query: str) -> Any:
+        return chain.client.get(f"/api/v2{path}", query_string={"q": query}).json
+
+    hash_ = chain.operations[0]["hash"]
+    listed, quick = (
+        read_json("/search", hash_),
+        read_json("/search/quick", f"0x{hash_[2:].upper()}"),
+    )
+    assert not faults("/api/v2/search", listed) and listed["items"] == quick
+    assert [item["user_operation_hash"] for item in quick] == [hash_]
+    redirect = {"redirect": True, "type": "user_operation", "parameter": hash_}
+    assert read_json("/search/check-redirect", hash_) == redirect
+    assert read_json("/search/quick", "0x" + "9d" * 32) == []
+    assert read_json("/search/check-redirect", "0x" + "9d" * 32)["redirect"] is False
 
 
 def test_an_operation_has_its_calls_and_its_reason(chain: Chain) -> None:

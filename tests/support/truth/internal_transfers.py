@@ -1,5 +1,7 @@
 """Value that calls, creations and self-destructions moved inside transactions."""
 
+from collections.abc import Iterator
+
 from tests.support.truth.reading import Chain, Record, quantity, read_log
 
 
@@ -25,7 +27,7 @@ def internal_transfers(chain: Chain) -> list[Record]:
         for block in chain.blocks
         for t in block["transactions"]
         if t["hash"] in chain.traces
-        for place, frame in enumerate(moved_in(chain.traces[t["hash"]]))
+        for place, frame in moved_in(chain.traces[t["hash"]])
     ]
 
 
@@ -39,7 +41,7 @@ def logged_transfers(chain: Chain) -> list[Record]:
             logs = [log for log in map(read_log, receipt["logs"]) if chain.is_coin(log)]
             recipient = (t["to"] or receipt["contractAddress"] or "").lower()
             has_own = quantity(t["value"]) and recipient != t["from"].lower()
-            for place, log in enumerate(logs[1:] if has_own else logs):
+            for place, log in enumerate(logs[1:] if has_own else logs, 1):
                 records.append(
                     {
                         "transactionHash": t["hash"],
@@ -57,16 +59,24 @@ def logged_transfers(chain: Chain) -> list[Record]:
     return records
 
 
-def moved_in(frame: Record) -> list[Record]:
-    """The frames below one that move value or create, undone ones left out, as they were called."""
-    if frame.get("error"):
-        return []
-    found = []
+def moved_in(outermost: Record) -> list[tuple[int, Record]]:
+    """The calls of a trace that move value or create, undone ones left out, as they were called,
+    and the place of each among all calls."""
+    return [
+        (place, call)
+        for place, (call, around) in enumerate(calls_in(outermost))
+        if around is not None and is_movement(call, around)
+    ]
+
+
+def calls_in(
+    frame: Record, around: Record | None = None, *, undone: bool = False
+) -> Iterator[tuple[Record, Record | None]]:
+    """The calls of a trace and those around them: None of the outermost and of undone ones."""
+    undone = undone or bool(frame.get("error"))
+    yield frame, None if undone else around
     for call in frame.get("calls", []):
-        if not call.get("error") and is_movement(call, frame):
-            found.append(call)
-        found += moved_in(call)
-    return found
+        yield from calls_in(call, frame, undone=undone)
 
 
 def is_movement(call: Record, around: Record) -> bool:

@@ -3,23 +3,9 @@
 -- params: hashes bytea[]
 -- literals: none
 -- returns: one row: index version, JSON text {hash: {transactionIndex, blockHash, methodId, fromAddress,
---   toAddress, fee, baseFeePerGas, burntFee, tip, blobGasUsed, blobGasPrice, blobFee, hasTokenTransfers}} of those
---   that are indexed; what is of blobs is null without them
--- index: transactions_by_hash, blocks_pkey, token_transfers_pkey
-WITH sent AS (
-    SELECT t, b
-    FROM unnest(%(hashes)s::bytea[]) AS s (hash)
-    JOIN transactions t ON t.hash = s.hash
-    JOIN blocks b ON b.number = t.block_number
-), moved AS (
-    SELECT DISTINCT x.block_number, x.transaction_index
-    FROM (
-        SELECT DISTINCT (b).token_transfers_before AS first_transfer, (b).token_transfer_count AS transfer_count
-        FROM sent
-    ) AS r
-    JOIN token_transfers x
-        ON x.ordinal >= r.first_transfer AND x.ordinal < r.first_transfer + r.transfer_count
-)
+--   toAddress, fee, baseFeePerGas, burntFee, tip, blobGasUsed, blobGasPrice, blobFee}} of those that are indexed;
+--   what is of blobs is null without them
+-- index: transactions_by_hash, blocks_pkey
 SELECT index_version(), coalesce(json_object_agg(hex((s.t).hash), json_build_object(
     'transactionIndex', (s.t).transaction_index,
     'blockHash', hex((s.b).hash),
@@ -33,7 +19,10 @@ SELECT index_version(), coalesce(json_object_agg(hex((s.t).hash), json_build_obj
     'blobGasUsed', (131072 * cardinality((s.t).blob_versioned_hashes))::text,
     'blobGasPrice', integer_text((s.t).blob_gas_price),
     'blobFee', (131072 * cardinality((s.t).blob_versioned_hashes)
-        * integer_text((s.t).blob_gas_price)::numeric)::text,
-    'hasTokenTransfers', m.block_number IS NOT NULL)), '{}')::text
-FROM sent s
-LEFT JOIN moved m ON m.block_number = (s.b).number AND m.transaction_index = (s.t).transaction_index;
+        * integer_text((s.t).blob_gas_price)::numeric)::text)), '{}')::text
+FROM (
+    SELECT t, b
+    FROM unnest(%(hashes)s::bytea[]) AS h (hash)
+    JOIN transactions t ON t.hash = h.hash
+    JOIN blocks b ON b.number = t.block_number
+) AS s;
