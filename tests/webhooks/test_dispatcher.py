@@ -173,13 +173,13 @@ def test_an_attempt_takes_one_round_trip_and_a_lease_begins_the_first(
     webhooks: Webhooks, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     threads: list[str] = []
-    enter = connection._Work.__enter__
+    enter = connection.Work.__enter__
 
-    def note(work: connection._Work) -> object:
+    def note(work: connection.Work) -> object:
         threads.append(threading.current_thread().name)
         return enter(work)
 
-    monkeypatch.setattr(connection._Work, "__enter__", note)
+    monkeypatch.setattr(connection.Work, "__enter__", note)
     webhooks.register(OWNER, receiver.url())
     webhooks.chain.append([Move(OWNER, OTHER)] * 3)
     with webhooks.delivering():
