@@ -27,8 +27,9 @@ from scan.extensions.logs.log_filter import having_all
 from scan.hex import data, to_hex
 from scan.http.requests import reader
 from scan.http.responses import Response, json_value
-from scan.queries import token_transfers, tokens, transactions
-from scan.queries.pages import Page, Window
+from scan.queries import token_transfers, tokens
+from scan.queries.pages import Page, Window, filtered_page
+from scan.queries.reader import Reader
 
 MOST_ROWS = 1000
 PERIOD = {"from_period": "T00:00:00Z", "to_period": "T23:59:59Z"}  # of a day alone
@@ -63,7 +64,7 @@ def get_limits() -> Response:
 
 @blueprint.path("/addresses/<address_hash>/transactions/csv")
 def export_transactions(address_hash: str) -> Response:
-    records = _of_address(transactions.page, address_hash)
+    records = _of_address(_transactions, address_hash)
     name_methods(records, AddressObjects(record["toAddress"] for record in records))
     rows = (
         [
@@ -149,6 +150,10 @@ def export_holders(address_hash: str) -> Response:
         for r in orjson.loads(page.data)
     )
     return _file(HOLDERS, rows)
+
+
+def _transactions(reader: Reader, window: Window, **filters: bytes) -> Page:
+    return filtered_page(reader, "transactions", filters, window)
 
 
 def _of_address(read: Callable[..., Page], address_hash: str) -> list[Record]:
