@@ -42,8 +42,10 @@ from scan.http.replica_poller import ReplicaPoller
 from scan.http.requests import MAX_BODY_BYTES
 from scan.http.routing import Routes
 from scan.http.services import Connections, Services, connect
+from scan.http.view_marks import Mark, paths_marked
 from scan.pages import static_files
-from scan.pages.blueprints import PAGES
+from scan.pages.blueprints import page_blueprints
+from scan.pages.paths import page_paths
 from scan.pages.site import Site
 from scan.queries.reader import (
     ChainId,
@@ -116,16 +118,15 @@ def renew(app: Flask) -> None:
         services.sources.of_extensions[type(service)] = service
     index_version = IndexVersion(services.version_listener())
     indexed_block = IndexedBlock(services.reads, index_version, services.waiting_threads)
-    app.extensions["scan.pages"] = _site(services, indexed_block)
+    app.extensions["scan.pages"] = _site(app, services, indexed_block)
     app.wsgi_app = _middleware(app, permanent, indexed_block)  # type: ignore[method-assign]
 
 
 def _add_routes(app: Flask, settings: Settings) -> Sequence[Interface]:
-    for module in (*OUTSIDE, *(PAGES if settings.pages else (root,))):
+    for module in (*OUTSIDE, static_files if settings.pages else root):
         app.register_blueprint(module.blueprint)
-    for pages in registry.parts(hooks.Pages) if settings.pages else ():
-        for blueprint in pages.blueprints:
-            app.register_blueprint(blueprint)
+    for page in page_blueprints() if settings.pages else ():
+        app.register_blueprint(page)
     of_extensions = [
         blueprint for part in registry.parts(hooks.Api) for blueprint in part.blueprints
     ]
@@ -185,10 +186,12 @@ def _services(settings: Settings, connections: Connections) -> Services:
     return services
 
 
-def _site(services: Services, indexed_block: IndexedBlock) -> Site | None:
-    sources = services.sources
+def _site(app: Flask, services: Services, indexed_block: IndexedBlock) -> Site | None:
+    sources, settings = services.sources, services.settings
+    if not settings.pages:
+        return None
     of_chain = (sources.chain_id, sources.first_block, indexed_block, sources.index_state)
-    return Site(services.settings, *of_chain) if services.settings.pages else None
+    return Site(settings, page_paths(app, page_blueprints()), *of_chain)
 
 
 def _middleware(app: Flask, permanent: Permanent, indexed_block: IndexedBlock) -> Middleware:
@@ -216,7 +219,7 @@ def _middleware(app: Flask, permanent: Permanent, indexed_block: IndexedBlock) -
         {
             *SERVICE_PATHS,
             *documentation.paths(),
-            *(path for part in registry.parts(hooks.Interfaces) for path in part.open_paths),
+            *paths_marked(Mark.UNLIMITED, app.url_map, app.view_functions),
             *(() if pages is None else static_files.paths(settings.brand)),
         },
         permanent.routes,

@@ -29,11 +29,12 @@ _FILE_PARAMETER = re.compile(
     r"|ssl_(?:ca_certs|ca_path|certfile|keyfile))=)(?!system(?:&|\Z))([^/&][^&]*)"
 )
 # First names of Scan's own paths, as registry.reserved_paths() has those of extensions.
-_OWN_PATHS = {
-    *("blocks", "contracts", "favicon.ico", "healthz", "keys", "live"),
-    *("readyz", "token-transfers", "tokens", "trades", "txs", "watchlist", "webhooks"),
-    *("address/", "api/", "block/", "docs/", "static/", "token/", "tx/"),
-}
+_OWN_PATHS = set(
+    """
+    blocks contracts favicon.ico healthz keys live readyz token-transfers tokens trades txs
+    watchlist webhooks address/ api/ block/ docs/ static/ token/ tx/
+    """.split()
+)
 _T = TypeVar("_T")
 
 

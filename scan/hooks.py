@@ -34,10 +34,12 @@ if TYPE_CHECKING:  # hooks are of all rooms, which stand above this one
     from scan.indexer.derivation import BlockRange
     from scan.indexer.follower import BackfillEnd
     from scan.pages.records import Record
-    from scan.pages.tabs import Tab
-    from scan.pages.transaction_tabs import Shown, TransactionTab
-    from scan.queries.addresses import Address
+    from scan.pages.sections import Section
+    from scan.pages.tabs import AddressTab, TokenTab
+    from scan.pages.transaction_tabs import TransactionTab
     from scan.queries.pages import Page, Window
+    from scan.queries.prices import UnitPrices
+    from scan.queries.reader import Reader
     from scan.settings import Settings
     from scan.webhooks.queues import Connect
 
@@ -49,12 +51,27 @@ class Part:
     module: ClassVar[str]
 
 
-class OwnRun(NamedTuple):
-    """Options that a command has from an extension. `run` returns an exit code where one of them is
-    given, None where the command is to run as without them."""
+class CommandOptions(NamedTuple):
+    """Options that a command has from an extension, or values of its own ones. `run` returns an
+    exit code where one of them is given, None where the command is to run as without them."""
 
-    add_arguments: Callable[[argparse.ArgumentParser], None]
     run: Callable[[Settings, argparse.Namespace], int | None]
+    add_arguments: Callable[[argparse.ArgumentParser], None] = lambda command: None
+
+
+class DerivedTable(NamedTuple):
+    """A derived table: the name of a row, by its columns, and statements.
+
+    `kept_rows_check` checks it where older rows are removed, and it is compared row by row there.
+    In a bulk backfill, in DuckDB, `bulk_derive` computes its rows and `bulk_copy` returns their
+    text, or `bulk_accept` fills it at the end.
+    """
+
+    row_name: str
+    kept_rows_check: str = ""
+    bulk_derive: str = ""
+    bulk_copy: str = ""
+    bulk_accept: str = ""
 
 
 class FileOption(NamedTuple):
@@ -108,8 +125,8 @@ class Derived(Part):
     indexer fills a table whose extension was off."""
 
     module = "derived"
-    tables: Mapping[str, str]
-    """The name of a row of each table, by its columns."""
+    tables: Mapping[str, DerivedTable]
+    """The tables by name."""
     derive: Callable[[Transaction, BlockRange], list[Row]]
     """Adds what blocks change, and returns the lists that passed a checkpoint."""
     unwind: Callable[[Transaction, BlockRange], None] = lambda tx, orphaned: None
@@ -143,10 +160,6 @@ class Interfaces(Part):
     module = "interface"
     register: Callable[[Flask, Settings], Sequence[Interface]]
     """Adds the routes to the application, and returns their interfaces."""
-    apis: Mapping[str, str] = field(default_factory=dict)
-    """Paths in the catalogue of APIs, each with its line of /llms.txt, which may be empty."""
-    open_paths: Iterable[str] = ()
-    """Paths that are not rate limited."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,42 +170,27 @@ class Pages(Part):
     module = "pages"
     blueprints: Sequence[Blueprint] = ()
     """Views of pages."""
-    paths: Sequence[str] = ()
-    """Their paths, with a slash at the end where names of many things follow."""
-    token_paths: Sequence[str] = ()
-    """Paths of forms that need a token, which any site may therefore send."""
     menu: Sequence[tuple[str, str, str]] = ()
     """Links of the menu: group, path and text."""
-    sections: Mapping[str, str] = field(default_factory=dict)
-    """Templates that a page of the core includes, `head` in the head of all, `list` beside the
-    count of each list."""
+    sections: Sequence[Section] = ()
+    """Templates that pages of the core include, and what reads their values."""
+    tabs: Sequence[AddressTab | TokenTab | TransactionTab] = ()
+    """Tabs of the pages of addresses, tokens and transactions."""
     globals: Mapping[str, object] = field(default_factory=dict)
     """Values and functions of all templates."""
-    home: Callable[[list[Record]], Mapping[str, Any]] = lambda newest_blocks: {}
-    """Values of a section of the home page."""
-    live: Callable[[list[Record]], Mapping[str, Any]] = lambda newest_blocks: {}
-    """Values of a section of the part of the home page that is refreshed."""
-    block_lists: Callable[[Record, Window], Mapping[str, list[Record]]] = lambda block, window: {}
-    """Lists that a block's page shows."""
-    transaction_head: Callable[[Record], Shown] | None = None
-    """What a transaction's page shows above its tabs, and which addresses it names."""
-    transaction_tabs: Sequence[TransactionTab] = ()
-    """Tabs of a transaction's page."""
     page_of_missing: Callable[[bytes], Response | None] = lambda transaction_hash: None
     """The page of a transaction that is not indexed."""
     add_to_transactions: Callable[[Sequence[Record]], None] = lambda transactions: None
     """Adds to records of transactions what lists show besides."""
-    address_facts: Callable[[bytes, Address], Mapping[str, Any]] = lambda key, account: {}
-    """Values of a section of an address's head."""
-    address_tabs: Sequence[Tab] = ()
-    """Tabs of an address's page."""
-    linked_lists: Mapping[str, tuple[str, str, str]] = field(default_factory=dict)
-    """Lists that an address's head links, by the list's name: the title above its link, the page,
-    and the words behind the count."""
-    token_tabs: Sequence[Tab] = ()
-    """Tabs of a token's page."""
-    unit_prices: Callable[[], Any | None] = lambda: None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prices(Part):
     """Prices of the coin and of tokens."""
+
+    module = "prices"
+    read: Callable[[Reader], UnitPrices | None]
+    """The newest prices; None without any."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -245,8 +243,6 @@ class ListFiles(Part):
     in its path."""
     csv_text: Callable[[str, Sequence[Mapping[str, Any]]], bytes]
     """Records as CSV, by the key in [csv]."""
-    most_rows: int
-    """Rows that a file may have."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -315,15 +311,12 @@ class Indexing(Part):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Audit(Part):
-    """What `scan audit` compares besides."""
+class Commands(Part):
+    """What commands do besides."""
 
-    module = "audit"
-    own_run: OwnRun | None = None
-    """Options of the command, and what it does with them."""
-    kept_rows: Mapping[str, str] = field(default_factory=dict)
-    """Derived tables that can be compared row by row where older rows are removed, each with the
-    statement that checks them there."""
+    module = "command_options"
+    options: Mapping[str, CommandOptions]
+    """Options by the command that has them, and what it does with them."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -134,8 +134,8 @@ def parts(contract: type[_Part], *, of_installed: bool = False) -> list[_Part]:
     return [part for _, part in by_extension(contract, of_installed=of_installed)]
 
 
-def first(contract: type[_Part]) -> _Part | None:
-    """Return the hooks of the first extension that has a part; None where none has it."""
+def only(contract: type[_Part]) -> _Part | None:
+    """Return the hooks of a part that one extension at most has; None where none has it."""
     return next(iter(parts(contract)), None)
 
 

@@ -59,8 +59,11 @@ REPLACED = {
 }
 # Those that are no fields of Settings: read elsewhere, or set by `scan run` for its API.
 OTHER_VARIABLES = {
-    *(registry.VARIABLE, "SCAN_API_KEY", "SCAN_PRIVATE_KEY"),
-    *("SCAN_SOURCES_DIR", "SCAN_UNMATCHED_BLOCKS"),
+    registry.VARIABLE,
+    "SCAN_API_KEY",
+    "SCAN_PRIVATE_KEY",
+    "SCAN_SOURCES_DIR",
+    "SCAN_UNMATCHED_BLOCKS",
 }
 _T = TypeVar("_T")
 

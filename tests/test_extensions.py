@@ -168,13 +168,10 @@ def test_tests_of_the_core_import_no_extension():
 @pytest.mark.check
 def test_tests_of_an_extension_use_what_it_needs_alone():
     """And the extensions that it adds something to. Those of several stand beside the folders."""
-    readers = readers_of_modules()
     offenders = {}
     for path in FOLDER.rglob("*.py"):
         if (own := own_extension(path)) in registry.installed():
-            modules = (ROOT / "scan" / "extensions" / own).rglob("*.py")
-            added_to = {readers[module.stem] for module in modules if module.stem in readers}
-            others = used_by(path) & registry.installed().keys() - needed_by({own, *added_to})
+            others = used_by(path) & registry.installed().keys() - needed_by({own, *added_to(own)})
             offenders |= {str(path.relative_to(FOLDER)): sorted(others)} if others else {}
     assert offenders == {}
 
@@ -185,6 +182,13 @@ def test_a_file_of_tests_is_taken_for_no_extension():
     taken = {str(path): name for path in FOLDER.rglob("*.py") for name in used_by(path)}
     files = {path.stem for path in FOLDER.glob("*.py")}
     assert {path for path, name in taken.items() if name in files} == set()
+
+
+def added_to(own: str) -> set[str]:
+    """The extensions for which it has hooks, or statements that these run."""
+    readers, folder = readers_of_modules(), ROOT / "scan" / "extensions" / own
+    of_hooks = {readers[path.stem] for path in folder.rglob("*.py") if path.stem in readers}
+    return of_hooks | ({"backfill"} if [*folder.rglob("sql/bulk")] else set())
 
 
 def needed_by(names: set[str]) -> set[str]:

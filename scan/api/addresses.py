@@ -22,9 +22,8 @@ blueprint = Blueprint("addresses", __name__)
 MOST_ADDRESSES = 100
 INCLUDED = ("token",)
 UNPROVEN = ("balance", "isContract")  # /addresses/:address/proof compares them with a state root
-OF_TOKEN = (
-    *("address", "name", "symbol", "decimals", "type"),
-    *("totalSupply", "holderCount", "transferCount", "unproven"),
+OF_TOKEN = tuple(
+    "address name symbol decimals type totalSupply holderCount transferCount unproven".split()
 )
 
 

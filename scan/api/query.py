@@ -58,7 +58,12 @@ def _window(body: Mapping[str, Any], filters: Mapping[str, Any]) -> Window:
         if offset:
             raise InvalidParameter("cursor and offset exclude each other.", field="cursor")
     return Window(
-        *(limit, offset, direction, block_from, block_to, cursor),
+        limit,
+        offset,
+        direction,
+        block_from,
+        block_to,
+        cursor,
         **times_of(filters),
         max_entries=MAX_ENTRIES,
     )

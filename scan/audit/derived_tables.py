@@ -5,8 +5,9 @@ from typing import Any, NamedTuple
 
 from scan import registry
 from scan.database.transaction import Row, Transaction
-from scan.hooks import Audit, Derived
+from scan.hooks import Derived
 
+OF_EXTENSIONS = registry.merged(part.tables for part in registry.parts(Derived))
 # The name of a row of each table, by its columns. <table>_expected() of sql/schema/expected.sql
 # returns the rows that a table should have. In this order: holders and items first, then the
 # counters of tokens and addresses.
@@ -25,14 +26,13 @@ DERIVED = {
     "list_counts": "{list} of {key}",
     "list_checkpoints": "{list} of {key} at {place}",
     "chain": "the chain",
-    **registry.merged(part.tables for part in registry.parts(Derived)),
+    **{name: table.row_name for name, table in OF_EXTENSIONS.items()},
 }
-KEPT_ROWS_OF_EXTENSIONS = registry.merged(part.kept_rows for part in registry.parts(Audit))
+KEPT_ROWS_OF_EXTENSIONS = {
+    name: table.kept_rows_check for name, table in OF_EXTENSIONS.items() if table.kept_rows_check
+}
 # Tables that can be compared row by row where older rows are removed.
-OF_KEPT_ROWS = (
-    *("token_holder_ranges", "list_checkpoints", "chain"),
-    *KEPT_ROWS_OF_EXTENSIONS,
-)
+OF_KEPT_ROWS = ("token_holder_ranges", "list_checkpoints", "chain", *KEPT_ROWS_OF_EXTENSIONS)
 
 
 class Difference(NamedTuple):

@@ -71,7 +71,9 @@ ENTITIES = {
 # These are not compared in blocks that were traced and that the node cannot trace now.
 OF_TRACES = frozenset(
     {
-        *("internal_transfers", "contract_creations", "log_emitters"),
+        "internal_transfers",
+        "contract_creations",
+        "log_emitters",
         *(name for name, table in TABLES.items() if table.of_traces),
     }
 )

@@ -4,11 +4,26 @@ import argparse
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from scan import registry
 from scan.environment import integer
+from scan.hooks import CommandOptions, Commands
 from scan.settings import Settings
 
 _T = TypeVar("_T")
 Run = Callable[[Settings, argparse.Namespace], int]
+
+
+def options_of_extensions(command: str) -> list[CommandOptions]:
+    """Return the options that extensions add to a command."""
+    parts = registry.parts(Commands)
+    return [part.options[command] for part in parts if command in part.options]
+
+
+def run_of_extensions(command: str, settings: Settings, options: argparse.Namespace) -> int | None:
+    """Run what an extension's option asks for, and return its exit code; None where none is
+    given."""
+    codes = (own.run(settings, options) for own in options_of_extensions(command))
+    return next((code for code in codes if code is not None), None)
 
 
 def add_command(

@@ -8,7 +8,6 @@ import sys
 import time
 from collections.abc import Sequence
 
-from scan import registry
 from scan.audit.derived_tables import (
     DERIVED,
     OF_KEPT_ROWS,
@@ -18,7 +17,11 @@ from scan.audit.derived_tables import (
     row_name,
 )
 from scan.audit.node_comparison import NodeComparison
-from scan.commands.arguments import whole_number
+from scan.commands.arguments import (
+    options_of_extensions,
+    run_of_extensions,
+    whole_number,
+)
 from scan.commands.startup import require_node, require_order, with_running_database
 from scan.contracts.index_node import node_of_index
 from scan.database.connection import Database
@@ -26,7 +29,6 @@ from scan.database.transaction import Transaction
 from scan.errors import SettingError
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import NodeError
-from scan.hooks import Audit, OwnRun
 from scan.indexer.writer import NotTheWriter, Writer
 from scan.settings import Settings
 
@@ -62,15 +64,14 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--to", dest="last", type=whole_number, metavar="BLOCK", help="the last of them"
     )
-    for own_run in _own_runs():
-        own_run.add_arguments(command)
+    for own in options_of_extensions("audit"):
+        own.add_arguments(command)
 
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
     settings = with_running_database(settings)
-    for own_run in _own_runs():
-        if (code := own_run.run(settings, options)) is not None:
-            return code
+    if (code := run_of_extensions("audit", settings, options)) is not None:
+        return code
     is_of_range = options.first is not None or options.last is not None
     if is_of_range and (options.repair or options.digest):
         raise SettingError("--from, --to", "", "not possible together with --repair or --digest")
@@ -78,10 +79,6 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     if options.node:
         require_node(settings)
     return audit(settings, options)
-
-
-def _own_runs() -> list[OwnRun]:
-    return [part.own_run for part in registry.parts(Audit) if part.own_run is not None]
 
 
 def audit(settings: Settings, options: argparse.Namespace) -> int:

@@ -40,7 +40,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
         threading.Thread(target=beside.run, args=(settings, stop), daemon=True).start()
     node = node_of_index(settings)
     backfill = None
-    part = registry.first(hooks.AutomaticBackfill)
+    part = registry.only(hooks.AutomaticBackfill)
     if part is not None and settings.bulk_backfill_blocks is not None:
         backfill = partial(part.run, settings, stop)
     Follower(settings, database, node, stop, backfill).run()

@@ -17,11 +17,7 @@ def run(settings: Settings, _options: argparse.Namespace) -> int:
     require_database(settings)
     require_free_port(settings)
     prepare_database(settings, reads=True)
-    os.execv(
-        sys.executable,
-        [
-            *(sys.executable, "-m", "gunicorn", "--config", str(ROOT / "gunicorn.conf.py")),
-            # Finds our app.py before one in the current directory.
-            *("--pythonpath", str(ROOT), "app:create_app()"),
-        ],
-    )
+    # --pythonpath finds our app.py before one in the current directory.
+    config = ["--config", str(ROOT / "gunicorn.conf.py")]
+    own_app = ["--pythonpath", str(ROOT), "app:create_app()"]
+    os.execv(sys.executable, [sys.executable, "-m", "gunicorn", *config, *own_app])

@@ -106,7 +106,7 @@ def values_of_call(
     if budget is not None and not budget.allows(len(calldata)):
         return None
     try:
-        return Fit(entry, decoded_values(entry.types, calldata[4:], strict))
+        return Fit(entry, decoded_values(entry.types, calldata[4:], strict=strict))
     except (AbiError, OverflowError):
         return None
 
@@ -116,7 +116,7 @@ def topic_type(abi_type: AbiType) -> AbiType:
     return HASH if abi_type.dynamic or abi_type.kind in ("array", "tuple") else abi_type
 
 
-def decoded_values(types: Sequence[AbiType], data: bytes, strict: bool) -> tuple[Any, ...]:
+def decoded_values(types: Sequence[AbiType], data: bytes, *, strict: bool) -> tuple[Any, ...]:
     """Decode as many values and bytes as the data's size allows. Raises AbiError, with `strict`
     also for another encoding."""
     values = decode(

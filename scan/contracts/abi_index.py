@@ -19,10 +19,11 @@ from scan.contracts.signature_text import MAX_LENGTH, parse_signature
 
 FOLDER = Path(__file__).with_name("standard_abis")
 # A signature that several standards share has the argument names of the first of them in this list.
-STANDARDS = (
-    *("erc20", "erc721", "erc1155", "erc2612", "erc4626", "weth9", "uniswap_v2", "uniswap_v3"),
-    *("multicall", "safe", "access", "erc1967", "erc4337", "erc6093"),
-    "op_stack",
+STANDARDS = tuple(
+    """
+    erc20 erc721 erc1155 erc2612 erc4626 weth9 uniswap_v2 uniswap_v3 multicall safe access erc1967
+    erc4337 erc6093 op_stack
+    """.split()
 )
 OF_TOKEN_TYPE = {"BEP20": "erc20", "BEP721": "erc721", "BEP1155": "erc1155"}
 MAX_ENTRIES = 2000  # of an ABI
@@ -120,15 +121,15 @@ def _entry(definition: dict[str, Any], source: str, standard: str | None) -> Ent
     indexed = tuple(is_event and bool(parameter.get("indexed")) for parameter in inputs)
     outputs, output_names = _outputs(definition)
     return Entry(
-        name,
-        signature(name, types),
-        names,
-        types,
-        indexed,
-        source,
-        standard,
-        outputs,
-        output_names,
+        name=name,
+        signature=signature(name, types),
+        names=names,
+        types=types,
+        indexed=indexed,
+        source=source,
+        standard=standard,
+        outputs=outputs,
+        output_names=output_names,
     )
 
 

@@ -22,7 +22,11 @@ ERROR, PANICKED, CUSTOM = "error", "panic", "custom"
 UNKNOWN_DATA, NO_REASON = "unknown_error", "revert_without_reason"
 UNKNOWN = "unknown"  # neither contract nor node gave a reason
 REASON_KINDS = (
-    *(ERROR, PANICKED, CUSTOM, UNKNOWN_DATA, NO_REASON),
+    ERROR,
+    PANICKED,
+    CUSTOM,
+    UNKNOWN_DATA,
+    NO_REASON,
     *(kind for kind in KINDS if kind != REVERT),
     UNKNOWN,
 )

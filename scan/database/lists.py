@@ -6,10 +6,10 @@ The comments in that file say what each value means.
 
 import functools
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from types import MappingProxyType
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from scan.cached_values import cached_property
 from scan.database.lists_table import read_table
@@ -85,30 +85,32 @@ class List(NamedTuple):
         return entries.match(self.stored_key.format(key=key))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Entity:
     """A table whose rows have ordinals, with its filters and the lists that pages are read from."""
 
     name: str
-    json_name: str  # empty where its extension was taken away: it is not listed
     alias: str
     row: str
-    range: str
     indexes: tuple[str, ...]
     record: str
-    forms: Mapping[str, str]
     joins: str
-    extra: str | None
-    bytes: str | None
-    has_total: bool
-    is_sparse: bool
-    is_queried: bool
-    stays: bool
-    extension: str | None
-    params: str | None
-    condition: str | None
     filters: tuple[Filter, ...]
     lists: tuple[List, ...]  # the last has all rows
+    json_name: str = ""  # empty where its extension was taken away: it is not listed
+    range: str = "block"
+    forms: Mapping[str, str] = field(default_factory=dict)
+    extra: str | None = None
+    bytes: str | None = None
+    has_total: bool = False
+    is_sparse: bool = False
+    is_queried: bool = False
+    stays: bool = False
+    is_of_transactions: bool = False
+    are_known: str | None = None
+    extension: str | None = None
+    params: str | None = None
+    matches: str | None = None
 
     @cached_property
     def by_param(self) -> Mapping[str, Filter]:
@@ -162,6 +164,14 @@ class Entity:
         return tuple(list_ for list_ in self.lists if list_.counter)
 
 
+class Link(NamedTuple):
+    """A link of an address's page to one of its lists."""
+
+    title: str
+    page: str
+    words: str
+
+
 class CreditType(NamedTuple):
     """A type of credits. `rank` orders it among the rows of its transaction or block; `flow` is
     the direction of its coin."""
@@ -183,7 +193,7 @@ def all_lists() -> Mapping[str, List]:
 
 @functools.cache
 def all_entities() -> Mapping[str, Entity]:
-    return {name: _entity(name, **values) for name, values in read_table()["entities"].items()}
+    return {name: _entity(name, values) for name, values in read_table()["entities"].items()}
 
 
 @functools.cache
@@ -198,6 +208,13 @@ def begins_late(name: str) -> bool:
     extension has: it may have been off when older blocks were indexed."""
     named = [e for e in served_entities().values() if name in (e.name, e.json_name)]
     return any(e.is_sparse and e.extension is not None for e in named)
+
+
+@functools.cache
+def all_links() -> Mapping[str, Link]:
+    """Return the links of an address's page to lists that are served, by the list's name."""
+    declared = {name: Link(**values) for name, values in read_table()["links"].items()}
+    return {n: link for n, link in declared.items() if all_lists()[n].table in served_entities()}
 
 
 @functools.cache
@@ -255,14 +272,14 @@ def _list(
 ) -> List:
     keys_and_conditions = (text.partition(" WHERE ") for text in entries)
     return List(
-        name,
-        table,
-        filter,
-        None if counter is None else _counter(name, *counter.split(".")),
-        tuple(Entries(key, condition) for key, _, condition in keys_and_conditions),
-        id,
-        stored_key,
-        tuple(indexes),
+        name=name,
+        table=table,
+        filter=filter,
+        counter=None if counter is None else _counter(name, *counter.split(".")),
+        entries=tuple(Entries(key, condition) for key, _, condition in keys_and_conditions),
+        id=id,
+        stored_key=stored_key,
+        indexes=tuple(indexes),
     )
 
 
@@ -277,54 +294,18 @@ def _counter(list_: str, table: str, column: str) -> Counter:
     return Counter(table, column, of_table["index"], row, of_table["key"])
 
 
-def _entity(
-    name: str,
-    alias: str,
-    row: str,
-    indexes: list[str],
-    record: str,
-    json_name: str = "",
-    range: str = "block",
-    joins: str | None = None,
-    forms: Mapping[str, str] = MappingProxyType({}),
-    extra: str | None = None,
-    bytes: str | None = None,
-    has_total: bool = False,
-    is_sparse: bool = False,
-    is_queried: bool = False,
-    stays: bool = False,
-    extension: str | None = None,
-    params: str | None = None,
-    matches: str | None = None,
-) -> Entity:
-    declared = read_table()["filters"].items()
-    filters = [*chain.from_iterable(_filters(name, key, **values) for key, values in declared)]
+def _entity(name: str, declared: Mapping[str, Any]) -> Entity:
+    filters_declared = read_table()["filters"].items()
+    filters = [
+        *chain.from_iterable(_filters(name, key, **values) for key, values in filters_declared)
+    ]
     lists = [list_ for list_ in all_lists().values() if list_.table == name and list_.filter]
     if missing := {list_.filter for list_ in lists} - {filter_.param for filter_ in filters}:
         raise LookupError(f"Lists of {name} name filters without a condition on it: {missing}.")
     lists.append(all_lists().get(name) or _whole_list(name, None))
-    return Entity(
-        name,
-        json_name,
-        alias,
-        row,
-        range,
-        tuple(indexes),
-        record,
-        forms,
-        joins or JOINS.format(alias=alias),
-        extra,
-        bytes,
-        has_total,
-        is_sparse,
-        is_queried,
-        stays,
-        extension,
-        params,
-        matches,
-        tuple(filters),
-        tuple(lists),
-    )
+    joins = declared.get("joins") or JOINS.format(alias=declared["alias"])
+    own = {"joins": joins, "filters": (*filters,), "lists": (*lists,)}
+    return Entity(name=name, **{**declared, **own, "indexes": (*declared["indexes"],)})
 
 
 def _filters(

@@ -292,7 +292,7 @@ def _build_indexes(database: Database, schema: str) -> bool:
                 if is_partitioned:
                     _build_in_partitions(database, name, tables[name], statements[name])
                 else:
-                    _build_index(database, name, statements[name], is_interrupted)
+                    _build_index(database, name, statements[name], is_interrupted=is_interrupted)
     finally:
         database.rows("database/index_builds_unlock")
     return True
@@ -306,7 +306,7 @@ def _missing_indexes(database: Database, schema: str) -> list[Row]:
     )
 
 
-def _build_index(database: Database, name: str, statement: str, is_interrupted: bool) -> None:
+def _build_index(database: Database, name: str, statement: str, *, is_interrupted: bool) -> None:
     if is_interrupted:
         database.execute_script(f"DROP INDEX CONCURRENTLY {name}")
     database.execute_script(statement.replace("INDEX IF NOT EXISTS", "INDEX CONCURRENTLY", 1))
@@ -323,7 +323,7 @@ def _build_in_partitions(database: Database, name: str, table: str, statement: s
         part_statement = statement.replace(name, part_name, 1)
         part_statement = part_statement.replace(f" ON {table}", f" ON {partition}", 1)
         if is_interrupted is not False:
-            _build_index(database, part_name, part_statement, is_interrupted is True)
+            _build_index(database, part_name, part_statement, is_interrupted=is_interrupted is True)
         with _locked(database, LOCK_WAIT_MS) as tx:
             tx.execute("database/indexes_attach", index=name, part=part_name)
 

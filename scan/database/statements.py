@@ -3,9 +3,10 @@ its parameters.
 
 A template (*.sql.j2) is rendered at load with the table of lists, sql/lists.toml. Where its name
 has {entity}, {numbered} or {sparse} (an entity without or with gaps between ordinals),
-{list_by_one_filter} (a list with a counter) or {list} (a list of an entity that has several
-filters), it is rendered for each of these whose statement has no file of its own.
-`python -m scan.database.statements NAME` prints a statement.
+{of_transactions} (an entity that is listed by transaction), {list_by_one_filter} (a list with a
+counter) or {list} (a list of an entity that has several filters), it is rendered for each of these
+whose statement has no file of its own. sql/README.md shows one, and
+`python -m scan.database.statements NAME` prints any.
 
 A statement whose header has a line `literals:` can be prepared: planned once for all values, since
 planning the statement of a page or of a block takes longer than running it. The parameters in that
@@ -168,6 +169,7 @@ def _rendered(template: str) -> Iterator[tuple[str, str]]:
             ("entity", [entity]),
             ("numbered", [] if entity.is_sparse else [entity]),
             ("sparse", [entity] if entity.is_sparse else []),
+            ("of_transactions", [entity] if entity.is_of_transactions else []),
             ("list_by_one_filter", entity.counted),
             ("list", entity.lists if len(entity.by_param) > 1 else []),
         ):

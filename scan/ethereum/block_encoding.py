@@ -39,18 +39,24 @@ from scan.hex import data, to_hex
 
 _Items = Callable[[Sequence[Any]], Iterable[str]]  # of the values of a field, one for each record
 
-_HEADER = (
-    *("parentHash", "sha3Uncles", "miner", "stateRoot", "transactionsRoot", "receiptsRoot"),
-    *("logsBloom", "difficulty", "number", "gasLimit", "gasUsed", "timestamp", "extraData"),
-    *("mixHash", "nonce"),
+_HEADER = tuple(
+    """
+    parentHash sha3Uncles miner stateRoot transactionsRoot receiptsRoot logsBloom difficulty number
+    gasLimit gasUsed timestamp extraData mixHash nonce
+    """.split()
 )
-_LATER_HEADER = (  # encoded where the header has them
-    *("baseFeePerGas", "withdrawalsRoot", "blobGasUsed", "excessBlobGas"),
-    *("parentBeaconBlockRoot", "requestsHash", "blockAccessListHash", "slotNumber"),
+# Encoded where the header has them.
+_LATER_HEADER = tuple(
+    """
+    baseFeePerGas withdrawalsRoot blobGasUsed excessBlobGas parentBeaconBlockRoot requestsHash
+    blockAccessListHash slotNumber
+    """.split()
 )
-_SUBNET_EVM = (
-    *("blockGasCost", "blobGasUsed", "excessBlobGas", "parentBeaconBlockRoot"),
-    *("timestampMilliseconds", "minDelayExcess"),
+_SUBNET_EVM = tuple(
+    """
+    blockGasCost blobGasUsed excessBlobGas parentBeaconBlockRoot timestampMilliseconds
+    minDelayExcess
+    """.split()
 )
 # Headers of other chains, each by a field that no header before it in the table has.
 # Avalanche's C-Chain and Subnet-EVM: plugin/evm/customtypes/header_ext.go of ava-labs/coreth and
@@ -69,12 +75,10 @@ HEADER_FIELDS = tuple(
     dict.fromkeys(chain(ETHEREUM_HEADER, chain.from_iterable(_OTHER_HEADERS.values())))
 )
 HEADER_QUANTITIES = frozenset(
-    (
-        *("difficulty", "number", "gasLimit", "gasUsed", "timestamp"),
-        *("baseFeePerGas", "blobGasUsed", "excessBlobGas", "slotNumber"),
-        *("extDataGasUsed", "blockGasCost", "timestampMilliseconds", "minDelayExcess"),
-        *("step", "auraStep"),
-    )
+    """
+    difficulty number gasLimit gasUsed timestamp baseFeePerGas blobGasUsed excessBlobGas slotNumber
+    extDataGasUsed blockGasCost timestampMilliseconds minDelayExcess step auraStep
+    """.split()
 )
 # The mixHash of blocks of IBFT and QBFT, whose extraData has commit seals (EIP-650).
 _BFT_MIX_HASH = "0x63746963616c2062797a616e74696e65206661756c7420746f6c6572616e6365"

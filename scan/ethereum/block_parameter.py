@@ -23,12 +23,15 @@ class BlockId(NamedTuple):
     hash: bytes
 
 
-def write(params: Iterable[object], by_hash: bool) -> list[object]:
+def write(params: Iterable[object], *, by_hash: bool) -> list[object]:
     """Return the parameters with each BlockId in the form that the node takes."""
-    return [_written(param, by_hash) if isinstance(param, BlockId) else param for param in params]
+    return [
+        _written(param, by_hash=by_hash) if isinstance(param, BlockId) else param
+        for param in params
+    ]
 
 
-def _written(block: BlockId, by_hash: bool) -> object:
+def _written(block: BlockId, *, by_hash: bool) -> object:
     return {"blockHash": to_hex(block.hash)} if by_hash else hex(block.number)
 
 

@@ -259,12 +259,18 @@ _LINKS = ("blockHash", "transactionIndex")
 LogJson = _struct("LogJson", ("logIndex", "address", "data"), topics=Any)
 _RECEIPT = [
     *_json_names(c for c in TRANSACTION_COLUMNS.values() if c.of_receipt),
-    *(*_LINKS, "from", "transactionHash", "effectiveGasPrice", "type", *RECEIPT_NAMES),
+    *_LINKS,
+    "from",
+    "transactionHash",
+    "effectiveGasPrice",
+    "type",
+    *RECEIPT_NAMES,
     "gasUsedForL1",
 ]
 _TRANSACTION = [
     *_json_names(c for c in TRANSACTION_COLUMNS.values() if not c.of_receipt),
-    *(*_LINKS, *TRANSACTION_NAMES),
+    *_LINKS,
+    *TRANSACTION_NAMES,
 ]
 _BLOCK = [
     *_json_names(BLOCK_COLUMNS.values()),

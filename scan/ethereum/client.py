@@ -269,7 +269,9 @@ class Node:
         by_hash = bool(blocks) and self._try_block_hashes(url, timeout_s)
         written = calls
         if blocks:
-            written = [Call(c.method, block_parameter.write(c.params, by_hash)) for c in calls]
+            written = [
+                Call(c.method, block_parameter.write(c.params, by_hash=by_hash)) for c in calls
+            ]
         try:
             answer, size = self._post(url, written, timeout_s, most_bytes or MAX_ANSWER_BYTES, raw)
         except AnswerTooLarge as error:

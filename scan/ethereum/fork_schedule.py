@@ -22,8 +22,10 @@ BUILDER_EXIT_CONTRACT = bytes.fromhex("000064d678505ad48f8ccb093bc65613800e8282"
 # System contracts of the forks up to Amsterdam: those of requests, of EIP-4788 and of EIP-2935.
 _KNOWN_CONTRACTS = {
     *("0x" + address.hex() for address in DEPOSIT_CONTRACTS),
-    *("0x" + WITHDRAWAL_CONTRACT.hex(), "0x" + CONSOLIDATION_CONTRACT.hex()),
-    *("0x" + BUILDER_DEPOSIT_CONTRACT.hex(), "0x" + BUILDER_EXIT_CONTRACT.hex()),
+    "0x" + WITHDRAWAL_CONTRACT.hex(),
+    "0x" + CONSOLIDATION_CONTRACT.hex(),
+    "0x" + BUILDER_DEPOSIT_CONTRACT.hex(),
+    "0x" + BUILDER_EXIT_CONTRACT.hex(),
     "0x000f3df6d732807ef1319fb7b8bb8522d0beac02",
     "0x0000f90827f1c53a10cb7a02335b175320002935",
 }

@@ -123,7 +123,16 @@ def read_account(
 
 def _account(block: BlockId, header: bytes, root: bytes, value: bytes) -> ProvenAccount:
     if not value:
-        return ProvenAccount(block, header, root, False, 0, 0, EMPTY_CODE_HASH, EMPTY_ROOT)
+        return ProvenAccount(
+            block=block,
+            header=header,
+            state_root=root,
+            exists=False,
+            balance=0,
+            nonce=0,
+            code_hash=EMPTY_CODE_HASH,
+            storage_root=EMPTY_ROOT,
+        )
     nonce, balance, storage_root, code_hash = map(item_content, split_list(value, 4))
     amounts = int.from_bytes(balance), int.from_bytes(nonce)
     return ProvenAccount(block, header, root, True, *amounts, code_hash, storage_root)

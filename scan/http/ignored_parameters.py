@@ -4,11 +4,10 @@ from urllib.parse import unquote_plus
 
 # Besides those of campaigns, which begin with utm_.
 TRACKERS = frozenset(
-    {
-        *("dclid", "fbclid", "gad_source", "gbraid", "gclid", "gclsrc", "igsh", "igshid"),
-        *("li_fat_id", "mc_cid", "mc_eid", "mkt_tok", "msclkid", "ref", "ref_src", "ref_url"),
-        *("srsltid", "ttclid", "twclid", "wbraid", "yclid"),
-    }
+    """
+    dclid fbclid gad_source gbraid gclid gclsrc igsh igshid li_fat_id mc_cid mc_eid mkt_tok msclkid
+    ref ref_src ref_url srsltid ttclid twclid wbraid yclid
+    """.split()
 )
 
 

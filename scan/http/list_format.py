@@ -17,6 +17,7 @@ PARAMETER = "format"
 JSON = "json"
 # Lists are pages of JSON alone where no extension writes files.
 HAS_FILES = registry.has(ListFiles)
+MAX_FILE_ROWS = 100_000
 FORMATS = (JSON, *(file.value for file in Format if HAS_FILES))
 
 

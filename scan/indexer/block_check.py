@@ -88,7 +88,11 @@ class BlockChecker:
         chain_id = self._chain_id()
         check = partial(
             check_body,
-            *(header, receipts, own_raw, chain_id, leaves),
+            header,
+            receipts,
+            own_raw,
+            chain_id,
+            leaves,
             computes_senders=self._computes_senders,
         )
         body = check()

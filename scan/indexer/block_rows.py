@@ -53,12 +53,14 @@ WRITTEN: Mapping[str, SparseTable] = registry.merged(
 # The columns of a row's text; the writer prepends the ordinal.
 TRANSACTION_COLUMNS = ("block_number", *DecodedTransaction._fields)
 INTERNAL_TRANSFER_COLUMNS = ("block_number", *InternalTransfer._fields)
-TRANSFER_COLUMNS = (
-    *("block_number", "transaction_index", "log_index", "token_address", "from_address"),
-    *("to_address", "batch_index", "value", "token_id"),
+TRANSFER_COLUMNS = tuple(
+    """
+    block_number transaction_index log_index token_address from_address to_address batch_index value
+    token_id
+    """.split()
 )
 TRADE_COLUMNS = (
-    *("block_number", "log_index", "transaction_index", "pool_address", "maker", "dex_id"),
+    *"block_number log_index transaction_index pool_address maker dex_id".split(),
     *Trade._fields,
 )
 LOG_COLUMNS = ("block_number", "log_index", "transaction_index", "address", "topics", "data")

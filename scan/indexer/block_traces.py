@@ -54,7 +54,7 @@ class TraceReader:
 def make_trace_reader(node: Node, large_lock: threading.Lock, *, traces: str) -> TraceReader:
     """Return an extension's reader of traces, if there is one. `large_lock` is held while a large
     response is read and decoded; `traces` is as SCAN_TRACES."""
-    part = registry.first(BlockTraces)
+    part = registry.only(BlockTraces)
     return TraceReader() if part is None else part.reader(node, large_lock, traces)
 
 

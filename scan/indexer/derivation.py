@@ -1,6 +1,6 @@
 """Updates of derived tables: forward as blocks are written, backward as a fork removes them.
 
-An extension with derived tables has a part derived.py: TABLES, derive() and unwind().
+An extension with derived tables has hooks.Derived in its derived.py.
 """
 
 import logging
@@ -22,10 +22,11 @@ log = logging.getLogger(__name__)
 
 Bounds = dict[str, int]
 # The attributes of the type block_range in sql/schema.
-SPAN = (
-    *("block_from", "block_to", "first_transaction", "last_transaction"),
-    *("first_transfer", "last_transfer", "first_trade", "last_trade"),
-    *("first_internal", "last_internal", "first_log", "last_log"),
+SPAN = tuple(
+    """
+    block_from block_to first_transaction last_transaction first_transfer last_transfer first_trade
+    last_trade first_internal last_internal first_log last_log
+    """.split()
 )
 
 

@@ -29,13 +29,12 @@ _OF_LOG = {
 }
 # Counts of rows and sums over them, which the indexer makes.
 _OF_BLOCK = dict.fromkeys(
-    (
-        *("transactions_before", "token_transfers_before", "dex_trades_before", "logs_before"),
-        *("internal_transfers_before", "traced_before", "untraced_before", "unproven_before"),
-        "transaction_count",
-        *("token_transfer_count", "dex_trade_count", "internal_transfer_count", "log_count"),
-        *("gas_price_sum", "withdrawal_count", "traced"),
-    ),
+    """
+    transactions_before token_transfers_before dex_trades_before logs_before
+    internal_transfers_before traced_before untraced_before unproven_before transaction_count
+    token_transfer_count dex_trade_count internal_transfer_count log_count gas_price_sum
+    withdrawal_count traced
+    """.split(),
     COMPUTED,
 )
 _DERIVED: Mapping[str, Kinds] = {
@@ -59,10 +58,9 @@ _DERIVED: Mapping[str, Kinds] = {
         ("type", "name", "symbol", "decimals", "total_supply", "supply_missing", "wraps"), SAID
     )
     | dict.fromkeys(
-        (
-            *("supply_block", "held_supply", "holder_count", "negative_holder_count"),
-            *("transfer_count", "item_count"),
-        ),
+        """
+        supply_block held_supply holder_count negative_holder_count transfer_count item_count
+        """.split(),
         COMPUTED,
     ),
     # The node says the code, of which the others are made.

@@ -6,17 +6,16 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from scan import registry
-from scan.database.lists import all_lists
+from scan.database.lists import all_links, all_lists
 from scan.hex import to_hex
-from scan.hooks import Pages
 from scan.http.requests import reader
-from scan.pages.prices import unit_prices
 from scan.pages.records import names_of
-from scan.pages.tabs import HOLDINGS, Tab, titles, with_extensions
+from scan.pages.sections import AddressSection, sections_of
+from scan.pages.tabs import HOLDINGS, AddressTab, Tab, titles, with_extensions
 from scan.queries import addresses, contract_creations, entities
 from scan.queries.contract_creations import creation_record
 from scan.queries.pages import Window
+from scan.queries.prices import unit_prices
 
 MAX_HOLDINGS = 5
 
@@ -35,20 +34,7 @@ _OF_CORE = (
 
 @cache
 def address_tabs() -> Sequence[Tab]:
-    return with_extensions(_OF_CORE, lambda pages: pages.address_tabs)
-
-
-@cache
-def _lists() -> Mapping[str, tuple[str, str, str]]:
-    """Return lists on pages of their own, by the list's name: the title above its link, the page,
-    and the words behind the count."""
-    return {
-        "contract_creations_by_factory": ("Contracts created", "/contracts?factory", "by it"),
-        "contract_creations_by_creator": (
-            *("Contracts created", "/contracts?creator", "by transactions it sent"),
-        ),
-        **registry.merged(pages.linked_lists for pages in registry.parts(Pages)),
-    }
+    return with_extensions(_OF_CORE, AddressTab)
 
 
 def address_head(key: bytes, tab: str) -> dict[str, Any]:
@@ -57,7 +43,7 @@ def address_head(key: bytes, tab: str) -> dict[str, Any]:
     account = addresses.get(reader(), key)
     created = contract_creations.indexed(reader(), key)
     of_tabs = [other.list for other in address_tabs() if other.list]
-    counts = entities.counts(reader(), key, (*_lists(), *of_tabs))
+    counts = entities.counts(reader(), key, (*all_links(), *of_tabs))
     makers = (created.creator, created.factory) if created else ()
     named = [*map(to_hex, filter(None, makers)), *account.more.values()]
     values = {
@@ -68,21 +54,22 @@ def address_head(key: bytes, tab: str) -> dict[str, Any]:
         "maker_names": names_of([], *named),
         "holdings": json.loads(holdings.data),
         "holding_count": holdings.total,
-        "prices": unit_prices(),
+        "prices": unit_prices(reader()),
         "counts": counts,
         "linked_lists": _linked_lists(to_hex(key), counts),
     }
-    for pages in registry.parts(Pages):
-        values |= pages.address_facts(key, account)
+    for section in sections_of(AddressSection):
+        values |= section.read(key, account)
     return {**values, "tab_titles": titles(address_tabs(), tab, values)}
 
 
 def _linked_lists(address: str, counts: Mapping[str, int]) -> dict[str, list[tuple[str, int, str]]]:
     """Return links to lists with entries, each with its count and words, by their titles."""
     links = defaultdict(list)
-    for name, (title, path, words) in _lists().items():
+    for name, link in all_links().items():
         if name in counts:
             first = reader().incomplete.get(all_lists()[name].table)
             since = "" if first is None else f", complete from block {first} on"
-            links[title].append((f"{path}={address}", counts[name], f"{words}{since}"))
+            shown = (f"{link.page}={address}", counts[name], f"{link.words}{since}")
+            links[link.title].append(shown)
     return dict(links)

@@ -62,7 +62,9 @@ def _list(tab: str, key: bytes) -> FilteredList:
     path, own = f"/address/{to_hex(key)}", to_hex(key)
     if tab == "trades" and is_pool(own):
         return entity_list(
-            *("dex_trades", path, f"/dex-trades?pool={own}"),
+            "dex_trades",
+            path,
+            f"/dex-trades?pool={own}",
             tab=tab,
             left_out=("dex", "tokenAddress"),
             fixed={"pool": own},

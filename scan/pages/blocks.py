@@ -5,11 +5,11 @@ from itertools import chain
 
 from flask import Blueprint, Response
 
-from scan import parameters, registry
-from scan.hooks import Pages
+from scan import parameters
 from scan.http.requests import reader
 from scan.pages.filtered_lists import entity_list
 from scan.pages.records import Record, complete_transactions, names_of, requested_tab
+from scan.pages.sections import BlockSection, sections_of
 from scan.queries import blocks
 from scan.queries.pages import Window
 
@@ -38,8 +38,8 @@ def get_block(block: str) -> Response:
     complete_transactions(sent.records)
     whole = Window(MOST_SHOWN, 0, "asc", record["number"], record["number"])
     lists: dict[str, list[Record]] = {}
-    for pages in registry.parts(Pages):
-        lists |= pages.block_lists(record, whole)
+    for section in sections_of(BlockSection):
+        lists |= section.read(record, whole)
     own = (record.get("withdrawals", ()), record.get("uncles", ()), *lists.values())
     names = names_of([record, *sent.records, *chain.from_iterable(own)])
     return sent.response(

@@ -1,19 +1,21 @@
-"""The modules of pages, each with its blueprint."""
+"""The blueprints of pages."""
 
+from flask import Blueprint
+
+from scan import registry
+from scan.hooks import Pages
 from scan.pages import (
     addresses,
     blocks,
     contracts,
     home,
     keys_and_webhooks,
-    static_files,
     tokens,
     transactions,
 )
 
-PAGES = (
+_OF_CORE = (
     home,
-    static_files,
     blocks,
     transactions,
     addresses,
@@ -21,3 +23,9 @@ PAGES = (
     contracts,
     keys_and_webhooks,
 )
+
+
+def page_blueprints() -> list[Blueprint]:
+    """Return the pages of the core and of extensions."""
+    of_extensions = [own for pages in registry.parts(Pages) for own in pages.blueprints]
+    return [*(module.blueprint for module in _OF_CORE), *of_extensions]

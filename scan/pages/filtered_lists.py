@@ -249,7 +249,10 @@ def entity_list(
 
     fields = fields_of(entity, {*fixed, *left_out})
     return filtered_list(
-        *(path, api_path, [*fields, *(RANGES if block is None else ())], read),
+        path,
+        api_path,
+        [*fields, *(RANGES if block is None else ())],
+        read,
         tab=tab,
         own=own,
         more=more,
@@ -291,7 +294,9 @@ def filtered_list(
     filters = {key: api_text(key, arguments[key]) for key in keys if key in arguments}
     kept = {key: arguments[key] for key in (*more, "limit", "orderBy", *keys) if key in arguments}
     base = FilteredList(
-        *([], 0, 1),
+        records=[],
+        total=0,
+        number=1,
         path=path,
         api_path=api_path,
         fields=[field._replace(value=arguments.get(field.key, "")) for field in fields],

@@ -5,11 +5,10 @@ from typing import Any
 
 from flask import Blueprint, Response
 
-from scan import registry
-from scan.hooks import Pages
 from scan.http.requests import reader
 from scan.http.services import services
 from scan.pages.records import complete_transactions, listing, names_of
+from scan.pages.sections import HomeSection, LiveSection, sections_of
 from scan.pages.site import page
 from scan.queries import blocks, network
 from scan.queries.pages import Window, filtered_page
@@ -24,8 +23,8 @@ def home() -> Response:
     status = json.loads(network.status(reader()))
     live = _newest()
     own = {"status": status, "rpc_url": services().settings.brand.public_rpc_url}
-    for pages in registry.parts(Pages):
-        own |= pages.home(live["blocks"])
+    for section in sections_of(HomeSection):
+        own |= section.read(live["blocks"])
     return page("home.html", **own, **live)
 
 
@@ -40,8 +39,8 @@ def _newest() -> dict[str, Any]:
     newest_transactions = listing(filtered_page(reader(), "transactions", {}, NEWEST)).records
     complete_transactions(newest_transactions)
     of_extensions: dict[str, Any] = {}
-    for pages in registry.parts(Pages):
-        of_extensions |= pages.live(newest_blocks)
+    for section in sections_of(LiveSection):
+        of_extensions |= section.read(newest_blocks)
     return {
         **of_extensions,
         "stats": json.loads(network.stats(reader())),

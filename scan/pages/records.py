@@ -18,14 +18,14 @@ from scan.queries.reader import KeptFrom
 
 PAGE_SIZE = 25
 MAX_NAMED = 500  # addresses per page that are shown by name
-# Fields of records that are addresses.
-ADDRESS_FIELDS = (
-    *("miner", "fromAddress", "toAddress", "contractAddress", "tokenAddress", "pairAddress"),
-    *("maker", "tokenIn", "tokenOut", "address", "owner", "sender"),
-    *("paymaster", "bundler", "entryPoint", "factory"),  # of user operations
-    *("authority", "delegate"),  # of authorizations
-    "creator",  # of contracts
-    "counterparty",  # of a history
+# Fields of records that are addresses, those of user operations, authorizations, contracts and
+# histories among them.
+ADDRESS_FIELDS = tuple(
+    """
+    miner fromAddress toAddress contractAddress tokenAddress pairAddress
+    maker tokenIn tokenOut address owner sender
+    paymaster bundler entryPoint factory authority delegate creator counterparty
+    """.split()
 )
 
 Record = dict[str, Any]

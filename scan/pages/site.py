@@ -17,10 +17,13 @@ from scan.ethereum.checksums import checksummed
 from scan.hex import to_hex
 from scan.http.indexed_block import IndexedBlock, Position
 from scan.http.interfaces import MARKDOWN, Interface, prefers_markdown
+from scan.http.list_format import HAS_FILES, MAX_FILE_ROWS
 from scan.http.requests import reader
 from scan.http.same_origin import SameOrigin
 from scan.http.services import services
 from scan.pages import formatting
+from scan.pages.paths import PagePaths
+from scan.pages.sections import Section, sections_of
 from scan.pages.static_files import BRAND_STYLES, icon_of, preview_of, url_of
 from scan.queries.network import name_of, symbol_of, token_standard
 from scan.queries.reader import ChainId, FirstBlock, IndexState, Unproven
@@ -30,14 +33,6 @@ from scan.server.wsgi_responses import WsgiResponse
 from scan.settings import Settings
 
 FOLDER = Path(__file__).parent
-PREFIXES = ("/block", "/tx", "/address", "/token")
-PATHS = frozenset(
-    {
-        *("", "/live", "/blocks", "/txs", "/tokens", "/contracts"),
-        *("/watchlist", "/keys", "/webhooks"),
-        *("/token-transfers", "/trades"),
-    }
-)
 POLICY = "; ".join(
     (
         "default-src 'none'",
@@ -86,6 +81,7 @@ class Site:
     def __init__(
         self,
         settings: Settings,
+        paths: PagePaths,
         chain_id: ChainId,
         first_block: FirstBlock,
         indexed_block: IndexedBlock,
@@ -93,6 +89,7 @@ class Site:
     ) -> None:
         self.indexed_block = indexed_block
         self._settings = settings
+        self._paths = paths
         self._chain_id = chain_id
         self._first_block = first_block
         self._index_state = index_state
@@ -101,6 +98,7 @@ class Site:
         base_path = re.escape(f"{settings.base_path.lstrip('/')}/")
         self._local_link = re.compile(rf'\b(href|src|action)="/(?!{base_path})')
         self._templates = _templates()
+        self._templates.globals["has_page"] = paths.has
         brand = settings.brand
         self._brand = {
             "brand": brand,
@@ -115,14 +113,9 @@ class Site:
         return Interface(
             self.refuse,
             self.refuse_as_markdown if registry.has(hooks.Markdown) else None,
-            paths=_paths(),
-            prefixes=tuple(f"{prefix}/" for prefix in _prefixes()),
-            same_origin=SameOrigin(
-                self._settings.brand.url,
-                frozenset(
-                    path for part in registry.parts(hooks.Pages) for path in part.token_paths
-                ),
-            ),
+            paths=self._paths.single,
+            prefixes=tuple(f"{prefix}/" for prefix in self._paths.prefixes),
+            same_origin=SameOrigin(self._settings.brand.url, self._paths.with_token),
             has_page_limit=True,
         )
 
@@ -199,32 +192,6 @@ def page(template: str, status_code: int = 200, **values: Any) -> Response:
     return Response(body, status_code, headers=NEGOTIATED)
 
 
-def _most_file_rows() -> int:
-    """Return how many rows a list's file may have, 0 where lists are no files."""
-    files = registry.first(hooks.ListFiles)
-    return files.most_rows if files else 0
-
-
-@cache
-def _paths() -> frozenset[str]:
-    """Return the paths of single pages."""
-    return PATHS.union(path for path in _paths_of_extensions() if not path.endswith("/"))
-
-
-@cache
-def _prefixes() -> tuple[str, ...]:
-    """Return the beginnings of the paths of pages for one of many things."""
-    return (*PREFIXES, *(path[:-1] for path in _paths_of_extensions() if path.endswith("/")))
-
-
-def _paths_of_extensions() -> Sequence[str]:
-    return [path for pages in registry.parts(hooks.Pages) for path in pages.paths]
-
-
-def _has_page(path: str) -> bool:
-    return path in _paths() or path in _prefixes()
-
-
 def _menu(title: str) -> list[tuple[str, str]]:
     """Return the paths and texts of the links that extensions add to a group of the menu."""
     links = [link for pages in registry.parts(hooks.Pages) for link in pages.menu]
@@ -239,8 +206,8 @@ def _sections() -> Mapping[str, Sequence[str]]:
         " transaction_end transaction_events transaction_facts"
     )
     sections: dict[str, list[str]] = {name: [] for name in names.split()}
-    for pages in registry.parts(hooks.Pages):
-        for name, template in pages.sections.items():
+    for section in sections_of(Section):
+        for name, template in section.templates.items():
             sections[name].append(template)
     return sections
 
@@ -259,12 +226,11 @@ def _templates() -> Environment:
     )
     environment.globals |= {
         "version": VERSION,
-        "most_file_rows": _most_file_rows(),
+        "most_file_rows": MAX_FILE_ROWS if HAS_FILES else 0,
     }
     environment.globals |= registry.merged(pages.globals for pages in registry.parts(hooks.Pages))
     environment.globals["sections"] = _sections()
     environment.globals["menu_of_extensions"] = _menu
-    environment.globals["has_page"] = _has_page
     environment.tests["contract_creation"] = creates_contract
     environment.filters |= {
         "grouped": formatting.grouped,

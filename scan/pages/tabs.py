@@ -1,10 +1,10 @@
 """The type of the tabs of an address's and of a token's page.
 
-The core's tabs stand in address_head.py and tokens.py.
+The core's tabs stand in address_head.py and tokens.py; transaction_tabs.py has a type of its own.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from flask import Response
 
@@ -12,10 +12,15 @@ from scan import registry
 from scan.hex import to_hex
 from scan.hooks import Pages
 from scan.pages.filtered_lists import FilteredList, entity_list
-from scan.pages.records import requested_tab
+from scan.pages.records import Record, requested_tab
+from scan.queries.pages import Window
+from scan.queries.reader import Reader
 
 # The groups of an address's tabs, in their order: what happened, what it has, its code.
 ACTIVITY, HOLDINGS, CONTRACT = GROUPS = ("Activity", "Holdings", "Contract")
+
+
+Feed = Callable[[Reader, bytes, Window], Sequence[Record]]  # of an address
 
 
 class Tab(NamedTuple):
@@ -35,9 +40,18 @@ class Tab(NamedTuple):
     respond: Callable[[bytes], Response] | None = None
     list: str = ""
     group: str = ACTIVITY
+    feed: Feed | None = None  # what a feed at the tab's name below the address lists
 
     def has_link(self, head: Mapping[str, Any]) -> bool:
         return self.is_linked(head) and (not self.list or self.list in head["counts"])
+
+
+class AddressTab(Tab):
+    """A tab that an extension adds to an address's page."""
+
+
+class TokenTab(Tab):
+    """A tab that an extension adds to a token's page."""
 
 
 def list_of_address(
@@ -49,7 +63,9 @@ def list_of_address(
     def read(key: bytes) -> tuple[FilteredList, Mapping[str, Any]]:
         own = to_hex(key)
         shown = entity_list(
-            *(entity, f"/address/{own}", api_path.format(address=own)),
+            entity,
+            f"/address/{own}",
+            api_path.format(address=own),
             tab=tab,
             left_out=("maker",),
             fixed={filter_key: own},
@@ -59,10 +75,18 @@ def list_of_address(
     return read
 
 
-def with_extensions(own: Sequence[Tab], tabs_of: Callable[[Pages], Sequence[Tab]]) -> Sequence[Tab]:
-    """Return the tabs of a page, with those that `tabs_of` the pages of extensions returns."""
-    of_extensions = [tab for pages in registry.parts(Pages) for tab in tabs_of(pages)]
-    return sorted([*own, *of_extensions], key=lambda tab: tab.place)
+_Tab = TypeVar("_Tab")
+
+
+def tabs_of(kind: type[_Tab]) -> Sequence[_Tab]:
+    """Return the tabs of a kind that extensions add."""
+    tabs = (tab for pages in registry.parts(Pages) for tab in pages.tabs)
+    return [tab for tab in tabs if isinstance(tab, kind)]
+
+
+def with_extensions(own: Sequence[Tab], kind: type[Tab]) -> Sequence[Tab]:
+    """Return the tabs of a page, with those of a kind that extensions add."""
+    return sorted([*own, *tabs_of(kind)], key=lambda tab: tab.place)
 
 
 def requested(tabs: Sequence[Tab]) -> Tab:

@@ -10,13 +10,13 @@ from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.filtered_lists import UNORDERED, FilteredList, entity_list, filtered_list
 from scan.pages.formatting import percent
-from scan.pages.prices import unit_prices
 from scan.pages.records import address_of, names_of
 from scan.pages.site import page
-from scan.pages.tabs import Tab, titles, with_extensions
+from scan.pages.tabs import Tab, TokenTab, titles, with_extensions
 from scan.pages.tabs import requested as requested_tab
 from scan.queries import contract_creations, tokens
 from scan.queries.contract_creations import creation_record
+from scan.queries.prices import unit_prices
 
 _OF_CORE = (Tab("transfers", "Transfers", 10), Tab("holders", "Holders", 20))
 
@@ -28,7 +28,9 @@ blueprint = Blueprint("pages_tokens", __name__)
 @blueprint.get("/tokens")
 def list_tokens() -> Response:
     shown = filtered_list(
-        *("/tokens", "/tokens", ()),
+        "/tokens",
+        "/tokens",
+        (),
         lambda window, _: tokens.page(reader(), window),
         paging=UNORDERED,
         is_by_size=True,
@@ -67,7 +69,7 @@ def get_token(address: str) -> Response:
         tab=tab,
         tab_titles=titles(_tabs(), tab, token),
         tab_template=requested.template,
-        prices=unit_prices(),
+        prices=unit_prices(reader()),
         shown=shown,
         shares=[
             percent(record.get("balance", 0), token["totalSupply"], SHARE_PLACES)
@@ -80,7 +82,7 @@ def get_token(address: str) -> Response:
 
 @cache
 def _tabs() -> Sequence[Tab]:
-    return with_extensions(_OF_CORE, lambda pages: pages.token_tabs)
+    return with_extensions(_OF_CORE, TokenTab)
 
 
 def _list(tab: str, token: bytes) -> FilteredList:
@@ -90,7 +92,9 @@ def _list(tab: str, token: bytes) -> FilteredList:
         own = {"tokenAddress": to_hex(token)}
         return entity_list("token_transfers", path, api_path, left_out=left_out, fixed=own)
     return filtered_list(
-        *(path, api_path, ()),
+        path,
+        api_path,
+        (),
         lambda window, _: tokens.holders(reader(), token, window),
         tab=tab,
         paging=UNORDERED,

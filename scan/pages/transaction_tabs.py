@@ -1,28 +1,18 @@
 """The tabs of a transaction's page: the core's, and those of extensions."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from flask import request
 
-from scan import parameters, registry
+from scan import parameters
 from scan.errors import InvalidParameter
-from scan.hooks import Pages
 from scan.http.prerequisites import Prerequisite
 from scan.pages.formatting import grouped
 from scan.pages.records import BLOCKSCOUT_TABS, Record, requested_tab
-
-
-class Shown(NamedTuple):
-    """Values of a template, and the addresses in them and in records, which it shows by their
-    names; of what tabs show, numbers by the tabs' names."""
-
-    values: Mapping[str, Any]
-    addresses: Iterable[str] = ()
-    counts: Mapping[str, int] = MappingProxyType({})
-    records: Iterable[Record] = ()
+from scan.pages.sections import Shown
+from scan.pages.tabs import tabs_of
 
 
 class TransactionTab(NamedTuple):
@@ -51,7 +41,7 @@ OVERVIEW = TransactionTab("overview", "Overview")
 
 @cache
 def tabs() -> Sequence[TransactionTab]:
-    return OVERVIEW, *(tab for pages in registry.parts(Pages) for tab in pages.transaction_tabs)
+    return OVERVIEW, *tabs_of(TransactionTab)
 
 
 def titles(heads: Iterable[Shown]) -> list[tuple[str, str]]:

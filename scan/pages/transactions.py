@@ -11,10 +11,11 @@ from scan.http.prerequisites import requires
 from scan.http.requests import reader
 from scan.pages import transaction_tabs
 from scan.pages.filtered_lists import entity_list
-from scan.pages.prices import unit_prices
 from scan.pages.records import Record, complete_transactions, hash_of, names_of
+from scan.pages.sections import TransactionSection, sections_of
 from scan.pages.site import page
 from scan.queries import blocks, transactions
+from scan.queries.prices import unit_prices
 
 ADDRESS_CHARACTERS = 42  # in hex; other fields of chains are longer
 
@@ -46,11 +47,7 @@ def get_transaction(transaction_hash: str) -> Response:
     record: Record = json.loads(body)
     events = transactions.events(reader(), key)
     transfers, trades = json.loads(events.transfers), json.loads(events.trades)
-    heads = [
-        pages.transaction_head(record)
-        for pages in registry.parts(Pages)
-        if pages.transaction_head is not None
-    ]
+    heads = [section.read(record) for section in sections_of(TransactionSection)]
     tab = transaction_tabs.requested()
     shown = tab.read(record)
     return page(
@@ -66,7 +63,7 @@ def get_transaction(transaction_hash: str) -> Response:
         tab_titles=transaction_tabs.titles(heads),
         is_open=transaction_tabs.is_open(tab),
         adjacent=json.loads(transactions.adjacent(reader(), key) or "null"),
-        prices=unit_prices(),
+        prices=unit_prices(reader()),
         names=names_of(
             [record, *(r for head in heads for r in head.records), *transfers, *trades],
             *(v for v in record.get("chainFields", {}).values() if _is_address(v)),

@@ -133,7 +133,8 @@ def names(reader: Reader, addresses: Sequence[bytes]) -> str:
 
 
 def parties(reader: Reader, addresses: Sequence[bytes]) -> dict[str, dict[str, Any]]:
-    """Return {label, contract, isContract, token, pool} of each address that has any of them."""
+    """Return {label, contract, isContract, token, pool} of each address, and what extensions
+    add."""
     if not addresses:
         return {}
     # A tuple would be written as a record, not as an array.

@@ -123,6 +123,11 @@ class Page:
     complete_from: int | None = field(default=None, kw_only=True)
     position: int | None = field(default=None, kw_only=True)  # the ordinal in `next`
 
+    @property
+    def file_headers(self) -> Mapping[str, str]:
+        """The headers of a file whose last page this is."""
+        return {}
+
     @classmethod
     def of_row(
         cls,

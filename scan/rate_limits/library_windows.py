@@ -32,7 +32,10 @@ class LibraryWindows:
         """Raises SettingError where the storage cannot be used or has no moving windows."""
         self._errors: tuple[type[Exception], ...] = (StorageError, *_cluster_errors(uri))
         configuration: tuple[type[Exception], ...] = (
-            *(ConfigurationError, NotImplementedError, AssertionError, ValueError),
+            ConfigurationError,
+            NotImplementedError,
+            AssertionError,
+            ValueError,
             *self._errors,
         )
         timeouts = {"socket_timeout": _TIMEOUT_S, "socket_connect_timeout": _TIMEOUT_S}

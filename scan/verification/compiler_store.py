@@ -194,7 +194,7 @@ def _unfetchable(version: SolcVersion) -> ScanError:
 
 def _fetch(version: SolcVersion, staging: Path, path: str) -> tuple[str, Path]:
     try:
-        folder = _native(version, staging)
+        folder = _download_native(version, staging)
         _check_version(version, folder, path)
         return "a native build", folder
     except NotFetched as error:
@@ -202,7 +202,7 @@ def _fetch(version: SolcVersion, staging: Path, path: str) -> tuple[str, Path]:
     return "npm", _from_npm(version, staging, path)
 
 
-def _native(version: SolcVersion, staging: Path) -> Path:
+def _download_native(version: SolcVersion, staging: Path) -> Path:
     """Download a native build and return its folder. solc-select checks SHA-256 and Keccak-256
     against the publisher's list.
 
@@ -243,7 +243,7 @@ def _from_npm(version: SolcVersion, staging: Path, path: str) -> Path:
     fault = NotFetched("npm has no usable build")
     for npm_version in (dotted(version), f"{dotted(version)}-fixed"):
         try:
-            folder = _unpack(version, _pack(npm_version, staging), staging)
+            folder = _unpack(version, _download_package(npm_version, staging), staging)
             _check_version(version, folder, path)
             return folder
         except NotFetched as error:
@@ -251,7 +251,7 @@ def _from_npm(version: SolcVersion, staging: Path, path: str) -> Path:
     raise fault
 
 
-def _pack(version: str, staging: Path) -> Path:
+def _download_package(version: str, staging: Path) -> Path:
     """Download the package's tarball, and check it against the pinned digest, or against the
     registry's if none is pinned."""
     package = f"solc@{version}"

@@ -30,7 +30,7 @@ class CreationReader:
         self._database = database
         self._gateway = gateway
         self._transactions = transactions
-        part = registry.first(CreationInput)
+        part = registry.only(CreationInput)
         self._traced_inputs = None if part is None else part.reader(traces)
 
     def input_of(

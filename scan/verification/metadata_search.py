@@ -18,16 +18,22 @@ MOST_BYTES = {"ipfs": 12_000_000, "bzzr0": 1_500_000, "bzzr1": 900_000}
 
 _OPTIMIZER = re.compile(r'"optimizer":\{"enabled":(?:true|false),"runs":[0-9]+\}')
 _EVM_VERSION = re.compile(r'"evmVersion":"[A-Za-z]+",?')
-_PATHS_BY_NAME = (
-    *("{}.sol", "contracts/{}.sol", "src/{}.sol", "browser/{}.sol", "./{}.sol"),
-    *("./contracts/{}.sol", "/{}.sol", "/contracts/{}.sol", "project:/contracts/{}.sol"),
-    *("{}_flat.sol", "contracts/{}_flat.sol", "flattened/{}.sol"),
+_PATHS_BY_NAME = tuple(
+    """
+    {}.sol contracts/{}.sol src/{}.sol browser/{}.sol ./{}.sol ./contracts/{}.sol /{}.sol
+    /contracts/{}.sol project:/contracts/{}.sol {}_flat.sol contracts/{}_flat.sol flattened/{}.sol
+    """.split()
 )
 _PATHS = (
-    *("contract.sol", "Contract.sol", "contracts/contract.sol", "contracts/Contract.sol"),
-    *("flattened.sol", "Flattened.sol", "contracts/flattened.sol", "source.sol", "input.sol"),
-    *("main.sol", "test.sol", "contracts/test.sol", "a.sol", "A.sol", "1.sol"),
-    *("browser/test.sol", "browser/Untitled.sol", "", "<stdin>"),
+    *"""
+    contract.sol Contract.sol contracts/contract.sol contracts/Contract.sol flattened.sol
+    Flattened.sol contracts/flattened.sol source.sol input.sol main.sol test.sol contracts/test.sol
+    a.sol A.sol 1.sol
+    """.split(),
+    "browser/test.sol",
+    "browser/Untitled.sol",
+    "",
+    "<stdin>",
 )
 
 

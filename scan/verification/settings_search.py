@@ -60,7 +60,7 @@ def candidate_settings(
 ) -> Iterator[CompilerSettings]:
     """Yield complete settings without repetition. Submitted settings are not changed."""
     likely, rarer = _optimizers(given.get("optimizer"))
-    first_evm, *other_evms = _evm_versions(given, version, inferred.push0)
+    first_evm, *other_evms = _evm_versions(given, version, has_push0=inferred.push0)
     plain, via_ir = _pipelines(given, version)
     order = itertools.chain(
         itertools.product(likely, [first_evm], plain),
@@ -102,7 +102,9 @@ def _optimizers(
     return [on, {**extra, "enabled": False, "runs": 200}], rarer
 
 
-def _evm_versions(given: Mapping[str, Any], version: SolcVersion, push0: bool) -> list[str | None]:
+def _evm_versions(
+    given: Mapping[str, Any], version: SolcVersion, *, has_push0: bool
+) -> list[str | None]:
     """Return the EVM versions to try. The default is None and comes first, unless the code excludes
     it."""
     default = default_evm_version(version)
@@ -113,10 +115,10 @@ def _evm_versions(given: Mapping[str, Any], version: SolcVersion, push0: bool) -
     older = EVM_VERSIONS[:index][::-1]
     shanghai = EVM_VERSIONS.index(SHANGHAI)
     fitting: list[str | None] = [
-        name for name in (*older, *newer) if (EVM_VERSIONS.index(name) >= shanghai) == push0
+        name for name in (*older, *newer) if (EVM_VERSIONS.index(name) >= shanghai) == has_push0
     ]
     fitting = fitting[: OLDER_EVM_VERSIONS + 1]
-    return [None, *fitting] if (index >= shanghai) == push0 or not fitting else fitting
+    return [None, *fitting] if (index >= shanghai) == has_push0 or not fitting else fitting
 
 
 def _pipelines(

@@ -172,14 +172,14 @@ def _store(
         signatures=[*functions.values()],
     )
     return Verified(
-        submission,
-        match.level,
-        match.creation,
-        contract_name,
-        file_path,
-        version,
-        settings,
-        stored is not None,
+        submission=submission,
+        match=match.level,
+        creation=match.creation,
+        contract_name=contract_name,
+        file_path=file_path,
+        compiler_version=version,
+        settings=settings,
+        stored=stored is not None,
     )
 
 

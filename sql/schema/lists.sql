@@ -1,12 +1,12 @@
 -- Pages of the long lists, with the functions that list_checkpoints.sql.j2 and list_records.sql.j2 render.
 -- Nothing is counted, sorted or skipped for a page, however deep it is.
--- * Without a key (*_list) a page is a range of ordinals: *_ordinals turn the range of blocks into
+-- * Without a key ({numbered}_list) a page is a range of ordinals: *_ordinals turn the range of blocks into
 --   ordinals, page_of_range cuts the page from them, and one scan of the primary key reads it.
--- * By one key (*_list_by_key: an address, a token, an exchange, a topic) a list has an exact counter
---   and checkpoints. entries_before() turns the range of blocks into a range of places in the list,
+-- * By one key ({list_by_one_filter}_list: of an address, a token, an exchange, a topic) a list has an exact
+--   counter and checkpoints. entries_before() turns the range of blocks into a range of places in the list,
 --   list_start gives the checkpoint nearest to the offset, and the page is at most so many entries
 --   away.
--- * Several keys together (*_list_by_filters) have neither: they are counted from their end, on the
+-- * Several keys together ({list}_list_by_filters) have neither: they are counted from their end, on the
 --   narrowest index, and their total is not known.
 -- * A cursor (see scan/queries/cursors.py) is an ordinal: without a key it cuts the range, by one key
 --   entries_before() makes it the number of entries to skip, by several keys it bounds the index.

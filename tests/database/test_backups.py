@@ -183,6 +183,12 @@ def fill_owners(url: str, key_id: int, key_hash: bytes, prefix: str) -> None:
         " VALUES ('t', 'a@b.org', %s, '{tx}', '10.0.0.1', now(), false, 1)",
         owner,
     )
+    execute(
+        url,
+        "INSERT INTO mail_requests (token, mailbox, client_address, network, created_at)"
+        " VALUES ('t', %s, '10.0.0.1', '10.0.0.0/24', now())",
+        bytes(32),
+    )
     execute(url, "INSERT INTO delivery_queues (webhook_id, host) VALUES (1, 'example.com')")
     execute(
         url, "INSERT INTO event_bodies (id, body) VALUES (nextval('event_bodies_id_seq'), '{}')"

@@ -10,12 +10,14 @@ from scan.database.connection import Database
 from scan.database.lists import all_entities
 from scan.database.migrations import read_schema
 from scan.database.statements import (
+    FOLDER,
     StatementError,
     all_folders,
     load_statements,
     read_texts,
     render,
 )
+from tests.support import statement_document
 from tests.support.settings_document import taken_away
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -134,6 +136,17 @@ def is_run(statement: str) -> bool:
             and re.search(r'"\w+/' + re.sub(r"{\w+}", "{[^}]+}", template) + '"', PYTHON)
             for template in TEMPLATES
         )
+    )
+
+
+@pytest.mark.check
+def test_the_readme_lists_the_shapes_and_shows_one_list_as_it_is_rendered():
+    text = statement_document.DOCUMENT.read_text(encoding="utf-8")
+    core = {path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*{*}*.j2")}
+    assert {*re.findall(r"^\| `([\w/{}.]+)`", text, re.M)} == core
+    # The record has a form for each interface that is there.
+    assert text == statement_document.whole() or taken_away(), (
+        "run python -m tests.support.statement_document"
     )
 
 

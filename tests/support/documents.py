@@ -15,6 +15,7 @@ DOCUMENTS = [
     ROOT / "scan/extensions/README.md",
     ROOT / "bench/README.md",
     ROOT / "migrations/README.md",
+    ROOT / "sql/README.md",
 ]
 END = "<!-- end -->"
 _BLOCK = re.compile(r"^```(\w*)(?: \(([^\n]+)\))?\n(.*?)^```$", re.M | re.S)

@@ -137,7 +137,7 @@ def test_solc_select_installs_into_the_folder_it_is_given(tmp_path, monkeypatch)
     place = "folder = pathlib.Path(os.environ['VIRTUAL_ENV'], '.solc-select', 'artifacts'"
     places = f"{place}, *2 * ['solc-' + versions[0]]); folder.parent.mkdir(parents=True)"
     staging = fake_solc_select(tmp_path, monkeypatch, f"{places}; folder.write_text('x')")
-    folder = compiler_store._native(NEWEST, staging)
+    folder = compiler_store._download_native(NEWEST, staging)
     assert folder == staging / ".solc-select" / "artifacts" / "solc-0.8.28"
     assert (folder / "solc-0.8.28").read_text() == "x"
 
@@ -153,7 +153,7 @@ def test_without_solc_select_its_place_is_npm_s(tmp_path, monkeypatch):
     """Who ships Scan may leave it out."""
     monkeypatch.setattr(compiler_store.metadata, "files", lambda _name: None)
     with pytest.raises(NotFetched, match="solc-select is not installed"):
-        compiler_store._native(NEWEST, tmp_path)
+        compiler_store._download_native(NEWEST, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -169,7 +169,7 @@ def test_solc_select_that_fails_or_hangs_installs_nothing(tmp_path, monkeypatch,
     monkeypatch.setattr(compiler_store, "NATIVE_TIMEOUT_S", 1.0)
     staging = fake_solc_select(tmp_path, monkeypatch, install)
     with pytest.raises(NotFetched, match=reason):
-        compiler_store._native(NEWEST, staging)
+        compiler_store._download_native(NEWEST, staging)
 
 
 @pytest.mark.usefixtures("no_native_build", "no_pinned_digest")

@@ -14,10 +14,10 @@ Json = dict[str, Any]
 FOLDER = Path(api.__file__).with_name("openapi")  # of the core
 FILES = ("shared", "chain", "records", "contracts", "keys_and_webhooks", "service")
 SECTIONS = frozenset(
-    (
-        *("info", "tags", "paths", "operations", "parameters", "filters", "webhooks", "records"),
-        *("added", "schemas", "responses", "headers", "errors", "errors_with", "security", "csv"),
-    )
+    """
+    info tags paths operations parameters filters webhooks records added schemas responses headers
+    errors errors_with security csv
+    """.split()
 )
 # A constant of the code, such as {scan.parameters.MAX_LIMIT}; with :, its thousands are separated.
 _CONSTANT = re.compile(r"\{(scan\.[\w.]+)(:,)?\}")

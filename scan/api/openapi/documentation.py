@@ -34,8 +34,11 @@ PROTECTION = {"Content-Security-Policy": POLICY, "X-Content-Type-Options": "nosn
 def files() -> dict[str, StaticFile]:
     """Return the files that the page loads, by name."""
     paths = [
-        *(PAGE / "docs.css", PAGE / "docs.js", SWAGGER_UI / "swagger-ui-bundle.js"),
-        *(SWAGGER_UI / "swagger-ui.css", SWAGGER_UI / "favicon-32x32.png"),
+        PAGE / "docs.css",
+        PAGE / "docs.js",
+        SWAGGER_UI / "swagger-ui-bundle.js",
+        SWAGGER_UI / "swagger-ui.css",
+        SWAGGER_UI / "favicon-32x32.png",
     ]
     return {path.name: static_file(path.name, path.read_bytes()) for path in paths}
 

@@ -21,10 +21,10 @@ from scan.queries.filters import FILTER_KEYS
 
 METHODS = frozenset(("get", "post", "patch", "delete"))
 ENTRIES = METHODS | frozenset(
-    (
-        *("summary", "description", "tag", "parameters", "without", "query", "body", "examples"),
-        *("returns", "headers", "status", "media_type", "more_types", "errors", "key"),
-    )
+    """
+    summary description tag parameters without query body examples returns headers status media_type
+    more_types errors key
+    """.split()
 )
 PAGED = ("page", "limit", "cursor")
 LISTED = (*PAGED, "format")

@@ -35,18 +35,18 @@ COLUMN_OF_FIELD = {
     },
     **{name: ("tokens", name) for name in ("symbol", "decimals")},
     **{name: ("pools", name) for name in ("token0", "token1")},
-    **{"tokenIn": ("dex_trades", "token_in"), "tokenOut": ("dex_trades", "token_out")},
-    **{"dex": ("dexes", "name"), "factory": ("contract_creations", "factory")},
-    **{"isProxy": ("codes", "is_proxy"), "bytecode": ("codes", "code")},
+    "tokenIn": ("dex_trades", "token_in"),
+    "tokenOut": ("dex_trades", "token_out"),
+    "dex": ("dexes", "name"),
+    "factory": ("contract_creations", "factory"),
+    "isProxy": ("codes", "is_proxy"),
+    "bytecode": ("codes", "code"),
     **dict.fromkeys(("codeHash", "isContract"), ("contracts", "code_hash")),
 }
 OF_A_TOKEN = "it is a token's"
 # Schemas with another of the same values or null; of others a field says that it may be null.
 NULLABLE = frozenset(
-    (
-        *("Amount", "AnyCaseAddress", "Count", "Flag", "Hash", "HexAddress", "HexBytes", "Moment"),
-        "TokenType",
-    )
+    "Amount AnyCaseAddress Count Flag Hash HexAddress HexBytes Moment TokenType".split()
 )
 
 

@@ -36,6 +36,5 @@ def list_accounts() -> Response:
 
 HOOKS = hooks.Pages(
     blueprints=(blueprint,),
-    paths=("/accounts",),
     menu=(("Chain", "/accounts", "Addresses by balance"),),
 )

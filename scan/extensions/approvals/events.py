@@ -191,7 +191,10 @@ def _of_node(
     if since == known.head.number + 1:
         events += known.events
         older, since = _read_back(
-            *(reader, node, log_filter, BlockSpan(first, known.since - 1)),
+            reader,
+            node,
+            log_filter,
+            BlockSpan(first, known.since - 1),
             MOST_EVENTS - len(events),
         )
         events += older

@@ -9,7 +9,7 @@ from scan.extensions.approvals.queries import KINDS
 from scan.hex import to_hex
 from scan.pages.filtered_lists import UNORDERED, Field, FilteredList, filtered_list
 from scan.pages.records import names_of
-from scan.pages.tabs import HOLDINGS, Tab
+from scan.pages.tabs import HOLDINGS, AddressTab
 
 # The largest numbers of tokens, which uses do not lower.
 _UNLIMITED = tuple(map(str, (2**256 - 1, 2**160 - 1, 2**96 - 1)))
@@ -25,7 +25,9 @@ FIELDS = (
 def _read(key: bytes) -> tuple[FilteredList, Mapping[str, Any]]:
     own = to_hex(key)
     shown = filtered_list(
-        *(f"/address/{own}", f"/addresses/{own}/approvals", FIELDS),
+        f"/address/{own}",
+        f"/addresses/{own}/approvals",
+        FIELDS,
         lambda window, filters: approvals_of(key, filters).page(window),
         tab="approvals",
         paging=UNORDERED,
@@ -35,9 +37,11 @@ def _read(key: bytes) -> tuple[FilteredList, Mapping[str, Any]]:
 
 
 HOOKS = hooks.Pages(
-    address_tabs=(
-        Tab(
-            *("approvals", "Approvals", 75),
+    tabs=(
+        AddressTab(
+            "approvals",
+            "Approvals",
+            75,
             template="address_approvals.html",
             read=_read,
             group=HOLDINGS,

@@ -9,7 +9,6 @@ from scan import registry
 from scan.database.connection import Database
 from scan.database.lists import all_entities
 from scan.extensions.backfill.block_columns import SPOOLED
-from scan.extensions.backfill.hooks import Backfill
 from scan.extensions.backfill.range_files import SELECTED, Range, RangeFiles
 from scan.extensions.backfill.warehouse import Warehouse
 from scan.extensions.exports.parquet_columns import (
@@ -22,6 +21,7 @@ from scan.extensions.exports.parquet_columns import (
     schema,
 )
 from scan.extensions.exports.parquet_files import write_file
+from scan.hooks import Derived
 
 CHECKPOINT_EVERY = 128  # checkpoint_every() of sql/schema
 # The kinds whose rows have ordinals, and the statement that numbers them.
@@ -33,7 +33,11 @@ SELECT = {
     "token_transfers": "bulk/token_transfers_select",
     "dex_trades": "bulk/dex_trades_select",
 }
-OF_EXTENSIONS = registry.merged(part.derived for part in registry.parts(Backfill))
+OF_EXTENSIONS = {
+    name: table
+    for name, table in registry.merged(part.tables for part in registry.parts(Derived)).items()
+    if table.bulk_derive
+}
 # In this order: a statement may read the tables before its own.
 DERIVED = {
     "blocks": "bulk/blocks_derive",
@@ -45,19 +49,23 @@ DERIVED = {
     "addresses": "bulk/addresses_derive",
     "list_checkpoints": "bulk/list_checkpoints_derive",
     "daily_stats": "bulk/daily_stats_derive",
-    **{table: derive for table, (derive, _) in OF_EXTENSIONS.items()},
+    **{name: table.bulk_derive for name, table in OF_EXTENSIONS.items()},
 }
 # Functions of sql/schema/ that these statements call, and that DuckDB gets as macros.
-FUNCTIONS = (
-    *("first_ordinal_in", "last_ordinal_in"),
-    *("addresses_seen", "addresses_changes", "token_holders_changes", "item_balances_changes"),
-    *("token_items_changes", "item_owner", "tokens_changes", "token_holders_expected"),
-    *("item_balances_expected", "token_items_expected", "tokens_expected", "addresses_expected"),
-    *("internal_transfer_type", "daily_stats_changes", "daily_stats_expected"),
-    *("list_counts_changes", "list_counts_expected"),
+FUNCTIONS = tuple(
+    """
+    first_ordinal_in last_ordinal_in addresses_seen addresses_changes token_holders_changes
+    item_balances_changes token_items_changes item_owner tokens_changes token_holders_expected
+    item_balances_expected token_items_expected tokens_expected addresses_expected
+    internal_transfer_type daily_stats_changes daily_stats_expected list_counts_changes
+    list_counts_expected
+    """.split()
 )
 VIEWS = (
-    *("bulk/tokens_view", "bulk/withdrawals_view", "bulk/credits_view", "bulk/log_emitters_view"),
+    "bulk/tokens_view",
+    "bulk/withdrawals_view",
+    "bulk/credits_view",
+    "bulk/log_emitters_view",
     *(f"bulk/{name}_view" for name in SPARSE),
 )
 # Derived tables that replace the function <table>_expected() as soon as they are there.

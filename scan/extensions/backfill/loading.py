@@ -9,9 +9,9 @@ from scan.database import copy_rows
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
 from scan.extensions.backfill.derivation import OF_EXTENSIONS
-from scan.extensions.backfill.hooks import Backfill
 from scan.extensions.backfill.warehouse import Warehouse
 from scan.extensions.exports.parquet_columns import KINDS
+from scan.hooks import Derived
 from scan.indexer import partitions
 from scan.indexer.block_rows import UNNUMBERED
 from scan.indexer.writer import NotTheWriter
@@ -31,7 +31,7 @@ COPY = {
     "addresses": "bulk/addresses_copy",
     "list_counts": "bulk/list_counts_copy",
     "list_checkpoints": "bulk/list_checkpoints_copy",
-    **{table: copy for table, (_, copy) in OF_EXTENSIONS.items()},
+    **{name: table.bulk_copy for name, table in OF_EXTENSIONS.items()},
     "token_counts": "bulk/token_counts_copy",
     "daily_stats": "bulk/daily_stats_copy",
     "blocks": "bulk/blocks_copy",
@@ -41,7 +41,12 @@ REPLACED = ("timestamp_s", "dex", "topic0")
 COUNTERS = "counters"
 READ_BYTES = 1 << 18  # read from a file at once
 ACCEPTED = ("daily_stats", "blocks")  # loaded last, as their rows make the chain visible
-ENDING = [statement for part in registry.parts(Backfill) for statement in part.accept]
+ENDING = [
+    table.bulk_accept
+    for part in registry.parts(Derived)
+    for table in part.tables.values()
+    if table.bulk_accept
+]
 # The tables that are loaded before, in this order.
 LOADED = (*(table for table in COPY if table not in ("token_counts", *ACCEPTED)), COUNTERS)
 # The table that has to be derived before each of these is loaded. All others read files alone.

@@ -152,14 +152,14 @@ def make_tasks(
     chain = stored_identity(settings.database_url)
     return [
         RangeTask(
-            urls[number % len(urls) :] + urls[: number % len(urls)],
-            settings.ca_bundle,
-            settings.traces,
-            selection,
-            blocks,
-            None if history is None else history.of_range(blocks),
-            chain,
-            resources.computes_senders,
+            rpc_urls=urls[number % len(urls) :] + urls[: number % len(urls)],
+            ca_bundle=settings.ca_bundle,
+            traces=settings.traces,
+            selection=selection,
+            blocks=blocks,
+            history=None if history is None else history.of_range(blocks),
+            chain=chain,
+            computes_senders=resources.computes_senders,
         )
         for number, blocks in enumerate(ranges)
     ]

@@ -30,9 +30,14 @@ from scan.settings import ROOT
 
 FILE = "derived.duckdb"
 MACROS = (
-    *("bulk/macros_uint256_text", "bulk/macros_sum_text", "bulk/macros_bytea_text"),
-    *("bulk/macros_bytea_array_text", "bulk/macros_csv_text"),
-    *("bulk/macros_uint256", "bulk/macros_zero_address", "bulk/macros_all_blocks"),
+    "bulk/macros_uint256_text",
+    "bulk/macros_sum_text",
+    "bulk/macros_bytea_text",
+    "bulk/macros_bytea_array_text",
+    "bulk/macros_csv_text",
+    "bulk/macros_uint256",
+    "bulk/macros_zero_address",
+    "bulk/macros_all_blocks",
     "bulk/macros_day_of",
     "bulk/macros_removed_first_transfer",
     "bulk/macros_in_bucket",

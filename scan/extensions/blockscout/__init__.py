@@ -10,9 +10,8 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "the Blockscout-compatible API at /api/v2",
-    needs=(
-        *("chain_statistics", "exports", "internal_transfers", "logs", "search"),
-        "transaction_details",
+    needs=tuple(
+        "chain_statistics exports internal_transfers logs search transaction_details".split()
     ),
     paths=("stats-service/",),
 )

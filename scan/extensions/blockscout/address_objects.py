@@ -1,12 +1,9 @@
 """Addresses as Blockscout shows them in every object: with names, tags and proxy fields."""
 
-from collections import ChainMap
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from scan import registry
 from scan.ethereum.checksums import checksummed
-from scan.extensions.blockscout.hooks import Blockscout
 from scan.extensions.blockscout.objects import Object
 from scan.extensions.blockscout.proxy_objects import proxy_fields
 from scan.hex import data
@@ -17,14 +14,12 @@ UNRATED = "ok"  # Scan rates nobody, but Blockscout's form has `ok` or `scam` of
 
 
 class AddressObjects:
-    """The objects of a page's addresses, which two statements read."""
+    """The objects of a page's addresses, which one statement reads."""
 
     def __init__(self, shown: Iterable[str | None]) -> None:
         """`shown` are addresses in lower-case hex; None are left out."""
         keys = [data(address) for address in dict.fromkeys(shown) if address]
-        parts = registry.parts(Blockscout) if keys else ()
         self._parties = addresses.parties(reader(), keys)
-        self._delegates = ChainMap(*({**part.delegates(reader(), keys)} for part in parts))
 
     def of(self, address: str) -> Object:
         shown = address_object(address, self._parties.get(address, {}))
@@ -34,13 +29,15 @@ class AddressObjects:
         return None if address is None else self.of(address)
 
     def is_contract(self, address: str) -> bool:
-        return address in self._delegates or bool(self._parties.get(address, {}).get("isContract"))
+        party = self._parties.get(address, {})
+        return bool(party.get("isContract") or party.get("delegate"))
 
     def _delegation(self, address: str) -> Object:
         """Return what is shown of an account that runs another address's code (EIP-7702)."""
-        if address not in self._delegates:
+        delegate = self._parties.get(address, {}).get("delegate")
+        if not delegate:
             return {}
-        return {"is_contract": True, **proxy_fields("eip7702", [data(self._delegates[address])])}
+        return {"is_contract": True, **proxy_fields("eip7702", [data(delegate)])}
 
 
 def address_object(address: str, party: Mapping[str, Any]) -> Object:

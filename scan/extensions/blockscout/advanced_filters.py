@@ -41,11 +41,12 @@ NAMES = (
     "token_contract_symbols_to_include",
     "token_contract_symbols_to_exclude",
 )
-COLUMNS = (
-    *("TxHash", "Type", "MethodId", "UtcTimestamp", "FromAddress", "ToAddress"),
-    *("CreatedContractAddress", "Value", "TokenContractAddressHash", "TokenDecimals"),
-    *("TokenSymbol", "TokenValue", "TokenID", "BlockNumber", "Fee", "CurrentPrice"),
-    *("TxDateOpeningPrice", "TxDateClosingPrice"),
+COLUMNS = tuple(
+    """
+    TxHash Type MethodId UtcTimestamp FromAddress ToAddress CreatedContractAddress Value
+    TokenContractAddressHash TokenDecimals TokenSymbol TokenValue TokenID BlockNumber Fee
+    CurrentPrice TxDateOpeningPrice TxDateClosingPrice
+    """.split()
 )
 
 blueprint = routes("advanced_filters")
@@ -174,7 +175,19 @@ def _csv_row(activity: Activity, item: Object) -> list[csv_format.Cell]:
     moved = (total.get(name) for name in ("value", "token_id"))
     symbol = csv_format.text(token.get("symbol") or "")
     return [
-        *(item["hash"], item["type"], method, item["timestamp"], *addresses, item["value"]),
-        *(token.get("address_hash"), total.get("decimals"), symbol, *moved),
-        *(item["block_number"], item["fee"], None, None, None),
+        item["hash"],
+        item["type"],
+        method,
+        item["timestamp"],
+        *addresses,
+        item["value"],
+        token.get("address_hash"),
+        total.get("decimals"),
+        symbol,
+        *moved,
+        item["block_number"],
+        item["fee"],
+        None,
+        None,
+        None,
     ]

@@ -31,9 +31,10 @@ from scan.parameters import BIGINT_MAX
 from scan.queries import blocks, withdrawals
 from scan.queries.pages import Window
 
-KINDS = (
-    *("blob_transaction", "coin_transfer", "contract_call", "contract_creation"),
-    *("token_transfer", "token_creation"),
+KINDS = tuple(
+    """
+    blob_transaction coin_transfer contract_call contract_creation token_transfer token_creation
+    """.split()
 )
 
 blueprint = routes("blocks")

@@ -1,7 +1,6 @@
 """Lists as CSV files in Blockscout's columns: the newest rows of a time, the largest holders."""
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import orjson
@@ -21,15 +20,14 @@ from scan.extensions.blockscout.transaction_objects import (
     shown_type,
 )
 from scan.extensions.exports import csv_format
-from scan.extensions.internal_transfers import queries as internal_transfers
 from scan.extensions.logs import queries as logs
 from scan.extensions.logs.log_filter import having_all
 from scan.hex import data, to_hex
 from scan.http.requests import reader
 from scan.http.responses import Response, json_value
-from scan.queries import token_transfers, tokens
-from scan.queries.pages import Page, Window, filtered_page
-from scan.queries.reader import Reader
+from scan.queries import tokens
+from scan.queries.entities import matching_page
+from scan.queries.pages import Window
 
 MOST_ROWS = 1000
 PERIOD = {"from_period": "T00:00:00Z", "to_period": "T23:59:59Z"}  # of a day alone
@@ -64,7 +62,7 @@ def get_limits() -> Response:
 
 @blueprint.path("/addresses/<address_hash>/transactions/csv")
 def export_transactions(address_hash: str) -> Response:
-    records = _of_address(_transactions, address_hash)
+    records = _of_address("transactions", address_hash)
     name_methods(records, AddressObjects(record["toAddress"] for record in records))
     rows = (
         [
@@ -81,13 +79,13 @@ def export_transactions(address_hash: str) -> Response:
 
 @blueprint.path("/addresses/<address_hash>/token-transfers/csv")
 def export_token_transfers(address_hash: str) -> Response:
-    return _transfers(_of_address(token_transfers.page, address_hash), address_hash)
+    return _transfers(_of_address("token_transfers", address_hash), address_hash)
 
 
 @blueprint.path("/tokens/<address_hash>/transfers/csv")
 def export_transfers_of_token(address_hash: str) -> Response:
     token = data(token_of(address_hash)["address"])
-    return _transfers(_rows(partial(token_transfers.page, token=token)), address_hash)
+    return _transfers(_rows("token_transfers", token=token), address_hash)
 
 
 def _transfers(records: Sequence[Record], address_hash: str) -> Response:
@@ -108,7 +106,7 @@ def _transfers(records: Sequence[Record], address_hash: str) -> Response:
 
 @blueprint.path("/addresses/<address_hash>/internal-transactions/csv")
 def export_internal_transactions(address_hash: str) -> Response:
-    records = _of_address(internal_transfers.page, address_hash)
+    records = _of_address("internal_transfers", address_hash)
     context_of = contexts_of(records)
     rows = (
         [
@@ -152,19 +150,15 @@ def export_holders(address_hash: str) -> Response:
     return _file(HOLDERS, rows)
 
 
-def _transactions(reader: Reader, window: Window, **filters: bytes) -> Page:
-    return filtered_page(reader, "transactions", filters, window)
-
-
-def _of_address(read: Callable[..., Page], address_hash: str) -> list[Record]:
+def _of_address(entity: str, address_hash: str) -> list[Record]:
     """Return the newest rows of an address, or of one side of them."""
     one_of("filter_type", ("address",))
     side = one_of("filter_value", ("to", "from")) or "address"
-    return _rows(partial(read, **{side: path_address(address_hash)}))
+    return _rows(entity, **{side: path_address(address_hash)})
 
 
-def _rows(read: Callable[..., Page]) -> list[Record]:
-    records: list[Record] = orjson.loads(read(reader(), _window()).data)
+def _rows(entity: str, **filters: bytes) -> list[Record]:
+    records: list[Record] = orjson.loads(matching_page(reader(), entity, _window(), filters).data)
     return records
 
 

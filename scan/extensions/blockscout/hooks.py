@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,10 +21,6 @@ class Blockscout(Part):
     module = "blockscout"
     blueprint: Blueprint | None = None
     """Views below /api/v2."""
-    coin_price: Callable[[Reader], str | None] = lambda reader: None
-    """The coin's price in USD."""
-    delegates: Callable[[Reader, Sequence[bytes]], Mapping[str, str]] = lambda reader, addresses: {}
-    """Whose code accounts run, by account, of those that do (EIP-7702)."""
     search_result: Callable[[Reader, bytes], Mapping[str, Any] | None] = lambda reader, hash_: None
     """What is found by a hash, besides blocks and transactions, in Blockscout's form."""
     count_deposits: Callable[[Reader, int], int | None] = lambda reader, number: None

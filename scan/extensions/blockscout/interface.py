@@ -24,9 +24,16 @@ from scan.http.interfaces import Interface
 from scan.settings import Settings
 
 BLUEPRINTS = (
-    *(blocks.blueprint, transactions.blueprint, addresses.blueprint, address_holdings.blueprint),
-    *(tokens.blueprint, contracts.blueprint, search.blueprint, network.blueprint),
-    *(advanced_filters.blueprint, csv_files.blueprint),
+    blocks.blueprint,
+    transactions.blueprint,
+    addresses.blueprint,
+    address_holdings.blueprint,
+    tokens.blueprint,
+    contracts.blueprint,
+    search.blueprint,
+    network.blueprint,
+    advanced_filters.blueprint,
+    csv_files.blueprint,
 )
 
 

@@ -2,10 +2,9 @@
 
 import orjson
 
-from scan import VERSION, registry
+from scan import VERSION
 from scan.ethereum.units import GWEI_DECIMALS, in_units
 from scan.extensions.blockscout.block_objects import block_objects
-from scan.extensions.blockscout.hooks import Blockscout
 from scan.extensions.blockscout.objects import renamed
 from scan.extensions.blockscout.routing import routes
 from scan.extensions.blockscout.transaction_objects import transaction_objects
@@ -14,6 +13,7 @@ from scan.http.requests import reader
 from scan.http.responses import Response, json_value
 from scan.queries import blocks, network
 from scan.queries.pages import Window, filtered_page
+from scan.queries.prices import coin_in_usd
 
 SHOWN_BLOCKS, SHOWN_TRANSACTIONS = 4, 6  # on Blockscout's home page
 LANGUAGES = ["solidity"]
@@ -43,8 +43,9 @@ def get_stats() -> Response:
 
 
 def _coin_price() -> str | None:
-    prices = (part.coin_price(reader()) for part in registry.parts(Blockscout))
-    return next(filter(None, prices), None)
+    """Return the price of a coin in USD; None where the operator gives none in this currency."""
+    price = coin_in_usd(reader())
+    return None if price is None else f"{price.amount:f}"
 
 
 def _gas_prices() -> dict[str, float] | None:

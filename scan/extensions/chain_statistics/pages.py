@@ -16,6 +16,7 @@ from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.filtered_lists import FilteredList
 from scan.pages.records import Record, complete_transactions, names_of
+from scan.pages.sections import HomeSection, LiveSection
 from scan.pages.site import page, site
 from scan.pages.svg_charts import (
     DAY_S,
@@ -25,7 +26,7 @@ from scan.pages.svg_charts import (
     line_chart,
     spread_over_seconds,
 )
-from scan.pages.tabs import Tab
+from scan.pages.tabs import TokenTab
 from scan.queries import token_transfers
 from scan.queries.pages import Window
 from scan.queries.reader import Reader
@@ -212,14 +213,15 @@ def _count_over_time(reader: Reader, token: bytes) -> str:
 
 HOOKS = hooks.Pages(
     blueprints=(blueprint,),
-    paths=("/charts", "/gas"),
     menu=(
-        *(("Main", "/charts", "Charts"), ("Main", "/gas", "Gas")),
+        ("Main", "/charts", "Charts"),
+        ("Main", "/gas", "Gas"),
         *((group, "/charts", "Charts by day") for group in ("Home", "Chain")),
         *((group, "/gas", "Gas prices") for group in ("Home", "Chain")),
     ),
-    sections={"home": "home_charts.html", "live": "live_base_fee.html"},
-    live=live,
-    home=home,
-    token_tabs=(Tab("chart", "Chart", 40, template="token_chart.html", read=_token_tab),),
+    sections=(
+        HomeSection({"home": "home_charts.html"}, home),
+        LiveSection({"live": "live_base_fee.html"}, live),
+    ),
+    tabs=(TokenTab("chart", "Chart", 40, template="token_chart.html", read=_token_tab),),
 )

@@ -85,9 +85,11 @@ CELO = op_stack.OP_STACK._replace(
     encodings={
         **op_stack.OP_STACK.encodings,
         CIP_64: Encoding(
-            (
-                *("chainId", "nonce", "maxPriorityFeePerGas", "maxFeePerGas", "gas", "to", "value"),
-                *("input", "accessList", "feeCurrency", "yParity", "r", "s"),
+            tuple(
+                """
+                chainId nonce maxPriorityFeePerGas maxFeePerGas gas to value input accessList
+                feeCurrency yParity r s
+                """.split()
             ),
             ("baseFee",),  # in the fee currency
         ),

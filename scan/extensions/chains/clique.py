@@ -24,9 +24,8 @@ from scan.hex import data
 ADDRESS_BYTES = 20
 NOBODY, NO_MIX_HASH = "0x" + "00" * 20, "0x" + "00" * 32
 DIFFICULTIES = ("0x1", "0x2")
-_DATA = (
-    *("parentHash", "sha3Uncles", "miner", "stateRoot", "transactionsRoot", "receiptsRoot"),
-    "logsBloom",
+_DATA = tuple(
+    "parentHash sha3Uncles miner stateRoot transactionsRoot receiptsRoot logsBloom".split()
 )
 _QUANTITIES = ("difficulty", "number", "gasLimit", "gasUsed", "timestamp")
 

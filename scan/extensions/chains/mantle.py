@@ -36,10 +36,7 @@ MANTLE = op_stack.OP_STACK._replace(
     unseen="A sponsor may have paid a part of the fee of a meta transaction.",
     encodings={
         op_stack.DEPOSIT: Encoding(
-            (
-                *("sourceHash", "from", "to", "mint", "value", "gas", "isSystemTx"),
-                *("ethValue", "input", "ethTxValue"),
-            ),
+            tuple("sourceHash from to mint value gas isSystemTx ethValue input ethTxValue".split()),
             ("depositNonce", "depositReceiptVersion"),
         )
     },

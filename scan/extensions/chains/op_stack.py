@@ -183,7 +183,9 @@ OP_STACK = Form(
     type_names={DEPOSIT: "deposit", POST_EXEC: "post_exec"},
     transaction_fields={"sourceHash": hash_, "isSystemTx": flag},
     receipt_fields={
-        **{"depositNonce": number, "depositReceiptVersion": number, "l1GasUsed": number},
+        "depositNonce": number,
+        "depositReceiptVersion": number,
+        "l1GasUsed": number,
         "opGasRefund": number,
     },
     shared_fields={

@@ -76,13 +76,14 @@ def functions_of(abis: Sequence[Sequence[Any]], *, read_only: bool) -> Functions
     """Return the functions of a contract's own ABI and of its implementation's that a form can
     call, in the ABI's order. The contract's own hide those of its implementation."""
     own, proxied = (
-        _functions(abi, read_only, prefix) for abi, prefix in zip(abis, ("", "proxy-"), strict=True)
+        _functions(abi, prefix, read_only=read_only)
+        for abi, prefix in zip(abis, ("", "proxy-"), strict=True)
     )
     hidden = {function.signature for function in own}
     return Functions(own, [function for function in proxied if function.signature not in hidden])
 
 
-def _functions(abi: Sequence[Any], read_only: bool, prefix: str) -> list[Function]:
+def _functions(abi: Sequence[Any], prefix: str, *, read_only: bool) -> list[Function]:
     entries = (entry for entry in abi if entry.get("type") == "function")
     functions: dict[str, Function] = {}
     for entry in islice(entries, MAX_FUNCTIONS):

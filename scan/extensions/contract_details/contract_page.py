@@ -69,5 +69,8 @@ def _values(key: bytes, contract: ShownContract, pages: str, **more: Any) -> dic
         "token_results": ERC20_RESULTS if token else (),
         "units": units_of(key, contract, names),
         "compilers": [*map(dotted, releases)],
-        **{"form": {}, "error": None, "call": None, **more},
+        "form": {},
+        "error": None,
+        "call": None,
+        **more,
     }

@@ -11,7 +11,7 @@ from werkzeug.datastructures import MultiDict
 
 from scan import hooks, parameters
 from scan.errors import InvalidParameter, NotFound, ScanError
-from scan.extensions.contract_details import bytecode_page, proxy_head
+from scan.extensions.contract_details import bytecode_page
 from scan.extensions.contract_details.contract_functions import (
     LONGEST_SIGNATURE,
     Parameter,
@@ -31,6 +31,7 @@ from scan.extensions.contract_details.contract_source import (
     read_source_file,
 )
 from scan.extensions.contract_details.contract_values import Output, Value
+from scan.extensions.contract_details.proxy_head import proxy_head
 from scan.hex import to_hex
 from scan.http.form_body import form
 from scan.http.prerequisites import Prerequisite, requires
@@ -39,8 +40,9 @@ from scan.http.services import services
 from scan.pages.address_head import of_contract
 from scan.pages.filtered_lists import UNORDERED, filtered_list
 from scan.pages.records import address_of, names_of
+from scan.pages.sections import AddressSection
 from scan.pages.site import HEADERS, page
-from scan.pages.tabs import CONTRACT, Tab
+from scan.pages.tabs import CONTRACT, AddressTab, TokenTab
 from scan.queries import contracts
 from scan.verification.request import MAX_FILES, parse
 from scan.verification.search_progress import BY_PATH
@@ -65,7 +67,9 @@ blueprint = Blueprint("pages_contract_tabs", __name__)
 @blueprint.get("/verified-contracts")
 def list_verified_contracts() -> Response:
     shown = filtered_list(
-        *("/verified-contracts", "/contracts", ()),
+        "/verified-contracts",
+        "/contracts",
+        (),
         lambda window, _: contracts.verified_page(reader(), window),
         paging=UNORDERED,
     )
@@ -222,24 +226,28 @@ def _text(content: bytes) -> str:
 
 HOOKS = hooks.Pages(
     blueprints=(blueprint, bytecode_page.blueprint),
-    paths=("/verify", "/verified-contracts"),
-    sections={"address": "proxy_head.html"},
-    address_facts=proxy_head.address_facts,
+    sections=(AddressSection({"address": "proxy_head.html"}, proxy_head),),
     menu=(
         ("Tokens", "/verified-contracts", "Verified contracts"),
         ("Tokens", "/verify", "Verify a contract"),
     ),
-    address_tabs=(
-        Tab(
-            *("contract", "Contract", 110, of_contract),
+    tabs=(
+        AddressTab(
+            "contract",
+            "Contract",
+            110,
+            of_contract,
             respond=lambda key: contract_page(key, read_contract_view(key)),
             group=CONTRACT,
         ),
-        Tab(
-            *("bytecode", "Bytecode", 130, of_contract),
+        AddressTab(
+            "bytecode",
+            "Bytecode",
+            130,
+            of_contract,
             respond=bytecode_page.bytecode_page,
             group=CONTRACT,
         ),
+        TokenTab("contract", "Contract", 50, template="contract_body.html", read=token_tab),
     ),
-    token_tabs=(Tab("contract", "Contract", 50, template="contract_body.html", read=token_tab),),
 )

@@ -15,7 +15,7 @@ from scan.queries.addresses import Address
 NODE_TIMEOUT_S = 0.5
 
 
-def address_facts(key: bytes, account: Address) -> Mapping[str, Any]:
+def proxy_head(key: bytes, account: Address) -> Mapping[str, Any]:
     """Return the values of proxy_head.html: the proxy, None where the code is none or its
     implementation is not known now, and the names of its implementations."""
     is_proxy = account.balance.is_contract and bool(contracts.proxies_among(reader(), [key]))

@@ -267,7 +267,10 @@ def record(
     states = sum(row["method"] in STATE_METHODS for row in answers.rows())
     contents = CONTENTS.format(
         path="{path}",
-        **{"chain_id": chain_id, "first": first, "last": last, "states": states},
+        chain_id=chain_id,
+        first=first,
+        last=last,
+        states=states,
         transactions=transactions,
     )
     if problem:

@@ -158,7 +158,10 @@ class DemoChain(Recording):
             **transaction,
             "nonce": hex(nonce),
             "hash": to_hex(signed.hash),
-            **{"r": hex(signed.r), "s": hex(signed.s), "v": parity, "yParity": parity},
+            "r": hex(signed.r),
+            "s": hex(signed.s),
+            "v": parity,
+            "yParity": parity,
         }
 
     def _template(self, number: int) -> tuple[int, int]:

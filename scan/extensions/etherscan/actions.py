@@ -114,7 +114,7 @@ OF_EXTENSIONS: Mapping[tuple[str, str], Action] = registry.merged(
 PUBLISHED: Mapping[str, Collection[str]] = {
     module: [
         *(_SPELLED.get(name, name) for name in actions),
-        *(name for of_module, name in OF_EXTENSIONS if of_module == module),
+        *(name for of, name in OF_EXTENSIONS if of == module and name not in actions),
     ]
     for module, actions in MODULES.items()
 }
@@ -128,7 +128,7 @@ def find_action(parameters: Parameters) -> Action:
     module = MODULES.get(named[0])
     if module is None:
         raise Failure(BAD_MODULE)
-    action = module.get(named[1]) or OF_EXTENSIONS.get(named)
+    action = OF_EXTENSIONS.get(named) or module.get(named[1])
     if action is None:
         raise Failure(BAD_ACTION)
     return action

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from scan.extensions.etherscan.parameters import Parameters
     from scan.extensions.etherscan.replies import Reply
-    from scan.queries.pages import Window
 
 from scan.hooks import Part
 
@@ -19,7 +18,5 @@ class Etherscan(Part):
     """The Etherscan-compatible API."""
 
     module = "etherscan"
-    actions: Mapping[tuple[str, str], Callable[[Parameters], Reply]] = field(default_factory=dict)
-    """Actions by module and name."""
-    items_held: Callable[[bytes, Window], list[dict[str, object]]] | None = None
-    """Records of the items that an address holds."""
+    actions: Mapping[tuple[str, str], Callable[[Parameters], Reply]]
+    """Actions by module and name, before those of the API's own."""

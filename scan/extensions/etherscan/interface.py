@@ -16,4 +16,4 @@ def register(app: Flask, _settings: Settings) -> Sequence[Interface]:
     return (ETHERSCAN,)
 
 
-HOOKS = hooks.Interfaces(apis={"/api": ""}, register=register)
+HOOKS = hooks.Interfaces(register=register)

@@ -82,4 +82,9 @@ def refuse(error: ScanError) -> WsgiResponse:
     return json_response(200, value, list(error.headers.items()))
 
 
-ETHERSCAN = Interface(refuse, paths=frozenset({*PATHS, CHAIN_LIST}), api_key_parameter="apikey")
+ETHERSCAN = Interface(
+    refuse,
+    paths=frozenset({*PATHS, CHAIN_LIST}),
+    api_key_parameter="apikey",
+    catalogued="/api",
+)

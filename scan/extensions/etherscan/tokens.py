@@ -2,9 +2,7 @@
 
 import orjson
 
-from scan import registry
 from scan.errors import NotFound
-from scan.extensions.etherscan.hooks import Etherscan
 from scan.extensions.etherscan.objects import renamed
 from scan.extensions.etherscan.parameters import Parameters
 from scan.extensions.etherscan.replies import Failure, Reply, rows_reply
@@ -18,21 +16,10 @@ NO_CONTRACT = "Contract address not found"
 
 
 def token_list(parameters: Parameters) -> Reply:
-    """Return the tokens that an address holds; for ERC-1155 a row each id."""
+    """Return the tokens that an address holds."""
     limit, offset = parameters.limit_and_offset()
-    address, window = parameters.address(), Window(limit, offset)
-    page = tokens_held(reader(), address, window)
-    held = orjson.loads(page.data)
-    by_item = [part.items_held for part in registry.parts(Etherscan) if part.items_held is not None]
-    rows = [
-        renamed("held_token", token) for token in held if not by_item or token["type"] != "BEP1155"
-    ]
-    for items_held in by_item if len(rows) < len(held) else ():
-        rows.extend(
-            {**renamed("held_token", {**item, "decimals": ""}), "id": item["tokenId"]}
-            for item in items_held(address, window)
-            if item["type"] == "BEP1155"
-        )
+    page = tokens_held(reader(), parameters.address(), Window(limit, offset))
+    rows = [renamed("held_token", token) for token in orjson.loads(page.data)]
     return rows_reply(rows, NO_TOKENS)
 
 

@@ -51,8 +51,12 @@ GROUPS = {
     "TIME": ("time_utc = timestamp", "date_time = timestamp as date_time", "block = blockNumber"),
     "PARTIES": ("direction()", "from = fromAddress", "to = toAddress"),
     "BALANCE": (
-        *("amount = balance in decimals", "symbol as text", "name as text"),
-        *("units = balance as units", "token = tokenAddress", "token_type = type as standard"),
+        "amount = balance in decimals",
+        "symbol as text",
+        "name as text",
+        "units = balance as units",
+        "token = tokenAddress",
+        "token_type = type as standard",
         "balance_since_block = balanceSince",
     ),
 }

@@ -2,16 +2,13 @@
 
 import argparse
 import sys
-from importlib import import_module
 from pathlib import Path
 
-from scan import registry
 from scan.commands import EXIT_WRONG_CALL
-from scan.commands.arguments import count, whole_number
+from scan.commands.arguments import count, run_of_extensions, whole_number
 from scan.commands.startup import require_order, with_running_database
 from scan.database.connection import Database
 from scan.errors import ScanError, install_extra
-from scan.extensions.exports.hooks import Exports
 from scan.settings import Settings
 
 STATEMENT_TIMEOUT_MS = 60_000
@@ -44,10 +41,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
-    others = registry.merged(part.files for part in registry.parts(Exports))
-    if len(options.tables) == 1 and options.tables[0] in others:
-        other = import_module(others[options.tables[0]])
-        return int(other.run(settings, options))
+    if (code := run_of_extensions("export", settings, options)) is not None:
+        return code
     try:
         from scan.extensions.exports.table_export import ExportOptions, export
         from scan.extensions.exports.table_rows import TABLES

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from scan.extensions.exports.csv_columns import Context
-    from scan.queries.pages import Page
 
 from scan.hooks import Part
 
@@ -18,9 +17,5 @@ class Exports(Part):
     """Lists and tables as files."""
 
     module = "exports"
-    cells: Mapping[str, Callable[[Any, Context], Any]] = field(default_factory=dict)
+    cells: Mapping[str, Callable[[Any, Context], Any]]
     """Cells of CSV files that no field has, of a record, by the column's source."""
-    headers: Callable[[Page], Mapping[str, str]] = lambda page: {}
-    """Headers of a file, by its last page."""
-    files: Mapping[str, str] = field(default_factory=dict)
-    """What `scan export` writes besides tables: the module whose run() does, by name."""

@@ -15,12 +15,11 @@ import orjson
 from scan.errors import Unavailable
 from scan.extensions.exports import csv_format
 from scan.extensions.exports.csv_columns import Context, Record, columns
-from scan.http.list_format import Format
+from scan.http.list_format import MAX_FILE_ROWS, Format
 from scan.queries import tokens
 from scan.queries.pages import Page, Window
 from scan.queries.reader import Reader
 
-MAX_ROWS = 100_000
 MAX_BYTES = 64 * 1024 * 1024
 # 100,000 rows take 2 to 4 s of processor time, and many times that on busy processors. Less than
 # proxy_read_timeout of @scan_file in deploy/nginx.conf.
@@ -98,7 +97,7 @@ def _write(
         else:
             file.writelines(orjson.dumps(r, option=orjson.OPT_APPEND_NEWLINE) for r in records)
         rows += len(records)
-        is_full = rows >= MAX_ROWS or file.tell() >= MAX_BYTES or time.monotonic() > until
+        is_full = rows >= MAX_FILE_ROWS or file.tell() >= MAX_BYTES or time.monotonic() > until
         if page.next is None or is_full:
             return replace(page, data="")
         window = window._replace(cursor=page.next)

@@ -6,11 +6,10 @@ from contextlib import ExitStack
 import flask
 from flask import request
 
-from scan import hooks, registry
+from scan import hooks
 from scan.extensions.exports.csv_columns import csv_text
 from scan.extensions.exports.file_places import FilePlaces
-from scan.extensions.exports.hooks import Exports
-from scan.extensions.exports.list_file import MAX_ROWS, ListFile, ListSource, write_list
+from scan.extensions.exports.list_file import ListFile, ListSource, write_list
 from scan.hex import to_hex
 from scan.http import own_machine
 from scan.http.list_format import TYPES, Format
@@ -77,8 +76,7 @@ def _response(
         headers["X-Scan-Kept-From"] = str(written.last.kept_from.number)
     if written.last.complete_from is not None:
         headers["X-Scan-Complete-From"] = str(written.last.complete_from)
-    for part in registry.parts(Exports):
-        headers |= part.headers(written.last)
+    headers |= written.last.file_headers
     content_type = TYPES[chosen]
     if chosen is Format.CSV:
         content_type = f"{content_type}; charset=utf-8; header=present"
@@ -88,4 +86,4 @@ def _response(
     return flask.Response(body, headers=headers, content_type=content_type, direct_passthrough=True)
 
 
-HOOKS = hooks.ListFiles(send=send, csv_text=csv_text, most_rows=MAX_ROWS)
+HOOKS = hooks.ListFiles(send=send, csv_text=csv_text)

@@ -60,8 +60,13 @@ class Manifest:
     def _kind(self) -> tuple[object, ...]:
         """Return the values that an export must share with the folder's in order to continue it."""
         return (
-            *(self.version, self.chain_id, self.genesis_hash, self.format),
-            *(sorted(self.tables), self.blocks_per_file, self.block_from),
+            self.version,
+            self.chain_id,
+            self.genesis_hash,
+            self.format,
+            sorted(self.tables),
+            self.blocks_per_file,
+            self.block_from,
         )
 
     def continued(self, folder: Path) -> "Manifest":

@@ -33,8 +33,9 @@ EXPORTED = {
 }
 # Tables whose rows exports/blocks_count_rows counts for each block, in the order of its columns.
 _COUNTED = (
-    *("transactions", "internal_transfers", "withdrawals", "token_transfers", "dex_trades", "logs"),
-    *("credits", "uncles"),
+    *"""
+    transactions internal_transfers withdrawals token_transfers dex_trades logs credits uncles
+    """.split(),
     *(name for name, entity in all_entities().items() if entity.is_sparse),
 )
 RANGE_TABLES = ("blocks", *_COUNTED)

@@ -209,7 +209,10 @@ class Gateway:
         base = public_url(environ, self._trusted_proxies)
         records = [
             record(
-                *(str(chain.chain_id), chain.name, f"{base}/{chain.path}/", f"{base}/v2/api"),
+                str(chain.chain_id),
+                chain.name,
+                f"{base}/{chain.path}/",
+                f"{base}/v2/api",
                 is_answering=is_answering,
             )
             for chain, is_answering, *_ in self._states()

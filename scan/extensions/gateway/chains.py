@@ -25,10 +25,11 @@ _PATH = re.compile(r"[a-z0-9][a-z0-9-]{0,30}")
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]*")
 _URL = re.compile(r"https?://[A-Za-z0-9.\[\]:-]+?(:[0-9]{1,5})?(/[A-Za-z0-9._~/-]*)?")
 # Variables that `scan run --chains` itself sets for the process of a chain.
-_SET_HERE = {
-    *("HOST", "PORT", "SCAN_BASE_PATH", "SCAN_CHAIN_NAME", "SCAN_DATA_DIR"),
-    *("SCAN_TRUSTED_PROXIES", "WEB_CONCURRENCY"),
-}
+_SET_HERE = set(
+    """
+    HOST PORT SCAN_BASE_PATH SCAN_CHAIN_NAME SCAN_DATA_DIR SCAN_TRUSTED_PROXIES WEB_CONCURRENCY
+    """.split()
+)
 
 
 class Chain(NamedTuple):

@@ -31,10 +31,12 @@ CONNECT_S = 2.0
 READ_S = 120.0  # as nginx waits for a verification
 
 # Hop-by-hop headers (RFC 9110, 7.6.1), and those that a service believes only from its proxy.
-_HOP_BY_HOP = {
-    *("connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "te", "trailer"),
-    *("transfer-encoding", "upgrade", "proxy-connection"),
-}
+_HOP_BY_HOP = set(
+    """
+    connection keep-alive proxy-authenticate proxy-authorization te trailer transfer-encoding
+    upgrade proxy-connection
+    """.split()
+)
 _OF_PROXIES = {"forwarded", "x-real-ip", "x-scan-limit-key", "x-forwarded-for"}
 _NOT_SENT = {*_HOP_BY_HOP, *_OF_PROXIES, "x-forwarded-proto", "expect", "content-length", "host"}
 

@@ -24,12 +24,14 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     os.execve(
         sys.executable,
         [
-            *(sys.executable, "-m", "gunicorn", "--config", str(ROOT / "gunicorn.conf.py")),
-            *(
-                "--threads",
-                str(threads),
-                f"scan.extensions.gateway.application:create_app({file!r})",
-            ),
+            sys.executable,
+            "-m",
+            "gunicorn",
+            "--config",
+            str(ROOT / "gunicorn.conf.py"),
+            "--threads",
+            str(threads),
+            f"scan.extensions.gateway.application:create_app({file!r})",
         ],
         environment_with({"DATABASE_URL": ""}),
     )

@@ -6,8 +6,6 @@ from typing import Any
 from scan.extensions.exports.csv_columns import Context, Record
 from scan.extensions.exports.csv_format import text, units, wei
 from scan.extensions.exports.hooks import Exports
-from scan.extensions.history.queries import HistoryPage
-from scan.queries.pages import Page
 
 MAX_IN_CELL = 100  # entries; a cell of a spreadsheet holds 32,767 characters
 
@@ -47,15 +45,7 @@ def _change(record: Record, _: Context) -> str:
     return ("-" if record["direction"] == "out" else "") + str(record["amountDecimal"])
 
 
-def headers(page: Page) -> Mapping[str, str]:
-    """Return the headers of a file that tell of its last page."""
-    if not isinstance(page, HistoryPage):
-        return {}
-    return {"X-Scan-History-Complete": "false" if page.reason else "true"}
-
-
 HOOKS = Exports(
-    headers=headers,
     cells={
         "change": _change,
         "units": lambda row, _: (units if row["tokenAddress"] else wei)(row["amount"]),

@@ -19,7 +19,7 @@ from scan.http.requests import reader
 from scan.pages.filtered_lists import RANGES, Field, FilteredList, api_text, filtered_list, in_words
 from scan.pages.records import names_of
 from scan.pages.svg_charts import Chart, Point, line_chart
-from scan.pages.tabs import HOLDINGS, Tab
+from scan.pages.tabs import HOLDINGS, AddressTab
 from scan.queries import addresses
 from scan.queries.pages import Window
 
@@ -52,7 +52,10 @@ def _history_tab(key: bytes) -> tuple[FilteredList, dict[str, Any]]:
         return history.page(reader(), key, window, filters, is_grouped=True)
 
     shown = filtered_list(
-        *(f"/address/{to_hex(key)}", f"/addresses/{to_hex(key)}/history", HISTORY_FIELDS, read),
+        f"/address/{to_hex(key)}",
+        f"/addresses/{to_hex(key)}/history",
+        HISTORY_FIELDS,
+        read,
         tab="history",
         more=("fees",),
         paging=("limit", "cursor", "orderBy"),
@@ -99,10 +102,12 @@ def _chart(balances: BalanceHistory) -> Chart | None:
 
 
 HOOKS = hooks.Pages(
-    address_tabs=(
-        Tab("history", "History", 20, template="address_history.html", read=_history_tab),
-        Tab(
-            *("chart", "Balance", 80),
+    tabs=(
+        AddressTab("history", "History", 20, template="address_history.html", read=_history_tab),
+        AddressTab(
+            "chart",
+            "Balance",
+            80,
             template="address_balance.html",
             read=_balance_tab,
             group=HOLDINGS,

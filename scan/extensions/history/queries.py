@@ -29,7 +29,8 @@ from scan.queries.reader import Reader
 
 TYPES = (
     *(type_.name for type_ in all_history_types()),
-    *("block_reward", "withdrawal"),
+    "block_reward",
+    "withdrawal",
     *(type_.name for type_ in all_credit_types()),
     "genesis",
 )
@@ -57,9 +58,10 @@ UNBOUNDED: Mapping[str, Any] = {
 }
 _STORED: Mapping[str, Any] = {"genesis": None, "is_genesis_proven": None}
 _GENESIS = 16  # the place in the row of whether the balance at genesis is proven
-REASONS = (
-    *("not_kept", "start_block", "untraced_blocks", "unexplained_balance", "balance_unknown"),
-    "inconsistent_events",
+REASONS = tuple(
+    """
+    not_kept start_block untraced_blocks unexplained_balance balance_unknown inconsistent_events
+    """.split()
 )
 
 
@@ -84,6 +86,10 @@ class HistoryPage(Page):
     reason: str | None = None
     unexplained: int | None = None
     explanation: str = ""
+
+    @property
+    def file_headers(self) -> Mapping[str, str]:
+        return {"X-Scan-History-Complete": "false" if self.reason else "true"}
 
 
 def read_filter(arguments: Mapping[str, str]) -> HistoryFilter:

@@ -14,8 +14,11 @@ log = logging.getLogger(__name__)
 TIMEOUT_S = 5.0
 # By the names of clients: execution-apis', reth's, and anvil's.
 METHODS = (
-    *("debug_getRawBlockAccessList", "eth_getBlockAccessListRaw", "eth_getBlockAccessList"),
-    *("eth_getBlockAccessListByBlockHash", "eth_getBlockAccessListByBlockNumber"),
+    "debug_getRawBlockAccessList",
+    "eth_getBlockAccessListRaw",
+    "eth_getBlockAccessList",
+    "eth_getBlockAccessListByBlockHash",
+    "eth_getBlockAccessListByBlockNumber",
 )
 BY_NUMBER = "eth_getBlockAccessListByBlockNumber"
 INVALID_PARAMETERS = -32602  # of a client whose method takes a number alone

@@ -9,8 +9,8 @@ from scan.extensions.internal_transfers import queries as internal_transfers
 from scan.http.requests import reader
 from scan.pages.filtered_lists import entity_list
 from scan.pages.records import Record, hash_of, names_of
-from scan.pages.tabs import Tab, list_of_address
-from scan.pages.transaction_tabs import Shown
+from scan.pages.sections import Shown, TransactionSection
+from scan.pages.tabs import AddressTab, list_of_address
 from scan.queries.pages import Window
 
 MAX_SHOWN = 200
@@ -36,17 +36,21 @@ def transaction_head(transaction: Record) -> Shown:
 
 HOOKS = hooks.Pages(
     blueprints=(blueprint,),
-    paths=("/internal-transfers",),
     menu=(("Chain", "/internal-transfers", "Internal transfers"),),
-    sections={"transaction_events": "transaction_internal_transfers.html"},
-    address_tabs=(
-        Tab(
-            *("internal", "Internal", 40),
+    sections=(
+        TransactionSection(
+            {"transaction_events": "transaction_internal_transfers.html"}, transaction_head
+        ),
+    ),
+    tabs=(
+        AddressTab(
+            "internal",
+            "Internal",
+            40,
             template="address_internal_transfers.html",
             read=list_of_address(
-                *("internal_transfers", "address", "/addresses/{address}/internal"), "internal"
+                "internal_transfers", "address", "/addresses/{address}/internal", tab="internal"
             ),
         ),
     ),
-    transaction_head=transaction_head,
 )

@@ -1,17 +1,31 @@
-"""The items that an address holds, among its tokens in Blockscout's form."""
+"""The tokens that an address holds in Blockscout's form, with the items among them."""
 
 import orjson
 
 from scan.extensions.etherscan.hooks import Etherscan
+from scan.extensions.etherscan.objects import renamed
+from scan.extensions.etherscan.parameters import Parameters
+from scan.extensions.etherscan.replies import Reply, rows_reply
+from scan.extensions.etherscan.tokens import NO_TOKENS
 from scan.extensions.items import queries as items
 from scan.http.requests import reader
+from scan.queries.addresses import tokens_held
 from scan.queries.pages import Window
 
 
-def items_held(address: bytes, window: Window) -> list[dict[str, object]]:
-    """Return the records of items."""
-    held: list[dict[str, object]] = orjson.loads(items.held_by(reader(), address, window).data)
-    return held
+def token_list(parameters: Parameters) -> Reply:
+    """Return the tokens that an address holds; for ERC-1155 a row each id."""
+    limit, offset = parameters.limit_and_offset()
+    address, window = parameters.address(), Window(limit, offset)
+    held = orjson.loads(tokens_held(reader(), address, window).data)
+    rows = [renamed("held_token", token) for token in held if token["type"] != "BEP1155"]
+    if len(rows) < len(held):
+        rows.extend(
+            {**renamed("held_token", {**item, "decimals": ""}), "id": item["tokenId"]}
+            for item in orjson.loads(items.held_by(reader(), address, window).data)
+            if item["type"] == "BEP1155"
+        )
+    return rows_reply(rows, NO_TOKENS)
 
 
-HOOKS = Etherscan(items_held=items_held)
+HOOKS = Etherscan(actions={("account", "tokenlist"): token_list})

@@ -17,7 +17,7 @@ from scan.http.static_files import FOR_EVER
 from scan.pages.filtered_lists import UNORDERED, FilteredList, filtered_list
 from scan.pages.records import Record, address_of, names_of
 from scan.pages.static_files import DRAWING_POLICY
-from scan.pages.tabs import HOLDINGS, Tab
+from scan.pages.tabs import HOLDINGS, AddressTab, TokenTab
 from scan.queries import tokens
 from scan.queries.pages import Page, Window
 from scan.queries.reader import Reader
@@ -76,7 +76,9 @@ def get_item(address: str, token_id: str) -> Response:
     key, number = address_of(address), parameters.token_id(token_id)
     item = items.get(reader(), key, number)
     shown = filtered_list(
-        *(f"/nft/{to_hex(key)}/{number}", f"/tokens/{to_hex(key)}/items/{number}/transfers", ()),
+        f"/nft/{to_hex(key)}/{number}",
+        f"/tokens/{to_hex(key)}/items/{number}/transfers",
+        (),
         lambda window, _: items.transfers(reader(), key, number, window),
         paging=UNORDERED,
     )
@@ -101,7 +103,9 @@ def _tab_of(
     def tab(key: bytes) -> tuple[FilteredList, Mapping[str, Any]]:
         own = to_hex(key)
         shown = filtered_list(
-            *(page.format(own), api_path.format(own), ()),
+            page.format(own),
+            api_path.format(own),
+            (),
             lambda window, _: read(reader(), key, window),
             tab="items",
             paging=UNORDERED,
@@ -129,18 +133,19 @@ def _thumbnails(records: Iterable[Record]) -> items.Thumbnails:
 
 HOOKS = hooks.Pages(
     blueprints=(blueprint,),
-    paths=("/nft/",),
-    address_tabs=(
-        Tab(
-            *("items", "NFTs", 70),
+    tabs=(
+        AddressTab(
+            "items",
+            "NFTs",
+            70,
             template="address_items.html",
             group=HOLDINGS,
             read=_tab_of("/address/{}", "/addresses/{}/items", items.held_by),
         ),
-    ),
-    token_tabs=(
-        Tab(
-            *("items", "Items", 30),
+        TokenTab(
+            "items",
+            "Items",
+            30,
             lambda token: token["type"] != "BEP20",
             template="token_items.html",
             read=_tab_of("/token/{}", "/tokens/{}/items", items.page),

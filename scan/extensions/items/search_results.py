@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import orjson
 
-from scan.extensions.search.hooks import Search
+from scan.extensions.search.hooks import Results, Search
 from scan.queries.reader import Reader
 
 _NAME_AND_ID = re.compile(r"(.*[^\s#])\s*[\s#]\s*([0-9]{1,78})\Z", re.ASCII | re.DOTALL)
@@ -22,4 +22,4 @@ def search_results(reader: Reader, text: str) -> Sequence[Mapping[str, Any]]:
     return cast("list[Mapping[str, Any]]", orjson.loads(records))
 
 
-HOOKS = Search(results=search_results, titles={"item": ("NFTs", "/nft/")})
+HOOKS = Search(results={"item": Results("NFTs", "/nft/", search_results)})

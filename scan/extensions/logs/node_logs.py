@@ -139,7 +139,9 @@ def read_page_and_total(
 
     def counted() -> Iterator[NodeLog]:
         read = _logs_in(
-            *(reader, log_filter, blocks),
+            reader,
+            log_filter,
+            blocks,
             is_descending=True,
             least=offset + limit or FIRST_BLOCKS,
             has_time_for=has_time_for,

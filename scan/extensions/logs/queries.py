@@ -116,7 +116,13 @@ def _node_page(
             block, index = traversal.cursor.position
             after = int(block), int(index)
         logs, has_more = node_logs.read_page(
-            *(reader, log_filter, span, direction, offset, limit, after),
+            reader,
+            log_filter,
+            span,
+            direction,
+            offset,
+            limit,
+            after,
             may_end_early=window.max_entries is not None,
         )
         require_same_chain(

@@ -16,7 +16,9 @@ from scan.extensions.mail.subscriptions import Subscription
 from scan.http.form_body import form
 from scan.http.requests import client_address, reader
 from scan.http.services import services
+from scan.http.view_marks import Mark, marked
 from scan.pages.records import Record, address_of
+from scan.pages.sections import HomeSection
 from scan.pages.site import page
 from scan.webhooks.registration import EVENT_TYPES
 
@@ -62,6 +64,7 @@ def show_confirmation() -> Response:
 
 
 @blueprint.post("/mail/confirm")
+@marked(Mark.NEEDS_TOKEN)
 def confirm() -> Response:
     subscription = subscriptions.confirm(services().writes, _token())
     return _page("confirmed", subscription=subscription)
@@ -74,6 +77,7 @@ def show_leave() -> Response:
 
 
 @blueprint.post("/mail/leave")
+@marked(Mark.NEEDS_TOKEN)  # mail programs send it
 def leave() -> Response:
     """End a subscription by one request, as mail programs send it (RFC 8058)."""
     subscriptions.leave(services().writes, _token())
@@ -113,8 +117,5 @@ def _shown(token: str) -> Subscription:
 
 HOOKS = hooks.Pages(
     blueprints=(blueprint,),
-    paths=("/mail", "/mail/confirm", "/mail/leave"),
-    token_paths=("/mail/confirm", "/mail/leave"),  # mail programs send the latter's form (RFC 8058)
-    sections={"home": "home_mail.html"},
-    home=home,
+    sections=(HomeSection({"home": "home_mail.html"}, home),),
 )

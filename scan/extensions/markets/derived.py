@@ -2,6 +2,7 @@
 
 from scan import hooks
 from scan.database.transaction import Row, Transaction
+from scan.hooks import DerivedTable
 from scan.indexer.derivation import BlockRange
 
 
@@ -30,7 +31,18 @@ def unwind(tx: Transaction, orphaned: BlockRange) -> None:
 
 
 HOOKS = hooks.Derived(
-    tables={"pool_candles": "{pool_address} {hour}", "pool_volumes": "{pool_address}"},
+    tables={
+        "pool_candles": DerivedTable(
+            "{pool_address} {hour}",
+            bulk_derive="bulk/pool_candles_derive",
+            bulk_copy="bulk/pool_candles_copy",
+        ),
+        "pool_volumes": DerivedTable(
+            "{pool_address}",
+            kept_rows_check="audit/pool_candles_check",
+            bulk_accept="bulk/pool_volumes_accept",
+        ),
+    },
     derive=derive,
     unwind=unwind,
 )

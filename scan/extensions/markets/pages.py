@@ -19,7 +19,8 @@ blueprint = Blueprint("pages_pools", __name__)
 @blueprint.get("/dex")
 def list_pools() -> Response:
     shown = filtered_list(
-        *("/dex", "/pools"),
+        "/dex",
+        "/pools",
         [field for field in fields_of("dex_trades") if field.key in ("dex", "tokenAddress")],
         lambda window, given: pools.page(reader(), window, **pools.read_filters(given)),
         paging=UNORDERED,
@@ -32,7 +33,9 @@ def list_pools() -> Response:
 def get_pool(address: str) -> Response:
     key = address_of(address)
     shown = entity_list(
-        *("dex_trades", f"/pool/{to_hex(key)}", f"/dex-trades?pool={to_hex(key)}"),
+        "dex_trades",
+        f"/pool/{to_hex(key)}",
+        f"/dex-trades?pool={to_hex(key)}",
         left_out=("tokenAddress", "dex"),
         more=("interval",),
         fixed={"pool": to_hex(key)},
@@ -63,7 +66,6 @@ def get_pool(address: str) -> Response:
 
 HOOKS = hooks.Pages(
     blueprints=(blueprint,),
-    paths=("/dex", "/pool/"),
     menu=(
         ("Main", "/dex", "DEX"),
         ("Home", "/dex", "Exchange pools"),

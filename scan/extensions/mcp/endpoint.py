@@ -20,7 +20,15 @@ MAX_MESSAGE_VALUES = 10_000
 # The caller's address and key, one of which the API charges for each call of a tool.
 CALLER = ("REMOTE_ADDR", "HTTP_X_FORWARDED_FOR", "HTTP_X_API_KEY", "HTTP_AUTHORIZATION")
 # Every message is charged as a page, besides what its call of a tool costs.
-INTERFACE = Interface(refuse, paths=frozenset({PATH}), has_page_limit=True, calls_api=True)
+LINE = "- [MCP server]({base}/mcp): twelve tools over streamable HTTP, for language models"
+INTERFACE = Interface(
+    refuse,
+    paths=frozenset({PATH}),
+    has_page_limit=True,
+    calls_api=True,
+    catalogued=PATH,
+    line_of_llms=LINE,
+)
 
 
 def endpoint(document: Callable[[], Json]) -> Blueprint:

@@ -10,8 +10,6 @@ from scan.extensions.mcp.endpoint import INTERFACE, endpoint
 from scan.http.interfaces import Interface
 from scan.settings import Settings
 
-LINE = "- [MCP server]({base}/mcp): twelve tools over streamable HTTP, for language models"
-
 
 def register(app: Flask, _settings: Settings) -> Sequence[Interface]:
     if not is_installed():
@@ -20,4 +18,4 @@ def register(app: Flask, _settings: Settings) -> Sequence[Interface]:
     return (INTERFACE,)
 
 
-HOOKS = hooks.Interfaces(apis={"/mcp": LINE} if is_installed() else {}, register=register)
+HOOKS = hooks.Interfaces(register=register)

@@ -115,18 +115,20 @@ def _tool(name: str, method: str, path: str, operation: Json, document: Json) ->
         properties |= schema["properties"]
         required += schema["required"]
     return Tool(
-        name,
-        ". ".join(operation[key] for key in ("summary", "description") if key in operation),
-        {
+        name=name,
+        description=". ".join(
+            operation[key] for key in ("summary", "description") if key in operation
+        ),
+        input_schema={
             "type": "object",
             "properties": properties,
             "required": required,
             "additionalProperties": False,
         },
-        method.upper(),
-        path,
-        frozenset(p["name"] for p in parameters if p["in"] == "path"),
-        frozenset(p["name"] for p in parameters if p["in"] == "query"),
+        method=method.upper(),
+        path=path,
+        in_path=frozenset(p["name"] for p in parameters if p["in"] == "path"),
+        in_query=frozenset(p["name"] for p in parameters if p["in"] == "query"),
     )
 
 

@@ -8,11 +8,13 @@ from scan.contracts.account_proofs import NOT_OFFERED
 from scan.errors import HistoryUnavailable, NotFound, Unavailable, UpstreamFailed
 from scan.extensions.proofs import queries as proofs
 from scan.http.requests import reader
+from scan.pages.sections import AddressSection
 from scan.queries import blocks
 from scan.queries.addresses import Address
 from scan.queries.balances import Balance
 
 TIMEOUT_S = 0.5
+TEMPLATES = {"address_balance": "balance_proof.html", "code_hash": "code_proof.html"}
 
 
 class BalanceProof(NamedTuple):
@@ -24,7 +26,7 @@ class BalanceProof(NamedTuple):
     code_hash: bytes | None = None
 
 
-def address_facts(key: bytes, account: Address) -> Mapping[str, Any]:
+def proof_of_balance(key: bytes, account: Address) -> Mapping[str, Any]:
     return {"balance_proof": _balance_proof(key, account.balance)}
 
 
@@ -42,6 +44,10 @@ def _balance_proof(key: bytes, balance: Balance) -> BalanceProof:
 
 
 HOOKS = hooks.Pages(
-    sections={"address_balance": "balance_proof.html", "code_hash": "code_proof.html"},
-    address_facts=address_facts,
+    sections=(
+        AddressSection(
+            {"address_balance": "balance_proof.html", "code_hash": "code_proof.html"},
+            proof_of_balance,
+        ),
+    ),
 )

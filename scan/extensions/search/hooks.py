@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from scan.queries.reader import Reader
@@ -12,16 +12,22 @@ if TYPE_CHECKING:
 from scan.hooks import Part
 
 
+class Results(NamedTuple):
+    """Results of one type: their title, the beginning of the paths of their pages, what reads their
+    records, and whether there is one of a hash. A search shows them first, or on its page alone by
+    their own template."""
+
+    title: str
+    path: str
+    read: Callable[[Reader, str], Sequence[Mapping[str, Any]]] = lambda reader, text: ()
+    has: Callable[[Reader, bytes], bool] = lambda reader, hash_: False
+    template: str = ""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Search(Part):
     """Searches."""
 
     module = "search_results"
-    results: Callable[[Reader, str], Sequence[Mapping[str, Any]]] = lambda reader, text: ()
-    """Records that a search shows first."""
-    titles: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    """The title of results and the beginning of their pages' paths, by type."""
-    others: Mapping[str, Callable[[str], Sequence[Mapping[str, Any]]]] = field(default_factory=dict)
-    """Records of a template that the page of results includes, by the template."""
-    path_of_hash: Callable[[bytes], str | None] = lambda hash_: None
-    """The path of the page for a hash, without the hash; None where it has none."""
+    results: Mapping[str, Results]
+    """Results by the type in their records."""

@@ -10,19 +10,18 @@ from flask import Blueprint, Response, request
 from scan import hooks, registry
 from scan.errors import InvalidParameter
 from scan.extensions.search import queries as search_queries
-from scan.extensions.search.hooks import Search
+from scan.extensions.search.hooks import Results, Search
 from scan.extensions.search.queries import Record
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.site import page
 
-# The title of results and the beginning of their pages' paths, by type.
 RESULTS = {
-    "block": ("Blocks", "/block/"),
-    "transaction": ("Transactions", "/tx/"),
-    "address": ("Addresses", "/address/"),
-    "token": ("Tokens", "/token/"),
-    "contract": ("Verified contracts", "/address/"),
+    "block": Results("Blocks", "/block/"),
+    "transaction": Results("Transactions", "/tx/"),
+    "address": Results("Addresses", "/address/"),
+    "token": Results("Tokens", "/token/"),
+    "contract": Results("Verified contracts", "/address/"),
 }
 MAX_SUGGESTIONS = 8
 ADDRESS_BYTES = 20
@@ -40,9 +39,9 @@ def search() -> Response:
         raise
     destination = search_queries.destination(text, results)
     if destination is not None:
-        return _redirect(RESULTS[destination["type"]][1], destination["value"])
-    searches = registry.merged(part.others for part in registry.parts(Search)).items()
-    others = {template: records for template, of in searches if (records := of(text))}
+        return _redirect(RESULTS[destination["type"]].path, destination["value"])
+    of_templates = [results for results in _all_results().values() if results.template]
+    others = {r.template: records for r in of_templates if (records := r.read(reader(), text))}
     named = search_queries.hash_or_address(text)
     if named and not results:  # its page says why it is not indexed
         return _redirect(_path_of_unindexed(named), to_hex(named))
@@ -65,18 +64,18 @@ def _redirect(path: str, value: str) -> Response:
 def _path_of_unindexed(named: bytes) -> str:
     """Return the path of the page for an address, or for a hash of no block or transaction."""
     if len(named) == ADDRESS_BYTES:
-        return RESULTS["address"][1]
-    of_extensions = (part.path_of_hash(named) for part in registry.parts(Search))
-    return next(filter(None, of_extensions), RESULTS["transaction"][1])
+        return RESULTS["address"].path
+    of_hash = (results.path for results in _all_results().values() if results.has(reader(), named))
+    return next(of_hash, RESULTS["transaction"].path)
 
 
 @cache
-def _all_results() -> Mapping[str, tuple[str, str]]:
-    return RESULTS | registry.merged(part.titles for part in registry.parts(Search))
+def _all_results() -> Mapping[str, Results]:
+    return RESULTS | registry.merged(part.results for part in registry.parts(Search))
 
 
 def _paths() -> Mapping[str, str]:
-    return {type_: path for type_, (_, path) in _all_results().items()}
+    return {type_: results.path for type_, results in _all_results().items()}
 
 
 def _grouped(results: Iterable[Record]) -> list[tuple[str, list[Record]]]:
@@ -84,7 +83,7 @@ def _grouped(results: Iterable[Record]) -> list[tuple[str, list[Record]]]:
     groups: dict[str, list[Record]] = {}
     for result in results:
         groups.setdefault(result["type"], []).append(result)
-    return [(_all_results()[kind][0], results) for kind, results in groups.items()]
+    return [(_all_results()[kind].title, results) for kind, results in groups.items()]
 
 
-HOOKS = hooks.Pages(blueprints=(blueprint,), paths=("/search", "/search/suggestions"))
+HOOKS = hooks.Pages(blueprints=(blueprint,))

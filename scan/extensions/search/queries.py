@@ -25,8 +25,10 @@ Record = Mapping[str, Any]
 def results(reader: Reader, text: str, *, with_similar: bool = True) -> list[Record]:
     """Return the records that extensions find, then those of search(): at most MAX_FOUND."""
     records = orjson.loads(search(reader, text, with_similar=with_similar))
-    first = [record for part in registry.parts(Search) for record in part.results(reader, text)]
-    return [*first, *records][:MAX_FOUND]
+    own = registry.merged(part.results for part in registry.parts(Search)).values()
+    first = (results for results in own if not results.template)
+    of_extensions = [record for results in first for record in results.read(reader, text)]
+    return [*of_extensions, *records][:MAX_FOUND]
 
 
 def search(reader: Reader, text: str, *, with_similar: bool = True) -> str:

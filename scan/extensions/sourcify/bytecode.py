@@ -19,7 +19,8 @@ CREATION, RUNTIME = "creation", "runtime"
 # The values of transformations, by their reason, that have an id.
 _GROUPS = {"library": "libraries", "immutable": "immutables", "cborAuxdata": "cborAuxdata"}
 _OF_CREATION_CODE = {"onchainBytecode", "recompiledBytecode"} | {
-    *("transformations", "transformationValues")
+    "transformations",
+    "transformationValues",
 }
 
 

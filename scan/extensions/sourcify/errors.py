@@ -45,5 +45,7 @@ def refuse(error: ScanError) -> WsgiResponse:
 
 
 SOURCIFY = Interface(
-    refuse, prefixes=("/v2/contract/", "/v2/contracts/", "/v2/verify/", "/chains/", "/server/")
+    refuse,
+    prefixes=("/v2/contract/", "/v2/contracts/", "/v2/verify/", "/chains/", "/server/"),
+    catalogued="/v2",
 )

@@ -17,4 +17,4 @@ def register(app: Flask, _settings: Settings) -> Sequence[Interface]:
     return (SOURCIFY,)
 
 
-HOOKS = hooks.Interfaces(apis={"/v2": ""}, register=register)
+HOOKS = hooks.Interfaces(register=register)

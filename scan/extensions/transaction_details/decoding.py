@@ -141,8 +141,8 @@ def _values_of_log(
     types = zip(entry.types, entry.indexed, strict=True)
     indexed = [topic_type(type_) for type_, is_topic in types if is_topic]
     try:
-        words = iter(decoded_values(indexed, b"".join(topics), strict))
-        plain = iter(decoded_values(plain_types(entry), data, strict))
+        words = iter(decoded_values(indexed, b"".join(topics), strict=strict))
+        plain = iter(decoded_values(plain_types(entry), data, strict=strict))
     except (AbiError, OverflowError):
         return None
     return Fit(entry, [next(words) if is_topic else next(plain) for is_topic in entry.indexed])

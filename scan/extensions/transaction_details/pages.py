@@ -12,9 +12,14 @@ from scan.extensions.transaction_details.queries import details
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.records import Record
-from scan.pages.transaction_tabs import Shown, TransactionTab
+from scan.pages.sections import Shown, TransactionSection
+from scan.pages.transaction_tabs import TransactionTab
 
 MAX_LOGS = 100
+TEMPLATES = {
+    "transaction_call": "transaction_call.html",
+    "transaction_end": "transaction_input.html",
+}
 
 
 def add_to_transactions(records: Iterable[Record]) -> None:
@@ -42,12 +47,8 @@ def _addresses(method: Decoded | None, logs: Sequence[DecodedLog] | None) -> Ite
 
 
 HOOKS = hooks.Pages(
-    sections={
-        "transaction_call": "transaction_call.html",
-        "transaction_end": "transaction_input.html",
-    },
-    transaction_tabs=(TransactionTab("events", "Events", opens=True),),
+    sections=(TransactionSection(TEMPLATES, transaction_head),),
+    tabs=(TransactionTab("events", "Events", opens=True),),
     globals={"shown_value": shown_value},
     add_to_transactions=add_to_transactions,
-    transaction_head=transaction_head,
 )

@@ -9,8 +9,8 @@ from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.filtered_lists import entity_list
 from scan.pages.records import Record, hash_of, names_of
+from scan.pages.sections import Shown, TransactionSection
 from scan.pages.site import page
-from scan.pages.transaction_tabs import Shown
 
 SHOWN_INPUT = 2000  # characters
 
@@ -53,27 +53,9 @@ def get_user_operation(operation_hash: str) -> Response:
 
 
 HOOKS = hooks.Pages(
-    transaction_head=transaction_head,
     blueprints=(blueprint,),
-    paths=("/user-operations", "/user-operation/"),
     menu=(("Chain", "/user-operations", "User operations"),),
-    sections={"transaction": "transaction_user_operations.html"},
-    linked_lists={
-        "user_operations_by_sender": (
-            "User operations",
-            "/user-operations?sender",
-            "of this account",
-        ),
-        "user_operations_by_paymaster": (
-            *("User operations", "/user-operations?paymaster", "paid by it"),
-        ),
-        "user_operations_by_bundler": (
-            "User operations",
-            "/user-operations?bundler",
-            "bundled by it",
-        ),
-        "user_operations_by_entry_point": (
-            *("User operations", "/user-operations?entryPoint", "through it"),
-        ),
-    },
+    sections=(
+        TransactionSection({"transaction": "transaction_user_operations.html"}, transaction_head),
+    ),
 )

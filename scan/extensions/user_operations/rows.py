@@ -127,22 +127,22 @@ def _operation(
         int.from_bytes(log.data[at : at + 32]) for at in range(0, 128, 32)
     )
     return UserOperation(
-        ordinal,
-        block_number,
-        log.transaction_index,
-        log.log_index,
-        bundle.first_log_index,
-        hash_,
-        log.address,
-        sender[12:],
-        paymaster[12:] if any(paymaster) else None,
-        bundler,
-        nonce,
-        success != 0,
-        fee,
-        gas_used,
-        bundle.factories.pop(hash_, None),
-        bundle.revert_data.pop(hash_, None),
+        ordinal=ordinal,
+        block_number=block_number,
+        transaction_index=log.transaction_index,
+        log_index=log.log_index,
+        first_log_index=bundle.first_log_index,
+        hash=hash_,
+        entry_point=log.address,
+        sender=sender[12:],
+        paymaster=paymaster[12:] if any(paymaster) else None,
+        bundler=bundler,
+        nonce=nonce,
+        success=success != 0,
+        fee=fee,
+        gas_used=gas_used,
+        factory=bundle.factories.pop(hash_, None),
+        revert_data=bundle.revert_data.pop(hash_, None),
     )
 
 

@@ -1,13 +1,14 @@
 """User operations among the results of a search, by hash."""
 
-from scan.extensions.search.hooks import Search
+from scan.extensions.search.hooks import Results, Search
 from scan.extensions.user_operations import queries as user_operations
-from scan.http.requests import reader
+from scan.queries.reader import Reader
 
 
-def path_of_hash(operation_hash: bytes) -> str | None:
-    """Return the path of the page for a hash, without the hash; None if it is no operation's."""
-    return "/user-operation/" if user_operations.with_hash(reader(), operation_hash) else None
+def has_hash(reader: Reader, operation_hash: bytes) -> bool:
+    return bool(user_operations.with_hash(reader, operation_hash))
 
 
-HOOKS = Search(path_of_hash=path_of_hash)
+HOOKS = Search(
+    results={"user_operation": Results("User operations", "/user-operation/", has=has_hash)}
+)

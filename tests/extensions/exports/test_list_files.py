@@ -92,7 +92,7 @@ def test_csv_of_transfers_and_holders_has_amounts_by_the_tokens_decimals(
 def test_a_long_list_goes_on_in_another_file(
     files: FlaskClient, scenario: Played, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("scan.extensions.exports.list_file.MAX_ROWS", 60)
+    monkeypatch.setattr("scan.extensions.exports.list_file.MAX_FILE_ROWS", 60)
     monkeypatch.setattr("scan.extensions.exports.list_file.PAGE_ROWS", 30)
     path: str | None = "/api/v1/transactions?orderBy=asc&format=ndjson"
     records, complete = [], []

@@ -30,7 +30,7 @@ def test_a_page_of_history_reaches_the_checkpoint_that_bounds_it(
 ) -> None:
     """Pages of a file, the second of which ends two entries before a checkpoint of its one list."""
     monkeypatch.setattr("scan.extensions.exports.list_file.PAGE_ROWS", 127)
-    monkeypatch.setattr("scan.extensions.exports.list_file.MAX_ROWS", 254)
+    monkeypatch.setattr("scan.extensions.exports.list_file.MAX_FILE_ROWS", 254)
     path = f"/api/v1/addresses/{HOT}/history?orderBy=asc&types={type_}&format=ndjson"
     files = []
     for side in sides:

@@ -51,7 +51,7 @@ class ChainFiles:
         problems = []
         for file in self._eras[last]:
             try:
-                with closing(E2File(self._store.path(file))) as opened:
+                with closing(E2File(self._store.fetch(file))) as opened:
                     self.last_block = opened.last_block
                     return
             except (BadFile, OSError) as error:

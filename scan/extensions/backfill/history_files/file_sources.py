@@ -151,15 +151,15 @@ class FileStore:
         self._folder = folder
         self._ca_bundle = ca_bundle
 
-    def path(self, file: HistoryFile) -> Path:
-        """Return the path of a whole file, which is downloaded and checked once. Raises BadFile,
-        SourceFailed, OSError."""
+    def fetch(self, file: HistoryFile) -> Path:
+        """Download a file and check its digest, once each, and return the path of the whole file.
+        Raises BadFile, SourceFailed, OSError."""
         self._folder.mkdir(parents=True, exist_ok=True)
         with self._locked(file):
             if (reason := self.refusal(file)) is not None:
                 raise BadFile(reason)
             if is_url(file.source):
-                return self._downloaded(file)
+                return self._download(file)
             path = Path(file.source) / file.name.text
             checked = self._beside(file, "checked")
             if file.digest and not checked.exists():
@@ -182,7 +182,7 @@ class FileStore:
     def remove(self, file: HistoryFile) -> None:
         """Delete a file if it was downloaded."""
         if is_url(file.source):
-            self._download(file).unlink(missing_ok=True)
+            self._target(file).unlink(missing_ok=True)
 
     def forget_refusals(self) -> None:
         """Begin a run, which tries refused files again."""
@@ -198,13 +198,13 @@ class FileStore:
             said = response.headers.get("Content-Range", "").rpartition("/")[2]
             return int(said) if said.isascii() and said.isdecimal() else 0
 
-    def _downloaded(self, file: HistoryFile) -> Path:
-        path = self._download(file)
+    def _download(self, file: HistoryFile) -> Path:
+        path = self._target(file)
         if path.exists():
             return path
         part = self._beside(file, "part")
         with part.open("ab") as content:
-            self._fetch(file, content)
+            self._append_rest(file, content)
         with part.open("rb") as content:
             try:
                 if file.digest:
@@ -214,7 +214,7 @@ class FileStore:
                 raise
         return part.rename(path)
 
-    def _fetch(self, file: HistoryFile, part: IO[bytes]) -> None:
+    def _append_rest(self, file: HistoryFile, part: IO[bytes]) -> None:
         """Append what is missing of a file."""
         start = part.tell()
         headers = {"Range": f"bytes={start}-"} if start else {}
@@ -232,7 +232,7 @@ class FileStore:
                     part.truncate(0)
                     raise BadFile(f"it has more than {MAX_FILE_BYTES:,} bytes")
 
-    def _download(self, file: HistoryFile) -> Path:
+    def _target(self, file: HistoryFile) -> Path:
         return self._beside(file, "e2store")
 
     def _beside(self, file: HistoryFile, suffix: str) -> Path:

@@ -146,7 +146,7 @@ class HistorySource:
 
     def _opened(self, listed: HistoryFile, number: int) -> tuple[HistoryFile, E2File]:
         self.close()
-        file = E2File(self._store.path(listed))
+        file = E2File(self._store.fetch(listed))
         if file.first_block != listed.name.first_block or number > file.last_block:
             file.close()
             raise BadFile("it does not have the blocks that its name says")

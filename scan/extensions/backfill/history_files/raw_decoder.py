@@ -38,8 +38,11 @@ _BLOBS = 3  # the type of transactions with blobs
 _LISTS = ("accessList", "blobVersionedHashes", "authorizationList")
 _PLACES = {
     **{name: name for name in ("nonce", "gas", "to", "value", "input")},
-    **{"most": "maxFeePerGas", "tip": "maxPriorityFeePerGas", "blob_price": "maxFeePerBlobGas"},
-    **{"blobs": "blobVersionedHashes", "authorizations": "authorizationList"},
+    "most": "maxFeePerGas",
+    "tip": "maxPriorityFeePerGas",
+    "blob_price": "maxFeePerBlobGas",
+    "blobs": "blobVersionedHashes",
+    "authorizations": "authorizationList",
 }
 _NO_QUANTITIES = {"to", "input", *_LISTS}
 

@@ -2,6 +2,7 @@
 
 from scan import hooks
 from scan.database.transaction import Row, Transaction
+from scan.hooks import DerivedTable
 from scan.indexer.derivation import BlockRange
 
 
@@ -17,8 +18,11 @@ def unwind(tx: Transaction, orphaned: BlockRange) -> None:
 
 HOOKS = hooks.Derived(
     tables={
-        "authorizations": "authorization {authorization_index} of block {block_number}, transaction"
-        " {transaction_index}"
+        "authorizations": DerivedTable(
+            "authorization {authorization_index} of block {block_number}, transaction"
+            " {transaction_index}",
+            bulk_accept="bulk/authorizations_accept",
+        )
     },
     derive=derive,
     unwind=unwind,

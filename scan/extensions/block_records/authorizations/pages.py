@@ -2,8 +2,8 @@
 
 from scan import hooks
 from scan.pages.records import Record
-from scan.pages.tabs import Tab, list_of_address
-from scan.pages.transaction_tabs import Shown
+from scan.pages.sections import Shown, TransactionSection
+from scan.pages.tabs import AddressTab, list_of_address
 
 
 def transaction_head(transaction: Record) -> Shown:
@@ -12,15 +12,20 @@ def transaction_head(transaction: Record) -> Shown:
 
 
 HOOKS = hooks.Pages(
-    transaction_head=transaction_head,
-    sections={"transaction": "transaction_authorizations.html"},
-    address_tabs=(
-        Tab(
-            *("delegations", "Authorizations", 100),
+    sections=(
+        TransactionSection({"transaction": "transaction_authorizations.html"}, transaction_head),
+    ),
+    tabs=(
+        AddressTab(
+            "delegations",
+            "Authorizations",
+            100,
             template="address_authorizations.html",
             read=list_of_address(
-                *("authorizations", "authority", "/authorizations?authority={address}"),
-                "delegations",
+                "authorizations",
+                "authority",
+                "/authorizations?authority={address}",
+                tab="delegations",
             ),
             list="authorizations_by_authority",
         ),

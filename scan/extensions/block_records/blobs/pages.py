@@ -5,14 +5,15 @@ import json
 from scan import hooks
 from scan.http.requests import reader
 from scan.pages.records import Record
+from scan.pages.sections import BlockSection
 from scan.queries.pages import Window, filtered_page
 
 
-def block_lists(block: Record, window: Window) -> dict[str, list[Record]]:
+def blobs_of(block: Record, window: Window) -> dict[str, list[Record]]:
     """Return the blobs of a block that its section shows."""
     if "blobCount" not in block:
         return {"blobs": []}
     return {"blobs": json.loads(filtered_page(reader(), "blobs", {}, window).data)}
 
 
-HOOKS = hooks.Pages(sections={"block": "block_blobs.html"}, block_lists=block_lists)
+HOOKS = hooks.Pages(sections=(BlockSection({"block": "block_blobs.html"}, blobs_of),))

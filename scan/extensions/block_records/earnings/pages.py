@@ -6,6 +6,7 @@ from scan import hooks
 from scan.extensions.block_records.earnings.api import page_of
 from scan.pages.filtered_lists import Field, filtered_list
 from scan.pages.records import names_of
+from scan.pages.sections import Section
 
 blueprint = Blueprint("pages_earnings", __name__)
 FIELDS = (
@@ -18,14 +19,13 @@ FIELDS = (
 @blueprint.get("/earnings")
 def list_earnings() -> Response:
     shown = filtered_list(
-        *("/earnings", "/stats/earnings", FIELDS), page_of, paging=("limit", "cursor")
+        "/earnings", "/stats/earnings", FIELDS, page_of, paging=("limit", "cursor")
     )
     return shown.response("earnings.html", shown=shown, names=names_of(shown.records))
 
 
 HOOKS = hooks.Pages(
     blueprints=(blueprint,),
-    paths=("/earnings",),
     menu=(("Chain", "/earnings", "Earnings of producers"),),
-    sections={"block": "block_earnings.html"},
+    sections=(Section({"block": "block_earnings.html"}),),
 )

@@ -5,10 +5,11 @@ import json
 from scan import hooks
 from scan.http.requests import reader
 from scan.pages.records import Record
+from scan.pages.sections import BlockSection
 from scan.queries.pages import Window, filtered_page
 
 
-def block_lists(block: Record, window: Window) -> dict[str, list[Record]]:
+def requests_of(block: Record, window: Window) -> dict[str, list[Record]]:
     """Return the requests of a block that its section shows."""
     if not block.get("requestCount"):
         return {"execution_requests": []}
@@ -16,4 +17,6 @@ def block_lists(block: Record, window: Window) -> dict[str, list[Record]]:
     return {"execution_requests": json.loads(page.data)}
 
 
-HOOKS = hooks.Pages(sections={"block": "block_execution_requests.html"}, block_lists=block_lists)
+HOOKS = hooks.Pages(
+    sections=(BlockSection({"block": "block_execution_requests.html"}, requests_of),)
+)

@@ -82,7 +82,11 @@ def _requests(block: DecodedBlock) -> Iterator[ExecutionRequest]:
         if log.address in REQUEST_CONTRACTS and (content := _content(log)):
             type_, address, pubkey, details = content
             yield ExecutionRequest(
-                *(ordinal, block.number, log.transaction_index, log.log_index, type_),
+                ordinal,
+                block.number,
+                log.transaction_index,
+                log.log_index,
+                type_,
                 address=address,
                 pubkey=pubkey,
                 details=details,

@@ -2,8 +2,8 @@
 
 from scan import hooks
 from scan.pages.records import Record
-from scan.pages.tabs import Tab, list_of_address
-from scan.pages.transaction_tabs import Shown
+from scan.pages.sections import Shown, TransactionSection
+from scan.pages.tabs import AddressTab, list_of_address
 
 
 def transaction_head(transaction: Record) -> Shown:
@@ -12,14 +12,17 @@ def transaction_head(transaction: Record) -> Shown:
 
 
 HOOKS = hooks.Pages(
-    transaction_head=transaction_head,
-    sections={"transaction_events": "transaction_messages.html"},
-    address_tabs=(
-        Tab(
-            *("messages", "Messages to L1", 90),
+    sections=(
+        TransactionSection({"transaction_events": "transaction_messages.html"}, transaction_head),
+    ),
+    tabs=(
+        AddressTab(
+            "messages",
+            "Messages to L1",
+            90,
             template="address_messages.html",
             read=list_of_address(
-                *("messages_to_l1", "sender", "/messages-to-l1?sender={address}"), "messages"
+                "messages_to_l1", "sender", "/messages-to-l1?sender={address}", tab="messages"
             ),
             list="messages_to_l1_by_sender",
         ),

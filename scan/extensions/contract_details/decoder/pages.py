@@ -149,6 +149,5 @@ def _functions_at(address: bytes) -> list[Function]:
 
 HOOKS = hooks.Pages(
     blueprints=(blueprint,),
-    paths=("/decode", "/encode"),
     menu=(("Chain", "/decode", "Decode data"), ("Chain", "/encode", "Encode a call")),
 )

@@ -7,9 +7,11 @@ from flask import Blueprint, Response
 from scan import hooks, parameters
 from scan.extensions.history.sums import monthly_sums
 from scan.hex import to_hex
-from scan.pages import prices
+from scan.http.requests import reader
 from scan.pages.filtered_lists import entity_list
 from scan.pages.records import address_of, names_of
+from scan.pages.sections import Section
+from scan.queries import prices
 from scan.queries.pages import Page, Window
 from scan.queries.reader import Reader
 
@@ -52,7 +54,9 @@ def _page(rows: str, key: str, collection: str, address: bytes) -> Response:
         return monthly_sums.page(reader, entity, window, given, of)
 
     shown = entity_list(
-        *(entity, f"{parent}/{rows}/sums", f"{collection}/{own}/{rows}/sums"),
+        entity,
+        f"{parent}/{rows}/sums",
+        f"{collection}/{own}/{rows}/sums",
         fixed={key: own},
         paging=(),
         page_of=read,
@@ -66,8 +70,8 @@ def _page(rows: str, key: str, collection: str, address: bytes) -> Response:
         parent=parent,
         rows=rows,
         noun=noun,
-        prices=prices.unit_prices(),
+        prices=prices.unit_prices(reader()),
     )
 
 
-HOOKS = hooks.Pages(blueprints=(blueprint,), sections={"list": "list_sums.html"})
+HOOKS = hooks.Pages(blueprints=(blueprint,), sections=(Section({"list": "list_sums.html"}),))

@@ -7,8 +7,10 @@ from typing import Any
 import orjson
 
 from scan.ethereum.units import COIN_DECIMALS
-from scan.pages import prices
+from scan.http.requests import reader
+from scan.queries import prices
 from scan.queries.pages import Page
+from scan.queries.prices import UnitPrices
 
 AMOUNTS = ("value", "valueIn", "valueOut", "fees")
 
@@ -16,7 +18,7 @@ AMOUNTS = ("value", "valueIn", "valueOut", "fees")
 def with_worth(page: Page) -> Page:
     """Return the page, of whose sums those of the coin and of tokens with a price have the currency
     and the worth of each amount, as decimal numbers of 28 digits."""
-    given = prices.unit_prices()
+    given = prices.unit_prices(reader())
     if given is None:
         return page
     records = orjson.loads(page.data)
@@ -32,10 +34,9 @@ def with_worth(page: Page) -> Page:
     return replace(page, data=orjson.dumps(records).decode())
 
 
-def _price(given: Any, record: dict[str, Any]) -> Decimal | None:
+def _price(given: UnitPrices, record: dict[str, Any]) -> Decimal | None:
     """Return the price of one coin or token; items have none."""
     if "tokenAddress" not in record:
-        coin: Decimal | None = given.coin
-        return coin
+        return given.coin
     is_fungible = record["tokenType"] == "BEP20"
     return given.tokens.get(record["tokenAddress"]) if is_fungible else None

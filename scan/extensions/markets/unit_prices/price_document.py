@@ -2,16 +2,16 @@
 
 import json
 import re
-from collections.abc import Mapping
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 import orjson
 
 from scan import parameters
 from scan.errors import InvalidParameter
 from scan.hex import to_hex
+from scan.queries.prices import UnitPrices
 
 MAX_BYTES = 256 * 1024
 MAX_TOKENS = 2000
@@ -23,17 +23,6 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
 
 class BadPrices(Exception):
     """The document cannot be used. The message is the reason, without anything of the document."""
-
-
-class UnitPrices(NamedTuple):
-    """The worth in `currency` of one coin, and of one token by its address in hex, at `time` (ISO
-    8601) by `source`."""
-
-    currency: str
-    source: str
-    time: str
-    coin: Decimal | None
-    tokens: Mapping[str, Decimal]
 
 
 def parse(document: bytes, source: str) -> UnitPrices:

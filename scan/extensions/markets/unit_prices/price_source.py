@@ -16,11 +16,11 @@ from scan.extensions.markets import queries as pools
 from scan.extensions.markets.unit_prices.price_document import (
     MAX_BYTES,
     BadPrices,
-    UnitPrices,
     parse,
 )
 from scan.hex import data
 from scan.outbound.document_fetcher import DocumentFetcher, NotFetched
+from scan.queries.prices import UnitPrices
 from scan.queries.reader import Reader
 
 READ_AGAIN_S = 60.0
@@ -38,19 +38,6 @@ class Reading(NamedTuple):
 
     prices: UnitPrices | None
     problem: str | None
-
-
-class CoinPrice(NamedTuple):
-    amount: Decimal
-    time: str  # as of when, ISO 8601
-
-
-def coin_in_usd(reader: Reader) -> CoinPrice | None:
-    """Return the price of a coin in USD, in which other forms have it; None without one."""
-    prices, _ = reader.sources.get(PriceSource).read(reader)
-    if prices is None or prices.coin is None or prices.currency != "USD":
-        return None
-    return CoinPrice(prices.coin, prices.time)
 
 
 class PriceSource:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from limits.storage import storage_from_string
 
-from scan import registry
+from scan.commands.arguments import options_of_extensions, run_of_extensions
 from scan.commands.service_client import send
 from scan.commands.startup import with_running_database
 from scan.database.connection import Database
@@ -21,7 +21,6 @@ from scan.database.errors import SharedSession
 from scan.environment import node_origins, without_password
 from scan.errors import ScanError, SettingError
 from scan.extensions.operations.doctor.database import GIB, LEAST_FREE_BYTES, check_database
-from scan.extensions.operations.doctor.hooks import Doctor
 from scan.extensions.operations.doctor.node import check_node
 from scan.observability.logs import escape
 from scan.settings import Settings, unread_variables
@@ -49,8 +48,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=run)
     command.add_argument("--url", help="public URL of the service, to check it and its proxies")
     command.add_argument("--json", action="store_true", help="print JSON")
-    for part in registry.parts(Doctor):
-        part.own_run.add_arguments(command)
+    for own in options_of_extensions("doctor"):
+        own.add_arguments(command)
 
 
 class Level(Enum):
@@ -73,9 +72,8 @@ Findings = Iterator[Finding]
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
     """Print a line for each finding, and return 1 if one of them is an error."""
-    for part in registry.parts(Doctor):
-        if (code := part.own_run.run(settings, options)) is not None:
-            return code
+    if (code := run_of_extensions("doctor", settings, options)) is not None:
+        return code
     findings = []
     for finding in _findings(settings, options.url):
         findings.append(finding)

@@ -15,4 +15,4 @@ def register(app: Flask, _settings: Settings) -> Sequence[Interface]:
     return ()
 
 
-HOOKS = hooks.Interfaces(open_paths=("/metrics",), register=register)
+HOOKS = hooks.Interfaces(register=register)

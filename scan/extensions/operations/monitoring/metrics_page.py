@@ -15,6 +15,7 @@ from scan.errors import ScanError
 from scan.extensions.operations.monitoring.database_health import read_health
 from scan.extensions.operations.monitoring.disk_forecast import forecast
 from scan.http.services import services
+from scan.http.view_marks import Mark, marked
 
 blueprint = Blueprint("metrics", __name__)
 
@@ -50,6 +51,7 @@ GAUGES = CHAIN + DELIVERIES + DISK + HEALTH
 
 
 @blueprint.get("/metrics")
+@marked(Mark.UNLIMITED)
 def export() -> Response:
     state = CollectorRegistry(auto_describe=False)
     state.register(State(services().writes, services().settings.chain_name))

@@ -46,7 +46,10 @@ def _stored(reader: Reader, failed: Sequence[Mapping[str, Any]]) -> dict[str, Ca
     )
     return {
         hash_: CallFailure(
-            *(kind, words, data(returned), size),
+            kind,
+            words,
+            data(returned),
+            size,
             code_addresses=tuple(data(code, 20) for code in codes),
         )
         for hash_, (kind, words, returned, size, codes) in orjson.loads(rows).items()

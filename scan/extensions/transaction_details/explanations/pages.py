@@ -16,7 +16,8 @@ from scan.extensions.transaction_details.explanations.trace_decoding import Deco
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.records import Record
-from scan.pages.transaction_tabs import Shown, TransactionTab
+from scan.pages.sections import Section, Shown
+from scan.pages.transaction_tabs import TransactionTab
 
 MAX_CALLS = 200
 MAX_ACCOUNTS = 100
@@ -99,20 +100,19 @@ def _state(transaction: Record) -> ShownTraces:
     return ShownTraces((), accounts, changes.account_count, is_truncated)
 
 
+_call_tree, _state_changes = partial(_shown, _calls), partial(_shown, _state)
+
+
 def add_to_transactions(transactions: Sequence[dict[str, Any]]) -> None:
     """Add why those that failed did, for lists."""
     add_reasons(reader(), transactions)
 
 
 HOOKS = hooks.Pages(
-    sections={"transaction_facts": "transaction_reason.html"},
+    sections=(Section({"transaction_facts": "transaction_reason.html"}),),
     add_to_transactions=add_to_transactions,
-    transaction_tabs=(
-        TransactionTab(
-            *("calls", "Call tree", "/trace", partial(_shown, _calls)), opens=True, needs_node=True
-        ),
-        TransactionTab(
-            *("state", "State changes", "/state-changes", partial(_shown, _state)), needs_node=True
-        ),
+    tabs=(
+        TransactionTab("calls", "Call tree", "/trace", _call_tree, opens=True, needs_node=True),
+        TransactionTab("state", "State changes", "/state-changes", _state_changes, needs_node=True),
     ),
 )

@@ -101,7 +101,15 @@ def _reason(failure: TransactionFailure) -> tuple[str | None, bool]:
 
 def _facts(reader: Reader, record: Mapping[str, Any], details: TransactionDetails) -> Facts:
     """Collect the facts; a failed transaction moved nothing, and needs no further statements."""
-    facts = Facts(record, details, (), 0, (), 0, None)
+    facts = Facts(
+        transaction=record,
+        details=details,
+        transfers=(),
+        transfer_count=0,
+        trades=(),
+        trade_count=0,
+        internal=None,
+    )
     if not record["status"]:
         return facts
     key = data(record["hash"], 32)

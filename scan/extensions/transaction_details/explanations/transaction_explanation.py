@@ -9,7 +9,7 @@ from scan.extensions.transaction_details.explanations import queries as explanat
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.records import Record
-from scan.pages.transaction_tabs import Shown
+from scan.pages.sections import Shown
 
 
 def fields(record: Mapping[str, Any], details: TransactionDetails) -> dict[str, Any]:

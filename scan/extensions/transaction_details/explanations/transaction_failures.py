@@ -141,15 +141,15 @@ class TransactionFailures:
             return None
         kind, words, returned, data_size, type_, trace_address, selector, codes, address = row
         return CallFailure(
-            kind,
-            words,
-            bytes(returned),
-            data_size,
-            type_,
-            tuple(trace_address),
-            bytes(selector),
-            tuple(map(bytes, codes)),
-            None if address is None else bytes(address),
+            kind=kind,
+            words=words,
+            data=bytes(returned),
+            data_size=data_size,
+            type=type_,
+            trace_address=tuple(trace_address),
+            selector=bytes(selector),
+            code_addresses=tuple(map(bytes, codes)),
+            address=None if address is None else bytes(address),
         )
 
     def _traced(self, node: NodeSession, indexed: IndexedTransaction) -> CallFailure | None:

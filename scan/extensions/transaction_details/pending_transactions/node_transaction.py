@@ -73,18 +73,18 @@ def _parsed(answer: Any) -> PendingTransaction | None:
         to = answer.get("to")
         price = answer.get("maxFeePerGas") or answer.get("gasPrice")
         sent = PendingTransaction(
-            data(answer["hash"], 32),
-            quantity_or_none(answer.get("blockNumber")),
-            data(answer["from"], 20),
-            None if to is None else data(to, 20),
-            quantity(answer["value"]),
-            quantity(answer["nonce"]),
-            None,
-            quantity(answer["gas"]),
-            quantity(price),
-            quantity_or_none(answer.get("maxPriorityFeePerGas")),
-            quantity(answer.get("type") or "0x0"),
-            data(answer["input"]),
+            hash=data(answer["hash"], 32),
+            block_number=quantity_or_none(answer.get("blockNumber")),
+            from_address=data(answer["from"], 20),
+            to_address=None if to is None else data(to, 20),
+            value=quantity(answer["value"]),
+            nonce=quantity(answer["nonce"]),
+            next_nonce=None,
+            gas_limit=quantity(answer["gas"]),
+            max_fee_per_gas=quantity(price),
+            max_priority_fee_per_gas=quantity_or_none(answer.get("maxPriorityFeePerGas")),
+            type=quantity(answer.get("type") or "0x0"),
+            input=data(answer["input"]),
         )
     except (BadHex, KeyError, TypeError, AttributeError):
         return None

@@ -1,16 +1,18 @@
 """Files that programs look for first: /llms.txt, /robots.txt and those of /.well-known."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from typing import Any
 
 import orjson
-from flask import Blueprint, Response
+from flask import Blueprint, Response, current_app
 
 from scan import hooks, registry
 from scan.errors import NotFound
+from scan.http.interfaces import API, Interface
 from scan.http.services import services
+from scan.http.view_marks import Mark, marked
 
 LLMS = "/llms.txt"
 CATALOG = "/.well-known/api-catalog"
@@ -54,10 +56,12 @@ def discovery(document: Callable[[], dict[str, Any]]) -> Blueprint:
     blueprint = Blueprint("discovery", __name__)
 
     @blueprint.get(LLMS)
+    @marked(Mark.UNLIMITED)
     def llms() -> Response:
         return Response(text(), content_type="text/plain; charset=utf-8")
 
     @blueprint.get(CATALOG)
+    @marked(Mark.UNLIMITED)
     def catalog() -> Response:
         linkset = _linkset(services().settings.base_path)
         response = Response(orjson.dumps(linkset), content_type=CATALOG_TYPE)
@@ -65,6 +69,7 @@ def discovery(document: Callable[[], dict[str, Any]]) -> Blueprint:
         return response
 
     @blueprint.get(SECURITY)
+    @marked(Mark.UNLIMITED)
     def security() -> Response:
         contact = services().settings.brand.security_contact
         if not contact:
@@ -76,6 +81,7 @@ def discovery(document: Callable[[], dict[str, Any]]) -> Blueprint:
         )
 
     @blueprint.get(ROBOTS)
+    @marked(Mark.UNLIMITED)
     def robots() -> Response:
         settings = services().settings
         refused = NOT_CRAWLED if settings.pages and settings.brand.robots == "index" else ("/",)
@@ -85,7 +91,7 @@ def discovery(document: Callable[[], dict[str, Any]]) -> Blueprint:
     @cache
     def text() -> str:
         base = services().settings.base_path
-        lines = [line for line in _apis().values() if line]
+        lines = [own.line_of_llms for own in _interfaces() if own.line_of_llms]
         tools = "".join(f"{line.format(base=base)}\n" for line in lines)
         shows_pages = services().settings.pages and registry.has(hooks.Markdown)
         head = HEAD.format(base=base, tools=tools, pages=PAGES if shows_pages else "")
@@ -94,8 +100,9 @@ def discovery(document: Callable[[], dict[str, Any]]) -> Blueprint:
     return blueprint
 
 
-def _apis() -> Mapping[str, str]:
-    return registry.merged(part.apis for part in registry.parts(hooks.Interfaces))
+def _interfaces() -> Sequence[Interface]:
+    interfaces: Sequence[Interface] = current_app.extensions["scan.permanent"].interfaces
+    return interfaces
 
 
 def _operations(document: dict[str, Any], base: str) -> list[str]:
@@ -115,7 +122,7 @@ def _linkset(base: str) -> dict[str, Any]:
         "service-doc": [{"href": f"{base}/docs/", "type": "text/html"}],
         "status": [{"href": f"{base}/readyz", "type": "application/json"}],
     }
-    apis = ["/api/v1", *_apis()]
+    apis = [API, *(own.catalogued for own in _interfaces() if own.catalogued)]
     return {
         "linkset": [
             {"anchor": f"{base}{CATALOG}", "item": [{"href": f"{base}{api}"} for api in apis]},

@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from flask import Flask
 
 from scan import hooks
-from scan.extensions.web.discovery.files import CATALOG, ROBOTS, SECURITY, discovery
-from scan.extensions.web.discovery.files import LLMS as LLMS_FILE
+from scan.extensions.web.discovery.files import discovery
 from scan.http.interfaces import Interface
 from scan.settings import Settings
 
@@ -16,4 +15,4 @@ def register(app: Flask, _settings: Settings) -> Sequence[Interface]:
     return ()
 
 
-HOOKS = hooks.Interfaces(open_paths=(LLMS_FILE, ROBOTS, CATALOG, SECURITY), register=register)
+HOOKS = hooks.Interfaces(register=register)

@@ -8,7 +8,7 @@ from uuid import UUID
 import orjson
 from flask import Blueprint, Response, request
 
-from scan import hooks, registry
+from scan import hooks
 from scan.errors import NotFound, Unavailable
 from scan.extensions.transaction_details.method_names import add_methods
 from scan.extensions.transaction_details.transaction_contexts import contexts
@@ -20,12 +20,13 @@ from scan.extensions.web.feeds.entries import (
     of_transfer,
     of_verified,
 )
-from scan.extensions.web.feeds.hooks import Feeds
 from scan.hex import to_hex
 from scan.http.requests import query_arguments, reader
 from scan.pages.formatting import short_address
 from scan.pages.records import Record, address_of, names_of
+from scan.pages.sections import Section
 from scan.pages.site import HEADERS, site
+from scan.pages.tabs import AddressTab, tabs_of
 from scan.queries import contracts, entities, tokens
 from scan.queries.pages import Window
 
@@ -70,16 +71,16 @@ def of_token(address: str) -> Response:
 
 
 @blueprint.get("/address/<address>/<name>/feed")
-def of_extension(address: str, name: str) -> Response:
-    """Return a feed of what an extension has of an address: its events."""
-    feeds = registry.merged(part.feeds for part in registry.parts(Feeds))
-    if name not in feeds:
+def of_tab(address: str, name: str) -> Response:
+    """Return the feed of a tab: that of a contract's events."""
+    feed = next((tab.feed for tab in tabs_of(AddressTab) if tab.name == name), None)
+    if feed is None:
         raise NotFound("There is no such feed.")
     key = address_of(address)
     own = to_hex(key)
 
     def read() -> list[Entry]:
-        logs = feeds[name](reader(), key, WINDOW)
+        logs = feed(reader(), key, WINDOW)
         chain, context_of = _chain([], own), _contexts(logs)
         return [of_log(chain, log, context_of[log["transactionHash"]]) for log in logs]
 
@@ -139,6 +140,5 @@ def _of_one_version(read: Callable[[], list[Entry]]) -> list[Entry]:
 
 HOOKS = hooks.Pages(
     blueprints=(blueprint,),
-    paths=("/verified-contracts/feed",),
-    sections={"head": "feed_links.html"},
+    sections=(Section({"head": "feed_links.html"}),),
 )

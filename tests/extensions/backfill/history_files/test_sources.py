@@ -74,8 +74,8 @@ def test_a_file_is_downloaded_once_and_deleted_after_use(
 ) -> None:
     write_checksums(folder)
     [file, *_] = list_files(server.url)
-    path = store.path(file)
-    assert store.path(file) == path
+    path = store.fetch(file)
+    assert store.fetch(file) == path
     assert path.read_bytes() == (folder / NAMES[0]).read_bytes()
     assert server.requests.count((NAMES[0], "")) == 1
     assert store.size(file) == len(CONTENT) + 1
@@ -83,7 +83,7 @@ def test_a_file_is_downloaded_once_and_deleted_after_use(
     assert not path.exists()
     own = HistoryFile(str(folder), file.name)
     store.remove(own)
-    assert store.path(own).exists()  # files of the operator's own folder stay
+    assert store.fetch(own).exists()  # files of the operator's own folder stay
 
 
 def test_an_interrupted_download_goes_on(
@@ -97,9 +97,9 @@ def test_an_interrupted_download_goes_on(
     [file, *_] = list_files(server.url)
     server.fault = cut
     with pytest.raises(SourceFailed):
-        store.path(file)
+        store.fetch(file)
     server.fault = None
-    assert store.path(file).read_bytes() == (folder / NAMES[0]).read_bytes()
+    assert store.fetch(file).read_bytes() == (folder / NAMES[0]).read_bytes()
     name, range_ = server.requests[-1]
     assert name == NAMES[0]
     assert int(range_.removeprefix("bytes=").removesuffix("-")) > len(CONTENT) // 3
@@ -113,7 +113,7 @@ def test_a_host_without_ranges_is_read_from_the_beginning(
     (part,) = [store._beside(file, "part")]
     part.parent.mkdir()
     part.write_bytes(b"the beginning")
-    assert store.path(file).read_bytes() == (folder / NAMES[0]).read_bytes()
+    assert store.fetch(file).read_bytes() == (folder / NAMES[0]).read_bytes()
 
 
 @pytest.mark.parametrize("is_url", [True, False])
@@ -123,14 +123,14 @@ def test_a_file_with_another_digest_is_refused(
     write_checksums(folder, wrong=NAMES[0])
     [file, *_] = list_files(server.url if is_url else str(folder))
     with pytest.raises(BadFile, match="SHA-256 is not the one"):
-        store.path(file)
+        store.fetch(file)
     store.refuse(file, "its SHA-256")
     with pytest.raises(BadFile, match="its SHA-256"):
-        store.path(file)
+        store.fetch(file)
     store.forget_refusals()
     write_checksums(folder)
     [file, *_] = list_files(server.url if is_url else str(folder))
-    assert store.path(file).read_bytes() == (folder / NAMES[0]).read_bytes()
+    assert store.fetch(file).read_bytes() == (folder / NAMES[0]).read_bytes()
 
 
 def answers(status: int = 200, body: bytes = b"", **headers: str) -> Answer:
@@ -159,7 +159,7 @@ def test_a_host_at_fault_leaves_no_file(
     [file, *_] = list_files(server.url)
     server.fault = lambda *_: HOST_FAULTS[fault]
     with pytest.raises((BadFile, SourceFailed)):
-        store.path(file)
+        store.fetch(file)
     assert not [*(tmp_path / "downloads").glob("*.e2store")]
 
 
@@ -169,7 +169,7 @@ def test_a_file_that_never_ends_is_not_written(
     monkeypatch.setattr(file_sources, "MAX_FILE_BYTES", len(CONTENT) // 2)
     [file, *_] = list_files(server.url)
     with pytest.raises(BadFile, match="has more than"):
-        store.path(file)
+        store.fetch(file)
     assert sum(path.stat().st_size for path in (tmp_path / "downloads").iterdir()) == 0
 
 

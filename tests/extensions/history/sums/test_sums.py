@@ -211,7 +211,7 @@ def test_a_page_shows_what_a_wallet_paid_in_a_month_one_link_from_its_list(
     priced = next(t for t in truth.token_transfers if t["toAddress"] == own and t["tokenDecimals"])
     given = SimpleNamespace(currency="USD", source="us", time="2026-01-31", coin=price,
                             tokens={priced["tokenAddress"]: Decimal("2.5")})  # fmt: skip
-    monkeypatch.setattr(pages.prices, "unit_prices", lambda: given)
+    monkeypatch.setattr(pages.prices, "unit_prices", lambda reader: given)
     [first, *_] = get(chain.client, f"/addresses/{own}/transactions/sums", blockFrom=0)["sums"]
     fees = first["fees"]
     assert (Decimal(first["feesWorth"]), first["currency"]) == (Decimal(fees) / 10**12, "USD")

@@ -6,7 +6,7 @@ from urllib.parse import quote
 import pytest
 from flask.testing import FlaskClient
 
-from scan.extensions.web.redirects.pages import TARGETS
+from scan.extensions.web.redirects.interface import TARGETS
 from tests.conftest import Played
 
 HOSTILE = ("//evil.example", "https://evil.example", "\\evil.example", "..", "a\r\nSet-Cookie: x=1")

@@ -1,4 +1,4 @@
--- In DuckDB: the numbers of entries of lists of few rows.
+-- In DuckDB: the counters of the lists that list_counts counts.
 -- params: none
 -- returns: the columns of the table list_counts in DuckDB
 -- index: none

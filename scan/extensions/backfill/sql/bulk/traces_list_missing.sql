@@ -1,5 +1,5 @@
--- Lists blocks that were indexed without traces and wait for them: scan backfill traces has not read these
--- yet, or of a block that a fork has replaced since.
+-- Lists blocks that were indexed without traces, and whose traces `scan backfill traces` has not read. Those
+-- that it read of a block which a fork replaced since do not count.
 -- params: after bigint, most integer
 -- returns: number, hash
 -- index: blocks_pkey, trace_backfill_pkey

@@ -25,7 +25,7 @@ from scan.ethereum.state_proofs import (
 )
 from scan.extensions.history.genesis_balances import GenesisBalance
 from scan.hex import BadHex, quantity, to_hex
-from scan.hooks import Audit, OwnRun
+from scan.hooks import CommandOptions, Commands
 from scan.observability.logs import escape
 from scan.settings import Settings
 
@@ -188,4 +188,4 @@ def _quantity(said: Any) -> int | None:
         return None
 
 
-HOOKS = Audit(own_run=OwnRun(add_arguments, run))
+HOOKS = Commands(options={"audit": CommandOptions(run, add_arguments)})

@@ -4,8 +4,7 @@ import argparse
 from pathlib import Path
 
 from scan.extensions.demo.chain_recording import block_range, write_recording
-from scan.extensions.operations.doctor.hooks import Doctor
-from scan.hooks import OwnRun
+from scan.hooks import CommandOptions, Commands
 from scan.settings import Settings
 
 
@@ -22,4 +21,4 @@ def run(settings: Settings, options: argparse.Namespace) -> int | None:
     return None if options.record is None else write_recording(settings, options)
 
 
-HOOKS = Doctor(own_run=OwnRun(add_arguments, run))
+HOOKS = Commands(options={"doctor": CommandOptions(run, add_arguments)})

@@ -3,13 +3,15 @@
 Every target begins with a path of Scan, in which arguments are quoted: none leads to another host.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from urllib.parse import quote
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Flask, Response, request
 
 from scan import hooks, parameters
 from scan.errors import InvalidParameter, NotFound
+from scan.http.interfaces import Interface
+from scan.settings import Settings
 
 # A page without a counterpart redirects to the nearest one.
 TARGETS: Mapping[str, str] = {
@@ -79,4 +81,10 @@ for number, path in enumerate(TARGETS):
     blueprint.add_url_rule(path, f"target_{number}", _redirect)
 
 
-HOOKS = hooks.Pages(blueprints=(blueprint,))
+def register(app: Flask, settings: Settings) -> Sequence[Interface]:
+    if settings.pages:
+        app.register_blueprint(blueprint)
+    return ()
+
+
+HOOKS = hooks.Interfaces(register=register)
