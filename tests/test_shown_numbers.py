@@ -68,6 +68,8 @@ REASONS = {
     "blockscout/routing.py:": "names of parameters, and a path",
     "blockscout/transactions.py:list_logs": "the end of a page",
     "blockscout/transactions.py:list_state_changes": "the end of a page",
+    "blockscout/trace_objects.py:_gained": "transfers of one transaction, which is read whole",
+    "blockscout/trace_objects.py:state_change_objects": "lists put together",
     "user_operations/blockscout.py:list_operations": "the rows of a page",
     "etherscan/blocks.py:_block_number": "a bound of the parameter",
     "etherscan/chain.py:block_by_time": "a bound of the parameter",

@@ -34,9 +34,9 @@ def attempts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     made: list[str] = []
     decode = abi_decoding.decoded_values
 
-    def counted(types: object, data: bytes, strict: bool) -> object:
+    def counted(types: object, data: bytes, *, strict: bool) -> object:
         made.append(str(types))
-        return decode(types, data, strict)  # type: ignore[arg-type]
+        return decode(types, data, strict=strict)  # type: ignore[arg-type]
 
     for module in (abi_decoding, decoding):
         monkeypatch.setattr(module, "decoded_values", counted)
