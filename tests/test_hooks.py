@@ -151,7 +151,7 @@ def test_a_missing_need_is_named_by_every_command(altered):
     ("old", "new", "message"),
     [
         ("menu=(", "menue=(", 'Unexpected keyword argument "menue" for "Pages"'),
-        ("menu=(", "home=(", 'Argument "home" to "Pages" has incompatible type'),
+        ("menu=(", "page_of_missing=(", 'Argument "page_of_missing" to "Pages" has incompatible'),
     ],
     ids=["name", "type"],
 )
