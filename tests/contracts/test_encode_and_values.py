@@ -84,6 +84,7 @@ def test_a_proxy_is_written_as_its_implementation(explorer, vault):
 
 
 def test_functions_without_arguments_are_called_at_once(explorer, vault):
+    explorer.wait_for_block(explorer.anvil.head())  # values are those of the newest indexed block
     answer = explorer.client.get(f"/api/v1/contracts/{vault}/values").json
     assert answer["complete"] is True and answer["implementation"] is None
     values = {value["function"]: value for value in answer["values"]}
