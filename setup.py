@@ -16,6 +16,7 @@ RESOURCES = (
     "sql/**/*.sql",
     "sql/**/*.j2",
     "sql/*.toml",
+    "sql/README.md",
 )
 
 

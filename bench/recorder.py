@@ -33,24 +33,24 @@ class Recorder:
         self._client = create_app(settings).test_client()
 
     def record(self, requests: Sequence[Request]) -> list[RecordedRequest]:
-        row, prepared_row = Database.row, Database.prepared_row
+        rows, prepared_rows = Database.rows, Database.prepared_rows
 
         def recorded(read: Any) -> Any:
             def recording(database: Database, statement: str, **params: Any) -> Any:
                 found = read(database, statement, **params)
-                if found is not None:  # as of what is kept, where that is everything
-                    self._ran.append((statement, params, found))
+                if found:  # not as of what is kept, where that is everything
+                    self._ran.append((statement, params, found[0]))
                 return found
 
             return recording
 
-        Database.row = recorded(row)  # type: ignore[method-assign]
-        Database.prepared_row = recorded(prepared_row)  # type: ignore[method-assign]
+        Database.rows = recorded(rows)  # type: ignore[method-assign]
+        Database.prepared_rows = recorded(prepared_rows)  # type: ignore[method-assign]
         try:
             return [self._record(request) for request in requests]
         finally:
-            Database.row = row  # type: ignore[method-assign]
-            Database.prepared_row = prepared_row  # type: ignore[method-assign]
+            Database.rows = rows  # type: ignore[method-assign]
+            Database.prepared_rows = prepared_rows  # type: ignore[method-assign]
 
     def _record(self, request: Request) -> RecordedRequest:
         self._ran.clear()

@@ -28,6 +28,7 @@ from typing import NamedTuple
 
 from scan.settings import ROOT
 
+CONTRIBUTING = Path(__file__).parents[1] / "CONTRIBUTING.md"  # no wheel has it
 NOT_COPIED = tuple(
     ".git .venv .*_cache .hypothesis node_modules __pycache__ *.egg-info build dist var".split()
 )
@@ -199,7 +200,7 @@ def named_tests(place: str) -> tuple[str, ...]:
     if extension := re.match(r"scan/(extensions/\w+)/", room):
         return (f"tests/{extension[1]}",)
     layout = re.findall(
-        r"^\| (`.*?`) \|.*\| (.*) \|$", (ROOT / "CONTRIBUTING.md").read_text(), re.M
+        r"^\| (`.*?`) \|.*\| (.*) \|$", CONTRIBUTING.read_text(encoding="utf-8"), re.M
     )
     rows = ((path, tests) for paths, tests in layout for path in re.findall(r"`(.+?)`", paths))
     named = {path: tests for path, tests in rows if room.startswith(path) and tests}
