@@ -97,10 +97,9 @@ def require_wrong_call(arguments, environment, named, tmp_path):
 
 
 def test_migrating_says_what_it_did(postgres, tmp_path):
-    postgres.make_database("to_migrate")
-    url = postgres.url("to_migrate")
-    first = scan("migrate", DATABASE_URL=url)
-    again = scan("migrate", DATABASE_URL=url)
+    with postgres.cloned("template0") as url:
+        first = scan("migrate", DATABASE_URL=url)
+        again = scan("migrate", DATABASE_URL=url)
     assert (first.returncode, again.returncode) == (0, 0)
     assert "schema.sql" in first.stdout
     assert again.stdout == "the schema is current\n"

@@ -25,16 +25,9 @@ NOWHERE = "http://127.0.0.1:1"
 AUDIT = Namespace(repair=False, node=False, blocks=0, digest=False, first=None, last=None)
 
 
-@pytest.fixture(scope="module")
-def bare(postgres: Postgres) -> Iterator[str]:
-    """The name of a database without anything."""
-    postgres.make_database("bare")
-    yield "bare"
-
-
 @pytest.fixture
-def empty_url(postgres: Postgres, bare: str) -> Iterator[str]:
-    with postgres.cloned(bare) as url:
+def empty_url(postgres: Postgres) -> Iterator[str]:
+    with postgres.cloned("template0") as url:
         yield url
 
 

@@ -170,16 +170,13 @@ class Postgres:
 
     def make_template(self) -> str:
         """A database with the schema and nothing in it; its name."""
-        self.make_database("template_scan")
+        self._administer("CREATE DATABASE {name}", name="template_scan")
         migrations.run(Settings(database_url=self.url("template_scan")))
         return "template_scan"
 
-    def make_database(self, name: str) -> None:
-        self._administer("CREATE DATABASE {name}", name=name)
-
     @contextmanager
     def cloned(self, template: str) -> Iterator[str]:
-        """The address of a copy of `template`, dropped afterwards."""
+        """The address of a copy of `template`, dropped afterwards; that of template0 is empty."""
         name = f"scan_{next(self._numbers)}"
         # Page by page through the WAL, PostgreSQL's default, takes 17 ms of processor more.
         copy = "CREATE DATABASE {name} TEMPLATE {template} STRATEGY file_copy"

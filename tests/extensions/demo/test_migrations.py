@@ -11,7 +11,6 @@ from tests.database.test_migrations import (
     FILES,
     IS_VALID,
     READ,
-    bare,
     bring_up,
     empty_url,
     first_url,
@@ -27,7 +26,7 @@ from tests.support.indexing import Indexing
 from tests.support.serving import wait_until
 from tests.support.table_digest import digest
 
-__all__ = ["bare", "empty_url", "first_url"]
+__all__ = ["empty_url", "first_url"]
 
 
 def test_an_upgraded_database_has_the_rows_of_one_indexed_anew(first_url, database_url):

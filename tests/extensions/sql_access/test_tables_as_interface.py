@@ -282,13 +282,11 @@ def test_sessions_that_lift_the_time_out_are_ended(own_index, role):
 @pytest.fixture
 def owner(postgres: Postgres) -> Iterator[tuple[str, str]]:
     """A role that is no superuser, in a new database of another's; the superuser's URL."""
-    postgres.make_database("of_another")
-    with postgres.cloned("of_another") as url:
+    with postgres.cloned("template0") as url:
         execute(url, "CREATE ROLE scan_of_tests LOGIN")
         execute(url, "GRANT USAGE, CREATE ON SCHEMA public TO scan_of_tests")
         yield make_dsn(url, user="scan_of_tests"), url
     administrator = postgres.url("postgres")
-    execute(administrator, "DROP DATABASE of_another")
     for name in ("reader_of_tests", "scan_of_tests"):
         execute(administrator, f"DROP ROLE IF EXISTS {name}")
 
