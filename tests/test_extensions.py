@@ -51,7 +51,8 @@ def put_together(folder: Path, **environ: str) -> subprocess.CompletedProcess[st
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The whole tree but for what is installed in it, in files of its own."""
     folder = tmp_path_factory.mktemp("tree") / "scan"
-    ignored = shutil.ignore_patterns(".*", "__pycache__", "var", "node_modules", "*.egg-info")
+    installed = (".git", ".venv", ".*_cache", ".hypothesis", "*.egg-info", "node_modules")
+    ignored = shutil.ignore_patterns(*installed, "__pycache__", "var")
     shutil.copytree(ROOT, folder, ignore=ignored)
     (folder / NODE_MODULES).symlink_to(ROOT / NODE_MODULES)
     return folder
@@ -103,7 +104,8 @@ def removals() -> list[frozenset[str]]:
         return {(a, b) for a, b in pairs if a not in gone and b in gone}
 
     while pairs:
-        tried = [gone_without(chance.sample(names, chance.randint(3, 15))) for _ in range(100)]
+        sizes = min(3, len(names) // 2), min(15, len(names))  # fewer where some are deleted
+        tried = [gone_without(chance.sample(names, chance.randint(*sizes))) for _ in range(100)]
         chosen.append(max(tried, key=lambda gone: len(separated(gone))))
         pairs -= separated(chosen[-1])
     return chosen
@@ -188,7 +190,8 @@ def added_to(own: str) -> set[str]:
     """The extensions for which it has hooks, or statements that these run."""
     readers, folder = readers_of_modules(), ROOT / "scan" / "extensions" / own
     of_hooks = {readers[path.stem] for path in folder.rglob("*.py") if path.stem in readers}
-    return of_hooks | ({"backfill"} if [*folder.rglob("sql/bulk")] else set())
+    added = of_hooks | ({"backfill"} if [*folder.rglob("sql/bulk")] else set())
+    return added & registry.installed().keys()
 
 
 def needed_by(names: set[str]) -> set[str]:

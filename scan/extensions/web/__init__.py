@@ -9,5 +9,6 @@ from scan.registry import Extension
 EXTENSION = Extension(
     "feeds, pages as Markdown, /llms.txt and other files; redirects from other explorers",
     needs=("transaction_details",),
-    paths=("llms.txt", "robots.txt", ".well-known/"),
+    # The feed of verified contracts has a path below a page of another extension's.
+    paths=("llms.txt", "robots.txt", ".well-known/", "verified-contracts/"),
 )
