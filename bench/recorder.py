@@ -37,10 +37,10 @@ class Recorder:
 
         def recorded(read: Any) -> Any:
             def recording(database: Database, statement: str, **params: Any) -> Any:
-                found = read(database, statement, **params)
-                if found:  # not as of what is kept, where that is everything
-                    self._ran.append((statement, params, found[0]))
-                return found
+                result = read(database, statement, **params)
+                if result:  # what retention keeps has no row where it keeps everything
+                    self._ran.append((statement, params, result[0]))
+                return result
 
             return recording
 

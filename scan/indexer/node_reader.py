@@ -1,5 +1,7 @@
-"""Blocks with their receipts and the bytes of their parts, from all nodes together or from one: a
-block's receipts at once, or one by one. Answers are checked, and errors in them are raised."""
+"""Reads blocks with their receipts, and the bytes of their parts, from any node or a given one.
+
+A block's receipts are read in one call, or one by one. Answers are checked; errors are raised.
+"""
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
@@ -27,7 +29,8 @@ from scan.hex import BadHex, data, quantity
 log = logging.getLogger(__name__)
 
 _T = TypeVar("_T")
-# Of what one node alone does not have right: a fault may pass. With several nodes each is asked.
+# How often a block that contradicts its hash is read from one node, whose fault may pass; with
+# several nodes, each of them is asked.
 READS = 3
 UNREAD = (AnswerTooLarge, MalformedBlock)  # what stands for a part of a block that is not read yet
 # The bound on a block's header with its transactions, and on one receipt. The cheapest log costs

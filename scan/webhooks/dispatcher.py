@@ -119,7 +119,8 @@ class Dispatcher:
 
     def run(self) -> None:
         """Deliver until a stop is requested. After a database error, pause and continue."""
-        with ThreadPoolExecutor(self._options.threads, "deliver") as threads:
+        deliverers = ThreadPoolExecutor(self._options.threads, "deliver")
+        with contextlib.closing(self._listener), deliverers as threads:
             try:
                 while not self._stopping.is_set():
                     try:
@@ -132,7 +133,6 @@ class Dispatcher:
                 while self._serving.total() and time.monotonic() < deadline:
                     time.sleep(0.02)
                 self._sender.deadlines.close()
-        self._listener.close()
 
     def _dispatch(self, threads: ThreadPoolExecutor) -> None:
         """Claim a queue for every free thread, and wait for changes, until a stop is requested.

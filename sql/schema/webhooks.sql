@@ -236,12 +236,13 @@ RETURN format(
     '"blockNumber":%s,"status":%s,"contractAddress":%s,"methodId":%s%s}}',
     iso(b.timestamp), hex(t.hash), hex(t.from_address), json_hex(t.to_address), t.value,
     t.block_number, t.status::text, json_hex(t.contract_address), json_hex(method_id(t)),
-    (SELECT ',"unproven":' || json_agg(f.of_event ORDER BY f.place)
-    FROM (VALUES (1, 'hash', 'hash'), (2, 'fromAddress', 'from'), (3, 'toAddress', 'to'),
+    (SELECT ',"unproven":' || json_agg(f.of_event ORDER BY f.number)
+    FROM json_array_elements_text(unproven_of_transaction(t, b)::json) AS u (name)
+    JOIN (VALUES (1, 'hash', 'hash'), (2, 'fromAddress', 'from'), (3, 'toAddress', 'to'),
         (4, 'value', 'value'), (5, 'blockNumber', 'blockNumber'), (6, 'status', 'status'),
         (7, 'contractAddress', 'contractAddress'), (8, 'methodId', 'methodId'))
-        AS f (place, of_record, of_event)
-    WHERE unproven_of_transaction(t, b)::jsonb ? f.of_record));
+        AS f (number, of_record, of_event)
+        ON f.of_record = u.name));
 
 CREATE OR REPLACE FUNCTION token_transfer_event(
     x token_transfers, t transactions, token_type text, mined_at timestamptz)

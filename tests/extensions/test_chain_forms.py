@@ -42,7 +42,7 @@ UNCHECKED = {
     "unnamed": {"senders of transactions of type 80"},
 }
 
-COVERED_TYPES = {0, 2, 0x7B, 0x7D, 0x7E}
+COVERED_TYPES = {*range(5), 0x7B, 0x7D, 0x7E}
 # Of chains whose blocks are taken though the encodings of their types are not known.
 NAMED_TYPES = {0x7F, *range(0x64, 0x79), 0x71, 0xFE, 0xFF}
 

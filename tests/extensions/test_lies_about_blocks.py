@@ -26,7 +26,7 @@ from scan.indexer.block_source import BlockSource
 from scan.indexer.log_selection import NO_LOGS
 from tests.support.anvil import Anvil
 from tests.support.chain_forms.accounts import address
-from tests.support.chain_forms.encoding import ENCODINGS, list_root
+from tests.support.chain_forms.encoding import list_root
 from tests.support.chain_forms.made_chain import ETH, Json, MadeChain, log, word
 from tests.support.faulty_node import FaultyNode, altering
 
@@ -150,14 +150,6 @@ def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
 def made() -> MadeChain:
     """Block 1 of mainnet has types 0, 2 and 3, a token's transfer, blobs and a withdrawal."""
     chain = MadeChain(1, {ALICE: ETH, BOB: ETH})
-    chain.encodings[3] = (
-        *ENCODINGS[2][:-3],
-        "maxFeePerBlobGas",
-        "blobVersionedHashes",
-        "yParity",
-        "r",
-        "s",
-    )
     parties = [holder.rjust(32, b"\0") for holder in (ALICE, BOB)]
     moved = {"logs": [log(COIN, TRANSFER, *parties, data=(5).to_bytes(32))]}
     chain.pay(ALICE, BOB, 1, type=0)

@@ -10,12 +10,6 @@ from tests.support.rehashed_chain import QUANTITIES
 
 Json = dict[str, Any]
 LATER = ("blockAccessListHash", "slotNumber")
-FIELDS = {
-    **ENCODINGS,
-    1: ("chainId", "nonce", "gasPrice", *ENCODINGS[2][4:]),
-    3: (*ENCODINGS[2][:-3], "maxFeePerBlobGas", "blobVersionedHashes", *ENCODINGS[2][-3:]),
-    4: (*ENCODINGS[2][:-3], "authorizationList", *ENCODINGS[2][-3:]),
-}
 AUTHORIZATION = ("chainId", "address", "nonce", "yParity", "r", "s")
 DATA = ("to", "input", "address")
 
@@ -35,7 +29,7 @@ def _header_item(block: Json, name: str) -> Any:
 
 def _transaction(sent: Json) -> Any:
     type_ = int(sent.get("type") or "0x0", 16)
-    values = [_item(sent, name) for name in FIELDS[type_]]
+    values = [_item(sent, name) for name in ENCODINGS[type_]]
     return bytes([type_]) + rlp.encode(values) if type_ else values
 
 

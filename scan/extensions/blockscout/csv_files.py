@@ -1,7 +1,6 @@
 """Lists as CSV files in Blockscout's columns: the newest rows of a time, the largest holders."""
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
 
 import orjson
 from flask import current_app
@@ -32,12 +31,10 @@ from scan.queries.pages import Window
 MOST_ROWS = 1000
 PERIOD = {"from_period": "T00:00:00Z", "to_period": "T23:59:59Z"}  # of a day alone
 PLACE = ("TxHash", "BlockNumber", "UnixTimestamp", "FromAddress", "ToAddress")
-PRICES = ("CurrentPrice", "TxDateOpeningPrice", "TxDateClosingPrice")
 TRANSACTIONS = (
     *PLACE,
-    *"ContractAddress Type Value Fee Status ErrCode".split(),
-    *PRICES,
-    "MethodName",
+    *"ContractAddress Type Value Fee Status ErrCode CurrentPrice TxDateOpeningPrice".split(),
+    *"TxDateClosingPrice MethodName".split(),
 )
 TRANSFERS = (
     *PLACE,
@@ -50,13 +47,11 @@ INTERNAL = tuple(
     CallType Gas GasUsed Value Input Output ErrCode Fee
     """.split()
 )
-LOGS = tuple(
-    """
-    TxHash Index BlockNumber BlockHash ContractAddress Data FirstTopic SecondTopic ThirdTopic
-    FourthTopic
-    """.split()
-)
+TOPICS = ("FirstTopic", "SecondTopic", "ThirdTopic", "FourthTopic")
+LOGS = ("TxHash", "Index", "BlockNumber", "BlockHash", "ContractAddress", "Data", *TOPICS)
 HOLDERS = ("HolderAddress", "Balance")
+
+Row = Mapping[str, csv_format.Cell]
 
 blueprint = routes("csv_files")
 
@@ -71,17 +66,15 @@ def export_transactions(address_hash: str) -> Response:
     records = _of_address("transactions", address_hash)
     name_methods(records, AddressObjects(record["toAddress"] for record in records))
     rows = (
-        [
-            *_place(record["hash"], record),
-            record["contractAddress"] and checksummed(record["contractAddress"]),
-            _direction(record, address_hash),
-            record["value"],
-            record["fee"],
-            "ok" if record["status"] else "error",
-            None,
-            *(None for _ in PRICES),
-            record.get("method"),
-        ]
+        {
+            **_place(record["hash"], record),
+            "ContractAddress": _checksummed(record["contractAddress"]),
+            "Type": _direction(record, address_hash),
+            "Value": record["value"],
+            "Fee": record["fee"],
+            "Status": "ok" if record["status"] else "error",
+            "MethodName": record.get("method"),
+        }
         for record in records
     )
     return _file(TRANSACTIONS, rows)
@@ -101,17 +94,16 @@ def export_transfers_of_token(address_hash: str) -> Response:
 def _transfers(records: Sequence[Record], address_hash: str) -> Response:
     context_of, known = contexts_of(records), TokenObjects(r["tokenAddress"] for r in records)
     rows = (
-        [
-            *_place(record["transactionHash"], record),
-            checksummed(record["tokenAddress"]),
-            _direction(record, address_hash),
-            known.of(record["tokenAddress"])["decimals"],
-            csv_format.text(known.of(record["tokenAddress"])["symbol"] or ""),
-            None if record["tokenType"] == "BEP721" else record["value"],
-            context_of[record["transactionHash"]]["fee"],
-            "ok",
-            None,
-        ]
+        {
+            **_place(record["transactionHash"], record),
+            "TokenContractAddress": checksummed(record["tokenAddress"]),
+            "Type": _direction(record, address_hash),
+            "TokenDecimals": known.of(record["tokenAddress"])["decimals"],
+            "TokenSymbol": csv_format.text(known.of(record["tokenAddress"])["symbol"] or ""),
+            "TokensTransferred": None if record["tokenType"] == "BEP721" else record["value"],
+            "TransactionFee": context_of[record["transactionHash"]]["fee"],
+            "Status": "ok",
+        }
         for record in records
     )
     return _file(TRANSFERS, rows)
@@ -122,25 +114,17 @@ def export_internal_transactions(address_hash: str) -> Response:
     records = _of_address("internal_transfers", address_hash)
     context_of = contexts_of(records)
     rows = (
-        [
-            record["transactionHash"],
-            record["transferIndex"],
-            record["blockNumber"],
-            context_of[record["transactionHash"]]["transactionIndex"],
-            timestamp(record["timestamp"]),
-            checksummed(record["fromAddress"]),
-            *(side and checksummed(side) for side in parties_of(record)),
-            shown_type(record),
-            "call" if shown_type(record) == "call" else None,
-            None,
-            None,
-            record["value"],
-            None,
-            None,
-            None,
-            None,
-        ]
-        for record in records
+        {
+            **_place(record["transactionHash"], record),
+            "Index": record["transferIndex"],
+            "TxIndex": context_of[record["transactionHash"]]["transactionIndex"],
+            "ToAddress": _checksummed(recipient),
+            "ContractAddress": _checksummed(created),
+            "Type": shown_type(record),
+            "CallType": "call" if shown_type(record) == "call" else None,
+            "Value": record["value"],
+        }
+        for record, (recipient, created) in ((r, parties_of(r)) for r in records)
     )
     return _file(INTERNAL, rows)
 
@@ -151,15 +135,15 @@ def export_logs(address_hash: str) -> Response:
     records, _, _ = logs.records(reader(), _window(), emitted)
     context_of = contexts_of(records)
     rows = (
-        [
-            record["transactionHash"],
-            record["logIndex"],
-            record["blockNumber"],
-            context_of[record["transactionHash"]]["blockHash"],
-            checksummed(record["address"]),
-            record["data"],
-            *[*record["topics"], None, None, None, None][:4],
-        ]
+        {
+            "TxHash": record["transactionHash"],
+            "Index": record["logIndex"],
+            "BlockNumber": record["blockNumber"],
+            "BlockHash": context_of[record["transactionHash"]]["blockHash"],
+            "ContractAddress": checksummed(record["address"]),
+            "Data": record["data"],
+            **dict(zip(TOPICS, record["topics"], strict=False)),
+        }
         for record in records
     )
     return _file(LOGS, rows)
@@ -170,7 +154,10 @@ def export_holders(address_hash: str) -> Response:
     token = token_of(address_hash)
     page = tokens.holders(reader(), data(token["address"]), Window(MOST_ROWS, 0))
     rows = (
-        [checksummed(r["address"]), csv_format.amount(r["balance"], token["decimals"] or 0)]
+        {
+            "HolderAddress": checksummed(r["address"]),
+            "Balance": csv_format.amount(r["balance"], token["decimals"] or 0),
+        }
         for r in orjson.loads(page.data)
     )
     return _file(HOLDERS, rows)
@@ -201,14 +188,18 @@ def _time(name: str, of_day: str) -> int | None:
     return parameters.time_s(whole, name, is_upper=name == "to_period")
 
 
-def _place(transaction_hash: str, record: Record) -> list[Any]:
-    parties = (record[side] for side in ("fromAddress", "toAddress"))
-    return [
-        transaction_hash,
-        record["blockNumber"],
-        timestamp(record["timestamp"]),
-        *(party and checksummed(party) for party in parties),
-    ]
+def _place(transaction_hash: str, record: Record) -> Row:
+    return {
+        "TxHash": transaction_hash,
+        "BlockNumber": record["blockNumber"],
+        "UnixTimestamp": timestamp(record["timestamp"]),
+        "FromAddress": _checksummed(record["fromAddress"]),
+        "ToAddress": _checksummed(record["toAddress"]),
+    }
+
+
+def _checksummed(address: str | None) -> str | None:
+    return None if address is None else checksummed(address)
 
 
 def _direction(record: Record, address_hash: str) -> str:
@@ -216,6 +207,8 @@ def _direction(record: Record, address_hash: str) -> str:
     return sides.get(to_hex(path_address(address_hash)), "")
 
 
-def _file(columns: Sequence[str], rows: Iterable[Sequence[csv_format.Cell]]) -> Response:
-    file = csv_format.lines([columns, *rows])
+def _file(columns: Sequence[str], rows: Iterable[Row]) -> Response:
+    """Return a file of rows by their columns, of which some may have no value."""
+    whole = ({**dict.fromkeys(columns), **row}.values() for row in rows)
+    file = csv_format.lines([columns, *(tuple(cells) for cells in whole)])
     return current_app.response_class(file, mimetype="text/csv")

@@ -33,7 +33,7 @@ def logged_transfers(block: DecodedBlock) -> list[InternalTransfer]:
                     " its value (EIP-7708)"
                 )
             transfers = transfers[1:]
-        internal += [t._replace(transfer_index=place) for place, t in enumerate(transfers, 1)]
+        internal += [t._replace(transfer_index=index) for index, t in enumerate(transfers, 1)]
     return internal
 
 

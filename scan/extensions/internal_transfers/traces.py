@@ -50,9 +50,8 @@ class CallFrame(NamedTuple):
 
 
 class _Frame(NamedTuple):
-    place: (
-        int | None
-    )  # among the calls of its trace, 0 the transaction itself; None: outside of them
+    # In the trace, of which 0 is the transaction itself; None outside of calls.
+    call_index: int | None
     type: TransferType
     from_address: bytes
     to_address: bytes
@@ -160,12 +159,12 @@ def _add(
     """Add a transaction's frames to `created` and `transfers`. Return whether it succeeded: only
     then is its outermost call among the frames."""
     last, succeeded = -1, False
-    for place, kind, from_address, to_address, value in frames:
-        succeeded = succeeded or place == 0
+    for call_index, kind, from_address, to_address, value in frames:
+        succeeded = succeeded or call_index == 0
         if kind in CREATIONS:
             created.append(to_address)
-        if (value or kind in CREATIONS) and place != 0:
-            last = max(place or 0, last + 1)  # what moves outside of calls takes the next one
+        if (value or kind in CREATIONS) and call_index != 0:
+            last = max(call_index or 0, last + 1)  # what moves outside of calls takes the next one
             transfers.append(InternalTransfer(index, last, kind, from_address, to_address, value))
     return succeeded
 
@@ -214,7 +213,7 @@ def _protocol_transfers(entries: Iterable[Any] | None) -> Iterator[_Frame]:
 def _executed_frames(transaction: DecodedTransaction, outermost: Any) -> Iterator[_Frame]:
     of_protocols = [moves(transaction) for moves in _PROTOCOL_MOVES]
     makes_all = any(moves.makes_all for moves in of_protocols)
-    for place, (depth, outer, frame, undone) in enumerate(walk_calls(outermost)):
+    for call_index, (depth, outer, frame, undone) in enumerate(walk_calls(outermost)):
         if undone:
             continue
         kind = _FRAME_TYPES.get(frame["type"])
@@ -225,11 +224,11 @@ def _executed_frames(transaction: DecodedTransaction, outermost: Any) -> Iterato
             value = quantity(frame.get("value") or "0x0")
             parties = data(frame["from"], 20), data(frame["to"], 20)
             if moves.is_transfer(*parties, value):
-                yield _Frame(place or None, TransferType.CALL, *parties, value)
+                yield _Frame(call_index or None, TransferType.CALL, *parties, value)
             continue
         precompile = _PRECOMPILES.get(frame.get("to"))
         if precompile and (moved := precompile(frame, depth == 0)):
-            yield _Frame(place or None, TransferType.CALL, *moved)
+            yield _Frame(call_index or None, TransferType.CALL, *moved)
         # Of ten calls nine move nothing, and are not decoded.
         moves_nothing = depth and kind not in CREATIONS and frame.get("value") in _NOTHING
         if kind is None or moves_nothing:
@@ -240,7 +239,7 @@ def _executed_frames(transaction: DecodedTransaction, outermost: Any) -> Iterato
             continue
         if kind is TransferType.CALL or frame.get("to") is not None:
             yield _Frame(
-                place,
+                call_index,
                 kind,
                 data(frame["from"], 20),
                 data(frame["to"], 20),

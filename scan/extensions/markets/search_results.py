@@ -14,8 +14,8 @@ PAIR = re.compile(r"([^\s/]+)(?:\s+|\s*/\s*)([^\s/]+)\Z")  # WETH/MUSD, WETH MUS
 def pools_of_pair(reader: Reader, text: str) -> list[dict[str, Any]]:
     """Return the pools of two tokens, if a text of a search is their symbols."""
     if pair := PAIR.match(text):
-        found: list[dict[str, Any]] = json.loads(pools.of_pair(reader, *pair.groups()))
-        return found
+        records: list[dict[str, Any]] = json.loads(pools.of_pair(reader, *pair.groups()))
+        return records
     return []
 
 

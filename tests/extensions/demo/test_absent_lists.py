@@ -13,7 +13,6 @@ from scan.ethereum.client import Node
 from scan.extensions.demo.demo_node import DemoNode, Recording
 from scan.indexer.block_source import BlockSource
 from tests.support.chain_forms.accounts import address
-from tests.support.chain_forms.encoding import ENCODINGS
 from tests.support.chain_forms.made_chain import ETH, Json, MadeChain, word
 from tests.support.faulty_node import FaultyNode, altering
 
@@ -46,14 +45,6 @@ def made(
 ) -> MadeChain:
     """A chain whose block 1 has transactions of types 0 and 2, and of type 3 with so many blobs."""
     chain = MadeChain(chain_id, {ALICE: ETH, BOB: ETH})
-    chain.encodings[3] = (
-        *ENCODINGS[2][:-3],
-        "maxFeePerBlobGas",
-        "blobVersionedHashes",
-        "yParity",
-        "r",
-        "s",
-    )
     chain.pay(ALICE, BOB, 1, type=0)
     chain.pay(BOB, ALICE, 2)
     if blobs:

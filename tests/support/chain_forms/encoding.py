@@ -22,19 +22,16 @@ HEADER_FIELDS = (
     *LATER_FIELDS,
 )
 CALL = ("gas", "to", "value", "input")
+SIGNATURE = ("yParity", "r", "s")
+DYNAMIC_FEE = tuple(
+    "chainId nonce maxPriorityFeePerGas maxFeePerGas gas to value input accessList".split()
+)
 ENCODINGS: Mapping[int, Sequence[str]] = {
     0: ("nonce", "gasPrice", *CALL, "v", "r", "s"),
-    2: (
-        "chainId",
-        "nonce",
-        "maxPriorityFeePerGas",
-        "maxFeePerGas",
-        *CALL,
-        "accessList",
-        "yParity",
-        "r",
-        "s",
-    ),
+    1: ("chainId", "nonce", "gasPrice", *CALL, "accessList", *SIGNATURE),
+    2: (*DYNAMIC_FEE, *SIGNATURE),
+    3: (*DYNAMIC_FEE, "maxFeePerBlobGas", "blobVersionedHashes", *SIGNATURE),
+    4: (*DYNAMIC_FEE, "authorizationList", *SIGNATURE),
 }
 
 

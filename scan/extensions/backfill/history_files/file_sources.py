@@ -152,8 +152,10 @@ class FileStore:
         self._ca_bundle = ca_bundle
 
     def fetch(self, file: HistoryFile) -> Path:
-        """Download a file and check its digest, once each, and return the path of the whole file.
-        Raises BadFile, SourceFailed, OSError."""
+        """Return the path of a whole file, which is downloaded and checked the first time.
+
+        Raises BadFile, SourceFailed, OSError.
+        """
         self._folder.mkdir(parents=True, exist_ok=True)
         with self._locked(file):
             if (reason := self.refusal(file)) is not None:
