@@ -15,7 +15,7 @@ from bench.seed import seed
 from tests.http.conftest import served
 from tests.http.test_limits_of_cached_responses import made_key
 from tests.support.anvil import Anvil
-from tests.support.database import Postgres
+from tests.support.database import Postgres, execute
 from tests.support.serving import wait_until
 
 pytestmark = pytest.mark.long
@@ -51,6 +51,10 @@ class Served(NamedTuple):
 def service(postgres: Postgres, template: str) -> Iterator[Served]:
     with postgres.cloned(template) as url, Anvil() as node:
         seed(url, 300)
+        genesis = node.call("eth_getBlockByNumber", "0x0", False)["hash"]
+        execute(
+            url, "UPDATE chain SET chain_id = 31337, genesis_hash = decode(%s, 'hex')", genesis[2:]
+        )
         keys = [made_key(url, 1000).text for _ in range(3)]
         environment = {"RPC_URL": node.url, "SCAN_RATE_LIMIT_ADDRESS": "1000000/minute"}
         with served(url, SCAN_TRUSTED_PROXIES="1", **environment) as (_, address):

@@ -56,6 +56,9 @@ UNANSWERED: dict[str, dict[str, str]] = {
     },
     "blockscout_python": {
         "RPC get_balance_multiple": "NameError",  # own fault
+        # They send the alternatives of a filter as its value.
+        "REST get_smart_contracts": "filter must be one of",
+        "REST get_token_balances_with_filtering": "must be one of",
     },
     "ape_etherscan": {},
 }
