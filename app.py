@@ -36,7 +36,6 @@ from scan.http.index_version import IndexVersion
 from scan.http.indexed_block import IndexedBlock
 from scan.http.interfaces import REST, Interface
 from scan.http.middleware import Middleware
-from scan.http.prerequisites import Prerequisites
 from scan.http.rate_limit import RateLimit
 from scan.http.replica_poller import ReplicaPoller
 from scan.http.requests import MAX_BODY_BYTES
@@ -223,7 +222,7 @@ def _middleware(app: Flask, permanent: Permanent, indexed_block: IndexedBlock) -
             *(() if pages is None else static_files.paths(settings.brand)),
         },
         permanent.routes,
-        Prerequisites(permanent.routes, services.sources.gateway, services.waiting_threads),
+        services.waiting_threads,
         trusted_proxies=settings.trusted_proxies,
         logs_requests=settings.logs_requests,
         base_path=settings.base_path,

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 if TYPE_CHECKING:  # hooks are of all rooms, which stand above this one
     import argparse
     import threading
-    from pathlib import Path
 
     from flask import Blueprint, Flask, Response
 
@@ -51,12 +50,19 @@ class Part:
     module: ClassVar[str]
 
 
+class Arguments(Protocol):
+    """A command's parser, or a group of options that exclude each other."""
+
+    def add_argument(self, *names: str, **properties: Any) -> argparse.Action: ...
+
+
 class CommandOptions(NamedTuple):
     """Options that a command has from an extension, or values of its own ones. `run` returns an
-    exit code where one of them is given, None where the command is to run as without them."""
+    exit code where one of them is given, None where the command is to run as without them. Those of
+    `scan run` exclude each other."""
 
     run: Callable[[Settings, argparse.Namespace], int | None]
-    add_arguments: Callable[[argparse.ArgumentParser], None] = lambda command: None
+    add_arguments: Callable[[Arguments], None] = lambda command: None
 
 
 class DerivedTable(NamedTuple):
@@ -72,14 +78,6 @@ class DerivedTable(NamedTuple):
     bulk_derive: str = ""
     bulk_copy: str = ""
     bulk_accept: str = ""
-
-
-class FileOption(NamedTuple):
-    """An option of `scan run` that names a file, and what runs with it in place of RPC_URL."""
-
-    name: str
-    help: str
-    run: Callable[[Settings, Path], int]
 
 
 class Completer(Protocol):
@@ -212,14 +210,12 @@ class Markdown(Part):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunOption(Part):
-    """What `scan run` runs besides the chain of RPC_URL."""
+class RunWithoutNode(Part):
+    """What `scan run` runs without RPC_URL."""
 
-    module = "run_option"
-    of_file: FileOption
-    """The option that names a file."""
-    run_demo: Callable[[Settings], int] | None = None
-    """What runs without RPC_URL."""
+    module = "run_without_node"
+    run: Callable[[Settings], int]
+    """Runs until it is stopped, and returns the exit code."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,11 +8,11 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import NamedTuple
 
 from scan import hooks, registry
 from scan.commands import chain_watch
+from scan.commands.arguments import options_of_extensions, run_of_extensions
 from scan.commands.chain_watch import database_name
 from scan.commands.child_process import ChildProcess, stop_all
 from scan.commands.listening_address import require_free_port
@@ -58,24 +58,20 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         command.add_argument(
             option, dest=name, metavar=example, action=_SetByVariable, help=argparse.SUPPRESS
         )
-    if of_files := [part.of_file for part in registry.parts(hooks.RunOption)]:
+    if options := options_of_extensions("run"):
         source = command.add_mutually_exclusive_group()  # of which --help wants one option at least
-        for of_file in of_files:
-            source.add_argument(of_file.name, metavar="FILE", type=Path, help=of_file.help)
+        for own in options:
+            own.add_arguments(source)
 
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
     """Run everything on one machine, and return the exit code."""
-    parts = registry.parts(hooks.RunOption)
-    for part in parts:
-        file = getattr(options, part.of_file.name.lstrip("-"))
-        if file is not None:
-            return part.of_file.run(settings, file)
+    if (code := run_of_extensions("run", settings, options)) is not None:
+        return code
     if settings.rpc_urls:
         return run_chain(settings)
-    for part in parts:
-        if part.run_demo is not None:
-            return part.run_demo(settings)
+    if (demo := registry.only(hooks.RunWithoutNode)) is not None:
+        return demo.run(settings)
     raise SettingError("RPC_URL", "", "must be set: no extension brings a demo chain")
 
 

@@ -24,7 +24,7 @@ from scan.database.errors import (
 )
 from scan.database.sessions import apply_settings, require_own_session
 from scan.database.statements import Prepared, Statement, load_statements, prepare
-from scan.database.transaction import Row, Transaction, run, run_prepared
+from scan.database.transaction import Row, Transaction, run
 from scan.errors import Unavailable
 
 _IDLE = psycopg2.extensions.TRANSACTION_STATUS_IDLE
@@ -199,7 +199,9 @@ class Database:
 
     def _run_prepared(self, statement: Statement, params: dict[str, object]) -> list[Row]:
         with Work(self) as connection, connection.cursor() as cursor:
-            return run_prepared(cursor, self._prepare(cursor, statement, params), params)
+            prepared = self._prepare(cursor, statement, params)
+            cursor.execute(prepared.execute, [*map(params.__getitem__, prepared.positional)])
+            return cursor.fetchall() if cursor.description else []
 
     def _run_at_once(self, calls: Sequence[tuple[str, Mapping[str, object]]]) -> list[Row]:
         *others, (last, params) = calls

@@ -101,9 +101,3 @@ def run(cursor: Any, statement: Statement, params: Mapping[str, object]) -> list
 def _require_params(statement: Statement, params: Mapping[str, object]) -> None:
     if statement.params != params.keys():
         raise StatementError(f"{statement.name} takes {sorted(statement.params)}")
-
-
-def run_prepared(cursor: Any, prepared: Prepared, params: Mapping[str, object]) -> list[Row]:
-    """Run a prepared statement, and return its rows."""
-    cursor.execute(prepared.execute, [*map(params.__getitem__, prepared.positional)])
-    return cursor.fetchall() if cursor.description else []

@@ -11,20 +11,23 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import Future
 from typing import Any
 
+from werkzeug.exceptions import HTTPException
+from werkzeug.routing.exceptions import RoutingException
+
 from scan import VERSION
 from scan.database.connection import request_waits
 from scan.errors import ForeignForm, InvalidParameter, RateLimited, Unavailable
 from scan.http import compression
 from scan.http.etags import is_unmodified
-from scan.http.ignored_parameters import without_ignored
 from scan.http.index_version import IndexVersion
 from scan.http.indexed_block import REQUIRED_FIELD, SHOWN, IndexedBlock, NotIndexedYet, required
 from scan.http.interfaces import API, Interface, interface_of
 from scan.http.list_format import accepted_file
-from scan.http.prerequisites import Prerequisites
+from scan.http.prerequisites import Prerequisite, prerequisite_of
 from scan.http.rate_limit import RateLimit
 from scan.http.replica_poller import ReplicaPoller
 from scan.http.request_state import REQUEST_STATE, RequestState, Steps, Wait
+from scan.http.requests import without_ignored
 from scan.http.response_cache import (
     CACHED_FOR_S,
     FILE_CACHED_FOR_S,
@@ -36,6 +39,7 @@ from scan.http.routing import Routes
 from scan.observability import logs, metrics, request_log
 from scan.queries.reader import Reader, Sources
 from scan.rate_limits.client_address import client_address
+from scan.rate_limits.concurrency import WaitingThreads
 from scan.server.cors import CORS, SENT_HEADERS, preflight_headers
 from scan.server.wsgi_responses import REVALIDATED, Environ, Headers, WsgiResponse
 
@@ -70,7 +74,7 @@ class Middleware:
         pages: Interface | None,
         open_paths: Collection[str],
         routes: Routes,
-        prerequisites: Prerequisites,
+        waiting_threads: WaitingThreads,
         *,
         trusted_proxies: int,
         logs_requests: bool,
@@ -89,7 +93,7 @@ class Middleware:
         self._pages = pages
         self._open_paths = open_paths
         self._routes = routes
-        self._prerequisites = prerequisites
+        self._waiting_threads = waiting_threads
         self._trusted_proxies = trusted_proxies
         self._logs_requests = logs_requests
         self._base_path = base_path
@@ -190,7 +194,7 @@ class Middleware:
             except (ForeignForm, InvalidParameter) as error:
                 return state.refuse(error)
         if state.has_body:
-            if (refusal := self._prerequisites.refusal(state)) is not None:
+            if (refusal := self._missing_prerequisite(state)) is not None:
                 return state.refuse(refusal)
             yield Wait.BODY
         response = self._cached(state)
@@ -199,10 +203,30 @@ class Middleware:
                 yield Wait.THREAD
                 response = self._compress_cached(state, response)
             return response
-        if (refusal := self._prerequisites.refusal(state)) is None:
+        if (refusal := self._missing_prerequisite(state)) is None:
             yield Wait.THREAD
-            refusal = self._prerequisites.refusal(state)
+            refusal = self._missing_prerequisite(state)
         return None if refusal is None else state.refuse(refusal)
+
+    def _missing_prerequisite(self, state: RequestState) -> Unavailable | None:
+        """Return the error with which a thread would refuse the request now, else None: nearly
+        always, since no thread waits."""
+        if not self._waiting_threads.taken or state.interface is None:
+            return None
+        refusal_of_node = self._sources.gateway.refusal(state.client)
+        refusal_of_wait = self._waiting_threads.refusal_for_long(state.client)
+        if refusal_of_node is None and refusal_of_wait is None:
+            return None
+        try:
+            rule, _ = self._routes.find(state.path, state.method)
+        except (HTTPException, RoutingException):
+            return None
+        state.route = rule.rule
+        view = self._routes.views[rule.endpoint]
+        prerequisite = prerequisite_of(view, state.environ.get("QUERY_STRING", ""))
+        if prerequisite is Prerequisite.NODE:
+            return refusal_of_node
+        return refusal_of_wait if prerequisite is Prerequisite.LONG_WAIT else None
 
     def _preflight(self, state: RequestState) -> Steps:
         """Answer OPTIONS, which browsers send before other requests; it is not charged."""

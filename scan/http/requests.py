@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, unquote_plus
 
 from flask import request
 from gunicorn.http.errors import ParseException
@@ -19,6 +19,15 @@ from scan.queries.reader import Reader
 
 MAX_BODY_BYTES = 1024 * 1024  # unless a view sets another bound
 INCOMPLETE_BODY = "The body ended early, or its chunks are malformed."
+
+# Caches, campaigns and trackers append these to any URL, besides those of campaigns that begin with
+# utm_; they mean nothing here.
+TRACKERS = frozenset(
+    """
+    dclid fbclid gad_source gbraid gclid gclsrc igsh igshid li_fat_id mc_cid mc_eid mkt_tok msclkid
+    ref ref_src ref_url srsltid ttclid twclid wbraid yclid
+    """.split()
+)
 
 _NOT_UTF8 = re.compile("[\ud800-\udfff]")  # as surrogateescape marks bytes
 
@@ -54,6 +63,19 @@ def reader() -> Reader:
 def note_changed_index() -> None:
     """Have this process's next responses show the index as this request leaves it."""
     request_state_of(request.environ).has_changed_index = True
+
+
+def without_ignored(query: str, *, is_page: bool) -> str:
+    """Return a query string without parameters that begin with `_`, and of a page without those of
+    campaigns and trackers, so that neither views nor keys of cached responses have them."""
+    if not query or not (is_page or "_" in query or "%" in query):
+        return query
+    return "&".join(field for field in query.split("&") if not _is_ignored(field, is_page))
+
+
+def _is_ignored(field: str, is_page: bool) -> bool:
+    name = unquote_plus(field.partition("=")[0]).lower()
+    return name.startswith("_") or (is_page and (name.startswith("utm_") or name in TRACKERS))
 
 
 def query_arguments(*known: str) -> Mapping[str, str]:

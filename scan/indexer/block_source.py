@@ -106,15 +106,13 @@ class BlockSource:
 
         def read() -> NodeHead:
             number, chain_id, *headers = self._node.batch(calls)
-            return checked_answer(
-                lambda: NodeHead(
-                    block_number(result_of(number)),
-                    quantity(result_of(chain_id)),
-                    block_hash(headers[0]) if headers else None,
-                )
+            return NodeHead(
+                block_number(result_of(number)),
+                quantity(result_of(chain_id)),
+                block_hash(headers[0]) if headers else None,
             )
 
-        return read_again(self._node, read)
+        return checked_answer(self._node, read)
 
     def rest_node(self) -> None:
         """Ask the next node first for a while, where there is one."""
@@ -132,10 +130,7 @@ class BlockSource:
         self._chain_id = chain_id
 
     def chain_id(self) -> int:
-        def read() -> int:
-            return checked_answer(lambda: quantity(self._node.call("eth_chainId")))
-
-        return read_again(self._node, read)
+        return checked_answer(self._node, lambda: quantity(self._node.call("eth_chainId")))
 
     def genesis_hash(self) -> bytes:
         """Return the hash of block 0. Raises HistoryPruned, NodeError."""
@@ -149,12 +144,7 @@ class BlockSource:
     def hash_at(self, number: int) -> bytes | None:
         """Return the hash of the node's block `number`; None if the node has none."""
         calls = [_header_call(number)]
-
-        def read() -> bytes | None:
-            [header] = self._node.batch(calls)
-            return checked_answer(lambda: block_hash(header))
-
-        return read_again(self._node, read)
+        return checked_answer(self._node, lambda: block_hash(*self._node.batch(calls)))
 
     def blocks(self, first: int, last: int) -> list[FetchedBlock]:
         """Return the blocks from `first` up to `last`, or fewer where they are large, at least one.

@@ -5,6 +5,7 @@ A block's receipts are read in one call, or one by one. Answers are checked; err
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any, TypeVar
 
 import msgspec
@@ -248,7 +249,13 @@ def block_hash(answer: Any) -> bytes | None:
     return None if answer is None or isinstance(answer, RpcError) else data(answer["hash"], 32)
 
 
-def checked_answer(read: Callable[[], _T]) -> _T:
+def checked_answer(node: Node, read: Callable[[], _T]) -> _T:
+    """Return what `read` makes of the node's answers, as read_again() does. Raises NodeError for
+    one that is an error."""
+    return read_again(node, partial(_checked, read))
+
+
+def _checked(read: Callable[[], _T]) -> _T:
     try:
         return read()
     except (BadHex, KeyError, TypeError) as error:

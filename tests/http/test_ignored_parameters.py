@@ -6,7 +6,7 @@ from typing import Any
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan.http.ignored_parameters import without_ignored
+from scan.http.requests import without_ignored
 from tests.support.indexing import Indexing
 
 SHARED = "utm_source=a&UTM_Medium=b&fbclid=c&gclid=d&msclkid=e&mc_cid=f&mc_eid=g&igshid=h&ref=i&_=1"

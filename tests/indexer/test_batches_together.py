@@ -64,10 +64,7 @@ def indexed_once(
     folder = tmp_path_factory.mktemp("answers")
     with Anvil() as node, kept_answers(node.url, folder), postgres.cloned(template) as url:
         stage = Stage(node)
-        for act in (
-            *(acts.honest_tokens, acts.collections, acts.wrappers, acts.exchanges),
-            *(acts.creations, acts.failures),
-        ):
+        for act in acts.BASIC_ACTS:
             act(stage)
         for _ in range(16):
             acts.everyday(stage, 4)

@@ -21,10 +21,6 @@ from tests.support.table_digest import digest, fresh_digest
 pytestmark = pytest.mark.long
 
 FAILOVERS = int(os.environ.get("FAILOVERS", "6"))
-ACTS = (
-    *(scenario.honest_tokens, scenario.collections, scenario.wrappers, scenario.exchanges),
-    *(scenario.creations, scenario.failures),
-)
 AUDIT = Namespace(repair=False, node=True, blocks=0, digest=False, first=None, last=None)
 
 
@@ -111,7 +107,7 @@ def delivery_ids(url: str) -> list[int]:
 def test_many_failovers_leave_what_a_fresh_index_has(anvil, postgres, template, database_url):
     """Each loses commits: of blocks all indexed, or with the indexer at work."""
     stage, chance = Stage(anvil, seed=50), random.Random(50)
-    for act in ACTS:
+    for act in scenario.BASIC_ACTS:
         act(stage)
     watch(database_url, stage.people[1])
     lost: set[int] = set()

@@ -77,8 +77,15 @@ def large_input(anvil: Anvil) -> None:
 @pytest.mark.parametrize(
     "attack",
     [
-        *(huge_answers, large_answers, many_calls, large_calls, deep_calls, many_logs, large_logs),
-        *(many_transfers, large_input),
+        huge_answers,
+        large_answers,
+        many_calls,
+        large_calls,
+        deep_calls,
+        many_logs,
+        large_logs,
+        many_transfers,
+        large_input,
     ],
     ids=lambda attack: attack.__name__,
 )

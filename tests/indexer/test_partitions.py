@@ -70,9 +70,12 @@ def lists(first: FlaskClient, scenario: Played) -> list[str]:
     people = [*scenario.stage.people[:2], "0x" + 40 * "0"]
     tokens = [t["address"] for t in first.get("/api/v1/tokens?limit=10").json["tokens"]]
     own = ("history", "internal", "items", "tokens", "trades", "transactions", "transfers")
+    of_all = """
+        blocks transactions token-transfers internal-transfers dex-trades logs
+        tokens pools addresses contracts
+    """
     return [
-        *("blocks", "transactions", "token-transfers", "internal-transfers", "dex-trades", "logs"),
-        *("tokens", "pools", "addresses", "contracts"),
+        *of_all.split(),
         *(f"addresses/{a}/{name}" for a in (*people, *tokens[:2]) for name in own),
         *(f"tokens/{a}/{name}" for a in tokens for name in ("holders", "items", "transfers")),
     ]

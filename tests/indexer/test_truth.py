@@ -5,12 +5,12 @@ import pytest
 from tests.support.anvil import ZERO
 from tests.support.scenario.stage import STRANGERS
 
-KEEP_THEIR_BOOKS = (
-    *("dollar", "harbor", "gold", "keepers", "weth", "dweth"),
-    *("NulName", "Bytes32Name", "LongName", "InvalidUtf8Name", "RevertingName", "HugeDecimals"),
-    *("RevertingSupply", "GasBurner", "BrokenStrings"),
-    *("Kitties", "UnindexedCoin", "Unannounced721"),
-)
+KEEP_THEIR_BOOKS = """
+    dollar harbor gold keepers weth dweth
+    NulName Bytes32Name LongName InvalidUtf8Name RevertingName HugeDecimals
+    RevertingSupply GasBurner BrokenStrings
+    Kitties UnindexedCoin Unannounced721
+""".split()
 
 
 @pytest.mark.parametrize("key", KEEP_THEIR_BOOKS)

@@ -1,14 +1,16 @@
-"""`scan doctor --record`: blocks of the node in a file, instead of the doctor's report."""
+"""`scan doctor --record`: blocks of the node in a file, instead of the doctor's report. `scan run
+--recording` runs with such a file."""
 
 import argparse
+from importlib import import_module
 from pathlib import Path
 
 from scan.extensions.demo.chain_recording import block_range, write_recording
-from scan.hooks import CommandOptions, Commands
+from scan.hooks import Arguments, CommandOptions, Commands
 from scan.settings import Settings
 
 
-def add_arguments(command: argparse.ArgumentParser) -> None:
+def add_arguments(command: Arguments) -> None:
     command.add_argument("--record", metavar="FILE", type=Path, help="write blocks of the node")
     command.add_argument(
         "--blocks", metavar="FIRST-LAST", type=block_range, help="of --record; default: the newest"
@@ -21,4 +23,22 @@ def run(settings: Settings, options: argparse.Namespace) -> int | None:
     return None if options.record is None else write_recording(settings, options)
 
 
-HOOKS = Commands(options={"doctor": CommandOptions(run, add_arguments)})
+def add_recording(command: Arguments) -> None:
+    text = "index what `scan doctor --record` wrote, not the chain of RPC_URL"
+    command.add_argument("--recording", metavar="FILE", type=Path, help=text)
+
+
+def run_recording(settings: Settings, options: argparse.Namespace) -> int | None:
+    """Return the exit code, None where no recording is to be replayed."""
+    if options.recording is None:
+        return None
+    replay = import_module("scan.extensions.demo.run_without_node")
+    return int(replay.run_recording(settings, options.recording))
+
+
+HOOKS = Commands(
+    options={
+        "doctor": CommandOptions(run, add_arguments),
+        "run": CommandOptions(run_recording, add_recording),
+    }
+)

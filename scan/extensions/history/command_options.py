@@ -25,7 +25,7 @@ from scan.ethereum.state_proofs import (
 )
 from scan.extensions.history.genesis_balances import GenesisBalance
 from scan.hex import BadHex, quantity, to_hex
-from scan.hooks import CommandOptions, Commands
+from scan.hooks import Arguments, CommandOptions, Commands
 from scan.observability.logs import escape
 from scan.settings import Settings
 
@@ -41,7 +41,7 @@ class Drawn(NamedTuple):
     genesis: GenesisBalance | None
 
 
-def add_arguments(command: argparse.ArgumentParser) -> None:
+def add_arguments(command: Arguments) -> None:
     command.add_argument(
         "--proofs",
         type=whole_number,

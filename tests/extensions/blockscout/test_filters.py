@@ -19,10 +19,9 @@ from tests.support.indexing import settings_for
 from tests.support.made_blocks import Chain, Move, address
 from tests.support.truth import Truth
 
-KINDS = (
-    *("blob_transaction", "coin_transfer", "contract_call", "contract_creation"),
-    *("token_transfer", "token_creation"),
-)
+KINDS = """
+    blob_transaction coin_transfer contract_call contract_creation token_transfer token_creation
+""".split()
 
 
 @pytest.fixture(scope="module")

@@ -37,11 +37,12 @@ VALUES: Mapping[str, tuple[str, ...]] = {
 }
 # Names and metadata of addresses of other services, which are null; what their clients show of a
 # filter; rows without value, of which the index has few; what a filter's value is of.
-CHANGES_NOTHING = {
-    "filter_type",
-    *("preload_ens", "preload_metadata", "methods_names", "include_zero_value"),
-    *("token_contract_symbols_to_include", "token_contract_symbols_to_exclude"),
-}
+CHANGES_NOTHING = frozenset(
+    """
+    filter_type preload_ens preload_metadata methods_names include_zero_value
+    token_contract_symbols_to_include token_contract_symbols_to_exclude
+    """.split()
+)
 
 
 def values_of(type_: str) -> Iterator[str]:

@@ -22,12 +22,47 @@ def buffers(seeded_service: Explained, path: str) -> int:
     return sum(plan.buffers for plan in plans)
 
 
-LISTS = [
-    *("/blocks", "/transactions", "/token-transfers", "/internal-transactions"),
-    *(f"/addresses/{HOT}/{name}" for name in ("transactions", "internal-transactions", "logs")),
-    f"/addresses/{HOT}/transactions?filter=from",
-    f"/tokens/{HOT_TOKEN}/transfers",
-]
+LISTS = f"""
+    /blocks
+    /transactions
+    /token-transfers
+    /internal-transactions
+    /addresses/{HOT}/transactions
+    /addresses/{HOT}/internal-transactions
+    /addresses/{HOT}/logs
+    /addresses/{HOT}/transactions?filter=from
+    /tokens/{HOT_TOKEN}/transfers
+""".split()
+OTHERS = f"""
+    /addresses
+    /stats
+    /main-page/blocks
+    /main-page/transactions
+    /tokens
+    /smart-contracts
+    /stats/hot-smart-contracts?scale=5m
+    /addresses/{HOT}/counters
+    /addresses/{HOT}/tabs-counters
+    /addresses/{HOT}/tokens
+    /addresses/{HOT}/nft
+    /tokens/{HOT_TOKEN}/holders
+    /blocks/300
+    /blocks/300/transactions
+    /withdrawals
+    /search?q=token
+    /blocks/300/transactions?type=token_transfer
+    /smart-contracts/counters
+    /advanced-filters
+    /advanced-filters?block_number=100&transaction_index=1
+    /advanced-filters?from_address_hashes_to_include={HOT}&to_address_hashes_to_include={HOT}
+    /advanced-filters?to_address_hashes_to_include={HOT}&transaction_types=ERC-20
+    /addresses/{HOT}/transactions/csv?to_period=2020-01-01
+    /addresses/{HOT}/internal-transactions/csv?filter_value=to
+    /addresses/{HOT}/token-transfers/csv
+    /addresses/{HOT}/logs/csv
+    /tokens/{HOT_TOKEN}/transfers/csv
+    /tokens/{HOT_TOKEN}/holders/csv
+""".split()
 
 
 @pytest.mark.parametrize("path", LISTS)
@@ -39,31 +74,7 @@ def test_a_deep_page_costs_what_the_first_does(seeded_service: Explained, path: 
     assert deep <= DEEPER * first + 100
 
 
-@pytest.mark.parametrize(
-    "path",
-    [
-        *(
-            "/addresses",
-            "/stats",
-            "/main-page/blocks",
-            "/main-page/transactions",
-            "/tokens",
-            "/smart-contracts",
-            "/stats/hot-smart-contracts?scale=5m",
-        ),
-        *(f"/addresses/{HOT}/{name}" for name in ("counters", "tabs-counters", "tokens", "nft")),
-        f"/tokens/{HOT_TOKEN}/holders",
-        *("/blocks/300", "/blocks/300/transactions", "/withdrawals", "/search?q=token"),
-        *("/blocks/300/transactions?type=token_transfer", "/smart-contracts/counters"),
-        *("/advanced-filters", "/advanced-filters?block_number=100&transaction_index=1"),
-        f"/advanced-filters?from_address_hashes_to_include={HOT}&to_address_hashes_to_include={HOT}",
-        f"/advanced-filters?to_address_hashes_to_include={HOT}&transaction_types=ERC-20",
-        f"/addresses/{HOT}/transactions/csv?to_period=2020-01-01",
-        f"/addresses/{HOT}/internal-transactions/csv?filter_value=to",
-        *(f"/addresses/{HOT}/{name}/csv" for name in ("token-transfers", "logs")),
-        *(f"/tokens/{HOT_TOKEN}/{name}/csv" for name in ("transfers", "holders")),
-    ],
-)
+@pytest.mark.parametrize("path", OTHERS)
 def test_others_are_read_by_indexes(seeded_service: Explained, path: str) -> None:
     assert buffers(seeded_service, path) < 10 * MOST_BUFFERS
 

@@ -16,11 +16,12 @@ from tests.extensions.blockscout.published import ERRORS
 from tests.support.indexing import Indexing
 from tests.support.serving import NOWHERE
 
-HOSTILE = (
-    *("", " ", "null", "-1", "0", "1e9", "9" * 18, "9" * 19, "9" * 78, "9" * 5000, "0x", "0x1"),
-    *("0x" + "f" * 40, "0x" + "F" * 64, "%00", "\u0661", "\u202e", "'", "[]", "{}", "a" * 3000),
-    *("latest", "pending", "ERC-20", "ERC-20,ERC-721", "ERC-404", "asc", "validated"),
-)
+WORDS = """
+    null -1 0 1e9 0x 0x1 %00 ' [] {} latest pending ERC-20 ERC-20,ERC-721 ERC-404 asc validated
+""".split()
+LONG_NUMBERS = ("9" * digits for digits in (18, 19, 78, 5000))
+HEX = "0x" + "f" * 40, "0x" + "F" * 64
+HOSTILE = ("", " ", "\u0661", "\u202e", "a" * 3000, *WORDS, *LONG_NUMBERS, *HEX)
 
 
 def rules(client: FlaskClient) -> list[str]:
@@ -41,7 +42,9 @@ def test_refusals_have_the_published_form(client: FlaskClient) -> None:
     unknown = client.get("/api/v2/nothing/at/all")
     assert (unknown.status_code, unknown.json) == (404, {"message": "Not found"})
     for path, status in (
-        *(("/addresses/0x1", 422), ("/transactions/0x1", 422), ("/blocks?block_number=x", 422)),
+        ("/addresses/0x1", 422),
+        ("/transactions/0x1", 422),
+        ("/blocks?block_number=x", 422),
         ("/tokens/7/x", 404),
     ):
         refused = client.get(f"/api/v2{path}")

@@ -21,8 +21,10 @@ def test_other_forms_say_since_when_balances_count(older):
     etherscan = [
         client.get(f"/api?module={module}&action={action}&contractaddress={token}&address={four}")
         for module, action in (
-            *(("token", "tokenholderlist"), ("token", "getTokenHolders")),
-            *(("token", "tokenholdercount"), ("account", "addresstokenbalance")),
+            ("token", "tokenholderlist"),
+            ("token", "getTokenHolders"),
+            ("token", "tokenholdercount"),
+            ("account", "addresstokenbalance"),
             ("account", "tokenlist"),
         )
     ]

@@ -1,5 +1,6 @@
 """`scan run --chains`: `scan run` for each chain, and the gateway in front of them."""
 
+import argparse
 import logging
 import os
 import threading
@@ -11,7 +12,7 @@ from scan.commands.startup import on_stop_signals
 from scan.environment import without_password
 from scan.errors import SettingError
 from scan.extensions.gateway.chains import Chain, read_chains
-from scan.hooks import FileOption, RunOption
+from scan.hooks import Arguments, CommandOptions, Commands
 from scan.settings import Settings, environment_with
 
 log = logging.getLogger(__name__)
@@ -20,8 +21,16 @@ CHECK_EVERY_S = 0.5
 STOP_S = GRACE_S + 15.0  # a chain's `scan run` stops its children, then PostgreSQL
 
 
-def run(settings: Settings, file: Path) -> int:
+def add_arguments(command: Arguments) -> None:
+    text = "run several chains behind one address: a table of FILE for each"
+    command.add_argument("--chains", metavar="FILE", type=Path, help=text)
+
+
+def run(settings: Settings, options: argparse.Namespace) -> int | None:
     """Run until Ctrl-C, which stops all processes, and return the exit code."""
+    file: Path | None = options.chains
+    if file is None:
+        return None
     if settings.database_url:
         reason = "must not be set with --chains; set it in the tables of the chains"
         raise SettingError("DATABASE_URL", without_password(settings.database_url), reason)
@@ -65,8 +74,4 @@ def _environment(settings: Settings, chain: Chain) -> dict[str, str]:
     )
 
 
-HOOKS = RunOption(
-    of_file=FileOption(
-        "--chains", "run several chains behind one address: a table of FILE for each", run
-    )
-)
+HOOKS = Commands(options={"run": CommandOptions(run, add_arguments)})

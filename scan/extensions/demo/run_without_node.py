@@ -10,13 +10,13 @@ from scan.environment import without_password
 from scan.errors import SettingError
 from scan.extensions.demo import demo_chain, demo_data, demo_node
 from scan.extensions.demo.demo_node import RECORDING, DemoNode
-from scan.hooks import FileOption, RunOption
+from scan.hooks import RunWithoutNode
 from scan.settings import Settings
 
 log = logging.getLogger(__name__)
 
 
-def run(settings: Settings, recording: Path) -> int:
+def run_recording(settings: Settings, recording: Path) -> int:
     """Run with a node that replays a recording, on a database of its own."""
     if settings.database_url:
         reason = "must not be set with --recording, which gets a database of its own"
@@ -31,7 +31,7 @@ def run(settings: Settings, recording: Path) -> int:
     return run_chain(settings, OwnNode(start, _digest(recording), lambda _: None))
 
 
-def run_demo(settings: Settings) -> int:
+def run(settings: Settings) -> int:
     """Run with the bundled demo chain, which goes on."""
 
     def start(settings: Settings) -> Settings:
@@ -56,9 +56,4 @@ def _following(settings: Settings, server: DemoNode) -> Settings:
     return replace(settings, rpc_urls=(server.url,), start_block=server.recording.first)
 
 
-HOOKS = RunOption(
-    of_file=FileOption(
-        "--recording", "index what `scan doctor --record` wrote, not the chain of RPC_URL", run
-    ),
-    run_demo=run_demo,
-)
+HOOKS = RunWithoutNode(run=run)
