@@ -21,7 +21,8 @@ def test_every_page_leads_to_the_state_of_the_index(client: FlaskClient) -> None
 def test_the_page_names_what_is_wrong(own_index: Indexing) -> None:
     execute(
         own_index.settings.database_url,
-        "UPDATE indexer_status SET problem = 'no <b>node', node_head = node_head + 7",
+        "INSERT INTO indexer_status (problem, checked_at) VALUES ('no <b>node', now())"
+        " ON CONFLICT (only_row) DO UPDATE SET problem = excluded.problem",
     )
     page = create_app(own_index.settings).test_client().get("/status").text
     assert '<p class="problem">no &lt;b&gt;node</p>' in page
