@@ -31,7 +31,7 @@ _FILE_PARAMETER = re.compile(
 # First names of Scan's own paths, as registry.reserved_paths() has those of extensions.
 _OWN_PATHS = set(
     """
-    blocks contracts favicon.ico healthz keys live readyz token-transfers tokens trades txs
+    blocks contracts favicon.ico healthz keys live readyz status token-transfers tokens trades txs
     watchlist webhooks address/ api/ block/ docs/ static/ token/ tx/
     """.split()
 )

@@ -46,6 +46,7 @@ REASONS = {
     "contract_details/contract_read.html:most": "characters that are shown of a result's part",
     "pages/chart.html:chart.": "the grid of a chart",
     "pages_as_markdown/markdown.py:": "the length of a fence, and lines put together",
+    "pages/decimal_columns.py:": "the width of a column, in characters",
     "pages/records.py:first": "places in a list, by the number of its page",
     "pages/records.py:listing": "the least total of a list that is not counted",
     "pages/records.py:pages": "the number of pages of a list",

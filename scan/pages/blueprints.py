@@ -10,6 +10,7 @@ from scan.pages import (
     contracts,
     home,
     keys_and_webhooks,
+    status,
     tokens,
     transactions,
 )
@@ -22,6 +23,7 @@ _OF_CORE = (
     tokens,
     contracts,
     keys_and_webhooks,
+    status,
 )
 
 

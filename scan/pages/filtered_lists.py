@@ -44,7 +44,7 @@ ENDS_OF_DAY = {"timeFrom": "T00:00:00Z", "timeTo": "T23:59:59Z"}
 # The API's parameter for the list's own address, by direction.
 DIRECTIONS = {"out": "from", "in": "to"}
 TRANSACTION_TYPES = {"0": "legacy", "1": "access list", "2": "EIP-1559", "3": "blobs"}
-TRANSACTION_TYPES |= {"4": "EIP-7702 delegation"}
+TRANSACTION_TYPES |= {"4": "EIP-7702 authorization"}
 LABELS = {"page": "The page", "limit": "Rows on a page", "orderBy": "The order"}
 # What a refused value must be, by the kind of its field, where the API has other words.
 EXPECTED = {

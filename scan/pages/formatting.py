@@ -19,6 +19,9 @@ MAX_SYMBOL = 28  # of a pair: two fit into a name
 MAX_TEXT = 20_000  # characters of a transaction's input
 MAX_WHOLE_DIGITS = 21  # of amounts in lists; longer ones are shown as powers of ten
 
+_EXCHANGE = re.compile(r"([a-z]+?)(swap)?-v([0-9]+)")
+_LOWER_SWAP = ("uni", "bi")  # Uniswap and Biswap, but SushiSwap
+
 # Invisible characters, and those that change the direction of text.
 _HIDDEN_CATEGORIES = ("Cc", "Cf", "Zl", "Zp", "Cs", "Co")
 # Printable characters without ink: fillers of Hangul, and the empty Braille pattern.
@@ -73,13 +76,35 @@ def aligned(value: int | str, decimals: int = COIN_DECIMALS) -> AlignedAmount:
     if len(digits) > MAX_WHOLE_DIGITS:
         power = str(len(digits) - 1).translate(_SUPERSCRIPTS)
         return AlignedAmount(digits[0], f".{digits[1:4]}…·10{power}", full)
-    small = 9 if decimals == 9 else 8  # prices in Gwei have all their digits
-    places = small if whole == "0" else 6 if len(whole) <= 5 else 2
+    places = _places(whole, decimals)
     if len(fraction) <= places:
         return AlignedAmount(whole, point + fraction, None)
     if whole == "0" and not fraction[:places].strip("0"):
         return AlignedAmount("<0", "." + "1".zfill(places), full)
     return AlignedAmount(whole, f".{fraction[:places]}…", full)
+
+
+def rounded(value: int | str, decimals: int = COIN_DECIMALS) -> AlignedAmount:
+    """Return an amount that nobody can spend any more, such as a fee, rounded half up to the width
+    of a column."""
+    full = amount(value, decimals)
+    whole, _, fraction = full.partition(".")
+    places = _places(whole, decimals)
+    if len(fraction) <= places:
+        return aligned(value, decimals)
+    step = 10 ** (decimals - places)
+    shown = amount((int(value) + step // 2) // step, places)
+    if shown == "0":
+        return aligned(value, decimals)
+    whole, point, fraction = shown.partition(".")
+    return AlignedAmount(whole, point + fraction, full)
+
+
+def _places(whole: str, decimals: int) -> int:
+    """Return the digits that a column has after the point; prices in Gwei have all of theirs."""
+    if whole == "0":
+        return 9 if decimals == 9 else 8
+    return 6 if len(whole) <= 5 else 2
 
 
 def aligned_gwei(wei: int | str) -> AlignedAmount:
@@ -222,6 +247,17 @@ def pair_name(pool: Mapping[str, Any]) -> str:
         short_address(pool[token]) if is_blank(symbol) else short_name(symbol, MAX_SYMBOL)
         for token, symbol in ((key, pool[f"{key}Symbol"]) for key in ("token0", "token1"))
     )
+
+
+def exchange_name(dex: str) -> str:
+    """Return an exchange as people write it: `uniswap-v3` as `Uniswap V3`."""
+    named = _EXCHANGE.fullmatch(dex)
+    if not named:
+        return dex
+    family, swap, version = named.groups()
+    if swap and family not in _LOWER_SWAP:
+        swap = "Swap"
+    return f"{family.capitalize()}{swap or ''} V{version}"
 
 
 def short_name(text: str, most: int = MAX_NAME) -> str:

@@ -56,8 +56,11 @@ class Listing:
         return (self.number - 1) * self.size + 1
 
 
-# Scan's tabs by Blockscout's name; of several, the first that a page has.
-BLOCKSCOUT_TABS = {
+# Scan's tabs by their titles and by Blockscout's names; of several, the first that a page has.
+OTHER_TABS = {
+    "nfts": ("items",),
+    "balance": ("chart",),
+    "authorizations": ("delegations",),
     "index": ("transactions", "overview", "transfers"),
     "txs": ("transactions",),
     "token_transfers": ("transfers", "overview"),
@@ -77,10 +80,10 @@ BLOCKSCOUT_TABS = {
 
 
 def requested_tab(tabs: Sequence[str]) -> str:
-    """Return the requested tab, the first by default, also by Blockscout's name; raises
-    InvalidParameter for an unknown one."""
+    """Return the requested tab, the first by default, also by its title or Blockscout's name;
+    raises InvalidParameter for an unknown one."""
     requested = request.args.get("tab", tabs[0])
-    ours = (name for name in BLOCKSCOUT_TABS.get(requested, ()) if name in tabs)
+    ours = (name for name in OTHER_TABS.get(requested, ()) if name in tabs)
     tab = next(ours, requested)
     if tab not in tabs:
         known = ", ".join(tabs)

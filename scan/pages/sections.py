@@ -26,7 +26,8 @@ class Shown(NamedTuple):
 @dataclass(frozen=True)
 class Section:
     """The templates that a page includes, by the place on it: `head` is in the head of every page,
-    `list` beside the count of every list. `read` of the others returns what the templates show."""
+    `foot` among the links of its footer, `list` beside the count of every list. `read` of the
+    others returns what the templates show."""
 
     templates: Mapping[str, str]
 

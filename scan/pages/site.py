@@ -22,6 +22,7 @@ from scan.http.requests import reader
 from scan.http.same_origin import SameOrigin
 from scan.http.services import services
 from scan.pages import formatting
+from scan.pages.decimal_columns import fit_fractions
 from scan.pages.paths import PagePaths
 from scan.pages.sections import Section, sections_of
 from scan.pages.static_files import BRAND_STYLES, icon_of, preview_of, url_of
@@ -200,10 +201,10 @@ def _menu(title: str) -> list[tuple[str, str]]:
 
 def _sections() -> Mapping[str, Sequence[str]]:
     """Return the templates of the sections that extensions add to a page, by the page's name, to
-    the count of each list, or to the head of all."""
+    the count of each list, or to the head or the footer of all."""
     names = (
-        "address address_balance code_hash head block home list live transaction transaction_call"
-        " transaction_end transaction_events transaction_facts"
+        "address address_balance code_hash foot head block home list live transaction"
+        " transaction_call transaction_end transaction_events transaction_facts"
     )
     sections: dict[str, list[str]] = {name: [] for name in names.split()}
     for section in sections_of(Section):
@@ -238,6 +239,8 @@ def _templates() -> Environment:
         "amount": formatting.amount,
         "short_amount": formatting.short_amount,
         "aligned": formatting.aligned,
+        "rounded": formatting.rounded,
+        "fit_fractions": fit_fractions,
         "aligned_gwei": formatting.aligned_gwei,
         "checksummed": checksummed,
         "short_address": formatting.short_address,
@@ -247,6 +250,7 @@ def _templates() -> Environment:
         "short_price": formatting.short_price,
         "priced": priced,
         "pair_name": formatting.pair_name,
+        "exchange_name": formatting.exchange_name,
         "worth": formatting.worth,
         "day_time": formatting.day_time,
         "iso": formatting.iso,

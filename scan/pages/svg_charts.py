@@ -56,6 +56,7 @@ class Chart(NamedTuple):
     times: Sequence[str]
     readings: Sequence[Reading]
     line: str = ""
+    is_whole: bool = False  # the axis begins at zero, so that the area below the line is an amount
     bars: str = ""  # their middles, as SVG's path, to be drawn in `bar_width`
     bar_width: float = 0
     candles: Candles | None = None
@@ -126,7 +127,7 @@ def line_chart(points: Sequence[Point], *, title: str, decimals: int = 0) -> Cha
     # Points within a day are labelled with their time.
     are_days = all(point.time_s % DAY_S == 0 for point in points)
     chart = _chart(title, points, ticks, DAY_S if are_days else 60, decimals, times)
-    return chart._replace(line=line)
+    return chart._replace(line=line, is_whole=ticks[-1] == 0)
 
 
 def _chart(

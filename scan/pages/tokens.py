@@ -62,10 +62,12 @@ def get_token(address: str) -> Response:
     holder = shown.filter("address").lower() if shown else None
     records = shown.records if shown else []
     respond = page if shown is None else shown.response
+    creation = creation_record(contract_creations.indexed(reader(), key))
     return respond(
         "token.html",
         token=token,
-        creation=creation_record(contract_creations.indexed(reader(), key)),
+        creation=creation,
+        creator_names=names_of([], str(creation["creator"])) if creation else {},
         tab=tab,
         tab_titles=titles(_tabs(), tab, token),
         tab_template=requested.template,

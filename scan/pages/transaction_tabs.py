@@ -10,7 +10,7 @@ from scan import parameters
 from scan.errors import InvalidParameter
 from scan.http.prerequisites import Prerequisite
 from scan.pages.formatting import grouped
-from scan.pages.records import BLOCKSCOUT_TABS, Record, requested_tab
+from scan.pages.records import OTHER_TABS, Record, requested_tab
 from scan.pages.sections import Shown
 from scan.pages.tabs import tabs_of
 
@@ -76,4 +76,4 @@ def prerequisite(query: str) -> Prerequisite | None:
 def _of_node() -> Sequence[str]:
     """Return the names of tabs that need the node, also Blockscout's."""
     names = {tab.name for tab in tabs() if tab.needs_node}
-    return *names, *(theirs for theirs, ours in BLOCKSCOUT_TABS.items() if names & {*ours})
+    return *names, *(theirs for theirs, ours in OTHER_TABS.items() if names & {*ours})

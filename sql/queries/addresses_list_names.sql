@@ -2,14 +2,15 @@
 -- params: addresses bytea[]
 -- literals: none
 -- returns: one row: index version, JSON text {address: {"label": text or null, "token": null or its
---   name, symbol, decimals, type and logo, "contract": a verified contract's name or null, "pool":
---   null or its exchange and its tokens with their symbols and decimals}} of those that have any
+--   name, symbol, decimals, type and logo, "contract": a verified contract's name or null, "match":
+--   full or partial, "pool": null or its exchange and its tokens with their symbols and decimals}} of
+--   those that have any
 -- index: labels_pkey, tokens_pkey, listed_tokens_pkey, contracts_pkey, pools_pkey, dexes_pkey,
 --   verified_contracts_by_code_hash
 SELECT index_version(), (
     SELECT coalesce(json_object_agg(hex(named.address), json_build_object(
         'label', named.label, 'token', named.token, 'contract', named.contract,
-        'pool', named.pool)), '{}')::text
+        'match', named.match, 'pool', named.pool)), '{}')::text
     FROM (
         SELECT requested.address,
             (SELECT l.label FROM labels l WHERE l.address = requested.address) AS label,
@@ -21,9 +22,8 @@ SELECT index_version(), (
             FROM tokens k
             LEFT JOIN listed_tokens t ON t.address = k.address
             WHERE k.address = requested.address) AS token,
-            (SELECT v.contract_name
-            FROM verification_of(requested.address) AS v
-            WHERE v.match <> 'runtime') AS contract,
+            v.contract_name AS contract,
+            v.match,
             (SELECT json_build_object('dex', x.name, 'token0', hex(p.token0), 'token1', hex(p.token1),
                 'token0Symbol', k0.symbol, 'token0Decimals', k0.decimals,
                 'token1Symbol', k1.symbol, 'token1Decimals', k1.decimals)
@@ -33,6 +33,7 @@ SELECT index_version(), (
             LEFT JOIN tokens k1 ON k1.address = p.token1
             WHERE p.address = requested.address) AS pool
         FROM unnest(%(addresses)s) AS requested (address)
+        LEFT JOIN LATERAL verification_of(requested.address) AS v ON v.match <> 'runtime'
     ) AS named
     WHERE named.label IS NOT NULL OR named.token IS NOT NULL OR named.contract IS NOT NULL
         OR named.pool IS NOT NULL);

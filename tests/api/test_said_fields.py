@@ -110,5 +110,7 @@ def test_pages_note_what_is_said(own_index: Indexing, scenario: Played) -> None:
     trade = scenario.truth.dex_trades[0]
     token = client.get(f"/token/{trade['tokenIn']}").text
     for fact in ("Standard", "Supply"):
-        assert "said by the node" in token.partition(f"<dt>{fact}</dt>")[2].partition("</dd>")[0]
+        assert (
+            "reported by the node" in token.partition(f"<dt>{fact}</dt>")[2].partition("</dd>")[0]
+        )
     assert "are what contracts and the node say" in client.get("/tokens").text

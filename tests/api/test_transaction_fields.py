@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 from app import create_app
 from scan.database.connection import Database
 from scan.hex import to_hex
-from scan.pages.formatting import aligned, amount
+from scan.pages.formatting import amount, rounded
 from tests.support.database import Postgres, execute
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import Chain, Move, address
@@ -134,6 +134,6 @@ def test_everything_shows_the_same_fee(
     path = f"/api/v1/addresses/{sender}/history?types=fee&limit=1"
     assert [entry["amount"] for entry in client.get(path).json["history"]] == [str(fee)]
     assert f'<data value="{fee}">{amount(fee)} ' in client.get(f"/tx/{key}").text
-    assert aligned(fee).fraction in client.get("/txs").text
+    assert rounded(fee).fraction in client.get("/txs").text
     newest = "SELECT fee_coin * 1e18 FROM v1.transactions ORDER BY block_number DESC LIMIT 1"
     assert execute(url, newest) == [(fee,)]

@@ -133,7 +133,7 @@ def test_logs_of_coin_are_shown_as_what_they_are(forked):
     assert "Coin transfer" in client.get(f"/address/{SYSTEM}?tab=events").text
     moved = forked.truth.internal_transfers[0]
     overview = client.get(f"/tx/{moved['transactionHash']}").text
-    assert ("by its log" in overview) == (moved["source"] == "log")
+    assert ("from its event" in overview) == (moved["source"] == "log")
 
 
 @pytest.mark.long

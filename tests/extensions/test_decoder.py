@@ -272,13 +272,13 @@ def test_a_page_decodes_without_a_script(client: FlaskClient, work: Work) -> Non
     assert "the contract" in client.get(unescape(link)).text
     long = client.post("/decode", data={"data": hexed(nested(3) + bytes(10_000))})
     assert long.status_code == 200 and "Calls inside" in long.text
-    assert "too long for a link" in long.text
+    assert "Too long to link to" in long.text
     unknown = call("multicall(bytes[])", [b"\1\2\3\4", b"", TRANSFER])
     inside = client.get("/decode", query_string={"data": hexed(unknown)}).text
     assert "0x01020304" in inside and "Payment" in inside
     log = {"data": "0x", "topics": hexed(keccak(text="Transfer(address,address,uint256)"))}
     page = client.get("/decode", query_string={**log, "address": work.worker})
-    assert "No ABI that is known here" in page.text
+    assert "No known ABI decodes" in page.text
     hostile = call("Error(string)", "<script>\x1b\u202e")
     page = client.get("/decode", query_string={"data": hexed(hostile), "kind": "error"})
     assert page.status_code == 200 and "<script>\x1b" not in page.text

@@ -193,6 +193,7 @@ def paths_of(explorer: Explorer, hostile: str) -> list[str]:
         *(f"/address/{hostile}?tab=contract&view={view}" for view in ("read", "write")),
         *(f"/{name}" for name in (*lists, "user-operations", "keys", "webhooks", "watchlist")),
         "/verify",
+        "/status",
         "/charts",
         "/search?q=%3Cscript",
         f"/decode?data={MULTICALL}",

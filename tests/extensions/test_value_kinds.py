@@ -1,4 +1,4 @@
-"""The table of values: each is proven, computed here, or said by the node and shown as that."""
+"""The table of values: each is proven, computed here, or reported by the node and shown as that."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -76,8 +76,8 @@ def test_what_is_said_is_stored_and_named(rollup):
     queried = rollup.post("/api/v1/query", json=query).json["data"]
     assert [r["unproven"] for r in queried] == [r["unproven"] for r in records]
     page = rollup.get(f"/tx/{others[0]['hash']}").text
-    assert page.count("said by the node") == 1
-    assert "said by the node" in page.partition("Transaction fee")[2].partition("</dd>")[0]
+    assert page.count("reported by the node") == 1
+    assert "reported by the node" in page.partition("Transaction fee")[2].partition("</dd>")[0]
 
 
 SENT = set(

@@ -105,7 +105,9 @@ def test_the_history_of_an_address_is_a_tab(client: FlaskClient, scenario: Playe
     for way, sign in (("in", "+"), ("out", "\N{MINUS SIGN}"), ("self", "±")):
         moved = [row for row in rows if row["direction"] == way and row["type"] != "fee"]
         assert page.count(f'<span class="{way}">{sign}') == len(moved)
-    assert "This history adds up: what came in, less what went out, is the balance of" in page
+    assert (
+        "This history adds up: everything received minus everything sent is the balance of" in page
+    )
     for query, text in (
         ("format=csv", "CSV of movements"),
         ("group=transaction&amp;format=csv", "CSV of transactions"),

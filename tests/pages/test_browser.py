@@ -42,6 +42,19 @@ def test_home_moves_with_the_head_and_loads_nothing_from_elsewhere(
     explorer.anvil.mine()
     page.wait(f"document.getElementById('head').textContent !== '{before}'")
     page.wait("window.fresh >= 1")
+    # Nothing moves below a pointer that is about to click.
+    page.evaluate("document.querySelector('.pair').scrollIntoView()")
+    page.call("Input.dispatchMouseEvent", type="mouseMoved", x=300, y=200)
+    page.wait("document.querySelector('.pair:hover')")
+    before = page.text("#head")
+    explorer.anvil.mine()
+    explorer.wait_for_block(explorer.anvil.head())
+    asked = len(page.requested)
+    while len(page.requested) < asked + 4:
+        page.evaluate("1")
+    assert page.text("#head") == before
+    page.call("Input.dispatchMouseEvent", type="mouseMoved", x=1, y=1)
+    page.wait(f"document.getElementById('head').textContent !== '{before}'")
     assert requested_from(page) == {urlsplit(explorer_url).netloc}
     assert page.errors == []
 
@@ -127,6 +140,9 @@ def test_the_home_page_begins_with_a_large_search(page: Page, over_http: str) ->
         )
         assert box[0] < 300 and box[1] > 0.85 * width and box[2] >= 48
         assert page.evaluate("document.querySelectorAll('input[name=q]').length") == 1
+    show_at(page, 390)
+    page.open(f"{over_http}/blocks")
+    assert page.evaluate("document.querySelector('tbody tr').offsetHeight") < 230  # a card
     page.call("Emulation.clearDeviceMetricsOverride")
 
 
@@ -182,6 +198,11 @@ def test_a_theme_is_chosen_and_kept(page: Page, explorer_url: str) -> None:
     assert colours[0] == colours[1] != colours[2]  # system, light, dark
     page.open(f"{explorer_url}/blocks")
     assert page.evaluate(colour) == colours[2]
+    # On paper links have the light theme's colour.
+    link = "getComputedStyle(document.querySelector('td a')).color"
+    page.call("Emulation.setEmulatedMedia", media="print")
+    assert page.evaluate(link) == "rgb(28, 80, 200)"
+    page.call("Emulation.setEmulatedMedia", media="")
     assert page.evaluate("document.querySelector('button.theme').title") == "Theme: dark"
     page.evaluate("localStorage.setItem('theme', '<script>')")
     page.open(f"{explorer_url}/blocks")

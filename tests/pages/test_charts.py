@@ -82,6 +82,7 @@ def test_a_line_uses_its_height_and_a_flat_one_stays_flat(
 ) -> None:
     chart = line_chart(values(*numbers), title="Balance", decimals=decimals)
     assert chart is not None and chart.ticks == ticks
+    assert chart.is_whole is (ticks[-1] == "0")  # the area below a cut axis says nothing
     heights = [float(point.split(",")[1]) for point in chart.line.split()[2:-2]]
     assert all(0 <= height <= HEIGHT for height in heights)
     used = (max(heights) - min(heights)) / HEIGHT

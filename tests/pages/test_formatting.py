@@ -1,11 +1,13 @@
 """Values as people read them."""
 
+import re
 from decimal import Decimal
 from typing import Any
 
 import pytest
 
 from scan.pages import formatting, site
+from scan.pages.decimal_columns import fit_fractions
 from scan.pages.formatting import percent, short_price, worth
 from scan.queries.network import name_of, token_standard
 
@@ -55,6 +57,19 @@ def test_amounts_are_exact_and_never_rounded_up(
         (formatting.aligned("9" * 21, 0), (",".join(["999"] * 7), "", None)),
         (formatting.aligned(str(LARGEST), 0), ("1", ".157…·10⁷⁷", f"{LARGEST:,}")),
         (formatting.aligned("7", 255), ("<0", ".00000001", TINY)),
+        # Exchanges as they write themselves; others as they are.
+        (formatting.exchange_name("uniswap-v3"), "Uniswap V3"),
+        (formatting.exchange_name("pancakeswap-v2"), "PancakeSwap V2"),
+        (formatting.exchange_name("biswap-v2"), "Biswap V2"),
+        (formatting.exchange_name("<b>-v2"), "<b>-v2"),
+        (formatting.exchange_name("other"), "other"),
+        # Fees are rounded.
+        (formatting.rounded("0", 18), ("0", "", None)),
+        (formatting.rounded("34489000241423", 18), ("0", ".00003449", "0.000034489000241423")),
+        (formatting.rounded("999999999999999999", 18), ("1", "", "0.999999999999999999")),
+        (formatting.rounded("4999999999", 18), ("<0", ".00000001", "0.000000004999999999")),
+        (formatting.rounded("1234567890123456789012", 18),
+         ("1,234", ".56789", "1,234.567890123456789012")),
         # Gas prices are rounded and say so.
         (formatting.aligned_gwei("1000000007"), ("1", "", "1.000000007")),
         (formatting.aligned_gwei("1000000000"), ("1", "", None)),
@@ -147,3 +162,17 @@ def test_an_item_is_no_link_where_there_are_no_pages_of_items(
     monkeypatch.setitem(templates.globals, "has_page", lambda path: False)
     macro = templates.get_template("macros.html").make_module().item  # type: ignore[attr-defined]
     assert macro("0xaa", "7") == '<span title="7">7</span>'
+
+
+def test_the_longest_fraction_of_a_column_decides_its_width() -> None:
+    """Whole numbers stay at the end of their column, below its head."""
+    rows = [("0", ".5", ""), ("3", ".25…", ""), ("0", "", "")]
+    table = "<tr><th>Hash<th>Fee<th>Value" + "".join(
+        f'<tr><td>1<td>{whole}<span class="fraction">{fee}</span>'
+        f'<td>7<span class="fraction">{value}</span>'
+        for whole, fee, value in rows
+    )
+    fitted = fit_fractions(table)
+    assert re.findall('class="fraction( w5)?">([^<]*)<', fitted) == [
+        shown for _, fee, value in rows for shown in ((" w5", fee), ("", value))
+    ]

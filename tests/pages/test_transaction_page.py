@@ -33,7 +33,7 @@ def test_events_are_short_and_opened_by_choice(client: FlaskClient, scenario: Pl
     logs = client.get(f"/api/v1/transactions/{trade['transactionHash']}").json["logs"]
     assert f">Events ({len(logs)})</a>" in client.get(path).text
     events = client.get(f"{path}?tab=events").text
-    assert events.count('<li><div class="step">') == len(logs) > 2
+    assert events.count('<li id="event-') == len(logs) > 2
     assert all(f'href="/address/{log["address"]}"' in events for log in logs)
     assert all(topic in events for log in logs for topic in log["topics"])
     assert "<details>" in events and "<details open>" not in events

@@ -1,7 +1,7 @@
 """What blocks have besides transactions and transfers, a folder each.
 
 Blobs, authorizations (EIP-7702), requests to the consensus layer, messages of rollups to L1,
-uncles, and what producers earned.
+uncles, and what fee recipients earned.
 
 Input: decoded blocks, and for uncles the node. Output: rows, lists, sections of pages.
 """
@@ -9,6 +9,6 @@ Input: decoded blocks, and for uncles the node. Output: rows, lists, sections of
 from scan.registry import Extension
 
 EXTENSION = Extension(
-    "blobs, authorizations, requests, messages to L1, uncles, and earnings of producers",
+    "blobs, authorizations, requests, messages to L1, uncles, and earnings of fee recipients",
     paths=("earnings",),
 )

@@ -26,7 +26,7 @@ MAX_FACETS_CHARACTERS = 1024 * 1024  # of all ABIs together; a single one may ha
 MAX_RESPONSE_BYTES = 256 * 1024  # of all calls together
 
 TOO_MUCH = "It returned more than is read at once; call it by itself."
-FAILED = "It failed, or needs more gas than is spent at once; call it by itself."
+FAILED = "The call failed or ran out of gas here; call the function on its own."
 
 
 class Output(NamedTuple):

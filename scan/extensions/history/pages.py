@@ -17,6 +17,7 @@ from scan.hex import to_hex
 from scan.http.list_responses import window_of
 from scan.http.requests import reader
 from scan.pages.filtered_lists import RANGES, Field, FilteredList, api_text, filtered_list, in_words
+from scan.pages.formatting import short_name
 from scan.pages.records import names_of
 from scan.pages.svg_charts import Chart, Point, line_chart
 from scan.pages.tabs import HOLDINGS, AddressTab
@@ -98,7 +99,8 @@ def _chart(balances: BalanceHistory) -> Chart | None:
         Point(int(datetime.fromisoformat(point["timestamp"]).timestamp()), int(point["balance"]))
         for point in balances.points
     ]
-    return line_chart(points, title="Balance", decimals=balances.decimals)
+    title = f"Balance, {short_name(balances.symbol)}" if balances.symbol else "Balance"
+    return line_chart(points, title=title, decimals=balances.decimals)
 
 
 HOOKS = hooks.Pages(

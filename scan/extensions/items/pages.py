@@ -144,7 +144,7 @@ HOOKS = hooks.Pages(
         ),
         TokenTab(
             "items",
-            "Items",
+            "NFTs",
             30,
             lambda token: token["type"] != "BEP20",
             template="token_items.html",

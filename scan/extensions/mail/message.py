@@ -67,7 +67,7 @@ class Writer(NamedTuple):
                 f"{self.url}/tx/{data['hash']}",
                 *(["", LAST_OF_TODAY] if is_last else []),
                 "",
-                f"No more of these mails: {self._leave(token)}",
+                f"Unsubscribe: {self._leave(token)}",
             ],
             token,
             str(delivery_id),

@@ -18,8 +18,9 @@ from scan.http.requests import client_address, reader
 from scan.http.services import services
 from scan.http.view_marks import Mark, marked
 from scan.pages.records import Record, address_of
-from scan.pages.sections import HomeSection
+from scan.pages.sections import AddressSection, HomeSection
 from scan.pages.site import page
+from scan.queries.addresses import Address
 from scan.webhooks.registration import EVENT_TYPES
 
 MAX_TOKEN = 64  # characters
@@ -29,7 +30,16 @@ blueprint = Blueprint("pages_mail", __name__)
 
 def home(_newest_blocks: list[Record]) -> Mapping[str, Any]:
     """Return the values of home_mail.html."""
-    return {"sends_mail": reader().sources.get(Mailer).server is not None}
+    return {"sends_mail": _sends_mail()}
+
+
+def of_address(_address: bytes, _account: Address) -> Mapping[str, Any]:
+    """Return the values of address_mail.html."""
+    return {"sends_mail": _sends_mail()}
+
+
+def _sends_mail() -> bool:
+    return reader().sources.get(Mailer).server is not None
 
 
 @blueprint.get("/mail")
@@ -95,7 +105,7 @@ def _page(step: str, status: int = 200, **values: Any) -> Response:
 
 def _require_mailer() -> None:
     reader().do_not_cache()
-    if reader().sources.get(Mailer).server is None:
+    if not _sends_mail():
         raise NotFound("This site sends no e-mail.")
 
 
@@ -117,5 +127,8 @@ def _shown(token: str) -> Subscription:
 
 HOOKS = hooks.Pages(
     blueprints=(blueprint,),
-    sections=(HomeSection({"home": "home_mail.html"}, home),),
+    sections=(
+        HomeSection({"home": "home_mail.html"}, home),
+        AddressSection({"address": "address_mail.html"}, of_address),
+    ),
 )

@@ -1,5 +1,6 @@
 """The geometry of a chart of candles, which the core's templates draw."""
 
+import math
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
@@ -19,6 +20,7 @@ from scan.pages.svg_charts import (
 )
 
 ISO = "2026-01-31T23:59:59Z"
+MOST_STEPS = 5
 PRICES = ("open", "high", "low", "close")
 
 
@@ -28,8 +30,9 @@ def candle_chart(candles: Sequence[Mapping[str, Any]], *, title: str, span_s: in
     if not candles or any(len(candle["time"]) != len(ISO) for candle in candles):
         return None  # Python's calendar ends with the year 9999
     prices = [[Decimal(candle[name]) for name in PRICES] for candle in candles]
-    least, most = min(low for _, _, low, _ in prices), max(high for _, high, _, _ in prices)
-    extent = most - least or most
+    highest = max(high for _, high, _, _ in prices)
+    axis = _ticks(min(low for _, _, low, _ in prices), highest)
+    most, extent = axis[0], axis[0] - axis[-1]
     step = WIDTH / len(candles)
     width = pixel(step * BAR_SHARE)
 
@@ -53,6 +56,18 @@ def candle_chart(candles: Sequence[Mapping[str, Any]], *, title: str, span_s: in
     ]
     chosen = sorted({0, (len(moments) - 1) // 2, len(moments) - 1})
     times = [axis_time(moments[number], span_s) for number in chosen]
-    ticks = [short_price(most - extent * part / 4) for part in range(5)]
-    chart = Chart(title, short_price(most), ticks, times, readings)
+    chart = Chart(title, short_price(highest), [*map(short_price, axis)], times, readings)
     return chart._replace(candles=Candles(wicks, rising, falling))
+
+
+def _ticks(least: Decimal, most: Decimal) -> list[Decimal]:
+    """Return round prices from at least the highest down to at most the lowest, evenly spaced."""
+    power = Decimal(1).scaleb((most - least or most or Decimal(1)).adjusted() - 1)
+    steps = (factor * power * 10**places for places in range(3) for factor in (1, 2, 5))
+    for step in steps:
+        first, last = math.floor(least / step), math.ceil(most / step)
+        if last - first <= MOST_STEPS:
+            break
+    if first == last:  # one price, in the middle
+        first, last = first - 1, last + 1
+    return [number * step for number in range(last, first - 1, -1)]

@@ -68,7 +68,7 @@ HOOKS = hooks.Pages(
     blueprints=(blueprint,),
     menu=(
         ("Main", "/dex", "DEX"),
-        ("Home", "/dex", "Exchange pools"),
-        ("Tokens", "/dex", "Exchange pools"),
+        ("Home", "/dex", "DEX pools"),
+        ("Tokens", "/dex", "DEX pools"),
     ),
 )

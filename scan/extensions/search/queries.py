@@ -19,7 +19,24 @@ LEAST_SIMILAR = 3  # characters: a trigram
 _DIGITS = re.compile(r"[0-9][0-9,_']{0,25}\Z")
 _HEX = re.compile(r"(?:0[xX])?([0-9a-fA-F]{40}|[0-9a-fA-F]{64})\Z")
 
+# An address as pages show it: 0x5FbDB2…0aa3.
+_SHORT = re.compile(r"0[xX]([0-9a-fA-F]{4,38})(?:…|\.{2,3})([0-9a-fA-F]{4,38})\Z")
+ADDRESS_DIGITS = 40
+
 Record = Mapping[str, Any]
+
+
+def whole_address(reader: Reader, text: str) -> str:
+    """Return the address whose short form a text is, if only one has it; else the text."""
+    short = _SHORT.match(text)
+    if not short or len(short[1] + short[2]) > ADDRESS_DIGITS:
+        return text
+    head, tail = short[1].lower(), short[2].lower()
+    first, last = (bytes.fromhex(head.ljust(ADDRESS_DIGITS, digit)) for digit in "0f")
+    (address,) = reader.row(
+        "queries/addresses_find_by_short_form", first=first, last=last, tail=tail
+    )
+    return address or text
 
 
 def results(reader: Reader, text: str, *, with_similar: bool = True) -> list[Record]:

@@ -1,7 +1,8 @@
 "use strict";
-// The head as it moves on the home page, and a pending transaction until its block comes.
+// The head as it moves on the home page, and a pending transaction until it is mined, replaced or dropped.
 (() => {
   const EVERY_MS = 3000;
+  const hasPointer = matchMedia("(hover: hover)");
 
   function replaceLive(html) {
     const live = document.getElementById("live");
@@ -33,9 +34,11 @@
     let wait = EVERY_MS;
     try {
       if (!document.hidden) {
-        const focused = document.getElementById("live").contains(document.activeElement);
+        const live = document.getElementById("live");
+        // Rows do not move while a pointer is on them: it would click another one.
+        const isInUse = live.contains(document.activeElement) || (hasPointer.matches && live.querySelector(".pair:hover"));
         const response = await fetch(scan.base + "/live", {cache: "no-cache"});
-        if (response.ok && !focused) replaceLive(await response.text());
+        if (response.ok && !isInUse) replaceLive(await response.text());
         wait = Math.max(wait, 1000 * (response.headers.get("Retry-After") || 0));
         await showStatus();
       }
@@ -49,8 +52,11 @@
   async function awaitBlock(wait) {
     try {
       if (!document.hidden) {
-        const response = await fetch(location.href, {cache: "no-cache"});
-        if (response.ok && !(await response.text()).includes('id="pending"')) return location.reload();
+        const check = document.getElementById("check").href;
+        const response = await fetch(check, {cache: "no-cache"});
+        const isPending = (await response.text()).includes('id="pending"');
+        if (response.ok && !isPending) return location.reload();
+        if (response.status === 404) return location.replace(check); // replaced or dropped
       }
     } catch {
       // the next one may succeed

@@ -63,7 +63,7 @@
   function addressCells(item, record) {
     return [
       ["Address", link("/address", item.address, hash(item.address)), "lead"],
-      ["Name", element("bdi", {}, ownNames()[item.address.toLowerCase()]?.name || item.name || "")],
+      ["Name", element("bdi", {}, ownNames()[item.address.toLowerCase()]?.name || item.name || ""), "wide"],
       ["Balance", record ? amount(record.balance) : "…", "number"],
       ["Transactions", record ? grouped(record.txCount) : "…", "number"],
     ];
@@ -132,7 +132,7 @@
     try {
       take(await event.target.files[0].text());
     } catch {
-      complain("This file is not a watch list that was exported here.");
+      complain("This file is not an exported watch list.");
     }
   });
   addEventListener("storage", showAll);

@@ -134,7 +134,7 @@ def test_what_no_proof_contradicts_is_shown_as_what_the_node_says(
             rows = client.get(f"/api/v1/addresses/{STRANGERS[1]}/history").json["history"]
             inside = [row["proven"] for row in rows if row["type"] == "internal_transfer"]
             assert inside == [False]
-            assert "said by the node" in client.get("/internal-transfers").text
+            assert "reported by the node" in client.get("/internal-transfers").text
 
 
 def access_list(paid: Paid) -> bytes:

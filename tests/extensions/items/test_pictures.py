@@ -185,7 +185,8 @@ def test_a_list_costs_the_node_one_batch(
     monkeypatch.setattr(NodeSession, "results", spy)
     client = create_app(explorer.settings).test_client()
     html = client.get(f"/token/{many_items}?tab=items&limit=50").text
-    assert f"for the first {MAX_THUMBNAILS} items" in html and html.count('class="thumbnail"') == 30
+    assert f"for the first {MAX_THUMBNAILS} NFTs" in html
+    assert 'class="thumbnail"' not in html  # no item of the page has a picture
     [calls] = batches
     assert len(calls) == MAX_THUMBNAILS
     assert sum(int(call.params[0]["gas"], 16) for call in calls) < 4 * GAS

@@ -25,6 +25,9 @@ from tests.support.webhooks import Webhooks
 
 
 def test_events_are_mailed_once_confirmed_until_left(mail: Mail) -> None:
+    assert (
+        f'href="/mail?address=0x{ANNA.hex()}"' in mail.client.get(f"/address/0x{ANNA.hex()}").text
+    )
     assert mail.ask().status_code == 200
     to, asking = mail.inbox.mails[0]
     assert (to, asking["List-Unsubscribe-Post"]) == (TO, "List-Unsubscribe=One-Click")

@@ -22,6 +22,11 @@ def test_candles_rise_and_fall_between_their_wicks() -> None:
     assert chart.candles.falling == "M320 80h256v40h-256z"
     assert chart.readings[1] == ("2026-01-02", "open 15, high 15, low 12.5, close 12.5")
 
+    assert chart.ticks == ["20", "18", "16", "14", "12", "10"]
+    odd = [{**candles[0], "high": "3572.97", "low": "3133.74"}]
+    axis = candle_chart(odd, title="Price", span_s=86_400)
+    assert axis is not None and axis.ticks == ["3600", "3500", "3400", "3300", "3200", "3100"]
+
 
 def test_candles_of_any_size_are_drawn() -> None:
     """Also of one price alone, and of tokens that say they have 255 decimals."""
@@ -36,6 +41,6 @@ def test_candles_of_any_size_are_drawn() -> None:
     assert all(0 <= float(top) <= 160 and float(height) >= 1 for top, height in bodies)
     alone = candle_chart(candles[:1], title="Price", span_s=86_400)
     assert alone is not None and alone.candles is not None
-    assert alone.candles.rising.startswith("M0 0h")
+    assert alone.candles.rising.startswith("M0 80h")
     beyond = [{**candles[0], "time": "12026-01-01T00:00:00Z"}]
     assert candle_chart(beyond, title="Price", span_s=86_400) is None

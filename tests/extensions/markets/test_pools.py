@@ -38,8 +38,8 @@ def test_pools_are_linked_by_their_pair_wherever_they_are_named(
 
 def test_the_page_of_a_pool_notes_what_is_said(client: FlaskClient, scenario: Played) -> None:
     page = client.get(f"/pool/{scenario.truth.dex_trades[0]['pairAddress']}").text
-    for fact in ("Exchange", "Tokens"):
-        assert "said by the node" in page.partition(f"<dt>{fact}</dt>")[2].partition("</dd>")[0]
+    for fact in ("DEX", "Tokens"):
+        assert "reported by the node" in page.partition(f"<dt>{fact}</dt>")[2].partition("</dd>")[0]
 
 
 def test_trades_have_side_and_price_in_all_lists(client: FlaskClient, scenario: Played) -> None:
@@ -87,7 +87,7 @@ def test_the_address_of_a_pool_is_called_a_pool_and_shows_its_trades(
         assert f"/api/v1/dex-trades?pool={address}&amp;format=csv" in page
         assert client.get(f"/api/v1/addresses/{address}/trades").json["trades"] == []
     maker = scenario.truth.dex_trades[0]["maker"]
-    assert "Exchange pool</dt>" not in client.get(f"/address/{maker}").text
+    assert "DEX pool</dt>" not in client.get(f"/address/{maker}").text
 
 
 def test_a_pair_of_hostile_symbols_keeps_both_in_sight() -> None:
@@ -114,7 +114,7 @@ def test_exchanges_are_a_choice_and_another_one_is_unknown(client: FlaskClient) 
         name = min(names)
         assert f"<option selected>{name}" in client.get(f"{path}?dex={name}").text
         unknown = client.get(path, query_string={"dex": "<b>uniswap-v5"}).text
-        assert "Exchange &lt;b&gt;uniswap-v5 is unknown; there are: " in unknown, path
+        assert "DEX &lt;b&gt;uniswap-v5 is unknown; there are: " in unknown, path
     assert client.get("/api/v1/dex-trades?dex=uniswap-v5").json["total"] == 0
 
 
@@ -132,7 +132,7 @@ def test_many_exchanges_are_suggestions(indexed: Indexing, monkeypatch: pytest.M
     [first] = re.findall(r'value="([^"]+)"', options)
     assert counts[first] == max(counts.values())
     unlisted = client.get("/trades?dex=uniswap-v5").text
-    assert "Exchange uniswap-v5 is none of the usual ones" in unlisted
+    assert "DEX uniswap-v5 is none of the usual ones" in unlisted
 
 
 def test_a_search_for_two_symbols_lists_their_pools(client: FlaskClient) -> None:

@@ -219,7 +219,7 @@ def test_the_page_says_whether_the_code_is_proven(
 
     assert ">proven</a>" in beside_the_hash("dollar")
     node.fault = refuse_method("eth_getProof")
-    assert "said by the node" in beside_the_hash("harbor")
+    assert "reported by the node" in beside_the_hash("harbor")
 
 
 def test_a_slow_node_does_not_hold_up_the_page(

@@ -45,6 +45,19 @@ def test_transactions_and_addresses_are_found_in_any_case(
         assert search(client, text)[0]["value"] == person
 
 
+def test_an_address_is_found_by_the_short_form_of_pages(
+    client: FlaskClient, scenario: Played
+) -> None:
+    person = scenario.truth.transactions[0]["fromAddress"]
+    for text in (f"{person[:8]}…{person[-4:]}", f"{person[:6].upper()}...{person[-4:]}"):
+        [found] = search(client, text.replace("0X", "0x"))
+        assert (found["type"], found["value"]) == ("address", person)
+        moved = client.get("/search", query_string={"q": text})
+        assert moved.headers["Location"] == f"/address/{person}"
+    for text in ("0x1234…zzzz", f"{person[:8]}…{int(person[-4:], 16) ^ 1:04x}", "0x…", "0x12…34"):
+        assert search(client, text) == []
+
+
 def test_tokens_are_found_by_name_and_symbol(client: FlaskClient, scenario: Played) -> None:
     dollar = scenario.stage.contracts["dollar"].address
     for text, match in (

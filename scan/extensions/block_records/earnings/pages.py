@@ -26,6 +26,6 @@ def list_earnings() -> Response:
 
 HOOKS = hooks.Pages(
     blueprints=(blueprint,),
-    menu=(("Chain", "/earnings", "Earnings of producers"),),
+    menu=(("Chain", "/earnings", "Fee recipients"),),
     sections=(Section({"block": "block_earnings.html"}),),
 )

@@ -57,7 +57,7 @@ def movements(facts: Facts, names: Names, stated: Mapping[Asset, int]) -> list[P
     if given:
         parts += [Part(", sent "), *assets_parts(names, given)]
     if got:
-        parts += [Part(", got "), *assets_parts(names, got)]
+        parts += [Part(", received "), *assets_parts(names, got)]
     if not facts.is_complete:
         parts.append(Part(f", with {facts.transfer_count:,} token transfers"))
     if facts.internal is None and facts.internal_count:

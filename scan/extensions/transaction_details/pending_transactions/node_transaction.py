@@ -49,7 +49,7 @@ def read_pending(node: NodeSession, transaction_hash: bytes) -> PendingTransacti
     sent = _parsed(answer)
     if sent is None or sent.hash != transaction_hash:
         return None
-    return sent._replace(next_nonce=_next_nonce(node, sent.from_address))
+    return sent._replace(next_nonce=next_nonce_of(node, sent.from_address))
 
 
 def read_pool(node: NodeSession, address: bytes) -> list[PendingTransaction] | None:
@@ -93,7 +93,9 @@ def _parsed(answer: Any) -> PendingTransaction | None:
     return sent
 
 
-def _next_nonce(node: NodeSession, address: bytes) -> int | None:
+def next_nonce_of(node: NodeSession, address: bytes) -> int | None:
+    """Return the nonce of an address's next transaction; None where the node does not give it.
+    Raises the errors of NodeSession."""
     call = Call("eth_getTransactionCount", (to_hex(address), "latest"))
     [answer] = node.results([call], MOST_BYTES)
     try:

@@ -1,23 +1,25 @@
-"""The page of a transaction that is not indexed, where the node knows it."""
+"""The page of a transaction that is not indexed: as the node has it, or what became of it."""
 
-from flask import Response
+from flask import Response, request
 
-from scan import hooks
+from scan import hooks, parameters
 from scan.extensions.transaction_details.argument_values import addresses_in
 from scan.extensions.transaction_details.pending_transactions import queries as pending_transactions
+from scan.extensions.transaction_details.pending_transactions.node_transaction import MAX_UINT64
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages import transaction_tabs
-from scan.pages.records import names_of
+from scan.pages.records import address_of, names_of
 from scan.pages.site import page
 
 
 def page_of_missing(transaction_hash: bytes) -> Response | None:
-    """Return the page; None where the node does not know the transaction either."""
+    """Return the page; None where the node does not know the transaction either, and the request
+    does not name its sender and nonce, as links on the page of a pending one do."""
     pending = pending_transactions.get(reader(), transaction_hash)
     if pending is None:
-        return None
-    sent, method = pending
+        return _page_of_gone(transaction_hash) if "nonce" in request.args else None
+    sent, method, replaced_by = pending
     parties = [address for address in (sent.from_address, sent.to_address) if address is not None]
     return page(
         "pending_transaction.html",
@@ -25,7 +27,22 @@ def page_of_missing(transaction_hash: bytes) -> Response | None:
         hash=to_hex(transaction_hash),
         sent=sent,
         method=method,
+        replaced_by=replaced_by,
         names=names_of((), *map(to_hex, parties), *addresses_in(method)),
+    )
+
+
+def _page_of_gone(transaction_hash: bytes) -> Response:
+    sender = address_of(request.args.get("from", ""))
+    nonce = parameters.integer_text(request.args, "nonce", default=0, least=0, most=MAX_UINT64)
+    return page(
+        "gone_transaction.html",
+        404,
+        hash=to_hex(transaction_hash),
+        sender=to_hex(sender),
+        nonce=nonce,
+        gone=pending_transactions.gone(reader(), sender, nonce),
+        names=names_of((), to_hex(sender)),
     )
 
 

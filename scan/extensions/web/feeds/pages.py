@@ -140,5 +140,5 @@ def _of_one_version(read: Callable[[], list[Entry]]) -> list[Entry]:
 
 HOOKS = hooks.Pages(
     blueprints=(blueprint,),
-    sections=(Section({"head": "feed_links.html"}),),
+    sections=(Section({"head": "feed_links.html", "foot": "feed_footer.html"}),),
 )

@@ -151,7 +151,7 @@ SWAP = "Swapped 5 BET for 5 ALF on v2-unconfirmed"
             "Swapped 3 BET for 3 ALF on v2-unconfirmed,"
             f" leaving {shortened(SINK)} approved to spend 7 BET",
         ),
-        ("fake trade", ", sent 0.000000000000000001 BET, got 0.000000000000000001 ALF"),
+        ("fake trade", ", sent 0.000000000000000001 BET, received 0.000000000000000001 ALF"),
         ("permit", f", leaving {shortened(SINK)} approved to spend unlimited BET"),
         ("lure", "Failed: the contract says “" + LURE.replace("”", "") + "”"),
     ],
@@ -263,7 +263,7 @@ def test_a_token_with_the_symbol_of_a_larger_one_is_marked(played: Played) -> No
     assert part["largerNamesake"] == larger
     mark = "not the largest token of that symbol"
     assert played.sentence("other BET") == f"Sent 5 “bet” ({shortened(other)}, {mark}) to itself"
-    badge = "not the largest of this symbol"
+    badge = "symbol of a larger token"
     for path in (f"/token/{other}", "/search?q=bet", "/tokens"):
         assert client.get(path).text.count(badge) == 1, path
     # Beside the argument of the call, and beside the transfer.

@@ -1,6 +1,8 @@
 """The page of a transaction that waits for its block, as the node has it."""
 
+import html
 import json
+import re
 from dataclasses import replace
 
 from flask.testing import FlaskClient
@@ -27,7 +29,7 @@ def test_a_transaction_is_pending_until_it_is_mined(explorer: Explorer) -> None:
         pages = [client.get(f"/tx/{hash_}") for hash_ in (first, second)]
         assert [page.status_code for page in pages] == [200, 200]
         assert all("ETag" not in page.headers for page in pages)
-        shown = ('id="pending"', ">pending<", sender.lower(), receiver.lower(), "Look again")
+        shown = ('id="pending"', ">pending<", sender.lower(), receiver.lower(), "Check again")
         assert all(text in page.text for page in pages for text in shown)
         assert 'value="1000000000000000">0.001 ' in pages[0].text
         assert "(the next of its sender)" in pages[0].text
@@ -40,6 +42,35 @@ def test_a_transaction_is_pending_until_it_is_mined(explorer: Explorer) -> None:
     explorer.wait_for_block(anvil.head())
     wait_until(lambda: 'id="pending"' not in client.get(f"/tx/{second}").text)
     assert f"Nonce</dt><dd>{next_nonce + 1}" in client.get(f"/tx/{second}").text
+
+
+def test_what_replaced_a_transaction_is_linked(explorer: Explorer) -> None:
+    """While the node has it, and afterwards; one that is gone and was not replaced was dropped."""
+    anvil, client = explorer.anvil, explorer.client
+    sender, receiver = (account.lower() for account in anvil.accounts[6:8])
+    nonce = int(anvil.call("eth_getTransactionCount", sender, "latest"), 16)
+    prices = {"maxPriorityFeePerGas": hex(10**9), "nonce": hex(nonce)}
+    anvil.call("evm_setAutomine", False)
+    try:
+        first = anvil.send(sender, receiver, value="0x1", maxFeePerGas=hex(10**11), **prices)
+        shown = client.get(f"/tx/{first}").text
+        [check] = re.findall(r'id="check" href="([^"]+)"', shown)
+        assert "Speed up or cancel" in shown and f"nonce {nonce} " in shown
+        anvil.call("anvil_dropTransaction", first)
+        dropped = client.get(html.unescape(check))
+        assert dropped.status_code == 404 and "Dropped" in dropped.text
+        second = anvil.send(sender, receiver, value="0x2", maxFeePerGas=hex(10**11), **prices)
+    finally:
+        anvil.call("evm_setAutomine", True)
+    anvil.mine()
+    explorer.wait_for_block(anvil.head())
+    wait_until(lambda: f'href="/tx/{second}"' in client.get(html.unescape(check)).text)
+    replaced = client.get(html.unescape(check))
+    assert replaced.status_code == 404 and "Replaced" in replaced.text
+    later = client.get(f"/tx/{first}?from={sender}&nonce={nonce + 7}").text
+    assert "Dropped" in later and f'href="/address/{sender}"' in later
+    for given in ("from=0x12&nonce=1", f"from={sender}&nonce=-1", f"from={sender}&nonce={2**64}"):
+        assert client.get(f"/tx/{first}?{given}").status_code == 400
 
 
 HASH = "0x" + "12" * 32

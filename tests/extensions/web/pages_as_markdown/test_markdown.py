@@ -129,7 +129,7 @@ def test_a_reader_of_the_text_goes_where_a_reader_of_the_page_goes(client: Flask
         text = response.text
         assert response.content_type == "text/markdown; charset=utf-8", path
         assert text.startswith("# "), path
-        assert "what happened since is not shown" in text.partition("|")[0], path
+        assert "later activity is not shown" in text.partition("|")[0], path
         assert "<div" not in text and "Skip to content" not in text, path
         links = LINK.findall(text)
         for link in document.select("main nav a, header .menu a, footer .json"):

@@ -1,0 +1,17 @@
+"""/status: how far the index is, and what it has of the chain; /readyz has it for programs."""
+
+import json
+
+from flask import Blueprint, Response
+
+from scan.http.requests import reader
+from scan.pages.site import page
+from scan.queries import network
+
+blueprint = Blueprint("pages_status", __name__)
+
+
+@blueprint.get("/status")
+def status() -> Response:
+    reader().do_not_cache()  # it changes without a new block, too
+    return page("status.html", status=json.loads(network.status(reader())))
