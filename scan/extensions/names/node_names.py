@@ -152,10 +152,10 @@ def _answer(result: object) -> Answer:
 
 
 def _account(answer: Answer) -> Answer:
-    """Return the address in a word, None for the zero address."""
+    """Return the address that an answer of one word is, None for the zero address."""
     if not isinstance(answer, bytes):
         return answer
-    account = address(answer)
+    account = address(answer) if len(answer) == WORD else None
     return account if account is not None and any(account) else None
 
 
