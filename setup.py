@@ -135,6 +135,8 @@ setup(
             "mcp-types==2.3.0",  # its messages
             "anyio==4.16.0",  # the event loop that it runs on
         ],
+        # Names of addresses beyond ASCII, in the form of ENSIP-15, by the tables of its authors.
+        "names": ["ens-normalize==3.0.10"],
         # For installing the project itself without fetching its build system unverified.
         "build": ["setuptools==84.2.1"],
         "dev": [

@@ -149,6 +149,8 @@ class Api(Part):
     """Views below /api/v1."""
     transaction_fields: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda record: {}
     """Fields that a transaction's record has besides."""
+    address_fields: Callable[[Sequence[bytes]], Sequence[Mapping[str, Any]]] = lambda addresses: ()
+    """Fields that the records of addresses have besides, in the order of the addresses."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -180,6 +182,8 @@ class Pages(Part):
     """The page of a transaction that is not indexed."""
     add_to_transactions: Callable[[Sequence[Record]], None] = lambda transactions: None
     """Adds to records of transactions what lists show besides."""
+    claimed_names: Callable[[Sequence[bytes]], Mapping[bytes, str]] = lambda addresses: {}
+    """Names that addresses claim for themselves, which lists show beside them."""
 
 
 @dataclass(frozen=True, kw_only=True)

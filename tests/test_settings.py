@@ -102,6 +102,7 @@ WRONG = {
         "9" * 400,
     ),
     "word": ("ON", "yes", "off,on"),
+    "name service": ("on", POOL, f"ens:{POOL}", "universal:0x1", f"registry:{POOL}00"),
     "text": ("x" * 51, "a\tb"),
     "base path": (
         "bsc",

@@ -1,14 +1,15 @@
 """GET /api/v1/addresses, /addresses/:address, and its /tokens."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import orjson
 from flask import Blueprint
 
-from scan import parameters
+from scan import parameters, registry
 from scan.errors import InvalidParameter
 from scan.hex import to_hex
+from scan.hooks import Api
 from scan.http.list_responses import LISTED, list_response
 from scan.http.requests import block_argument, query_arguments, reader
 from scan.http.responses import Response, json_value
@@ -43,9 +44,12 @@ def list_addresses() -> Response:
             "isContract": summary.balance.is_contract,
             "unproven": UNPROVEN,
             **summary.more,
+            **more,
             **({"token": _token(included.get(to_hex(key)))} if "include" in arguments else {}),
         }
-        for key, summary in zip(keys, addresses.get_many(reader(), keys), strict=True)
+        for key, summary, more in zip(
+            keys, addresses.get_many(reader(), keys), _of_extensions(keys), strict=True
+        )
     ]
     return json_value({"addresses": rows})
 
@@ -53,6 +57,15 @@ def list_addresses() -> Response:
 def _amount(balance: Balance) -> dict[str, Any]:
     known = balance.required()
     return {"balance": known.wei, "balanceBlock": known.block}
+
+
+def _of_extensions(keys: Sequence[bytes]) -> list[dict[str, Any]]:
+    """Return the fields that extensions add to the records of addresses."""
+    fields: list[dict[str, Any]] = [{} for _ in keys]
+    for api in registry.parts(Api):
+        for own, more in zip(fields, api.address_fields(keys), strict=False):
+            own |= more
+    return fields
 
 
 def _token(record: Mapping[str, Any] | None) -> dict[str, Any] | None:
@@ -87,7 +100,7 @@ def get_address(address: str) -> Response:
         "recentTxs": orjson.Fragment(account.recent),
         "creation": None,
     }
-    detail |= account.more
+    detail |= {**account.more, **_of_extensions([key])[0]}
     if account.balance.is_contract or block is None:  # also of a contract that was destroyed
         detail["creation"] = creation_record(contract_creations.indexed(reader(), key))
     return json_value(detail)

@@ -9,6 +9,7 @@ from flask import request
 
 from scan import parameters, registry
 from scan.errors import InvalidParameter
+from scan.hex import to_hex
 from scan.hooks import Pages
 from scan.http.requests import reader
 from scan.pages import formatting
@@ -27,6 +28,8 @@ ADDRESS_FIELDS = tuple(
     paymaster bundler entryPoint factory authority delegate creator counterparty
     """.split()
 )
+
+NAMELESS = dict.fromkeys(("name", "label", "token", "contract", "pool"))
 
 Record = dict[str, Any]
 Names = Mapping[str, Any]
@@ -118,7 +121,7 @@ def listing(page: Page, size: int = PAGE_SIZE) -> Listing:
 def names_of(records: Iterable[Record], *more: str | None) -> Names:
     """Return names and labels of all addresses in records and of `more`. Links show `name`: the
     operator's label, else a pool's pair, else a token's own name, else that of the verified
-    source."""
+    source. Beside addresses without one they show `claim`, a name that the address has chosen."""
     named = {record[field] for record in records for field in ADDRESS_FIELDS if record.get(field)}
     named |= {address for address in more if address}
     keys = [bytes.fromhex(address[2:]) for address in sorted(named)[:MAX_NAMED]]
@@ -130,6 +133,11 @@ def names_of(records: Iterable[Record], *more: str | None) -> Names:
                 token[key] = ""  # its address identifies it better
         pair = formatting.pair_name(name["pool"]) if name["pool"] else None
         name["name"] = name["label"] or pair or token.get("name") or name["contract"]
+    unnamed = [key for key in keys if not names.get(to_hex(key), {}).get("name")]
+    for pages in registry.parts(Pages):
+        for address, claim in pages.claimed_names(unnamed).items():
+            own = names.get(to_hex(address), NAMELESS)
+            names[to_hex(address)] = {**own, "claim": claim}
     return names
 
 

@@ -1,0 +1,70 @@
+"""GET /api/v1/names/:name, and the names of addresses in their records."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from flask import Blueprint
+
+from scan import hooks
+from scan.errors import InvalidParameter, NotFound, Unavailable, UpstreamFailed
+from scan.extensions.names.node_names import Problem
+from scan.extensions.names.normalization import NotChecked, NotNormalizable
+from scan.extensions.names.primary_names import Names, Primary
+from scan.hex import to_hex
+from scan.http.prerequisites import Prerequisite, requires
+from scan.http.requests import query_arguments, reader
+from scan.http.responses import Response, json_value
+
+NO_SERVICE = "No name service is known on this chain (SCAN_NAMES)."
+OFF_CHAIN = "This name is kept by other hosts (EIP-3668), which this server does not ask."
+UNREAD = "The node did not say which address this name has; try again shortly."
+
+blueprint = Blueprint("names", __name__)
+
+
+@blueprint.get("/names/<name>")
+@requires(Prerequisite.NODE)
+def get_name(name: str) -> Response:
+    query_arguments()
+    names = reader().sources.get(Names)
+    service = names.service(reader())
+    if service is None:
+        raise NotFound(NO_SERVICE)
+    try:
+        found = names.resolve(reader(), service, name)
+    except NotNormalizable as error:
+        raise InvalidParameter(f"This is no name (ENSIP-15): {error}.", field="name") from None
+    except NotChecked as error:
+        raise Unavailable(f"The name was not looked up: {error}.") from None
+    if found.problem is Problem.UNREAD:
+        raise UpstreamFailed(UNREAD)
+    if found.address is None:
+        is_off_chain = found.problem is Problem.OFF_CHAIN
+        raise NotFound(OFF_CHAIN if is_off_chain else "This name has no address.", field="name")
+    primary = names.primary(reader(), [found.address]).get(found.address, Primary(None))
+    return json_value(
+        {
+            "name": found.name,
+            "address": to_hex(found.address),
+            "primaryName": primary.name,
+            "primaryNameProblem": problem_of(primary),
+            "blockNumber": found.block,
+        }
+    )
+
+
+def address_fields(addresses: Sequence[bytes]) -> list[Mapping[str, Any]]:
+    """Return the fields that the records of addresses have besides, where there is a service."""
+    known = reader().sources.get(Names)
+    if known.service(reader()) is None:
+        return []
+    primary = known.primary(reader(), addresses)
+    names = (primary.get(address, Primary(None)) for address in addresses)
+    return [{"name": name.name, "nameProblem": problem_of(name)} for name in names]
+
+
+def problem_of(primary: Primary) -> str | None:
+    return None if primary.problem is None else str(primary.problem.value)
+
+
+HOOKS = hooks.Api(blueprints=(blueprint,), address_fields=address_fields)

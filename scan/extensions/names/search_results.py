@@ -1,0 +1,71 @@
+"""The address of a name among the results of a search, or why it is not known.
+
+Anybody can have a name, so that it is listed and leads nowhere by itself."""
+
+import re
+from typing import Any
+
+from scan.errors import Unavailable, UpstreamFailed
+from scan.extensions.names.node_names import Problem
+from scan.extensions.names.normalization import NotChecked, NotNormalizable
+from scan.extensions.names.primary_names import Names, Resolved
+from scan.extensions.search.hooks import Results, Search
+from scan.hex import to_hex
+from scan.queries.reader import Reader
+
+REASONS = {
+    Problem.OFF_CHAIN: "other hosts keep it (EIP-3668), which this server does not ask",
+    Problem.UNREAD: "the node did not answer",
+}
+_LIKE_NAME = re.compile(r"\S+\.[^\s.]{2,}\Z")
+
+
+def addresses_of_name(reader: Reader, text: str) -> list[dict[str, Any]]:
+    found = _resolve(reader, text)
+    if not isinstance(found, Resolved) or found.address is None:
+        return []
+    return [
+        {
+            "type": "name",
+            "value": to_hex(found.address),
+            "name": found.name,
+            "symbol": None,
+            "match": "exact",
+            "holderCount": None,
+            "firstSeen": None,
+            "verified": None,
+            "largerNamesake": None,
+            "unproven": ["name"],
+        }
+    ]
+
+
+def unread_name(reader: Reader, text: str) -> list[dict[str, str]]:
+    """Return why it is not known whether a name has an address; nothing where it is."""
+    found = _resolve(reader, text)
+    if isinstance(found, Resolved):
+        found = REASONS[found.problem] if found.problem else None
+    return [{"reason": found}] if found else []
+
+
+def _resolve(reader: Reader, text: str) -> Resolved | str | None:
+    """Return what a text of a search that looks like a name leads to, or why it is not known."""
+    names, text = reader.sources.get(Names), text.strip()
+    service = names.service(reader) if _LIKE_NAME.match(text) else None
+    if service is None:
+        return None
+    try:
+        return names.resolve(reader, service, text)
+    except NotNormalizable:
+        return None
+    except (NotChecked, UpstreamFailed, Unavailable) as error:
+        reader.do_not_cache()
+        return str(error).rstrip(".")
+
+
+HOOKS = Search(
+    results={
+        "name": Results("Names", "/address/", addresses_of_name),
+        "unread_name": Results("", "", unread_name, template="unread_name.html"),
+    }
+)

@@ -1,0 +1,64 @@
+"""A chain with ENS, indexed, which the tests of a file share and may add names to."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from app import create_app
+from scan.extensions.names import normalization, primary_names
+from scan.extensions.names.name_services import Interface, NameService
+from scan.extensions.names.settings import Settings
+from tests.extensions.names.ens_chain import EnsChain
+from tests.extensions.names.names_of_chain import Named
+from tests.support.anvil import Anvil
+from tests.support.database import Postgres
+from tests.support.faulty_node import FaultyNode
+from tests.support.indexing import Indexing
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The node has its time on a busy machine, and so have the tables."""
+    for name in ("ONE_S", "LIST_S"):
+        monkeypatch.setattr(primary_names, name, 7.0)
+    monkeypatch.setattr(normalization, "ANSWER_S", 120.0)
+
+
+@pytest.fixture(scope="package")
+def ens() -> Iterator[EnsChain]:
+    with Anvil() as anvil:
+        yield EnsChain(anvil)
+
+
+@pytest.fixture(scope="module")
+def indexing(postgres: Postgres, template: str, ens: EnsChain) -> Iterator[Indexing]:
+    anvil = ens.anvil
+    with (
+        postgres.cloned(template) as url,
+        Indexing(url, anvil.url, until=anvil.head()) as indexing,
+    ):
+        yield indexing
+
+
+@pytest.fixture(params=[*Interface])
+def named(request: pytest.FixtureRequest, indexing: Indexing, ens: EnsChain) -> Iterator[Named]:
+    """The service as it reads names by either interface, with a node that may fail."""
+    yield from _named(request.param, indexing, ens)
+
+
+@pytest.fixture
+def universal(indexing: Indexing, ens: EnsChain) -> Iterator[Named]:
+    yield from _named(Interface.UNIVERSAL, indexing, ens)
+
+
+def _named(interface: Interface, indexing: Indexing, ens: EnsChain) -> Iterator[Named]:
+    contract = ens.universal if interface is Interface.UNIVERSAL else ens.registry
+    service = NameService(interface, bytes.fromhex(contract.address[2:]))
+    with FaultyNode(ens.anvil.url) as node:
+        settings = replace(
+            indexing.settings,
+            rpc_urls=(node.url,),
+            of_extensions={Settings: Settings(service)},
+        )
+        yield Named(ens, indexing, node, create_app(settings).test_client())

@@ -1,0 +1,105 @@
+"""ENS on a chain: the registry, resolvers and reverse registrar that its authors publish."""
+
+import json
+from typing import Any
+
+from eth_utils import keccak
+
+from tests.support.anvil import Anvil, Contract, creation_code
+from tests.support.solidity import NODE, Artifact
+
+GAS = 3_000_000
+
+
+def published(package: str, name: str) -> Artifact:
+    path = NODE / "node_modules/@ensdomains" / package / "build/contracts" / f"{name}.json"
+    found = json.loads(path.read_text())
+    code, runtime = (bytes.fromhex(found[key][2:]) for key in ("bytecode", "deployedBytecode"))
+    return Artifact(name, found["abi"], code, runtime)
+
+
+def node_of(name: str) -> bytes:
+    """By EIP-137, which leaves it to others whether the name is normalised."""
+    node = bytes(32)
+    for label in reversed(name.split(".")):
+        node = keccak(node + keccak(text=label))
+    return node
+
+
+class EnsChain:
+    def __init__(self, anvil: Anvil) -> None:
+        self.anvil = anvil
+        self.owner, *self.people = anvil.accounts
+        self.registry = self._deploy("ens", "ENSRegistry")
+        self.resolver = self._deploy("resolver", "PublicResolver", self.registry.address)
+        self._of_addresses = self._deploy(
+            "resolver", "DefaultReverseResolver", self.registry.address
+        )
+        self.registrar = self._deploy(
+            "ens", "ReverseRegistrar", self.registry.address, self._of_addresses.address
+        )
+        self.own("reverse")
+        self._do(
+            self.registry,
+            "setSubnodeOwner",
+            node_of("reverse"),
+            keccak(text="addr"),
+            self.registrar.address,
+        )
+        self.universal = anvil.deploy(self.owner, "UniversalResolver", self.registry.address)
+
+    def own(self, name: str) -> None:
+        """The owner of the root takes a name, and those above it."""
+        label, _, parent = name.partition(".")
+        if parent:
+            self.own(parent)
+        node = node_of(parent) if parent else bytes(32)
+        self._do(self.registry, "setSubnodeOwner", node, keccak(text=label), self.owner)
+
+    def point(self, name: str, address: str) -> None:
+        """A name leads to an address from now on."""
+        self.own(name)
+        self._do(self.registry, "setResolver", node_of(name), self.resolver.address)
+        self._do(self.resolver, "setAddr(bytes32,address)", node_of(name), address)
+
+    def resolve_by(self, name: str, resolver: Contract) -> None:
+        self.own(name)
+        self._do(self.registry, "setResolver", node_of(name), resolver.address)
+
+    def choose(self, account: str, name: str) -> None:
+        """An account chooses its primary name, which may be any text."""
+        sent = self.anvil.transact(account, self.registrar, "setName", name, gas=GAS)
+        assert self.anvil.receipt_of(sent)["status"] == "0x1"
+
+    def be_named_by(self, account: str, resolver: Contract) -> None:
+        """An account lets a resolver of its own say its primary name."""
+        sent = self.anvil.transact(
+            account,
+            self.registrar,
+            "claimWithResolver",
+            account,
+            resolver.address,
+            gas=GAS,
+        )
+        assert self.anvil.receipt_of(sent)["status"] == "0x1"
+
+    def _do(self, contract: Contract, function: str, *args: Any) -> None:
+        entry = function.partition("(")[0]
+        overloaded = contract
+        if "(" in function:
+            types = function[len(entry) + 1 : -1].split(",")
+            abi = [
+                e
+                for e in contract.artifact.abi
+                if e.get("name") != entry or [i["type"] for i in e["inputs"]] == types
+            ]
+            overloaded = Contract(contract.address, contract.artifact._replace(abi=abi))
+        sent = self.anvil.transact(self.owner, overloaded, entry, *args, gas=GAS)
+        assert self.anvil.receipt_of(sent)["status"] == "0x1", function
+
+    def _deploy(self, package: str, name: str, *args: Any) -> Contract:
+        found = published(package, name)
+        sent = self.anvil.send(self.owner, None, data=creation_code(found, *args), gas=9_000_000)
+        receipt = self.anvil.receipt_of(sent)
+        assert receipt["status"] == "0x1", name
+        return Contract(receipt["contractAddress"], found)

@@ -1,0 +1,42 @@
+"""What the API and pages say of names on a chain."""
+
+from typing import Any, NamedTuple
+
+from flask.testing import FlaskClient
+
+from tests.extensions.names.ens_chain import EnsChain
+from tests.support.faulty_node import FaultyNode
+from tests.support.indexing import Indexing
+from tests.support.lists import get
+
+
+class Named(NamedTuple):
+    ens: EnsChain
+    indexing: Indexing
+    node: FaultyNode
+    client: FlaskClient
+
+    def follow(self) -> None:
+        """Until the index has what was mined."""
+        self.indexing.wait_for(self.ens.anvil.head())
+
+    def mine(self) -> None:
+        self.ens.anvil.mine()
+        self.follow()
+
+    def of(self, address: str) -> tuple[str | None, str | None]:
+        """The name in an address's record, and why there is none."""
+        record = get(self.client, f"/addresses/{address}")
+        return record["name"], record["nameProblem"]
+
+    def lookup(self, name: str) -> Any:
+        return self.client.get(f"/api/v1/names/{name}")
+
+    def page(self, path: str) -> str:
+        answer = self.client.get(path)
+        assert answer.status_code == 200, answer.text
+        return answer.text
+
+    def found(self, text: str) -> list[dict[str, Any]]:
+        results = get(self.client, "/search", q=text)["results"]
+        return [result for result in results if result["type"] == "name"]

@@ -1,0 +1,177 @@
+"""Names in the form of ENSIP-15: ours for plain ASCII, its authors' tables for all others."""
+
+import random
+import string
+import threading
+from collections.abc import Iterator
+
+import ens_normalize
+import pytest
+
+from scan.errors import Unavailable
+from scan.extensions.names import normalization
+from scan.extensions.names.normalization import (
+    MAX_BYTES,
+    Normalizer,
+    NotChecked,
+    NotNormalizable,
+    normalized_plain,
+)
+
+pytestmark = pytest.mark.check
+
+# Normalised forms, None of what has none: by the text of ENSIP-15 and its examples.
+CASES = {
+    "nick.eth": "nick.eth",
+    "NICK.eth": "nick.eth",
+    "-.$-9.eth": "-.$-9.eth",
+    "__a.eth": "__a.eth",
+    "___": "___",
+    "a--b": "a--b",
+    "xn--a.eth": None,
+    "ab--": None,
+    "a_b.eth": None,
+    "a_.eth": None,
+    "a..eth": None,
+    ".eth": None,
+    "eth.": None,
+    "a b.eth": None,
+    "a'b.eth": "a\u2019b.eth",  # mapped to the apostrophe of typography
+    "\uff36italik.eth": "vitalik.eth",  # of full width
+    "1\ufe0f\u20e3.eth": "1\u20e3.eth",
+    "caf\u00e9.eth": "caf\u00e9.eth",
+    "cafe\u0301.eth": "caf\u00e9.eth",
+    "\u03be.eth": "\u03be.eth",
+    "v\u0456talik.eth": None,  # Cyrillic among Latin
+    "\u0440\u0430\u0443\u0440\u0430l.eth": None,
+    "\u0430\u0440\u0435.eth": None,  # whole-script confusable with Latin
+    "ni\u200dck.eth": None,
+    "\u202enick.eth": None,
+    "nick\u2066.eth": None,
+    "a\u0300\u0300\u0300\u0300\u0300.eth": None,
+    "<b>.eth": None,
+    "a\0b.eth": None,
+    "a\nb.eth": None,
+    "a\ufffd.eth": None,
+    "\ud800.eth": None,
+}
+
+
+@pytest.fixture(scope="module")
+def normalizer() -> Iterator[Normalizer]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(normalization, "ANSWER_S", 120.0)
+        normalizer = Normalizer()
+        yield normalizer
+        if normalizer._process is not None:
+            normalizer._process.kill()
+            normalizer._process.wait()
+
+
+@pytest.mark.parametrize("text", CASES, ids=ascii)
+def test_names_have_the_form_of_ensip_15(normalizer: Normalizer, text: str) -> None:
+    expected = CASES[text]
+    if expected is None:
+        with pytest.raises(NotNormalizable) as refusal:
+            normalizer.normalized(text)
+        assert str(refusal.value).startswith("it ") or "a part of it" in str(refusal.value)
+        assert str(refusal.value).isprintable() and len(str(refusal.value)) < 200
+        return
+    assert normalizer.normalized(text) == normalizer.known(text) == expected
+    assert normalizer.normalized(expected) == expected
+
+
+def test_plain_names_are_what_the_tables_make_of_them() -> None:
+    """20,000 texts of ASCII: where ours has an answer, theirs has the same."""
+    draw = random.Random(15)
+    letters = string.ascii_letters + string.digits + "-_$." * 6 + "'#*"
+    decided = 0
+    for _ in range(20_000):
+        text = "".join(draw.choices(letters, k=draw.randint(1, 12)))
+        try:
+            ours = normalized_plain(text)
+        except NotNormalizable:
+            assert _theirs(text) is None, text
+            continue
+        decided += ours is not None
+        assert ours is None or ours == _theirs(text), text
+    assert decided > 5_000
+
+
+def test_every_character_of_ascii_is_treated_as_the_tables_have_it() -> None:
+    """But for a line's end after a name, which theirs overlooks in plain ASCII."""
+    for code in range(128):
+        text = f"a{chr(code)}"
+        try:
+            ours = normalized_plain(text)
+        except NotNormalizable:
+            assert _theirs(text) is None or text == "a\n", text
+        else:
+            assert ours in (None, _theirs(text)), text
+
+
+def _theirs(text: str) -> str | None:
+    try:
+        return str(ens_normalize.ens_normalize(text))
+    except ens_normalize.DisallowedSequence:
+        return None
+
+
+@pytest.mark.parametrize("text", ["", "a" * (MAX_BYTES + 1), "\u00e9" * 128, "x" * 10_000])
+def test_what_is_empty_or_long_is_refused_before_it_is_looked_at(text: str) -> None:
+    normalizer = Normalizer()
+    with pytest.raises(NotNormalizable):
+        normalizer.normalized(text)
+    assert normalizer._process is None
+
+
+def test_plain_names_start_no_process_and_lists_wait_for_none() -> None:
+    normalizer = Normalizer()
+    assert normalizer.normalized("Vitalik.eth") == "vitalik.eth"
+    assert normalizer.known("caf\u00e9.eth") is None
+    assert normalizer._process is None
+
+
+def test_a_process_that_ended_is_started_again(normalizer: Normalizer) -> None:
+    assert normalizer.normalized("\u00e9t\u00e9.eth") == "\u00e9t\u00e9.eth"
+    assert normalizer._process is not None
+    normalizer._process.kill()
+    normalizer._process.wait()
+    assert normalizer.normalized("no\u00ebl.eth") == "no\u00ebl.eth"
+
+
+def test_a_process_that_is_late_is_ended_and_the_name_is_not_checked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(normalization, "ANSWER_S", 0.0)
+    normalizer = Normalizer()
+    with pytest.raises(NotChecked, match="in time"):
+        normalizer.normalized("\u00e9.eth")
+    assert normalizer._process is None
+
+
+def test_without_the_package_names_beyond_ascii_are_not_checked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(normalization, "find_spec", lambda name: None)
+    normalizer = Normalizer()
+    assert normalizer.normalized("Vitalik.eth") == "vitalik.eth"
+    with pytest.raises(NotChecked, match="ens-normalize"):
+        normalizer.normalized("\u00e9.eth")
+
+
+def test_one_name_is_checked_at_a_time(normalizer: Normalizer) -> None:
+    """A second one is refused shortly, as it would hold a thread."""
+    with normalizer._one.place():
+        refused: list[Unavailable] = []
+
+        def ask() -> None:
+            try:
+                normalizer.normalized("\u00e8.eth")
+            except Unavailable as error:
+                refused.append(error)
+
+        thread = threading.Thread(target=ask)
+        thread.start()
+        thread.join(60)
+    assert len(refused) == 1
