@@ -43,7 +43,8 @@ def compile_source(
 ) -> dict[str, Any]:
     """Return the compiler's standard JSON output. Raises OutOfLimits, Unavailable.
 
-    `options` come before the compiler's arguments. `check` is called while the compiler runs; an exception from it ends the compiler.
+    `options` come before the compiler's arguments. `check` is called while the compiler runs; an
+    exception from it ends the compiler.
     """
     timeout_s = min(timeout_s, COMPILE_TIMEOUT_S)
     if timeout_s <= 0:

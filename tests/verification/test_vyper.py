@@ -1,105 +1,21 @@
 """Contracts of Vyper, compiled by its own compilers from PyPI, deployed, and verified."""
 
-import os
-from collections.abc import Mapping
-from pathlib import Path
-from typing import Any
-
 import pytest
 
-from scan.settings import Settings
-from scan.verification.compiler_run import compile_source
-from scan.verification.compiler_store import CompilerStore
 from scan.verification.languages.vyper import VYPER
 from tests.support.explorer import Explorer
-from tests.support.folders import run_folder
-from tests.support.solidity import alone
+from tests.support.vyper import BOX, NEWEST, SEVEN, Vyper, source_for
 
-NEWEST = "0.4.3"
 OLDER = ("0.2.8", "0.2.16", "0.3.1", "0.3.3", "0.3.4", "0.3.7", "0.3.9", "0.3.10", "0.4.0", "0.4.1")
 RELEASES = [NEWEST, *(pytest.param(version, marks=pytest.mark.long) for version in OLDER)]
-SEVEN = f"{7:064x}"
-
-BOX = """# Holds a count that only grows.
-owner: public(address)
-count: public(uint256)
-START: immutable(uint256)
-
-@deploy
-def __init__(first: uint256):
-    self.count = first
-    self.owner = msg.sender
-    START = first + 1
-
-@external
-@view
-def total() -> uint256:
-    return self.count + START + 1000
-
-@external
-def add(more: uint256):
-    self.count += more
-"""
-
-
-def source_for(version: str) -> str:
-    release = VYPER.kind.parse_version(version)
-    source = BOX if release >= (0, 4, 0) else BOX.replace("@deploy", "@external")
-    if release < (0, 3, 1):
-        source = source.replace("START: immutable(uint256)\n", "")
-        source = source.replace("    START = first + 1\n", "").replace(" + START", "")
-    return source
-
-
-@pytest.fixture(scope="module")
-def vyper(solc_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> CompilerStore:
-    """Compilers that this run installs once, in the folder of the service's."""
-    settings = Settings(solc_dir=run_folder(tmp_path_factory) / "vyper", path=os.environ["PATH"])
-    return CompilerStore(settings, VYPER.kind)
-
-
-@pytest.fixture
-def installed(vyper, solc_dir):
-    """Installs a release by the product's own way, for the service of these tests."""
-
-    def install(version: str) -> None:
-        release = VYPER.kind.parse_version(version)
-        vyper.directory.mkdir(exist_ok=True)
-        with alone(vyper.directory / version):
-            if vyper.find(release) is None:
-                assert vyper.install(release) == "PyPI"
-        link = solc_dir / f"vyper-{version}"
-        if not link.exists():
-            link.symlink_to(vyper.directory / f"vyper-{version}")
-
-    return install
-
-
-def creation_of(
-    vyper: CompilerStore, version: str, source: str, settings: Mapping[str, Any] | None = None
-) -> str:
-    """The creation code, by a run of the compiler itself."""
-    program = vyper.find(VYPER.kind.parse_version(version))
-    assert program is not None
-    selected = {"Box.vy": ["evm.bytecode.object"]}
-    standard = {
-        "language": "Vyper",
-        "sources": {"Box.vy": {"content": source}},
-        "settings": {**(settings or {}), "outputSelection": selected},
-    }
-    output = compile_source(program, standard, 40.0)
-    assert "contracts" in output, output
-    code: str = output["contracts"]["Box.vy"]["Box"]["evm"]["bytecode"]["object"]
-    return code
 
 
 @pytest.mark.parametrize("version", RELEASES)
 def test_an_equal_source_a_changed_comment_and_a_changed_constant_are_told_apart(
-    explorer: Explorer, vyper, installed, version
+    explorer: Explorer, vyper: Vyper, version: str
 ):
-    installed(version)
     source = source_for(version)
-    address = explorer.deploy(creation_of(vyper, version, source), SEVEN)
+    address = explorer.deploy(vyper.creation_of(version, source), SEVEN)
     told = {"language": "vyper", "contractName": "Box.vy:Box"}
 
     changed = explorer.verify(address, source.replace("1000", "1001"), version, **told)
@@ -121,11 +37,11 @@ def test_an_equal_source_a_changed_comment_and_a_changed_constant_are_told_apart
     assert stored["constructorArguments"] == f"0x{SEVEN}"
 
 
-def test_a_source_that_does_not_compile_gets_the_compiler_s_message(explorer, vyper, installed):
-    installed(NEWEST)
-    address = explorer.deploy(creation_of(vyper, NEWEST, source_for(NEWEST)), SEVEN)
+def test_a_source_that_does_not_compile_gets_the_compiler_s_message(explorer, vyper):
+    address = explorer.deploy(vyper.creation_of(NEWEST, source_for(NEWEST)), SEVEN)
     answer = explorer.verify(address, "x: nothing\n", NEWEST, language="Vyper")
-    assert (answer.status_code, answer.json["code"]) == (422, "source_does_not_compile")
+    assert (answer.status_code, answer.json["code"]) == (422, "verification_failed")
+    assert "The source does not compile" in answer.json["error"]
 
 
 @pytest.mark.parametrize(

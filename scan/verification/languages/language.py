@@ -24,7 +24,8 @@ class Language(NamedTuple):
     `settings` are the accepted settings of a standard JSON input with their types. `candidates`
     yields the settings to try, from those given, the version and the deployed code. `take` makes
     the compiler's input of sources, settings, selected outputs and the version. `give` brings the
-    output of such an input into solc's form. `is_reproducible`: a version gives the same code in each run.
+    output of such an input into solc's form. `is_reproducible`: a version gives the same code in
+    each run.
     """
 
     name: str

@@ -15,7 +15,7 @@ from pathlib import Path
 ADDR_NO_RANDOMIZE = 0x0040000  # linux/personality.h
 
 
-def main(arguments):
+def main(arguments: list[str]) -> None:
     if arguments[:1] == ["--hash-seed"]:
         ctypes.CDLL(None).personality(ADDR_NO_RANDOMIZE)
         # With -I, Python does not read the seed from its environment, which is ours here.
@@ -26,8 +26,8 @@ def main(arguments):
     warnings.simplefilter("ignore")
     sys.argv = ["vyper", *arguments]
     [distribution] = metadata.distributions(name="vyper", path=[packages])
-    [command] = distribution.entry_points.select(group="console_scripts", name="vyper")
-    command.load()()
+    [entry_point] = distribution.entry_points.select(group="console_scripts", name="vyper")
+    entry_point.load()()
 
 
 main(sys.argv[1:])
