@@ -13,8 +13,7 @@ def test_vyper_is_verified_and_shown_as_vyper(explorer: Explorer, vyper: Vyper) 
         "compilerVersion": f"{NEWEST}+commit.bff19ea2",
         "contractIdentifier": "src/Box.vy:Box",
     }
-    with explorer.running_jobs():
-        job = ended(explorer, submit(explorer, address, body))
+    job = ended(explorer, submit(explorer, address, body))
     assert job["contract"]["match"] == "exact_match", job
     contract = get(explorer, f"/v2/contract/{CHAIN}/{address}", fields="all").json
     compilation = contract["compilation"]
