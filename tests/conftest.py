@@ -38,6 +38,7 @@ from tests.support.scenario.stage import Stage
 from tests.support.serving import gunicorn, in_thread, wait_until
 from tests.support.solidity import alone
 from tests.support.truth import Truth, read_truth
+from tests.support.vyper import Vyper
 from tests.support.webhooks import Webhooks
 
 pytest_plugins = ["tests.support.pytest_hooks"]
@@ -177,6 +178,12 @@ def solc_dir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     compilers = place_compilers(tmp_path_factory.mktemp("unpacked"), unpacked=True)
     outputs = run_folder(tmp_path_factory) / "solc-outputs"
     return compiling_once(compilers, tmp_path_factory.mktemp("solc"), outputs)
+
+
+@pytest.fixture(scope="session")
+def vyper(solc_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> Vyper:
+    """Vyper's compilers, beside those of `solc_dir`."""
+    return Vyper(run_folder(tmp_path_factory) / "vyper", solc_dir)
 
 
 @pytest.fixture(scope="module")

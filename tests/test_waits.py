@@ -75,7 +75,7 @@ SPEAKS = {
     ("scan.outbound.document_fetcher", "_request"): "threads of queues and of prices",
     ("scan.extensions.contract_details.contract_import.source_client", "__init__"): "a command",
     ("scan.verification.compiler_store", "_probe"): "in a place, among those admitted",
-    ("scan.verification.compiler_store", "_finish"): "in a place, among those admitted",
+    ("scan.verification.compiler_store", "finish"): "in a place, among those admitted",
     ("scan.verification.sandbox", "start"): "a running place",
     ("scan.verification.sandbox", "can_deny_network"): "a running place, once",
     ("scan.database.migrations", "own_version"): "a command",

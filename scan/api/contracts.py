@@ -25,6 +25,7 @@ from scan.queries.contract_creations import IndexedCreation, creation_record
 from scan.queries.contracts import Contract
 from scan.verification.compiler_releases import dotted
 from scan.verification.contract_match import RUNTIME
+from scan.verification.languages import LANGUAGES
 from scan.verification.request import parse
 from scan.verification.verifier import Verified, message, verify
 
@@ -145,13 +146,14 @@ def call_contract(address: str) -> Response:
 def list_compilers() -> Response:
     query_arguments()
     reader().do_not_cache()
-    releases = services().verifier.compilers.releases()
+    compilers = services().verifier.compilers
     return json_value(
         {
-            "solidity": [
+            name.lower(): [
                 {"version": dotted(version), "installed": is_installed}
-                for version, is_installed in releases.items()
+                for version, is_installed in compilers.of(language.kind).releases().items()
             ]
+            for name, language in LANGUAGES.items()
         }
     )
 

@@ -45,6 +45,7 @@ COMMANDS = {
     "backup": "write the database that `scan run` brings to a file, also while it runs",
     "restore": "make that database from a file of `scan backup`, in a new SCAN_DATA_DIR",
     "solc": "manage the Solidity compilers that verification uses",
+    "vyper": "manage the Vyper compilers that verification uses",
 }
 
 

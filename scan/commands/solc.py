@@ -1,49 +1,65 @@
-"""`scan solc`: the Solidity compilers that verification uses."""
+"""`scan solc`: the Solidity compilers that verification uses; `scan vyper` has the same actions."""
 
 import argparse
 import sys
+from functools import partial
 
 from tqdm import tqdm
 
 from scan.commands import EXIT_FAILED
 from scan.commands.arguments import add_actions, add_command
 from scan.settings import Settings
-from scan.verification.compiler_releases import SolcVersion, dotted, parse_version
-from scan.verification.compiler_store import CompilerStore, NotFetched, sha256
+from scan.verification.compiler_releases import SolcVersion, dotted
+from scan.verification.compiler_store import (
+    SOLC,
+    CompilerKind,
+    CompilerStore,
+    NotFetched,
+    sha256,
+)
 from scan.verification.sandbox import NETWORK_IS_KEPT, can_deny_network
 
 
 def add_arguments(group: argparse.ArgumentParser) -> None:
+    add_compiler_actions(group, SOLC, "0.8.26")
+
+
+def add_compiler_actions(group: argparse.ArgumentParser, kind: CompilerKind, example: str) -> None:
+    """Add the actions on compilers of a kind. `example` is a version of it."""
     actions = add_actions(group)
     text = "download compilers and check their digests"
-    add_command(actions, "install", text, run=install).add_argument(
-        "versions", nargs="+", metavar="VERSION", help="such as 0.8.26"
+    add_command(actions, "install", text, run=partial(install, kind=kind)).add_argument(
+        "versions", nargs="+", metavar="VERSION", help=f"such as {example}"
     )
-    add_command(actions, "list", "print the installed versions", run=list_installed)
+    text = "print the installed versions"
+    add_command(actions, "list", text, run=partial(list_installed, kind=kind))
 
 
-def install(settings: Settings, options: argparse.Namespace) -> int:
-    compilers = CompilerStore(settings)
+def install(settings: Settings, options: argparse.Namespace, kind: CompilerKind = SOLC) -> int:
+    compilers = CompilerStore(settings, kind)
     failures = 0
-    versions = [parse_version(text) for text in options.versions]
+    versions = [kind.parse_version(text) for text in options.versions]
     # With `disable=None` the bar is shown only on a terminal.
     for version in tqdm(versions, unit=" compilers", disable=None, leave=False):
         try:
             tqdm.write(_install(compilers, version))
         except (NotFetched, OSError) as error:
             failures += 1
-            print(f"scan: solc {dotted(version)}: {error}", file=sys.stderr)
+            print(f"scan: {kind.name} {dotted(version)}: {error}", file=sys.stderr)
     return EXIT_FAILED if failures else 0
 
 
-def list_installed(settings: Settings, _options: argparse.Namespace) -> int:
-    compilers = CompilerStore(settings)
+def list_installed(
+    settings: Settings, _options: argparse.Namespace, kind: CompilerKind = SOLC
+) -> int:
+    compilers = CompilerStore(settings, kind)
     versions = compilers.versions()
     for version in versions:
         print(dotted(version))
     if not versions:
         print(
-            f"no compiler in {compilers.directory}; `scan solc install VERSION` installs one",
+            f"no compiler in {compilers.directory};"
+            f" `scan {kind.name} install VERSION` installs one",
             file=sys.stderr,
         )
     if not can_deny_network():
@@ -60,4 +76,4 @@ def _install(compilers: CompilerStore, version: SolcVersion) -> str:
         raise NotFetched("it was installed, but cannot be executed")
     soljson = compiler.executable.with_name("soljson.js")
     digest = sha256(soljson if soljson.is_file() else compiler.executable)
-    return f"solc {dotted(version)} {source}, sha256 {digest}"
+    return f"{compilers.kind.name} {dotted(version)} {source}, sha256 {digest}"

@@ -14,6 +14,7 @@ from scan.queries.cursors import ADDRESS, HASH, ORDINAL
 from scan.queries.pages import Page, Window
 from scan.queries.reader import Reader
 from scan.verification.contract_match import RUNTIME
+from scan.verification.languages import of_path
 from scan.verification.verifier import MESSAGES, SIMILAR
 
 # Columns that are large, or need a query of their own: they are read only where they are named.
@@ -158,7 +159,7 @@ def verified_page(reader: Reader, window: Window) -> Page:
 
 
 def language_of(contract: Contract) -> str:
-    return "Vyper" if contract.path.endswith((".vy", ".vyi")) else "Solidity"
+    return of_path(contract.path).name
 
 
 def libraries_by_file(by_name: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

@@ -9,7 +9,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from scan.verification.bytecode_metadata import read_metadata
+from scan.verification.bytecode_metadata import INTEGRITY, read_metadata
 
 ADDRESS_BYTES = 20
 PUSH0, PUSH1, PUSH20, PUSH32 = 0x5F, 0x60, 0x73, 0x7F
@@ -170,6 +170,12 @@ def metadata_ranges(code: bytes) -> tuple[ByteRange, ...]:
 def _has_hash(code: bytes) -> bool:
     metadata = read_metadata(code)
     return metadata is not None and any(key in metadata.values for key in _HASH_KEYS)
+
+
+def has_integrity(creation: bytes) -> bool:
+    """Return whether creation code ends with Vyper's hash of the sources."""
+    metadata = read_metadata(creation)
+    return metadata is not None and INTEGRITY in metadata.values
 
 
 def has_same_shape(deployed: bytes, expected: bytes, part: ByteRange) -> bool:

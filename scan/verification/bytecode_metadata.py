@@ -1,6 +1,9 @@
-"""The CBOR map that the compiler appends to bytecode: its version, and a hash of the metadata file.
+"""The CBOR that a compiler appends to bytecode: its version, and a hash of the source.
 
-Of RFC 8949 only what solc writes is read: maps of text to byte strings, text, integers, booleans.
+Of RFC 8949 only what the compilers write is read. solc: a map of text to byte strings, text,
+integers, booleans, whose byte strings hash the metadata file. Vyper since 0.3.10, at the end of
+creation code: an array of a hash of the sources (since 0.4.1), the size of the runtime code, the
+sizes of its data, the size of its immutables, and a map with the version.
 """
 
 from collections.abc import Mapping
@@ -8,10 +11,14 @@ from typing import NamedTuple
 
 CborValue = bytes | str | int | bool
 
+INTEGRITY = "integrity"  # Vyper's hash of the sources
+IMMUTABLE_SIZE = "immutableSize"
+_MOST_DATA_SECTIONS = 1000
+
 
 class BytecodeMetadata(NamedTuple):
-    """The metadata in bytecode. `start` is the map's offset in the code. Two bytes with the map's
-    length follow it."""
+    """The metadata in bytecode. `start` is its offset in the code. Two bytes with its length follow
+    it, to which Vyper counts themselves."""
 
     start: int
     values: Mapping[str, CborValue]
@@ -23,7 +30,11 @@ class _NotCbor(ValueError):
 
 def read_metadata(code: bytes) -> BytecodeMetadata | None:
     """Return the metadata at the end of code; None unless the last two bytes are the length of
-    exactly one CBOR map before them."""
+    exactly one CBOR map or of Vyper's array before them."""
+    return _read_map(code) or _read_array(code)
+
+
+def _read_map(code: bytes) -> BytecodeMetadata | None:
     length = int.from_bytes(code[-2:], "big")
     start = len(code) - 2 - length
     if len(code) < 2 or length == 0 or start < 0:
@@ -33,6 +44,55 @@ def read_metadata(code: bytes) -> BytecodeMetadata | None:
     except _NotCbor:
         return None
     return BytecodeMetadata(start, values) if end == length else None
+
+
+def _read_array(code: bytes) -> BytecodeMetadata | None:
+    length = int.from_bytes(code[-2:], "big") - 2
+    start = len(code) - 2 - length
+    if length <= 0 or start < 0:
+        return None
+    try:
+        values, end = _array(code[start:-2])
+    except _NotCbor:
+        return None
+    return BytecodeMetadata(start, values) if end == length else None
+
+
+def _array(data: bytes) -> tuple[dict[str, CborValue], int]:
+    major, count, position = _head(data, 0)
+    if major != 4 or count not in (4, 5):
+        raise _NotCbor
+    values: dict[str, CborValue] = {}
+    if count == 5:
+        values[INTEGRITY], position = _value(data, position)
+        if not isinstance(values[INTEGRITY], bytes):
+            raise _NotCbor
+    _, position = _unsigned(data, position)
+    _, position = _integers(data, position)
+    values[IMMUTABLE_SIZE], position = _unsigned(data, position)
+    if data[position : position + 7] != b"\xa1evyper":
+        raise _NotCbor
+    version, position = _integers(data, position + 7)
+    values["vyper"] = ".".join(map(str, version))
+    return values, position
+
+
+def _integers(data: bytes, position: int) -> tuple[list[int], int]:
+    major, count, position = _head(data, position)
+    if major != 4 or count > _MOST_DATA_SECTIONS:
+        raise _NotCbor
+    values = []
+    for _ in range(count):
+        value, position = _unsigned(data, position)
+        values.append(value)
+    return values, position
+
+
+def _unsigned(data: bytes, position: int) -> tuple[int, int]:
+    major, value, position = _head(data, position)
+    if major != 0:
+        raise _NotCbor
+    return value, position
 
 
 def _map(data: bytes, position: int) -> tuple[dict[str, CborValue], int]:

@@ -71,9 +71,9 @@ def _check_exists(version: SolcVersion) -> None:
         raise no_such_release(version)
 
 
-def no_such_release(version: SolcVersion) -> InvalidParameter:
+def no_such_release(version: SolcVersion, title: str = "Solidity") -> InvalidParameter:
     return InvalidParameter(
-        f"There is no Solidity compiler {dotted(version)}.", field="compilerVersion"
+        f"There is no {title} compiler {dotted(version)}.", field="compilerVersion"
     )
 
 

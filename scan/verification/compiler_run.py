@@ -1,11 +1,12 @@
-"""One Solidity compiler, run on hostile input: standard JSON in, standard JSON out.
+"""One compiler, run on hostile input: standard JSON in, standard JSON out.
 
-Native builds, and Node scripts around npm's soljson.js, take the same two kinds of arguments.
+Native builds, Node scripts around npm's soljson.js, and Python scripts around Vyper's wheels take
+the same two kinds of arguments.
 """
 
 import re
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import orjson
@@ -38,16 +39,18 @@ def compile_source(
     standard_input: object,
     timeout_s: float,
     check: Callable[[], None] = lambda: None,
+    options: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Return the compiler's standard JSON output. Raises OutOfLimits, Unavailable.
 
-    `check` is called while the compiler runs; an exception from it ends the compiler.
+    `options` come before the compiler's arguments. `check` is called while the compiler runs; an
+    exception from it ends the compiler.
     """
     timeout_s = min(timeout_s, COMPILE_TIMEOUT_S)
     if timeout_s <= 0:
         raise OutOfLimits("The time limit of this verification is reached.")
     with tempfile.TemporaryDirectory(prefix="scan-solc-") as folder:
-        arguments = _arguments(compiler, folder)
+        arguments = [*options, *_arguments(compiler, folder)]
         try:
             finished = compiler.run(
                 arguments, folder, timeout_s, orjson.dumps(standard_input), check
@@ -69,15 +72,16 @@ def stated_version(compiler: Program) -> str | None:
             finished = compiler.run(["--version"], folder, VERSION_TIMEOUT_S)
         except (TimedOut, TooManyProcesses):
             return None
-    version = re.search(rb"Version: ([0-9.]{1,20})", finished.output[:1000])
+    version = re.search(rb"(?:Version: |\A)([0-9.]{1,20})", finished.output[:1000])
     return version[1].decode() if version and finished.status == 0 else None
 
 
 def _arguments(compiler: Program, folder: str) -> list[str]:
     arguments = ["--standard-json"]
-    if not compiler.is_native():
+    name, _, release = compiler.executable.name.partition("-")
+    if name != "solc" or not compiler.is_native():
         return arguments
-    version = parse_version(compiler.executable.name.removeprefix("solc-"))
+    version = parse_version(release)
     if version >= (0, 6, 9):
         arguments += ["--base-path", folder]
     if version >= (0, 8, 22):

@@ -1,6 +1,6 @@
-"""The store of Solidity compilers: those on disk, in solc-select's layout (in one folder
-`solc-0.8.26/solc-0.8.26`), and downloads of others: the native build through solc-select, otherwise
-npm's, run by solc.js.
+"""The store of compilers of one kind: those on disk, in solc-select's layout (in one folder
+`solc-0.8.26/solc-0.8.26`), and downloads of others. Of Solidity: the native build through
+solc-select, otherwise npm's, run by solc.js; of Vyper: see languages/vyper_wheels.py.
 
 A native build is checked against the digests listed by its publisher; npm's package against
 npm_digests.json, or against the registry's list for a version that is not in that file. Then the
@@ -21,12 +21,13 @@ import tarfile
 import tempfile
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as StillFetching
 from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
+from typing import NamedTuple
 
 from scan.errors import InvalidParameter, ScanError, Unavailable
 from scan.settings import Settings, solc_select_folder
@@ -63,18 +64,47 @@ class NotPublished(NotFetched):
     """The source has no such version."""
 
 
+class CompilerKind(NamedTuple):
+    """The compilers of one language. `name` begins their folders and names their subcommand of
+    `scan`; `title` is for messages.
+
+    `fetch` takes a version, an empty folder and a PATH, and returns the source's name and the
+    compiler's folder in that folder; it raises NotFetched, NotPublished. `known_releases` have a
+    pinned digest.
+    """
+
+    name: str
+    title: str
+    parse_version: Callable[[object], SolcVersion]
+    known_releases: Callable[[], Sequence[SolcVersion]]
+    fetch: Callable[[SolcVersion, Path, str], tuple[str, Path]]
+
+    def unknown(self, version: SolcVersion) -> InvalidParameter:
+        return no_such_release(version, self.title)
+
+
 class CompilerStore:
     """The compilers in one directory. Downloaded ones are checked before they run; missing ones are
     downloaded in the background, one at a time, when a request first names them."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, kind: CompilerKind | None = None) -> None:
         self.directory = settings.solc_dir or solc_select_folder()
         self.path = settings.path
-        self._checked: dict[Path, tuple[int, int]] = {}
+        self.kind = kind or SOLC
+        self._settings = settings
+        self._others: dict[str, CompilerStore] = {}
+        self._checked: dict[Path, list[tuple[int, int]]] = {}
         self._lock = threading.Lock()
         self._pool: ThreadPoolExecutor | None = None
         self._fetching: dict[SolcVersion, Future[str]] = {}
         self._failed: dict[SolcVersion, tuple[float, NotFetched]] = {}
+
+    def of(self, kind: CompilerKind) -> "CompilerStore":
+        """Return the store of another kind in the same directory."""
+        if kind.name == self.kind.name:
+            return self
+        with self._lock:
+            return self._others.setdefault(kind.name, CompilerStore(self._settings, kind))
 
     def versions(self) -> list[SolcVersion]:
         return sorted(version for version in self.placed() if self.find(version))
@@ -82,15 +112,15 @@ class CompilerStore:
     def placed(self) -> set[SolcVersion]:
         """Return the releases that have a folder, without checking their digests."""
         versions = set()
-        for folder in self.directory.glob("solc-*"):
+        for folder in self.directory.glob(f"{self.kind.name}-*"):
             with suppress(InvalidParameter):
-                versions.add(parse_version(folder.name.removeprefix("solc-")))
+                versions.add(self.kind.parse_version(folder.name.partition("-")[2]))
         return versions
 
     def find(self, version: SolcVersion) -> Program | None:
         """Return the compiler, None if it is not installed. Raises Unavailable if it has changed
         since its download."""
-        name = f"solc-{dotted(version)}"
+        name = f"{self.kind.name}-{dotted(version)}"
         executable = self.directory / name / name
         if not os.access(executable, os.X_OK) or not executable.is_file():
             return None
@@ -115,7 +145,7 @@ class CompilerStore:
             self._raise_remembered(version)
         installed = self.find(version)
         if not installed:
-            raise _unfetchable(version)
+            raise self._unfetchable(version)
         return installed
 
     def releases(self) -> dict[SolcVersion, bool]:
@@ -124,14 +154,14 @@ class CompilerStore:
         installed = self.placed()
         return {
             version: version in installed
-            for version in sorted({*known_releases(), *installed}, reverse=True)
+            for version in sorted({*self.kind.known_releases(), *installed}, reverse=True)
         }
 
     def install(self, version: SolcVersion) -> str:
         """Install a compiler and return the name of its source. Raises NotFetched, NotPublished."""
         self.directory.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".placing-", dir=self.directory) as staging:
-            source, folder = _fetch(version, Path(staging), self.path)
+            source, folder = self.kind.fetch(version, Path(staging), self.path)
             target = self.directory / folder.name
             if target.exists():
                 shutil.rmtree(target)
@@ -143,12 +173,12 @@ class CompilerStore:
         recorded = folder / _DIGEST_FILE
         if not recorded.is_file():
             return
-        digest, name = recorded.read_text().split()
-        status = (folder / name).stat()
-        state = (status.st_mtime_ns, status.st_size)
+        digests = dict(line.split("  ", 1)[::-1] for line in recorded.read_text().splitlines())
+        statuses = [(folder / name).stat() for name in digests]
+        state = [(status.st_mtime_ns, status.st_size) for status in statuses]
         if self._checked.get(folder) == state:
             return
-        if sha256(folder / name) != digest:
+        if any(sha256(folder / name) != digest for name, digest in digests.items()):
             raise Unavailable(f"The compiler in {folder.name} is damaged; install it again.")
         self._checked[folder] = state
 
@@ -157,7 +187,7 @@ class CompilerStore:
             if version not in self._fetching:
                 if len(self._fetching) >= MOST_QUEUED:
                     raise Unavailable("Other compilers are being downloaded.", retry_after_s=30)
-                self._pool = self._pool or ThreadPoolExecutor(1, "solc-install")
+                self._pool = self._pool or ThreadPoolExecutor(1, f"{self.kind.name}-install")
                 self._fetching[version] = self._pool.submit(self._fetch_missing, version)
             return self._fetching[version]
 
@@ -166,10 +196,10 @@ class CompilerStore:
             if self.find(version):  # a download ended just before this one began
                 return "an earlier download"
             source = self.install(version)
-            log.info("installed solc %s from %s", dotted(version), source)
+            log.info("installed %s %s from %s", self.kind.name, dotted(version), source)
             return source
         except (NotFetched, OSError) as error:
-            log.warning("cannot download solc %s: %s", dotted(version), error)
+            log.warning("cannot download %s %s: %s", self.kind.name, dotted(version), error)
             reason = error if isinstance(error, NotFetched) else NotFetched(str(error))
             self._failed[version] = (time.monotonic(), reason)
             raise
@@ -181,21 +211,22 @@ class CompilerStore:
         when, error = self._failed.get(version, (0.0, None))
         if error is None or time.monotonic() - when > REMEMBER_FAILURE_S:
             return
-        raise no_such_release(version) if isinstance(error, NotPublished) else _unfetchable(version)
+        is_unpublished = isinstance(error, NotPublished)
+        raise self.kind.unknown(version) if is_unpublished else self._unfetchable(version)
 
-
-def _unfetchable(version: SolcVersion) -> ScanError:
-    return Unavailable(
-        f"The compiler {dotted(version)} is not installed on this server and cannot be downloaded"
-        f" now; the operator can add it with: scan solc install {dotted(version)}",
-        retry_after_s=300,
-    )
+    def _unfetchable(self, version: SolcVersion) -> ScanError:
+        return Unavailable(
+            f"The compiler {dotted(version)} is not installed on this server and cannot be"
+            " downloaded now; the operator can add it with:"
+            f" scan {self.kind.name} install {dotted(version)}",
+            retry_after_s=300,
+        )
 
 
 def _fetch(version: SolcVersion, staging: Path, path: str) -> tuple[str, Path]:
     try:
         folder = _download_native(version, staging)
-        _check_version(version, folder, path)
+        check_version(version, folder, path)
         return "a native build", folder
     except NotFetched as error:
         log.info("no native solc %s: %s", dotted(version), error)
@@ -212,7 +243,7 @@ def _download_native(version: SolcVersion, staging: Path) -> Path:
     _probe()
     name = f"solc-{dotted(version)}"
     command = ["env", f"VIRTUAL_ENV={staging}", program, "install", dotted(version)]
-    _finish(command, staging, NATIVE_TIMEOUT_S)
+    finish(command, staging, NATIVE_TIMEOUT_S)
     folder = staging / ".solc-select" / "artifacts" / name
     if not (folder / name).is_file():
         raise NotFetched("solc-select has no such build")
@@ -244,7 +275,7 @@ def _from_npm(version: SolcVersion, staging: Path, path: str) -> Path:
     for npm_version in (dotted(version), f"{dotted(version)}-fixed"):
         try:
             folder = _unpack(version, _download_package(npm_version, staging), staging)
-            _check_version(version, folder, path)
+            check_version(version, folder, path)
             return folder
         except NotFetched as error:
             fault = fault if isinstance(error, NotPublished) and "-fixed" in npm_version else error
@@ -256,13 +287,13 @@ def _download_package(version: str, staging: Path) -> Path:
     registry's if none is pinned."""
     package = f"solc@{version}"
     quiet = ["--json", "--loglevel=error"]
-    listed = _finish(["npm", "view", package, "dist.integrity", *quiet], staging, NPM_TIMEOUT_S)
+    listed = finish(["npm", "view", package, "dist.integrity", *quiet], staging, NPM_TIMEOUT_S)
     try:
         expected = json.loads(_NPM_DIGESTS.read_text()).get(version) or json.loads(listed)
     except ValueError:
         raise NotPublished("npm has no such version") from None
     target = ["--pack-destination", str(staging), "--ignore-scripts"]
-    _finish(["npm", "pack", package, *quiet, *target], staging, NPM_TIMEOUT_S)
+    finish(["npm", "pack", package, *quiet, *target], staging, NPM_TIMEOUT_S)
     tarball = staging / f"solc-{version}.tgz"
     digest = hashlib.sha512(tarball.read_bytes()).digest() if tarball.is_file() else b""
     if f"sha512-{base64.b64encode(digest).decode()}" != expected:
@@ -290,13 +321,13 @@ def _unpack(version: SolcVersion, tarball: Path, staging: Path) -> Path:
     return folder
 
 
-def _check_version(version: SolcVersion, folder: Path, path: str) -> None:
+def check_version(version: SolcVersion, folder: Path, path: str) -> None:
     reported = stated_version(Program(folder / folder.name, path))
     if reported != dotted(version):
         raise NotFetched(f"the published build reports version {reported or 'nothing'}")
 
 
-def _finish(command: Sequence[str], folder: Path, timeout_s: float) -> str:
+def finish(command: Sequence[str], folder: Path, timeout_s: float) -> str:
     process = start(
         command,
         stdin=subprocess.DEVNULL,
@@ -332,6 +363,10 @@ def sha256(file: Path) -> str:
         return hashlib.file_digest(content, "sha256").hexdigest()
 
 
-def record_digest(folder: Path, name: str) -> None:
-    """Write the file's digest in sha256sum's format, so that operators can check it by that."""
-    (folder / _DIGEST_FILE).write_text(f"{sha256(folder / name)}  {name}\n")
+def record_digest(folder: Path, *names: str) -> None:
+    """Write the files' digests in sha256sum's format, so that operators can check them by that."""
+    lines = (f"{sha256(folder / name)}  {name}\n" for name in names)
+    (folder / _DIGEST_FILE).write_text("".join(lines))
+
+
+SOLC = CompilerKind("solc", "Solidity", parse_version, known_releases, _fetch)

@@ -91,8 +91,11 @@ class ContractMatcher(NamedTuple):
             self._with_constructor_libraries(_match(contract, comparison, self.settings), auxdata)
         )
         creation = self._creation(match, auxdata)
-        level = RUNTIME if creation.is_same is False else match.level
-        return match._replace(level=level, creation=creation), comparison
+        if creation.is_same is False:
+            return match._replace(level=RUNTIME, creation=creation), comparison
+        if creation.proves_source:
+            match = match._replace(level=FULL)
+        return match._replace(creation=creation), comparison
 
     def _with_constructor_libraries(self, match: Match, auxdata: _Auxdata) -> Match:
         """Return the match also with the libraries that only the creation code links."""
@@ -138,6 +141,8 @@ class ContractMatcher(NamedTuple):
             output.get("abi", []),
         )
         is_partial = creation.match is not None and match.level != FULL
+        if creation.proves_source:
+            return creation
         return creation._replace(match=PARTIAL) if is_partial else creation
 
     def _recompiled(self, match: Match, settings: CompilerSettings) -> Match | None:

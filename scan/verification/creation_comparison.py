@@ -12,6 +12,7 @@ from scan.verification.bytecode_comparison import (
     ByteRange,
     LinkedCode,
     differences,
+    has_integrity,
     has_same_shape,
     mask,
     within_hashes,
@@ -24,7 +25,8 @@ class Creation(NamedTuple):
     `match` is "full" or "partial" if the code is the same and constructor arguments follow it.
     `libraries` are the addresses of the compiled code's libraries, by `file:Name`.
     `inner_metadata`: all differences are in bytes that look like metadata of embedded contracts.
-    `auxdata` are the ranges known to be metadata.
+    `auxdata` are the ranges known to be metadata. `proves_source`: the code is equal, and
+    has a hash of the source that the runtime code lacks.
     """
 
     is_same: bool | None = None
@@ -33,6 +35,7 @@ class Creation(NamedTuple):
     libraries: Mapping[str, bytes] = {}
     inner_metadata: bool = False
     auxdata: Sequence[ByteRange] = ()
+    proves_source: bool = False
 
 
 NOT_COMPARED = Creation()
@@ -73,7 +76,9 @@ def compare_creation(
     if not are_constructor_arguments(abi, arguments):
         return Creation(is_same=True, libraries=linked, auxdata=auxdata)
     is_full = all(deployed.runtime.endswith(code[start:end]) for start, end in metadata)
-    return Creation(True, "full" if is_full else "partial", arguments, linked, auxdata=auxdata)
+    level = "full" if is_full else "partial"
+    proves_source = not offsets and has_integrity(expected)
+    return Creation(True, level, arguments, linked, auxdata=auxdata, proves_source=proves_source)
 
 
 def _libraries(

@@ -8,6 +8,7 @@ from scan.verification.compiler_releases import dotted
 from scan.verification.compiler_run import OutOfLimits
 from scan.verification.contract_match import FULL, RUNTIME, ContractMatcher, Match
 from scan.verification.creation_comparison import DeployedCode
+from scan.verification.languages.language import Selection
 from scan.verification.request import Submission
 from scan.verification.sandbox import Program
 from scan.verification.search_progress import (
@@ -15,13 +16,11 @@ from scan.verification.search_progress import (
     MOST_COMPILATIONS,
     Attempts,
 )
-from scan.verification.settings_search import CompilerSettings, candidate_settings, infer_settings
+from scan.verification.settings_search import CompilerSettings
 from scan.verification.submission_compilations import (
     OUTPUTS,
     Compilations,
     CompiledContract,
-    Selection,
-    accepted_settings,
     compiled_contracts,
     errors,
     first_selection,
@@ -53,13 +52,14 @@ class _Search:
         self._selection: Selection = first_selection(submission)
         self._other_version = _other_version(submission, code.runtime)
         self._attempts = Attempts(
-            COMPILATIONS_OF_OTHER_VERSION if self._other_version else MOST_COMPILATIONS
+            COMPILATIONS_OF_OTHER_VERSION if self._other_version else MOST_COMPILATIONS,
+            is_reproducible=submission.language.is_reproducible(submission.version),
         )
 
     def run(self) -> Match:
         version = self._submission.version
-        given = accepted_settings(self._submission.settings, version)
-        for settings in candidate_settings(given, version, infer_settings(self._deployed, version)):
+        candidates = self._submission.language.candidates
+        for settings in candidates(self._submission.settings, version, self._deployed):
             if not self._attempts.is_promising(settings):
                 continue
             if self._compilations.count >= self._attempts.most_compilations:

@@ -9,26 +9,17 @@ import orjson
 
 from scan import json_bodies, parameters
 from scan.errors import InvalidParameter, TooLarge
-from scan.verification.compiler_releases import SolcVersion, parse_version
+from scan.verification.compiler_releases import SolcVersion
+from scan.verification.languages import LANGUAGES
+from scan.verification.languages.language import Language
+from scan.verification.languages.solidity import SOLIDITY
 
 MAX_SOURCE_BYTES = 1024 * 1024
 MAX_FILES = 1000
 MAX_LIBRARIES = 200
 MAX_CONSTRUCTOR_BYTES = 128 * 1024  # of a creation's input (EIP-7954)
-UNNAMED_PATH = "contract.sol"
+UNNAMED_PATH = SOLIDITY.unnamed_path
 
-# The settings of a standard JSON input that change code or metadata, with their types. Others are
-# not passed on: modelChecker, for example, can keep a compiler busy for ever.
-_SETTINGS: Mapping[str, type] = {
-    "optimizer": dict,
-    "evmVersion": str,
-    "viaIR": bool,
-    "experimental": bool,
-    "remappings": list,
-    "libraries": dict,
-    "metadata": dict,
-    "debug": dict,
-}
 _NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]{0,199}")
 _SWITCHES = {0: False, 1: True, "0": False, "1": True, "false": False, "true": True}
 
@@ -53,6 +44,7 @@ class Submission(NamedTuple):
     contract_name: str | None
     constructor_arguments: bytes | None
     license: str | None
+    language: Language = SOLIDITY
 
 
 class _Source(NamedTuple):
@@ -61,6 +53,7 @@ class _Source(NamedTuple):
     text: str = ""
     files: Mapping[str, str] = {}
     settings: Mapping[str, Any] | None = None
+    language: Language | None = None
 
 
 def parse(body: Mapping[str, Any]) -> Submission:
@@ -71,11 +64,14 @@ def parse(body: Mapping[str, Any]) -> Submission:
     fields = {name: read(body[name], name) for name, read in FIELDS.items() if name in body}
     path, name = fields.get("contractName", (None, None))
     source: _Source = fields["sourceCode"]
-    settings = _settings(fields) if source.settings is None else source.settings
+    language = _language(source, fields)
+    settings = _settings(fields, language) if source.settings is None else source.settings
+    sources = source.files or {path or _unnamed_path(language, name): source.text}
+    _check_suffixes(language, sources)
     return Submission(
         address=fields["address"],
-        version=fields["compilerVersion"],
-        sources=source.files or {path or UNNAMED_PATH: source.text},
+        version=language.kind.parse_version(fields["compilerVersion"]),
+        sources=sources,
         settings={key: value for key, value in settings.items() if key != "libraries"},
         libraries=_libraries(settings.get("libraries", {}), "libraries")
         | fields.get("libraries", {}),
@@ -84,12 +80,45 @@ def parse(body: Mapping[str, Any]) -> Submission:
         contract_name=name,
         constructor_arguments=fields.get("constructorArguments"),
         license=fields.get("license", "").strip() or None,
+        language=language,
     )
 
 
-def _settings(fields: Mapping[str, Any]) -> dict[str, Any]:
+def _language(source: _Source, fields: Mapping[str, Any]) -> Language:
+    """Return the language of the field or of the standard JSON input, by default Solidity. Raises
+    InvalidParameter where they differ."""
+    named: Language | None = fields.get("language")
+    if source.language and named and named is not source.language:
+        raise InvalidParameter(
+            f"language differs from that of the standard JSON input: {source.language.name}.",
+            field="language",
+        )
+    return source.language or named or SOLIDITY
+
+
+def _unnamed_path(language: Language, name: str | None) -> str:
+    """Return the path of a single file; Vyper's compiler names the contract after its file."""
+    if language.suffixes and name:
+        return name + language.suffixes[0]
+    return language.unnamed_path
+
+
+def _check_suffixes(language: Language, sources: Mapping[str, str]) -> None:
+    suffixes = (*language.suffixes, ".json") if language.suffixes else ("",)
+    wrong = next((path for path in sources if not path.endswith(suffixes)), None)
+    if wrong is not None:
+        raise InvalidParameter(
+            f"Files of {language.name} end with {' or '.join(suffixes)}; {wrong[:100]!r} does not.",
+            field="sourceCode",
+        )
+
+
+def _settings(fields: Mapping[str, Any], language: Language) -> dict[str, Any]:
     """Return the compiler's settings in the fields beside a single file."""
     settings: dict[str, Any] = {}
+    if "optimizer" not in language.settings:
+        given = fields.get("evmVersion", "")
+        return {} if given.lower() in ("", "default") else {"evmVersion": given}
     keys = {"optimizationUsed": "enabled", "runs": "runs"}
     if optimizer := {key: fields[name] for name, key in keys.items() if name in fields}:
         settings["optimizer"] = optimizer
@@ -125,7 +154,7 @@ def _contract_name(value: object, name: str) -> tuple[str | None, str | None]:
 def _source(value: object, name: str) -> _Source:
     if not isinstance(value, str) or not value.strip():
         raise InvalidParameter(
-            f"The source is missing: {name} must be Solidity or standard JSON.", field=name
+            f"The source is missing: {name} must be source code or standard JSON.", field=name
         )
     if len(value) > 4 * MAX_SOURCE_BYTES:
         raise _too_large()
@@ -164,14 +193,17 @@ def _standard_json(text: str) -> _Source:
         value = json_bodies.parse_json(text)
     except (ValueError, RecursionError):
         raise _bad_input("it cannot be parsed") from None
-    if value.get("language") != "Solidity":
-        raise _bad_input('its language must be "Solidity"')
+    language = LANGUAGES.get(str(value.get("language")))
+    if language is None:
+        raise _bad_input(f"its language must be one of {', '.join(LANGUAGES)}")
     sources = value.get("sources")
     if not isinstance(sources, dict) or not 1 <= len(sources) <= MAX_FILES:
         raise _bad_input(f"its sources must be 1 to {MAX_FILES} files")
     contents = {path: _content(path, source) for path, source in sources.items()}
+    contents |= _interfaces(value.get("interfaces", {}), language)
     _check_size(contents)
-    return _Source(files=contents, settings=_standard_settings(value.get("settings", {})))
+    settings = _standard_settings(value.get("settings", {}), language)
+    return _Source(files=contents, settings=settings, language=language)
 
 
 def _bad_input(reason: str) -> InvalidParameter:
@@ -190,13 +222,30 @@ def _content(path: str, source: object) -> str:
     return content
 
 
-def _standard_settings(settings: object) -> dict[str, Any]:
+def _interfaces(interfaces: object, language: Language) -> dict[str, str]:
+    """Return the interfaces of Vyper's standard JSON, those given as ABI as JSON."""
+    if not language.suffixes:
+        return {}
+    if not isinstance(interfaces, dict) or len(interfaces) > MAX_FILES:
+        raise _bad_input(f"its interfaces must be at most {MAX_FILES} files")
+    contents = {}
+    for path, interface in interfaces.items():
+        abi = interface.get("abi") if isinstance(interface, dict) else interface
+        if isinstance(abi, list) and path.endswith(".json"):
+            contents[path] = orjson.dumps(abi).decode()
+        else:
+            contents[path] = _content(path, interface)
+    return contents
+
+
+def _standard_settings(settings: object, language: Language) -> dict[str, Any]:
     if not isinstance(settings, dict):
         raise _bad_input("its settings are not an object")
-    kept = {name: settings[name] for name in _SETTINGS if name in settings}
+    types = language.settings
+    kept = {name: settings[name] for name in types if settings.get(name) is not None}
     for name, value in kept.items():
-        if not isinstance(value, _SETTINGS[name]):
-            fault = "is not an object" if _SETTINGS[name] is dict else "has the wrong type"
+        if not isinstance(value, types[name]):
+            fault = "is not an object" if types[name] is dict else "has the wrong type"
             raise _bad_input(f"settings.{name} {fault}")
     try:
         size = len(orjson.dumps(kept))
@@ -248,11 +297,20 @@ def _constructor_arguments(value: object, name: str) -> bytes:
     )
 
 
+def _named_language(value: object, name: str) -> Language:
+    by_name = {known.lower(): language for known, language in LANGUAGES.items()}
+    language = by_name.get(value.lower()) if isinstance(value, str) else None
+    if language is None:
+        raise InvalidParameter(f"{name} must be one of {', '.join(LANGUAGES)}.", field=name)
+    return language
+
+
 REQUIRED = ("address", "sourceCode", "compilerVersion")
 FIELDS: Mapping[str, Parser] = {
     "address": parameters.address,
     "sourceCode": _source,
-    "compilerVersion": lambda value, _: parse_version(value),
+    "compilerVersion": lambda value, _: value,
+    "language": _named_language,
     "license": _matching(
         r"[A-Za-z0-9.+() -]{0,100}", "an SPDX identifier such as MIT or GPL-3.0-or-later"
     ),

@@ -27,8 +27,11 @@ BY_PATH = (
 
 
 class Attempts:
-    def __init__(self, most_compilations: int) -> None:
+    """The attempts of one search. `is_reproducible`: compiling again cannot give other code."""
+
+    def __init__(self, most_compilations: int, *, is_reproducible: bool = True) -> None:
         self.most_compilations = most_compilations
+        self._is_reproducible = is_reproducible
         self._closest: tuple[int, str] | None = None
         self._faults: list[str] = []
         self._failed_evm_versions: set[object] = set()  # those with which the source has errors
@@ -71,7 +74,10 @@ class Attempts:
         distance = abs(len(contract.runtime.code) - len(deployed))
         if self._closest is None or distance < self._closest[0]:
             self._closest = (distance, f"{contract.name}: {comparison.reason}")
-        if comparison.differing is not None and comparison.differing * 20 <= len(deployed):
+        is_almost_equal = comparison.differing is not None and comparison.differing * 20 <= len(
+            deployed
+        )
+        if is_almost_equal and self._is_reproducible:
             self.most_compilations = min(self.most_compilations, count + COMPILATIONS_AFTER_ALMOST)
 
     def record_runtime_match(self, count: int) -> None:

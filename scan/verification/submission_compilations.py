@@ -9,13 +9,13 @@ import orjson
 from scan.errors import Unavailable, VerificationFailed
 from scan.verification.bytecode_comparison import LinkedCode, linked_code
 from scan.verification.compiler_places import RunningPlace
-from scan.verification.compiler_releases import VIA_IR_FROM, SolcVersion, dotted
+from scan.verification.compiler_releases import dotted
 from scan.verification.compiler_run import compile_source
+from scan.verification.languages.language import Selection
 from scan.verification.request import Submission
 from scan.verification.sandbox import Program
 from scan.verification.settings_search import CompilerSettings
 
-INLINER_FROM = (0, 8, 2)
 MAX_ABI_BYTES = 1024 * 1024
 OUTPUTS = [
     "abi",
@@ -35,8 +35,6 @@ _SETTING_ERRORS = (
     "UnimplementedFeatureError",
     "YulException",
 )
-
-Selection = Mapping[str, Mapping[str, Sequence[str]]]
 
 
 class CompiledContract(NamedTuple):
@@ -79,17 +77,13 @@ class Compilations:
     ) -> dict[str, Any]:
         """Return the compiler's output for the sources, each with `addition` at its end."""
         self.count += 1
-        standard_input = {
-            "language": "Solidity",
-            "sources": {
-                path: {"content": content + addition}
-                for path, content in self._submission.sources.items()
-            },
-            "settings": {**settings, "outputSelection": selection},
-        }
-        return compile_source(
-            self._compiler, standard_input, self._place.left_s(), self._place.check
+        language, version = self._submission.language, self._submission.version
+        sources = {path: text + addition for path, text in self._submission.sources.items()}
+        given = language.take(sources, settings, selection, version)
+        output = compile_source(
+            self._compiler, given.standard, self._place.left_s(), self._place.check, given.options
         )
+        return language.give(output, version)
 
 
 def first_selection(submission: Submission) -> Selection:
@@ -101,19 +95,6 @@ def first_selection(submission: Submission) -> Selection:
         return {"*": {"*": OUTPUTS}}
     paths = [submission.contract_path] if submission.contract_path else list(submission.sources)
     return {path: {submission.contract_name: OUTPUTS} for path in paths}
-
-
-def accepted_settings(settings: Mapping[str, Any], version: SolcVersion) -> dict[str, Any]:
-    """Return the settings without those that an early compiler refuses although their value is how
-    it behaves anyway."""
-    accepted = dict(settings)
-    if version < VIA_IR_FROM and accepted.get("viaIR") is False:
-        del accepted["viaIR"]
-    details = accepted.get("optimizer", {}).get("details")
-    if version < INLINER_FROM and isinstance(details, dict):
-        details = {name: value for name, value in details.items() if name != "inliner"}
-        accepted["optimizer"] = {**accepted["optimizer"], "details": details}
-    return accepted
 
 
 def compiled_contracts(output: Mapping[str, Any], submission: Submission) -> list[CompiledContract]:

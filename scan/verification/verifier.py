@@ -14,6 +14,7 @@ from scan.ethereum.blocks import DELEGATION
 from scan.hex import to_hex
 from scan.verification.code_layout import layouts_of
 from scan.verification.compiler_places import BUDGET_S, CompilerPlaces
+from scan.verification.compiler_releases import dotted
 from scan.verification.compiler_store import CompilerStore
 from scan.verification.contract_match import FULL, PARTIAL, RUNTIME, Match
 from scan.verification.creation_comparison import Creation, DeployedCode
@@ -103,7 +104,7 @@ def verify(verifier: Verifier, submission: Submission, client: str | None = None
         contract.code, verifier.creations.input_of(contract.address, contract.block_number)
     )
     with verifier.places.admitted(client):
-        compiler = verifier.compilers.compiler(submission.version)
+        compiler = verifier.compilers.of(submission.language.kind).compiler(submission.version)
         with verifier.places.running(deadline) as place:
             match = find_match(compiler, submission, code, place)
             abi = match.contract.abi_json()
@@ -141,10 +142,11 @@ def _store(
     layouts: str,
 ) -> Verified:
     metadata = orjson.loads(match.metadata)
-    settings = dict(metadata.get("settings", {}))
+    settings = dict(metadata.get("settings", match.settings))
+    settings = {n: v for n, v in settings.items() if metadata or n in submission.language.settings}
     target_file = settings.pop("compilationTarget", {match.contract.path: match.contract.name})
     [(file_path, contract_name)] = target_file.items()
-    version = str(metadata.get("compiler", {}).get("version", ""))
+    version = str(metadata.get("compiler", {}).get("version", dotted(submission.version)))
     if match.libraries:
         settings["libraries"] = {name: to_hex(at) for name, at in match.libraries.items()}
     pattern = pattern_of(contract.code, match.contract.runtime)

@@ -20,6 +20,7 @@ from scan.pages.address_head import address_head
 from scan.pages.records import Names, names_of
 from scan.pages.site import page, site
 from scan.verification.compiler_releases import dotted
+from scan.verification.languages.vyper import VYPER
 
 BLOCKSCOUT_VIEWS = {"read_contract": "read", "write_contract": "write"}
 
@@ -60,7 +61,9 @@ def _values(key: bytes, contract: ShownContract, pages: str, **more: Any) -> dic
     names = names_of([], address, *contract.addresses)
     token = token_units((names.get(address) or {}).get("token"))
     shows_form = contract.view == "code" and contract.can_match_better
-    releases = services().verifier.compilers.releases() if shows_form else {}
+    compilers = services().verifier.compilers
+    solidity = compilers.releases() if shows_form else {}
+    vyper = compilers.of(VYPER.kind).releases() if shows_form else {}
     return {
         "contract": contract,
         "contract_path": f"{pages}/{address}",
@@ -68,7 +71,7 @@ def _values(key: bytes, contract: ShownContract, pages: str, **more: Any) -> dic
         "token": token,
         "token_results": ERC20_RESULTS if token else (),
         "units": units_of(key, contract, names),
-        "compilers": [*map(dotted, releases)],
+        "compilers": [*map(dotted, solidity), *(f"vyper:{dotted(v)}" for v in vyper)],
         "form": {},
         "error": None,
         "call": None,

@@ -44,11 +44,15 @@ from scan.pages.sections import AddressSection
 from scan.pages.site import HEADERS, page
 from scan.pages.tabs import CONTRACT, AddressTab, TokenTab
 from scan.queries import contracts
+from scan.verification.languages.solidity import SOLIDITY
+from scan.verification.languages.vyper import VYPER
 from scan.verification.request import MAX_FILES, parse
 from scan.verification.search_progress import BY_PATH
 from scan.verification.verifier import message, verify
 
 MAX_ARGUMENTS = 100
+SOURCE_SUFFIXES = (".sol", *VYPER.suffixes)
+VYPER_VERSION = "vyper:"  # the beginning of a version of Vyper
 SWITCHES = {"": None, "on": True, "off": False}
 # The form's words for the fields of /api/v1/verify.
 WORDS = {
@@ -187,6 +191,10 @@ def _submission(key: bytes, fields: dict[str, str]) -> dict[str, object]:
         "sourceCode": _source(fields.get("source", "")),
         "compilerVersion": fields.get("compilerVersion", "").strip(),
     }
+    uploads = [str(file.filename) for file in request.files.getlist("files")]
+    is_vyper = any(name.endswith(VYPER.suffixes) for name in uploads)
+    if is_vyper or str(body["compilerVersion"]).startswith(VYPER_VERSION):
+        body["language"] = VYPER.name
     names = ("contractName", "license", "evmVersion", "constructorArguments")
     body |= {name: fields[name].strip() for name in names if fields.get(name, "").strip()}
     if optimizer is not None:
@@ -206,15 +214,17 @@ def _source(typed: str) -> str:
     texts: dict[str, str] = {}
     for name, file in uploads:
         path = name.partition("/")[2] if folder else name
-        if not path or (folder and not path.endswith(".sol")):
+        if not path or (folder and not path.endswith(SOURCE_SUFFIXES)):
             continue
         if path in texts:
             raise InvalidParameter(f"Two files are named {path[:100]!r}. {BY_PATH}")
         texts[path] = _text(file.read())
     if len(texts) <= 1:
         return next(iter(texts.values()), typed)
+    is_vyper = any(path.endswith(VYPER.suffixes) for path in texts)
+    language = VYPER if is_vyper else SOLIDITY
     sources = {path: {"content": text} for path, text in texts.items()}
-    return json.dumps({"language": "Solidity", "sources": sources, "settings": {}})
+    return json.dumps({"language": language.name, "sources": sources, "settings": {}})
 
 
 def _text(content: bytes) -> str:

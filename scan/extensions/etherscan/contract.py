@@ -7,11 +7,14 @@ import orjson
 
 from scan.extensions.etherscan.parameters import Parameters
 from scan.extensions.etherscan.replies import Failure, Reply, rows_reply
+from scan.extensions.etherscan.verification import VYPER_PREFIX
 from scan.hex import data, to_hex
 from scan.http.requests import reader
 from scan.queries import contracts
 from scan.queries.contracts import Contract, libraries_by_file
 from scan.queries.pages import Window
+from scan.verification.languages import of_path
+from scan.verification.languages.vyper import VYPER
 
 NOT_VERIFIED = "Contract source code not verified"
 DEFAULT_RUNS = 200
@@ -72,7 +75,7 @@ def verified_contracts(parameters: Parameters) -> Reply:
                 "Address": record["address"],
                 "ABI": orjson.dumps(orjson.loads(contract.abi or "[]")).decode(),
                 "ContractName": record["contractName"],
-                "CompilerVersion": f"v{record['compilerVersion']}",
+                "CompilerVersion": _compiler_version(contract),
                 "OptimizationUsed": "1" if optimizer.get("enabled") else "0",
             }
         )
@@ -84,11 +87,11 @@ def _row(contract: Contract) -> dict[str, str]:
     optimizer = settings.get("optimizer", {})
     return {
         **NOTHING,
-        "SourceCode": _source_code(orjson.loads(contract.sources or "{}"), settings),
+        "SourceCode": _source_code(contract, settings),
         "ABI": orjson.dumps(orjson.loads(contract.abi or "[]")).decode(),
         "ContractName": contract.name,
-        "CompilerVersion": f"v{contract.compiler_version}",
-        "CompilerType": "solc",
+        "CompilerVersion": _compiler_version(contract),
+        "CompilerType": of_path(contract.path).kind.name,
         "OptimizationUsed": "1" if optimizer.get("enabled") else "0",
         "Runs": str(optimizer.get("runs", DEFAULT_RUNS)),
         "ConstructorArguments": bytes(contract.constructor_arguments or b"").hex(),
@@ -100,6 +103,12 @@ def _row(contract: Contract) -> dict[str, str]:
     }
 
 
+def _compiler_version(contract: Contract) -> str:
+    """Return the version as Etherscan writes it: v0.8.26+commit.8a97fa7a, vyper:0.4.3."""
+    prefix = VYPER_PREFIX if of_path(contract.path) is VYPER else "v"
+    return prefix + contract.compiler_version
+
+
 def _libraries(settings: Mapping[str, Any]) -> str:
     """Return `Name:address;…`, in Etherscan's format: without files and without 0x."""
     libraries = settings.get("libraries", {})
@@ -109,13 +118,18 @@ def _libraries(settings: Mapping[str, Any]) -> str:
     )
 
 
-def _source_code(sources: Mapping[str, Any], settings: Mapping[str, Any]) -> str:
+def _source_code(contract: Contract, settings: Mapping[str, Any]) -> str:
     """Return the text of a single file if the other fields say how it was compiled; otherwise
     standard JSON in double braces."""
+    sources = orjson.loads(contract.sources or "{}")
     if len(sources) == 1 and _are_plain(settings):
         [source] = sources.values()
         return str(source["content"])
-    standard = {"language": "Solidity", "sources": sources, "settings": _standard(settings)}
+    standard = {
+        "language": of_path(contract.path).name,
+        "sources": sources,
+        "settings": _standard(settings),
+    }
     return f"{{{orjson.dumps(standard).decode()}}}"
 
 

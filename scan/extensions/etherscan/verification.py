@@ -12,11 +12,14 @@ from scan.http.requests import client_address, reader
 from scan.http.services import services
 from scan.queries import contracts
 from scan.verification.contract_match import RUNTIME
+from scan.verification.languages.vyper import VYPER
 
 # Clients poll every 3 to 15 s, and an anonymous client has ten requests a minute.
 WAIT_FOR_CONTRACT_S = 10.0
 WAIT_FOR_JOB_S = 25.0
 STANDARD_JSON, SINGLE_FILE = "solidity-standard-json-input", "solidity-single-file"
+VYPER_JSON = "vyper-json"
+VYPER_PREFIX = "vyper:"  # of a compiler's version; then a single file is Vyper, too
 PENDING = "Pending in queue"
 VERIFIED = "Pass - Verified"
 FAILED = "Fail - Unable to verify. "
@@ -86,12 +89,15 @@ def _request(parameters: Parameters, address: str) -> dict[str, object]:
     """Return the parameters as a body of /api/v1/verify; a standard JSON input has its own
     settings."""
     code_format = parameters.text("codeformat", SINGLE_FILE).lower()
-    if code_format not in (STANDARD_JSON, SINGLE_FILE):
-        raise Failure(f"Error! codeformat must be {STANDARD_JSON} or {SINGLE_FILE}")
+    if code_format not in (STANDARD_JSON, SINGLE_FILE, VYPER_JSON):
+        raise Failure(f"Error! codeformat must be {STANDARD_JSON}, {SINGLE_FILE} or {VYPER_JSON}")
     parameters.required("sourcecode")
+    version = parameters.required("compilerversion")
+    is_vyper = code_format == VYPER_JSON or version.lower().startswith(VYPER_PREFIX)
     values = {
+        "language": VYPER.name if is_vyper else "",
         "sourceCode": parameters.exact("sourcecode"),
-        "compilerVersion": parameters.required("compilerversion"),
+        "compilerVersion": version,
         "contractName": parameters.text("contractname"),
         "constructorArguments": _arguments(parameters),
         "license": _license(parameters.text("licensetype")),

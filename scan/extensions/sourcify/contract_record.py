@@ -21,6 +21,7 @@ from scan.queries import contract_creations, contracts
 from scan.queries.contracts import Contract, libraries_by_file
 from scan.queries.reader import Reader
 from scan.verification.contract_match import FULL, PARTIAL, RUNTIME
+from scan.verification.languages import of_path
 from scan.verification.verifier import MESSAGES
 
 # Sourcify's names of proxies; it has none of other kinds.
@@ -126,9 +127,10 @@ def _deployment(reader: Reader, address: bytes) -> dict[str, Any]:
 
 
 def _compilation(stored: Contract) -> dict[str, Any]:
+    language = of_path(stored.path)
     return {
-        "language": "Solidity",
-        "compiler": "solc",
+        "language": language.name,
+        "compiler": language.kind.name,
         "compilerVersion": stored.compiler_version,
         "compilerSettings": _settings(stored),
         "name": stored.name,
@@ -145,7 +147,8 @@ def _settings(stored: Contract) -> dict[str, Any]:
 
 def _standard_input(stored: Contract) -> dict[str, Any]:
     settings = _settings(stored)
-    return {"language": "Solidity", "sources": json_fragment(stored.sources), "settings": settings}
+    language = of_path(stored.path).name
+    return {"language": language, "sources": json_fragment(stored.sources), "settings": settings}
 
 
 def _standard_output(stored: Contract) -> dict[str, Any]:

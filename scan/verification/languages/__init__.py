@@ -1,0 +1,16 @@
+"""The languages that verification compiles, each behind one adapter (language.py).
+
+An adapter says where a language's compilers come from, what they are given, and brings their output
+into the form of solc's standard JSON, so that the comparison is the same for all.
+"""
+
+from scan.verification.languages.language import Language
+from scan.verification.languages.solidity import SOLIDITY
+from scan.verification.languages.vyper import VYPER
+
+LANGUAGES = {language.name: language for language in (SOLIDITY, VYPER)}
+
+
+def of_path(path: str) -> Language:
+    """Return the language of a verified contract by its file, which requests are held to."""
+    return VYPER if path.endswith(VYPER.suffixes) else SOLIDITY

@@ -1,0 +1,187 @@
+"""Vyper: its settings, and its standard JSON, brought into the form of solc's.
+
+Facts of its releases, by compiling with them: values of immutables follow the runtime code. From
+0.3.10 their size is in metadata at the creation code's end, a CBOR array; before, only in the
+intermediate representation. From 0.4.1 the array begins with a hash of the sources, the only proof
+of comments and names; before, nothing proves them, so no match is full. 0.3.4 to 0.3.7 order parts
+of the code by the addresses of Python's objects: a run gives one of several codes.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
+from typing import Any
+
+import orjson
+
+from scan.verification.bytecode_metadata import IMMUTABLE_SIZE, read_metadata
+from scan.verification.compiler_releases import SolcVersion
+from scan.verification.compiler_run import OutOfLimits
+from scan.verification.languages.language import (
+    CompilerInput,
+    Language,
+    Selection,
+    Settings,
+    Sources,
+)
+from scan.verification.languages.vyper_wheels import VYPER_COMPILER
+
+SUFFIX = ".vy"
+IMMUTABLES_FROM = (0, 3, 1)
+SIZES_IN_METADATA_FROM = (0, 3, 10)
+OPTIMIZATION_LEVELS_FROM = (0, 3, 10)
+_VARYING = ((0, 3, 4), (0, 3, 8))  # from, and before
+HASH_SEEDS = 12
+# A setting of ours: the seed of Python's hashes in this run.
+_SEED = "hashSeed"
+_OLDER_EVM_VERSIONS: tuple[tuple[SolcVersion, tuple[str, ...]], ...] = (
+    ((0, 4, 0), ("shanghai", "paris", "cancun")),
+    ((0, 3, 8), ("paris", "london")),
+    ((0, 2, 0), ("istanbul",)),
+)
+_OUTPUTS = ["abi", "evm.bytecode.object", "evm.deployedBytecode.object"]
+_RESOURCE_ERRORS = ("MemoryError", "RecursionError")
+# The end of the intermediate representation of 0.3.1 as text: the size of what is returned.
+_RETURNED = re.compile(r"\[return, [0-9]+, \[add, ([0-9]{1,6}), _lllsz\]+\Z")
+
+_SETTINGS: Mapping[str, type | tuple[type, ...]] = {
+    "evmVersion": str,
+    "optimize": (bool, str),
+    "experimentalCodegen": bool,
+    "venomExperimental": bool,
+    "bytecodeMetadata": bool,
+    "enable_decimals": bool,
+    "debug": bool,
+    "search_paths": list,
+}
+
+
+def _is_reproducible(version: SolcVersion) -> bool:
+    return not _VARYING[0] <= version < _VARYING[1]
+
+
+def _candidates(
+    given: Mapping[str, Any], version: SolcVersion, _deployed: bytes
+) -> Iterator[Settings]:
+    """Yield the given settings, then other optimisations and EVM versions where none are given.
+    Where a run gives one of several codes, each is tried with several seeds."""
+    levels: list[Settings] = [{}]
+    if "optimize" not in given and version >= OPTIMIZATION_LEVELS_FROM:
+        levels += [{"optimize": level} for level in ("codesize", "none")]
+    evm_versions: list[Settings] = [{}]
+    if "evmVersion" not in given:
+        older = next(names for since, names in _OLDER_EVM_VERSIONS if since <= version)
+        evm_versions += [{"evmVersion": name} for name in older]
+    seeds = [{}] if _is_reproducible(version) else [{_SEED: seed} for seed in range(HASH_SEEDS)]
+    for evm_version in evm_versions:
+        for level in levels:
+            for seed in seeds:
+                yield {**given, **evm_version, **level, **seed}
+
+
+def _take(
+    sources: Sources, settings: Settings, selection: Selection, version: SolcVersion
+) -> CompilerInput:
+    """Return the input for all files of contracts, or those of the selection. Interfaces in JSON
+    have a place of their own."""
+    passed = {name: value for name, value in settings.items() if name != _SEED}
+    seed = ["--hash-seed", str(settings[_SEED])] if _SEED in settings else []
+    selected = [path for path in sources if path.endswith(SUFFIX) and _is_selected(path, selection)]
+    files = {path: {"content": text} for path, text in sources.items() if _is_code(path)}
+    interfaces = {path: text for path, text in sources.items() if not _is_code(path)}
+    has_sizes = version >= SIZES_IN_METADATA_FROM and settings.get("bytecodeMetadata", True)
+    outputs = _OUTPUTS if has_sizes else [*_OUTPUTS, "ir"]
+    return CompilerInput(
+        {
+            "language": "Vyper",
+            "sources": files,
+            "interfaces": {path: {"abi": orjson.loads(text)} for path, text in interfaces.items()},
+            "settings": {**passed, "outputSelection": dict.fromkeys(selected, outputs)},
+        },
+        seed,
+    )
+
+
+def _is_selected(path: str, selection: Selection) -> bool:
+    names = selection.get(path, selection.get("*", {}))
+    return "*" in names or PurePosixPath(path).stem in names
+
+
+def _is_code(path: str) -> bool:
+    return not path.endswith(".json")
+
+
+def _give(output: dict[str, Any], version: SolcVersion) -> dict[str, Any]:
+    for error in output.get("errors") or ():
+        if error.get("type") in _RESOURCE_ERRORS:
+            raise OutOfLimits("The compiler exceeded a limit on memory or nesting.")
+    contracts = {
+        path: {name: _contract(contract, version) for name, contract in of_file.items()}
+        for path, of_file in (output.get("contracts") or {}).items()
+    }
+    return {**output, "contracts": contracts}
+
+
+def _contract(contract: Mapping[str, Any], version: SolcVersion) -> dict[str, Any]:
+    """Return a contract in solc's form, with zeros for the values of immutables."""
+    creation = _hex(contract["evm"]["bytecode"]["object"])
+    runtime = _hex(contract["evm"]["deployedBytecode"]["object"])
+    size = _immutable_size(creation, contract.get("ir"), version)
+    references = {"0": [{"start": len(runtime) // 2, "length": size}]} if size else {}
+    return {
+        "abi": contract["abi"],
+        "metadata": "{}",
+        "evm": {
+            "bytecode": {"object": creation},
+            "deployedBytecode": {
+                "object": runtime + "00" * size if runtime else "",
+                "immutableReferences": references,
+            },
+        },
+    }
+
+
+def _hex(text: str) -> str:
+    return text.removeprefix("0x")
+
+
+def _immutable_size(creation: str, representation: object, version: SolcVersion) -> int:
+    """Return the bytes of immutables that follow the runtime code. Raises ValueError where the
+    compiler's creation code is not hex."""
+    if version < IMMUTABLES_FROM:
+        return 0
+    metadata = read_metadata(bytes.fromhex(creation))
+    if metadata is not None and IMMUTABLE_SIZE in metadata.values:
+        return int(metadata.values[IMMUTABLE_SIZE])
+    if isinstance(representation, str):
+        returned = _RETURNED.search(representation)
+        return int(returned[1]) if returned else 0
+    return _deployed_size(representation)
+
+
+def _deployed_size(representation: object) -> int:
+    """Return the last operand of `deploy` in the representation's outermost sequences."""
+    waiting = [representation]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, list):
+            waiting.extend(node)
+        elif isinstance(node, dict):
+            operands = node.get("deploy")
+            if isinstance(operands, list) and isinstance(operands[-1], int):
+                return operands[-1]
+            waiting.extend(node.values())
+    return 0
+
+
+VYPER = Language(
+    name="Vyper",
+    kind=VYPER_COMPILER,
+    suffixes=(SUFFIX, ".vyi"),
+    unnamed_path=f"contract{SUFFIX}",
+    settings=_SETTINGS,
+    candidates=_candidates,
+    take=_take,
+    give=_give,
+    is_reproducible=_is_reproducible,
+)

@@ -1,0 +1,59 @@
+"""Contracts of Vyper, compiled by its own compilers from PyPI, deployed, and verified."""
+
+import pytest
+
+from scan.verification.languages.vyper import VYPER
+from tests.support.explorer import Explorer
+from tests.support.vyper import BOX, NEWEST, SEVEN, Vyper, source_for
+
+OLDER = ("0.2.8", "0.2.16", "0.3.1", "0.3.3", "0.3.4", "0.3.7", "0.3.9", "0.3.10", "0.4.0", "0.4.1")
+RELEASES = [NEWEST, *(pytest.param(version, marks=pytest.mark.long) for version in OLDER)]
+
+
+@pytest.mark.parametrize("version", RELEASES)
+def test_an_equal_source_a_changed_comment_and_a_changed_constant_are_told_apart(
+    explorer: Explorer, vyper: Vyper, version: str
+):
+    source = source_for(version)
+    address = explorer.deploy(vyper.creation_of(version, source), SEVEN)
+    told = {"language": "vyper", "contractName": "Box.vy:Box"}
+
+    changed = explorer.verify(address, source.replace("1000", "1001"), version, **told)
+    assert (changed.status_code, changed.json["code"]) == (422, "verification_failed")
+
+    comment = explorer.verify(address, source.replace("only grows", "shrinks"), version, **told)
+    assert (comment.status_code, comment.json["match"]) == (200, "partial"), comment.json
+
+    equal = explorer.verify(address, source, version, **told)
+    has_hash = VYPER.kind.parse_version(version) >= (0, 4, 1)
+    level = "full" if has_hash else "partial"
+    assert (equal.status_code, equal.json["match"]) == (200, level), equal.json
+    assert equal.json["creationMatch"] == level
+
+    stored = explorer.contract(address).json
+    assert (stored["contractName"], stored["compilerVersion"]) == ("Box", version)
+    has_immutable = "START" in source
+    assert explorer.call(address, "total").json == {"result": "1015" if has_immutable else "1007"}
+    assert stored["constructorArguments"] == f"0x{SEVEN}"
+
+
+def test_a_source_that_does_not_compile_gets_the_compiler_s_message(explorer, vyper):
+    address = explorer.deploy(vyper.creation_of(NEWEST, source_for(NEWEST)), SEVEN)
+    answer = explorer.verify(address, "x: nothing\n", NEWEST, language="Vyper")
+    assert (answer.status_code, answer.json["code"]) == (422, "verification_failed")
+    assert "The source does not compile" in answer.json["error"]
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ({"language": "Fe"}, "must be one of Solidity, Vyper"),
+        ({"language": "Vyper", "compilerVersion": "0.1.0"}, "0.2.8 or newer"),
+        ({"language": "Vyper", "contractName": "Box.sol:Box"}, "end with .vy"),
+    ],
+)
+def test_what_is_no_vyper_is_refused(explorer, body, message):
+    fields = {"version": NEWEST, **body}
+    version = fields.pop("compilerVersion", fields.pop("version"))
+    answer = explorer.verify("0x" + 40 * "1", BOX, version, **fields)
+    assert (answer.status_code, message in answer.json["error"]) == (400, True), answer.json
