@@ -19,7 +19,7 @@ def main() -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_S, CPU_S))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    import ens_normalize  # type: ignore[import-not-found, unused-ignore]
+    import ens_normalize
 
     signal.alarm(IDLE_S)
     while line := sys.stdin.readline(MAX_LINE):
