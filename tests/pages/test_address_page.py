@@ -57,7 +57,10 @@ def test_a_contract_without_code_any_more_is_told_as_such(
     for address, detail in details.items():
         shown = client.get(f"/api/v1/addresses/{address}").json
         assert shown["creation"] == detail["creation"] is not None
-        told = "it was destroyed, or created without any" in client.get(f"/address/{address}").text
+        told = (
+            "it self-destructed or was created without code"
+            in client.get(f"/address/{address}").text
+        )
         assert told == (not shown["isContract"])
 
 
