@@ -2,12 +2,17 @@
 
 from typing import Any, NamedTuple
 
+import pytest
 from flask.testing import FlaskClient
 
 from tests.extensions.names.ens_chain import EnsChain
+from tests.support.extension_tests import is_there
 from tests.support.faulty_node import FaultyNode
 from tests.support.indexing import Indexing
 from tests.support.lists import get
+
+HAS_SEARCH = is_there("scan.extensions.search")
+with_search = pytest.mark.skipif(not HAS_SEARCH, reason="the extension search is not there")
 
 
 class Named(NamedTuple):

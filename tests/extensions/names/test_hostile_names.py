@@ -4,7 +4,7 @@ import pytest
 from eth_abi import encode
 
 from tests.extensions.names.ens_chain import EnsChain
-from tests.extensions.names.names_of_chain import Named
+from tests.extensions.names.names_of_chain import HAS_SEARCH, Named
 from tests.support.anvil import Contract
 from tests.support.faulty_node import altering
 
@@ -83,7 +83,8 @@ def test_texts_that_are_no_names_are_refused_with_the_reason(universal: Named, t
     assert answer.json["error"].isprintable() and len(answer.json["error"]) < 300
     assert "onerror" not in answer.text or answer.status_code == 404
     page = universal.client.get("/search", query_string={"q": text})
-    assert page.status_code in (200, 302, 400) and "<img src=x" not in page.text
+    assert page.status_code in (200, 302, 400) or not HAS_SEARCH
+    assert "<img src=x" not in page.text
 
 
 FORMS = {
@@ -112,7 +113,7 @@ def test_answers_of_another_form_are_no_names_and_no_addresses(
     is_address = form == "a word"  # whoever points a name may point it anywhere
     assert named.lookup("parrot.eth").status_code == (200 if is_address else 404)
     assert named.page(f"/address/{mallory}")
-    assert named.page("/search?q=parrot.eth")
+    assert not HAS_SEARCH or named.page("/search?q=parrot.eth")
 
 
 LIES = ["0x", "0x12", "0xzz", None, 7, {}, "0x" + "ff" * 96, "0x" + "00" * 400_000]
