@@ -46,8 +46,8 @@ def source_for(version: str) -> str:
 
 
 class Vyper:
-    """The compilers that a run of the tests installs once, in `directory`; each that is asked for
-    is put in the folder of the service's compilers, too."""
+    """The compilers that a run of the tests installs once, in `directory`; each that is installed
+    is linked into the folder of the service's compilers, too."""
 
     def __init__(self, directory: Path, served: Path) -> None:
         settings = Settings(solc_dir=directory, path=os.environ["PATH"])

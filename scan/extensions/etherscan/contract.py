@@ -106,7 +106,7 @@ def _row(contract: Contract) -> dict[str, str]:
 def _compiler_version(contract: Contract) -> str:
     """Return the version as Etherscan writes it: v0.8.26+commit.8a97fa7a, vyper:0.4.3."""
     prefix = VYPER_PREFIX if of_path(contract.path) is VYPER else "v"
-    return prefix + contract.compiler_version
+    return f"{prefix}{contract.compiler_version}"
 
 
 def _libraries(settings: Mapping[str, Any]) -> str:

@@ -20,7 +20,7 @@ def main(arguments: list[str]) -> None:
         ctypes.CDLL(None).personality(ADDR_NO_RANDOMIZE)
         # With -I, Python does not read the seed from its environment, which is ours here.
         command = [sys.executable, "-BSsP", __file__, *arguments[2:]]
-        os.execve(sys.executable, command, {**os.environ, "PYTHONHASHSEED": arguments[1]})
+        os.execve(sys.executable, command, {"LANG": "C.UTF-8", "PYTHONHASHSEED": arguments[1]})
     packages = str(Path(__file__).resolve().with_name("packages"))
     sys.path.insert(0, packages)
     warnings.simplefilter("ignore")
@@ -30,4 +30,5 @@ def main(arguments: list[str]) -> None:
     entry_point.load()()
 
 
-main(sys.argv[1:])
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,79 @@
+"""Vyper's compilers: what is refused, and what a request sees where none can be downloaded."""
+
+import json
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from scan.errors import InvalidParameter, Unavailable
+from scan.settings import Settings
+from scan.verification.compiler_run import OutOfLimits
+from scan.verification.compiler_store import CompilerStore, NotFetched, NotPublished
+from scan.verification.languages import vyper_wheels
+from scan.verification.languages.vyper import VYPER
+from tests.support.vyper import NEWEST, Vyper
+
+RELEASE = (0, 4, 3)
+
+
+def store_in(directory: Path) -> CompilerStore:
+    return CompilerStore(Settings(solc_dir=directory, path=os.environ["PATH"]), VYPER.kind)
+
+
+@pytest.mark.parametrize("text", ["0.3.10", "v0.3.10", "vyper:0.3.10", "v0.3.10+commit.91361694"])
+def test_a_version_is_taken_as_the_interfaces_write_it(text):
+    assert VYPER.kind.parse_version(text) == (0, 3, 10)
+
+
+@pytest.mark.parametrize("text", ["0.2.7", "1.0.0", "../0.3.10", "0.3.10rc1", "0.3.10\n", None, 3])
+def test_a_version_that_is_none_is_refused(text):
+    with pytest.raises(InvalidParameter):
+        VYPER.kind.parse_version(text)
+
+
+def test_a_release_without_a_pinned_digest_is_not_downloaded(tmp_path):
+    with pytest.raises(NotPublished):
+        store_in(tmp_path).install((0, 4, 99))
+    with pytest.raises(InvalidParameter, match=r"no Vyper compiler 0\.4\.99"):
+        store_in(tmp_path).compiler((0, 4, 99))
+
+
+def test_without_a_network_a_request_is_told_what_the_operator_can_do(tmp_path, monkeypatch):
+    monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
+    monkeypatch.setenv("PIP_NO_INDEX", "1")
+    monkeypatch.setenv("PIP_FIND_LINKS", "")
+    with pytest.raises(Unavailable, match=r"scan vyper install 0\.4\.3"):
+        store_in(tmp_path).compiler(RELEASE, wait_s=120.0)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.long
+def test_a_wheel_without_its_pinned_digest_is_not_placed(tmp_path, monkeypatch):
+    digests = tmp_path / "digests.json"
+    digests.write_text(json.dumps({NEWEST: "0" * 64}))
+    monkeypatch.setattr(vyper_wheels, "_DIGESTS", digests)
+    with pytest.raises(NotFetched, match="Expected sha256"):
+        store_in(tmp_path / "placed").install(RELEASE)
+    assert list((tmp_path / "placed").iterdir()) == []
+
+
+def test_a_package_that_was_changed_is_not_run(vyper: Vyper, tmp_path):
+    vyper.install(NEWEST)
+    copied = tmp_path / f"vyper-{NEWEST}"
+    original = vyper.store.directory / copied.name
+    copied.mkdir()
+    for name in (copied.name, "SHA256"):
+        (copied / name).write_bytes((original / name).read_bytes())
+    (copied / copied.name).chmod(0o755)
+    (copied / "packages").symlink_to(original / "packages")
+    assert store_in(tmp_path).find(RELEASE) is not None
+    (copied / copied.name).write_text(f"#!{sys.executable}\nprint('{NEWEST}')\n")
+    with pytest.raises(Unavailable, match="damaged"):
+        store_in(tmp_path).find(RELEASE)
+
+
+def test_a_limit_of_the_compiler_is_no_mismatch():
+    with pytest.raises(OutOfLimits):
+        VYPER.give({"errors": [{"type": "RecursionError", "severity": "error"}]}, RELEASE)
