@@ -6,28 +6,27 @@ from collections import defaultdict
 
 from markupsafe import Markup
 
-_CELL = re.compile(r"(?=<t[dh]\b)")
-_FRACTION = re.compile(r'<span class="fraction">([^<]*)</span>')
+_PART = re.compile(r'<(?P<tag>t[rdh])\b|<span class="fraction(?P<end>)">(?P<fraction>[^<]*)</span>')
 WIDE = "…"  # about as wide as two digits
 
 
 def fit_fractions(table: str) -> Markup:
     """Return the rows of a table with a class for each fraction, `w<number>`: the number of digits
     that the longest fraction of its column takes. Columns of whole numbers are as they were."""
-    rows = [_CELL.split(row) for row in table.split("<tr")]
+    column = 0
+    ends: list[tuple[int, int]] = []  # of a fraction's class, and its column
     widths: dict[int, int] = defaultdict(int)
-    for cells in rows:
-        for column, cell in enumerate(cells):
-            for fraction in _FRACTION.findall(cell):
-                widths[column] = max(widths[column], len(fraction) + fraction.count(WIDE))
-    return Markup(
-        "<tr".join(
-            "".join(
-                cell.replace('"fraction">', f'"fraction w{widths[column]}">')
-                if widths[column]
-                else cell
-                for column, cell in enumerate(cells)
-            )
-            for cells in rows
-        )
-    )
+    for part in _PART.finditer(table):
+        if part["tag"]:
+            column = 0 if part["tag"] == "tr" else column + 1
+        else:
+            fraction = part["fraction"]
+            ends.append((part.start("end"), column))
+            widths[column] = max(widths[column], len(fraction) + fraction.count(WIDE))
+    pieces: list[str] = []
+    done = 0
+    for end, column in ends:
+        if widths[column]:
+            pieces += table[done:end], f" w{widths[column]}"
+            done = end
+    return Markup("".join((*pieces, table[done:])))
