@@ -113,4 +113,4 @@ def test_pages_note_what_is_said(own_index: Indexing, scenario: Played) -> None:
         assert (
             "reported by the node" in token.partition(f"<dt>{fact}</dt>")[2].partition("</dd>")[0]
         )
-    assert "are what contracts and the node say" in client.get("/tokens").text
+    assert "are as reported by contracts and the node" in client.get("/tokens").text

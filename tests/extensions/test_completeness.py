@@ -71,7 +71,7 @@ def test_an_extension_that_was_off_says_from_which_block_on_it_is_complete(chain
     transaction = chain.get("/api/v1/transactions?blockTo=1").json["transactions"][0]["hash"]
     assert "incomplete" in chain.get(f"/api/v1/transactions/{transaction}").json
     assert "blobs, execution requests" in chain.get("/block/3").text
-    assert "not indexed of this block" in chain.get(f"/tx/{transaction}").text
+    assert "Not indexed for this block" in chain.get(f"/tx/{transaction}").text
     assert "Complete from block 4 on" in chain.get("/user-operations").text
     assert auditing.run(settings_for(chain.url, chain.node.url)) == 0
     outcomes = check_database(Database(chain.url, statement_timeout_ms=0))

@@ -91,7 +91,8 @@ def test_blocks_at_the_head_open_no_connection(
         to_node()
 
     def note_database(database: Database) -> Any:
-        opened.append("database")
+        if database._url == database_url:  # not of what another thread of this process has
+            opened.append("database")
         return to_database(database)
 
     monkeypatch.setattr(transport, "note_connection", note_node)

@@ -30,7 +30,7 @@ def test_a_page_says_of_when_its_newest_block_is(client: FlaskClient, scenario: 
     shown = f'<a href="/block/{newest["number"]}">{newest["number"]}</a>'
     text = client.get("/block/0").text
     assert f'Newest block {shown}, <time datetime="{newest["timestamp"]}"' in text
-    assert f"The newest block here, {shown}, is of" in text
+    assert f"The newest indexed block, {shown}, is from" in text
 
 
 def test_a_cached_page_says_so_once_its_newest_block_is_old(

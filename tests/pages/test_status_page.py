@@ -3,8 +3,9 @@
 from flask.testing import FlaskClient
 
 from app import create_app
-from tests.support.database import execute
-from tests.support.indexing import Indexing
+from tests.support.database import Postgres, execute
+from tests.support.indexing import settings_for
+from tests.support.serving import NOWHERE
 
 
 def test_every_page_leads_to_the_state_of_the_index(client: FlaskClient) -> None:
@@ -20,11 +21,12 @@ def test_every_page_leads_to_the_state_of_the_index(client: FlaskClient) -> None
         assert '<a href="/status">Status</a>' in shown, path
 
 
-def test_the_page_names_what_is_wrong(own_index: Indexing) -> None:
-    execute(
-        own_index.settings.database_url,
-        "INSERT INTO indexer_status (problem, checked_at) VALUES ('no <b>node', now())"
-        " ON CONFLICT (only_row) DO UPDATE SET problem = excluded.problem",
-    )
-    page = create_app(own_index.settings).test_client().get("/status").text
+def test_the_page_names_what_is_wrong(postgres: Postgres, indexed_template: str) -> None:
+    with postgres.cloned(indexed_template) as url:  # where no indexer writes its own status
+        execute(
+            url,
+            "INSERT INTO indexer_status (problem, checked_at) VALUES ('no <b>node', now())"
+            " ON CONFLICT (only_row) DO UPDATE SET problem = excluded.problem",
+        )
+        page = create_app(settings_for(url, NOWHERE)).test_client().get("/status").text
     assert '<p class="problem">no &lt;b&gt;node</p>' in page

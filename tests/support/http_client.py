@@ -79,11 +79,12 @@ class Client:
 
 
 @contextmanager
-def busy_threads(server: str, database_url: str) -> Iterator[None]:
+def busy_threads(server: str, database_url: str, *short_lived: str) -> Iterator[None]:
     """Every thread waits for a statement: what is answered now, the worker's loop answers.
 
     The server's statement time-out has to be longer than the test takes. The loop serves from its
-    cache for the five seconds after a thread has read the index's version: the last free one does.
+    cache for the five seconds after a thread has read the index's version: the last free one does,
+    and then the paths whose responses are cached for one second.
     """
     with ExitStack() as stack:
         locker = psycopg2.connect(database_url)
@@ -92,7 +93,9 @@ def busy_threads(server: str, database_url: str) -> Iterator[None]:
             cursor.execute("LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE")
         for number in range(1, THREADS + 1):
             if number == THREADS:
-                Client(server, next(_sources)).ask(f"/api/v1/blocks?limit=1&={os.urandom(8).hex()}")
+                client = Client(server, next(_sources))
+                for path in (f"/api/v1/blocks?limit=1&={os.urandom(8).hex()}", *short_lived):
+                    client.ask(path)
             stack.enter_context(connect(server)).sendall(SLOW)
             wait_until(lambda number=number: execute(database_url, WAITING) == [(number,)])
         yield

@@ -118,8 +118,10 @@ class Names:
         missing = [address for address in addresses if address not in claims][:MAX_IN_LIST]
         if missing and not reader.has_node_failed and time.monotonic() >= self._pause_until:
             try:
+                # In a session of its own: a list is cached whether or not names could be read.
+                node = reader.sources.gateway.session(reader.client).within(LIST_S)
                 with self._lists.place(reader.client):
-                    claims |= self._read(reader.node.within(LIST_S), service, missing, block)
+                    claims |= self._read(node, service, missing, block)
             except NodeTimedOut:
                 self._pause_until = time.monotonic() + PAUSE_S
             except (UpstreamFailed, Unavailable):

@@ -62,6 +62,7 @@ def test_every_endpoint_is_asked_once(demo):
     assert set(refused) == {  # of another chain; nobody's; a parameter is missing
         *(f"{prefix}/v2/{path}" for prefix in ("", "/server") for path in sourcify),
         "/.well-known/security.txt",
+        "/api/v1/names/<name>",
         "/pool/<address>",
         "/api/v1/pools/<address>",
         *(f"/api/v1/pools/<address>/{name}" for name in ("candles", "volume")),

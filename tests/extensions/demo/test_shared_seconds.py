@@ -132,7 +132,7 @@ def test_counts_by_time_are_the_chains(client: FlaskClient, indexed: Indexing) -
 
 def test_a_chart_of_blocks_draws_those_of_a_second_beside_each_other(client: FlaskClient) -> None:
     text = client.get("/gas").text
-    [points] = re.findall(r'<polyline points="([^"]+)"', text)
+    [points] = re.findall(r'<polyline[^>]* points="([^"]+)"', text)
     places = [float(point.split(",")[0]) for point in points.split()][2:-2]
     steps = [after - before for before, after in pairwise(places)]
     assert len(steps) == 19

@@ -167,7 +167,8 @@ def test_text_has_all_digits_and_its_words_apart(client: FlaskClient) -> None:
     assert re.search(rf"\d 0x{token['address'][2:]}", results, re.IGNORECASE)
     pool = client.get("/api/v1/pools?limit=1").json["pools"][0]["address"]
     chart = client.get(f"/pool/{pool}", headers=MARKDOWN).text
-    assert "Outlined: closed at its opening price" in chart and "Filled: closed below" in chart
+    assert "Outlined: closed at or above its opening price" in chart
+    assert "Filled: closed below" in chart
     assert not re.search(r"\d\d:\d\d\d", chart), "axes stand in the table"
 
 
