@@ -104,7 +104,9 @@ class CompilerStore:
         if kind.name == self.kind.name:
             return self
         with self._lock:
-            return self._others.setdefault(kind.name, CompilerStore(self._settings, kind))
+            if kind.name not in self._others:
+                self._others[kind.name] = CompilerStore(self._settings, kind)
+            return self._others[kind.name]
 
     def versions(self) -> list[SolcVersion]:
         return sorted(version for version in self.placed() if self.find(version))

@@ -31,24 +31,24 @@ def get_name(name: str) -> Response:
     if service is None:
         raise NotFound(NO_SERVICE)
     try:
-        found = names.resolve(reader(), service, name)
+        resolved = names.resolve(reader(), service, name)
     except NotNormalizable as error:
         raise InvalidParameter(f"This is no name (ENSIP-15): {error}.", field="name") from None
     except NotChecked as error:
         raise Unavailable(f"The name was not looked up: {error}.") from None
-    if found.problem is Problem.UNREAD:
+    if resolved.problem is Problem.UNREAD:
         raise UpstreamFailed(UNREAD)
-    if found.address is None:
-        is_off_chain = found.problem is Problem.OFF_CHAIN
+    if resolved.address is None:
+        is_off_chain = resolved.problem is Problem.OFF_CHAIN
         raise NotFound(OFF_CHAIN if is_off_chain else "This name has no address.", field="name")
-    primary = names.primary(reader(), [found.address]).get(found.address, Primary(None))
+    primary = names.primary(reader(), [resolved.address]).get(resolved.address, Primary(None))
     return json_value(
         {
-            "name": found.name,
-            "address": to_hex(found.address),
+            "name": resolved.name,
+            "address": to_hex(resolved.address),
             "primaryName": primary.name,
             "primaryNameProblem": problem_of(primary),
-            "blockNumber": found.block,
+            "blockNumber": resolved.block,
         }
     )
 

@@ -84,9 +84,10 @@ class Names:
         block = _head(reader)
         if block is None:
             return Resolved(name, None, None, None)
-        found = node_names.addresses_of(reader.node.within(ONE_S), service, [name], block)[name]
-        address = found if isinstance(found, bytes) else None
-        return Resolved(name, address, found if isinstance(found, Problem) else None, block.number)
+        target = node_names.addresses_of(reader.node.within(ONE_S), service, [name], block)[name]
+        if isinstance(target, Problem):
+            return Resolved(name, None, target, block.number)
+        return Resolved(name, target, None, block.number)
 
     def primary(self, reader: Reader, addresses: Sequence[bytes]) -> dict[bytes, Primary]:
         """Return the primary names of the addresses that a request is about, of the newest block;

@@ -21,14 +21,14 @@ _LIKE_NAME = re.compile(r"\S+\.[^\s.]{2,}\Z")
 
 
 def addresses_of_name(reader: Reader, text: str) -> list[dict[str, Any]]:
-    found = _resolve(reader, text)
-    if not isinstance(found, Resolved) or found.address is None:
+    resolved = _resolve(reader, text)
+    if not isinstance(resolved, Resolved) or resolved.address is None:
         return []
     return [
         {
             "type": "name",
-            "value": to_hex(found.address),
-            "name": found.name,
+            "value": to_hex(resolved.address),
+            "name": resolved.name,
             "symbol": None,
             "match": "exact",
             "holderCount": None,
@@ -42,10 +42,12 @@ def addresses_of_name(reader: Reader, text: str) -> list[dict[str, Any]]:
 
 def unread_name(reader: Reader, text: str) -> list[dict[str, str]]:
     """Return why it is not known whether a name has an address; nothing where it is."""
-    found = _resolve(reader, text)
-    if isinstance(found, Resolved):
-        found = REASONS[found.problem] if found.problem else None
-    return [{"reason": found}] if found else []
+    resolved = _resolve(reader, text)
+    if isinstance(resolved, Resolved):
+        reason = REASONS[resolved.problem] if resolved.problem else None
+    else:
+        reason = resolved
+    return [{"reason": reason}] if reason else []
 
 
 def _resolve(reader: Reader, text: str) -> Resolved | str | None:

@@ -13,9 +13,9 @@ GAS = 3_000_000
 
 def published(package: str, name: str) -> Artifact:
     path = NODE / "node_modules/@ensdomains" / package / "build/contracts" / f"{name}.json"
-    found = json.loads(path.read_text())
-    code, runtime = (bytes.fromhex(found[key][2:]) for key in ("bytecode", "deployedBytecode"))
-    return Artifact(name, found["abi"], code, runtime)
+    artifact = json.loads(path.read_text())
+    code, runtime = (bytes.fromhex(artifact[key][2:]) for key in ("bytecode", "deployedBytecode"))
+    return Artifact(name, artifact["abi"], code, runtime)
 
 
 def node_of(name: str) -> bytes:
@@ -98,8 +98,8 @@ class EnsChain:
         assert self.anvil.receipt_of(sent)["status"] == "0x1", function
 
     def _deploy(self, package: str, name: str, *args: Any) -> Contract:
-        found = published(package, name)
-        sent = self.anvil.send(self.owner, None, data=creation_code(found, *args), gas=9_000_000)
+        artifact = published(package, name)
+        sent = self.anvil.send(self.owner, None, data=creation_code(artifact, *args), gas=9_000_000)
         receipt = self.anvil.receipt_of(sent)
         assert receipt["status"] == "0x1", name
-        return Contract(receipt["contractAddress"], found)
+        return Contract(receipt["contractAddress"], artifact)
