@@ -33,6 +33,7 @@ class Trie:
     """A Merkle Patricia trie of keys of one length; `proof` has the nodes on the way to a key."""
 
     def __init__(self, values: Mapping[bytes, bytes]) -> None:
+        self.by_hash: dict[bytes, Any] = {}
         self.node: Any = self._node({key.hex(): value for key, value in values.items()}, 0)
         self.root = keccak(rlp.encode(self.node))
 
@@ -46,17 +47,22 @@ class Trie:
         while all(key[end] == first[end] for key in others):
             end += 1
         if end > depth:
-            return [compact(first[depth:end], 0), named(self._node(values, end))]
+            return [compact(first[depth:end], 0), self._named(self._node(values, end))]
         branches = [
             {key: value for key, value in values.items() if int(key[depth], 16) == nibble}
             for nibble in range(16)
         ]
-        return [*(named(self._node(some, depth + 1)) for some in branches), b""]
+        return [*(self._named(self._node(some, depth + 1)) for some in branches), b""]
 
-    def proof(self, values: Mapping[bytes, bytes], key: bytes) -> list[bytes]:
-        """The nodes of all ways to a key, by their hashes, that the walk to this one passes."""
-        by_hash: dict[bytes, Any] = {}
-        collect({k.hex(): v for k, v in values.items()}, self, by_hash)
+    def _named(self, node: Any) -> Any:
+        encoded = rlp.encode(node)
+        if len(encoded) < 32:
+            return node
+        self.by_hash[keccak(encoded)] = node
+        return keccak(encoded)
+
+    def proof(self, key: bytes) -> list[bytes]:
+        """The encoded nodes that the walk from the root to a key passes."""
         nodes, node, path = [rlp.encode(self.node)], self.node, key.hex()
         while node and path:
             if len(node) == 17:
@@ -68,25 +74,9 @@ class Trie:
                     break
                 node, path = node[1], path[len(shared) :]
             if isinstance(node, bytes) and node:
-                node = by_hash[node]
+                node = self.by_hash[node]
                 nodes.append(rlp.encode(node))
         return nodes
-
-
-def collect(values: Mapping[str, bytes], trie: Trie, by_hash: dict[bytes, Any]) -> None:
-    """Every node that is named by its hash."""
-    todo = [trie.node]
-    depths = {key[:depth] for key in values for depth in range(65)}
-    for prefix in depths:
-        below = {key: value for key, value in values.items() if key.startswith(prefix)}
-        todo.append(trie._node(below, len(prefix)))
-    for node in todo:
-        by_hash[keccak(rlp.encode(node))] = node
-
-
-def named(node: Any) -> Any:
-    encoded = rlp.encode(node)
-    return keccak(encoded) if len(encoded) >= 32 else node
 
 
 def compact(nibbles: str, flag: int) -> bytes:
@@ -111,10 +101,10 @@ def tries() -> list[dict[bytes, bytes]]:
 def test_values_and_absent_keys_are_proven(values):
     trie, chance = Trie(values), random.Random(6)
     for key, value in values.items():
-        assert proven_value(trie.root, key, trie.proof(values, key)) == value
+        assert proven_value(trie.root, key, trie.proof(key)) == value
         near = key[:-1] + bytes([key[-1] ^ 1])
         for absent in (chance.randbytes(32), near):
-            proof = trie.proof(values, absent)
+            proof = trie.proof(absent)
             assert proven_value(trie.root, absent, proof) == values.get(absent, b"")
 
 
@@ -123,7 +113,7 @@ def test_altered_proofs_prove_nothing(values):
     """However they are altered, no other value comes out."""
     trie, chance = Trie(values), random.Random(7)
     for key in [*values][:20]:
-        proof = trie.proof(values, key)
+        proof = trie.proof(key)
         other = chance.choice([*values])
         altered = [
             proof[:-1],
@@ -144,7 +134,7 @@ def test_altered_proofs_prove_nothing(values):
                 proven_value(trie.root, key, nodes)
         with pytest.raises(ImproperProof):
             proven_value(keccak(trie.root), key, proof)
-        foreign = trie.proof(values, other)
+        foreign = trie.proof(other)
         if foreign != proof:
             with pytest.raises(ImproperProof):
                 proven_value(trie.root, key, foreign)
@@ -185,10 +175,10 @@ class State:
         self.header["hash"] = to_hex(self.block.hash)
 
     def answer(self, address: bytes, slot: int | None = None) -> dict[str, Any]:
-        proof = self.trie.proof(self.accounts, keccak(address))
+        proof = self.trie.proof(keccak(address))
         answer: dict[str, Any] = {"accountProof": [*map(to_hex, proof)], "storageProof": []}
         if slot is not None:
-            nodes = self.storage.proof(self.slots, keccak(slot.to_bytes(32)))
+            nodes = self.storage.proof(keccak(slot.to_bytes(32)))
             answer["storageProof"] = [{"key": hex(slot), "proof": [*map(to_hex, nodes)]}]
         return answer
 
