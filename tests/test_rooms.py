@@ -4,18 +4,15 @@ import ast
 import re
 from collections.abc import Iterator
 from functools import cache
-from pathlib import Path
 
 import pytest
 
 from scan import registry
 from tests.support.extension_tests import is_there
 from tests.support.hooks_document import readers_of_modules
-from tests.support.served_modules import run
+from tests.support.served_modules import ROOT, paths, run, trees
 
 pytestmark = pytest.mark.check
-
-ROOT = Path(__file__).resolve().parent.parent
 
 # Rooms from the ground up; a room imports from floors below its own, and from no neighbour.
 FLOORS = (
@@ -76,21 +73,7 @@ SQL = re.compile(
 SQL_IN_PYTHON = {"CREATE DATABASE {}", "DROP INDEX CONCURRENTLY "}
 
 
-def _modules() -> dict[str, Path]:
-    files = [*(ROOT / "scan").rglob("*.py"), ROOT / "app.py"]
-    # A wheel has files in scan/resources that the repository has beside scan/.
-    return {_name(path): path for path in files if "resources" not in path.parts}
-
-
-def _name(path: Path) -> str:
-    parts = path.relative_to(ROOT).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-MODULES = _modules()
-# Parsed before any test has threads: Python 3.11 counts the depth of all of them together, and
-# tracebacks that are logged are parsed, too.
-TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
+MODULES, TREES = paths(), trees()
 BLUEPRINTS = sorted(m for m in MODULES if m.startswith("scan.api.") and "openapi" not in m)
 
 

@@ -6,7 +6,8 @@ that these ask the registry for, and their calls of the node.
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,12 +32,25 @@ class NodeCall(NamedTuple):
     bound: str
 
 
-def modules() -> dict[str, ast.Module]:
-    """All modules of scan/ and app.py, by name."""
+@cache
+def paths() -> Mapping[str, Path]:
+    """The files of all modules of scan/ and app.py, by name."""
     files = [*(ROOT / "scan").rglob("*.py"), ROOT / "app.py"]
-    paths = {_name(path): path for path in files if "resources" not in path.parts}
-    trees = {name: ast.parse(path.read_text("utf-8")) for name, path in paths.items()}
-    return {name: run(tree) if name == "scan.hooks" else tree for name, tree in trees.items()}
+    # A wheel has files in scan/resources that the repository has beside scan/.
+    return {_name(path): path for path in files if "resources" not in path.parts}
+
+
+@cache
+def trees() -> Mapping[str, ast.Module]:
+    """All modules, parsed. Tests have it when they are imported, before any has threads: Python
+    3.11 counts the depth of all of them together, and tracebacks that are logged are parsed, too.
+    """
+    return {name: ast.parse(path.read_text("utf-8")) for name, path in paths().items()}
+
+
+def modules() -> dict[str, ast.Module]:
+    """All modules by name, as they run."""
+    return {name: run(tree) if name == "scan.hooks" else tree for name, tree in trees().items()}
 
 
 def served(trees: dict[str, ast.Module]) -> dict[str, ast.Module]:
