@@ -8,6 +8,7 @@ import json
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import product
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from scan.extensions.demo.demo_node import DemoNode
 from scan.extensions.demo.replay import Recording
 from scan.extensions.operations.doctor import database as doctor_database
 from scan.extensions.operations.doctor import node as doctor_node
+from scan.indexer import block_source
 from scan.indexer.block_source import BlockSource
 from tests.support import auditing
 from tests.support.chain_forms.encoding import HEADER_FIELDS
@@ -114,22 +116,31 @@ def test_a_chain_that_changes_its_form_twice_is_indexed_without_a_pause(postgres
         assert auditing.run(settings, node=True) == 0
 
 
-@pytest.mark.parametrize("is_newest", [True, False])
-def test_an_altered_block_beside_a_fork_is_refused_and_named(is_newest):
+QUICK = {(3, False), (4, True), (6, True), (7, False)}
+
+
+@pytest.mark.parametrize(
+    ("number", "is_newest"),
+    [
+        pytest.param(*case, marks=[] if case in QUICK else [pytest.mark.long])
+        for case in product((3, 4, 6, 7, 8), (True, False))
+    ],
+)
+def test_an_altered_block_beside_a_fork_is_refused_and_named(number, is_newest, monkeypatch):
     """Before and after each fork, read with all blocks before it or alone."""
-    for number in (3, 4, 6, 7, 8):
-        head = number if is_newest else HEAD
-        with served(made(last=head)) as node:
-            true = BlockSource(Node([node.url])).blocks(0, head)
-            for alteration in ALTERATIONS:
-                node.fault = altered(number, *alteration)
-                source = BlockSource(Node([node.url]))
-                assert source.blocks(0, head) == true[:number]
-                for reader in (source, BlockSource(Node([node.url]))):
-                    with pytest.raises(MalformedBlock, match=f"block {number} contradicts itself"):
-                        reader.blocks(number, head)
-                node.fault = None
-                assert source.blocks(0, head) == true
+    monkeypatch.setattr(block_source, "READS", 1)  # it is altered each time: another takes time
+    head = number if is_newest else HEAD
+    with served(made(last=head)) as node:
+        true = BlockSource(Node([node.url])).blocks(0, head)
+        for alteration in ALTERATIONS:
+            node.fault = altered(number, *alteration)
+            source = BlockSource(Node([node.url]))
+            assert source.blocks(0, head) == true[:number]
+            for reader in (source, BlockSource(Node([node.url]))):
+                with pytest.raises(MalformedBlock, match=f"block {number} contradicts itself"):
+                    reader.blocks(number, head)
+            node.fault = None
+            assert source.blocks(0, head) == true
 
 
 def test_a_type_that_nobody_knows_is_indexed_by_its_bytes(postgres, template, capsys):
@@ -306,8 +317,7 @@ def test_a_scheduled_fork_that_this_version_does_not_know_is_told_before(
     words = "a fork is scheduled for 2030-03-17 17:46:40 UTC (fork id 0x12345678)"
     with served(made(last=2)) as node, postgres.cloned(template) as url:
         for following, is_warned in SCHEDULES:
-            schedule = {"current": NOW, "next": following, "last": following}
-            node.fault = answering("eth_config", schedule)
+            node.fault = scheduling(NOW, following)
             assert (words in unknown_fork(Node([node.url]))) is is_warned, following
         with caplog.at_level(logging.WARNING):
             settings = Indexing(url, node.url).run_until(2).settings
@@ -322,33 +332,48 @@ TOO_LATE = {**ON_TIME, "activationTime": AMSTERDAM_S + 384}
 HOODI, MAINNET = ({**NOW, "chainId": chain_id} for chain_id in ("0x88bb0", "0x1"))
 
 
+NODES: list[tuple[Json, Json | None, bool]] = [
+    (ON_SEPOLIA, None, True),
+    (ON_SEPOLIA, ON_TIME, False),
+    (ON_SEPOLIA, TOO_LATE, True),
+    (ON_TIME, None, False),
+    ({**ON_TIME, "activationTime": AMSTERDAM_S + 99_999}, None, False),
+    (HOODI, None, False),
+    (MAINNET, None, False),
+    (NOW, None, False),
+]
+MISSED = "the node does not know the fork Amsterdam of 2026-10-06 13:53:36 UTC"
+
+
+def scheduling(current: Json, following: Json | None) -> Fault:
+    return answering("eth_config", {"current": current, "next": following, "last": following})
+
+
+def test_a_node_that_has_not_the_time_of_its_chain_s_newest_fork_is_known():
+    """Of Sepolia alone: no other public chain has a time of Amsterdam."""
+    with served(made(last=1)) as node:
+        for current, following, is_missed in NODES:
+            node.fault = scheduling(current, following)
+            assert missed_fork(Node([node.url])) == (MISSED if is_missed else ""), (
+                current,
+                following,
+            )
+
+
 @pytest.mark.parametrize(
     ("current", "following", "is_missed"),
-    [
-        (ON_SEPOLIA, None, True),
-        (ON_SEPOLIA, TOO_LATE, True),
-        (ON_SEPOLIA, ON_TIME, False),
-        (ON_TIME, None, False),
-        ({**ON_TIME, "activationTime": AMSTERDAM_S + 99_999}, None, False),
-        (HOODI, None, False),
-        (MAINNET, None, False),
-        (NOW, None, False),
-    ],
+    [*NODES[:2], *(pytest.param(*node, marks=pytest.mark.long) for node in NODES[2:])],
 )
 def test_a_node_that_has_not_the_time_of_its_chain_s_newest_fork_is_told(
     current, following, is_missed, postgres, template, caplog
 ):
-    """Of Sepolia alone: no other public chain has a time of Amsterdam."""
-    words = "the node does not know the fork Amsterdam of 2026-10-06 13:53:36 UTC"
     with served(made(last=1)) as node, postgres.cloned(template) as url:
-        schedule = {"current": current, "next": following, "last": following}
-        node.fault = answering("eth_config", schedule)
-        assert missed_fork(Node([node.url])) == (words if is_missed else "")
+        node.fault = scheduling(current, following)
         with caplog.at_level(logging.WARNING):
             settings = Indexing(url, node.url).run_until(1).settings
-        assert (f"{words}: update the node" in caplog.text) is is_missed
+        assert (f"{MISSED}: update the node" in caplog.text) is is_missed
         outcomes = [text for _, text, _ in doctor_node.check_node(node.url, None, settings)]
-        assert (words in outcomes) is is_missed
+        assert (MISSED in outcomes) is is_missed
 
 
 def test_sepolia_s_amsterdam_is_known_by_its_time():
@@ -356,8 +381,7 @@ def test_sepolia_s_amsterdam_is_known_by_its_time():
     with served(made(last=1)) as node:
         for following, is_known in ((ON_TIME, True), (TOO_LATE, False)):
             following = {**following, "systemContracts": {**CONTRACTS, "NOVEL": f"0x{0xABC:040x}"}}
-            schedule = {"current": ON_SEPOLIA, "next": following, "last": following}
-            node.fault = answering("eth_config", schedule)
+            node.fault = scheduling(ON_SEPOLIA, following)
             assert (unknown_fork(Node([node.url])) == "") is is_known
 
 
