@@ -17,7 +17,6 @@ from tests.support.indexing import settings_for
 
 __all__ = ["demo_node", "demo_template"]
 
-MOST = 10  # objects of each kind, of which each path is read
 PLACES = {
     "/blocks": ("/blocks/{}", "height"),
     "/transactions": ("/transactions/{}", "hash"),
@@ -25,27 +24,28 @@ PLACES = {
 }
 
 
-def objects(client: FlaskClient) -> Iterator[tuple[str, str]]:
-    """Each kind of object with values of its path's argument."""
+def objects(client: FlaskClient, most: int) -> Iterator[tuple[str, str]]:
+    """Up to so many objects of each kind with values of its path's argument."""
     for path, (_, field) in PLACES.items():
-        for item in items_of(client, path):
+        for item in items_of(client, path, most):
             yield path, str(item[field])
-    for item in items_of(client, "/transactions"):
+    for item in items_of(client, "/transactions", most):
         for side in ("from", "to"):
             if item[side] is not None:
                 yield "/addresses", item[side]["hash"]
 
 
-def items_of(client: FlaskClient, path: str) -> list[Any]:
-    body = client.get(f"{PREFIX}{path}?items_count={MOST}").json
+def items_of(client: FlaskClient, path: str, most: int) -> list[Any]:
+    body = client.get(f"{PREFIX}{path}?items_count={most}").json
     assert body is not None and not faults(f"{PREFIX}{path}", body)
     return list(body["items"])
 
 
-def wrong_answers(client: FlaskClient) -> set[str]:
-    """What is not as published of every path below the objects of a chain, up to ten of each."""
+def wrong_answers(client: FlaskClient, most: int = 10) -> set[str]:
+    """What is not as published of every path below the objects of a chain, up to so many of each
+    kind."""
     wrong, paths = set(), 0
-    for kind, value in dict.fromkeys(objects(client)):
+    for kind, value in dict.fromkeys(objects(client, most)):
         for route in RESPONSES:
             head, is_object, rest = route.removeprefix(PREFIX).partition("/{}")
             if (head, is_object) == (kind, "/{}") and "{}" not in rest and rest != "/countdown":
@@ -58,16 +58,29 @@ def wrong_answers(client: FlaskClient) -> set[str]:
     return wrong
 
 
-@pytest.mark.parametrize("name", ["ecotone", "arbitrum", "celo", "zksync", "clique", "polygon"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ecotone",
+        "zksync",
+        *(
+            pytest.param(name, marks=pytest.mark.long)
+            for name in ("arbitrum", "celo", "clique", "polygon")
+        ),
+    ],
+)
 def test_chains_of_other_forms(name: str, postgres: Postgres, template: str) -> None:
     with indexed(FORMS[name](), postgres, template) as (settings, _):
         assert not wrong_answers(create_app(settings).test_client())
 
 
-def test_the_demo_chain(postgres: Postgres, demo_template: str, demo_node: DemoNode) -> None:
+@pytest.mark.parametrize("most", [4, pytest.param(10, marks=pytest.mark.long)])
+def test_the_demo_chain(
+    postgres: Postgres, demo_template: str, demo_node: DemoNode, most: int
+) -> None:
     with postgres.cloned(demo_template) as url:
         client = create_app(settings_for(url, demo_node.url)).test_client()
-        assert not wrong_answers(client)
+        assert not wrong_answers(client, most)
 
 
 def test_a_rollups_transactions_have_what_they_paid_for_l1(

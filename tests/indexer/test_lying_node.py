@@ -70,10 +70,10 @@ def honest(scenario: Played, postgres: Postgres, template: str) -> Iterator[Dige
 @pytest.mark.parametrize(
     ("kind", "most"),
     [
-        ("blocks", 300),
-        ("traces", 60),
-        ("state", 60),
-        ("the chain", 4),
+        ("blocks", 100),
+        ("traces", 20),
+        ("state", 20),
+        ("the chain", 2),
         *(
             pytest.param(kind, most, marks=pytest.mark.long)
             for kind, most in (("blocks", 7_000), ("traces", 1_500), ("state", 1_400))

@@ -163,10 +163,13 @@ def test_statistics_of_a_whole_table_follow_its_rows(database_url, anvil, monkey
 
 
 def wait_for_problem(url: str, words: str) -> None:
-    for _ in range(6000):
-        if execute(url, "SELECT 1 FROM indexer_status WHERE problem LIKE %s", f"%{words}%"):
-            return
-        time.sleep(0.01)
+    with transaction(url) as cursor:
+        cursor.connection.autocommit = True
+        for _ in range(1200):
+            cursor.execute("SELECT problem FROM indexer_status")
+            if any(words in (problem or "") for (problem,) in cursor.fetchall()):
+                return
+            time.sleep(0.05)
     raise AssertionError(execute(url, "SELECT problem FROM indexer_status"))
 
 

@@ -83,7 +83,16 @@ LIES: dict[str, dict[str, str]] = {
 }
 
 
-@pytest.mark.parametrize("lie", LIES.values(), ids=LIES)
+QUICK = ("to", "gas used", "status")  # one of each kind: of the call, of its gas, of its outcome
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        pytest.param(lie, id=name, marks=[] if name in QUICK else [pytest.mark.long])
+        for name, lie in LIES.items()
+    ],
+)
 def test_traces_of_another_transaction_are_refused(
     paid: Paid, database_url: str, lie: dict[str, str]
 ) -> None:
