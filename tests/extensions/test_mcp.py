@@ -1,4 +1,5 @@
-"""The tools for language models, used by the protocol's own client over HTTP and over stdin.
+"""The tools for language models (scan.extensions.mcp), used by the protocol's own client over HTTP
+and over stdin.
 
 The client is imported where it is used: every worker collects this file, and it takes 0.6 s.
 """

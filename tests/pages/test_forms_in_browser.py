@@ -85,7 +85,7 @@ def test_a_folder_of_sources_is_verified_by_its_paths(
     assert "choose the folder" in page.text(".problem")
     assert "standard JSON" in page.text(".problem")
     submit("input[webkitdirectory]", folder)
-    page.wait("document.querySelector('.badge.good') && document.readyState === 'complete'")
+    page.wait("document.querySelector('.facts .badge.good') && document.readyState === 'complete'")
     assert page.text(".facts .badge.good") == "full match"
     assert explorer.contract(address).json["sources"].keys() == {"Two.sol", "sub/Lib.sol"}
 

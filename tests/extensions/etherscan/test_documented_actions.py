@@ -11,11 +11,8 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan.extensions.etherscan.actions import PUBLISHED
 from scan.extensions.etherscan.not_offered import NOT_OFFERED
 from tests.conftest import Played
-from tests.extensions.etherscan import actions_document
-from tests.extensions.etherscan.actions_document import DOCUMENTED
 from tests.extensions.etherscan.conftest import Asking
 from tests.support.database import execute
 from tests.support.etherscan_truth import EtherscanTruth
@@ -30,22 +27,6 @@ TOKEN_INFO = set(
     """.split()
 )
 COUNTS = {"erc20TxsCount": "BEP20", "erc721TxsCount": "BEP721", "erc1155TxsCount": "BEP1155"}
-
-
-@pytest.mark.check
-def test_each_documented_action_is_answered_or_has_its_reason() -> None:
-    documented = {(module, n.lower()) for module, names in DOCUMENTED.items() for n in names}
-    answered = {(module, n.lower()) for module, names in PUBLISHED.items() for n in names}
-    assert documented <= answered | NOT_OFFERED.keys()
-    assert not answered & NOT_OFFERED.keys()
-
-
-@pytest.mark.check
-def test_the_guide_lists_the_actions_as_they_are() -> None:
-    listed = actions_document.DOCUMENT.read_text(encoding="utf-8")
-    assert listed == actions_document.whole(), (
-        "run python -m tests.extensions.etherscan.actions_document"
-    )
 
 
 @pytest.mark.parametrize("named", NOT_OFFERED, ids=" ".join)
