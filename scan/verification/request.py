@@ -48,7 +48,8 @@ class Submission(NamedTuple):
 
 
 class _Source(NamedTuple):
-    """A single file's text, or the files and settings of a standard JSON input."""
+    """A single file's text, or the files of a standard JSON input, and its settings if it has
+    any: the fields beside it say how it was compiled otherwise."""
 
     text: str = ""
     files: Mapping[str, str] = {}
@@ -75,7 +76,7 @@ def parse(body: Mapping[str, Any]) -> Submission:
         settings={key: value for key, value in settings.items() if key != "libraries"},
         libraries=_libraries(settings.get("libraries", {}), "libraries")
         | fields.get("libraries", {}),
-        path_is_known=path is not None or source.settings is not None,
+        path_is_known=path is not None or bool(source.files),
         contract_path=path,
         contract_name=name,
         constructor_arguments=fields.get("constructorArguments"),
@@ -202,7 +203,7 @@ def _standard_json(text: str) -> _Source:
     contents = {path: _content(path, source) for path, source in sources.items()}
     contents |= _interfaces(value.get("interfaces", {}), language)
     _check_size(contents)
-    settings = _standard_settings(value.get("settings", {}), language)
+    settings = _standard_settings(value["settings"], language) if "settings" in value else None
     return _Source(files=contents, settings=settings, language=language)
 
 

@@ -11,7 +11,10 @@ from scan.registry import Extension
 EXTENSION = Extension(
     "the Blockscout-compatible API at /api/v2",
     needs=tuple(
-        "chain_statistics exports internal_transfers logs search transaction_details".split()
+        """
+            chain_statistics contract_details exports internal_transfers logs search
+            transaction_details
+        """.split()
     ),
     paths=("stats-service/",),
 )

@@ -17,6 +17,7 @@ from scan.extensions.blockscout import (
     stats_service,
     tokens,
     transactions,
+    verification,
 )
 from scan.extensions.blockscout.errors import BLOCKSCOUT, PREFIX, STATS_PREFIX
 from scan.extensions.blockscout.hooks import Blockscout
@@ -30,6 +31,7 @@ BLUEPRINTS = (
     address_holdings.blueprint,
     tokens.blueprint,
     contracts.blueprint,
+    verification.blueprint,
     search.blueprint,
     network.blueprint,
     advanced_filters.blueprint,

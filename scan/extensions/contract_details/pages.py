@@ -224,7 +224,7 @@ def _source(typed: str) -> str:
     is_vyper = any(path.endswith(VYPER.suffixes) for path in texts)
     language = VYPER if is_vyper else SOLIDITY
     sources = {path: {"content": text} for path, text in texts.items()}
-    return json.dumps({"language": language.name, "sources": sources, "settings": {}})
+    return json.dumps({"language": language.name, "sources": sources})
 
 
 def _text(content: bytes) -> str:

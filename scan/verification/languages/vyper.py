@@ -39,6 +39,12 @@ _OLDER_EVM_VERSIONS: tuple[tuple[SolcVersion, tuple[str, ...]], ...] = (
     ((0, 3, 8), ("paris", "london")),
     ((0, 2, 0), ("istanbul",)),
 )
+# All that releases take, oldest first.
+EVM_VERSIONS = tuple(
+    """
+        byzantium constantinople petersburg istanbul berlin london paris shanghai cancun prague
+    """.split()
+)
 _OUTPUTS = ["abi", "evm.bytecode.object", "evm.deployedBytecode.object"]
 _RESOURCE_ERRORS = ("MemoryError", "RecursionError")
 # The end of the intermediate representation of 0.3.1 as text: the size of what is returned.
