@@ -41,24 +41,33 @@ def indexing(postgres: Postgres, template: str, ens: EnsChain) -> Iterator[Index
         yield indexing
 
 
-@pytest.fixture(params=[*Interface])
-def named(request: pytest.FixtureRequest, indexing: Indexing, ens: EnsChain) -> Iterator[Named]:
+@pytest.fixture(scope="module")
+def services(indexing: Indexing, ens: EnsChain) -> Iterator[dict[Interface, Named]]:
     """The service as it reads names by either interface, with a node that may fail."""
-    yield from _named(request.param, indexing, ens)
+    with FaultyNode(ens.anvil.url) as node:
+        yield {interface: _named(interface, indexing, ens, node) for interface in Interface}
+
+
+def _named(interface: Interface, indexing: Indexing, ens: EnsChain, node: FaultyNode) -> Named:
+    contract = ens.universal if interface is Interface.UNIVERSAL else ens.registry
+    service = NameService(interface, bytes.fromhex(contract.address[2:]))
+    settings = replace(
+        indexing.settings, rpc_urls=(node.url,), of_extensions={Settings: Settings(service)}
+    )
+    return Named(ens, indexing, node, create_app(settings).test_client())
+
+
+@pytest.fixture(params=[*Interface])
+def named(request: pytest.FixtureRequest, services: dict[Interface, Named]) -> Iterator[Named]:
+    yield from _with_sound_node(services[request.param])
 
 
 @pytest.fixture
-def universal(indexing: Indexing, ens: EnsChain) -> Iterator[Named]:
-    yield from _named(Interface.UNIVERSAL, indexing, ens)
+def universal(services: dict[Interface, Named]) -> Iterator[Named]:
+    yield from _with_sound_node(services[Interface.UNIVERSAL])
 
 
-def _named(interface: Interface, indexing: Indexing, ens: EnsChain) -> Iterator[Named]:
-    contract = ens.universal if interface is Interface.UNIVERSAL else ens.registry
-    service = NameService(interface, bytes.fromhex(contract.address[2:]))
-    with FaultyNode(ens.anvil.url) as node:
-        settings = replace(
-            indexing.settings,
-            rpc_urls=(node.url,),
-            of_extensions={Settings: Settings(service)},
-        )
-        yield Named(ens, indexing, node, create_app(settings).test_client())
+def _with_sound_node(named: Named) -> Iterator[Named]:
+    """Applications begin each test as new ones; the node does without its fault."""
+    yield named
+    named.node.fault = None

@@ -1,8 +1,12 @@
 """Names that imitate, hide, or are no names: whoever makes a resolver can answer anything."""
 
+from collections.abc import Callable, Iterable
+from typing import Any
+
 import pytest
 from eth_abi import encode
 
+from scan.extensions.names.name_services import Interface
 from tests.extensions.names.ens_chain import EnsChain
 from tests.extensions.names.names_of_chain import HAS_SEARCH, Named
 from tests.support.anvil import Contract
@@ -26,6 +30,20 @@ CLAIMS = {
 }
 
 
+def by_both(names: Iterable[str], quickly_by: Callable[[int], Iterable[Interface]]) -> list[Any]:
+    """What either interface is tried with; make test has those by which it tries the nth name."""
+    return [
+        pytest.param(
+            interface,
+            name,
+            marks=[] if interface in quickly_by(number) else [pytest.mark.long],
+            id=f"{interface}-{name}",
+        )
+        for number, name in enumerate(names)
+        for interface in Interface
+    ]
+
+
 @pytest.fixture(scope="module")
 def parrot(ens: EnsChain) -> Contract:
     return ens.anvil.deploy(ens.owner, "Parrot")
@@ -37,7 +55,12 @@ def say(named: Named, parrot: Contract, answer: bytes) -> None:
     assert anvil.receipt_of(sent)["status"] == "0x1"
 
 
-@pytest.mark.parametrize("kind", CLAIMS)
+@pytest.mark.parametrize(
+    ("named", "kind"),
+    # What is no normalised name is known from the text alone, whoever has read it.
+    by_both(CLAIMS, lambda number: [[*Interface][number % 2]]),
+    indirect=["named"],
+)
 def test_a_claim_that_is_no_normalised_name_is_not_shown_anywhere(
     named: Named, parrot: Contract, kind: str
 ) -> None:
@@ -99,7 +122,11 @@ FORMS = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(
+    ("named", "form"),
+    by_both(FORMS, lambda number: [Interface.REGISTRY] if number % 2 else [*Interface]),
+    indirect=["named"],
+)
 def test_answers_of_another_form_are_no_names_and_no_addresses(
     named: Named, parrot: Contract, form: str
 ) -> None:
