@@ -124,7 +124,6 @@ FORMS = {
 
 @pytest.mark.parametrize(
     ("named", "form"),
-    # The universal resolver decodes most of them itself.
     by_both(FORMS, lambda number: [Interface.REGISTRY] if number % 2 else [*Interface]),
     indirect=["named"],
 )
