@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,12 +17,14 @@ CONTRACTS = {contract.name: contract for contract in hooks_document.contracts()}
 MARKETS = "scan/extensions/markets"
 
 
+@cache
 def parts() -> dict[Path, ast.Call]:
     """The modules of extensions that bind HOOKS, each with the object that it makes."""
     return {
         path: node.value
         for path in sorted((ROOT / "scan/extensions").rglob("*.py"))
-        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if "HOOKS" in (text := path.read_text(encoding="utf-8"))  # others need not be parsed
+        for node in ast.parse(text).body
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "HOOKS"
     }
 
@@ -72,9 +75,9 @@ def test_hooks_are_listed_as_they_are_declared():
 
 @pytest.fixture
 def altered(tmp_path: Path) -> Path:
-    """A copy of scan/ in whose files a test may write."""
+    """A copy of scan/ with its bytecode, in whose files a test may write."""
     for path in (ROOT / "scan").rglob("*"):
-        if path.is_dir() or "__pycache__" in path.parts:
+        if path.is_dir() or ".pyc." in path.name:  # which Python renames once it is written
             continue
         copy = tmp_path / path.relative_to(ROOT)
         copy.parent.mkdir(parents=True, exist_ok=True)

@@ -228,6 +228,7 @@ def _functions_with(names: set[str]) -> dict[tuple[str, str], str]:
         for node in inside
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
+        and node.func.attr in {name.rpartition(".")[2] for name in names}
         and not {node.func.attr, ast.unparse(node.func)}.isdisjoint(names)
         and not any(text in ast.unparse(node) for text in NO_WAIT)
     }
