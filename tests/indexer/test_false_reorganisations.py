@@ -42,8 +42,15 @@ def paid(anvil: Anvil) -> Anvil:
     return anvil
 
 
-@pytest.mark.parametrize(("first", "lies"), [(BLOCKS, 1), (2, 8)], ids=["head", "deep"])
-@pytest.mark.parametrize("has_another_node", [False, True])
+@pytest.mark.parametrize(
+    ("first", "lies", "has_another_node"),
+    [
+        pytest.param(BLOCKS, 1, True, id="head, another node"),
+        pytest.param(2, 8, False, id="deep"),
+        pytest.param(BLOCKS, 1, False, id="head", marks=pytest.mark.long),
+        pytest.param(2, 8, True, id="deep, another node", marks=pytest.mark.long),
+    ],
+)
 def test_a_false_hash_takes_no_block_back(
     first, lies, has_another_node, paid, postgres, template, database_url, monkeypatch
 ):
