@@ -4,6 +4,7 @@ import os
 import socket
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -86,9 +87,13 @@ def test_a_port_that_another_program_has_is_named(tmp_path):
     environ = {"DATABASE_URL": "postgresql://127.0.0.1:1/d", "RPC_URL": "http://127.0.0.1:1"}
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
-        for option, name in (("serve", "PORT"), ("index --metrics-port", "--metrics-port")):
-            command = f"{option} {port}" if "index" in option else option
-            ended = scan(command, tmp_path, PORT=port, **environ)
+        commands = {"PORT": "serve", "--metrics-port": f"index --metrics-port {port}"}
+        with ThreadPoolExecutor() as pool:  # each waits five seconds for it
+            started_at_once = {
+                name: pool.submit(scan, command, tmp_path, PORT=port, **environ)
+                for name, command in commands.items()
+            }
+        for name, ended in ((name, start.result()) for name, start in started_at_once.items()):
             assert ended.stderr.startswith(f"scan: {name}={port!r}: must be a free port: ")
             assert ended.returncode == 2
 

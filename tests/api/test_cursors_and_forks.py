@@ -23,7 +23,7 @@ from tests.support.made_blocks import DEX, FIRST_TIMESTAMP_S, TOKEN, Chain, Move
 from tests.support.serving import NOWHERE
 from tests.support.truth import Record
 
-TRAVERSALS = int(os.environ.get("SCAN_TEST_TRAVERSALS", "14"))
+TRAVERSALS = int(os.environ.get("SCAN_TEST_TRAVERSALS", "10"))
 FRESH_EVERY = max(10, TRAVERSALS // 20)  # traversals
 DEEPEST = 12
 PEOPLE = [address(name) for name in ("anna", "bert", "carl", "dora")]

@@ -42,7 +42,7 @@ def client_of_stored_logs(
 
 
 MOST_AND_EVERY = pytest.mark.parametrize(
-    ("most", "every"), [(2, 18), pytest.param(3, 1, marks=pytest.mark.long)]
+    ("most", "every"), [(2, 24), pytest.param(3, 1, marks=pytest.mark.long)]
 )
 
 

@@ -17,7 +17,7 @@ from scan.database.errors import SchemaMismatch
 from scan.indexer.partitions import TABLES
 from tests.commands.test_command import scan
 from tests.support import first_release
-from tests.support.database import Postgres, execute
+from tests.support.database import Postgres, execute, name_in
 from tests.support.indexing import settings_for
 from tests.support.serving import free_port
 
@@ -31,11 +31,32 @@ def empty_url(postgres: Postgres) -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(scope="module")
+def first_template(postgres: Postgres) -> Iterator[str]:
+    """The name of a database as release 1.0 left it."""
+    with postgres.cloned("template0") as url:
+        first_release.load(url)
+        yield name_in(url)
+
+
+@pytest.fixture(scope="module")
+def upgraded_template(postgres: Postgres, first_template: str) -> Iterator[str]:
+    """The name of one that was brought up to date."""
+    with postgres.cloned(first_template) as url:
+        bring_up(url)
+        yield name_in(url)
+
+
 @pytest.fixture
-def first_url(empty_url: str) -> str:
-    """A database as release 1.0 left it."""
-    first_release.load(empty_url)
-    return empty_url
+def first_url(postgres: Postgres, first_template: str) -> Iterator[str]:
+    with postgres.cloned(first_template) as url:
+        yield url
+
+
+@pytest.fixture
+def upgraded_url(postgres: Postgres, upgraded_template: str) -> Iterator[str]:
+    with postgres.cloned(upgraded_template) as url:
+        yield url
 
 
 SHAPE = """
@@ -202,13 +223,12 @@ def test_schema_sql_changes_nothing_that_readers_would_wait_for():
 )
 @pytest.mark.parametrize("command", ["migrate", "run", "serve", "index", "deliver"])
 def test_tables_of_another_commit_are_named_with_the_way_out(
-    first_url, tmp_path, command, version, named
+    upgraded_url, tmp_path, command, version, named
 ):
-    bring_up(first_url)
-    execute(first_url, "ALTER TABLE blocks DROP COLUMN unproven CASCADE")
-    execute(first_url, "UPDATE schema_state SET digest = '\\x0a0b'")
-    execute(first_url, f"COMMENT ON TABLE schema_state IS {version}")
-    ended = refused(command, first_url, tmp_path)
+    execute(upgraded_url, "ALTER TABLE blocks DROP COLUMN unproven CASCADE")
+    execute(upgraded_url, "UPDATE schema_state SET digest = '\\x0a0b'")
+    execute(upgraded_url, f"COMMENT ON TABLE schema_state IS {version}")
+    ended = refused(command, upgraded_url, tmp_path)
     assert f"The database's tables are {named}" in ended
     assert migrations.own_version() in ended and "unproven" in ended
     assert "docs/operation.md, A database of another commit" in ended
@@ -225,45 +245,42 @@ def test_tables_of_another_commit_are_named_with_the_way_out(
         ),
     ],
 )
-def test_a_plan_says_that_tables_are_of_another_commit(first_url, older, reason):
+def test_a_plan_says_that_tables_are_of_another_commit(upgraded_url, older, reason):
     """Before anything is stopped for an upgrade, and without an index or a function of it."""
-    bring_up(first_url)
-    execute(first_url, f"{older}; DROP INDEX labels_by_text")
-    execute(first_url, "UPDATE schema_state SET digest = '\\x0a0b'")
-    before = shape(first_url)
-    with closing(Database(first_url, statement_timeout_ms=0)) as database:
+    execute(upgraded_url, f"{older}; DROP INDEX labels_by_text")
+    execute(upgraded_url, "UPDATE schema_state SET digest = '\\x0a0b'")
+    before = shape(upgraded_url)
+    with closing(Database(upgraded_url, statement_timeout_ms=0)) as database:
         for _ in range(2):
             with pytest.raises(SchemaMismatch, match=reason) as caught:
                 migrations.plan(database)
             assert migrations.WAY_OUT in caught.value.message
-    assert shape(first_url) == before
+    assert shape(upgraded_url) == before
     with pytest.raises(SchemaMismatch, match=reason):
-        bring_up(first_url)
+        bring_up(upgraded_url)
 
 
-def test_a_plan_changes_nothing_and_an_index_may_be_of_a_new_function(first_url):
-    bring_up(first_url)
-    execute(first_url, "DROP INDEX mail_subscriptions_by_mailbox; DROP FUNCTION mailbox_of")
-    execute(first_url, "UPDATE schema_state SET digest = '\\x0a0b'")
-    before = shape(first_url)
-    with closing(Database(first_url, statement_timeout_ms=0)) as database:
+def test_a_plan_changes_nothing_and_an_index_may_be_of_a_new_function(upgraded_url):
+    execute(upgraded_url, "DROP INDEX mail_subscriptions_by_mailbox; DROP FUNCTION mailbox_of")
+    execute(upgraded_url, "UPDATE schema_state SET digest = '\\x0a0b'")
+    before = shape(upgraded_url)
+    with closing(Database(upgraded_url, statement_timeout_ms=0)) as database:
         assert [file.name for file in migrations.plan(database) or ()] == [migrations.SCHEMA]
-        assert shape(first_url) == before
-        assert bring_up(first_url) == [migrations.SCHEMA]
+        assert shape(upgraded_url) == before
+        assert bring_up(upgraded_url) == [migrations.SCHEMA]
         assert migrations.plan(database) == []
-    assert execute(first_url, "SELECT to_regclass('mail_subscriptions_by_mailbox')::text") == [
+    assert execute(upgraded_url, "SELECT to_regclass('mail_subscriptions_by_mailbox')::text") == [
         ("mail_subscriptions_by_mailbox",)
     ]
 
 
-def test_tables_from_before_versions_were_stored_are_not_called_newer(first_url, tmp_path):
+def test_tables_from_before_versions_were_stored_are_not_called_newer(upgraded_url, tmp_path):
     """Commits before 1.0 had migrations with higher numbers."""
-    bring_up(first_url)
-    execute(first_url, "COMMENT ON TABLE schema_state IS NULL")
-    execute(first_url, "INSERT INTO migrations (number, name) VALUES (26, '0026_old.sql')")
-    assert "of an earlier commit of Scan (schema" in refused("migrate", first_url, tmp_path)
+    execute(upgraded_url, "COMMENT ON TABLE schema_state IS NULL")
+    execute(upgraded_url, "INSERT INTO migrations (number, name) VALUES (26, '0026_old.sql')")
+    assert "of an earlier commit of Scan (schema" in refused("migrate", upgraded_url, tmp_path)
     with pytest.raises(SchemaMismatch, match="they have a migration 0026"):
-        migrations.plan(Database(first_url, statement_timeout_ms=0))
+        migrations.plan(Database(upgraded_url, statement_timeout_ms=0))
 
 
 def refused(command: str, url: str, folder: Path) -> str:

@@ -24,7 +24,7 @@ DATABASE_URL={}
 RPC_URL=http://127.0.0.1:1/?a=1&b=2
 SCAN_KEEP_DAYS="5000 blocks"
 SCAN_CHAIN_NAME=Two words
-SCAN_EXTENSIONS=none
+SCAN_EXTENSIONS=retention
 """
 # What the commands call besides Scan and git. pip has nothing to install: the tree has all.
 PROGRAMS = {

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -96,8 +97,19 @@ def test_the_search_box_suggests_and_is_used_by_keyboard(
     assert page.errors == []
 
 
+WIDTHS = (360, 768, 1280)
+TOKEN_AND_PERSON = (3, 2)  # groups of tabs
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        pytest.param([(360, 3), (1280, 2)], id="few"),
+        pytest.param([*product(WIDTHS, TOKEN_AND_PERSON)], id="all", marks=pytest.mark.long),
+    ],
+)
 def test_tabs_of_an_address_are_groups_of_one_line_each(
-    page: Page, over_http: str, scenario: Played
+    page: Page, over_http: str, scenario: Played, shown: list[tuple[int, int]]
 ) -> None:
     """The current one is in view, also where its group scrolls; a person has no code."""
     token = scenario.stage.contracts["dollar"].address
@@ -105,15 +117,14 @@ def test_tabs_of_an_address_are_groups_of_one_line_each(
     groups = "[...document.querySelectorAll('main .tabs:not(.views) > div')]"
     lines = f"{groups}.map((g) => new Set([...g.children].map((a) => a.offsetTop)).size)"
     current = "document.querySelector('main .tabs [aria-current]').getBoundingClientRect()"
-    for width in (360, 768, 1280):
+    for width, names in shown:
         show_at(page, width)
-        for address, names in ((token, 3), (person, 2)):
-            page.open(f"{over_http}/address/{address}?tab=trades")
-            titles = page.evaluate(f"{groups}.map((g) => g.ariaLabel)")
-            assert titles == ["Activity", "Holdings", "Contract"][:names]
-            assert page.evaluate(lines) == [1] * names
-            assert page.evaluate(f"{current}.left >= 0 && {current}.right <= innerWidth")
-            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        page.open(f"{over_http}/address/{token if names == 3 else person}?tab=trades")
+        titles = page.evaluate(f"{groups}.map((g) => g.ariaLabel)")
+        assert titles == ["Activity", "Holdings", "Contract"][:names]
+        assert page.evaluate(lines) == [1] * names
+        assert page.evaluate(f"{current}.left >= 0 && {current}.right <= innerWidth")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     page.call("Emulation.clearDeviceMetricsOverride")
 
 
