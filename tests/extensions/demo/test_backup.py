@@ -23,6 +23,7 @@ from scan.database.embedded import EmbeddedPostgres
 from scan.extensions.demo import demo_data
 from scan.settings import Settings
 from tests.database.test_embedded import start
+from tests.support import forked_python
 from tests.support.backups import DOCUMENT as OPERATION
 from tests.support.backups import owners_tables
 from tests.support.database import execute
@@ -97,16 +98,26 @@ def original(top, demo_node) -> Original:
 
 
 def scan(
-    *arguments: object, folder: Path, limit: int = resource.RLIM_INFINITY, **environment: str
+    *arguments: object, folder: Path, **environment: str
 ) -> "subprocess.CompletedProcess[str]":
-    """`limit` is the size of the largest file that it may write, in bytes."""
+    return forked_python.run(
+        [*SCAN, *map(str, arguments)], env=environment_of(folder) | environment, timeout=300
+    )
+
+
+def environment_of(folder: Path) -> dict[str, str]:
+    return {"PATH": os.environ["PATH"], "SCAN_DATA_DIR": str(folder)}
+
+
+def scan_on_a_full_disk(*arguments: object, folder: Path) -> "subprocess.CompletedProcess[str]":
+    """Here, the largest file that the command may write is a small one."""
     return subprocess.run(
         [*SCAN, *map(str, arguments)],
-        env={"PATH": os.environ["PATH"], "SCAN_DATA_DIR": str(folder), **environment},
+        env=environment_of(folder),
         capture_output=True,
         text=True,
         timeout=300,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)),
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (LEAST_BYTES, LEAST_BYTES)),
     )
 
 
@@ -152,12 +163,12 @@ def test_a_backup_restores_into_a_server_of_another_role(backup, own_postgres):
     assert migrations.run(Settings(database_url=url)) == []
 
 
+# Cut in its data; in its table of contents, or just before its end.
 @pytest.mark.parametrize(
-    "parts", [(0.05, 0.999), pytest.param((0.0, 0.5), marks=pytest.mark.long)], ids=str
+    "parts", [(0.5,), pytest.param((0.0, 0.05, 0.999), marks=pytest.mark.long)]
 )
 def test_a_file_that_is_not_whole_restores_nothing(original, backup, top, parts):
-    whole, folder = backup.read_bytes(), top / f"cut at {parts[-1]}"
-    cut = top / "cut.backup"
+    whole, cut, folder = backup.read_bytes(), top / "cut.backup", top / f"cut-{len(parts)}"
     for part in parts:
         cut.write_bytes(whole[: int(len(whole) * part)])
         done = scan("restore", cut, folder=folder)
@@ -190,10 +201,9 @@ def test_a_database_that_is_there_is_never_overwritten(original, backup):
 
 
 def test_a_backup_that_fails_leaves_the_older_file(original, backup):
-    """The disk is full: here, the largest file that the command may write is a small one."""
     before = backup.read_bytes()
     with in_use(original.folder):
-        done = scan("backup", backup, folder=original.folder, limit=LEAST_BYTES)
+        done = scan_on_a_full_disk("backup", backup, folder=original.folder)
         assert done.returncode == 1, done.stdout
         assert f"pg_dump ended with -{signal.SIGXFSZ:d}" in done.stderr
     assert backup.read_bytes() == before

@@ -16,7 +16,7 @@ from tests.support.etherscan_truth import EtherscanTruth
 from tests.support.indexing import Indexing, settings_for
 
 TRANSFERS = {"tokentx": "BEP20", "tokennfttx": "BEP721", "token1155tx": "BEP1155"}
-ROUNDS = 60
+ROUNDS = pytest.mark.parametrize("rounds", [15, pytest.param(60, marks=pytest.mark.long)])
 NOBODY = "http://127.0.0.1:9"
 Row = dict[str, Any]
 
@@ -44,10 +44,11 @@ def expected(rows: list[Row], asked: dict[str, Any]) -> list[Row]:
     return found[start : start + size]
 
 
-def test_txlist_is_the_nodes(ask: Asking, etherscan_truth: EtherscanTruth) -> None:
+@ROUNDS
+def test_txlist_is_the_nodes(ask: Asking, etherscan_truth: EtherscanTruth, rounds: int) -> None:
     draw = random.Random(15)
     people = [a for a, record in etherscan_truth.truth.addresses.items() if record["txCount"]]
-    for address in draw.sample(sorted(people), min(40, len(people))):
+    for address in draw.sample(sorted(people), min(rounds, len(people))):
         rows = etherscan_truth.transactions(address)
         for _ in range(3):
             asked = window(draw, etherscan_truth.head)
@@ -55,14 +56,17 @@ def test_txlist_is_the_nodes(ask: Asking, etherscan_truth: EtherscanTruth) -> No
             assert found == expected(rows, asked), (address, asked)
 
 
-def test_txlist_of_the_busiest_at_every_page(ask: Asking, etherscan_truth: EtherscanTruth) -> None:
+@ROUNDS
+def test_txlist_of_the_busiest_at_every_page(
+    ask: Asking, etherscan_truth: EtherscanTruth, rounds: int
+) -> None:
     """Its list is long enough for checkpoints."""
     counts = {a: record["txCount"] for a, record in etherscan_truth.truth.addresses.items()}
     busiest = max(counts, key=lambda each: counts[each])
     rows = etherscan_truth.transactions(busiest)
     assert len(rows) > 128
     draw = random.Random(16)
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         asked = window(draw, etherscan_truth.head)
         assert ask.rows("account", "txlist", address=busiest, **asked) == expected(rows, asked)
     for sort in ("asc", "desc"):
@@ -87,13 +91,16 @@ def test_a_client_has_many_rows_completed_once_at_a_time(
     assert served.json["status"] == "1"
 
 
-def test_txlistinternal_is_the_nodes(ask: Asking, etherscan_truth: EtherscanTruth) -> None:
+@ROUNDS
+def test_txlistinternal_is_the_nodes(
+    ask: Asking, etherscan_truth: EtherscanTruth, rounds: int
+) -> None:
     draw = random.Random(18)
     transfers = etherscan_truth.truth.internal_transfers
     counts = Counter(t["fromAddress"] for t in transfers)
     [(busiest, most)] = counts.most_common(1)
     assert most > 128
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         chosen, asked = draw.choice(transfers), window(draw, etherscan_truth.head)
         for form in (
             {"address": busiest},
@@ -111,13 +118,14 @@ def test_txlistinternal_is_the_nodes(ask: Asking, etherscan_truth: EtherscanTrut
 
 
 @pytest.mark.parametrize("action", TRANSFERS)
+@ROUNDS
 def test_token_transfers_are_the_nodes(
-    ask: Asking, etherscan_truth: EtherscanTruth, action: str
+    ask: Asking, etherscan_truth: EtherscanTruth, action: str, rounds: int
 ) -> None:
     kind = TRANSFERS[action]
     draw = random.Random(17)
     transfers = [t for t in etherscan_truth.truth.token_transfers if t["tokenType"] == kind]
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         chosen = draw.choice(transfers)
         parties = {
             "address": draw.choice([chosen["fromAddress"], chosen["toAddress"]]),
@@ -130,32 +138,43 @@ def test_token_transfers_are_the_nodes(
 
 
 @pytest.fixture(
-    scope="module", params=[pytest.param("none", marks=pytest.mark.long), "standard", "all"]
+    scope="module", params=["none", pytest.param("standard", marks=pytest.mark.long), "all"]
 )
 def ask_logs(
-    request: pytest.FixtureRequest, postgres: Postgres, template: str, scenario: Played
+    request: pytest.FixtureRequest,
+    postgres: Postgres,
+    template: str,
+    scenario: Played,
+    indexed: Indexing,
 ) -> Iterator[Asking]:
     """With SCAN_LOGS as given; where all are stored, there is no node to ask."""
+    if request.param == "none":
+        yield Asking(create_app(indexed.settings).test_client())
+        return
     with postgres.cloned(template) as url:
         Indexing(url, scenario.anvil.url, logs=request.param).run_until(scenario.anvil.head())
         node = NOBODY if request.param == "all" else scenario.anvil.url
         yield Asking(create_app(settings_for(url, node)).test_client())
 
 
+@ROUNDS
 def test_logs_of_an_address_are_the_nodes(
-    ask_logs: Asking, etherscan_truth: EtherscanTruth
+    ask_logs: Asking, etherscan_truth: EtherscanTruth, rounds: int
 ) -> None:
     draw = random.Random(18)
     emitters = sorted({log["address"] for log in etherscan_truth.logs})
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         address = draw.choice(emitters)
         logs = [log for log in etherscan_truth.logs if log["address"] == address]
         check_logs(ask_logs, etherscan_truth, draw, logs, {"address": address})
 
 
-def test_logs_by_topics_are_the_nodes(ask_logs: Asking, etherscan_truth: EtherscanTruth) -> None:
+@ROUNDS
+def test_logs_by_topics_are_the_nodes(
+    ask_logs: Asking, etherscan_truth: EtherscanTruth, rounds: int
+) -> None:
     draw = random.Random(19)
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         chosen = draw.choice([log for log in etherscan_truth.logs if log["topics"]])
         given = draw.sample(range(len(chosen["topics"])), draw.randint(1, len(chosen["topics"])))
         topics = {f"topic{place}": chosen["topics"][place] for place in given}
@@ -170,10 +189,13 @@ def test_logs_by_topics_are_the_nodes(ask_logs: Asking, etherscan_truth: Ethersc
         check_logs(ask_logs, etherscan_truth, draw, logs, topics)
 
 
-def test_topics_joined_by_or(ask_logs: Asking, etherscan_truth: EtherscanTruth) -> None:
+@ROUNDS
+def test_topics_joined_by_or(
+    ask_logs: Asking, etherscan_truth: EtherscanTruth, rounds: int
+) -> None:
     draw = random.Random(20)
     long = [log for log in etherscan_truth.logs if len(log["topics"]) >= 3]
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         one, other, third = (draw.choice(long)["topics"][place] for place in (0, 1, 2))
 
         def has(log: Row, place: int, topic: str) -> bool:

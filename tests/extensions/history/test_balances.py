@@ -21,12 +21,14 @@ from tests.support.serving import NOWHERE
 
 
 @pytest.mark.parametrize("most", [10_000, 9])
+@pytest.mark.parametrize("busy", [1, pytest.param(3, marks=pytest.mark.long)])
 def test_balances_over_time_are_the_node_s(
     scenario: Played,
     client: FlaskClient,
     histories: dict[str, list[Row]],
     monkeypatch: pytest.MonkeyPatch,
     most: int,
+    busy: int,
 ) -> None:
     """Of the coin as the node has it at each block, of tokens as transfers say; also in parts, and
     after a block or at a time."""
@@ -42,8 +44,8 @@ def test_balances_over_time_are_the_node_s(
             right = sums([row for row in moved if row["blockNumber"] <= number], is_coin)[False]
         assert point == {"blockNumber": number, "timestamp": times[number], "balance": str(right)}
 
-    busy = sorted(histories, key=lambda key: len(histories[key]))[-3:]
-    for key in (*busy, STRANGERS[0], MINERS[0]):
+    by_length = sorted(histories, key=lambda key: len(histories[key]))
+    for key in (*by_length[-busy:], STRANGERS[0], MINERS[0]):
         rows = histories[key]
         points = balances(client, key, points=13, **{"": most})
         assert points[-1]["blockNumber"] == head

@@ -183,18 +183,29 @@ def grouped(client: FlaskClient, address: str, **arguments: Any) -> list[Row]:
         cursor = {"cursor": page["next"]}
 
 
+@pytest.mark.parametrize(
+    ("whose", "limit"),  # an address, or its place from the one with the shortest history
+    [
+        (-1, 100),
+        (STRANGERS[0], 2),
+        (MINERS[0], 10),
+        pytest.param(-2, 25, marks=pytest.mark.long),
+        pytest.param(-3, 7, marks=pytest.mark.long),
+        pytest.param(-4, 3, marks=pytest.mark.long),
+    ],
+)
 def test_rows_are_grouped_by_transaction(
-    client: FlaskClient, histories: dict[str, list[Row]]
+    client: FlaskClient, histories: dict[str, list[Row]], whose: int | str, limit: int
 ) -> None:
     """Either way, however long pages are, with filters, no transaction is cut in two."""
-    busy = sorted(histories, key=lambda key: len(histories[key]))[-4:]
-    for key, limit in zip((*busy, STRANGERS[0], MINERS[0]), (3, 7, 25, 100, 2, 10), strict=True):
-        entries = grouped(client, key, limit=limit)
-        assert [row for entry in entries for row in entry["rows"]] == histories[key]
-        assert not any(entry["hasMore"] for entry in entries)
-        backwards = grouped(client, key, limit=limit, orderBy="asc", direction="out")
-        sent = [row for row in histories[key] if row["direction"] == "out"]
-        assert [row for entry in backwards for row in entry["rows"]] == sent[::-1]
+    by_length = sorted(histories, key=lambda key: len(histories[key]))
+    key = by_length[whose] if isinstance(whose, int) else whose
+    entries = grouped(client, key, limit=limit)
+    assert [row for entry in entries for row in entry["rows"]] == histories[key]
+    assert not any(entry["hasMore"] for entry in entries)
+    backwards = grouped(client, key, limit=limit, orderBy="asc", direction="out")
+    sent = [row for row in histories[key] if row["direction"] == "out"]
+    assert [row for entry in backwards for row in entry["rows"]] == sent[::-1]
 
 
 def test_a_transaction_with_too_many_rows_is_one_entry(
@@ -252,15 +263,16 @@ def filterings(rows: list[Row], head: int, seed: int) -> Iterator[dict[str, Any]
         yield {name: value for name, value in chosen.items() if value is not None}
 
 
+@pytest.mark.parametrize("draws", [4, pytest.param(12, marks=pytest.mark.long)])
 def test_filters_give_what_a_plain_loop_finds(
-    scenario: Played, client: FlaskClient, histories: dict[str, list[Row]]
+    scenario: Played, client: FlaskClient, histories: dict[str, list[Row]], draws: int
 ) -> None:
     """With an exact total wherever neither token nor counterparty is given."""
     busy = sorted(histories, key=lambda key: len(histories[key]))[-8:]
     for seed, key in enumerate((*busy, MINERS[0])):
         rows = histories[key]
         filters = filterings(rows, scenario.anvil.head(), seed)
-        for number, arguments in enumerate(itertools.islice(filters, 12)):
+        for number, arguments in enumerate(itertools.islice(filters, draws)):
             expected = [row for row in rows if is_listed(row, **arguments)]
             total = None if {"token", "counterparty"} & arguments.keys() else len(expected)
             if number % 2:

@@ -32,7 +32,10 @@ class Service(NamedTuple):
     url: str
 
 
-@pytest.fixture(scope="module", params=["none", "standard", "all"])
+STORED = ["none", "standard", pytest.param("all", marks=pytest.mark.long)]
+
+
+@pytest.fixture(scope="module", params=STORED)
 def service(
     request: pytest.FixtureRequest,
     postgres: Postgres,
