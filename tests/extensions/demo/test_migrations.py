@@ -13,6 +13,7 @@ from tests.database.test_migrations import (
     READ,
     bring_up,
     empty_url,
+    first_template,
     first_url,
     readiness,
     release_with,
@@ -26,7 +27,7 @@ from tests.support.indexing import Indexing
 from tests.support.serving import wait_until
 from tests.support.table_digest import digest
 
-__all__ = ["empty_url", "first_url"]
+__all__ = ["empty_url", "first_template", "first_url"]
 
 
 def test_an_upgraded_database_has_the_rows_of_one_indexed_anew(first_url, database_url):
