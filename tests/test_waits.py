@@ -221,6 +221,7 @@ def _called(call: ast.Call) -> str:
 
 def _functions_with(names: set[str]) -> dict[tuple[str, str], str]:
     """By module and function, one of its calls of such a name that may wait."""
+    last_parts = {name.rpartition(".")[2] for name in names}
     return {
         (module, function): ast.unparse(node)
         for module, tree in SERVED.items()
@@ -228,7 +229,7 @@ def _functions_with(names: set[str]) -> dict[tuple[str, str], str]:
         for node in inside
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
-        and node.func.attr in {name.rpartition(".")[2] for name in names}
+        and node.func.attr in last_parts
         and not {node.func.attr, ast.unparse(node.func)}.isdisjoint(names)
         and not any(text in ast.unparse(node) for text in NO_WAIT)
     }

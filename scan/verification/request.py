@@ -1,5 +1,6 @@
 """The body of a verification request, parsed and checked: a source and how it was compiled."""
 
+import json
 import re
 from binascii import unhexlify
 from collections.abc import Callable, Mapping
@@ -19,6 +20,7 @@ MAX_FILES = 1000
 MAX_LIBRARIES = 200
 MAX_CONSTRUCTOR_BYTES = 128 * 1024  # of a creation's input (EIP-7954)
 UNNAMED_PATH = SOLIDITY.unnamed_path
+INTERFACE_SUFFIX = ".json"  # of the ABIs that a source of Vyper imports
 
 _NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]{0,199}")
 _SWITCHES = {0: False, 1: True, "0": False, "1": True, "false": False, "true": True}
@@ -68,7 +70,7 @@ def parse(body: Mapping[str, Any]) -> Submission:
     language = _language(source, fields)
     settings = _settings(fields, language) if source.settings is None else source.settings
     sources = source.files or {path or _unnamed_path(language, name): source.text}
-    _check_suffixes(language, sources)
+    _check_files(language, sources)
     return Submission(
         address=fields["address"],
         version=language.kind.parse_version(fields["compilerVersion"]),
@@ -104,14 +106,25 @@ def _unnamed_path(language: Language, name: str | None) -> str:
     return language.unnamed_path
 
 
-def _check_suffixes(language: Language, sources: Mapping[str, str]) -> None:
-    suffixes = (*language.suffixes, ".json") if language.suffixes else ("",)
-    wrong = next((path for path in sources if not path.endswith(suffixes)), None)
-    if wrong is not None:
-        raise InvalidParameter(
-            f"Files of {language.name} end with {' or '.join(suffixes)}; {wrong[:100]!r} does not.",
-            field="sourceCode",
-        )
+def _check_files(language: Language, sources: Mapping[str, str]) -> None:
+    """Check suffixes, where a language has some, and that its interfaces in JSON can be parsed."""
+    if not language.suffixes:
+        return
+    suffixes = (*language.suffixes, INTERFACE_SUFFIX)
+    for path, content in sources.items():
+        if not path.endswith(suffixes):
+            raise InvalidParameter(
+                f"Files of {language.name} end with {' or '.join(suffixes)}; {path[:100]!r} does"
+                " not.",
+                field="sourceCode",
+            )
+        if path.endswith(INTERFACE_SUFFIX):
+            try:
+                orjson.loads(content)
+            except ValueError:
+                raise InvalidParameter(
+                    f"The interface {path[:100]!r} is not valid JSON.", field="sourceCode"
+                ) from None
 
 
 def _settings(fields: Mapping[str, Any], language: Language) -> dict[str, Any]:
@@ -232,8 +245,8 @@ def _interfaces(interfaces: object, language: Language) -> dict[str, str]:
     contents = {}
     for path, interface in interfaces.items():
         abi = interface.get("abi") if isinstance(interface, dict) else interface
-        if isinstance(abi, list) and path.endswith(".json"):
-            contents[path] = orjson.dumps(abi).decode()
+        if isinstance(abi, list) and path.endswith(INTERFACE_SUFFIX):
+            contents[path] = json.dumps(abi)
         else:
             contents[path] = _content(path, interface)
     return contents

@@ -1,5 +1,7 @@
 """Contracts of Vyper, compiled by its own compilers from PyPI, deployed, and verified."""
 
+import json
+
 import pytest
 
 from scan.verification.languages.vyper import VYPER
@@ -35,6 +37,25 @@ def test_an_equal_source_a_changed_comment_and_a_changed_constant_are_told_apart
     has_immutable = "START" in source
     assert explorer.call(address, "total").json == {"result": "1015" if has_immutable else "1007"}
     assert stored["constructorArguments"] == f"0x{SEVEN}"
+
+
+@pytest.mark.parametrize("text", ["{", '"\\ud800"', ""], ids=ascii)
+def test_an_interface_that_is_no_json_is_refused(explorer, text):
+    """Before any compiler reads it."""
+    sources = {"A.vy": {"content": "x: uint256"}, "I.json": {"content": text}}
+    standard = json.dumps({"language": "Vyper", "sources": sources})
+    answer = explorer.verify("0x" + 40 * "1", standard, NEWEST)
+    assert (answer.status_code, answer.json["field"]) == (400, "sourceCode"), answer.json
+
+
+@pytest.mark.parametrize(("name", "status"), [('"\\ud800"', 400), ("9" * 40, 404)], ids=ascii)
+def test_an_abi_is_no_fault_of_the_service_whatever_it_has(explorer, name, status):
+    standard = (
+        '{"language": "Vyper", "sources": {"A.vy": {"content": "x: uint256"}},'
+        f' "interfaces": {{"I.json": {{"abi": [{{"name": {name}}}]}}}}}}'
+    )
+    answer = explorer.verify("0x" + 40 * "1", standard, NEWEST)
+    assert answer.status_code == status, answer.json
 
 
 def test_a_source_that_does_not_compile_gets_the_compiler_s_message(explorer, vyper):

@@ -4,11 +4,11 @@ Blockscout answers that a verification has started, and its clients read the con
 verified.
 """
 
-from collections.abc import Iterator, Mapping
+import json
+from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 
-import orjson
 from flask import request
 
 from scan import parameters
@@ -21,18 +21,18 @@ from scan.http.form_body import form
 from scan.http.requests import client_address, json_object, reader
 from scan.http.responses import Response, json_value
 from scan.http.services import services
-from scan.json_bodies import parse_json
+from scan.json_bodies import MAX_SOURCES_BYTES, parse_json
 from scan.queries import contracts
 from scan.verification.compiler_releases import EVM_VERSIONS, dotted
 from scan.verification.languages.language import Language
 from scan.verification.languages.solidity import SOLIDITY
 from scan.verification.languages.vyper import EVM_VERSIONS as VYPER_EVM_VERSIONS
 from scan.verification.languages.vyper import VYPER
-from scan.verification.request import MAX_FILES
+from scan.verification.request import INTERFACE_SUFFIX, MAX_FILES
 
 WAIT_FOR_CONTRACT_S = 5.0  # clients verify what they have just deployed
 STARTED = "Smart-contract verification started"
-JSON_INTERFACE = ".json"
+OFF = (False, "false", "0", 0)
 # Blockscout's numbers of licences begin at 1, with none.
 LICENSE_NAMES = {name: license for license, name in LICENSES.items()} | {"none": ""}
 LICENSE_NUMBERS = {str(number): name for number, name in enumerate(["none", *LICENSES.values()], 1)}
@@ -105,6 +105,7 @@ def verify(address_hash: str, method: str) -> Response:
 def _fields() -> Mapping[str, Any]:
     """Return the fields of a form, or of a JSON body."""
     if request.mimetype == "application/json":
+        request.max_content_length = MAX_SOURCES_BYTES
         return json_object()
     return form(max_fields=MAX_FILES + 50).to_dict()
 
@@ -128,14 +129,10 @@ def _compilation(way: Method, fields: Mapping[str, Any]) -> dict[str, object]:
     return {name: value for name, value in given.items() if value not in (None, "", {})}
 
 
-OFF = (False, "false", "0", 0)
-
-
-def _constructor_arguments(fields: Mapping[str, Any]) -> str:
+def _constructor_arguments(fields: Mapping[str, Any]) -> object:
     """Return the arguments that are to be compared; they are detected without, too."""
     is_detected = fields.get("autodetect_constructor_args") in (True, "true")
-    arguments = "" if is_detected else fields.get("constructor_args") or ""
-    return str(arguments).removeprefix("0x")
+    return None if is_detected else fields.get("constructor_args")
 
 
 def _license(value: object) -> str | None:
@@ -161,34 +158,39 @@ def _source(way: Method, fields: Mapping[str, Any]) -> object:
     """Return a single file's text, or a standard JSON input."""
     if way.source == TEXT:
         return fields.get("source_code")
-    files = dict(_files("files"))
+    files = _files("files")
     if not files:
         raise InvalidParameter("files must have at least one file.", field="files")
     if way.source == STANDARD_JSON:
         [text, *others] = files.values()
-        if others:
+        if others or not isinstance(_parsed(text, "files"), dict):
             raise InvalidParameter("files must be one standard JSON input.", field="files")
-        return orjson.dumps(_parsed(text, "files")).decode()
-    interfaces = dict(_files("interfaces")) if way.language is VYPER else {}
-    abis = {path: text for path, text in interfaces.items() if path.endswith(JSON_INTERFACE)}
+        return text
+    interfaces = _files("interfaces") if way.language is VYPER else {}
+    abis = {path: text for path, text in interfaces.items() if path.endswith(INTERFACE_SUFFIX)}
     sources = files | {path: text for path, text in interfaces.items() if path not in abis}
     standard = {
         "language": way.language.name,
         "sources": {path: {"content": text} for path, text in sources.items()},
         "interfaces": {path: {"abi": _parsed(text, "interfaces")} for path, text in abis.items()},
     }
-    return orjson.dumps(standard).decode()
+    return json.dumps(standard)
 
 
-def _files(field: str) -> Iterator[tuple[str, str]]:
-    """Yield paths and texts of the uploads of a field: `files`, `files[]` or `files[0]`."""
+def _files(field: str) -> dict[str, str]:
+    """Return the texts of the uploads of a field (`files`, `files[]` or `files[0]`) by path."""
+    texts: dict[str, str] = {}
     for name, file in request.files.items(multi=True):
-        if name.partition("[")[0] == field:
-            path = PurePosixPath(file.filename or "").as_posix()
-            try:
-                yield path, file.read().decode()
-            except UnicodeDecodeError:
-                raise InvalidParameter("A file is not UTF-8 text.", field=field) from None
+        if name.partition("[")[0] != field:
+            continue
+        path = PurePosixPath(file.filename or "").as_posix()
+        if path in texts:
+            raise InvalidParameter(f"Two files are named {path[:100]!r}.", field=field)
+        try:
+            texts[path] = file.read().decode()
+        except UnicodeDecodeError:
+            raise InvalidParameter("A file is not UTF-8 text.", field=field) from None
+    return texts
 
 
 def _parsed(text: str, field: str) -> Any:

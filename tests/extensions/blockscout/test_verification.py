@@ -43,6 +43,20 @@ def verified(explorer: Explorer, address: str, response: TestResponse) -> dict[s
     return record
 
 
+def outcome(explorer: Explorer, response: TestResponse) -> str:
+    """What Etherscan's interface says of a submission, once it has ended."""
+    assert response.status_code == 200, response.text
+    guid = response.json["verification_id"]
+    query = {"module": "contract", "action": "checkverifystatus", "guid": guid}
+
+    def result() -> str:
+        text: str = explorer.client.get("/api", query_string=query).json["result"]
+        return text
+
+    wait_until(lambda: result() != "Pending in queue", timeout_s=120)
+    return result()
+
+
 def test_a_standard_json_input_is_verified(explorer: Explorer) -> None:
     sources = two("Standard")
     standard = standard_input(sources)
@@ -134,14 +148,7 @@ def test_the_id_tells_why_a_verification_failed(explorer: Explorer) -> None:
     submitted = submit(
         explorer, address, "flattened-code", compiler_version="v0.8.28", source_code=source
     )
-    assert submitted.status_code == 200, submitted.text
-    query = {
-        "module": "contract",
-        "action": "checkverifystatus",
-        "guid": submitted.json["verification_id"],
-    }
-    checked = explorer.client.get("/api", query_string=query).json
-    assert checked["result"].startswith("Fail - Unable to verify")
+    assert outcome(explorer, submitted).startswith("Fail - Unable to verify")
 
 
 @pytest.mark.parametrize(
@@ -192,6 +199,45 @@ def test_files_that_are_no_text_or_no_json_are_refused(explorer: Explorer) -> No
         explorer, f"0x{'9d' * 20}", "flattened-code", source_code="x", compiler_version="v0.8.28"
     )
     assert (missing.status_code, missing.json) == (404, {"message": "Not found"})
+
+
+def test_of_two_files_with_one_name_none_is_lost(explorer: Explorer) -> None:
+    address = explorer.place("6002600202")
+    uploads = {f"files[{n}]": upload(f"contract A{n} {{}}", "A.sol") for n in range(2)}
+    refused = submit(explorer, address, "multi-part", compiler_version="v0.8.28", **uploads)
+    assert refused.status_code == 422, refused.text
+    assert refused.json["errors"][0]["detail"] == "Two files are named 'A.sol'."
+
+
+def test_a_standard_json_input_may_have_numbers_of_any_size(explorer: Explorer) -> None:
+    """What is not read of it is passed on as it was sent."""
+    address = explorer.place("6002600202")
+    source = '{"language":"Solidity","sources":{"a.sol":{"content":"contract A {}"}},"x":%s}'
+    fields = {"compiler_version": "v0.8.28", "files[0]": upload(source % ("9" * 40), "a.json")}
+    submitted = submit(explorer, address, "standard-input", **fields)
+    assert outcome(explorer, submitted).startswith("Fail - Unable to verify")
+
+
+@pytest.mark.parametrize("abi", ["{", '[{"name": "\\ud800"}]'], ids=ascii)
+def test_an_interface_that_is_no_json_is_refused(explorer: Explorer, abi: str) -> None:
+    address = explorer.place("6002600202")
+    fields = {
+        "compiler_version": f"v{NEWEST}",
+        "files[0]": upload("x: uint256", "A.vy"),
+        "interfaces[0]": upload(abi, "I.json"),
+    }
+    assert submit(explorer, address, "vyper-multi-part", **fields).status_code == 422
+
+
+def test_a_body_of_json_may_be_as_large_as_a_form(explorer: Explorer) -> None:
+    """Of ASCII, where other characters take six bytes."""
+    address = explorer.place("6002600202")
+    source = "contract A {} //" + "\u00e9" * 300_000
+    path = f"/api/v2/smart-contracts/{address}/verification/via/flattened-code"
+    body = json.dumps({"compiler_version": "v0.8.28", "source_code": source})
+    sent = explorer.client.post(path, data=body, content_type="application/json")
+    assert len(body) > 1_800_000
+    assert outcome(explorer, sent).startswith("Fail - Unable to verify")
 
 
 def test_the_configuration_names_what_a_submission_may_have(explorer: Explorer) -> None:
