@@ -1,6 +1,7 @@
 """POST /verify and GET /contracts: bad input, hostile input, and what others notice of it."""
 
 import json
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -15,6 +16,7 @@ from scan.http.services import Services
 from scan.verification import compiler_places, compiler_run, submission_compilations, verifier
 from scan.verification.compiler_places import RUNNING, WAITING
 from scan.verification.compiler_store import CompilerStore
+from scan.verification.sandbox import TimedOut
 from scan.verification.stored_bytes import MAX_BYTES_A_DAY
 from tests.support.explorer import Explorer, standard_input
 from tests.support.many_functions import CHECKSUMMED, MANY, VERSION, deploy, verified
@@ -280,7 +282,19 @@ def compiling(explorer: Explorer, many: str, clients: int) -> Iterator[list[Any]
 
 
 def test_others_are_served_while_hostile_sources_compile(explorer, many, monkeypatch):
-    monkeypatch.setattr(compiler_run, "COMPILE_TIMEOUT_S", 2.5)
+    others_are_served = threading.Event()
+    compile_source = submission_compilations.compile_source
+
+    def compile_until_others_are_served(compiler, standard_input, timeout_s, check, *more):
+        def check_time():
+            check()
+            if others_are_served.is_set():
+                raise TimedOut
+
+        return compile_source(compiler, standard_input, timeout_s, check_time, *more)
+
+    own = compile_until_others_are_served
+    monkeypatch.setattr(submission_compilations, "compile_source", own)
     with compiling(explorer, many, RUNNING + WAITING) as hostile:
         wait_until(lambda: hostile)
         # Three wait for compilers; a place of the four is left for the node.
@@ -292,6 +306,7 @@ def test_others_are_served_while_hostile_sources_compile(explorer, many, monkeyp
         # One that compiles may hold that place for a moment, to read from the node itself.
         wait_until(lambda: explorer.call(many, "stored").status_code == 200)
         assert len(hostile) == 1, "no call was answered before a compiler had ended"
+        others_are_served.set()
     assert sorted(answer.status_code for answer in hostile) == [422, 422, 422, 503]
     assert "did not finish" in hostile[-1].json["error"]
     monkeypatch.undo()
