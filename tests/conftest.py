@@ -20,6 +20,8 @@ import tests.support.clean_environment  # noqa: F401
 from app import RECURSION_LIMIT, create_app
 from bench.seed import seed
 from scan.contracts import account_state
+from scan.database import connection
+from scan.database.sessions import require_own_session
 from scan.ethereum import served_chain
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute, name_in, read_only
@@ -282,6 +284,19 @@ def patience() -> Iterator[None]:
         patch.setattr(served_chain, "CHECK_AGAIN_S", 600.0)  # instead of 5
         if find_spec("scan.extensions.logs"):
             patch.setattr("scan.extensions.logs.node_logs.COUNT_S", 30.0)  # instead of 2
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_sessions() -> Iterator[None]:
+    """On the socket of a test's own server, before which no pooler stands, sessions are not shared:
+    finding that out takes a second connection, and 40 statements, for each application."""
+
+    def require(session: Any, *more: Any) -> bool:
+        return session.info.host.startswith("/") or require_own_session(session, *more)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(connection, "require_own_session", require)
         yield
 
 
