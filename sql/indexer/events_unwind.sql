@@ -23,7 +23,7 @@ WITH lost AS (
     GROUP BY l.body_id
 ), revoked AS MATERIALIZED (
     SELECT nextval(pg_get_serial_sequence('event_bodies', 'id')) AS body_id, s.event,
-        left(e.body, -2) || ',"removed":true}}' AS body, s.delivery_ids, s.webhook_ids
+        with_members(left(e.body, -1), json_member('removed', 'true')) || '}' AS body, s.delivery_ids, s.webhook_ids
     FROM sent s
     JOIN event_bodies e ON e.id = s.body_id
 ), stored AS (

@@ -8,9 +8,9 @@
 -- index: withdrawals_of_address, withdrawals_pkey, blocks_pkey
 SELECT index_version(),
     json_list(string_agg(
-        left(withdrawal_record(page.w)::text, -1) || format(
-            ',"blockNumber":%%s,"timestamp":"%%s","seconds":%%s}',
-            (page.w).block_number, iso(b.timestamp), seconds(b.timestamp)), ',' ORDER BY page.position)),
+        with_members(withdrawal_record(page.w)::text, format(
+            '"blockNumber":%%s,"timestamp":"%%s","seconds":%%s',
+            (page.w).block_number, iso(b.timestamp), seconds(b.timestamp))), ',' ORDER BY page.position)),
     count(*)
 FROM (
     SELECT ordered.w, row_number() OVER () AS position

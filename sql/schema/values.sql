@@ -78,6 +78,16 @@ RETURN coalesce((SELECT b.unproven_before + (b.unproven IS NOT NULL)::integer
 CREATE OR REPLACE FUNCTION json_list(records text) RETURNS text LANGUAGE sql IMMUTABLE
 RETURN '[' || coalesce(records, '') || ']';
 
+-- A member `"name":value` of a JSON object; null where its value, JSON text, is.
+CREATE OR REPLACE FUNCTION json_member(name text, value text) RETURNS text LANGUAGE sql IMMUTABLE
+RETURN '"' || name || '":' || value;
+
+-- A JSON object, not an empty one, with further members: texts such as json_member() returns, of which null
+-- ones are left out.
+CREATE OR REPLACE FUNCTION with_members(record text, VARIADIC members text[]) RETURNS text
+LANGUAGE sql STABLE
+RETURN array_to_string(array_prepend(left(record, -1), members), ',') || '}';
+
 -- Decimal digits of an unsigned integer that is stored as bytes; the first form, of up to 56 bits, is
 -- as quick as numeric's own output.
 CREATE OR REPLACE FUNCTION large_integer(value bytea) RETURNS numeric LANGUAGE sql IMMUTABLE STRICT

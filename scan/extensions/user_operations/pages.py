@@ -3,10 +3,10 @@
 from flask import Blueprint, Response
 
 from scan import hooks
-from scan.extensions.transaction_details.argument_values import addresses_in
 from scan.extensions.user_operations import queries as user_operations
 from scan.hex import to_hex
 from scan.http.requests import reader
+from scan.pages.argument_values import addresses_in
 from scan.pages.filtered_lists import entity_list
 from scan.pages.records import Record, hash_of, names_of
 from scan.pages.sections import Shown, TransactionSection

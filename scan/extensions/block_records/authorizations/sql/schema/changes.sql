@@ -153,8 +153,8 @@ $$;
 
 -- The further fields in the record of one transaction of type 4: its first authorizations, and their number.
 CREATE OR REPLACE FUNCTION transaction_authorizations(t transactions) RETURNS text LANGUAGE sql STABLE
-RETURN coalesce(CASE WHEN t.type = '\x04' THEN (
-    SELECT format(',"authorizationCount":%s,"authorizations":%s', max(o.total),
+RETURN CASE WHEN t.type = '\x04' THEN (
+    SELECT format('"authorizationCount":%s,"authorizations":%s', max(o.total),
         json_list(string_agg(authorization_record(o.a, t.hash, b.timestamp)::text,
             ',' ORDER BY o.position)))
     FROM (
@@ -165,7 +165,7 @@ RETURN coalesce(CASE WHEN t.type = '\x04' THEN (
     ) AS o
     JOIN blocks b ON b.number = t.block_number
     WHERE o.position <= 25
-    HAVING count(*) > 0) END, '');
+    HAVING count(*) > 0) END;
 
 -- The address whose code an account runs after authorizations up to an ordinal; null: none, or not known.
 CREATE OR REPLACE FUNCTION delegate_of(account bytea, last_ordinal bigint) RETURNS bytea
