@@ -73,7 +73,7 @@ def test_no_mutant_is_tried_where_the_tests_fail_without_one(
 
 
 def test_a_mutant_without_tests_named_is_tried_with_those_of_its_room() -> None:
-    assert named_tests("sql/webhooks/queues_claim.sql") == ("tests/webhooks",)
+    assert named_tests("sql/webhooks/deliveries_claim_due.sql") == ("tests/webhooks",)
     assert named_tests("scan/extensions/backfill/sql/bulk/x.sql") == ("tests/extensions/backfill",)
     assert named_tests("scan/server/worker.py") == ("tests/http", "tests/deploy/test_nginx.py")
     assert named_tests("scan/settings.py") == ("-m", "check")

@@ -58,7 +58,7 @@ WAITS = {
     ("scan.verification.equal_creations", "request"): "in a place",
     ("scan.http.indexed_block", "wait_for"): "in a place",
     ("scan.http.middleware", "_ask_flask"): "IndexedBlock.wait_for()",
-    ("scan.outbound.urls", "resolve"): "in a place, or in a thread of the deliverer",
+    ("scan.outbound.public_hosts", "resolve"): "in a place, or in a thread of the deliverer",
     ("scan.verification.compiler_places", "running"): "in a place, among those admitted",
     ("scan.verification.compiler_store", "compiler"): "in a place, among those admitted",
     ("scan.verification.sandbox", "_wait"): "a running place",
@@ -72,7 +72,7 @@ WAITING = {"wait", "wait_for", "result", "sleep", "acquire"}
 # What speaks with another server or process, by module and function: for whom, or in which place.
 SPEAKS = {
     ("scan.ethereum.transport", "_session"): "the node",
-    ("scan.outbound.urls", "lookup"): "resolve()",
+    ("scan.outbound.public_hosts", "lookup"): "resolve()",
     ("scan.outbound.document_fetcher", "_request"): "threads of queues and of prices",
     ("scan.extensions.contract_details.contract_import.source_client", "__init__"): "a command",
     ("scan.verification.compiler_store", "_probe"): "in a place, among those admitted",

@@ -16,7 +16,7 @@ from scan.http.list_responses import PAGED, list_body, window_of
 from scan.http.requests import api_key, client_address, is_own_machine, json_object, query_arguments
 from scan.http.responses import Response, json_body, json_value
 from scan.http.services import services
-from scan.outbound import urls
+from scan.outbound import public_hosts
 from scan.queries.pages import Page
 from scan.webhooks import owner_actions, registration
 from scan.webhooks.owner_actions import Webhook
@@ -45,7 +45,7 @@ def create_webhook() -> Response:
         watch_address = parameters.address(body["watchAddress"], "watchAddress")
     event_types = _event_types(body)
     topics = _topics(body, event_types)
-    url = parameters.text(body.get("url"), "url", most=urls.MAX_URL_CHARACTERS)
+    url = parameters.text(body.get("url"), "url", most=public_hosts.MAX_URL_CHARACTERS)
     try:
         registered = registration.register(
             services().writes,

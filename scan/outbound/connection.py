@@ -13,9 +13,9 @@ from urllib3.connection import HTTPSConnection
 
 from scan.environment import Network
 from scan.errors import SettingError
-from scan.outbound import urls
+from scan.outbound import public_hosts
 from scan.outbound.deadlines import Deadline, DeadlineTimer
-from scan.outbound.urls import Address, Purpose, RefusedUrl
+from scan.outbound.public_hosts import Address, Purpose, RefusedUrl
 
 TOTAL_S = 10.0
 CONNECT_S = 3.0
@@ -56,7 +56,7 @@ class CheckedConnection(HTTPSConnection):
     """
 
     def __init__(self, outbound: Outbound, url: str, purpose: Purpose, deadline: Deadline) -> None:
-        parsed = urls.parse(url)
+        parsed = public_hosts.parse(url)
         super().__init__(
             parsed.host,
             parsed.port,
@@ -71,8 +71,8 @@ class CheckedConnection(HTTPSConnection):
 
     def _new_conn(self) -> socket.socket:
         connect_s = self._outbound.timeouts.connect_s
-        addresses = urls.resolve(self._parsed, connect_s, self._purpose)
-        urls.require_allowed(self._parsed, addresses, self._outbound.allowed)
+        addresses = public_hosts.resolve(self._parsed, connect_s, self._purpose)
+        public_hosts.require_allowed(self._parsed, addresses, self._outbound.allowed)
         connect_by = time.monotonic() + connect_s
         last_error: OSError = TimeoutError()
         for address in addresses:

@@ -9,10 +9,10 @@ from urllib.parse import urljoin
 import urllib3
 
 from scan.environment import Network
-from scan.outbound import urls
+from scan.outbound import public_hosts
 from scan.outbound.connection import AttemptTimeouts, CheckedConnection, Outbound
 from scan.outbound.deadlines import Deadline, DeadlineTimer
-from scan.outbound.urls import NotResolved, Purpose, RefusedUrl
+from scan.outbound.public_hosts import NotResolved, Purpose, RefusedUrl
 
 TIMEOUTS = AttemptTimeouts(total_s=8.0, connect_s=3.0)
 MAX_REDIRECTS = 2
@@ -26,8 +26,8 @@ class NotFetched(Exception):
 
 
 class Document(NamedTuple):
-    """A document to fetch. `url` is one that urls.parse() accepts. `is_chosen`: the operator chose
-    its server, which has no rate limit and is never one of the slow sites."""
+    """A document to fetch. `url` is one that public_hosts.parse() accepts. `is_chosen`: the
+    operator chose its server, which has no rate limit and is never one of the slow sites."""
 
     url: str
     most_bytes: int
@@ -36,7 +36,7 @@ class Document(NamedTuple):
     @property
     def site(self) -> str:
         """The last two labels of its host: their owner can make any number of names below them."""
-        parsed = urls.parse(self.url)
+        parsed = public_hosts.parse(self.url)
         return parsed.host if parsed.literal else ".".join(parsed.host.split(".")[-2:])
 
 

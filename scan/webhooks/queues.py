@@ -85,7 +85,7 @@ class DeliveryQueues:
         without one."""
         lease_id = next(self._lease_ids)
         rows = self._database.prepared_rows(
-            "webhooks/queues_claim",
+            "webhooks/deliveries_claim_due",
             now=now,
             confirmations=self._confirmations,
             healthy_only=healthy_only,

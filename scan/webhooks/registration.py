@@ -13,8 +13,8 @@ from scan.database.transaction import Transaction
 from scan.environment import Network
 from scan.errors import InvalidParameter, LimitReached, Unavailable
 from scan.hooks import BlockTraces
-from scan.outbound import urls
-from scan.outbound.urls import NotResolved, Purpose, RefusedUrl, WebhookUrl
+from scan.outbound import public_hosts
+from scan.outbound.public_hosts import NotResolved, Purpose, RefusedUrl, WebhookUrl
 from scan.rate_limits.concurrency import PLACE_WAIT_S, WaitingThreads
 from scan.settings import Settings
 
@@ -69,7 +69,7 @@ def register(
     Raises InvalidParameter, MissingApiKey, OwnerMismatch or LimitReached.
     """
     try:
-        url = urls.parse(webhook.url)
+        url = public_hosts.parse(webhook.url)
     except RefusedUrl as error:
         raise InvalidParameter(f"This url is not allowed: {error}.", field="url") from None
     require_owner(database, webhook.owner, requester, settings.owner_auth)
@@ -134,9 +134,9 @@ def _require_allowed(
     try:
         try:
             with place:
-                addresses = urls.resolve(url, LOOKUP_TIMEOUT_S, Purpose.REGISTRATION)
+                addresses = public_hosts.resolve(url, LOOKUP_TIMEOUT_S, Purpose.REGISTRATION)
         except (NotResolved, Unavailable):
             addresses = []
-        urls.require_allowed(url, addresses, allowed)
+        public_hosts.require_allowed(url, addresses, allowed)
     except RefusedUrl as error:
         raise UrlNotAllowed(f"This url is not allowed: {error}.", field="url") from None

@@ -14,7 +14,7 @@ import urllib3
 
 from scan.outbound.connection import CheckedConnection, Outbound
 from scan.outbound.deadlines import Deadline
-from scan.outbound.urls import NotResolved, Purpose, RefusedUrl
+from scan.outbound.public_hosts import NotResolved, Purpose, RefusedUrl
 from scan.webhooks.retry_schedule import retry_after_s
 
 USER_AGENT = "Scan-Webhook/1.0"

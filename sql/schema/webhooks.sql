@@ -53,7 +53,7 @@ CREATE TABLE IF NOT EXISTS delivery_queues (
     pending_count integer NOT NULL DEFAULT 0,
     pending_bytes bigint NOT NULL DEFAULT 0
 );
--- serves webhooks/queues_claim: the longest unserved first
+-- serves webhooks/deliveries_claim_due: the longest unserved first
 CREATE INDEX IF NOT EXISTS delivery_queues_waiting ON delivery_queues (leased_until, webhook_id)
     WHERE fresh_block IS NOT NULL OR retry_at IS NOT NULL;
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from scan.outbound import urls
-from scan.outbound.urls import Address
+from scan.outbound import public_hosts
+from scan.outbound.public_hosts import Address
 from tests.support.made_blocks import Move, address
 from tests.support.receiver import Authority, Receiver
 from tests.support.webhooks import Webhooks
@@ -21,14 +21,14 @@ URL = "https://hooks.example.com/scan"
 @pytest.fixture(autouse=True)
 def public_names(monkeypatch: pytest.MonkeyPatch) -> None:
     """*.example.com is public; other names go to the real resolver."""
-    asked: Callable[[str, int], list[Address]] = urls.lookup
+    asked: Callable[[str, int], list[Address]] = public_hosts.lookup
 
     def lookup(host: str, port: int) -> list[Address]:
         if host.endswith(".example.com"):
-            return [urls.ipaddress.ip_address("93.184.215.14")]
+            return [public_hosts.ipaddress.ip_address("93.184.215.14")]
         return asked(host, port)
 
-    monkeypatch.setattr(urls, "lookup", lookup)
+    monkeypatch.setattr(public_hosts, "lookup", lookup)
 
 
 @pytest.fixture(scope="module")
@@ -131,8 +131,8 @@ def test_bad_input_is_refused_and_named(
 def test_a_name_that_leads_inside_is_refused_and_one_without_an_address_may_get_one_later(
     webhooks: Webhooks, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    inside = [urls.ipaddress.ip_address(a) for a in ("93.184.215.14", "10.0.0.7")]
-    monkeypatch.setattr(urls, "lookup", lambda *_: inside)
+    inside = [public_hosts.ipaddress.ip_address(a) for a in ("93.184.215.14", "10.0.0.7")]
+    monkeypatch.setattr(public_hosts, "lookup", lambda *_: inside)
     answer = create(webhooks)
     assert (answer.status_code, answer.get_json()["field"]) == (400, "url")
     assert "10.0.0.7" not in answer.get_data(as_text=True)
@@ -140,7 +140,7 @@ def test_a_name_that_leads_inside_is_refused_and_one_without_an_address_may_get_
     def lookup(*_: object) -> list[Address]:
         raise OSError("no such name")
 
-    monkeypatch.setattr(urls, "lookup", lookup)
+    monkeypatch.setattr(public_hosts, "lookup", lookup)
     assert create(webhooks).status_code == 201
     assert create(webhooks, url="https://example.com:444/").status_code == 400
 
@@ -164,7 +164,7 @@ def test_names_that_hang_take_no_more_threads_than_a_client_may_hold(
         begun.append(host)
         raise OSError
 
-    monkeypatch.setattr(urls, "lookup", hang)
+    monkeypatch.setattr(public_hosts, "lookup", hang)
     places = webhooks.client.application.extensions["scan"].waiting_threads
     with places.place("127.0.0.1"), places.place("127.0.0.1"):
         places._changed_hands_of["127.0.0.1"] -= 60

@@ -8,7 +8,7 @@ import pytest
 
 from scan.database import connection
 from scan.database.connection import Database
-from scan.outbound import urls
+from scan.outbound import public_hosts
 from scan.outbound.connection import AttemptTimeouts
 from scan.webhooks import dispatcher
 from scan.webhooks.queues import DeliveryQueues, FinishedAttempt, now
@@ -89,16 +89,16 @@ def test_names_that_hang_do_not_take_the_look_ups_of_healthy_receivers(
     webhooks: Webhooks, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Twelve of them, each tried again and again, while each look-up hangs for good."""
-    real = urls.lookup
+    real = public_hosts.lookup
 
-    def lookup(host: str, port: int) -> list[urls.Address]:
+    def lookup(host: str, port: int) -> list[public_hosts.Address]:
         if host.endswith(".example.com"):
             hanging.append(host)
             receiver.closing.wait(60)
         return real(host, port)
 
     hanging: list[str] = []
-    monkeypatch.setattr(urls, "lookup", lookup)
+    monkeypatch.setattr(public_hosts, "lookup", lookup)
     hook = webhooks.register(OWNER, receiver.url())
     options = QUICK._replace(
         retry_steps_s=(0.01,) * 1000, timeouts=AttemptTimeouts(total_s=10, connect_s=0.05)
@@ -111,7 +111,7 @@ def test_names_that_hang_do_not_take_the_look_ups_of_healthy_receivers(
             url = f"https://{number}.example.com/"
             webhooks.register(address(url), url, watch_address=address("busy"))
         webhooks.chain.append([Move(address("busy"), OTHER)] * 10)
-        wait_until(lambda: len(hanging) >= 12 + urls.MAX_LOOKUPS)
+        wait_until(lambda: len(hanging) >= 12 + public_hosts.MAX_LOOKUPS)
         for _ in range(5):
             webhooks.chain.append([Move(OWNER, OTHER)])
         wait_until(lambda: len(receiver.received) == 6)

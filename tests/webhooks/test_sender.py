@@ -18,7 +18,7 @@ from requests.utils import get_netrc_auth
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from scan.errors import SettingError
-from scan.outbound import connection, deadlines, urls
+from scan.outbound import connection, deadlines, public_hosts
 from scan.outbound.connection import AttemptTimeouts, tls_context
 from scan.outbound.deadlines import Deadline, DeadlineTimer
 from scan.webhooks.queues import now
@@ -102,10 +102,10 @@ def test_a_name_that_changes_to_loopback_is_not_connected_to(
 ) -> None:
     """Nothing is allowed here, as in production; the receiver would answer if it were asked."""
     with answering("hooks.example.com", authority=authority) as server:
-        monkeypatch.setattr(urls, "PORTS", (server.server_port,))
+        monkeypatch.setattr(public_hosts, "PORTS", (server.server_port,))
         for inside in (["127.0.0.1"], ["93.184.215.14", "127.0.0.1"], ["::1"], ["10.0.0.1"]):
             found = [ipaddress.ip_address(text) for text in inside]
-            monkeypatch.setattr(urls, "lookup", lambda *_, found=found: found)
+            monkeypatch.setattr(public_hosts, "lookup", lambda *_, found=found: found)
             outcome = post(server.url(host="hooks.example.com"), allowed=())
             assert not outcome.sent and "not public" in str(outcome.error)
     assert server.connections == 0
@@ -124,11 +124,11 @@ def test_a_name_is_resolved_once_and_no_proxy_or_netrc_is_used(
     assert get_netrc_auth("https://hooks.example.com/") == ("scan", "secret")
     answers = [["127.0.0.1"], ["10.0.0.1"]]
 
-    def lookup(*_: object) -> list[urls.Address]:
+    def lookup(*_: object) -> list[public_hosts.Address]:
         return [ipaddress.ip_address(text) for text in answers.pop(0)]
 
     with answering("hooks.example.com", authority=authority) as server:
-        monkeypatch.setattr(urls, "lookup", lookup)
+        monkeypatch.setattr(public_hosts, "lookup", lookup)
         assert post(server.url(host="hooks.example.com")).is_success
     assert answers == [["10.0.0.1"]]
     sent = {name.lower() for name in server.received[0].headers}

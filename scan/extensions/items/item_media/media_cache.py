@@ -19,10 +19,10 @@ from scan.extensions.items.item_media.item_metadata import (
     Picture,
     RemoteUrl,
 )
-from scan.outbound import urls
+from scan.outbound import public_hosts
 from scan.outbound.document_fetcher import Document, DocumentFetcher, NotFetched
 from scan.outbound.picture_types import SVG
-from scan.outbound.urls import RefusedUrl
+from scan.outbound.public_hosts import RefusedUrl
 
 CACHE_BYTES = 64 * 1024 * 1024
 PICTURES_BYTES = 2 * 1024 * 1024  # for the types of pictures
@@ -170,7 +170,7 @@ class ItemMedia:
         """Return the content from the cache, or else have it fetched and return that it
         is pending."""
         try:
-            urls.parse(url.url)
+            public_hosts.parse(url.url)
         except RefusedUrl as error:
             return _Content(None, f"The URL is not allowed: {error}.")
         document = Document(url.url, most_bytes, url.is_of_gateway)

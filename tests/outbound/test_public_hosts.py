@@ -1,4 +1,4 @@
-"""Where a webhook may go: forms of urls, and kinds of addresses."""
+"""Where a webhook may go: forms of URLs, and kinds of addresses."""
 
 import ipaddress
 import time
@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from scan.outbound import urls
-from scan.outbound.urls import NotResolved, Purpose, RefusedUrl
+from scan.outbound import public_hosts
+from scan.outbound.public_hosts import NotResolved, Purpose, RefusedUrl
 
 pytestmark = pytest.mark.check
 
@@ -56,7 +56,7 @@ PUBLIC = [ipaddress.ip_address("93.184.215.14")]
 )
 def test_what_is_no_plain_https_url_is_refused(url):
     with pytest.raises(RefusedUrl):
-        urls.parse(url)
+        public_hosts.parse(url)
 
 
 @pytest.mark.parametrize(
@@ -71,12 +71,14 @@ def test_what_is_no_plain_https_url_is_refused(url):
     ],
 )
 def test_an_https_url_is_taken_apart(url, host, port, path):
-    assert urls.parse(url) == (host, port, path)
+    assert public_hosts.parse(url) == (host, port, path)
 
 
 def test_a_url_has_up_to_2048_characters():
     url = "https://example.com/" + "a" * 2028
-    assert len(url) == 2048 and urls.parse(url).path == url.removeprefix("https://example.com")
+    assert len(url) == 2048 and public_hosts.parse(url).path == url.removeprefix(
+        "https://example.com"
+    )
 
 
 @pytest.mark.parametrize(
@@ -93,9 +95,9 @@ def test_a_url_has_up_to_2048_characters():
 )
 def test_literals_local_names_and_other_ports_are_refused(url):
     with pytest.raises(RefusedUrl):
-        target = urls.parse(url)
+        target = public_hosts.parse(url)
         literal = target.literal
-        urls.require_allowed(target, [literal] if literal else PUBLIC, ())
+        public_hosts.require_allowed(target, [literal] if literal else PUBLIC, ())
 
 
 @pytest.mark.parametrize(
@@ -117,10 +119,10 @@ def test_literals_local_names_and_other_ports_are_refused(url):
     ],
 )
 def test_special_addresses_are_not_public(address):
-    target = urls.parse("https://example.com/")
-    assert not urls.is_public(ipaddress.ip_address(address))
+    target = public_hosts.parse("https://example.com/")
+    assert not public_hosts.is_public(ipaddress.ip_address(address))
     with pytest.raises(RefusedUrl):
-        urls.require_allowed(target, [*PUBLIC, ipaddress.ip_address(address)], ())
+        public_hosts.require_allowed(target, [*PUBLIC, ipaddress.ip_address(address)], ())
 
 
 @pytest.mark.parametrize(
@@ -131,32 +133,34 @@ def test_special_addresses_are_not_public(address):
     """.split(),
 )
 def test_other_addresses_are_public(address):
-    assert urls.is_public(ipaddress.ip_address(address))
+    assert public_hosts.is_public(ipaddress.ip_address(address))
 
 
 def test_allowed_networks_lift_the_rules_of_names_and_ports():
     loopback = [ipaddress.ip_address("127.0.0.1"), ipaddress.ip_address("::1")]
     for url in ("https://localhost:9000/", "https://127.0.0.1:80/", "https://0x7f.1/"):
-        urls.require_allowed(urls.parse(url), loopback, LOOPBACK)
+        public_hosts.require_allowed(public_hosts.parse(url), loopback, LOOPBACK)
 
 
 def test_one_address_outside_of_allowed_networks_brings_the_rules_back():
     mixed = [ipaddress.ip_address("127.0.0.1"), *PUBLIC]
-    urls.require_allowed(urls.parse("https://example.com/"), mixed, LOOPBACK)
+    public_hosts.require_allowed(public_hosts.parse("https://example.com/"), mixed, LOOPBACK)
     with pytest.raises(RefusedUrl):
-        urls.require_allowed(urls.parse("https://example.com:9000/"), mixed, LOOPBACK)
+        public_hosts.require_allowed(
+            public_hosts.parse("https://example.com:9000/"), mixed, LOOPBACK
+        )
     mixed = [ipaddress.ip_address("127.0.0.1"), ipaddress.ip_address("10.0.0.1")]
     with pytest.raises(RefusedUrl):
-        urls.require_allowed(urls.parse("https://example.com/"), mixed, LOOPBACK)
+        public_hosts.require_allowed(public_hosts.parse("https://example.com/"), mixed, LOOPBACK)
 
 
 @pytest.fixture
 def silent_resolver(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(urls, "lookup", lambda *_: time.sleep(1))
+    monkeypatch.setattr(public_hosts, "lookup", lambda *_: time.sleep(1))
     yield
 
 
 @pytest.mark.usefixtures("silent_resolver")
 def test_a_name_server_that_hangs_is_not_waited_for():
     with pytest.raises(NotResolved, match="in time"):
-        urls.resolve(urls.parse("https://example.com/"), 0.05, Purpose.REGISTRATION)
+        public_hosts.resolve(public_hosts.parse("https://example.com/"), 0.05, Purpose.REGISTRATION)
