@@ -9,7 +9,7 @@ for others stand in the hooks.py of those. scan/extensions/README.md is made fro
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 if TYPE_CHECKING:  # hooks are of all rooms, which stand above this one
@@ -176,8 +176,6 @@ class Pages(Part):
     """Templates that pages of the core include, and what reads their values."""
     tabs: Sequence[AddressTab | TokenTab | TransactionTab] = ()
     """Tabs of the pages of addresses, tokens and transactions."""
-    globals: Mapping[str, object] = field(default_factory=dict)
-    """Values and functions of all templates."""
     page_of_missing: Callable[[bytes], Response | None] = lambda transaction_hash: None
     """The page of a transaction that is not indexed."""
     add_to_transactions: Callable[[Sequence[Record]], None] = lambda transactions: None
@@ -241,8 +239,6 @@ class ListFiles(Part):
     ]
     """A list as a file: its key in [csv], its pages, format, window and arguments, and the address
     in its path."""
-    csv_text: Callable[[str, Sequence[Mapping[str, Any]]], bytes]
-    """Records as CSV, by the key in [csv]."""
 
 
 @dataclass(frozen=True, kw_only=True)

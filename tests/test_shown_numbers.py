@@ -17,7 +17,6 @@ SHOWN_BY = (
     "pages.py",
     "exports.py",
     "blockscout.py",
-    "argument_values.py",
 )  # modules of all other extensions
 # They are given numbers, and no record: units, percentages, cells.
 FORMATTERS = {"pages/formatting.py", "exports/csv_format.py"}
@@ -37,7 +36,7 @@ TEMPLATE_FILTERS = {"sum", "round", "max", "min"}
 # Where there is arithmetic, and why none of it is a fact about the chain.
 REASONS = {
     "addresses_by_balance/accounts.html:loop.index0 shown.first": "the place of a row in its list",
-    "transaction_details/argument_values.py:shown_value": "the largest number of an integer type",
+    "pages/argument_values.py:shown_value": "the largest number of an integer type",
     "pages/base.html:links menu_of_extensions title": "a list of links",
     "pages/block.html:block.number": "links to the blocks beside it",
     "pages/filters.html:list.number": "the pages of a list",

@@ -1,6 +1,7 @@
 """The format of a list, a page of JSON or a whole file, by `format` or the header Accept."""
 
 from enum import Enum
+from functools import lru_cache
 
 from scan import registry
 from scan.hooks import ListFiles
@@ -21,6 +22,7 @@ MAX_FILE_ROWS = 100_000
 FORMATS = (JSON, *(file.value for file in Format if HAS_FILES))
 
 
+@lru_cache(maxsize=256)  # the middleware bounds the header's length
 def accepted_file(accept: str) -> Format | None:
     """Return the file's format that a client names and prefers to JSON (RFC 9110, 12.5.1).
 

@@ -365,7 +365,10 @@ class Middleware:
         """Count a request, and log it. The loop writes no line: it would wait for the log's reader,
         and thousands of refusals would fill the log."""
         status, seconds = int(status_line[:3]), time.perf_counter() - state.began
-        request_log.count_request(state.route, state.method, status, seconds)
+        method = state.method if state.method in request_log.METHODS else "other"
+        requests, times = request_log.request_metrics(state.route, method, status)
+        requests.inc()
+        times.observe(seconds)
         # Some interfaces refuse with 200.
         if status == 429 or isinstance(state.refusal, RateLimited):
             is_keyed = state.charged is not None and state.charged.key is not None

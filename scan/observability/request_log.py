@@ -18,14 +18,9 @@ MAX_REASON = 200
 _UNPRINTABLE = re.compile(r"[^ -~]+")
 
 
-def count_request(route: str, method: str, status: int, seconds: float) -> None:
-    requests, times = _series(route, method if method in METHODS else "other", status)
-    requests.inc()
-    times.observe(seconds)
-
-
-@functools.cache  # bounded by routes, methods and statuses; labels() costs more than counting
-def _series(route: str, method: str, status: int) -> tuple[Counter, Histogram]:
+@functools.cache  # bounded by routes, METHODS and statuses; labels() costs more than counting
+def request_metrics(route: str, method: str, status: int) -> tuple[Counter, Histogram]:
+    """Return the number of such requests, and their seconds."""
     return (
         metrics.HTTP_REQUESTS.labels(route, method, status),
         metrics.HTTP_SECONDS.labels(route, method),

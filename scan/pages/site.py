@@ -22,6 +22,7 @@ from scan.http.requests import reader
 from scan.http.same_origin import SameOrigin
 from scan.http.services import services
 from scan.pages import formatting
+from scan.pages.argument_values import shown_value
 from scan.pages.decimal_columns import fit_fractions
 from scan.pages.paths import PagePaths
 from scan.pages.sections import Section, sections_of
@@ -228,10 +229,10 @@ def _templates() -> Environment:
     environment.globals |= {
         "version": VERSION,
         "most_file_rows": MAX_FILE_ROWS if HAS_FILES else 0,
+        "shown_value": shown_value,
+        "sections": _sections(),
+        "menu_of_extensions": _menu,
     }
-    environment.globals |= registry.merged(pages.globals for pages in registry.parts(hooks.Pages))
-    environment.globals["sections"] = _sections()
-    environment.globals["menu_of_extensions"] = _menu
     environment.tests["contract_creation"] = creates_contract
     environment.filters |= {
         "grouped": formatting.grouped,

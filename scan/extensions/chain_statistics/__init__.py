@@ -8,6 +8,6 @@ from scan.registry import Extension
 
 EXTENSION = Extension(
     "statistics by day, gas prices, largest transfers",
-    needs=("transaction_details",),
+    needs=("exports", "transaction_details"),
     paths=("charts", "gas"),
 )

@@ -4,9 +4,9 @@ import flask
 import orjson
 from flask import Blueprint
 
-from scan import hooks, parameters, registry
+from scan import hooks, parameters
 from scan.extensions.chain_statistics import daily_stats, gas, largest_transfers
-from scan.hooks import ListFiles
+from scan.extensions.exports.csv_columns import csv_text
 from scan.http.list_format import FORMATS, JSON, PARAMETER, TYPES, Format
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import Response, json_body, json_value
@@ -29,9 +29,8 @@ def list_days() -> Response:
     first, last = (parameters.optional_date(arguments, name) for name in ("from", "to"))
     days = daily_stats.days(reader(), first, last)
     if chosen == Format.CSV.value:
-        [files] = registry.parts(ListFiles)
         return flask.Response(
-            files.csv_text("days", orjson.loads(days.data)),
+            csv_text("days", orjson.loads(days.data)),
             headers={
                 "Content-Disposition": 'attachment; filename="days.csv"',
                 "X-Content-Type-Options": "nosniff",

@@ -13,10 +13,10 @@ from scan.extensions.contract_details.contract_functions import (
 )
 from scan.extensions.contract_details.contract_source import VIEWS, ShownContract, read_contract
 from scan.extensions.contract_details.source_files import Shown
-from scan.extensions.transaction_details.argument_values import ERC20_RESULTS
 from scan.hex import to_hex
 from scan.http.services import services
 from scan.pages.address_head import address_head
+from scan.pages.argument_values import ERC20_RESULTS
 from scan.pages.records import Names, names_of
 from scan.pages.site import page, site
 from scan.verification.compiler_releases import dotted

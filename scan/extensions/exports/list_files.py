@@ -7,7 +7,6 @@ import flask
 from flask import request
 
 from scan import hooks
-from scan.extensions.exports.csv_columns import csv_text
 from scan.extensions.exports.file_places import FilePlaces
 from scan.extensions.exports.list_file import ListFile, ListSource, write_list
 from scan.hex import to_hex
@@ -86,4 +85,4 @@ def _response(
     return flask.Response(body, headers=headers, content_type=content_type, direct_passthrough=True)
 
 
-HOOKS = hooks.ListFiles(send=send, csv_text=csv_text)
+HOOKS = hooks.ListFiles(send=send)

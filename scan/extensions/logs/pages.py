@@ -7,10 +7,10 @@ from scan import hooks
 from scan.contracts.abi_decoding import Argument, Decoded
 from scan.errors import NotFound
 from scan.extensions.logs import queries
-from scan.extensions.transaction_details.argument_values import addresses_in
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.address_head import address_head, of_contract
+from scan.pages.argument_values import addresses_in
 from scan.pages.filtered_lists import entity_list
 from scan.pages.records import Record, names_of
 from scan.pages.tabs import CONTRACT, AddressTab

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from scan import hooks
 from scan.contracts.abi_decoding import Decoded
 from scan.extensions.transaction_details import method_names
-from scan.extensions.transaction_details.argument_values import addresses_in, shown_value
 from scan.extensions.transaction_details.details import DecodedLog, LogWindow
 from scan.extensions.transaction_details.explanations import transaction_explanation
 from scan.extensions.transaction_details.queries import details
 from scan.hex import to_hex
 from scan.http.requests import reader
+from scan.pages.argument_values import addresses_in
 from scan.pages.records import Record
 from scan.pages.sections import Shown, TransactionSection
 from scan.pages.transaction_tabs import TransactionTab
@@ -49,6 +49,5 @@ def _addresses(method: Decoded | None, logs: Sequence[DecodedLog] | None) -> Ite
 HOOKS = hooks.Pages(
     sections=(TransactionSection(TEMPLATES, transaction_head),),
     tabs=(TransactionTab("events", "Events", opens=True),),
-    globals={"shown_value": shown_value},
     add_to_transactions=add_to_transactions,
 )

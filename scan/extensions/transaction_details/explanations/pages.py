@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 from scan import hooks
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.extensions.internal_transfers.traces import is_creation
-from scan.extensions.transaction_details.argument_values import addresses_in
 from scan.extensions.transaction_details.explanations import queries as explanations
 from scan.extensions.transaction_details.explanations.listed_failures import add_reasons
 from scan.extensions.transaction_details.explanations.state_changes import AccountChange
 from scan.extensions.transaction_details.explanations.trace_decoding import DecodedFrame
 from scan.hex import to_hex
 from scan.http.requests import reader
+from scan.pages.argument_values import addresses_in
 from scan.pages.records import Record
 from scan.pages.sections import Section, Shown
 from scan.pages.transaction_tabs import TransactionTab

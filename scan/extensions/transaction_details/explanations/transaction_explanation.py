@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Any
 
-from scan.extensions.transaction_details.argument_values import addresses_in
 from scan.extensions.transaction_details.details import TransactionDetails
 from scan.extensions.transaction_details.explanations import queries as explanations
 from scan.hex import to_hex
 from scan.http.requests import reader
+from scan.pages.argument_values import addresses_in
 from scan.pages.records import Record
 from scan.pages.sections import Shown
 

@@ -3,12 +3,12 @@
 from flask import Response, request
 
 from scan import hooks, parameters
-from scan.extensions.transaction_details.argument_values import addresses_in
 from scan.extensions.transaction_details.pending_transactions import queries as pending_transactions
 from scan.extensions.transaction_details.pending_transactions.node_transaction import MAX_UINT64
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages import transaction_tabs
+from scan.pages.argument_values import addresses_in
 from scan.pages.records import address_of, names_of
 from scan.pages.site import page
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from scan.contracts.abi_decoding import Argument
-from scan.extensions.transaction_details.argument_values import shown_value
+from scan.pages.argument_values import shown_value
 from tests.pages.test_formatting import APPROVE, COIN, LARGEST, NOW, TINY, TRANSFER
 
 pytestmark = pytest.mark.check
