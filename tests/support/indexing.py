@@ -6,8 +6,11 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
+
+import psycopg2
 
 from scan.database.connection import Database
 from scan.ethereum.client import Node
@@ -119,7 +122,17 @@ class Indexing:
         try:
             Follower(self.settings, database, Node(self.settings.rpc_urls), self._stop).run()
         finally:
-            database.close()
+            _end_session(database)
+
+
+def _end_session(database: Database) -> None:
+    """Give back the lock of the indexer before the connection is closed: its server notices the end
+    of a session later, and who writes next would be refused until then."""
+    connection = getattr(database._local, "connection", None)
+    if connection is not None and not connection.closed:
+        with suppress(psycopg2.Error), connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_unlock_all()")
+    database.close()
 
 
 def settings_for(database_url: str, rpc_url: str, **settings: Any) -> Settings:
