@@ -8,7 +8,13 @@ from flask import Blueprint, Response
 from scan import parameters
 from scan.http.requests import reader
 from scan.pages.filtered_lists import entity_list
-from scan.pages.records import Record, complete_transactions, names_of, requested_tab
+from scan.pages.records import (
+    Record,
+    complete_transactions,
+    finality_of,
+    names_of,
+    requested_tab,
+)
 from scan.pages.sections import BlockSection, sections_of
 from scan.queries import blocks
 from scan.queries.pages import Window
@@ -49,16 +55,5 @@ def get_block(block: str) -> Response:
         lists=lists,
         transactions=sent,
         names=names,
-        finality=_finality(record["number"]),
+        finality=finality_of(record["number"]),
     )
-
-
-def _finality(number: int) -> str:
-    """Return `finalized`, `safe` or `not final` for a block; empty where the node's chain has no
-    such blocks, or the node does not answer."""
-    newest = blocks.finality(reader())
-    if newest.finalized is not None and number <= newest.finalized:
-        return "finalized"
-    if newest.safe is not None and number <= newest.safe:
-        return "safe"
-    return "" if newest == (None, None) else "not final"

@@ -13,7 +13,7 @@ from scan.hex import to_hex
 from scan.hooks import Pages
 from scan.http.requests import reader
 from scan.pages import formatting
-from scan.queries import addresses
+from scan.queries import addresses, blocks
 from scan.queries.pages import Page
 from scan.queries.reader import KeptFrom
 
@@ -146,6 +146,17 @@ def complete_transactions(records: Iterable[Record]) -> None:
     transactions = [*records]
     for pages in registry.parts(Pages):
         pages.add_to_transactions(transactions)
+
+
+def finality_of(number: int) -> str:
+    """Return `finalized`, `safe` or `not final` for a block; empty where the node's chain has no
+    such blocks, or the node does not answer."""
+    newest = blocks.finality(reader())
+    if newest.finalized is not None and number <= newest.finalized:
+        return "finalized"
+    if newest.safe is not None and number <= newest.safe:
+        return "safe"
+    return "" if newest == (None, None) else "not final"
 
 
 def is_pool(address: str) -> bool:

@@ -11,7 +11,7 @@ from scan.http.prerequisites import requires
 from scan.http.requests import reader
 from scan.pages import transaction_tabs
 from scan.pages.filtered_lists import entity_list
-from scan.pages.records import Record, complete_transactions, hash_of, names_of
+from scan.pages.records import Record, complete_transactions, finality_of, hash_of, names_of
 from scan.pages.sections import TransactionSection, sections_of
 from scan.pages.site import page
 from scan.queries import blocks, transactions
@@ -62,6 +62,7 @@ def get_transaction(transaction_hash: str) -> Response:
         tab=tab,
         tab_titles=transaction_tabs.titles(heads),
         is_open=transaction_tabs.is_open(tab),
+        finality=finality_of(record["blockNumber"]),
         adjacent=json.loads(transactions.adjacent(reader(), key) or "null"),
         prices=unit_prices(reader()),
         names=names_of(

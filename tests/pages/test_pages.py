@@ -60,7 +60,9 @@ def test_pages_show_what_the_chain_has(client: FlaskClient, scenario: Played) ->
     assert sizes == [f"{block['size']:,}" for block in truth.blocks[:25]]
 
 
-def test_a_block_says_how_final_it_is(client: FlaskClient, scenario: Played) -> None:
+def test_blocks_and_transactions_say_how_final_they_are(
+    client: FlaskClient, scenario: Played
+) -> None:
     """By the node's tags, which anvil keeps behind its head."""
     tagged = {
         tag: int(scenario.anvil.call("eth_getBlockByNumber", tag, False)["number"], 16)
@@ -84,6 +86,10 @@ def test_a_block_says_how_final_it_is(client: FlaskClient, scenario: Played) -> 
         confirmations = client.get(f"/api/v1/blocks/{number}").json["confirmations"]
         assert confirmations == head - number + 1
         assert f"<dd>{confirmations} " in page
+        sent = [t for t in scenario.truth.transactions if t["blockNumber"] == number]
+        for transaction in sent[:1]:
+            page = client.get(f"/tx/{transaction['hash']}").text
+            assert f'<span class="badge">{word}</span>' in page
 
 
 def test_malformed_finality_is_read_again(scenario: Played, indexed: Indexing) -> None:
