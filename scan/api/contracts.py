@@ -25,7 +25,8 @@ from scan.queries.contract_creations import IndexedCreation, creation_record
 from scan.queries.contracts import Contract
 from scan.verification.compiler_releases import dotted
 from scan.verification.contract_match import RUNTIME
-from scan.verification.languages import LANGUAGES
+from scan.verification.languages.solidity import SOLIDITY
+from scan.verification.languages.vyper import VYPER
 from scan.verification.request import parse
 from scan.verification.verifier import Verified, message, verify
 
@@ -149,11 +150,11 @@ def list_compilers() -> Response:
     compilers = services().verifier.compilers
     return json_value(
         {
-            name.lower(): [
+            language.name.lower(): [
                 {"version": dotted(version), "installed": is_installed}
                 for version, is_installed in compilers.of(language.kind).releases().items()
             ]
-            for name, language in LANGUAGES.items()
+            for language in (SOLIDITY, VYPER)  # solc compiles Yul, too
         }
     )
 

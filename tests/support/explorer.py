@@ -239,8 +239,8 @@ def compiled(version: str, standard: Mapping[str, Any], path: str, name: str) ->
     found = output["contracts"][path][name]
     evm = found["evm"]
     return Compiled(
-        found["abi"],
-        found["metadata"],
+        found.get("abi", []),  # Yul has neither
+        found.get("metadata", "{}"),
         evm["bytecode"]["object"],
         evm["deployedBytecode"]["object"],
     )

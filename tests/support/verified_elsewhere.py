@@ -145,12 +145,14 @@ def _etherscan_row(contract: Verified) -> dict[str, str]:
     is_single = len(sources) == 1 and settings.keys() <= {"optimizer", "evmVersion"}
     [first, *_] = sources.values()
     text = first["content"] if is_single else f"{{{json.dumps(dict(contract.standard))}}}"
-    is_solidity = contract.language == "Solidity"
+    language = contract.language.lower()
     return {
         "SourceCode": text,
         "ContractName": contract.name,
         "ContractFileName": contract.path,
-        "CompilerVersion": f"v{contract.version}" if is_solidity else f"vyper:{contract.version}",
+        "CompilerVersion": f"v{contract.version}"
+        if language == "solidity"
+        else f"{language}:{contract.version}",
         "OptimizationUsed": "1" if optimizer.get("enabled") else "0",
         "Runs": str(optimizer.get("runs", 200)),
         "EVMVersion": settings.get("evmVersion", "Default"),

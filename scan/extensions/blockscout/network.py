@@ -16,7 +16,7 @@ from scan.queries.pages import Window, filtered_page
 from scan.queries.prices import coin_in_usd
 
 SHOWN_BLOCKS, SHOWN_TRANSACTIONS = 4, 6  # on Blockscout's home page
-LANGUAGES = ["solidity", "vyper"]
+LANGUAGES = ["solidity", "vyper", "yul"]
 NO_MARKET_CAP = "0"  # as Blockscout says where it knows none
 ANSWERED_VERSION = "12.0.0"
 GAS_PRICES = {"slow": "slow", "average": "standard", "fast": "fast"}

@@ -112,8 +112,9 @@ def _fields() -> Mapping[str, Any]:
 
 def _compilation(way: Method, fields: Mapping[str, Any]) -> dict[str, object]:
     """Return how a source was compiled, in the fields of /api/v1/verify."""
+    names_language = way.source == STANDARD_JSON and way.language is SOLIDITY  # or Yul
     given = {
-        "language": way.language.name,
+        "language": None if names_language else way.language.name,
         "compilerVersion": fields.get("compiler_version"),
         "contractName": fields.get("contract_name"),
         "license": _license(fields.get("license_type")),

@@ -2,7 +2,7 @@
 verifying a source."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 from typing import Any
 
@@ -44,14 +44,17 @@ from scan.pages.sections import AddressSection
 from scan.pages.site import HEADERS, page
 from scan.pages.tabs import CONTRACT, AddressTab, TokenTab
 from scan.queries import contracts
+from scan.verification.languages import of_path
+from scan.verification.languages.language import Language
 from scan.verification.languages.solidity import SOLIDITY
 from scan.verification.languages.vyper import VYPER
+from scan.verification.languages.yul import YUL
 from scan.verification.request import MAX_FILES, parse
 from scan.verification.search_progress import BY_PATH
 from scan.verification.verifier import message, verify
 
 MAX_ARGUMENTS = 100
-SOURCE_SUFFIXES = (".sol", *VYPER.suffixes)
+SOURCE_SUFFIXES = (".sol", *VYPER.suffixes, *YUL.suffixes)
 VYPER_VERSION = "vyper:"  # the beginning of a version of Vyper
 SWITCHES = {"": None, "on": True, "off": False}
 # The form's words for the fields of /api/v1/verify.
@@ -191,10 +194,11 @@ def _submission(key: bytes, fields: dict[str, str]) -> dict[str, object]:
         "sourceCode": _source(fields.get("source", "")),
         "compilerVersion": fields.get("compilerVersion", "").strip(),
     }
-    uploads = [str(file.filename) for file in request.files.getlist("files")]
-    is_vyper = any(name.endswith(VYPER.suffixes) for name in uploads)
-    if is_vyper or str(body["compilerVersion"]).startswith(VYPER_VERSION):
-        body["language"] = VYPER.name
+    language = _language([str(file.filename) for file in request.files.getlist("files")])
+    if str(body["compilerVersion"]).startswith(VYPER_VERSION):
+        language = VYPER
+    if language is not SOLIDITY:
+        body["language"] = language.name
     names = ("contractName", "license", "evmVersion", "constructorArguments")
     body |= {name: fields[name].strip() for name in names if fields.get(name, "").strip()}
     if optimizer is not None:
@@ -221,10 +225,13 @@ def _source(typed: str) -> str:
         texts[path] = _text(file.read())
     if len(texts) <= 1:
         return next(iter(texts.values()), typed)
-    is_vyper = any(path.endswith(VYPER.suffixes) for path in texts)
-    language = VYPER if is_vyper else SOLIDITY
     sources = {path: {"content": text} for path, text in texts.items()}
-    return json.dumps({"language": language.name, "sources": sources})
+    return json.dumps({"language": _language(texts).name, "sources": sources})
+
+
+def _language(paths: Iterable[str]) -> Language:
+    """Return the language of files, Solidity's among which may be of any suffix."""
+    return next((own for own in map(of_path, paths) if own is not SOLIDITY), SOLIDITY)
 
 
 def _text(content: bytes) -> str:

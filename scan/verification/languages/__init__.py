@@ -7,10 +7,11 @@ into the form of solc's standard JSON, so that the comparison is the same for al
 from scan.verification.languages.language import Language
 from scan.verification.languages.solidity import SOLIDITY
 from scan.verification.languages.vyper import VYPER
+from scan.verification.languages.yul import YUL
 
-LANGUAGES = {language.name: language for language in (SOLIDITY, VYPER)}
+LANGUAGES = {language.name: language for language in (SOLIDITY, VYPER, YUL)}
 
 
 def of_path(path: str) -> Language:
-    """Return the language of a verified contract by its file, which requests are held to."""
-    return VYPER if path.endswith(VYPER.suffixes) else SOLIDITY
+    """Return the language of a file, by its suffix, which requests are held to."""
+    return next((own for own in (VYPER, YUL) if path.endswith(own.suffixes)), SOLIDITY)

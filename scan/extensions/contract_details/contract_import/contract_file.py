@@ -10,9 +10,10 @@ import orjson
 from scan.database.connection import Database
 from scan.errors import InvalidParameter
 from scan.extensions.contract_details.contract_import.source_client import MAX_ANSWER_BYTES
-from scan.extensions.contract_details.contract_import.source_records import SOLIDITY, Record
+from scan.extensions.contract_details.contract_import.source_records import Record
 from scan.hex import to_hex
 from scan.queries.contracts import libraries_by_file
+from scan.verification.languages import of_path
 
 BATCH_ROWS = 20  # of which each has up to 1 MiB of sources
 
@@ -66,7 +67,7 @@ def record_of(row: tuple[object, ...], chain_id: str | None) -> Record:
             "compilerVersion": version,
             "license": license_,
             "sourceCode": {
-                "language": SOLIDITY,
+                "language": of_path(str(path)).name,
                 "sources": orjson.loads(str(sources)),
                 "settings": compiled_with,
             },

@@ -25,15 +25,19 @@ from scan.errors import (
 from scan.ethereum.request_node import NodeGateway
 from scan.ethereum.transaction_reader import TransactionReader
 from scan.extensions.contract_details.contract_import.source_client import Malformed
-from scan.extensions.contract_details.contract_import.source_records import SOLIDITY, Record, Source
+from scan.extensions.contract_details.contract_import.source_records import (
+    Record,
+    Source,
+    named_language,
+)
 from scan.rate_limits.concurrency import WaitingThreads
 from scan.settings import Settings
 from scan.verification.compiler_places import CompilerPlaces
-from scan.verification.compiler_releases import parse_version
 from scan.verification.compiler_run import OutOfLimits
 from scan.verification.compiler_store import CompilerStore
 from scan.verification.contract_match import FULL, PARTIAL, RUNTIME
 from scan.verification.creation_reader import CreationReader
+from scan.verification.languages import LANGUAGES
 from scan.verification.request import parse
 from scan.verification.stored_bytes import StoredBytes
 from scan.verification.verifier import Verifier, indexed_contract, verify
@@ -108,12 +112,16 @@ class ContractImport:
             [(address, text)] = rows
             after = bytes(address)
             record = msgspec.json.decode(text, type=Record)
-            if record.language == SOLIDITY and self._is_installed(record.compiler_version):
+            if self._is_installed(record):
                 yield self._answer(after, lambda record=record: record)  # type: ignore[misc]
 
-    def _is_installed(self, version: str) -> bool:
+    def _is_installed(self, record: Record) -> bool:
+        language = LANGUAGES.get(named_language(record.language))
+        if language is None:
+            return False
         try:
-            return self._compilers.find(parse_version(version)) is not None
+            version = language.kind.parse_version(record.compiler_version)
+            return self._compilers.of(language.kind).find(version) is not None
         except (InvalidParameter, Unavailable):
             return False
 
@@ -167,10 +175,11 @@ class ContractImport:
         """Compile and compare a record. One that cannot be compiled here becomes a claim, as that
         is no fault of the source."""
         try:
-            if record.language != SOLIDITY:
+            if named_language(record.language) not in LANGUAGES:
                 raise InvalidParameter(f"there is no compiler for {_clean(record.language)} here")
             submission = parse({**record.submission(), "address": f"0x{address.hex()}"})
-            self._verifier.compilers.compiler(submission.version, DOWNLOAD_S)
+            compilers = self._verifier.compilers.of(submission.language.kind)
+            compilers.compiler(submission.version, DOWNLOAD_S)
             match = verify(self._verifier, submission).match
             return Answer(address, VERIFIED, match, record=record)
         except (InvalidParameter, TooLarge, Unavailable, OutOfLimits) as error:

@@ -19,8 +19,10 @@ from scan.extensions.contract_details.contract_import.source_client import (
 )
 from scan.hex import to_hex
 from scan.verification.contract_match import FULL, PARTIAL
+from scan.verification.languages import LANGUAGES
 
 SOLIDITY = "Solidity"
+_NAMES = {name.lower(): name for name in LANGUAGES}
 MAX_NAME = 300
 MAX_PAGES = 100_000
 _NOT_CHOSEN = ("", "default", "null")
@@ -56,6 +58,7 @@ class Record(msgspec.Struct, rename="camel", omit_defaults=True, kw_only=True):
         }
         if isinstance(code, str):
             body |= {
+                "language": named_language(self.language),
                 "optimizationUsed": self.optimization_used,
                 "runs": self.runs,
                 "evmVersion": self.evm_version,
@@ -130,11 +133,10 @@ class Blockscout:
         contract = self._client.get(path, _Blockscout)
         if contract is None or not contract.is_verified or not contract.source_code:
             return None
-        language = (contract.language or "solidity").lower()
         version = contract.compiler_version or ""
         record = Record(
             address=to_hex(address),
-            language=SOLIDITY if language == "solidity" else language,
+            language=named_language(contract.language or SOLIDITY),
             match=FULL if contract.is_fully_verified else PARTIAL,
             compiler_version=version,
         )
@@ -209,7 +211,7 @@ class Sourcify:
             raise Malformed("its answer has no source")
         return Record(
             address=to_hex(address),
-            language=compilation.language or SOLIDITY,
+            language=named_language(compilation.language or SOLIDITY),
             match=self._MATCHES.get(contract.match),
             creation_match=self._MATCHES.get(contract.creation_match),
             contract_name=compilation.fully_qualified_name,
@@ -294,7 +296,7 @@ def _of_row(row: _Row, address: bytes) -> Record:
     language, colon, release = version.partition(":")
     record = Record(
         address=to_hex(address),
-        language=language if colon else SOLIDITY,
+        language=named_language(language) if colon else SOLIDITY,
         compiler_version=release if colon else version,
     )
     text = row.source_code or ""  # not stripped: its hash covers the end of its last line
@@ -357,10 +359,16 @@ def _with_source(
         if evm is not None:
             settings = {**settings, "evmVersion": evm}
     if text:
-        files = {path or f"{name}.sol": text, **files}
+        suffix = ".vy" if record.language == "Vyper" else ".sol"
+        files = {path or f"{name}{suffix}": text, **files}
     sources = {path: {"content": content} for path, content in files.items()}
-    record.source_code = {"language": SOLIDITY, "sources": sources, "settings": settings}
+    record.source_code = {"language": record.language, "sources": sources, "settings": settings}
     return record
+
+
+def named_language(text: str) -> str:
+    """Return the name of a language in standard JSON, which sources write in any letter case."""
+    return _NAMES.get(text.lower(), text)
 
 
 def _name(path: str | None, name: str | None) -> str | None:

@@ -23,6 +23,8 @@ from tests.support.database import execute
 from tests.support.explorer import Explorer, compiled, standard_input
 from tests.support.serving import in_thread
 from tests.support.verified_elsewhere import Elsewhere, Verified
+from tests.support.vyper import BOX as VYPER_BOX
+from tests.support.vyper import NEWEST, SEVEN, Vyper
 
 VERSION, COMMIT = "0.8.28", "0.8.28+commit.7893614a"
 BOX = "contract Box { uint256 public number; constructor(uint256 n) { number = n; } }\n"
@@ -42,7 +44,7 @@ FORMS = {"blockscout": "", "sourcify": "/server", "etherscan": "/api"}
 class Chain:
     """Contracts on a chain of the file's own, and the explorer that has verified some of them."""
 
-    def __init__(self, explorer: Explorer, folder: Path) -> None:
+    def __init__(self, explorer: Explorer, vyper: Vyper, folder: Path) -> None:
         self.explorer = explorer
         self.folder = folder  # of the programs that commands have: a missing compiler stays so
         programs = ("node", "sh", "cat", "mv", "rm", "sha256sum", "cut", "env", "unshare", "mkfifo")
@@ -61,13 +63,12 @@ class Chain:
             "B",
             change=("function f", "function g"),
         )
-        self.vyper = explorer.place("6005600a60")
-        self.elsewhere.add(
-            Verified(
-                self.vyper, standard_input({"V.vy": "x: uint256"}), "V.vy", "V",
-                "0.3.10+commit.91361694", language="Vyper",
-            )
-        )  # fmt: skip
+        self.fe = explorer.place("6005600a60")
+        fe = standard_input({"V.fe": "contract V {}"})
+        self.elsewhere.add(Verified(self.fe, fe, "V.fe", "V", "0.26.0", language="Fe"))
+        self.vyper = explorer.deploy(vyper.creation_of(NEWEST, VYPER_BOX), SEVEN)
+        box = {**standard_input({"Box.vy": VYPER_BOX}), "language": "Vyper"}
+        self.elsewhere.add(Verified(self.vyper, box, "Box.vy", "Box", NEWEST, language="Vyper"))
         self.old = explorer.place("6005600b60")
         old = standard_input({"O.sol": "contract O {}"})
         self.elsewhere.add(Verified(self.old, old, "O.sol", "O", "0.8.9+commit.e5eed63a"))
@@ -124,8 +125,10 @@ class Chain:
 
 
 @pytest.fixture(scope="module")
-def chain(own_explorer: Explorer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Chain]:
-    made = Chain(own_explorer, tmp_path_factory.mktemp("programs"))
+def chain(
+    own_explorer: Explorer, vyper: Vyper, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Chain]:
+    made = Chain(own_explorer, vyper, tmp_path_factory.mktemp("programs"))
     with in_thread(make_server("127.0.0.1", 0, made.elsewhere.app, threaded=True)) as url:
         made.url = url
         yield made
@@ -144,7 +147,7 @@ def test_what_matched_elsewhere_matches_here_and_nothing_else(chain: Chain, form
     chain.elsewhere.refusals.append(Response(status=429, headers={"Retry-After": "1"}))
     printed = chain.load(form)
     assert summary(printed) == (
-        "3 verified here, 2 kept as claims, 1 that do not match, 1 not verified there,"
+        "4 verified here, 2 kept as claims, 1 that do not match, 1 not verified there,"
         " 0 not indexed here"
     )
     matches = {row[0]: row[1:3] for row in chain.stored()}
@@ -152,11 +155,12 @@ def test_what_matched_elsewhere_matches_here_and_nothing_else(chain: Chain, form
         chain.box: ("full", "full"),
         chain.two: ("full", "full"),
         chain.partial: ("partial", "partial"),
+        chain.vyper: ("full", "full"),
     }
     reasons = dict(re.findall(r"^(0x\w{40}): (.*)$", printed, re.M))
-    assert reasons.keys() == {chain.false, chain.vyper, chain.old}
+    assert reasons.keys() == {chain.false, chain.fe, chain.old}
     assert "different: No match" in reasons[chain.false]
-    assert reasons[chain.vyper].lower().startswith("claimed: there is no compiler for vyper")
+    assert reasons[chain.fe].lower().startswith("claimed: there is no compiler for fe")
     assert "claimed: The compiler 0.8.9 is not installed" in reasons[chain.old]
     # A second run asks for nothing again.
     chain.elsewhere.requests.clear()
@@ -170,11 +174,11 @@ def test_a_claim_is_shown_as_such_and_nothing_is_read_by_it(chain: Chain) -> Non
     chain.forget()
     chain.load("blockscout")
     client = chain.explorer.client
-    [claim] = client.get(f"/api/v1/contracts/{chain.vyper}/claims").json["claims"]
-    assert (claim["contractName"], claim["match"], claim["source"]) == ("V.vy:V", "full", chain.url)
-    page = client.get(f"/address/{chain.vyper}?tab=contract").text
-    assert "claims" in page and "V.vy:V" in page and chain.url in page
-    assert client.get(f"/api/v1/contracts/{chain.vyper}").status_code == 404
+    [claim] = client.get(f"/api/v1/contracts/{chain.fe}/claims").json["claims"]
+    assert (claim["contractName"], claim["match"], claim["source"]) == ("V.fe:V", "full", chain.url)
+    page = client.get(f"/address/{chain.fe}?tab=contract").text
+    assert "claims" in page and "V.fe:V" in page and chain.url in page
+    assert client.get(f"/api/v1/contracts/{chain.fe}").status_code == 404
     assert client.get(f"/api/v1/contracts/{chain.box}/claims").json["claims"] == []
     # What a compiler verifies is no claim any more.
     url = chain.explorer.settings.database_url
@@ -199,10 +203,10 @@ def test_an_export_is_imported_with_every_match_as_it_was(chain: Chain, tmp_path
     chain.load("sourcify", "--listed")
     before = chain.stored()
     file = tmp_path / "contracts.ndjson"
-    assert chain.scan("export", str(file)).stdout == "3 contracts written\n"
+    assert chain.scan("export", str(file)).stdout == "4 contracts written\n"
     chain.forget()
     done = chain.scan("import", str(file))
-    assert summary(done.stdout).startswith("3 verified here, 0 kept"), done
+    assert summary(done.stdout).startswith("4 verified here, 0 kept"), done
     assert chain.stored() == before
     without_node = chain.scan("import", str(file), RPC_URL="")
     assert without_node.returncode == 2 and "RPC_URL" in without_node.stderr
@@ -219,8 +223,8 @@ def test_listed_addresses_are_asked_for_page_by_page(chain: Chain, tmp_path: Pat
     printed = chain.load("blockscout", "--addresses", str(asked))
     assert summary(printed).startswith("1 verified here") and "1 not indexed here" in printed
     printed = chain.load("blockscout", "--listed")
-    assert summary(printed).startswith("2 verified here, 2 kept as claims, 1 that")
-    assert sum("items_count" in path for path in chain.elsewhere.requests) == 2
+    assert summary(printed).startswith("3 verified here, 2 kept as claims, 1 that")
+    assert sum("items_count" in path for path in chain.elsewhere.requests) == 3
 
 
 def test_an_answer_of_another_form_is_refused(chain: Chain) -> None:
@@ -253,8 +257,9 @@ def test_hostile_names_paths_and_settings_end_in_a_line_of_the_report(chain: Cha
         printed = chain.load("blockscout")
     finally:
         chain.elsewhere.answers.clear()
-    assert summary(printed).startswith("0 verified here, 5 kept as claims")
-    assert chain.stored() == [] and "\x1b" not in printed and "\0" not in printed
+    assert summary(printed).startswith("1 verified here, 5 kept as claims")
+    assert [row[0] for row in chain.stored()] == [chain.vyper]
+    assert "\x1b" not in printed and "\0" not in printed
     page = chain.explorer.client.get(f"/address/{chain.box}?tab=contract").text
     assert "rm -rf" in page and "\u202e" not in page
 

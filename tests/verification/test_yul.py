@@ -1,0 +1,96 @@
+"""Contracts of Yul, compiled by solc, deployed, and verified by each form of the service."""
+
+import json
+from typing import Any
+
+import pytest
+
+from scan.verification.languages.yul import YUL
+from tests.support.explorer import Explorer, compiled
+
+VERSION = "0.8.28"
+# Counts how often it was called with 0xd09de08a, and tells it to who calls 0x06661abd.
+COUNTER = """
+object "Counter" {
+    code {
+        datacopy(0, dataoffset("runtime"), datasize("runtime"))
+        return(0, datasize("runtime"))
+    }
+    object "runtime" {
+        code {
+            switch shr(224, calldataload(0))
+            case 0x06661abd { mstore(0, sload(0)) return(0, 32) }
+            case 0xd09de08a { sstore(0, add(sload(0), 1)) stop() }
+            default { revert(0, 0) }
+        }
+    }
+}
+"""
+
+
+def standard(source: str, **settings: Any) -> dict[str, Any]:
+    return {
+        "language": "Yul",
+        "sources": {"Counter.yul": {"content": source}},
+        "settings": settings,
+    }
+
+
+def creation_of(source: str, **settings: Any) -> str:
+    selected = {"*": {"*": ["evm.bytecode.object", "evm.deployedBytecode.object"]}}
+    request = standard(source, outputSelection=selected, **settings)
+    return compiled(VERSION, request, "Counter.yul", "Counter").creation
+
+
+@pytest.mark.parametrize("enabled", [True, False])
+def test_an_object_is_verified_and_another_one_is_not(explorer: Explorer, enabled: bool) -> None:
+    """Without its settings, which are searched for."""
+    address = explorer.deploy(creation_of(COUNTER, optimizer={"enabled": enabled}))
+    told = {"language": "yul", "contractName": "Counter"}
+    changed = explorer.verify(address, COUNTER.replace("add(", "sub("), VERSION, **told)
+    assert (changed.status_code, changed.json["code"]) == (422, "verification_failed")
+    equal = explorer.verify(address, COUNTER, VERSION, **told)
+    # No metadata proves comments and names.
+    assert (equal.status_code, equal.json["match"]) == (200, "partial"), equal.json
+    assert equal.json["creationMatch"] == "partial"
+    stored = explorer.contract(address).json
+    assert (stored["contractName"], stored["abi"]) == ("Counter", [])
+    assert stored["sources"] == {"Counter.yul": {"content": COUNTER}}
+
+
+def test_a_standard_json_input_says_its_language(explorer: Explorer) -> None:
+    settings = {"optimizer": {"enabled": True, "runs": 7}, "evmVersion": "paris"}
+    address = explorer.deploy(creation_of(COUNTER, **settings))
+    text = json.dumps(standard(COUNTER, **settings))
+    named = explorer.verify(address, text, VERSION, language="Solidity")
+    assert (named.status_code, named.json["field"]) == (400, "language")
+    verified = explorer.verify(address, text, VERSION)
+    assert (verified.status_code, verified.json["match"]) == (200, "partial"), verified.json
+
+
+@pytest.mark.parametrize(
+    ("source", "fields", "status", "words"),
+    [
+        (COUNTER.replace("sload(0)", "sload("), {}, 422, "does not compile"),
+        (COUNTER, {"contractName": "Counter.sol:Counter"}, 400, "end with .yul"),
+        ("{ }", {}, 400, "standard JSON input"),
+    ],
+)
+def test_what_is_no_yul_is_refused(
+    explorer: Explorer, source: str, fields: dict[str, Any], status: int, words: str
+) -> None:
+    address = explorer.deploy(creation_of(COUNTER))
+    answer = explorer.verify(address, source, VERSION, language="Yul", **fields)
+    assert (answer.status_code, words in answer.json["error"]) == (status, True), answer.json
+
+
+def test_two_files_are_the_compilers_fault_to_tell(explorer: Explorer) -> None:
+    address = explorer.deploy(creation_of(COUNTER))
+    both = standard(COUNTER)
+    both["sources"]["Other.yul"] = {"content": COUNTER}
+    answer = explorer.verify(address, json.dumps(both), VERSION)
+    assert answer.status_code == 422 and "exactly one input file" in answer.json["error"]
+
+
+def test_settings_that_yul_has_not_are_not_passed_on() -> None:
+    assert YUL.settings.keys() == {"optimizer", "evmVersion", "libraries"}
