@@ -217,6 +217,12 @@ def _is_call_trace(method: str, answer: Any) -> bool:
 def _call_trace(indexed: IndexedTransaction, method: str, answer: Any) -> TransactionTrace:
     if method == "trace_transaction":
         answer = nested(answer, data(indexed.block_hash), data(indexed.hash))
+    return read_call_trace(answer)
+
+
+def read_call_trace(answer: Any) -> TransactionTrace:
+    """Read a result of callTracer. Raises BadHex, KeyError, TypeError, AttributeError, IndexError
+    or ValueError where it is malformed."""
     try:
         failure = failure_in(answer)
     except Undisclosed:

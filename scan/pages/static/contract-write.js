@@ -49,7 +49,7 @@ const amountUnits = {
   const {address, symbol} = section.dataset;
   const units = JSON.parse(section.dataset.units);
   const coinUnits = {[symbol]: units.ether, ether: units.ether, gwei: units.gwei, wei: units.wei};
-  const wallets = walletSend.choose(section, "form.write button");
+  const wallets = walletSend.choose(section, "form.write button:not(.try)");
 
   // As JSON text: a number of many digits stays whole, which it would not as a JavaScript number.
   function argument(input) {
@@ -113,10 +113,11 @@ const amountUnits = {
     }
   }
 
+  // With an account the call is tried by the server first, as that account's.
   async function encode(form, from) {
     const inputs = [...form.querySelectorAll("input[name=argument]")];
     const value = form.elements.value ? wei(form.elements.value.value) : "0";
-    const body = `{"functionName":${JSON.stringify(form.dataset.function)},"args":[${inputs.map(argument).join(",")}],"value":"${value}","from":"${from}"}`;
+    const body = `{"functionName":${JSON.stringify(form.dataset.function)},"args":[${inputs.map(argument).join(",")}],"value":"${value}"${from ? `,"from":"${from}"` : ""}}`;
     const headers = {"Content-Type": "application/json"};
     const response = await fetch(`${walletSend.base}/api/v1/contracts/${address}/encode`, {method: "POST", headers, body});
     const call = await response.json();
@@ -133,8 +134,19 @@ const amountUnits = {
     walletSend.press(form.querySelector("button"), output, sending);
   }
 
+  // Opens the simulation of the call, by the wallet's account where one is connected already.
+  function onTry(event) {
+    const {form} = event.currentTarget;
+    walletSend.press(event.currentTarget, form.querySelector("output"), async () => {
+      const [call, from] = await Promise.all([encode(form, ""), walletSend.connected(wallets)]);
+      const query = new URLSearchParams({...(from && {from}), to: call.to, data: call.data, value: coins(call.value)});
+      location.assign(`${walletSend.base}/simulate?${query}`);
+    });
+  }
+
   for (const form of section.querySelectorAll("form.write")) {
     form.addEventListener("submit", onSend);
+    form.querySelector(".try")?.addEventListener("click", onTry);
     form.addEventListener("input", showWords);
   }
 })();

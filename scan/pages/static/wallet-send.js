@@ -88,6 +88,16 @@ const walletSend = (() => {
     setTimeout(follow, LOOK_EVERY_MS, url, progress, looks - 1);
   }
 
+  // The account that the wallet has connected to this page before; "" without one. Asks nobody.
+  async function connected(wallets) {
+    try {
+      const accounts = await wallets.wallet()?.provider.request({method: "eth_accounts"});
+      return /^0x[0-9a-fA-F]{40}$/.test(accounts?.[0]) ? accounts[0] : "";
+    } catch {
+      return "";
+    }
+  }
+
   // Sends, with the button disabled meanwhile and errors shown; returns whether it was sent.
   async function press(button, output, sending) {
     output.textContent = "";
@@ -102,5 +112,5 @@ const walletSend = (() => {
     }
   }
 
-  return {base, choose, send, press};
+  return {base, choose, connected, send, press};
 })();

@@ -8,9 +8,13 @@ from typing import Any, NamedTuple
 from scan import hooks
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.extensions.internal_transfers.traces import is_creation
+from scan.extensions.internal_transfers.transaction_traces import TransactionTrace
 from scan.extensions.transaction_details.explanations import queries as explanations
 from scan.extensions.transaction_details.explanations.listed_failures import add_reasons
-from scan.extensions.transaction_details.explanations.state_changes import AccountChange
+from scan.extensions.transaction_details.explanations.state_changes import (
+    AccountChange,
+    StateChanges,
+)
 from scan.extensions.transaction_details.explanations.trace_decoding import DecodedFrame
 from scan.hex import to_hex
 from scan.http.requests import reader
@@ -68,7 +72,11 @@ def _shown(read: Callable[[Record], ShownTraces], transaction: Record) -> Shown:
 
 
 def _calls(transaction: Record) -> ShownTraces:
-    trace, frames = explanations.calls(reader(), transaction)
+    return shown_calls(*explanations.calls(reader(), transaction))
+
+
+def shown_calls(trace: TransactionTrace, frames: Sequence[DecodedFrame]) -> ShownTraces:
+    """Return the first MAX_CALLS of a trace as a tree."""
     frames = frames[:MAX_CALLS]
     levels = [min(len(decoded.frame.trace_address), MAX_INDENT) for decoded in frames]
     calls = [
@@ -94,7 +102,11 @@ def _is_passed_on(decoded: DecodedFrame, after: Sequence[DecodedFrame]) -> bool:
 
 
 def _state(transaction: Record) -> ShownTraces:
-    changes = explanations.state_changes(reader(), transaction)
+    return shown_accounts(explanations.state_changes(reader(), transaction))
+
+
+def shown_accounts(changes: StateChanges) -> ShownTraces:
+    """Return the first MAX_ACCOUNTS of the changed accounts."""
     accounts = changes.accounts[:MAX_ACCOUNTS]
     is_truncated = changes.is_truncated or len(accounts) < changes.account_count
     return ShownTraces((), accounts, changes.account_count, is_truncated)

@@ -11,7 +11,7 @@ from scan.extensions.internal_transfers.transaction_traces import (
     TransactionTrace,
     TransactionTraces,
 )
-from scan.extensions.transaction_details.contract_abis import ContractAbis
+from scan.extensions.transaction_details.contract_abis import Block, ContractAbis
 from scan.extensions.transaction_details.details import TransactionDetails
 from scan.extensions.transaction_details.explanations import event_state, transaction_summary
 from scan.extensions.transaction_details.explanations.state_changes import (
@@ -79,7 +79,8 @@ def calls(reader: Reader, record: Mapping[str, Any]) -> tuple[TransactionTrace, 
     sent = transactions.indexed(record)
     trace = reader.sources.get(TransactionTraces).calls(reader.node, sent)
     trace = with_gas_of_transaction(trace, record["gasLimit"], int(record["gasUsed"]))
-    return trace, decode_trace(trace, sent, reader.sources.get(ContractAbis), reader.node)
+    block = Block(sent.block_number, sent.block_hash)
+    return trace, decode_trace(trace, block, reader.sources.get(ContractAbis), reader.node)
 
 
 def state_changes(reader: Reader, record: Mapping[str, Any]) -> StateChanges:

@@ -8,7 +8,7 @@ from scan.contracts.abi_index import functions_of
 from scan.contracts.decoding_budget import DecodingBudget
 from scan.contracts.revert_reasons import UNKNOWN_DATA, Reason, decode_reason, selectors_of
 from scan.ethereum.request_node import NodeSession
-from scan.ethereum.transaction_reader import IndexedTransaction, TransactionLog
+from scan.ethereum.transaction_reader import TransactionLog
 from scan.extensions.internal_transfers.traces import is_creation
 from scan.extensions.internal_transfers.transaction_traces import TraceFrame, TransactionTrace
 from scan.extensions.transaction_details.contract_abis import (
@@ -55,11 +55,12 @@ class DecodedFrame(NamedTuple):
             else [argument.record() for argument in self.result],
             "reverted": frame.is_undone,
             "error": None if self.reason is None else self.reason.record(),
-            "logs": None if self.logs is None else [_log_record(*log) for log in self.logs],
+            "logs": None if self.logs is None else [log_record(*log) for log in self.logs],
         }
 
 
-def _log_record(log: TransactionLog, event: Decoded | None) -> dict[str, Any]:
+def log_record(log: TransactionLog, event: Decoded | None) -> dict[str, Any]:
+    """Return a log with its event as JSON's values."""
     return {
         "address": to_hex(log.address),
         "topics": [to_hex(topic) for topic in log.topics],
@@ -69,9 +70,10 @@ def _log_record(log: TransactionLog, event: Decoded | None) -> dict[str, Any]:
 
 
 def decode_trace(
-    trace: TransactionTrace, indexed: IndexedTransaction, abis: ContractAbis, node: NodeSession
+    trace: TransactionTrace, block: Block, abis: ContractAbis, node: NodeSession
 ) -> list[DecodedFrame]:
-    """Decode a trace with the ABIs of its first MAX_CONTRACTS contracts, within one budget."""
+    """Decode a trace with the ABIs, at a block, of its first MAX_CONTRACTS contracts, within one
+    budget."""
     budget = DecodingBudget()
     addresses = [
         address
@@ -79,7 +81,6 @@ def decode_trace(
         for address in (frame.to_address, *(log.address for log in frame.logs or ()))
         if address is not None
     ]
-    block = Block(indexed.block_number, indexed.block_hash)
     emitters = [Emitter(address, block) for address in dict.fromkeys(addresses)]
     contracts = abis.find_at_or_now(emitters[:MAX_CONTRACTS], node, budget)
     frames = [_decoded(frame, contracts, budget) for frame in trace.frames]

@@ -1,0 +1,129 @@
+"""Transfers and approvals in the calls of a simulation. Pure.
+
+A transfer of coin is that of a call, or, where only logs are known, a log that eth_simulateV1 adds.
+The protocol's own logs of coin (EIP-7708) repeat these.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from scan.ethereum.blocks import COIN_EMITTER, EventLog
+from scan.ethereum.events import (
+    WRAPPING,
+    TransferEvent,
+    TransferShape,
+    duplicate_wraps,
+    transfer_event,
+    transfers,
+)
+from scan.ethereum.transaction_reader import TransactionLog
+from scan.extensions.internal_transfers.traces import is_creation
+from scan.extensions.internal_transfers.transaction_traces import TraceFrame
+from scan.hex import to_hex
+
+SIMULATED_COIN = bytes.fromhex("ee" * 20)  # the emitter in eth_simulateV1 (ERC-7528)
+APPROVAL = bytes.fromhex("8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925")
+APPROVAL_FOR_ALL = bytes.fromhex("17307eab39ab6107e8899845ad3d59bd9653f200f220920489ca2b5937696c31")
+MOVING = ("CALL", "SELFDESTRUCT")
+# The type of a token that is not indexed, by the form of its event.
+TYPES = {
+    TransferShape.AMOUNT: "BEP20",
+    TransferShape.PACKED: "BEP20",
+    TransferShape.ID: "BEP721",
+    TransferShape.MULTI: "BEP1155",
+}
+SAID = ("tokenType", "tokenSymbol", "tokenDecimals")
+_DIRTY = bytes(12)
+Tokens = Mapping[str, Mapping[str, Any]]  # records of indexed tokens by address
+
+
+class Movements(NamedTuple):
+    """Records, in the order of the calls that made them."""
+
+    transfers: list[dict[str, Any]]
+    approvals: list[dict[str, Any]]
+
+
+def kept_logs(frames: Sequence[TraceFrame]) -> list[TransactionLog]:
+    """Return the logs of calls that were not undone, without those that repeat what calls say."""
+    logs = (log for frame in frames if not frame.is_undone for log in frame.logs or ())
+    return [log for log in logs if log.address != COIN_EMITTER]
+
+
+def movements(frames: Sequence[TraceFrame], tokens: Tokens, *, is_traced: bool) -> Movements:
+    """Return what calls move and approve; without `is_traced` the frames are one call's own."""
+    moved = [_of_coin(frame) for frame in frames if _moves_coin(frame)] if is_traced else []
+    logs = kept_logs(frames)
+    events = [transfer_event(EventLog(0, n, *log[:3])) for n, log in enumerate(logs)]
+    repeated = duplicate_wraps([event for event in events if event is not None])
+    for event in events:
+        if event is not None and event.log_index not in repeated:
+            moved += _of_tokens(event, tokens)
+    return Movements(moved, [record for log in logs for record in _approvals(log)])
+
+
+def _moves_coin(frame: TraceFrame) -> bool:
+    moves = frame.type in MOVING or is_creation(frame.type)
+    return bool(frame.value) and moves and not frame.is_undone
+
+
+def _of_coin(frame: TraceFrame) -> dict[str, Any]:
+    recipient = None if frame.to_address is None else to_hex(frame.to_address)
+    return _record(None, None, to_hex(frame.from_address), recipient, frame.value)
+
+
+def _of_tokens(event: TransferEvent, tokens: Tokens) -> Iterator[dict[str, Any]]:
+    parties = to_hex(event.from_address), to_hex(event.to_address)
+    if event.token == SIMULATED_COIN:
+        yield _record(None, None, *parties, event.words[0][1])
+        return
+    address = to_hex(event.token)
+    known = tokens.get(address)
+    if event.shape in WRAPPING and (known is None or known["type"] != "BEP20"):
+        return  # of any contract that takes deposits
+    type_ = TYPES[event.shape] if known is None else known["type"]
+    for transfer in transfers(event, type_):
+        record = _record(address, type_, *parties, transfer.value)
+        if transfer.token_id is not None:
+            record["tokenId"] = str(transfer.token_id)
+        if known is not None:
+            record |= {"tokenSymbol": known["symbol"], "tokenDecimals": known["decimals"]}
+        record["unproven"] = [name for name in SAID if record[name] is not None]
+        yield record
+
+
+def _record(
+    token: str | None, type_: str | None, sender: str, recipient: str | None, value: int
+) -> dict[str, Any]:
+    return {
+        "tokenAddress": token,
+        "tokenType": type_,
+        "tokenSymbol": None,
+        "tokenDecimals": None,
+        "fromAddress": sender,
+        "toAddress": recipient,
+        "value": str(value),
+        "tokenId": None,
+        "unproven": [],
+    }
+
+
+def _approvals(log: TransactionLog) -> Iterator[dict[str, Any]]:
+    topics = log.topics
+    if len(topics) < 3 or topics[0] not in (APPROVAL, APPROVAL_FOR_ALL):
+        return
+    if not all(topic.startswith(_DIRTY) for topic in topics[1:3]):
+        return
+    word = int.from_bytes(log.data[:32])
+    is_of_all = topics[0] == APPROVAL_FOR_ALL
+    is_of_item = len(topics) == 4
+    if len(log.data) != (0 if is_of_item else 32) or (is_of_all and is_of_item):
+        return
+    yield {
+        "tokenAddress": to_hex(log.address),
+        "ownerAddress": to_hex(topics[1][12:]),
+        "spenderAddress": to_hex(topics[2][12:]),
+        "value": None if is_of_item or is_of_all else str(word),
+        "tokenId": str(int.from_bytes(topics[3])) if is_of_item else None,
+        "approved": bool(word) if is_of_all else None,
+    }

@@ -1,0 +1,126 @@
+"""The outcomes of simulated calls, decoded."""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from scan.ethereum.block_parameter import BlockId
+from scan.extensions.simulation.movements import (
+    SIMULATED_COIN,
+    Movements,
+    kept_logs,
+    movements,
+)
+from scan.extensions.simulation.request import Overrides, SimulatedCall
+from scan.extensions.simulation.simulated_calls import Outcome, Simulator
+from scan.extensions.transaction_details.contract_abis import Block, ContractAbis
+from scan.extensions.transaction_details.explanations.trace_decoding import (
+    DecodedFrame,
+    decode_trace,
+    log_record,
+)
+from scan.hex import to_hex
+from scan.queries import addresses, blocks
+from scan.queries.reader import Reader
+
+MAX_TOKENS = 200  # whose symbols are read
+
+
+class Simulated(NamedTuple):
+    """The outcome of a call; the first of its frames is its own."""
+
+    outcome: Outcome
+    frames: Sequence[DecodedFrame]
+    movements: Movements
+
+    @property
+    def missing(self) -> list[str]:
+        """The fields that the node gives no values of, or of `frames` the calls inside."""
+        own = self.frames[0]
+        absent = {
+            "frames": not self.outcome.is_traced,
+            "accounts": self.outcome.changes is None and own.reason is None,
+            "gasUsed": own.frame.gas_used is None,
+            "logs": not self.outcome.is_traced and own.frame.gas_used is None,
+        }
+        absent["transfers"] = absent["approvals"] = absent["logs"]
+        return [name for name, is_absent in absent.items() if is_absent]
+
+    def record(self) -> dict[str, Any]:
+        own, changes = self.frames[0].record(), self.outcome.changes
+        trace, missing = self.outcome.trace, self.missing
+        return {
+            "status": own["error"] is None,
+            "gasUsed": own["gasUsed"],
+            "error": own["error"],
+            "result": own["result"],
+            "output": own["output"],
+            "logs": None if "logs" in missing else self._logs(),
+            "transfers": None if "transfers" in missing else self.movements.transfers,
+            "approvals": None if "approvals" in missing else self.movements.approvals,
+            "frames": [frame.record() for frame in self.frames],
+            "accounts": None if changes is None else [a.record() for a in changes.accounts],
+            "truncated": trace.is_truncated or (changes is not None and changes.is_truncated),
+            "missing": missing,
+        }
+
+    def _logs(self) -> list[dict[str, Any]]:
+        """Return the logs of calls that were not undone."""
+        kept = (frame for frame in self.frames if not frame.frame.is_undone)
+        logs = (log for frame in kept for log in frame.logs or ())
+        return [log_record(log, event) for log, event in logs if log.address != SIMULATED_COIN]
+
+
+def simulate(
+    reader: Reader,
+    block: BlockId | None,
+    calls: Sequence[SimulatedCall],
+    overrides: Overrides,
+) -> tuple[BlockId, list[Simulated]]:
+    """Simulate calls after a block, by default the newest indexed one, in the order given.
+
+    Raises NotFound before the first block is indexed, HistoryUnavailable, TracesUnavailable,
+    UpstreamFailed, Unavailable.
+    """
+    reader.do_not_cache()
+    if block is None:
+        block = blocks.find(reader, blocks.newest_number(reader) or 0)
+    outcomes = reader.sources.get(Simulator).simulate(
+        reader.node, block, calls, overrides, traces=reader.sources.traces != "off"
+    )
+    tokens = _tokens(reader, outcomes)
+    at, abis = Block(block.number, to_hex(block.hash)), reader.sources.get(ContractAbis)
+    simulated = [
+        Simulated(
+            outcome,
+            decode_trace(outcome.trace, at, abis, reader.node),
+            movements(outcome.trace.frames, tokens, is_traced=outcome.is_traced),
+        )
+        for outcome in outcomes
+    ]
+    return block, simulated
+
+
+def _tokens(reader: Reader, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    emitters = sorted({address for outcome in outcomes for address in _emitters(outcome)})
+    names = json.loads(addresses.names(reader, emitters[:MAX_TOKENS])) if emitters else {}
+    return {address: name["token"] for address, name in names.items() if name["token"]}
+
+
+def _emitters(outcome: Outcome) -> Iterator[bytes]:
+    yield from (log.address for log in kept_logs(outcome.trace.frames))
+
+
+def addresses_in(simulated: Sequence[Simulated]) -> Iterator[str]:
+    """Yield the addresses of what a page shows of outcomes."""
+    for one in simulated:
+        for record in (*one.movements.transfers, *one.movements.approvals):
+            yield from (
+                value for name, value in record.items() if name.endswith("Address") and value
+            )
+        for frame in one.frames:
+            yield to_hex(frame.frame.from_address)
+            if frame.frame.to_address is not None:
+                yield to_hex(frame.frame.to_address)
+        if one.outcome.changes is not None:
+            yield from (to_hex(account.address) for account in one.outcome.changes.accounts)

@@ -1,0 +1,86 @@
+"""/simulate: a form of one call, and what it would do. Its link can be shared."""
+
+import re
+from collections.abc import Mapping
+
+from flask import Blueprint, Response, request
+
+from scan import hooks
+from scan.errors import InvalidParameter, ScanError
+from scan.extensions.simulation.outcomes import Simulated, addresses_in, simulate
+from scan.extensions.simulation.request import SimulatedCall, call_of
+from scan.extensions.transaction_details.explanations.pages import (
+    MAX_SLOTS,
+    ShownTraces,
+    shown_accounts,
+    shown_calls,
+)
+from scan.http.prerequisites import Prerequisite, requires
+from scan.http.requests import block_argument, reader
+from scan.pages.records import names_of
+from scan.pages.site import page
+
+FIELDS = ("from", "to", "value", "data", "gas", "block")
+COIN_DECIMALS = 18
+_COINS = re.compile(rf"([0-9]{{1,60}})(?:\.([0-9]{{1,{COIN_DECIMALS}}}))?\Z", re.ASCII)
+
+blueprint = Blueprint("pages_simulation", __name__)
+
+
+def _prerequisite(query: str) -> Prerequisite | None:
+    return Prerequisite.NODE if query else None
+
+
+@blueprint.get("/simulate")
+@requires(_prerequisite)
+def show_simulation() -> Response:
+    typed = {name: request.args.get(name, "").strip() for name in FIELDS}
+    fields = {name: text for name, text in typed.items() if text}
+    block, simulated, error, status = None, None, None, 200
+    try:
+        if fields:
+            given = block_argument({"block": fields.get("block", "latest")})
+            block, [simulated] = simulate(reader(), given, [_call(fields)], {})
+    except ScanError as refused:
+        reader().do_not_cache()
+        error, status = refused.message.removeprefix("call."), refused.status
+    calls = accounts = ShownTraces()
+    if simulated is not None:
+        calls = shown_calls(simulated.outcome.trace, simulated.frames)
+        if simulated.outcome.changes is not None:
+            accounts = shown_accounts(simulated.outcome.changes)
+    return page(
+        "simulate.html",
+        status,
+        fields=fields,
+        block=block,
+        simulated=simulated,
+        record=None if simulated is None else simulated.record(),
+        calls=calls,
+        accounts=accounts,
+        most_slots=MAX_SLOTS,
+        is_open=False,
+        error=error,
+        names=names_of((), *_addresses(simulated)),
+    )
+
+
+def _call(fields: Mapping[str, str]) -> SimulatedCall:
+    """Return the call of a form, in which the value is in coins."""
+    of_call = {name: fields[name] for name in ("from", "to", "data", "gas") if name in fields}
+    return call_of({**of_call, "value": _wei(fields.get("value", "0"))}, "call")
+
+
+def _wei(text: str) -> int:
+    coins = _COINS.match(text)
+    if coins is None:
+        message = f"value must be a number of coins with at most {COIN_DECIMALS} decimals."
+        raise InvalidParameter(message, field="value")
+    return int(coins[1] + (coins[2] or "").ljust(COIN_DECIMALS, "0"))
+
+
+def _addresses(simulated: Simulated | None) -> list[str]:
+    return [] if simulated is None else [*addresses_in([simulated])]
+
+
+HOOKS = hooks.Pages(blueprints=(blueprint,), menu=(("Chain", "/simulate", "Simulate a call"),))

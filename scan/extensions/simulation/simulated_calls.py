@@ -1,0 +1,236 @@
+"""Calls that the node simulates, each on the state that the one before leaves.
+
+debug_traceCall gives the calls inside and all changes of the state, which are the overrides of the
+next call. Where a node lacks it, eth_simulateV1 gives results and logs, and eth_call the result of
+a single call.
+"""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from scan.contracts.read_calls import stopped_in_contract
+from scan.errors import TracesUnavailable, UpstreamFailed
+from scan.ethereum import past_state
+from scan.ethereum.block_parameter import BlockId
+from scan.ethereum.call_failures import revert_data
+from scan.ethereum.client import AnswerTooLarge, Call, RpcError
+from scan.ethereum.request_node import NodeSession
+from scan.extensions.internal_transfers.transaction_traces import (
+    ASK_AGAIN_S,
+    MAX_TRACE_BYTES,
+    TOO_LARGE,
+    TransactionTrace,
+    read_call_trace,
+)
+from scan.extensions.simulation.request import Overrides, SimulatedCall
+from scan.extensions.transaction_details.explanations.state_changes import (
+    StateChanges,
+    read_prestate,
+)
+from scan.hex import BadHex, data, quantity, to_hex
+
+CALL_TRACER = {"tracer": "callTracer", "tracerConfig": {"withLog": True}}
+STATE_TRACER = {"tracer": "prestateTracer", "tracerConfig": {"diffMode": True}}
+REVERTED = "execution reverted"
+MALFORMED = "The node's answer to the simulation is malformed."
+ONE_AT_MOST = (
+    "The node simulates a single call only: several need debug_traceCall or eth_simulateV1."
+)
+TOGETHER = "The node cannot simulate these calls one after another; send the first ones alone."
+IGNORES_OVERRIDES = "The node ignores overrides of the state, which this simulation needs."
+NOT_OFFERED = "The node offers none of debug_traceCall, eth_simulateV1 and eth_call."
+NOTHING: Mapping[str, Any] = {"balance": "0x0", "nonce": "0x0", "code": "0x", "state": {}}
+
+_MALFORMED = (BadHex, KeyError, TypeError, AttributeError, IndexError, ValueError)
+
+
+class Outcome(NamedTuple):
+    """What a call would do. `is_traced`: `trace` has the calls inside, not the call alone.
+    `changes` is None where the node does not give them, or refused the call."""
+
+    trace: TransactionTrace
+    is_traced: bool
+    changes: StateChanges | None = None
+
+
+class _NotOffered(Exception):
+    """The node lacks a method."""
+
+
+Way = Callable[[NodeSession, BlockId, Sequence[SimulatedCall], Overrides], list[Outcome]]
+
+
+class Simulator:
+    """Simulates calls in the fullest way that the node offers, which it remembers."""
+
+    def __init__(self) -> None:
+        self._not_offered: dict[Way, float] = {}  # until when
+
+    def simulate(
+        self,
+        node: NodeSession,
+        block: BlockId,
+        calls: Sequence[SimulatedCall],
+        overrides: Overrides,
+        *,
+        traces: bool,
+    ) -> list[Outcome]:
+        """Return the outcomes of calls on the state after a block, in their order; without `traces`
+        none is traced.
+
+        Raises HistoryUnavailable, TracesUnavailable, UpstreamFailed, Unavailable.
+        """
+        ways: tuple[Way, ...] = (_traced, _simulated, _called) if traces else (_simulated, _called)
+        for way in ways:
+            if self._not_offered.get(way, 0.0) > time.monotonic():
+                continue
+            try:
+                return way(node, block, calls, overrides)
+            except _NotOffered:
+                self._not_offered[way] = time.monotonic() + ASK_AGAIN_S
+            except _MALFORMED:
+                node.record_malformed()
+                raise UpstreamFailed(MALFORMED) from None
+        raise TracesUnavailable(NOT_OFFERED)
+
+
+def _traced(
+    node: NodeSession, block: BlockId, calls: Sequence[SimulatedCall], overrides: Overrides
+) -> list[Outcome]:
+    outcomes = []
+    for call in calls:
+        traces = [
+            Call("debug_traceCall", (call.param(), block, {**tracer, "stateOverrides": overrides}))
+            for tracer in (CALL_TRACER, STATE_TRACER)
+        ]
+        answers = past_state.read(node, block, traces, MAX_TRACE_BYTES)
+        refusal = next((answer for answer in answers if isinstance(answer, RpcError)), None)
+        if refusal is not None:
+            outcomes.append(Outcome(_refused(call, refusal), is_traced=True))
+            continue
+        trace, state = answers
+        if "structLogs" in trace or (isinstance(state, dict) and "pre" not in state):
+            raise _NotOffered  # it ignores the tracer, or the tracer's options
+        outcomes.append(Outcome(read_call_trace(trace), True, read_prestate(state)))
+        _require_overridden(overrides, state)
+        overrides = _after(overrides, state)
+    return outcomes
+
+
+def _simulated(
+    node: NodeSession, block: BlockId, calls: Sequence[SimulatedCall], overrides: Overrides
+) -> list[Outcome]:
+    params = [call.param() for call in calls]
+    simulation = {
+        "blockStateCalls": [{"stateOverrides": overrides, "calls": params}],
+        "traceTransfers": True,
+        "validation": False,
+    }
+    simulate = Call("eth_simulateV1", (simulation, block))
+    [answer] = past_state.read(node, block, [simulate], MAX_TRACE_BYTES)
+    if isinstance(answer, RpcError):
+        alone = Outcome(_refused(calls[0], answer), is_traced=False)
+        if len(calls) > 1:  # it does not say which of them it refuses
+            raise TracesUnavailable(TOGETHER)
+        return [alone]
+    [simulated] = answer
+    return [
+        Outcome(_alone(call, result), is_traced=False)
+        for call, result in zip(calls, simulated["calls"], strict=True)
+    ]
+
+
+def _called(
+    node: NodeSession, block: BlockId, calls: Sequence[SimulatedCall], overrides: Overrides
+) -> list[Outcome]:
+    if len(calls) > 1:
+        raise TracesUnavailable(ONE_AT_MOST)
+    [call] = calls
+    params = (call.param(), block, overrides) if overrides else (call.param(), block)
+    [returned] = past_state.read(node, block, [Call("eth_call", params)], MAX_TRACE_BYTES)
+    if isinstance(returned, RpcError):
+        return [Outcome(_refused(call, returned), is_traced=False)]
+    return [Outcome(_own_frame(call, output=returned), is_traced=False)]
+
+
+def _own_frame(call: SimulatedCall, **results: Any) -> TransactionTrace:
+    """Return the trace of a call alone; `results` are those of a frame of callTracer."""
+    kind = "CREATE" if call.to is None else "CALL"
+    param = call.param()
+    frame = {"type": kind, "to": None, **param, "input": param["data"], **results}
+    return read_call_trace(frame)
+
+
+def _alone(call: SimulatedCall, result: Any) -> TransactionTrace:
+    """Return the trace of a call alone by its result of eth_simulateV1."""
+    own = {"output": result["returnData"], "gasUsed": result["gasUsed"], "logs": result["logs"]}
+    if quantity(result["status"]):
+        return _own_frame(call, **own)
+    error = result.get("error") or {}
+    returned = revert_data(error.get("data"))
+    output = own["output"] if returned is None else to_hex(returned)
+    # Only a revert returns data, whatever the node's words are.
+    has_reverted = output != "0x" or RpcError(error.get("code", 0), "").is_revert
+    message = REVERTED if has_reverted else str(error.get("message") or REVERTED)
+    return _own_frame(call, **{**own, "output": output, "error": message})
+
+
+def _refused(call: SimulatedCall, error: RpcError) -> TransactionTrace:
+    """Return the trace of a call that failed with an error instead of a result. Raises _NotOffered,
+    TracesUnavailable, UpstreamFailed where not the call is the reason."""
+    if isinstance(error, AnswerTooLarge):
+        raise TracesUnavailable(TOO_LARGE)
+    if error.is_missing_method:
+        raise _NotOffered
+    returned = revert_data(error.data)
+    if returned is not None or error.is_revert:
+        return _own_frame(call, error=REVERTED, output=to_hex(returned or b""))
+    if stopped_in_contract(error):
+        return _own_frame(call, error=error.message)
+    message = error.message[:200]
+    reason = message if "://" not in message else "the node's reason is not shown"
+    raise UpstreamFailed(f"The node rejected the simulation: {reason}")
+
+
+def _require_overridden(overrides: Overrides, state: Any) -> None:
+    """Raise TracesUnavailable where an account had other values before the call than overrides
+    give it: then the node ignores them."""
+    for address, account in _by_address(state["pre"]).items():
+        own = overrides.get(address, {})
+        slots, own_slots = account.get("storage") or {}, own.get("state", own.get("stateDiff", {}))
+        pairs = [
+            (account[name], own[name])
+            for name in ("balance", "nonce")
+            if name in account.keys() & own.keys()
+        ]
+        pairs += [(slots[slot], own_slots[slot]) for slot in slots.keys() & own_slots.keys()]
+        if any(_number(value) != _number(given) for value, given in pairs):
+            raise TracesUnavailable(IGNORES_OVERRIDES)
+
+
+def _number(value: Any) -> int:
+    return value if isinstance(value, int) else quantity(value)
+
+
+def _after(overrides: Overrides, state: Any) -> Overrides:
+    """Return the overrides that have the state which a call left, by prestateTracer's answer."""
+    pre, post = (_by_address(state[side]) for side in ("pre", "post"))
+    merged = {address: dict(account) for address, account in overrides.items()}
+    for address in {*pre, *post}:
+        if address not in post:
+            merged[address] = dict(NOTHING)
+            continue
+        account, own = post[address], merged.setdefault(address, {})
+        own |= {name: account[name] for name in ("balance", "code") if name in account}
+        if "nonce" in account:
+            own["nonce"] = hex(_number(account["nonce"]))
+        emptied = dict.fromkeys(pre.get(address, {}).get("storage") or {}, to_hex(bytes(32)))
+        if slots := {**emptied, **(account.get("storage") or {})}:
+            kind = "state" if "state" in own else "stateDiff"
+            own[kind] = {**own.get(kind, {}), **slots}
+    return merged
+
+
+def _by_address(accounts: Mapping[str, Any]) -> dict[str, Mapping[str, Any]]:
+    return {to_hex(data(address, 20)): account for address, account in accounts.items()}
