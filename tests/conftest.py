@@ -22,7 +22,7 @@ from bench.seed import seed
 from scan.contracts import account_state
 from scan.database import connection
 from scan.database.sessions import require_own_session
-from scan.ethereum import served_chain
+from scan.ethereum import finality, served_chain
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute, name_in, read_only
 from tests.support.explain import Explained, explained
@@ -281,6 +281,7 @@ def patience() -> Iterator[None]:
     node receives, does not follow from how busy the machine is."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(account_state, "TIMEOUT_S", 2.5)  # instead of 0.5
+        patch.setattr(finality, "TIMEOUT_S", 2.5)  # instead of 0.5
         patch.setattr(served_chain, "CHECK_AGAIN_S", 600.0)  # instead of 5
         if find_spec("scan.extensions.logs"):
             patch.setattr("scan.extensions.logs.node_logs.COUNT_S", 30.0)  # instead of 2

@@ -16,6 +16,7 @@ from scan.hex import to_hex
 from scan.indexer.block_source import BlockSource
 from tests.indexer.test_node_faults import status
 from tests.support.auditing import COUNT_HOLDERS, run, spoil
+from tests.support.serving import wait_until
 from tests.support.table_digest import digest
 
 # The scenario has no list of few rows.
@@ -118,7 +119,8 @@ def test_rows_that_are_not_the_nodes_are_found(copied, monkeypatch, capsys):
 
 def test_an_indexer_at_work_keeps_repair_away(own_index, monkeypatch, capsys):
     monkeypatch.setattr(audit, "LOCK_WAIT_S", 0.1)
-    assert run(own_index.settings, repair=True) == audit.NOT_COMPARED
+    # It takes the lock once it has read the head, after what this test waits for.
+    wait_until(lambda: run(own_index.settings, repair=True) == audit.NOT_COMPARED)
     assert "stop it before --repair" in capsys.readouterr().out
     assert status(own_index.settings.database_url)["problem"] is None
 
