@@ -198,6 +198,7 @@ def paths_of(explorer: Explorer, hostile: str) -> list[str]:
         "/search?q=%3Cscript",
         f"/decode?data={MULTICALL}",
         "/encode?function=approve(address,uint256)",
+        f"/simulate?from={person}&to={person}&value=0.000001",
     ]
 
 

@@ -19,6 +19,7 @@ from scan.extensions.transaction_details.explanations.trace_decoding import (
     decode_trace,
     log_record,
 )
+from scan.extensions.transaction_details.queries import MAX_SMALL_GAS
 from scan.hex import to_hex
 from scan.queries import addresses, blocks
 from scan.queries.reader import Reader
@@ -88,6 +89,8 @@ def simulate(
     outcomes = reader.sources.get(Simulator).simulate(
         reader.node, block, calls, overrides, traces=reader.sources.traces != "off"
     )
+    if sum(outcome.trace.frames[0].gas_used or 0 for outcome in outcomes) > MAX_SMALL_GAS:
+        reader.hold_processor()  # as for a transaction
     tokens = _tokens(reader, outcomes)
     at, abis = Block(block.number, to_hex(block.hash)), reader.sources.get(ContractAbis)
     simulated = [

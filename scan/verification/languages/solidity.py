@@ -1,6 +1,7 @@
 """Solidity: its settings, and the input of solc, whose output is the form of all languages."""
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from scan.verification.compiler_releases import VIA_IR_FROM, SolcVersion
@@ -50,12 +51,13 @@ def _candidates(
     return candidate_settings(accepted_settings(given, version), version, inferred)
 
 
-def _take(
-    sources: Sources, settings: Settings, selection: Selection, _version: SolcVersion
+def input_of(
+    language: str, sources: Sources, settings: Settings, selection: Selection, _version: SolcVersion
 ) -> CompilerInput:
+    """Return the input of a language that solc compiles."""
     return CompilerInput(
         {
-            "language": "Solidity",
+            "language": language,
             "sources": {path: {"content": content} for path, content in sources.items()},
             "settings": {**settings, "outputSelection": selection},
         }
@@ -69,7 +71,7 @@ SOLIDITY = Language(
     unnamed_path="contract.sol",
     settings=_SETTINGS,
     candidates=_candidates,
-    take=_take,
+    take=partial(input_of, "Solidity"),
     give=lambda output, _: output,
     is_reproducible=lambda _: True,
 )

@@ -5,17 +5,13 @@ has no metadata and no ABI, so that no match is full.
 """
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from scan.verification.compiler_releases import SolcVersion
 from scan.verification.compiler_store import SOLC
-from scan.verification.languages.language import (
-    CompilerInput,
-    Language,
-    Selection,
-    Settings,
-    Sources,
-)
+from scan.verification.languages.language import Language, Settings
+from scan.verification.languages.solidity import input_of
 from scan.verification.settings_search import InferredSettings, candidate_settings, infer_settings
 
 SUFFIX = ".yul"
@@ -30,18 +26,6 @@ def _candidates(
     for settings in candidate_settings(given, version, inferred):
         if "viaIR" not in settings:
             yield settings
-
-
-def _take(
-    sources: Sources, settings: Settings, selection: Selection, _version: SolcVersion
-) -> CompilerInput:
-    return CompilerInput(
-        {
-            "language": "Yul",
-            "sources": {path: {"content": content} for path, content in sources.items()},
-            "settings": {**settings, "outputSelection": selection},
-        }
-    )
 
 
 def _give(output: dict[str, Any], _version: SolcVersion) -> dict[str, Any]:
@@ -65,7 +49,7 @@ YUL = Language(
     unnamed_path=f"contract{SUFFIX}",
     settings=_SETTINGS,
     candidates=_candidates,
-    take=_take,
+    take=partial(input_of, "Yul"),
     give=_give,
     is_reproducible=lambda _: True,
 )

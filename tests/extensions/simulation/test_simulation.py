@@ -8,6 +8,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
+from scan.queries import reader as queries_reader
 from tests.api.test_bad_input import require_parameter
 from tests.conftest import Played
 from tests.support.faulty_node import (
@@ -192,6 +193,21 @@ def test_overrides_are_what_the_calls_meet(client: FlaskClient, scenario: Played
         assert int(outcome["output"], 16) == 42, name
     [bare] = simulate(client, {"to": poor})
     assert (bare["output"], bare["transfers"]) == ("0x", [])
+
+
+def test_a_large_simulation_takes_a_place_of_its_client(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """JUMPDEST PUSH1 0 JUMP: until there is no gas."""
+    monkeypatch.setattr(queries_reader, "PROCESSOR_WAIT_S", 0.0)
+    places = client.application.extensions["scan"].sources.processor_places
+    loop = {SPENDER: {"code": "0x5b600056"}}
+    for gas, status in ((3_000_000, 429), (1_000_000, 200)):
+        body = {"calls": [{"to": SPENDER, "gas": gas}], "overrides": loop}
+        with places.place("127.0.0.1"):
+            assert client.post("/api/v1/simulate", json=body).status_code == status, gas
+        free = client.post("/api/v1/simulate", json=body)
+        assert free.json["calls"][0]["error"]["kind"] == "out_of_gas"
 
 
 def test_what_is_created_can_be_called_next(client: FlaskClient, scenario: Played) -> None:
