@@ -151,8 +151,7 @@ class ReadCalls:
             statement = "contracts/verified_contracts_get_errors"
             errors = [self._database.value(statement, address=address) or () for address in abis]
             return reverted(failure, [*map(index_abi, errors)])
-        message = error.message[:1000]
-        reason = message[:200] if "://" not in message else "the node's reason is not shown"
+        reason = shown_reason(error)
         if stopped_in_contract(error):
             return CallReverted(f"The call failed in the contract: {reason}")
         return UpstreamFailed(f"The node rejected the call: {reason}")
@@ -187,6 +186,12 @@ def stopped_in_contract(error: RpcError) -> bool:
     """Return whether the contract failed, and not the node, by the nodes' various codes and
     texts."""
     return error.is_revert or bool(_STOPPED.search(error.message[:1000]))
+
+
+def shown_reason(error: RpcError) -> str:
+    """Return the start of a node's words, unless they may have its URL, often with a key."""
+    message = error.message[:1000]
+    return message[:200] if "://" not in message else "the node's reason is not shown"
 
 
 def value_of(function: Function, returned: bytes, most_values: int = MAX_VALUES) -> Any:

@@ -46,10 +46,10 @@ def creation_of(source: str, **settings: Any) -> str:
 def test_an_object_is_verified_and_another_one_is_not(explorer: Explorer, enabled: bool) -> None:
     """Without its settings, which are searched for."""
     address = explorer.deploy(creation_of(COUNTER, optimizer={"enabled": enabled}))
-    told = {"language": "yul", "contractName": "Counter"}
-    changed = explorer.verify(address, COUNTER.replace("add(", "sub("), VERSION, **told)
+    fields = {"language": "yul", "contractName": "Counter"}
+    changed = explorer.verify(address, COUNTER.replace("add(", "sub("), VERSION, **fields)
     assert (changed.status_code, changed.json["code"]) == (422, "verification_failed")
-    equal = explorer.verify(address, COUNTER, VERSION, **told)
+    equal = explorer.verify(address, COUNTER, VERSION, **fields)
     # No metadata proves comments and names.
     assert (equal.status_code, equal.json["match"]) == (200, "partial"), equal.json
     assert equal.json["creationMatch"] == "partial"

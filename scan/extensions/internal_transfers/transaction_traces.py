@@ -36,8 +36,9 @@ CACHE_BYTES = 32 * 1024 * 1024
 FRAME_BYTES = 900  # memory of a frame or a log besides its data, measured
 ASK_AGAIN_S = 600.0  # after which a method that the node did not offer is tried again
 
+CALL_TRACER = {"tracer": "callTracer", "tracerConfig": {"withLog": True}}
 CALLS = (
-    ("debug_traceTransaction", {"tracer": "callTracer", "tracerConfig": {"withLog": True}}),
+    ("debug_traceTransaction", CALL_TRACER),
     ("trace_transaction", None),
 )
 NOT_OFFERED = (

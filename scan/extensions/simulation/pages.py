@@ -7,6 +7,7 @@ from flask import Blueprint, Response, request
 
 from scan import hooks
 from scan.errors import InvalidParameter, ScanError
+from scan.ethereum.units import COIN_DECIMALS
 from scan.extensions.simulation.outcomes import Simulated, addresses_in, simulate
 from scan.extensions.simulation.request import SimulatedCall, call_of
 from scan.extensions.transaction_details.explanations.pages import (
@@ -21,7 +22,6 @@ from scan.pages.records import names_of
 from scan.pages.site import page
 
 FIELDS = ("from", "to", "value", "data", "gas", "block")
-COIN_DECIMALS = 18
 _COINS = re.compile(rf"([0-9]{{1,60}})(?:\.([0-9]{{1,{COIN_DECIMALS}}}))?\Z", re.ASCII)
 
 blueprint = Blueprint("pages_simulation", __name__)

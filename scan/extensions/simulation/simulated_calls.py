@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from scan.contracts.read_calls import stopped_in_contract
+from scan.contracts.read_calls import shown_reason, stopped_in_contract
 from scan.errors import TracesUnavailable, UpstreamFailed
 from scan.ethereum import past_state
 from scan.ethereum.block_parameter import BlockId
@@ -18,6 +18,7 @@ from scan.ethereum.client import AnswerTooLarge, Call, RpcError
 from scan.ethereum.request_node import NodeSession
 from scan.extensions.internal_transfers.transaction_traces import (
     ASK_AGAIN_S,
+    CALL_TRACER,
     MAX_TRACE_BYTES,
     TOO_LARGE,
     TransactionTrace,
@@ -25,13 +26,12 @@ from scan.extensions.internal_transfers.transaction_traces import (
 )
 from scan.extensions.simulation.request import Overrides, SimulatedCall
 from scan.extensions.transaction_details.explanations.state_changes import (
+    STATE_TRACER,
     StateChanges,
     read_prestate,
 )
 from scan.hex import BadHex, data, quantity, to_hex
 
-CALL_TRACER = {"tracer": "callTracer", "tracerConfig": {"withLog": True}}
-STATE_TRACER = {"tracer": "prestateTracer", "tracerConfig": {"diffMode": True}}
 REVERTED = "execution reverted"
 MALFORMED = "The node's answer to the simulation is malformed."
 ONE_AT_MOST = (
@@ -188,9 +188,7 @@ def _refused(call: SimulatedCall, error: RpcError) -> TransactionTrace:
         return _own_frame(call, error=REVERTED, output=to_hex(returned or b""))
     if stopped_in_contract(error):
         return _own_frame(call, error=error.message)
-    message = error.message[:200]
-    reason = message if "://" not in message else "the node's reason is not shown"
-    raise UpstreamFailed(f"The node rejected the simulation: {reason}")
+    raise UpstreamFailed(f"The node rejected the simulation: {shown_reason(error)}")
 
 
 def _require_overridden(overrides: Overrides, state: Any) -> None:

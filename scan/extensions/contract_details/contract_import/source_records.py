@@ -6,6 +6,7 @@ declared here; scan/verification/request.py checks their contents like any clien
 """
 
 from collections.abc import Iterator, Mapping
+from pathlib import PurePosixPath
 from typing import Any, Protocol
 
 import msgspec
@@ -359,7 +360,8 @@ def _with_source(
         if evm is not None:
             settings = {**settings, "evmVersion": evm}
     if text:
-        suffix = ".vy" if record.language == "Vyper" else ".sol"
+        language = LANGUAGES.get(record.language, LANGUAGES[SOLIDITY])
+        suffix = PurePosixPath(language.unnamed_path).suffix
         files = {path or f"{name}{suffix}": text, **files}
     sources = {path: {"content": content} for path, content in files.items()}
     record.source_code = {"language": record.language, "sources": sources, "settings": settings}

@@ -14,8 +14,9 @@ MAX_ACCOUNTS = 500
 MAX_SLOTS = 2000  # of all accounts together
 ACCOUNT_BYTES = 1500  # memory, measured
 SLOT_BYTES = 400
+STATE_TRACER = {"tracer": "prestateTracer", "tracerConfig": {"diffMode": True}}
 STATE = (
-    ("debug_traceTransaction", {"tracer": "prestateTracer", "tracerConfig": {"diffMode": True}}),
+    ("debug_traceTransaction", STATE_TRACER),
     ("trace_replayTransaction", ["stateDiff"]),
 )
 
