@@ -268,8 +268,11 @@ def test_two_verifications_of_one_address_at_once_both_end_well(explorer):
 
 @contextmanager
 def compiling(explorer: Explorer, many: str, clients: int) -> Iterator[list[Any]]:
-    """Verifications whose compiler never ends by itself, under way; their answers."""
+    """Verifications whose compiler never ends by itself, under way; their answers. Each has a
+    compiler, waits for one or is refused before the next begins, which else meets its reads from
+    the node in the last place."""
     answers: list[Any] = []
+    places = explorer.app.extensions["scan"].verifier.places
 
     def verify(number: int) -> None:
         client = f"192.0.2.{number + 1}"
@@ -278,6 +281,7 @@ def compiling(explorer: Explorer, many: str, clients: int) -> Iterator[list[Any]
     with ThreadPoolExecutor(clients) as pool:
         for number in range(clients):
             pool.submit(verify, number)
+            wait_until(lambda: answers or places._running + len(places._waiting) > number)  # noqa: B023
         yield answers
 
 
@@ -296,7 +300,6 @@ def test_others_are_served_while_hostile_sources_compile(explorer, many, monkeyp
     own = compile_until_others_are_served
     monkeypatch.setattr(submission_compilations, "compile_source", own)
     with compiling(explorer, many, RUNNING + WAITING) as hostile:
-        wait_until(lambda: hostile)
         # Three wait for compilers; a place of the four is left for the node.
         assert {answer.status_code for answer in hostile} == {503}
         refused = explorer.verify(many, MANY, VERSION)
