@@ -33,8 +33,8 @@ class Argument(NamedTuple):
 
 
 class Decoded(NamedTuple):
-    """A decoded call, event or error; `source` is "verified", "standard", "imported" or,
-    of logs of coin (EIP-7708), "protocol"."""
+    """A decoded call, event or error; `source` is "verified", "build", "standard",
+    "imported" or, of logs of coin (EIP-7708), "protocol"."""
 
     name: str
     signature: str

@@ -17,6 +17,7 @@ from scan.contracts.abi import AbiError, AbiType, parse_types, signature
 from scan.contracts.abi_json import MAX_NAME
 from scan.contracts.signature_text import MAX_LENGTH, parse_signature
 
+BUILD = "build"  # the source of entries of an ABI that the operator has built
 FOLDER = Path(__file__).with_name("standard_abis")
 # A signature that several standards share has the argument names of the first of them in this list.
 STANDARDS = tuple(

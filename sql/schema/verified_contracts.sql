@@ -74,6 +74,17 @@ CREATE TABLE IF NOT EXISTS verified_functions (
 CREATE INDEX IF NOT EXISTS verified_functions_by_lower_signature
     ON verified_functions (lower(signature));
 
+-- ABIs of the operator's own builds that have a code: they decode calls and events where no verification does.
+CREATE TABLE IF NOT EXISTS built_abis (
+    code_hash bytea PRIMARY KEY,
+    contract_name text NOT NULL,
+    abi json NOT NULL,
+    stored_at timestamptz NOT NULL
+);
+CREATE OR REPLACE TRIGGER built_abis_announced
+    AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON built_abis
+    FOR EACH STATEMENT EXECUTE FUNCTION announce_labels();
+
 -- The contract that stands at an address now. The planner inlines it.
 CREATE OR REPLACE FUNCTION contract_at(at bytea) RETURNS SETOF contracts LANGUAGE sql STABLE AS $$
     SELECT c.* FROM contracts c WHERE c.address = at ORDER BY c.block_number DESC LIMIT 1

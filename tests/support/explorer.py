@@ -230,13 +230,17 @@ def _output(version: str, text: str) -> dict[str, Any]:
     return output
 
 
-def compiled(version: str, standard: Mapping[str, Any], path: str, name: str) -> Compiled:
-    """By npm's own package, not by the code under test."""
+def compilation(version: str, standard: Mapping[str, Any]) -> dict[str, Any]:
+    """All that npm's own package gives, not the code under test."""
     settings = {**standard["settings"], "outputSelection": {"*": {"*": OUTPUTS}}}
     output = _output(version, json.dumps({**standard, "settings": settings}))
     faults = [e["formattedMessage"] for e in output.get("errors", []) if e["severity"] == "error"]
     assert not faults, faults
-    found = output["contracts"][path][name]
+    return output
+
+
+def compiled(version: str, standard: Mapping[str, Any], path: str, name: str) -> Compiled:
+    found = compilation(version, standard)["contracts"][path][name]
     evm = found["evm"]
     return Compiled(
         found.get("abi", []),  # Yul has neither

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from scan.contracts.abi_index import AbiIndex, functions_of, index_abi
+from scan.contracts.abi_index import BUILD, AbiIndex, functions_of, index_abi
 from scan.contracts.decoding_budget import DecodingBudget
 from scan.contracts.proxy_contracts import Proxy, StateKind, at_blocks, by_code, state_kinds
 from scan.contracts.signature_text import parse_signature
@@ -53,6 +53,7 @@ class Contract(NamedTuple):
         return bool(self.state_kinds)
 
 
+_ABI_KEY = ("codeHash", "verifiedAddress", "verifiedAt", "builtAt")
 NO_CONTRACT = Contract()
 NO_PROXY = Proxy("", b"")
 
@@ -176,25 +177,32 @@ class ContractAbis:
     def _abis_of(
         self, rows: Mapping[bytes, Mapping[str, Any]], budget: DecodingBudget
     ) -> dict[bytes, AbiIndex]:
-        """Return the ABIs of verified contracts by address. Addresses with the same code share an
-        ABI, which is read once."""
+        """Return the ABIs of contracts that are verified, or that the operator has built, by
+        address. Addresses with the same code share an ABI, which is read once."""
         abis: dict[bytes, AbiIndex] = {}
         read: dict[tuple[Any, ...], AbiIndex] = {}
         for address, row in rows.items():
-            if row["verifiedAddress"]:
-                key = tuple(row[name] for name in ("codeHash", "verifiedAddress", "verifiedAt"))
-                index = read.get(key) or self._abis.get(key)
-                if index is None and budget.allows():
-                    entries = self._database.value(
-                        "contracts/verified_contracts_get_interface",
-                        code_hash=data(row["codeHash"]),
-                        address=data(row["verifiedAddress"]),
-                    )
-                    index = index_abi(entries or ())
-                    self._abis.store(key, index, BYTES_PER_CHARACTER * len(orjson.dumps(entries)))
-                if index is not None:
-                    abis[address] = read[key] = index
+            key = tuple(row[name] for name in _ABI_KEY)
+            if not any(key[1:]):
+                continue
+            index = read.get(key) or self._abis.get(key)
+            if index is None and budget.allows():
+                entries = self._interface(row)
+                index = index_abi(entries or (), "verified" if row["verifiedAddress"] else BUILD)
+                self._abis.store(key, index, BYTES_PER_CHARACTER * len(orjson.dumps(entries)))
+            if index is not None:
+                abis[address] = read[key] = index
         return abis
+
+    def _interface(self, row: Mapping[str, Any]) -> Any:
+        code_hash = data(row["codeHash"])
+        if row["verifiedAddress"]:
+            return self._database.value(
+                "contracts/verified_contracts_get_interface",
+                code_hash=code_hash,
+                address=data(row["verifiedAddress"]),
+            )
+        return self._database.value("contracts/built_abis_get_interface", code_hash=code_hash)
 
     def _proxying(self, code_hashes: Iterable[str]) -> dict[str, _Proxying]:
         by_hash = {code_hash: self._codes.get(code_hash) for code_hash in code_hashes}

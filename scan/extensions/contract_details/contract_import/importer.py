@@ -176,7 +176,7 @@ class ContractImport:
         is no fault of the source."""
         try:
             if named_language(record.language) not in LANGUAGES:
-                raise InvalidParameter(f"there is no compiler for {_clean(record.language)} here")
+                raise InvalidParameter(f"there is no compiler for {clean(record.language)} here")
             submission = parse({**record.submission(), "address": f"0x{address.hex()}"})
             compilers = self._verifier.compilers.of(submission.language.kind)
             compilers.compiler(submission.version, DOWNLOAD_S)
@@ -207,14 +207,14 @@ class ContractImport:
             code_hash=code_hash,
             outcome=answer.outcome,
             claimed_match=match if match in (FULL, PARTIAL, RUNTIME) else None,
-            reason=_clean(answer.reason),
-            contract_name=_clean(record.contract_name) if record else None,
-            compiler_version=_clean(record.compiler_version) if record else None,
+            reason=clean(answer.reason),
+            contract_name=clean(record.contract_name) if record else None,
+            compiler_version=clean(record.compiler_version) if record else None,
             record=msgspec.json.encode(record).decode() if is_claim else None,
         )
 
 
-def _clean(text: str | None) -> str | None:
+def clean(text: str | None) -> str | None:
     """Return at most MAX_TEXT characters, with spaces for those that are not printable: a source's
     names and versions may be any text."""
     if text is None:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from scan.contracts.abi_decoding import Decoded, decode_call_by, decode_error
-from scan.contracts.abi_index import AbiIndex
+from scan.contracts.abi_index import BUILD, AbiIndex
 from scan.contracts.calldata_encoding import constructor_values
 from scan.contracts.decoding_budget import DecodingBudget
 from scan.contracts.revert_reasons import CUSTOM, Reason, decode_reason
@@ -36,7 +36,7 @@ from scan.queries.reader import Reader
 CALL, ERROR, EVENT, CONSTRUCTOR = KINDS = ("call", "error", "event", "constructor")
 VERIFIED, IMPLEMENTATION, STANDARD = "verified", "implementation", "standard"
 ELSEWHERE, IMPORTED, PROTOCOL = "verified_elsewhere", "imported", "protocol"
-SOURCES = (VERIFIED, IMPLEMENTATION, STANDARD, ELSEWHERE, IMPORTED, PROTOCOL)
+SOURCES = (VERIFIED, IMPLEMENTATION, BUILD, STANDARD, ELSEWHERE, IMPORTED, PROTOCOL)
 MAX_BYTES = 128 * 1024  # of what is decoded: nodes accept no larger transaction
 MAX_DECODED_BYTES = 512 * 1024  # of all candidates together; the first one's always are
 LARGE_BYTES = 16 * 1024  # what is larger is decoded two at a time
@@ -330,4 +330,5 @@ def _from(decoded: Decoded | None, source: str) -> Decoded | None:
     """Return what an ABI decoded, with its source; None for what only a standard decoded."""
     if decoded is None or decoded.source == STANDARD:
         return None
-    return decoded if decoded.source == PROTOCOL else decoded._replace(source=source)
+    is_own = decoded.source in (PROTOCOL, BUILD)
+    return decoded if is_own else decoded._replace(source=source)

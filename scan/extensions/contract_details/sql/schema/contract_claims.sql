@@ -1,4 +1,4 @@
--- Claims of other explorers about contracts, from imports of their verified contracts.
+-- Claims about contracts: of other explorers, from imports of their verified contracts, and of builds.
 
 -- The last answer of a source about a contract. A claim is kept as it was received and is shown as a
 -- claim; nothing is decoded by it, and it becomes a verification only by a compilation here.

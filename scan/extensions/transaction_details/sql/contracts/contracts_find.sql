@@ -1,15 +1,16 @@
--- The contracts at these addresses: their code, their type of token, and the verification whose ABI fits
--- their code.
+-- The contracts at these addresses: their code, their type of token, the verification whose ABI fits their
+-- code, and else when the ABI of the operator's build with their code was stored.
 -- params: addresses bytea[]
 -- literals: none
--- returns: one row: JSON array of {address, codeHash, tokenType, verifiedAddress, verifiedAt} of
---   those that are contracts; the last three may be null
--- index: contracts_pkey, tokens_pkey, verified_contracts_by_code_hash
+-- returns: one row: JSON array of {address, codeHash, tokenType, verifiedAddress, verifiedAt, builtAt} of
+--   those that are contracts; the last four may be null
+-- index: contracts_pkey, tokens_pkey, verified_contracts_by_code_hash, built_abis_pkey
 SELECT json_list(string_agg(format(
-    '{"address":"%%s","codeHash":"%%s","tokenType":%%s,"verifiedAddress":%%s,"verifiedAt":%%s}',
+    '{"address":"%%s","codeHash":"%%s","tokenType":%%s,"verifiedAddress":%%s,"verifiedAt":%%s,"builtAt":%%s}',
     hex(requested.address), hex(now.code_hash), json_text(k.type), json_hex(v.address),
-    json_text(v.verified_at::text)), ','))
+    json_text(v.verified_at::text), json_text(b.stored_at::text)), ','))
 FROM unnest(%(addresses)s::bytea[]) AS requested (address)
 CROSS JOIN contract_at(requested.address) AS now
 LEFT JOIN tokens k ON k.address = requested.address
-LEFT JOIN verification_of(requested.address) AS v ON true;
+LEFT JOIN verification_of(requested.address) AS v ON true
+LEFT JOIN built_abis b ON v.address IS NULL AND b.code_hash = now.code_hash;

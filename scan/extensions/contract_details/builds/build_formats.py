@@ -1,0 +1,348 @@
+"""The files of builds, as Foundry, Hardhat, Truffle, Ape and the compilers write them.
+
+Four forms hold what all of them write: a compilation's output, in solc's standard JSON, with or
+without its input (build-info of Foundry and Hardhat 2, and of Hardhat 3 in two files); an artifact
+of one contract (Foundry, Hardhat, Truffle); Ape's contract types, alone or in a manifest; and
+Vyper's combined JSON. Files of strangers: what does not fit its form is no build.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any, NamedTuple
+
+import msgspec
+
+from scan.verification.bytecode_comparison import ADDRESS_BYTES, ByteRange, LinkedCode
+from scan.verification.compiler_releases import SolcVersion
+from scan.verification.languages.solidity import SOLIDITY
+from scan.verification.languages.vyper import SUFFIX as VYPER_SUFFIX
+from scan.verification.languages.vyper import VYPER
+
+# Where code is linked: 40 characters, which begin with two underscores.
+_PLACEHOLDER = re.compile(r"__.{38}")
+_VERSION = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
+OUTPUT_SUFFIX = ".output.json"  # of Hardhat 3, whose input is in the file without it
+
+
+class NoBuild(ValueError):
+    """A file is none of a build, or is malformed; the message says why."""
+
+
+class BuiltContract(NamedTuple):
+    """A contract of a build. `form` says how its file has it, and `language` and `version` what
+    compiled it; the version may be empty. `abi` is JSON."""
+
+    file: Path
+    form: str
+    path: str
+    name: str
+    language: str
+    version: str
+    runtime: LinkedCode
+    abi: bytes
+
+    @property
+    def size(self) -> int:
+        return len(self.abi) + len(self.runtime.code)
+
+
+COMPILATION, ARTIFACT, TYPE, COMBINED = "compilation", "artifact", "type", "combined"
+
+
+class Reference(msgspec.Struct):
+    start: int
+    length: int
+
+
+class Code(msgspec.Struct, rename="camel"):
+    object: str = ""
+    immutable_references: dict[str, list[Reference]] | None = None
+
+
+class _Evm(msgspec.Struct, rename="camel"):
+    bytecode: Code | None = None
+    deployed_bytecode: Code | None = None
+
+
+class _Contract(msgspec.Struct):
+    """A contract in a compilation's output."""
+
+    abi: msgspec.Raw = msgspec.Raw(b"[]")
+    evm: _Evm | None = None
+    metadata: str | dict[str, Any] | None = None
+
+
+_Contracts = dict[str, dict[str, _Contract]]
+
+
+class _Output(msgspec.Struct):
+    contracts: _Contracts = {}
+
+
+class _ApeCode(msgspec.Struct):
+    bytecode: str | None = None
+
+
+class _ApeType(msgspec.Struct, rename="camel"):
+    contract_name: str = ""
+    source_id: str | None = None
+    abi: msgspec.Raw = msgspec.Raw(b"[]")
+    deployment_bytecode: _ApeCode | None = None
+    runtime_bytecode: _ApeCode | None = None
+
+
+class ApeCompiler(msgspec.Struct, rename="camel"):
+    name: str = ""
+    version: str = ""
+    settings: dict[str, Any] | None = None
+    contract_types: list[str] | None = None
+
+
+class _ApeSource(msgspec.Struct):
+    """A file, as text or as lines by their numbers."""
+
+    content: str | dict[int, str] | None = None
+
+    @property
+    def text(self) -> str:
+        if isinstance(self.content, dict):
+            return "\n".join(self.content[number] for number in sorted(self.content))
+        return self.content or ""
+
+
+class BuildFile(msgspec.Struct, rename="camel"):
+    """All fields that are read of a build's file, of whatever form."""
+
+    solc_long_version: str = ""
+    solc_version: str = ""
+    input: dict[str, Any] | None = None
+    output: _Output | None = None
+    contracts: _Contracts | None = None
+    compiler: str | dict[str, Any] | None = None
+    contract_name: str = ""
+    source_name: str | None = None
+    source_path: str | None = None
+    source_id: str | None = None
+    source: str | None = None
+    abi: msgspec.Raw = msgspec.Raw(b"[]")
+    deployed_bytecode: str | Code | None = None
+    immutable_references: dict[str, list[Reference]] | None = None
+    deployment_bytecode: _ApeCode | None = None
+    runtime_bytecode: _ApeCode | None = None
+    metadata: str | dict[str, Any] | None = None
+    raw_metadata: str | None = None
+    contract_types: dict[str, _ApeType] | None = None
+    sources: msgspec.Raw = msgspec.Raw(b"{}")
+    compilers: list[ApeCompiler] | None = None
+
+
+class _Combined(msgspec.Struct):
+    """A contract in Vyper's combined JSON."""
+
+    bytecode: str = ""
+    bytecode_runtime: str = ""
+    abi: msgspec.Raw = msgspec.Raw(b"[]")
+
+
+_decode_file = msgspec.json.Decoder(BuildFile).decode
+
+
+def read_file(file: Path) -> BuildFile:
+    """Return the fields of a build's file. Raises NoBuild, OSError."""
+    return _decoded(file.read_bytes())
+
+
+def _decoded(content: bytes) -> BuildFile:
+    try:
+        return _decode_file(content)
+    except (msgspec.MsgspecError, RecursionError) as error:
+        raise NoBuild(str(error)) from None
+
+
+def contracts_of(file: Path) -> list[BuiltContract]:
+    """Return the contracts in a build's file that have code. Raises NoBuild, OSError."""
+    content = file.read_bytes()
+    decoded = _decoded(content)
+    try:
+        return [*_contracts(file, decoded, content)]
+    except (ValueError, AttributeError, TypeError, IndexError) as error:
+        raise NoBuild(str(error)) from None
+
+
+def _contracts(file: Path, decoded: BuildFile, content: bytes) -> Iterator[BuiltContract]:
+    outputs = decoded.output.contracts if decoded.output else decoded.contracts
+    if outputs is not None:
+        yield from _of_compilation(file, decoded, outputs)
+    elif decoded.deployed_bytecode is not None:
+        yield from _of_artifact(file, decoded)
+    elif decoded.contract_types is not None or decoded.runtime_bytecode is not None:
+        yield from _of_types(file, decoded)
+    elif b'"bytecode_runtime"' in content:
+        yield from _of_combined(file, content)
+
+
+def _of_compilation(file: Path, decoded: BuildFile, outputs: _Contracts) -> Iterator[BuiltContract]:
+    language = str((decoded.input or {}).get("language") or "")
+    stated = decoded.solc_long_version or decoded.solc_version
+    if isinstance(decoded.compiler, str):  # "vyper-0.4.3", of Vyper's standard JSON
+        stated = stated or decoded.compiler.partition("-")[2]
+    stated = stated or str((decoded.input or {}).get("version") or "")
+    for path, contracts in outputs.items():
+        own = language or (VYPER.name if path.endswith(VYPER.suffixes) else SOLIDITY.name)
+        for name, contract in contracts.items():
+            code = contract.evm.deployed_bytecode if contract.evm else None
+            if contract.evm is None or code is None or not code.object:
+                continue
+            compiler = metadata_of(contract.metadata).get("compiler", {})
+            version = stated or str(compiler.get("version") or "")
+            if own == VYPER.name:
+                creation = contract.evm.bytecode or Code()
+                runtime = _vyper_code(creation.object, code.object, version)
+            else:
+                runtime = _linked(code.object, code.immutable_references)
+            yield BuiltContract(
+                file, COMPILATION, path, name, own, version, runtime, bytes(contract.abi)
+            )
+
+
+def _of_artifact(file: Path, decoded: BuildFile) -> Iterator[BuiltContract]:
+    code = decoded.deployed_bytecode
+    text, references = (
+        (code.object, code.immutable_references)
+        if isinstance(code, Code)
+        else (code or "", decoded.immutable_references)
+    )
+    metadata = metadata_of(decoded.raw_metadata or decoded.metadata)
+    target = metadata.get("settings", {}).get("compilationTarget", {})
+    path, name = next(
+        iter(target.items()),
+        (
+            decoded.source_name or decoded.source_path or file.parent.name,
+            decoded.contract_name or file.stem,
+        ),
+    )
+    version = str(metadata.get("compiler", {}).get("version") or "")
+    language = str(metadata.get("language") or "")
+    language = language or (VYPER.name if path.endswith(VYPER.suffixes) else SOLIDITY.name)
+    if text.removeprefix("0x"):
+        runtime = _linked(text, references)
+        yield BuiltContract(
+            file, ARTIFACT, path, name, language, version, runtime, bytes(decoded.abi)
+        )
+
+
+def _of_types(file: Path, decoded: BuildFile) -> Iterator[BuiltContract]:
+    types = dict(decoded.contract_types or {})
+    if decoded.runtime_bytecode is not None:
+        types[decoded.contract_name] = _ApeType(
+            decoded.contract_name,
+            decoded.source_id,
+            decoded.abi,
+            decoded.deployment_bytecode,
+            decoded.runtime_bytecode,
+        )
+    for name, type_ in types.items():
+        text = _text(type_.runtime_bytecode)
+        if not text.removeprefix("0x"):
+            continue
+        compiler = ape_compiler_of(decoded, name)
+        version = compiler.version if compiler else ""
+        path = type_.source_id or name
+        is_vyper = path.endswith(VYPER.suffixes)
+        yield BuiltContract(
+            file=file,
+            form=TYPE,
+            path=path,
+            name=name,
+            language=VYPER.name if is_vyper else SOLIDITY.name,
+            version=version,
+            runtime=(
+                _vyper_code(_text(type_.deployment_bytecode), text, version)
+                if is_vyper
+                else _linked(text, None)
+            ),
+            abi=bytes(type_.abi),
+        )
+
+
+def _text(code: _ApeCode | None) -> str:
+    return (code.bytecode if code else None) or ""
+
+
+def _of_combined(file: Path, content: bytes) -> Iterator[BuiltContract]:
+    members = msgspec.json.decode(content, type=dict[str, msgspec.Raw])
+    version = msgspec.json.decode(members.pop("version", b'""'), type=str)
+    for path, member in members.items():
+        if path.endswith(VYPER_SUFFIX):
+            contract = msgspec.json.decode(member, type=_Combined)
+            if contract.bytecode_runtime.removeprefix("0x"):
+                yield BuiltContract(
+                    file=file,
+                    form=COMBINED,
+                    path=path,
+                    name=PurePosixPath(path).stem,
+                    language=VYPER.name,
+                    version=version,
+                    runtime=_vyper_code(contract.bytecode, contract.bytecode_runtime, version),
+                    abi=bytes(contract.abi),
+                )
+
+
+def metadata_of(metadata: str | Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """Return the compiler's metadata, which some tools write as text; none for Yul and Vyper."""
+    if isinstance(metadata, str):
+        return msgspec.json.decode(metadata, type=dict[str, Any]) if metadata else {}
+    return metadata or {}
+
+
+def ape_compiler_of(decoded: BuildFile, name: str) -> ApeCompiler | None:
+    compilers = decoded.compilers or ()
+    return next((c for c in compilers if name in (c.contract_types or ())), None)
+
+
+def ape_sources_of(decoded: BuildFile) -> dict[str, str]:
+    """Return the files in a manifest. Raises NoBuild."""
+    try:
+        sources = msgspec.json.decode(decoded.sources, type=dict[str, _ApeSource])
+    except msgspec.MsgspecError as error:
+        raise NoBuild(str(error)) from None
+    return {path: source.text for path, source in sources.items() if source.text}
+
+
+def _linked(text: str, immutables: Mapping[str, list[Reference]] | None) -> LinkedCode:
+    """Return code with zeros where libraries are linked. Raises ValueError where it is not hex."""
+    text = text.removeprefix("0x")
+    links: dict[str, tuple[ByteRange, ...]] = {}
+    for placeholder in _PLACEHOLDER.finditer(text):
+        start = placeholder.start() // 2
+        place = ByteRange(start, start + ADDRESS_BYTES)
+        links[placeholder[0]] = (*links.get(placeholder[0], ()), place)
+    code = bytes.fromhex(_PLACEHOLDER.sub("00" * ADDRESS_BYTES, text))
+    ranges = {
+        name: tuple(ByteRange(r.start, r.start + r.length) for r in references)
+        for name, references in (immutables or {}).items()
+    }
+    for start, end in (place for places in ranges.values() for place in places):
+        if not 0 <= start <= end <= len(code):
+            raise ValueError("an immutable is outside of the code")
+    return LinkedCode(code, links, ranges)
+
+
+def _vyper_code(creation: str, runtime: str, version: str) -> LinkedCode:
+    """Return Vyper's runtime code with a range for the immutables that follow it."""
+    evm = {"bytecode": {"object": creation}, "deployedBytecode": {"object": runtime}}
+    contract = {"abi": [], "evm": evm}
+    given = VYPER.give({"contracts": {"": {"": contract}}}, _numbers(version))
+    code = given["contracts"][""][""]["evm"]["deployedBytecode"]
+    references = {
+        name: [Reference(**reference) for reference in references]
+        for name, references in code["immutableReferences"].items()
+    }
+    return _linked(code["object"], references)
+
+
+def _numbers(version: str) -> SolcVersion:
+    numbers = _VERSION.search(version)
+    major, minor, patch = map(int, numbers[0].split(".")) if numbers else (0, 0, 0)
+    return major, minor, patch

@@ -1,0 +1,233 @@
+"""Build folders and new contracts, compared with each other: what matches is verified.
+
+A contract that has a build's code is submitted like a client's source: the build's own input is
+compiled here and compared. Until then, and where that is not possible, its calls and events are
+decoded by the build's ABI, and a claim says why.
+"""
+
+import logging
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+import orjson
+
+from scan.database.connection import Database
+from scan.errors import RateLimited, ScanError, Unavailable
+from scan.extensions.contract_details.builds import build_sources
+from scan.extensions.contract_details.builds.build_folders import FileState, list_files
+from scan.extensions.contract_details.builds.build_formats import (
+    BuiltContract,
+    NoBuild,
+    contracts_of,
+)
+from scan.extensions.contract_details.contract_import.importer import CLAIMED, clean
+from scan.extensions.contract_details.contract_import.source_records import Record
+from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
+from scan.hex import to_hex
+from scan.verification.bytecode_comparison import compare_runtime
+from scan.verification.contract_match import FULL, PARTIAL
+from scan.verification.submission_compilations import MAX_ABI_BYTES
+
+MAX_BYTES = 128 * 1024 * 1024  # of code and ABIs in memory; what was built last is kept
+MAX_CONTRACTS = 10_000  # of which the newest are compared when a build changes
+MAX_SEEN = 100_000
+BATCH_ROWS = 100  # codes read at once, of at most 64 KiB
+FORK_BLOCKS = 64  # which may be replaced by others
+LISTING_SHARE = 10  # a listing takes at most one in so many seconds
+CLIENT = "builds"  # the client that its jobs are charged to
+SOURCE = "build"  # of its claims
+WAITING = "its compilation has not ended yet"
+
+log = logging.getLogger(__name__)
+
+
+class _Deployed(NamedTuple):
+    """A contract of the chain, and the build that has its code."""
+
+    address: bytes
+    code_hash: bytes
+    built: BuiltContract
+
+
+class Builds:
+    """The contracts of build folders, by the length of their code."""
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        self._folders = folders
+        self._states: Mapping[Path, FileState] = {}
+        self._contracts: dict[Path, list[BuiltContract]] = {}
+        self._by_length: Mapping[int, Sequence[BuiltContract]] = {}
+        self._left_out: str | None = None
+        self._next_at = 0.0
+
+    @property
+    def lengths(self) -> list[int]:
+        return sorted(self._by_length)
+
+    def refresh(self) -> bool:
+        """Read what is new in the folders, and return whether anything is. Listing takes a tenth
+        of the time at most."""
+        started = time.monotonic()
+        if started < self._next_at:
+            return False
+        listing = list_files(self._folders)
+        self._next_at = started + LISTING_SHARE * (time.monotonic() - started)
+        if listing.left_out and listing.left_out != self._left_out:
+            log.warning("not all builds are read: %s", listing.left_out)
+        self._left_out = listing.left_out
+        changed = [f for f, state in listing.files.items() if self._states.get(f) != state]
+        removed = self._states.keys() - listing.files.keys()
+        for file in removed:
+            self._contracts.pop(file, None)
+        for file in changed:
+            self._contracts[file] = _read(file)
+        self._states = listing.files
+        if changed or removed:
+            self._by_length = self._indexed()
+        return bool(changed or removed)
+
+    def _indexed(self) -> Mapping[int, Sequence[BuiltContract]]:
+        by_length: defaultdict[int, list[BuiltContract]] = defaultdict(list)
+        bytes_left = MAX_BYTES
+        newest_first = sorted(self._contracts, key=lambda f: -self._states[f].modified_ns)
+        for built in (built for file in newest_first for built in self._contracts[file]):
+            bytes_left -= built.size
+            if bytes_left < 0:
+                log.warning("not all builds are kept: they have more than %d MiB", MAX_BYTES >> 20)
+                break
+            by_length[len(built.runtime.code)].append(built)
+        count = sum(map(len, by_length.values()))
+        log.info("%d contracts in %d files of builds", count, len(self._states))
+        return by_length
+
+    def match(self, code: bytes) -> BuiltContract | None:
+        """Return the build that has deployed code: one that also has its metadata before others,
+        and one with a compiler's version before those without."""
+        ranks = {}
+        for built in self._by_length.get(len(code), ()):
+            comparison = compare_runtime(code, built.runtime, {})
+            if comparison.match or comparison.inner_metadata:
+                rank = (comparison.match == FULL, comparison.match == PARTIAL, built.version != "")
+                ranks.setdefault(rank, built)
+        return ranks[max(ranks)] if ranks else None
+
+
+def _read(file: Path) -> list[BuiltContract]:
+    try:
+        return [c for c in contracts_of(file) if len(c.abi) <= MAX_ABI_BYTES]
+    except (NoBuild, OSError) as error:
+        log.debug("%s is no build: %s", file, error)
+        return []
+
+
+class BuildWatch:
+    """Compares new contracts with builds, and has those that match verified."""
+
+    def __init__(self, builds: Builds, database: Database, jobs: VerificationJobs) -> None:
+        self._builds = builds
+        self._database = database
+        self._jobs = jobs
+        self._seen: set[bytes] = set()  # code hashes, whether a build has the code or not
+        self._after = 0
+        self._waiting: dict[bytes, _Deployed] = {}
+        self._submitted: dict[str, _Deployed] = {}
+
+    def step(self) -> bool:
+        """Compare what is new, submit what matches, and note what did not verify; return False:
+        the next step is not due at once."""
+        if self._builds.refresh():
+            self._seen.clear()
+            self._after = 0
+        self._compare()
+        self._submit()
+        self._note_ends()
+        return False
+
+    def _compare(self) -> None:
+        lengths = self._builds.lengths
+        head = self._database.row("queries/chain_get_head") if lengths else None
+        if head is None:
+            return
+        rows = self._database.rows(
+            "builds/contracts_list_new", after=self._after, lengths=lengths, limit=MAX_CONTRACTS
+        )
+        if len(self._seen) > MAX_SEEN:
+            self._seen.clear()
+        new = {bytes(code_hash): bytes(address) for code_hash, address in rows}
+        hashes = [code_hash for code_hash in new if code_hash not in self._seen]
+        for start in range(0, len(hashes), BATCH_ROWS):
+            batch = hashes[start : start + BATCH_ROWS]
+            rows = self._database.rows("contracts/codes_list", code_hashes=batch)
+            codes = {bytes(code_hash): bytes(code) for code_hash, code in rows}
+            for code_hash in batch:
+                if built := self._builds.match(codes.get(code_hash, b"")):
+                    self._take(_Deployed(new[code_hash], code_hash, built))
+            self._seen.update(batch)
+        self._after = max(0, head[0] - FORK_BLOCKS)
+
+    def _take(self, deployed: _Deployed) -> None:
+        """Store the ABI, unless another process has just done so, and wait for a place."""
+        built = deployed.built
+        name = clean(built.name)
+        is_taken = self._database.value(
+            "builds/built_abis_put", code_hash=deployed.code_hash, name=name, abi=_abi(built)
+        )
+        if is_taken:
+            self._claim(deployed, WAITING)
+            self._waiting[deployed.code_hash] = deployed
+
+    def _submit(self) -> None:
+        """Submit what waits, the newest contracts first, as far as there are places."""
+        for code_hash, deployed in reversed([*self._waiting.items()]):
+            try:
+                body = build_sources.request(deployed.built, to_hex(deployed.address))
+                self._submitted[self._jobs.submit(body, CLIENT)] = deployed
+            except (RateLimited, Unavailable):
+                return  # the next step goes on
+            except (NoBuild, OSError, ScanError) as error:
+                self._claim(deployed, str(error))
+            del self._waiting[code_hash]
+
+    def _note_ends(self) -> None:
+        for job_id, deployed in [*self._submitted.items()]:
+            job = self._jobs.get(job_id)
+            if job is None or job.is_over:
+                del self._submitted[job_id]
+                if job is not None and job.error_code is not None:
+                    self._claim(deployed, job.message or job.error_code)
+
+    def _claim(self, deployed: _Deployed, reason: str) -> None:
+        built = deployed.built
+        name, version = clean(f"{built.path}:{built.name}"), clean(built.version)
+        record = Record(
+            address=to_hex(deployed.address),
+            language=built.language,
+            contract_name=name,
+            compiler_version=version or "",
+        )
+        self._database.rows(
+            "contract_import/contract_claims_put",
+            address=deployed.address,
+            source=SOURCE,
+            code_hash=deployed.code_hash,
+            outcome=CLAIMED,
+            claimed_match=None,
+            reason=clean(reason),
+            contract_name=name,
+            compiler_version=version or None,
+            record=msgspec.json.encode(record).decode(),
+        )
+
+
+def _abi(built: BuiltContract) -> str:
+    """Return the entries of a build's ABI as JSON; none where it is no list of objects."""
+    try:
+        abi: object = orjson.loads(built.abi)
+    except orjson.JSONDecodeError:
+        abi = []
+    entries: Iterable[object] = abi if isinstance(abi, list) else []
+    return orjson.dumps([entry for entry in entries if isinstance(entry, dict)]).decode()

@@ -1,0 +1,36 @@
+# ruff: noqa: E501 (a setting is one line)
+"""The setting of build folders."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from scan import hooks
+from scan.environment import Kind, absolute_path, require, setting
+
+MAX_FOLDERS = 20
+
+
+def _folders(text: str) -> tuple[Path, ...]:
+    folders = tuple(Path(part) for part in text.split(","))
+    require(len(folders) <= MAX_FOLDERS, f"there are more than {MAX_FOLDERS}")
+    for folder in folders:
+        require(folder.is_dir() or not folder.exists(), f"{folder} is a file")
+        require(folder.parent.is_dir(), f"{folder.parent} is no folder")
+    return folders
+
+
+def _absolute(text: str) -> str:
+    return ",".join(absolute_path(part.strip()) for part in text.split(","))
+
+
+folders = Kind("folders", "folders of builds, separated by commas", _folders, _absolute)
+
+
+@dataclass(frozen=True)
+class Settings:
+    # fmt: off
+    artifacts: tuple[Path, ...] = setting("SCAN_ARTIFACTS", folders, "none", "folders that Foundry, Hardhat, Truffle, Vyper or Ape write builds to, separated by commas, such as `out`: contracts with their code are verified by themselves: [your builds](contracts.md#your-builds)", unset=())
+    # fmt: on
+
+
+HOOKS = hooks.OwnSettings(declared=Settings)

@@ -1,0 +1,24 @@
+"""What runs beside serving: build folders are watched."""
+
+from collections.abc import Iterable
+
+from scan import hooks
+from scan.extensions.contract_details.builds.build_watch import Builds, BuildWatch
+from scan.extensions.contract_details.builds.settings import Settings
+from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
+from scan.http.services import Services
+from scan.http.worker_thread import WorkerThread
+
+EVERY_S = 0.5
+
+
+def threads(core: Services) -> Iterable[WorkerThread]:
+    folders = core.settings.of(Settings).artifacts
+    if not folders:
+        return ()
+    watch = BuildWatch(Builds(folders), core.writes, core.sources.get(VerificationJobs))
+    failure = "builds are not compared"
+    return (WorkerThread("builds", watch.step, EVERY_S, core.writes, failure),)
+
+
+HOOKS = hooks.Worker(threads=threads)

@@ -1,0 +1,202 @@
+"""A project with a library, an immutable and a factory, and its builds as tools write them."""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from tests.support.explorer import compilation, standard_input
+
+VERSION, LONG_VERSION = "0.8.28", "0.8.28+commit.7893614a"
+HALVES_PATH, STORE_PATH = "src/Halves.sol", "src/Store.sol"
+SOURCES = {
+    HALVES_PATH: """// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.0;
+library Halves {
+    function half(uint256 whole) external pure returns (uint256) { return whole / 2; }
+}
+""",
+    STORE_PATH: """// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.0;
+import "./Halves.sol";
+contract Store {
+    uint256 public immutable start;
+    uint256 public kept;
+    event Kept(uint256 indexed before, uint256 amount);
+    error TooLarge(uint256 given);
+    constructor(uint256 first) { start = first; }
+    function keep(uint256 amount) external {
+        if (amount > 100) revert TooLarge(amount);
+        emit Kept(kept, amount);
+        kept = Halves.half(amount);
+    }
+}
+contract Factory {
+    Store public last;
+    function make(uint256 first) external { last = new Store{salt: 0}(first); }
+}
+""",
+}
+SETTINGS = {"optimizer": {"enabled": True, "runs": 300}, "evmVersion": "cancun"}
+STANDARD = standard_input(SOURCES, **SETTINGS)
+
+
+def output() -> dict[str, Any]:
+    return compilation(VERSION, STANDARD)
+
+
+def creation_of(name: str, library: str | None = None) -> str:
+    """The creation code, linked to a library at an address."""
+    path = HALVES_PATH if name == "Halves" else STORE_PATH
+    bytecode = output()["contracts"][path][name]["evm"]["bytecode"]
+    code: str = bytecode["object"]
+    for links in bytecode["linkReferences"].values():
+        for place in (place for places in links.values() for place in places):
+            start, end = 2 * place["start"], 2 * (place["start"] + place["length"])
+            assert library is not None
+            code = code[:start] + library.removeprefix("0x") + code[end:]
+    return code
+
+
+def _write(path: Path, value: object) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(value))
+
+
+def write_sources(project: Path) -> None:
+    for path, content in SOURCES.items():
+        (project / path).parent.mkdir(parents=True, exist_ok=True)
+        (project / path).write_text(content)
+
+
+def _contracts() -> list[tuple[str, str, Mapping[str, Any]]]:
+    return [
+        (path, name, contract)
+        for path, contracts in output()["contracts"].items()
+        for name, contract in contracts.items()
+    ]
+
+
+def _with_prefix(code: Mapping[str, Any]) -> dict[str, Any]:
+    return {**code, "object": f"0x{code['object']}"}
+
+
+def foundry(project: Path) -> Path:
+    """An artifact a contract; its sources are in the project."""
+    write_sources(project)
+    for path, name, contract in _contracts():
+        _write(
+            project / "out" / Path(path).name / f"{name}.json",
+            {
+                "abi": contract["abi"],
+                "bytecode": _with_prefix(contract["evm"]["bytecode"]),
+                "deployedBytecode": _with_prefix(contract["evm"]["deployedBytecode"]),
+                "methodIdentifiers": {},
+                "rawMetadata": contract["metadata"],
+                "metadata": json.loads(contract["metadata"]),
+                "id": 0,
+            },
+        )
+    _write(project / "out/build-info/0123.json", {"id": "0123", "source_id_to_path": {}})
+    return project / "out"
+
+
+def foundry_with_build_info(project: Path) -> Path:
+    """What `forge build --build-info` writes, without the sources."""
+    info = {"_format": "", "id": "0123", "solcVersion": VERSION, "solcLongVersion": VERSION}
+    given = {**STANDARD, "version": VERSION}
+    _write(project / "out/build-info/0123.json", {**info, "input": given, "output": output()})
+    return project / "out"
+
+
+def hardhat_2(project: Path) -> Path:
+    info = {"id": "a1", "solcVersion": VERSION, "solcLongVersion": LONG_VERSION}
+    _write(
+        project / "artifacts/build-info/a1.json",
+        {"_format": "hh-sol-build-info-1", **info, "input": STANDARD, "output": output()},
+    )
+    for path, name, contract in _contracts():
+        artifacts = project / "artifacts" / path
+        _write(
+            artifacts / f"{name}.json",
+            {
+                "_format": "hh-sol-artifact-1",
+                "contractName": name,
+                "sourceName": path,
+                "abi": contract["abi"],
+                "bytecode": f"0x{contract['evm']['bytecode']['object']}",
+                "deployedBytecode": f"0x{contract['evm']['deployedBytecode']['object']}",
+                "linkReferences": {},
+                "deployedLinkReferences": {},
+            },
+        )
+        _write(artifacts / f"{name}.dbg.json", {"buildInfo": "../../build-info/a1.json"})
+    return project / "artifacts"
+
+
+def hardhat_3(project: Path) -> Path:
+    name = "solc-0_8_28-a1"
+    info = {"id": name, "solcVersion": VERSION, "solcLongVersion": LONG_VERSION}
+    folder = project / "artifacts/build-info"
+    given = {"_format": "hh3-sol-build-info-1", **info, "input": STANDARD}
+    _write(folder / f"{name}.json", {**given, "userSourceNameMap": {}})
+    result = {"_format": "hh3-sol-build-info-output-1", "id": name, "output": output()}
+    _write(folder / f"{name}.output.json", result)
+    return project / "artifacts"
+
+
+def truffle(project: Path) -> Path:
+    write_sources(project)
+    for path, name, contract in _contracts():
+        _write(
+            project / "build/contracts" / f"{name}.json",
+            {
+                "contractName": name,
+                "abi": contract["abi"],
+                "metadata": contract["metadata"],
+                "bytecode": f"0x{contract['evm']['bytecode']['object']}",
+                "deployedBytecode": f"0x{contract['evm']['deployedBytecode']['object']}",
+                "immutableReferences": contract["evm"]["deployedBytecode"]["immutableReferences"],
+                "source": SOURCES[path],
+                "sourcePath": str(project / path),
+                "compiler": {"name": "solc", "version": LONG_VERSION},
+                "networks": {},
+                "schemaVersion": "3.4.16",
+            },
+        )
+    return project / "build/contracts"
+
+
+def ape(project: Path) -> Path:
+    """A manifest (EIP-2678). It has no places of immutables, so Store has none there."""
+    types = {
+        name: {
+            "contractName": name,
+            "sourceId": path,
+            "abi": contract["abi"],
+            "deploymentBytecode": {"bytecode": f"0x{contract['evm']['bytecode']['object']}"},
+            "runtimeBytecode": {"bytecode": f"0x{contract['evm']['deployedBytecode']['object']}"},
+        }
+        for path, name, contract in _contracts()
+    }
+    compiler = {"name": "solidity", "version": LONG_VERSION, "settings": SETTINGS}
+    _write(
+        project / ".build/__local__.json",
+        {
+            "manifest": "ethpm/3",
+            "contractTypes": types,
+            "sources": {path: {"content": text, "urls": []} for path, text in SOURCES.items()},
+            "compilers": [{**compiler, "contractTypes": [*types]}],
+        },
+    )
+    return project / ".build"
+
+
+TOOLS: Mapping[str, Callable[[Path], Path]] = {
+    "foundry": foundry,
+    "foundry with build-info": foundry_with_build_info,
+    "hardhat 2": hardhat_2,
+    "hardhat 3": hardhat_3,
+    "truffle": truffle,
+    "ape": ape,
+}

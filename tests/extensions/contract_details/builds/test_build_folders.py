@@ -1,0 +1,239 @@
+"""The files of build folders are of strangers: what is read of them, and what is not."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from scan.environment import read_variables
+from scan.errors import ScanError, SettingError
+from scan.extensions.contract_details.builds import build_folders, build_sources
+from scan.extensions.contract_details.builds.build_folders import list_files
+from scan.extensions.contract_details.builds.build_formats import (
+    BuiltContract,
+    NoBuild,
+    contracts_of,
+)
+from scan.extensions.contract_details.builds.build_watch import Builds
+from scan.extensions.contract_details.builds.settings import Settings
+from scan.verification.request import parse
+from tests.extensions.contract_details.builds.projects import (
+    LONG_VERSION,
+    SOURCES,
+    STORE_PATH,
+    TOOLS,
+    VERSION,
+    foundry,
+    hardhat_2,
+    output,
+)
+
+ADDRESS = "0x" + "5a" * 20
+
+
+def built_of(folder: Path, name: str) -> list[BuiltContract]:
+    files = list_files([folder]).files
+    return [built for file in files for built in contracts_of(file) if built.name == name]
+
+
+@pytest.mark.parametrize("tool", [tool for tool in TOOLS if tool != "ape"])
+def test_a_build_of_each_tool_says_what_was_compiled(tool: str, tmp_path: Path) -> None:
+    folder = TOOLS[tool](tmp_path / "project")
+    built = next(b for b in built_of(folder, "Store") if b.version)
+    expected = output()["contracts"][STORE_PATH]["Store"]
+    assert json.loads(built.abi) == expected["abi"]
+    assert built.runtime.links
+    references = expected["evm"]["deployedBytecode"]["immutableReferences"]
+    assert {name: len(places) for name, places in built.runtime.immutables.items()} == {
+        name: len(places) for name, places in references.items()
+    }
+    body = build_sources.request(built, ADDRESS)
+    submission = parse(body)
+    assert submission.sources == SOURCES
+    assert submission.version == (0, 8, 28)
+    assert (submission.contract_path, submission.contract_name) == (STORE_PATH, "Store")
+    assert submission.settings["optimizer"] == {"enabled": True, "runs": 300}
+
+
+def test_a_manifest_of_ape_says_what_was_compiled(tmp_path: Path) -> None:
+    [built] = built_of(TOOLS["ape"](tmp_path), "Halves")
+    assert built.version == LONG_VERSION
+    assert parse(build_sources.request(built, ADDRESS)).sources == SOURCES
+
+
+def test_only_the_files_that_a_contract_uses_are_compiled(tmp_path: Path) -> None:
+    [built] = [b for b in built_of(hardhat_2(tmp_path), "Halves") if b.version]
+    assert [*parse(build_sources.request(built, ADDRESS)).sources] == ["src/Halves.sol"]
+
+
+MALFORMED = {
+    "no JSON": "{",
+    "a list": "[]",
+    "no hex": '{"abi": [], "deployedBytecode": {"object": "0xzz"}}',
+    "half a byte": '{"abi": [], "deployedBytecode": "0x6"}',
+    "an immutable outside": json.dumps(
+        {
+            "abi": [],
+            "deployedBytecode": {
+                "object": "0x6000",
+                "immutableReferences": {"1": [{"start": 1, "length": 32}]},
+            },
+        }
+    ),
+    "metadata of another type": '{"abi": [], "deployedBytecode": "0x6000", "metadata": 5}',
+    "metadata that is no JSON": '{"abi": [], "deployedBytecode": "0x6000", "metadata": "{"}',
+    "settings of another type": '{"deployedBytecode": "0x6000", "metadata": {"settings": []}}',
+    "contracts of another type": '{"output": {"contracts": []}}',
+    "deep": '{"input": ' + "[" * 100_000 + "]" * 100_000 + "}",
+}
+
+
+@pytest.mark.parametrize("content", MALFORMED.values(), ids=MALFORMED)
+def test_a_malformed_file_is_no_build(content: str, tmp_path: Path) -> None:
+    file = tmp_path / "file.json"
+    file.write_text(content)
+    with pytest.raises(NoBuild):
+        contracts_of(file)
+
+
+@pytest.mark.parametrize("content", ["{}", '{"name": "package"}', '{"abi": []}'])
+def test_other_files_have_no_contracts(content: str, tmp_path: Path) -> None:
+    file = tmp_path / "package.json"
+    file.write_text(content)
+    assert contracts_of(file) == []
+
+
+def test_links_and_special_files_are_not_followed(tmp_path: Path) -> None:
+    elsewhere, folder = tmp_path / "elsewhere", tmp_path / "out"
+    elsewhere.mkdir()
+    folder.mkdir()
+    (elsewhere / "a.json").write_text("{}")
+    (folder / "own.json").write_text("{}")
+    (folder / "link.json").symlink_to(elsewhere / "a.json")
+    (folder / "linked").symlink_to(elsewhere)
+    os.mkfifo(folder / "pipe.json")
+    assert [*list_files([folder, tmp_path / "absent"]).files] == [folder / "own.json"]
+
+
+def test_depth_number_and_sizes_are_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deep = tmp_path / "/".join(["d"] * 14)
+    deep.mkdir(parents=True)
+    (deep / "far.json").write_text("{}")
+    listing = list_files([tmp_path])
+    assert not listing.files
+    assert "more than 12 folders deep" in str(listing.left_out)
+    for number in range(4):
+        (tmp_path / f"{number}.json").write_text("{}" * number)
+    monkeypatch.setattr(build_folders, "MAX_FILE_BYTES", 4)
+    assert len(list_files([tmp_path]).files) == 3
+    monkeypatch.setattr(build_folders, "MAX_FILES", 2)
+    listing = list_files([tmp_path])
+    assert len(listing.files) == 2
+    assert listing.left_out == "there are more than 2 files"
+
+
+def test_a_source_counts_only_with_the_hash_that_the_metadata_has(tmp_path: Path) -> None:
+    """So no file of the machine is published by an artifact that names it."""
+    folder = foundry(tmp_path / "project")
+    artifact = folder / "Store.sol/Store.json"
+    content = json.loads(artifact.read_text())
+    secret = tmp_path / "secret"
+    secret.write_text("secret")
+    sources = json.loads(content["rawMetadata"])
+    for path in ("../secret", str(secret)):
+        sources["sources"][path] = {"keccak256": "0x" + "00" * 32}
+        artifact.write_text(json.dumps({**content, "rawMetadata": json.dumps(sources)}))
+        [built] = contracts_of(artifact)
+        with pytest.raises(ScanError, match="no source matches"):
+            build_sources.request(built, ADDRESS)
+        del sources["sources"][path]
+
+
+def combined(project: Path, path: str) -> BuiltContract:
+    """Vyper's combined JSON of a file, which states no hash."""
+    file = project / "build/combined.json"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    contract = {"bytecode": "0x6000", "bytecode_runtime": "0x6000", "abi": []}
+    file.write_text(json.dumps({path: contract, "version": "0.3.10+commit.91361694"}))
+    [built] = contracts_of(file)
+    return built
+
+
+def test_vyper_s_source_is_read_from_the_project(tmp_path: Path) -> None:
+    (tmp_path / "a.vy").write_text("x: uint256\n")
+    submission = parse(build_sources.request(combined(tmp_path, "a.vy"), ADDRESS))
+    assert submission.language.name == "Vyper"
+    assert submission.sources == {"a.vy": "x: uint256\n"}
+
+
+def test_vyper_s_source_is_not_read_outside_of_it(tmp_path: Path) -> None:
+    project = tmp_path / "a/b/c/d/e/f/project"
+    built = combined(project, "../../../../../../../secret.vy")
+    (tmp_path / "secret.vy").write_text("secret")
+    link = project / "link.vy"
+    link.symlink_to(tmp_path / "secret.vy")
+    for each in (built, combined(project, "link.vy")):
+        with pytest.raises(NoBuild, match="the project has no file"):
+            build_sources.request(each, ADDRESS)
+
+
+def test_builds_are_read_again_when_they_change(tmp_path: Path) -> None:
+    builds = Builds([tmp_path / "out"])
+    assert not builds.refresh()
+    folder = foundry(tmp_path)
+    deployed = output()["contracts"]["src/Halves.sol"]["Halves"]["evm"]["deployedBytecode"]
+    code = bytes.fromhex(deployed["object"])
+
+    def refreshed() -> bool:
+        builds._next_at = 0.0
+        return builds.refresh()
+
+    assert refreshed()
+    assert not refreshed()
+    built = builds.match(code)
+    assert built is not None
+    assert built.name == "Halves"
+    assert builds.match(code[:-1]) is None
+    assert builds.match(bytes([code[0] ^ 1]) + code[1:]) is None
+    (folder / "Halves.sol/Halves.json").unlink()
+    assert refreshed()
+    assert builds.match(code) is None
+
+
+REFUSED = {
+    "file.txt": "is a file",
+    "absent/out": "is no folder",
+    ",".join("abcdefghijklmnopqrstu"): "20",
+}
+
+
+@pytest.mark.parametrize(("text", "reason"), REFUSED.items())
+def test_folders_are_checked_at_the_start(
+    text: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file.txt").touch()
+    with pytest.raises(SettingError, match=reason):
+        read_variables(Settings, {"SCAN_ARTIFACTS": text})
+
+
+def test_a_folder_may_come_into_being_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    read = read_variables(Settings, {"SCAN_ARTIFACTS": "out, artifacts"})
+    assert read == {"artifacts": (tmp_path / "out", tmp_path / "artifacts")}
+
+
+def test_versions_are_those_of_the_compiler(tmp_path: Path) -> None:
+    versions = {
+        b.version for tool in TOOLS for b in built_of(TOOLS[tool](tmp_path / tool), "Halves")
+    }
+    assert versions == {
+        VERSION,
+        LONG_VERSION,
+        "",
+    }  # the last is of an artifact beside its build-info

@@ -1,0 +1,187 @@
+"""Contracts that have a build's code are verified by themselves, or decoded by its ABI."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from eth_utils import keccak
+
+from scan.extensions.contract_details.builds.build_watch import Builds, BuildWatch
+from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
+from scan.http.services import Services
+from tests.extensions.contract_details.builds.projects import (
+    STORE_PATH,
+    TOOLS,
+    creation_of,
+    foundry,
+)
+from tests.support.database import execute
+from tests.support.explorer import Explorer
+from tests.support.foundry import Foundry
+from tests.support.serving import wait_until
+from tests.support.vyper import NEWEST, SEVEN, Vyper, source_for
+
+
+class Watched:
+    """What a process of an explorer's service does with build folders."""
+
+    def __init__(self, explorer: Explorer, *folders: Path) -> None:
+        self.explorer = explorer
+        services: Services = explorer.app.extensions["scan"]
+        jobs = services.sources.get(VerificationJobs)
+        self._watch = BuildWatch(Builds(folders), services.writes, jobs)
+
+    def step(self) -> None:
+        """Take steps until what they submit is over, and noted."""
+        unfinished = "SELECT id FROM verification_jobs WHERE finished_at IS NULL"
+        url = self.explorer.settings.database_url
+        count, submitted = -1, 0
+        while submitted != count:  # two are submitted at once
+            self._watch.step()
+            wait_until(lambda: not execute(url, unfinished), timeout_s=60)
+            count, [(submitted,)] = (
+                submitted,
+                execute(url, "SELECT count(*) FROM verification_jobs"),
+            )
+        self._watch.step()
+
+
+@pytest.fixture
+def running(explorer: Explorer) -> Iterator[Explorer]:
+    execute(explorer.settings.database_url, "DELETE FROM built_abis")
+    execute(explorer.settings.database_url, "DELETE FROM verified_contracts")
+    yield explorer
+
+
+def match_of(explorer: Explorer, address: str) -> tuple[str | None, str | None]:
+    answer = explorer.contract(address)
+    body = answer.json if answer.status_code == 200 else {}
+    return body.get("match"), body.get("contractName")
+
+
+def keep(amount: int) -> str:
+    return f"0x{keccak(text='keep(uint256)')[:4].hex()}{amount:064x}"
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_build_of_each_tool_verifies_what_is_deployed(
+    running: Explorer, tool: str, tmp_path: Path
+) -> None:
+    watched = Watched(running, TOOLS[tool](tmp_path))
+    library = running.deploy(creation_of("Halves"))
+    store = running.deploy(creation_of("Store", library), f"{5:064x}")
+    watched.step()
+    assert match_of(running, library) == ("full", "Halves")
+    # Ape's manifest does not say where immutables are.
+    expected = (None, None) if tool == "ape" else ("full", "Store")
+    assert match_of(running, store) == expected
+
+
+def test_what_a_factory_creates_and_what_is_deployed_again_is_verified(
+    running: Explorer, tmp_path: Path
+) -> None:
+    watched = Watched(running, foundry(tmp_path))
+    library = running.deploy(creation_of("Halves"))
+    factory = running.deploy(creation_of("Factory", library))
+    watched.step()
+    assert match_of(running, factory) == ("full", "Factory")
+    make = keccak(text="make(uint256)")[:4].hex()
+    running.send(factory, f"0x{make}{9:064x}", gas=3_000_000)
+    made = (
+        "0x" + running.anvil.call("eth_call", {"to": factory, "data": "0x47799da8"}, "latest")[-40:]
+    )
+    again = running.deploy(creation_of("Store", library), f"{10:064x}")
+    watched.step()
+    assert match_of(running, made) == ("full", "Store")
+    assert match_of(running, again) == ("full", "Store")
+
+
+def test_what_was_deployed_before_it_was_built_is_verified(
+    running: Explorer, tmp_path: Path
+) -> None:
+    watched = Watched(running, tmp_path / "out")
+    library = running.deploy(creation_of("Halves"))
+    watched.step()
+    assert match_of(running, library) == (None, None)
+    foundry(tmp_path)
+    watched.step()
+    assert match_of(running, library) == ("full", "Halves")
+
+
+@pytest.fixture
+def uncompiled(running: Explorer, tmp_path: Path) -> Explorer:
+    """A contract of a build whose sources are gone."""
+    folder = foundry(tmp_path)
+    (tmp_path / STORE_PATH).unlink()
+    watched = Watched(running, folder)
+    library = running.deploy(creation_of("Halves"))
+    running.store = running.deploy(creation_of("Store", library), f"{5:064x}")  # type: ignore[attr-defined]
+    watched.step()
+    return running
+
+
+def test_without_the_compiler_s_input_the_build_s_abi_decodes(uncompiled: Explorer) -> None:
+    store: str = uncompiled.store  # type: ignore[attr-defined]
+    assert match_of(uncompiled, store) == (None, None)
+    sent = uncompiled.send(store, keep(7))
+    page = uncompiled.client.get(f"/tx/{sent}").text
+    assert "keep(uint256)" in page
+    assert "decoded with the ABI in the build folder, not compiled here" in page
+    failed = uncompiled.send(store, keep(101), gas=100_000)
+    assert "TooLarge" in uncompiled.client.get(f"/tx/{failed}").text
+    decoded: Any = uncompiled.client.get(f"/api/v1/decode?address={store}&data={keep(7)}").json
+    first = decoded["candidates"][0]
+    assert (first["source"], first["signature"]) == ("build", "keep(uint256)")
+    assert first["arguments"][0]["name"] == "amount"
+
+
+def test_the_contract_s_page_says_why_it_was_not_compiled(uncompiled: Explorer) -> None:
+    store: str = uncompiled.store  # type: ignore[attr-defined]
+    [claim] = uncompiled.client.get(f"/api/v1/contracts/{store}/claims").json["claims"]
+    assert claim["source"] == "build"
+    assert claim["contractName"] == "src/Store.sol:Store"
+    assert "no source matches the metadata's hash of 'src/Store.sol'" in claim["reason"]
+    page = uncompiled.client.get(f"/address/{store}?tab=contract").text
+    assert "The build folder claims that it is src/Store.sol:Store" in page
+
+
+def test_a_build_that_lies_verifies_nothing(running: Explorer, tmp_path: Path) -> None:
+    """Its code is compared again with what its source compiles to."""
+    folder = foundry(tmp_path)
+    library = running.deploy(creation_of("Halves"))
+    artifact = folder / "Store.sol/Store.json"
+    content = json.loads(artifact.read_text())
+    code = running.anvil.call("eth_getCode", library, "latest")
+    artifact.write_text(json.dumps({**content, "deployedBytecode": {"object": code}}))
+    (folder / "Halves.sol/Halves.json").unlink()
+    Watched(running, folder).step()
+    assert match_of(running, library) == (None, None)
+    [claim] = running.client.get(f"/api/v1/contracts/{library}/claims").json["claims"]
+    assert "bytes" in claim["reason"]
+
+
+def test_a_vyper_build_verifies(running: Explorer, vyper: Vyper, tmp_path: Path) -> None:
+    source = source_for(NEWEST)
+    creation = vyper.creation_of(NEWEST, source)
+    address = running.deploy(creation, SEVEN)
+    deployed = running.anvil.call("eth_getCode", address, "latest")
+    runtime = deployed[:-64]  # without the immutable
+    contract = {"bytecode": f"0x{creation.removeprefix('0x')}", "bytecode_runtime": runtime}
+    build = {"Box.vy": {**contract, "abi": []}, "version": NEWEST}
+    (tmp_path / "Box.vy").write_text(source)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/combined.json").write_text(json.dumps(build))
+    Watched(running, tmp_path / "out").step()
+    assert match_of(running, address) == ("full", "Box")
+
+
+@pytest.mark.long
+def test_what_forge_builds_and_creates_is_verified(running: Explorer, foundry: Foundry) -> None:
+    done = foundry.forge(150, "build", "--root", str(foundry.folder))
+    assert done.returncode == 0, done.stdout + done.stderr
+    artifact = json.loads((foundry.folder / "out/Stored.sol/Stored.json").read_text())
+    address = running.deploy(artifact["bytecode"]["object"], f"{7:064x}")
+    Watched(running, foundry.folder / "out").step()
+    assert match_of(running, address) == ("full", "Stored")
