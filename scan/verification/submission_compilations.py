@@ -25,6 +25,7 @@ OUTPUTS = [
     "evm.deployedBytecode.object",
     "evm.deployedBytecode.linkReferences",
     "evm.deployedBytecode.immutableReferences",
+    "evm.deployedBytecode.sourceMap",
     "evm.methodIdentifiers",
 ]
 # Errors that may not occur with other settings; all others are errors in the source.
@@ -38,12 +39,14 @@ _SETTING_ERRORS = (
 
 
 class CompiledContract(NamedTuple):
-    """A compiled contract. `output` is the compiler's output for it: ABI, metadata, EVM."""
+    """A compiled contract. `output` is the compiler's output for it: ABI, metadata, EVM. `files`
+    are the compilation's, by the numbers that its source map has."""
 
     path: str
     name: str
     output: Mapping[str, Any]
     runtime: LinkedCode
+    files: Mapping[int, str] = {}
 
     def abi_json(self) -> str:
         """Return the ABI as JSON. Raises VerificationFailed for an ABI that is too large, since
@@ -103,8 +106,15 @@ def compiled_contracts(output: Mapping[str, Any], submission: Submission) -> lis
     Raises VerificationFailed if there are none, Unavailable if the installed compiler is of a
     different version.
     """
+    files = {
+        source["id"]: path
+        for path, source in (output.get("sources") or {}).items()
+        if isinstance(source.get("id"), int)
+    }
     contracts = [
-        CompiledContract(path, name, contract, linked_code(contract["evm"]["deployedBytecode"]))
+        CompiledContract(
+            path, name, contract, linked_code(contract["evm"]["deployedBytecode"]), files
+        )
         for path, contracts_of_file in output.get("contracts", {}).items()
         for name, contract in contracts_of_file.items()
         if contract.get("evm", {}).get("deployedBytecode", {}).get("object")

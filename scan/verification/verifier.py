@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from scan.contracts import source_maps
 from scan.contracts.abi_index import signatures_of
 from scan.database.connection import Database
 from scan.errors import NotFound, VerificationFailed
@@ -111,6 +112,7 @@ def verify(verifier: Verifier, submission: Submission, client: str | None = None
     layouts = layouts_of(match, code)
     verified = _store(verifier.database, contract, submission, match, abi, layouts)
     if verified.stored:
+        _store_source_map(verifier.database, contract, match)
         texts = (abi, match.metadata, layouts, *submission.sources.values())
         verifier.stored_bytes.add(client, sum(len(text.encode()) for text in texts))
         for notify in verifier.on_stored:
@@ -182,6 +184,19 @@ def _store(
         compiler_version=version,
         settings=settings,
         stored=stored is not None,
+    )
+
+
+def _store_source_map(database: Database, contract: IndexedContract, match: Match) -> None:
+    """Store where the code is in its sources, in the place of what was known of the code."""
+    source_map = match.contract.output["evm"]["deployedBytecode"].get("sourceMap")
+    packed = source_maps.packed(source_map) if isinstance(source_map, str) else None
+    database.rows(
+        "verification/source_maps_put",
+        address=contract.address,
+        code_hash=contract.code_hash,
+        source_map=packed,
+        files=_json([[number, path] for number, path in match.contract.files.items()]),
     )
 
 

@@ -74,6 +74,15 @@ CREATE TABLE IF NOT EXISTS verified_functions (
 CREATE INDEX IF NOT EXISTS verified_functions_by_lower_signature
     ON verified_functions (lower(signature));
 
+-- Where the code of verified contracts is in their sources.
+CREATE TABLE IF NOT EXISTS source_maps (
+    address bytea NOT NULL,
+    code_hash bytea NOT NULL,
+    source_map bytea NOT NULL,     -- the compiler's text, by zlib
+    files json NOT NULL,           -- [[number in the source map, path], ...]
+    PRIMARY KEY (address, code_hash)
+);
+
 -- ABIs of the operator's own builds that have a code: they decode calls and events where no verification does.
 CREATE TABLE IF NOT EXISTS built_abis (
     code_hash bytea PRIMARY KEY,

@@ -1,19 +1,26 @@
 """A transaction's sentence, why it failed, its calls and changes, from the index and the node."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import orjson
 
 from scan.contracts.revert_reasons import CUSTOM, ERROR, UNKNOWN
+from scan.errors import TracesUnavailable, UpstreamFailed
 from scan.extensions.internal_transfers import queries as internal_transfers
 from scan.extensions.internal_transfers.transaction_traces import (
+    TraceFrame,
     TransactionTrace,
     TransactionTraces,
 )
 from scan.extensions.transaction_details.contract_abis import Block, ContractAbis
 from scan.extensions.transaction_details.details import TransactionDetails
 from scan.extensions.transaction_details.explanations import event_state, transaction_summary
+from scan.extensions.transaction_details.explanations.failure_locations import (
+    CallPath,
+    FailedCall,
+    Location,
+)
 from scan.extensions.transaction_details.explanations.state_changes import (
     STATE_CHANGES,
     StateChanges,
@@ -73,6 +80,49 @@ def failure(reader: Reader, record: Mapping[str, Any]) -> TransactionFailure | N
     return failure
 
 
+def located_failure(reader: Reader, record: Mapping[str, Any]) -> TransactionFailure | None:
+    """Return why a transaction failed, as failure() does, with the line of the source.
+
+    That of the call that failed by itself, or where it ended outside of all functions, as where the
+    contract has no such function, of the innermost call around it that ended in one.
+    """
+    known = failure(reader, record)
+    if known is None or known.failure is None or known.is_approximate:
+        return known
+    sent, path = transactions.indexed(record), known.failure.trace_address
+    try:
+        trace = reader.sources.get(TransactionTraces).calls(reader.node, sent)
+    except (TracesUnavailable, UpstreamFailed):
+        return known
+    around = {path[:depth] for depth in range(len(path) + 1)}
+    calls = {frame.trace_address: frame for frame in trace.frames if frame.trace_address in around}
+    names = {path: known.function.partition("(")[0]} if known.function else {}
+    locations = _locations(reader, record, calls.values(), names)
+    inwards = [locations[path] for path in sorted(locations)]
+    in_functions = [location for location in inwards if location.line.function]
+    *_, location = [None, *inwards[-1:], *in_functions[-1:]]
+    return known._replace(location=location)
+
+
+def _locations(
+    reader: Reader,
+    record: Mapping[str, Any],
+    frames: Iterable[TraceFrame],
+    names: Mapping[CallPath, str],
+) -> Mapping[CallPath, Location]:
+    """Return the lines of those calls that failed; `names` are those of called functions."""
+    read = reader.sources.get(TransactionFailures).locations.read
+    failed = {
+        frame.trace_address: FailedCall(frame.to_address, names.get(frame.trace_address))
+        for frame in frames
+        if frame.failure is not None and frame.to_address is not None
+    }
+    locations = read(reader.node, transactions.indexed(record), failed)
+    if reader.has_node_failed:
+        reader.do_not_cache()
+    return locations
+
+
 def calls(reader: Reader, record: Mapping[str, Any]) -> tuple[TransactionTrace, list[DecodedFrame]]:
     """Return a transaction's calls, plain and decoded; raises TracesUnavailable, UpstreamFailed."""
     bound_work(reader, record)
@@ -80,7 +130,13 @@ def calls(reader: Reader, record: Mapping[str, Any]) -> tuple[TransactionTrace, 
     trace = reader.sources.get(TransactionTraces).calls(reader.node, sent)
     trace = with_gas_of_transaction(trace, record["gasLimit"], int(record["gasUsed"]))
     block = Block(sent.block_number, sent.block_hash)
-    return trace, decode_trace(trace, block, reader.sources.get(ContractAbis), reader.node)
+    frames = decode_trace(trace, block, reader.sources.get(ContractAbis), reader.node)
+    names = {d.frame.trace_address: d.function.name for d in frames if d.function}
+    locations = _locations(reader, record, trace.frames, names)
+    located = [
+        decoded._replace(location=locations.get(decoded.frame.trace_address)) for decoded in frames
+    ]
+    return trace, located
 
 
 def state_changes(reader: Reader, record: Mapping[str, Any]) -> StateChanges:

@@ -20,19 +20,22 @@ from scan.extensions.transaction_details.contract_abis import (
 )
 from scan.extensions.transaction_details.decoding import decode_call, decode_result
 from scan.extensions.transaction_details.details import MAX_CONTRACTS, decode_event, decode_event_by
+from scan.extensions.transaction_details.explanations.failure_locations import Location
 from scan.hex import to_hex
 
 LAST_PRECOMPILED = 0xFFFF  # addresses up to this one have no functions
 
 
 class DecodedFrame(NamedTuple):
-    """A decoded call of a trace. `result` is None where the function's outputs are unknown."""
+    """A decoded call of a trace. `result` is None where the function's outputs are unknown, and
+    `location` the line in which it failed."""
 
     frame: TraceFrame
     function: Decoded | None
     result: Sequence[Argument] | None
     reason: Reason | None
     logs: Sequence[tuple[TransactionLog, Decoded | None]] | None
+    location: Location | None = None
 
     def record(self) -> dict[str, Any]:
         frame = self.frame
@@ -54,9 +57,13 @@ class DecodedFrame(NamedTuple):
             if self.result is None
             else [argument.record() for argument in self.result],
             "reverted": frame.is_undone,
-            "error": None if self.reason is None else self.reason.record(),
+            "error": None if self.reason is None else self._error(self.reason),
             "logs": None if self.logs is None else [log_record(*log) for log in self.logs],
         }
+
+    def _error(self, reason: Reason) -> dict[str, Any]:
+        location = None if self.location is None else self.location.record()
+        return {**reason.record(), "location": location}
 
 
 def log_record(log: TransactionLog, event: Decoded | None) -> dict[str, Any]:

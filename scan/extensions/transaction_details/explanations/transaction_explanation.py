@@ -14,7 +14,7 @@ from scan.pages.sections import Shown
 
 def fields(record: Mapping[str, Any], details: TransactionDetails) -> dict[str, Any]:
     """Return why a transaction failed, and the sentence about it."""
-    failure = explanations.failure(reader(), record)
+    failure = explanations.located_failure(reader(), record)
     return {
         "error": None if failure is None else failure.record(),
         "summary": explanations.summary(reader(), record, details, failure).record(),
@@ -23,7 +23,7 @@ def fields(record: Mapping[str, Any], details: TransactionDetails) -> dict[str, 
 
 def head(transaction: Record, details: TransactionDetails) -> Shown:
     """Return the sentence above a transaction, and why it failed."""
-    failure = explanations.failure(reader(), transaction)
+    failure = explanations.located_failure(reader(), transaction)
     summary = explanations.summary(reader(), transaction, details, failure)
     addresses: list[str] = []
     if failure is not None:

@@ -35,6 +35,10 @@ from scan.extensions.transaction_details.contract_abis import (
     ContractAbis,
     Emitter,
 )
+from scan.extensions.transaction_details.explanations.failure_locations import (
+    FailureLocations,
+    Location,
+)
 from scan.hex import data, to_hex
 
 log = logging.getLogger(__name__)
@@ -54,18 +58,21 @@ NO_STATE = "the node has neither a trace of it nor the state of the block before
 class TransactionFailure(NamedTuple):
     """Why a transaction failed. `function` is the signature of the function that failed, None where
     it is unknown. `is_approximate`: the reason is that of a call on the state of the block before.
-    `is_passing`: another request may give more."""
+    `is_passing`: another request may give more. `location` is the line of the source, where it was
+    looked for."""
 
     reason: Reason
     failure: CallFailure | None = None
     function: str | None = None
     is_approximate: bool = False
     is_passing: bool = False
+    location: Location | None = None
 
     def record(self) -> dict[str, Any]:
         return {
             **self.reason.record(),
             "reverting": self._reverting(),
+            "location": None if self.location is None else self.location.record(),
             "approximate": self.is_approximate,
         }
 
@@ -102,8 +109,10 @@ class TransactionFailures:
         traces: TransactionTraces,
         abis: ContractAbis,
         transactions: TransactionReader,
+        locations: FailureLocations,
     ) -> None:
         """Read from `reads`, which may be a replica, and write to `database`."""
+        self.locations = locations
         self._database = database
         self._reads = reads
         self._traces = traces

@@ -1,0 +1,182 @@
+"""Places in sources by the compiler's source maps, in the form of Solidity's documentation, "Source
+Mappings": for each instruction the start and length in bytes of the text that it comes from, the
+file, and whether it jumps into or out of a function. A compiler may be wrong or old, and its text
+is hostile: sizes are bounded.
+"""
+
+import re
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from scan.verification.bytecode_comparison import operand_size
+
+MAX_MAP_BYTES = 4 * 1024 * 1024  # as text; 24 KiB of code have 400 kB
+MAX_LINE = 300  # characters shown of a line
+CONTEXT_LINES = 2  # shown before and after a line
+JUMP, JUMPI, JUMPDEST = 0x56, 0x57, 0x5B
+
+# Definitions of contracts: code that is mapped to all of one is the compiler's, such as the choice
+# of a function.
+_CONTRACT = re.compile(rb"(?:abstract\s+)?(?:contract|library|interface)\s")
+_CHECK = re.compile(rb"(?:require|assert)\s*\(")
+_TOKEN = re.compile(
+    rb"""//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'
+    |\b(?:function|modifier)\s+(?P<name>[\w$]+)|\b(?P<unnamed>constructor|receive|fallback)\s*\(
+    |(?P<mark>[{};])""",
+    re.DOTALL | re.VERBOSE,
+)
+_EXTERNAL = re.compile(rb"\)[^)]*\bexternal\b")
+_VYPER_FUNCTION = re.compile(rb"^def\s+([A-Za-z_]\w*)", re.MULTILINE)
+
+
+class Span(NamedTuple):
+    """A part of a file, by the file's number in the compilation; in bytes. `jump` is "i" of a jump
+    into a function, "o" of one out of it, "-" of others."""
+
+    start: int
+    length: int
+    file: int
+    jump: str = "-"
+
+
+class SourceFunction(NamedTuple):
+    """A function, modifier or constructor, from its declaration to its end, in bytes. One that
+    `is_external` is called from outside of its contract alone."""
+
+    start: int
+    end: int
+    name: str
+    is_external: bool = False
+
+
+class SourceLine(NamedTuple):
+    """A line of a source, numbered from 1, as are its columns, in characters. `context` are the
+    lines around it, from number `first` on."""
+
+    line: int
+    column: int
+    text: str
+    first: int
+    context: Sequence[str]
+    function: str | None
+
+
+def packed(source_map: str) -> bytes | None:
+    """Return a source map as it is stored; None for one that is too large."""
+    text = source_map.encode()
+    return zlib.compress(text, 6) if 0 < len(text) <= MAX_MAP_BYTES else None
+
+
+def unpacked(stored: bytes) -> str:
+    return zlib.decompressobj().decompress(stored, MAX_MAP_BYTES).decode("ascii", "replace")
+
+
+def spans_at(code: bytes, source_map: str, offsets: Sequence[int]) -> list[Span | None]:
+    """Return the span of the instruction at each of these offsets."""
+    numbers = _instructions_at(code, offsets)
+    last = max(numbers.values(), default=-1)
+    spans = [span for _, span in zip(range(last + 1), _spans_of(source_map), strict=False)]
+    by_offset = {o: spans[number] for o, number in numbers.items() if number < len(spans)}
+    return [by_offset.get(offset) for offset in offsets]
+
+
+def _spans_of(source_map: str) -> Iterator[Span]:
+    """Yield the span of each instruction. What an entry leaves out is as in the one before."""
+    current, jump = [0, 0, -1], "-"
+    for entry in source_map.split(";"):
+        fields = entry.split(":")
+        for index, text in enumerate(fields[:3]):
+            if text:
+                try:
+                    current[index] = int(text[:12])
+                except ValueError:
+                    return
+        jump = fields[3] if len(fields) > 3 and fields[3] else jump
+        yield Span(*current, jump)
+
+
+def _instructions_at(code: bytes, offsets: Sequence[int]) -> Mapping[int, int]:
+    """Return the number of the instruction at each of these offsets; none inside of operands."""
+    wanted, numbers = set(offsets), {}
+    position, number, last = 0, 0, max(offsets, default=-1)
+    while position <= last and position < len(code):
+        if position in wanted:
+            numbers[position] = number
+        position += 1 + operand_size(code, position)
+        number += 1
+    return numbers
+
+
+class SourceText:
+    """The text of a source file."""
+
+    def __init__(self, content: str, *, is_vyper: bool) -> None:
+        self._lines = content.split("\n")
+        self._encoded = content.encode("utf-8", "replace")
+        functions = _vyper_functions if is_vyper else _functions
+        self._functions = sorted(functions(self._encoded))
+
+    def is_whole_contract(self, span: Span) -> bool:
+        return _CONTRACT.match(self._encoded, span.start) is not None
+
+    def is_check(self, span: Span) -> bool:
+        """Return whether a span is that of a condition that has to hold."""
+        return _CHECK.match(self._encoded, span.start) is not None
+
+    def function_in(self, contract: Span, name: str) -> Span | None:
+        """Return where a contract declares a function; the first of several of one name."""
+        end = contract.start + contract.length
+        named = (f for f in self._functions if f.name == name and contract.start <= f.start < end)
+        function = next(named, None)
+        return function and Span(function.start, function.end - function.start, contract.file)
+
+    def function_at(self, span: Span) -> SourceFunction | None:
+        """Return the function in which a span begins."""
+        around = [f for f in self._functions if f.start <= span.start <= f.end]
+        return around[-1] if around else None
+
+    def line_at(self, span: Span) -> SourceLine | None:
+        """Return the line in which a span begins; None where the file ends before."""
+        if not 0 <= span.start < len(self._encoded):
+            return None
+        before = self._encoded[: span.start].decode("utf-8", "replace")
+        number = before.count("\n")
+        first = max(0, number - CONTEXT_LINES)
+        around = self._lines[first : number + CONTEXT_LINES + 1]
+        function = self.function_at(span)
+        return SourceLine(
+            line=number + 1,
+            column=len(before) - before.rfind("\n"),
+            text=self._lines[number].strip()[:MAX_LINE],
+            first=first + 1,
+            context=[line.rstrip("\r")[:MAX_LINE] for line in around],
+            function=function.name if function else None,
+        )
+
+
+def _functions(encoded: bytes) -> Iterator[SourceFunction]:
+    blocks: list[SourceFunction | None] = []  # that are open: of functions, None for others
+    declared: SourceFunction | None = None  # whose block has not begun
+    for token in _TOKEN.finditer(encoded):
+        mark = token["mark"]
+        if name := token["name"] or token["unnamed"]:
+            declared = SourceFunction(token.start(), 0, name.decode("utf-8", "replace"))
+        elif mark == b"{":
+            if declared:
+                head = encoded[declared.start : token.start()]
+                declared = declared._replace(is_external=_EXTERNAL.search(head) is not None)
+            blocks.append(declared)
+            declared = None
+        elif mark == b"}" and blocks and (ended := blocks.pop()):
+            yield ended._replace(end=token.start())
+        elif mark == b";" and declared:
+            yield declared._replace(end=token.start())
+            declared = None
+
+
+def _vyper_functions(encoded: bytes) -> Iterator[SourceFunction]:
+    functions = [*_VYPER_FUNCTION.finditer(encoded)]
+    ends = [*(function.start() - 1 for function in functions[1:]), len(encoded)]
+    for function, end in zip(functions, ends, strict=False):
+        yield SourceFunction(function.start(), end, function[1].decode())

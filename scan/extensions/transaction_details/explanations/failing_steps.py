@@ -1,0 +1,114 @@
+"""Where the code of failed calls ended: the offsets of their last instructions, by the node.
+
+A tracer in JavaScript, which runs in the node and returns little, where the node runs one (geth,
+Erigon, reth, anvil). Else the steps of the whole transaction without stack, memory and storage
+(structLogs), as far as they are within the bound of a trace.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from scan.ethereum.transaction_reader import IndexedTransaction
+from scan.extensions.internal_transfers.transaction_traces import TraceKind
+
+STEPS = 256  # of a call that are kept: panics and checks of arguments are in code of the compiler's
+MAX_CALLS = 1000
+ENTRY_BYTES = 100
+CACHE_BYTES = 8 * 1024 * 1024
+
+_TRACER = """{
+    calls: [], now: {path: [], inner: 0, steps: [], count: 0}, failed: [],
+    end: function(call) {
+        if (this.failed.length >= MAX_CALLS) return;
+        var last = call.count % STEPS;
+        this.failed.push([call.path, call.count > STEPS
+            ? call.steps.slice(last).concat(call.steps.slice(0, last)) : call.steps]);
+    },
+    step: function(log, db) { var now = this.now; now.steps[now.count++ % STEPS] = log.getPC(); },
+    fault: function(log, db) { this.step(log, db); },
+    enter: function(frame) {
+        var outer = this.now;
+        this.calls.push(outer);
+        this.now = {path: outer.path.concat([outer.inner++]), inner: 0, steps: [], count: 0};
+    },
+    exit: function(result) {
+        if (result.getError() !== undefined) this.end(this.now);
+        this.now = this.calls.pop();
+    },
+    result: function(context, db) {
+        if (context.error !== undefined) this.end(this.now);
+        return this.failed;
+    }
+}"""
+TRACER = {
+    "tracer": " ".join(_TRACER.split())
+    .replace("STEPS", str(STEPS))
+    .replace("MAX_CALLS", str(MAX_CALLS))
+}
+STRUCT_LOGS = {"disableStack": True, "disableStorage": True, "disableMemory": True}
+WAYS = (("debug_traceTransaction", TRACER), ("debug_traceTransaction", STRUCT_LOGS))
+_CALLS = frozenset("CALL CALLCODE DELEGATECALL STATICCALL CREATE CREATE2".split())
+_SUCCEEDED = frozenset("STOP RETURN SELFDESTRUCT".split())
+
+FailingSteps = Mapping[tuple[int, ...], Sequence[int]]
+
+
+class _Call(NamedTuple):
+    path: tuple[int, ...]
+    steps: list[int]
+
+
+def _is_steps(_method: str, answer: Any) -> bool:
+    return isinstance(answer, list) or (isinstance(answer, dict) and "structLogs" in answer)
+
+
+def _read(_indexed: IndexedTransaction, _method: str, answer: Any) -> FailingSteps:
+    """Return the last offsets of failed calls, in their order, by the place of the call in the
+    trace. Raises TypeError, KeyError or ValueError for a malformed answer."""
+    if isinstance(answer, dict):
+        return _of_struct_logs(answer["structLogs"])
+    return {
+        tuple(_number(index) for index in path): [_number(step) for step in steps[:STEPS]]
+        for path, steps in answer[:MAX_CALLS]
+    }
+
+
+def _of_struct_logs(logs: Sequence[Any]) -> FailingSteps:
+    failed: dict[tuple[int, ...], Sequence[int]] = {}
+    calls = [_Call((), [])]
+    inner = [0]  # the calls that each of them has made
+    last = [""]  # what each of them did last, empty where that failed
+
+    def end() -> None:
+        call = calls.pop()
+        inner.pop()
+        if last.pop() not in _SUCCEEDED and len(failed) < MAX_CALLS:
+            failed[call.path] = call.steps[-STEPS:]
+
+    for step in logs:
+        depth = _number(step["depth"])
+        while 1 <= depth < len(calls):
+            end()
+        if depth > len(calls):
+            calls.append(_Call((*calls[-1].path, inner[-1] - 1), []))
+            inner.append(0)
+            last.append("")
+        calls[-1].steps.append(_number(step["pc"]))
+        last[-1] = "" if step.get("error") else str(step["op"])
+        inner[-1] += last[-1] in _CALLS
+    while calls:
+        end()
+    return failed
+
+
+def _number(value: object) -> int:
+    if not isinstance(value, int | float) or not 0 <= value < 2**31:
+        raise ValueError("not an offset or a number of calls")
+    return int(value)  # JavaScript has one type of numbers
+
+
+def _size(steps: FailingSteps) -> int:
+    return sum(ENTRY_BYTES + 8 * (len(path) + len(own)) for path, own in steps.items())
+
+
+FAILING_STEPS = TraceKind("failing steps", WAYS, _is_steps, _read, _size, CACHE_BYTES)

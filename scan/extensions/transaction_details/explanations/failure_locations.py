@@ -1,0 +1,270 @@
+"""The lines of verified sources in which calls failed.
+
+A call ends in code of the compiler's where arithmetic overflows, an argument is malformed or a
+revert is passed on. The line is that of the last step before it that comes from a source.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from scan.contracts import source_maps
+from scan.contracts.source_maps import (
+    JUMP,
+    JUMPI,
+    SourceFunction,
+    SourceLine,
+    SourceText,
+    Span,
+)
+from scan.database.connection import Database
+from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
+from scan.ethereum.request_node import NodeSession
+from scan.ethereum.sized_cache import SizedCache
+from scan.ethereum.transaction_reader import IndexedTransaction
+from scan.extensions.internal_transfers.transaction_traces import TransactionTraces
+from scan.extensions.transaction_details.explanations.failing_steps import (
+    FAILING_STEPS,
+    FailingSteps,
+)
+from scan.hex import to_hex
+from scan.verification.languages.vyper import VYPER
+
+MAX_LOCATIONS = 20  # of a transaction; the first calls that failed
+TIMEOUT_S = 3.0
+NOT_GIVEN_S = 60.0  # after which steps that the node did not give in time are requested again
+NOT_GIVEN_BYTES = 256 * 1024
+ENTRY_BYTES = 250
+
+CallPath = tuple[int, ...]  # of a call in the trace
+
+
+class Location(NamedTuple):
+    """A line of a file of the contract at `address`. `number` is the file's place among the
+    contract's files, its own first; `is_generated`: the call ended in code of the compiler's."""
+
+    address: bytes
+    file: str
+    number: int
+    line: SourceLine
+    is_generated: bool
+
+    def record(self) -> dict[str, Any]:
+        return {
+            "address": to_hex(self.address),
+            "file": self.file,
+            "line": self.line.line,
+            "column": self.line.column,
+            "function": self.line.function,
+            "source": self.line.text,
+            "generated": self.is_generated,
+        }
+
+    @property
+    def anchor(self) -> str:
+        """The id of the line on the page of the file."""
+        return f"{f'F{self.number + 1}-' if self.number else ''}L{self.line.line}"
+
+
+class FailedCall(NamedTuple):
+    """A call that failed: the address of its code, and the called function's name, if known."""
+
+    address: bytes
+    function: str | None
+
+
+class _File(NamedTuple):
+    path: str
+    number: int
+    text: SourceText
+
+
+class _Place(NamedTuple):
+    """Where a step is in a source."""
+
+    span: Span
+    file: _File
+
+    @property
+    def function(self) -> tuple[str, SourceFunction | None]:
+        return self.file.path, self.file.text.function_at(self.span)
+
+    @property
+    def is_outside(self) -> bool:
+        """Whether it is of no function: of a whole contract."""
+        return self.file.text.is_whole_contract(self.span)
+
+    def is_elsewhere(self, called: str | None) -> bool:
+        """Whether it is in no function, or in one that a call of another does not reach: optimisers
+        let code that is equal be one."""
+        _, function = self.function
+        return function is None or (
+            function.is_external and called is not None and function.name != called
+        )
+
+    @property
+    def is_check(self) -> bool:
+        return self.file.text.is_check(self.span)
+
+
+class _Mapped(NamedTuple):
+    """A contract whose code is mapped to its sources."""
+
+    code: bytes
+    verified_address: bytes
+    code_hash: bytes
+    source_map: str
+    files: Mapping[int, str]
+
+
+class FailureLocations:
+    """A reader of the lines in which calls failed."""
+
+    def __init__(self, database: Database, traces: TransactionTraces) -> None:
+        self._database = database
+        self._traces = traces
+        self._not_given: SizedCache[float] = SizedCache(NOT_GIVEN_BYTES)  # until when
+
+    def read(
+        self, node: NodeSession, indexed: IndexedTransaction, calls: Mapping[CallPath, FailedCall]
+    ) -> dict[CallPath, Location]:
+        """Return where calls failed, by their places in the trace. Nothing where the contracts have
+        no source maps, or where the node does not say which steps they took. Raises Unavailable if
+        the database is unavailable."""
+        calls = dict([*calls.items()][:MAX_LOCATIONS])
+        mapped = self._mapped({call.address for call in calls.values()}) if calls else {}
+        if not mapped:
+            return {}
+        steps = self._steps(node, indexed)
+        located = {
+            path: self._located(call, mapped[call.address], steps[path])
+            for path, call in calls.items()
+            if call.address in mapped and path in steps
+        }
+        return {path: location for path, location in located.items() if location is not None}
+
+    def _steps(self, node: NodeSession, indexed: IndexedTransaction) -> FailingSteps:
+        """Return the last steps of calls that failed; none where the node does not give them."""
+        key = (indexed.hash, indexed.block_hash)
+        if (self._not_given.get(key) or 0.0) > time.monotonic():
+            return {}
+        node = node.within(TIMEOUT_S)
+        try:
+            steps: FailingSteps = self._traces.read(node, indexed, FAILING_STEPS)
+        except TracesUnavailable:
+            return {}
+        except (UpstreamFailed, Unavailable) as error:
+            if not node.failed and not isinstance(error, UpstreamFailed):
+                raise  # the database is unavailable
+            self._not_given.store(key, time.monotonic() + NOT_GIVEN_S, ENTRY_BYTES)
+            return {}
+        return steps
+
+    def _mapped(self, addresses: set[bytes]) -> dict[bytes, _Mapped]:
+        rows = self._database.rows("contracts/source_maps_find", addresses=sorted(addresses))
+        return {
+            bytes(address): _Mapped(
+                bytes(code),
+                bytes(verified),
+                bytes(code_hash),
+                source_maps.unpacked(bytes(source_map)),
+                dict(files),
+            )
+            for address, code, verified, code_hash, source_map, files in rows
+        }
+
+    def _located(self, call: FailedCall, mapped: _Mapped, steps: Sequence[int]) -> Location | None:
+        """Return the line of the last step in a function, else of the last that is in a source."""
+        if not all(step < len(mapped.code) for step in steps):
+            return None  # they are of other code
+        files: dict[int, _File | None] = {}
+        spans = source_maps.spans_at(mapped.code, mapped.source_map, steps)
+        places: list[_Place | None] = []
+        for span in spans:
+            if span is None or span.file not in mapped.files:
+                places.append(None)
+                continue
+            if span.file not in files:
+                files[span.file] = self._file(mapped, mapped.files[span.file])
+            file = files[span.file]
+            places.append(None if file is None else _Place(span, file))
+        index = _last_step(places, _origins(mapped.code, steps, spans))
+        place = None if index is None else places[index]
+        if place is None:
+            return None
+        is_generated = index != len(steps) - 1
+        if place.is_elsewhere(call.function):
+            declared = _declared(places, call.function)
+            place, is_generated = declared or place, is_generated or declared is not None
+        line = place.file.text.line_at(place.span)
+        if line is None:
+            return None
+        return Location(call.address, place.file.path, place.file.number, line, is_generated)
+
+    def _file(self, mapped: _Mapped, path: str) -> _File | None:
+        """Return a file. A single one may have been submitted by another path than the compiler's
+        metadata has."""
+        given = {"address": mapped.verified_address, "code_hash": mapped.code_hash}
+        row = self._database.row("contracts/verified_contracts_get_file", path=path, **given)
+        if row is not None and row[0] is None and len(row[2]) == 1:
+            [path] = row[2]
+            row = self._database.row("contracts/verified_contracts_get_file", path=path, **given)
+        if row is None or row[0] is None:
+            return None
+        content, main_path, paths = row
+        in_order = sorted(paths, key=lambda other: (other != main_path, other))
+        text = SourceText(content, is_vyper=path.endswith(VYPER.suffixes))
+        return _File(path, in_order.index(path), text)
+
+
+def _last_step(places: Sequence[_Place | None], origins: Sequence[int | None]) -> int | None:
+    """Return the index of the step whose line is shown.
+
+    Optimisers let blocks that are equal be one, such as those that revert alike: then the map has
+    the line of one of them, and the line that led there is shown.
+    """
+    known = [index for index, place in enumerate(places) if place is not None]
+    inside = [index for index in known if (p := places[index]) and not p.is_outside]
+    if not inside:
+        return known[-1] if known else None
+    index = inside[-1]
+    while (origin := origins[index]) is not None:
+        led = next((at for at in range(origin, -1, -1) if places[at] is not None), index)
+        place, before = places[index], places[led]
+        if place is None or before is None or before.is_outside:
+            break
+        is_other_check = before.is_check and before.span[:3] != place.span[:3]
+        if before.function == place.function and not is_other_check:
+            break
+        index = led
+    return index
+
+
+def _declared(places: Sequence[_Place | None], name: str | None) -> _Place | None:
+    """Return the declaration of the called function, in the contract that all of the code that is
+    of no function is mapped to."""
+    outside = next((place for place in places if place is not None and place.is_outside), None)
+    span = name and outside and outside.file.text.function_in(outside.span, name)
+    return outside._replace(span=span) if outside and span else None
+
+
+def _origins(code: bytes, steps: Sequence[int], spans: Sequence[Span | None]) -> list[int | None]:
+    """Return for each step the index of the step that led to its block: the jump to it, or the call
+    of the function that returned to it; None where it was called itself, or is the first."""
+    origins: list[int | None] = []
+    origin: int | None = None
+    calls: list[int] = []  # that have not returned
+    for index, step in enumerate(steps):
+        before = index - 1
+        if index and code[steps[before]] in (JUMP, JUMPI) and step != steps[before] + 1:
+            span = spans[before]
+            kind = span.jump if span else "-"
+            if kind == "i":
+                calls.append(before)
+                origin = None
+            elif kind == "o":
+                origin = calls.pop() if calls else None
+            else:
+                origin = before
+        origins.append(origin)
+    return origins

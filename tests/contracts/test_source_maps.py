@@ -1,0 +1,139 @@
+"""Lines and functions of sources, by source maps that may be of any text."""
+
+import pytest
+
+from scan.contracts.source_maps import (
+    MAX_LINE,
+    SourceText,
+    Span,
+    packed,
+    spans_at,
+    unpacked,
+)
+
+pytestmark = pytest.mark.check
+
+SOURCE = """// contract Nothing { function nothing() {
+pragma solidity ^0.8.0;
+abstract contract A {
+    string constant TEXT = "function fake() { ä";
+    modifier only() { require(msg.sender == address(1)); _; }
+    constructor(uint a) {
+        if (a > 1) { revert(); }
+    }
+    function outer(uint a) external only returns (uint) {
+        unchecked { a++; }
+        return a + 1; /* } */ // }
+    }
+    function declared() external virtual;
+    receive() external payable { revert("no"); }
+    uint last;
+}
+"""
+VYPER = """@external
+def first(a: uint256):
+    assert a > 1, "ä"
+
+@internal
+def _second():
+    raise "no"
+"""
+
+
+def span_of(text: str, source: str = SOURCE) -> Span:
+    assert source.count(text) == 1
+    return Span(len(source[: source.index(text)].encode()), len(text.encode()), 0)
+
+
+FUNCTIONS = {
+    "require(msg": "only",
+    "revert();": "constructor",
+    "return a + 1": "outer",
+    "a++": "outer",
+    "only returns": "outer",
+    "function outer": "outer",
+    "external virtual": "declared",
+    'revert("no")': "receive",
+    "uint last": None,
+    "abstract contract": None,
+}
+
+
+@pytest.mark.parametrize("text", FUNCTIONS)
+def test_the_function_around_a_place(text: str) -> None:
+    line = SourceText(SOURCE, is_vyper=False).line_at(span_of(text))
+    assert line is not None
+    assert line.function == FUNCTIONS[text]
+    own = SOURCE.split("\n")[line.line - 1]
+    assert line.text == own.strip()
+    assert own[line.column - 1 :].startswith(text)
+
+
+def test_the_lines_around_a_line() -> None:
+    text = SourceText(SOURCE, is_vyper=False)
+    middle = text.line_at(span_of("return a + 1"))
+    assert middle is not None
+    assert (middle.first, len(middle.context)) == (9, 5)
+    assert middle.context[2].strip() == middle.text
+    first = text.line_at(Span(0, 1, 0))
+    assert first is not None
+    assert (first.first, len(first.context)) == (1, 3)
+
+
+@pytest.mark.parametrize(("text", "function"), [("assert a", "first"), ('raise "no"', "_second")])
+def test_functions_of_vyper(text: str, function: str) -> None:
+    line = SourceText(VYPER, is_vyper=True).line_at(span_of(text, VYPER))
+    assert line is not None
+    assert line.function == function
+
+
+def test_whole_contracts_and_their_functions() -> None:
+    text = SourceText(SOURCE, is_vyper=False)
+    contract = Span(SOURCE.index("abstract"), len(SOURCE.encode()), 0)
+    assert text.is_whole_contract(contract)
+    assert not text.is_whole_contract(span_of("function outer"))
+    declared = text.function_in(contract, "outer")
+    assert declared is not None
+    assert declared.start == span_of("function outer").start
+    assert text.function_in(contract, "absent") is None
+    assert text.function_in(Span(0, 10, 0), "outer") is None
+
+
+@pytest.mark.parametrize("start", [-1, 10**9])
+def test_a_place_outside_of_the_file(start: int) -> None:
+    assert SourceText(SOURCE, is_vyper=False).line_at(Span(start, 1, 0)) is None
+
+
+def test_a_long_line_is_cut() -> None:
+    line = SourceText("x" * 10_000, is_vyper=False).line_at(Span(5, 1, 0))
+    assert line is not None
+    assert len(line.text) == len(line.context[0]) == MAX_LINE
+
+
+def test_entries_leave_out_what_does_not_change() -> None:
+    # PUSH1 0, JUMPDEST, STOP
+    code = bytes.fromhex("60005b00")
+    spans = spans_at(code, "1:2:0:-;:9;3::1:i", [0, 2, 3])
+    assert spans == [Span(1, 2, 0), Span(1, 9, 0), Span(3, 9, 1, "i")]
+    assert spans_at(code, "1:2:0:-", [0, 1, 2, 9]) == [Span(1, 2, 0), None, None, None]
+
+
+@pytest.mark.parametrize(
+    "source_map", ["", "x", "1:y", ";;;", "1:2:3:4:5:6", "9" * 10_000, ":" * 10_000, "1:2:é"]
+)
+def test_a_malformed_map_says_nothing_or_something_wrong(source_map: str) -> None:
+    spans = spans_at(bytes(10), source_map, [0, 5])
+    assert len(spans) == 2
+
+
+def test_a_stored_map_is_bounded() -> None:
+    assert unpacked(packed("1:2:0;") or b"") == "1:2:0;"
+    assert packed("") is None
+    assert packed("1:2:0;" * 10**6) is None
+
+
+@pytest.mark.parametrize(
+    "source", ["{" * 100_000, "}" * 100_000, "function " * 50_000, '"' * 100_000, "/* " * 100_000]
+)
+def test_hostile_sources_take_no_time(source: str) -> None:
+    assert SourceText(source, is_vyper=False).line_at(Span(50_000, 1, 0)) is not None
