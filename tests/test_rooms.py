@@ -59,6 +59,7 @@ PLACES = {
     "msgspec": (
         "scan.ethereum",
         "scan.indexer",
+        "scan.extensions.contract_details.builds",
         "scan.extensions.contract_details.contract_import",
         "scan.extensions.token_lists",
     ),

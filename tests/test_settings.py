@@ -170,6 +170,7 @@ WRONG = {
         f"{ROOT} none",
         "'",
     ),
+    "folders": (__file__, "/no/such/folder/below", "a,,/no/such/folder/b", ",".join("a" * 21)),
     "media": ("yes", "http://ipfs.example", "ipfs.example", "https://u@a", "https://a/?x=1"),
     "mail server": tuple(
         """
@@ -280,7 +281,7 @@ def test_a_password_is_hidden_without_a_scheme_too(name, text):
 
 def test_settings_are_few():
     names = [v.name for declared in declarations() for _, v in variables(declared)]
-    assert len(names) <= 41 and len(names) == len(set(names))
+    assert len(names) <= 42 and len(names) == len(set(names))
 
 
 def test_no_base_path_is_a_path_of_the_applications_own():

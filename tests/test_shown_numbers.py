@@ -98,7 +98,6 @@ REASONS = {
     "exports/manifest.py:": "the block after those in the files, and paths",
     "exports/table_export.py:": "ranges of blocks, and rows counted for the progress bar",
     "exports/table_rows.py:": "rows counted for the size of a batch",
-    "sourcify/submissions.py:": "bytes of a request",
     "decoder/decode.html:position": "the place of a call in its list",
     "feeds/pages.py:": "the newest time of entries, and how many versions were read",
 }

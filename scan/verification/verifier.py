@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from scan.contracts import source_maps
 from scan.contracts.abi_index import signatures_of
 from scan.database.connection import Database
 from scan.errors import NotFound, VerificationFailed
 from scan.ethereum.blocks import DELEGATION
 from scan.hex import to_hex
+from scan.verification import source_maps
 from scan.verification.code_layout import layouts_of
 from scan.verification.compiler_places import BUDGET_S, CompilerPlaces
 from scan.verification.compiler_releases import dotted

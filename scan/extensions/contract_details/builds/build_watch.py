@@ -24,7 +24,7 @@ from scan.extensions.contract_details.builds.build_formats import (
     NoBuild,
     contracts_of,
 )
-from scan.extensions.contract_details.contract_import.importer import CLAIMED, clean
+from scan.extensions.contract_details.claims import CLAIMED, clean
 from scan.extensions.contract_details.contract_import.source_records import Record
 from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
 from scan.hex import to_hex
@@ -107,7 +107,7 @@ class Builds:
     def match(self, code: bytes) -> BuiltContract | None:
         """Return the build that has deployed code: one that also has its metadata before others,
         and one with a compiler's version before those without."""
-        ranks = {}
+        ranks: dict[tuple[bool, bool, bool], BuiltContract] = {}
         for built in self._by_length.get(len(code), ()):
             comparison = compare_runtime(code, built.runtime, {})
             if comparison.match or comparison.inner_metadata:

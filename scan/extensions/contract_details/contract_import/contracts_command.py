@@ -13,6 +13,7 @@ from tqdm import tqdm
 from scan.commands.arguments import add_actions, add_command
 from scan.commands.startup import connected, require_node
 from scan.errors import InvalidParameter, ScanError
+from scan.extensions.contract_details import claims
 from scan.extensions.contract_details.contract_import import importer
 from scan.extensions.contract_details.contract_import.contract_file import (
     read_records,
@@ -162,7 +163,7 @@ def _report(answers: Iterator[Answer], name: str) -> None:
             print(f"{counts.total()} contracts, {counts[importer.VERIFIED]} verified", flush=True)
     kinds = (
         (importer.VERIFIED, "verified here"),
-        (importer.CLAIMED, "kept as claims"),
+        (claims.CLAIMED, "kept as claims"),
         (importer.DIFFERENT, "that do not match"),
         (importer.ABSENT, "not verified there"),
         (importer.NOT_INDEXED, "not indexed here"),

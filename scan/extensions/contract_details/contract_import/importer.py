@@ -24,6 +24,7 @@ from scan.errors import (
 )
 from scan.ethereum.request_node import NodeGateway
 from scan.ethereum.transaction_reader import TransactionReader
+from scan.extensions.contract_details.claims import CLAIMED, clean
 from scan.extensions.contract_details.contract_import.source_client import Malformed
 from scan.extensions.contract_details.contract_import.source_records import (
     Record,
@@ -42,11 +43,10 @@ from scan.verification.request import parse
 from scan.verification.stored_bytes import StoredBytes
 from scan.verification.verifier import Verifier, indexed_contract, verify
 
-VERIFIED, ABSENT, DIFFERENT, CLAIMED = "verified", "absent", "different", "claimed"
+VERIFIED, ABSENT, DIFFERENT = "verified", "absent", "different"
 NOT_INDEXED = "not indexed"  # there is no contract here; this outcome is not stored
 DOWNLOAD_S = 300.0
 MAX_RECORD_BYTES = 12 * 1024 * 1024
-MAX_TEXT = 300
 BATCH_ROWS = 500
 
 Read = Callable[[], Record | None]
@@ -212,11 +212,3 @@ class ContractImport:
             compiler_version=clean(record.compiler_version) if record else None,
             record=msgspec.json.encode(record).decode() if is_claim else None,
         )
-
-
-def clean(text: str | None) -> str | None:
-    """Return at most MAX_TEXT characters, with spaces for those that are not printable: a source's
-    names and versions may be any text."""
-    if text is None:
-        return None
-    return "".join(c if c.isprintable() else " " for c in text[:MAX_TEXT]).strip()

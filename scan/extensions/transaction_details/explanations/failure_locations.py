@@ -8,15 +8,6 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from scan.contracts import source_maps
-from scan.contracts.source_maps import (
-    JUMP,
-    JUMPI,
-    SourceFunction,
-    SourceLine,
-    SourceText,
-    Span,
-)
 from scan.database.connection import Database
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum.request_node import NodeSession
@@ -28,7 +19,16 @@ from scan.extensions.transaction_details.explanations.failing_steps import (
     FailingSteps,
 )
 from scan.hex import to_hex
+from scan.verification import source_maps
 from scan.verification.languages.vyper import VYPER
+from scan.verification.source_maps import (
+    JUMP,
+    JUMPI,
+    SourceFunction,
+    SourceLine,
+    SourceText,
+    Span,
+)
 
 MAX_LOCATIONS = 20  # of a transaction; the first calls that failed
 TIMEOUT_S = 3.0

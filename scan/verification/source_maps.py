@@ -52,13 +52,12 @@ class SourceFunction(NamedTuple):
 
 class SourceLine(NamedTuple):
     """A line of a source, numbered from 1, as are its columns, in characters. `context` are the
-    lines around it, from number `first` on."""
+    lines around it, with their numbers."""
 
     line: int
     column: int
     text: str
-    first: int
-    context: Sequence[str]
+    context: Sequence[tuple[int, str]]
     function: str | None
 
 
@@ -93,7 +92,8 @@ def _spans_of(source_map: str) -> Iterator[Span]:
                 except ValueError:
                     return
         jump = fields[3] if len(fields) > 3 and fields[3] else jump
-        yield Span(*current, jump)
+        start, length, file = current
+        yield Span(start, length, file, jump)
 
 
 def _instructions_at(code: bytes, offsets: Sequence[int]) -> Mapping[int, int]:
@@ -149,8 +149,10 @@ class SourceText:
             line=number + 1,
             column=len(before) - before.rfind("\n"),
             text=self._lines[number].strip()[:MAX_LINE],
-            first=first + 1,
-            context=[line.rstrip("\r")[:MAX_LINE] for line in around],
+            context=[
+                (first + 1 + index, line.rstrip("\r")[:MAX_LINE])
+                for index, line in enumerate(around)
+            ],
             function=function.name if function else None,
         )
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scan.contracts.source_maps import (
+from scan.verification.source_maps import (
     MAX_LINE,
     SourceText,
     Span,
@@ -73,11 +73,11 @@ def test_the_lines_around_a_line() -> None:
     text = SourceText(SOURCE, is_vyper=False)
     middle = text.line_at(span_of("return a + 1"))
     assert middle is not None
-    assert (middle.first, len(middle.context)) == (9, 5)
-    assert middle.context[2].strip() == middle.text
+    assert [number for number, _ in middle.context] == [9, 10, 11, 12, 13]
+    assert middle.context[2][1].strip() == middle.text
     first = text.line_at(Span(0, 1, 0))
     assert first is not None
-    assert (first.first, len(first.context)) == (1, 3)
+    assert [number for number, _ in first.context] == [1, 2, 3]
 
 
 @pytest.mark.parametrize(("text", "function"), [("assert a", "first"), ('raise "no"', "_second")])
@@ -107,7 +107,7 @@ def test_a_place_outside_of_the_file(start: int) -> None:
 def test_a_long_line_is_cut() -> None:
     line = SourceText("x" * 10_000, is_vyper=False).line_at(Span(5, 1, 0))
     assert line is not None
-    assert len(line.text) == len(line.context[0]) == MAX_LINE
+    assert len(line.text) == len(line.context[0][1]) == MAX_LINE
 
 
 def test_entries_leave_out_what_does_not_change() -> None:
