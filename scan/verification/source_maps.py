@@ -113,7 +113,9 @@ class SourceText:
 
     def __init__(self, content: str, *, is_vyper: bool) -> None:
         self._lines = content.split("\n")
-        self._encoded = content.encode("utf-8", "replace")
+        # Solidity's maps count bytes, and Vyper's characters, of which each is a byte here.
+        self._encoding = "latin-1" if is_vyper else "utf-8"
+        self._encoded = content.encode(self._encoding, "replace")
         functions = _vyper_functions if is_vyper else _functions
         self._functions = sorted(functions(self._encoded))
 
@@ -140,7 +142,7 @@ class SourceText:
         """Return the line in which a span begins; None where the file ends before."""
         if not 0 <= span.start < len(self._encoded):
             return None
-        before = self._encoded[: span.start].decode("utf-8", "replace")
+        before = self._encoded[: span.start].decode(self._encoding, "replace")
         number = before.count("\n")
         first = max(0, number - CONTEXT_LINES)
         around = self._lines[first : number + CONTEXT_LINES + 1]

@@ -14,6 +14,7 @@ from typing import Any
 
 import orjson
 
+from scan.verification.bytecode_comparison import operand_size
 from scan.verification.bytecode_metadata import IMMUTABLE_SIZE, read_metadata
 from scan.verification.compiler_releases import SolcVersion
 from scan.verification.compiler_run import OutOfLimits
@@ -45,7 +46,12 @@ EVM_VERSIONS = tuple(
         byzantium constantinople petersburg istanbul berlin london paris shanghai cancun prague
     """.split()
 )
-_OUTPUTS = ["abi", "evm.bytecode.object", "evm.deployedBytecode.object"]
+_OUTPUTS = [
+    "abi",
+    "evm.bytecode.object",
+    "evm.deployedBytecode.object",
+    "evm.deployedBytecode.sourceMap",
+]
 _RESOURCE_ERRORS = ("MemoryError", "RecursionError")
 # The end of the intermediate representation of 0.3.1 as text: the size of what is returned.
 _RETURNED = re.compile(r"\[return, [0-9]+, \[add, ([0-9]{1,6}), _lllsz\]+\Z")
@@ -142,9 +148,29 @@ def _contract(contract: Mapping[str, Any], version: SolcVersion) -> dict[str, An
             "deployedBytecode": {
                 "object": runtime + "00" * size if runtime else "",
                 "immutableReferences": references,
+                "sourceMap": _source_map(
+                    contract["evm"]["deployedBytecode"].get("sourceMap"), runtime
+                ),
             },
         },
     }
+
+
+def _source_map(given: object, runtime: str) -> str:
+    """Return the map in solc's form. Releases from 0.4 on have an entry a byte, others one an
+    instruction."""
+    if isinstance(given, str):
+        return given
+    text = given.get("pc_pos_map_compressed") if isinstance(given, dict) else None
+    if not isinstance(text, str):
+        return ""
+    of_bytes, code = text.split(";"), bytes.fromhex(runtime)
+    entries, offset = [], 0
+    while offset < min(len(code), len(of_bytes)):
+        entry = of_bytes[offset]
+        entries.append(entry if entry.count(":") > 2 else f"{entry}:-")
+        offset += 1 + operand_size(code, offset)
+    return ";".join(entries)
 
 
 def _hex(text: str) -> str:

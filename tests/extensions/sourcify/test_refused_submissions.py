@@ -7,6 +7,7 @@ import pytest
 
 from scan.extensions.sourcify import blueprint, submissions
 from scan.http.services import Services
+from scan.verification import metadata_request
 from scan.verification.request import MAX_FILES, MAX_SOURCE_BYTES
 from tests.extensions.sourcify.submissions import (
     CHAIN,
@@ -150,7 +151,7 @@ def test_sources_are_counted_before_they_are_hashed(
 ) -> None:
     settings = {"compilationTarget": {"a.sol": "A"}}
     metadata = {"settings": settings, "sources": metadata_sources, "compiler": {"version": "0.8.0"}}
-    monkeypatch.setattr(submissions, "keccak", None)
+    monkeypatch.setattr(metadata_request, "keccak", None)
     body = {"metadata": metadata, "sources": sources}
     response = submit(explorer, CHECKSUMMED, body, "/v2/verify/metadata")
     assert response.status_code == status and "sources" in response.json["message"]

@@ -91,8 +91,8 @@ class _Place(NamedTuple):
 
     @property
     def is_outside(self) -> bool:
-        """Whether it is of no function: of a whole contract."""
-        return self.file.text.is_whole_contract(self.span)
+        """Whether it is of no function, as what is mapped to a whole contract or file."""
+        return self.file.text.function_at(self.span) is None
 
     def is_elsewhere(self, called: str | None) -> bool:
         """Whether it is in no function, or in one that a call of another does not reach: optimisers
@@ -181,7 +181,7 @@ class FailureLocations:
         spans = source_maps.spans_at(mapped.code, mapped.source_map, steps)
         places: list[_Place | None] = []
         for span in spans:
-            if span is None or span.file not in mapped.files:
+            if span is None or span.start < 0 or span.file not in mapped.files:
                 places.append(None)
                 continue
             if span.file not in files:
@@ -233,8 +233,9 @@ def _last_step(places: Sequence[_Place | None], origins: Sequence[int | None]) -
         place, before = places[index], places[led]
         if place is None or before is None or before.is_outside:
             break
+        reached = next((p for p in places[origin + 1 :] if p is not None), place)
         is_other_check = before.is_check and before.span[:3] != place.span[:3]
-        if before.function == place.function and not is_other_check:
+        if before.function in (place.function, reached.function) and not is_other_check:
             break
         index = led
     return index
@@ -243,7 +244,7 @@ def _last_step(places: Sequence[_Place | None], origins: Sequence[int | None]) -
 def _declared(places: Sequence[_Place | None], name: str | None) -> _Place | None:
     """Return the declaration of the called function, in the contract that all of the code that is
     of no function is mapped to."""
-    outside = next((place for place in places if place is not None and place.is_outside), None)
+    outside = next((p for p in places if p and p.file.text.is_whole_contract(p.span)), None)
     span = name and outside and outside.file.text.function_in(outside.span, name)
     return outside._replace(span=span) if outside and span else None
 

@@ -1,0 +1,90 @@
+"""The line of a Vyper source in which a call failed, by releases with several forms of maps."""
+
+from typing import NamedTuple
+
+import pytest
+from eth_utils import keccak
+
+from tests.support.explorer import Explorer
+from tests.support.vyper import Vyper
+
+PATH = "Failing.vy"
+SOURCE = """# ä: characters of several bytes come before all lines
+last: uint256
+amounts: uint256[3]
+
+@external
+def check(n: uint256):
+    assert n == 1, "is not 1" # fails: check
+
+@external
+def plain(n: uint256):
+    assert n == 1 # fails: plain
+
+@external
+def raised(n: uint256):
+    if n != 1:
+        raise "no" # fails: raised
+
+@external
+def sum_of(n: uint256):
+    self.last = n + max_value(uint256) # fails: sum_of
+
+@external
+def divide(n: uint256) -> uint256:
+    return 5 / (n - 2) # fails: divide
+
+@external
+def element(n: uint256) -> uint256:
+    return self.amounts[n + 2] # fails: element
+
+@internal
+def _inside(n: uint256):
+    assert n == 1, "inside" # fails: inside
+
+@external
+def inside(n: uint256):
+    self._inside(n)
+"""
+FUNCTIONS = ("check", "plain", "raised", "sum_of", "divide", "element", "inside")
+
+
+class Deployed(NamedTuple):
+    explorer: Explorer
+    address: str
+
+
+def source_for(version: str) -> str:
+    if version.startswith("0.4"):
+        return SOURCE.replace("5 / (n", "5 // (n")
+    return SOURCE.replace("max_value(uint256)", "MAX_UINT256") if version < "0.3.4" else SOURCE
+
+
+OLDER = ("0.4.0", "0.3.10", "0.3.1")
+RELEASES = ["0.4.3", *(pytest.param(release, marks=pytest.mark.long) for release in OLDER)]
+
+
+@pytest.fixture(scope="module", params=RELEASES)
+def failing(request: pytest.FixtureRequest, explorer: Explorer, vyper: Vyper) -> Deployed:
+    source = source_for(request.param)
+    address = explorer.deploy(vyper.creation_of(request.param, source))
+    told = {"language": "vyper", "contractName": f"{PATH}:Failing"}
+    answer = explorer.verify(address, source, request.param, **told)
+    assert answer.status_code == 200, answer.json
+    return Deployed(explorer, address)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_the_line_of_each_kind_of_failure(failing: Deployed, name: str) -> None:
+    data = f"0x{keccak(text=f'{name}(uint256)')[:4].hex()}{2:064x}"
+    sent = failing.explorer.send(failing.address, data, gas=200_000)
+    error = failing.explorer.client.get(f"/api/v1/transactions/{sent}").json["error"]
+    [number] = [
+        number
+        for number, line in enumerate(SOURCE.split("\n"), start=1)
+        if line.endswith(f"# fails: {name}")
+    ]
+    location = error["location"]
+    assert location is not None, error
+    assert (location["file"], location["line"]) == (PATH, number)
+    assert location["function"] == ("_inside" if name == "inside" else name)
