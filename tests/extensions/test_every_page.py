@@ -132,7 +132,7 @@ def sites(
     ]
 
 
-TABS = ("events", "calls", "state")
+TABS = ("events", "calls", "state", "gas")
 
 
 def paths_with_trades(scenario: Played) -> list[str]:

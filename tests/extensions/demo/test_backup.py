@@ -110,10 +110,11 @@ def environment_of(folder: Path) -> dict[str, str]:
 
 
 def scan_on_a_full_disk(*arguments: object, folder: Path) -> "subprocess.CompletedProcess[str]":
-    """Here, the largest file that the command may write is a small one."""
+    """Here, the largest file that the command may write is a small one. Not bytecode, which Python
+    would cut: other processes would read it."""
     return subprocess.run(
         [*SCAN, *map(str, arguments)],
-        env=environment_of(folder),
+        env=environment_of(folder) | {"PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
         text=True,
         timeout=300,

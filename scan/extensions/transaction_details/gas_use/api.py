@@ -1,0 +1,46 @@
+"""GET /api/v1/transactions/:hash/gas and /contracts/:address/gas."""
+
+from flask import Blueprint
+
+from scan import hooks, parameters
+from scan.api.transactions import indexed_transaction
+from scan.errors import TracesUnavailable
+from scan.extensions.transaction_details.gas_use import queries
+from scan.extensions.transaction_details.gas_use.gas_use import by_function
+from scan.http.prerequisites import Prerequisite, requires
+from scan.http.requests import query_arguments, reader
+from scan.http.responses import Response, json_value
+
+NOT_GIVEN = "The node's trace does not have the gas of calls."
+
+blueprint = Blueprint("gas_use", __name__)
+
+
+@blueprint.get("/transactions/<transaction_hash>/gas")
+@requires(Prerequisite.NODE)
+def get_gas(transaction_hash: str) -> Response:
+    record, _ = indexed_transaction(transaction_hash)
+    gas = queries.of_transaction(reader(), record)
+    if gas.calls is None:
+        raise TracesUnavailable(NOT_GIVEN)
+    return json_value(
+        {
+            "transactionHash": record["hash"],
+            "blockNumber": record["blockNumber"],
+            "blockHash": record["blockHash"],
+            "gasUsed": record["gasUsed"],
+            "functions": [function.record() for function in by_function(gas.calls)],
+            "callCount": gas.call_count,
+            "truncated": gas.is_truncated,
+        }
+    )
+
+
+@blueprint.get("/contracts/<address>/gas")
+def get_gas_of_methods(address: str) -> Response:
+    query_arguments()
+    methods = queries.of_contract(reader(), parameters.address(address))
+    return json_value({"methods": [method.record() for method in methods]})
+
+
+HOOKS = hooks.Api(blueprints=(blueprint,))

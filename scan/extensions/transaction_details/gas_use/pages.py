@@ -1,0 +1,80 @@
+"""The tab of a transaction's page with the gas of its calls."""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from scan import hooks
+from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
+from scan.extensions.transaction_details.gas_use import queries
+from scan.extensions.transaction_details.gas_use.api import NOT_GIVEN
+from scan.extensions.transaction_details.gas_use.gas_use import (
+    Box,
+    FunctionGas,
+    boxes,
+    by_function,
+    own_gas,
+)
+from scan.extensions.transaction_details.gas_use.queries import MethodGas
+from scan.hex import data, to_hex
+from scan.http.requests import reader
+from scan.pages.records import Record
+from scan.pages.sections import Shown
+from scan.pages.transaction_tabs import TransactionTab
+
+
+class ShownGas(NamedTuple):
+    """The data of the tab; `problem` is why there is none. `usual` is what other calls of the
+    transaction's own method took."""
+
+    boxes: Sequence[Box] = ()
+    functions: Sequence[FunctionGas] = ()
+    own_gas: int = 0
+    call_count: int = 0
+    is_truncated: bool = False
+    usual: MethodGas | None = None
+    problem: str | None = None
+
+    @property
+    def row_count(self) -> int:
+        return 1 + max((box.row for box in self.boxes), default=0)
+
+    def addresses(self) -> Iterator[str]:
+        for function in self.functions:
+            if function.address is not None:
+                yield to_hex(function.address)
+
+
+def read_gas(transaction: Record) -> Shown:
+    """Return the values of the tab."""
+    try:
+        shown = _shown(transaction)
+    except (TracesUnavailable, UpstreamFailed, Unavailable) as error:
+        reader().do_not_cache()
+        shown = ShownGas(problem=error.message)
+    return Shown({"gas": shown}, shown.addresses())
+
+
+def _shown(transaction: Record) -> ShownGas:
+    gas = queries.of_transaction(reader(), transaction)
+    usual = _usual(transaction)
+    if gas.calls is None:
+        return ShownGas(usual=usual, problem=NOT_GIVEN)
+    return ShownGas(
+        boxes=boxes(gas.calls),
+        functions=by_function(gas.calls),
+        own_gas=own_gas(gas.calls),
+        call_count=gas.call_count,
+        is_truncated=gas.is_truncated,
+        usual=usual,
+    )
+
+
+def _usual(transaction: Record) -> MethodGas | None:
+    method, to_address = transaction["methodId"], transaction["toAddress"]
+    if not method or not to_address:
+        return None
+    methods = queries.of_contract(reader(), data(to_address, 20))
+    return next((known for known in methods if known.method_id == method), None)
+
+
+HOOKS = hooks.Pages(tabs=(TransactionTab("gas", "Gas", "/gas", read_gas, needs_node=True),))

@@ -1,0 +1,75 @@
+"""The gas of a transaction's calls from the node, and of a contract's functions from the index."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import orjson
+
+from scan.contracts.decoding_budget import DecodingBudget
+from scan.extensions.transaction_details.contract_abis import NO_CONTRACT, ContractAbis
+from scan.extensions.transaction_details.explanations import queries as explanations
+from scan.extensions.transaction_details.gas_use.gas_use import CallGas, gas_of_calls
+from scan.hex import data
+from scan.queries.reader import Reader
+
+MAX_CALLS = 2_000  # of a contract: the newest
+MAX_OF_METHOD = 1_000
+
+
+class MethodGas(NamedTuple):
+    """What calls of a method took, of the newest calls of a contract."""
+
+    method_id: str | None
+    function: str | None
+    calls: int
+    failed: int
+    median: str
+    p90: str
+    worst: str
+
+    def record(self) -> dict[str, Any]:
+        return {
+            "methodId": self.method_id,
+            "function": self.function,
+            "calls": self.calls,
+            "failed": self.failed,
+            "median": self.median,
+            "p90": self.p90,
+            "worst": self.worst,
+        }
+
+
+class GasOfCalls(NamedTuple):
+    """`calls` is None where the node does not give their gas."""
+
+    calls: Sequence[CallGas] | None
+    call_count: int
+    is_truncated: bool
+
+
+def of_transaction(reader: Reader, record: Mapping[str, Any]) -> GasOfCalls:
+    """Return the gas of a transaction's calls. Raises TracesUnavailable, UpstreamFailed."""
+    trace, frames = explanations.calls(reader, record)
+    return GasOfCalls(gas_of_calls(frames), trace.frame_count, trace.is_truncated)
+
+
+def of_contract(reader: Reader, address: bytes) -> list[MethodGas]:
+    """Return what the newest calls of a contract took, by method, those with most calls first."""
+    (text,) = reader.row(
+        "gas_use/transactions_list_gas", address=address, limit=MAX_CALLS, most=MAX_OF_METHOD
+    )
+    methods = orjson.loads(text)
+    abis = reader.sources.get(ContractAbis)
+    contract = abis.find([address], DecodingBudget()).get(address, NO_CONTRACT)
+    return [
+        MethodGas(
+            method_id=method["method"],
+            function=abis.function_text(data(method["method"] or "0x"), contract),
+            calls=method["calls"],
+            failed=method["failed"],
+            median=method["median"],
+            p90=method["p90"],
+            worst=method["worst"],
+        )
+        for method in methods
+    ]

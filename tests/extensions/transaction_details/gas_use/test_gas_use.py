@@ -1,0 +1,128 @@
+"""Where the gas of a transaction went, beside the node's own trace, and what calls usually take."""
+
+import statistics
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pytest
+from eth_utils import keccak
+
+from app import create_app
+from tests.extensions.contract_details.builds.projects import STANDARD, STORE_PATH, creation_of
+from tests.support.explorer import Explorer
+from tests.support.faulty_node import FaultyNode, altering
+from tests.support.indexing import settings_for
+
+
+def call_of(name: str, argument: int) -> str:
+    return f"0x{keccak(text=f'{name}(uint256)')[:4].hex()}{argument:064x}"
+
+
+class Stores(NamedTuple):
+    """A store that calls a library, verified; and what was sent to it."""
+
+    explorer: Explorer
+    store: str
+    factory: str
+    sent: list[str]
+
+    def get(self, path: str) -> Any:
+        answer = self.explorer.client.get(f"/api/v1{path}")
+        assert answer.status_code == 200, answer.json
+        return answer.json
+
+
+@pytest.fixture(scope="module")
+def stores(explorer: Explorer) -> Iterator[Stores]:
+    library = explorer.deploy(creation_of("Halves"))
+    store = explorer.deploy(creation_of("Store", library), f"{5:064x}")
+    factory = explorer.deploy(creation_of("Factory", library))
+    for name, address in (("Store", store), ("Factory", factory)):
+        told = {"contractName": f"{STORE_PATH}:{name}"}
+        assert explorer.verify(address, STANDARD, "0.8.28", **told).status_code == 200
+    amounts = (7, 0, 9, 101, 12, 100, 3)
+    sent = [explorer.send(store, call_of("keep", amount), gas=100_000) for amount in amounts]
+    sent.append(explorer.send(factory, call_of("make", 3), gas=2_000_000))
+    yield Stores(explorer, store, factory, sent)
+
+
+def walk(call: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield call
+    for inner in call.get("calls", ()):
+        yield from walk(inner)
+
+
+@pytest.mark.parametrize("number", range(8))
+def test_the_gas_of_functions_is_that_of_the_trace(stores: Stores, number: int) -> None:
+    sent = stores.sent[number]
+    anvil = stores.explorer.anvil
+    trace = anvil.call("debug_traceTransaction", sent, {"tracer": "callTracer"})
+    used = int(anvil.receipt_of(sent)["gasUsed"], 16)
+    trace["gasUsed"] = hex(used)
+    expected: dict[str, list[int]] = defaultdict(lambda: [0, 0, 0])
+    for call in walk(trace):
+        inside = sum(int(inner["gasUsed"], 16) for inner in call.get("calls", ()))
+        of_address = expected[call["to"]]
+        of_address[0] += 1
+        of_address[1] += max(0, int(call["gasUsed"], 16) - inside)
+        of_address[2] += int(call["gasUsed"], 16)
+    gas = stores.get(f"/transactions/{sent}/gas")
+    assert gas["gasUsed"] == str(used)
+    assert {
+        f["address"]: [f["calls"], int(f["ownGas"]), int(f["totalGas"])] for f in gas["functions"]
+    } == expected
+    assert gas["callCount"] == sum(calls for calls, _, _ in expected.values())
+    own = [int(f["ownGas"]) for f in gas["functions"]]
+    assert own == sorted(own, reverse=True)
+
+
+def test_functions_have_their_signatures(stores: Stores) -> None:
+    functions = stores.get(f"/transactions/{stores.sent[0]}/gas")["functions"]
+    names = {f["address"]: f["function"] for f in functions}
+    assert names[stores.store] == "keep(uint256)"
+    created = stores.get(f"/transactions/{stores.sent[-1]}/gas")["functions"]
+    assert [f["methodId"] for f in created if f["function"] is None] == [None]  # the creation
+
+
+def test_what_calls_of_a_method_usually_take(stores: Stores) -> None:
+    [method] = stores.get(f"/contracts/{stores.store}/gas")["methods"]
+    used = sorted(
+        int(stores.explorer.anvil.receipt_of(sent)["gasUsed"], 16) for sent in stores.sent[:-1]
+    )
+    assert method["function"] == "keep(uint256)"
+    assert (method["calls"], method["failed"]) == (7, 1)
+    assert int(method["median"]) == statistics.median_low(used)
+    assert int(method["p90"]) == used[-1] == int(method["worst"])
+
+
+def test_a_contract_that_nobody_called(stores: Stores) -> None:
+    assert stores.get(f"/contracts/0x{'00' * 19}99/gas") == {"methods": []}
+    answer = stores.explorer.client.get("/api/v1/contracts/0x12/gas")
+    assert answer.status_code == 400
+
+
+def test_the_tab_shows_calls_as_boxes(stores: Stores) -> None:
+    page = stores.explorer.client.get(f"/tx/{stores.sent[-1]}?tab=gas").text
+    assert page.count('<rect class="c') == 2
+    assert '<svg x="0.0%" y="0" width="100.0%" height="25">' in page
+    assert "make: " in page
+    page = stores.explorer.client.get(f"/tx/{stores.sent[0]}?tab=gas").text
+    assert "keep(uint256)</code> usually takes" in page
+    assert "its newest 7 calls" in page
+
+
+def test_a_trace_without_gas(stores: Stores) -> None:
+    def alter(call: dict[str, Any], answer: dict[str, Any]) -> None:
+        if call["method"] == "debug_traceTransaction" and "result" in answer:
+            for inner in walk(answer["result"]):
+                inner.pop("gasUsed", None)
+
+    with FaultyNode(stores.explorer.anvil.url) as node:
+        node.fault = altering(alter)
+        client = create_app(settings_for(stores.explorer.settings.database_url, node.url))
+        answer = client.test_client().get(f"/api/v1/transactions/{stores.sent[-1]}/gas")
+        page = client.test_client().get(f"/tx/{stores.sent[-1]}?tab=gas")
+    assert (answer.status_code, answer.json["code"]) == (422, "traces_unavailable")
+    assert page.status_code == 200
+    assert "does not have the gas of calls" in page.text
