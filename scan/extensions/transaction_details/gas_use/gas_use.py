@@ -16,6 +16,7 @@ MAX_BOXES = 400
 MAX_DEPTH = 20
 LEAST_WIDTH = 0.1  # percent; narrower boxes are not visible
 COLOURS = 6
+ROW = 26  # pixels
 
 Path = tuple[int, ...]
 
@@ -58,10 +59,10 @@ class FunctionGas(NamedTuple):
 
 
 class Box(NamedTuple):
-    """A call in the picture: its row, and its place and width in percent. `colour` is the same for
-    all calls of a contract."""
+    """A call in the picture: its top in pixels, and its left side and width in percent. `colour` is
+    the same for all calls of a contract."""
 
-    row: int
+    top: int
     left: float
     width: float
     colour: int
@@ -112,6 +113,11 @@ def boxes(calls: Sequence[CallGas]) -> list[Box]:
     return list(_boxes(calls))[:MAX_BOXES]
 
 
+def height(boxes: Sequence[Box]) -> int:
+    """Return the height of the picture in pixels."""
+    return ROW + max((box.top for box in boxes), default=0)
+
+
 def _boxes(calls: Sequence[CallGas]) -> Iterator[Box]:
     widths: defaultdict[Path, int] = defaultdict(int)
     for call in calls:
@@ -130,4 +136,4 @@ def _boxes(calls: Sequence[CallGas]) -> Iterator[Box]:
             next_at[path[:-1]] = left + width
         colour = colours.setdefault(call.decoded.frame.to_address, len(colours) % COLOURS)
         if width >= LEAST_WIDTH and len(path) < MAX_DEPTH:
-            yield Box(len(path), round(left, 3), round(width, 3), colour, call)
+            yield Box(ROW * len(path), round(left, 3), round(width, 3), colour, call)

@@ -12,6 +12,7 @@ from scan.extensions.transaction_details.gas_use.gas_use import (
     FunctionGas,
     boxes,
     by_function,
+    height,
     own_gas,
 )
 from scan.extensions.transaction_details.gas_use.queries import MethodGas
@@ -35,8 +36,8 @@ class ShownGas(NamedTuple):
     problem: str | None = None
 
     @property
-    def row_count(self) -> int:
-        return 1 + max((box.row for box in self.boxes), default=0)
+    def height(self) -> int:
+        return height(self.boxes)
 
     def addresses(self) -> Iterator[str]:
         for function in self.functions:
