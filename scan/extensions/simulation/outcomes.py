@@ -1,7 +1,7 @@
 """The outcomes of simulated calls, decoded."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scan.ethereum.block_parameter import BlockId
@@ -12,12 +12,24 @@ from scan.extensions.simulation.movements import (
     movements,
 )
 from scan.extensions.simulation.request import Overrides, SimulatedCall
-from scan.extensions.simulation.simulated_calls import Outcome, Simulator
+from scan.extensions.simulation.simulated_calls import Outcome, Simulator, failing_steps
 from scan.extensions.transaction_details.contract_abis import Block, ContractAbis
+from scan.extensions.transaction_details.explanations.failing_steps import MAX_GAS
+from scan.extensions.transaction_details.explanations.failure_locations import (
+    CallPath,
+    Location,
+    failed_calls,
+    innermost,
+)
 from scan.extensions.transaction_details.explanations.trace_decoding import (
     DecodedFrame,
     decode_trace,
     log_record,
+    names_of,
+    with_locations,
+)
+from scan.extensions.transaction_details.explanations.transaction_failures import (
+    TransactionFailures,
 )
 from scan.extensions.transaction_details.queries import MAX_SMALL_GAS
 from scan.hex import to_hex
@@ -33,6 +45,7 @@ class Simulated(NamedTuple):
     outcome: Outcome
     frames: Sequence[DecodedFrame]
     movements: Movements
+    location: Location | None
 
     @property
     def missing(self) -> list[str]:
@@ -53,7 +66,7 @@ class Simulated(NamedTuple):
         return {
             "status": own["error"] is None,
             "gasUsed": own["gasUsed"],
-            "error": own["error"],
+            "error": own["error"] and {**own["error"], "location": self._location()},
             "result": own["result"],
             "output": own["output"],
             "logs": None if "logs" in missing else self._logs(),
@@ -64,6 +77,9 @@ class Simulated(NamedTuple):
             "truncated": trace.is_truncated or (changes is not None and changes.is_truncated),
             "missing": missing,
         }
+
+    def _location(self) -> dict[str, Any] | None:
+        return None if self.location is None else self.location.record()
 
     def _logs(self) -> list[dict[str, Any]]:
         """Return the logs of calls that were not undone."""
@@ -93,15 +109,37 @@ def simulate(
         reader.hold_processor()  # as for a transaction
     tokens = _tokens(reader, outcomes)
     at, abis = Block(block.number, to_hex(block.hash)), reader.sources.get(ContractAbis)
-    simulated = [
-        Simulated(
-            outcome,
-            decode_trace(outcome.trace, at, abis, reader.node),
-            movements(outcome.trace.frames, tokens, is_traced=outcome.is_traced),
+    simulated = []
+    for call, outcome in zip(calls, outcomes, strict=True):
+        frames = decode_trace(outcome.trace, at, abis, reader.node)
+        locations = _locations(reader, block, call, outcome, frames)
+        cause = outcome.trace.failure.trace_address if outcome.trace.failure else ()
+        around = {path: line for path, line in locations.items() if path == cause[: len(path)]}
+        simulated.append(
+            Simulated(
+                outcome,
+                with_locations(frames, locations),
+                movements(outcome.trace.frames, tokens, is_traced=outcome.is_traced),
+                innermost(around),
+            )
         )
-        for outcome in outcomes
-    ]
     return block, simulated
+
+
+def _locations(
+    reader: Reader,
+    block: BlockId,
+    call: SimulatedCall,
+    outcome: Outcome,
+    frames: Sequence[DecodedFrame],
+) -> Mapping[CallPath, Location]:
+    """Return the lines of the calls that would fail."""
+    failed = failed_calls(outcome.trace.frames, names_of(frames))
+    located = reader.sources.get(TransactionFailures).locations
+    is_small = outcome.is_traced and (frames[0].frame.gas_used or 0) <= MAX_GAS
+    if not is_small or not located.may_be_known([call.address for call in failed.values()]):
+        return {}
+    return located.of_steps(failed, failing_steps(reader.node, block, call, outcome.overrides))
 
 
 def _tokens(reader: Reader, outcomes: Sequence[Outcome]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scan.contracts.read_calls import shown_reason, stopped_in_contract
-from scan.errors import TracesUnavailable, UpstreamFailed
+from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum import past_state
 from scan.ethereum.block_parameter import BlockId
 from scan.ethereum.call_failures import revert_data
@@ -25,6 +25,11 @@ from scan.extensions.internal_transfers.transaction_traces import (
     read_call_trace,
 )
 from scan.extensions.simulation.request import Overrides, SimulatedCall
+from scan.extensions.transaction_details.explanations.failing_steps import (
+    TRACER,
+    FailingSteps,
+    read_steps,
+)
 from scan.extensions.transaction_details.explanations.state_changes import (
     STATE_TRACER,
     StateChanges,
@@ -40,6 +45,7 @@ ONE_AT_MOST = (
 TOGETHER = "The node cannot simulate these calls one after another; send the first ones alone."
 IGNORES_OVERRIDES = "The node ignores overrides of the state, which this simulation needs."
 NOT_OFFERED = "The node offers none of debug_traceCall, eth_simulateV1 and eth_call."
+STEPS_S = 3.0
 NOTHING: Mapping[str, Any] = {"balance": "0x0", "nonce": "0x0", "code": "0x", "state": {}}
 
 _MALFORMED = (BadHex, KeyError, TypeError, AttributeError, IndexError, ValueError)
@@ -47,11 +53,13 @@ _MALFORMED = (BadHex, KeyError, TypeError, AttributeError, IndexError, ValueErro
 
 class Outcome(NamedTuple):
     """What a call would do. `is_traced`: `trace` has the calls inside, not the call alone.
-    `changes` is None where the node does not give them, or refused the call."""
+    `changes` is None where the node does not give them, or refused the call. `overrides` are those
+    on which a traced call was simulated."""
 
     trace: TransactionTrace
     is_traced: bool
     changes: StateChanges | None = None
+    overrides: Overrides = {}
 
 
 class _NotOffered(Exception):
@@ -112,10 +120,23 @@ def _traced(
         trace, state = answers
         if "structLogs" in trace or (isinstance(state, dict) and "pre" not in state):
             raise _NotOffered  # it ignores the tracer, or the tracer's options
-        outcomes.append(Outcome(read_call_trace(trace), True, read_prestate(state)))
+        outcomes.append(Outcome(read_call_trace(trace), True, read_prestate(state), overrides))
         _require_overridden(overrides, state)
         overrides = _after(overrides, state)
     return outcomes
+
+
+def failing_steps(
+    node: NodeSession, block: BlockId, call: SimulatedCall, overrides: Overrides
+) -> FailingSteps:
+    """Return the last steps of calls that fail; none where the node does not give them."""
+    options = {**TRACER, "stateOverrides": overrides}
+    traced = Call("debug_traceCall", (call.param(), block, options))
+    try:
+        [answer] = past_state.read(node.within(STEPS_S), block, [traced], MAX_TRACE_BYTES)
+        return read_steps(answer) if isinstance(answer, list) else {}
+    except (UpstreamFailed, Unavailable, *_MALFORMED):
+        return {}
 
 
 def _simulated(

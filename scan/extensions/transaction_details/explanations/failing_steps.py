@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.extensions.internal_transfers.transaction_traces import TraceKind
 
+# A step takes the tracer 7 us; a million gas may be 240,000 steps.
+MAX_GAS = 1_500_000
 STEPS = 256  # of a call that are kept: panics and checks of arguments are in code of the compiler's
 MAX_CALLS = 1000
 ENTRY_BYTES = 100
@@ -40,12 +42,10 @@ _TRACER = """{
         return this.failed;
     }
 }"""
-TRACER = {
-    "tracer": " ".join(_TRACER.split())
-    .replace("STEPS", str(STEPS))
-    .replace("MAX_CALLS", str(MAX_CALLS))
-}
-STRUCT_LOGS = {"disableStack": True, "disableStorage": True, "disableMemory": True}
+_BOUNDED = _TRACER.replace("STEPS", str(STEPS)).replace("MAX_CALLS", str(MAX_CALLS))
+TIMEOUT = {"timeout": "3s"}  # of geth, which by default goes on for 5 s
+TRACER = {"tracer": " ".join(_BOUNDED.split()), **TIMEOUT}
+STRUCT_LOGS = {"disableStack": True, "disableStorage": True, "disableMemory": True, **TIMEOUT}
 WAYS = (("debug_traceTransaction", TRACER), ("debug_traceTransaction", STRUCT_LOGS))
 _CALLS = frozenset("CALL CALLCODE DELEGATECALL STATICCALL CREATE CREATE2".split())
 _SUCCEEDED = frozenset("STOP RETURN SELFDESTRUCT".split())
@@ -63,6 +63,10 @@ def _is_steps(_method: str, answer: Any) -> bool:
 
 
 def _read(_indexed: IndexedTransaction, _method: str, answer: Any) -> FailingSteps:
+    return read_steps(answer)
+
+
+def read_steps(answer: Any) -> FailingSteps:
     """Return the last offsets of failed calls, in their order, by the place of the call in the
     trace. Raises TypeError, KeyError or ValueError for a malformed answer."""
     if isinstance(answer, dict):

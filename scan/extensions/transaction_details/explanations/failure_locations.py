@@ -5,7 +5,7 @@ revert is passed on. The line is that of the last step before it that comes from
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scan.database.connection import Database
@@ -13,7 +13,7 @@ from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.sized_cache import SizedCache
 from scan.ethereum.transaction_reader import IndexedTransaction
-from scan.extensions.internal_transfers.transaction_traces import TransactionTraces
+from scan.extensions.internal_transfers.transaction_traces import TraceFrame, TransactionTraces
 from scan.extensions.transaction_details.explanations.failing_steps import (
     FAILING_STEPS,
     FailingSteps,
@@ -71,6 +71,25 @@ class FailedCall(NamedTuple):
 
     address: bytes
     function: str | None
+
+
+def failed_calls(
+    frames: Iterable[TraceFrame], names: Mapping[CallPath, str]
+) -> dict[CallPath, FailedCall]:
+    """Return the calls of a trace that failed; `names` are those of called functions."""
+    return {
+        frame.trace_address: FailedCall(frame.to_address, names.get(frame.trace_address))
+        for frame in frames
+        if frame.failure is not None and frame.to_address is not None
+    }
+
+
+def innermost(locations: Mapping[CallPath, Location]) -> Location | None:
+    """Return the line of the innermost call that ended in a function, else of the innermost."""
+    inwards = [locations[path] for path in sorted(locations, key=len)]
+    in_functions = [location for location in inwards if location.line.function]
+    *_, location = [None, *inwards[-1:], *in_functions[-1:]]
+    return location
 
 
 class _File(NamedTuple):
@@ -131,15 +150,27 @@ class FailureLocations:
         """Return where calls failed, by their places in the trace. Nothing where the contracts have
         no source maps, or where the node does not say which steps they took. Raises Unavailable if
         the database is unavailable."""
-        calls = dict([*calls.items()][:MAX_LOCATIONS])
-        mapped = self._mapped({call.address for call in calls.values()}) if calls else {}
-        if not mapped:
+        if not self.may_be_known([call.address for call in calls.values()]):
             return {}
-        steps = self._steps(node, indexed)
+        return self.of_steps(calls, self._steps(node, indexed))
+
+    def may_be_known(self, addresses: Iterable[bytes]) -> bool:
+        """Return whether any of these contracts has a source map."""
+        distinct = sorted({*addresses})
+        return bool(distinct) and bool(
+            self._database.value("contracts/source_maps_exist", addresses=distinct)
+        )
+
+    def of_steps(
+        self, calls: Mapping[CallPath, FailedCall], steps: FailingSteps
+    ) -> dict[CallPath, Location]:
+        """Return where calls failed, as read() does, by their last steps."""
+        calls = dict([item for item in calls.items() if item[0] in steps][:MAX_LOCATIONS])
+        mapped = self._mapped({call.address for call in calls.values()}) if calls else {}
         located = {
             path: self._located(call, mapped[call.address], steps[path])
             for path, call in calls.items()
-            if call.address in mapped and path in steps
+            if call.address in mapped
         }
         return {path: location for path, location in located.items() if location is not None}
 

@@ -1,25 +1,27 @@
 """A transaction's sentence, why it failed, its calls and changes, from the index and the node."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
 
 from scan.contracts.revert_reasons import CUSTOM, ERROR, UNKNOWN
-from scan.errors import TracesUnavailable, UpstreamFailed
+from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.extensions.internal_transfers import queries as internal_transfers
 from scan.extensions.internal_transfers.transaction_traces import (
-    TraceFrame,
     TransactionTrace,
     TransactionTraces,
 )
 from scan.extensions.transaction_details.contract_abis import Block, ContractAbis
 from scan.extensions.transaction_details.details import TransactionDetails
 from scan.extensions.transaction_details.explanations import event_state, transaction_summary
+from scan.extensions.transaction_details.explanations.failing_steps import MAX_GAS
 from scan.extensions.transaction_details.explanations.failure_locations import (
     CallPath,
     FailedCall,
     Location,
+    failed_calls,
+    innermost,
 )
 from scan.extensions.transaction_details.explanations.state_changes import (
     STATE_CHANGES,
@@ -30,7 +32,9 @@ from scan.extensions.transaction_details.explanations.summary_parts import Names
 from scan.extensions.transaction_details.explanations.trace_decoding import (
     DecodedFrame,
     decode_trace,
+    names_of,
     with_gas_of_transaction,
+    with_locations,
 )
 from scan.extensions.transaction_details.explanations.transaction_failures import (
     TransactionFailure,
@@ -89,35 +93,32 @@ def located_failure(reader: Reader, record: Mapping[str, Any]) -> TransactionFai
     known = failure(reader, record)
     if known is None or known.failure is None or known.is_approximate:
         return known
-    sent, path = transactions.indexed(record), known.failure.trace_address
-    try:
-        trace = reader.sources.get(TransactionTraces).calls(reader.node, sent)
-    except (TracesUnavailable, UpstreamFailed):
+    locations, path = reader.sources.get(TransactionFailures).locations, known.failure.trace_address
+    is_large = int(record["gasUsed"]) > MAX_GAS
+    if is_large or not locations.may_be_known(known.code_addresses()):
         return known
-    around = {path[:depth] for depth in range(len(path) + 1)}
-    calls = {frame.trace_address: frame for frame in trace.frames if frame.trace_address in around}
+    try:
+        sent = transactions.indexed(record)
+        trace = reader.sources.get(TransactionTraces).calls(reader.node, sent)
+    except (TracesUnavailable, UpstreamFailed, Unavailable) as error:
+        if isinstance(error, Unavailable) and not reader.has_node_failed:
+            raise  # the database is unavailable
+        reader.do_not_cache()
+        return known
     names = {path: known.function.partition("(")[0]} if known.function else {}
-    locations = _locations(reader, record, calls.values(), names)
-    inwards = [locations[path] for path in sorted(locations)]
-    in_functions = [location for location in inwards if location.line.function]
-    *_, location = [None, *inwards[-1:], *in_functions[-1:]]
-    return known._replace(location=location)
+    calls = failed_calls(trace.frames, names)
+    around = {at: call for at, call in calls.items() if at == path[: len(at)]}
+    return known._replace(location=innermost(_locations(reader, record, around)))
 
 
 def _locations(
-    reader: Reader,
-    record: Mapping[str, Any],
-    frames: Iterable[TraceFrame],
-    names: Mapping[CallPath, str],
+    reader: Reader, record: Mapping[str, Any], calls: Mapping[CallPath, FailedCall]
 ) -> Mapping[CallPath, Location]:
-    """Return the lines of those calls that failed; `names` are those of called functions."""
+    """Return the lines of those calls that failed."""
+    if int(record["gasUsed"]) > MAX_GAS:
+        return {}
     read = reader.sources.get(TransactionFailures).locations.read
-    failed = {
-        frame.trace_address: FailedCall(frame.to_address, names.get(frame.trace_address))
-        for frame in frames
-        if frame.failure is not None and frame.to_address is not None
-    }
-    locations = read(reader.node, transactions.indexed(record), failed)
+    locations = read(reader.node, transactions.indexed(record), calls)
     if reader.has_node_failed:
         reader.do_not_cache()
     return locations
@@ -131,12 +132,8 @@ def calls(reader: Reader, record: Mapping[str, Any]) -> tuple[TransactionTrace, 
     trace = with_gas_of_transaction(trace, record["gasLimit"], int(record["gasUsed"]))
     block = Block(sent.block_number, sent.block_hash)
     frames = decode_trace(trace, block, reader.sources.get(ContractAbis), reader.node)
-    names = {d.frame.trace_address: d.function.name for d in frames if d.function}
-    locations = _locations(reader, record, trace.frames, names)
-    located = [
-        decoded._replace(location=locations.get(decoded.frame.trace_address)) for decoded in frames
-    ]
-    return trace, located
+    locations = _locations(reader, record, failed_calls(trace.frames, names_of(frames)))
+    return trace, with_locations(frames, locations)
 
 
 def state_changes(reader: Reader, record: Mapping[str, Any]) -> StateChanges:

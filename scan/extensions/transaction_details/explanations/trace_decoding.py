@@ -20,7 +20,10 @@ from scan.extensions.transaction_details.contract_abis import (
 )
 from scan.extensions.transaction_details.decoding import decode_call, decode_result
 from scan.extensions.transaction_details.details import MAX_CONTRACTS, decode_event, decode_event_by
-from scan.extensions.transaction_details.explanations.failure_locations import Location
+from scan.extensions.transaction_details.explanations.failure_locations import (
+    CallPath,
+    Location,
+)
 from scan.hex import to_hex
 
 LAST_PRECOMPILED = 0xFFFF  # addresses up to this one have no functions
@@ -94,6 +97,20 @@ def decode_trace(
     imported = abis.imported(_selectors(frames))
     frames = [_with_imported(frame, contracts, imported, budget) for frame in frames]
     return _with_passed_on_reasons(frames)
+
+
+def names_of(frames: Sequence[DecodedFrame]) -> dict[CallPath, str]:
+    """Return the names of the called functions, by the places of the calls."""
+    return {d.frame.trace_address: d.function.name for d in frames if d.function}
+
+
+def with_locations(
+    frames: Sequence[DecodedFrame], locations: Mapping[CallPath, Location]
+) -> list[DecodedFrame]:
+    """Return the calls with the lines in which they failed."""
+    return [
+        decoded._replace(location=locations.get(decoded.frame.trace_address)) for decoded in frames
+    ]
 
 
 def with_gas_of_transaction(

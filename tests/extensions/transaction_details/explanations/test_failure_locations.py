@@ -223,3 +223,19 @@ def test_a_node_that_lies_about_steps_breaks_nothing(failing: Deployed, lie: str
         answer = client.test_client().get(f"/api/v1/transactions/{sent}")
     assert answer.status_code == 200
     assert answer.json["error"]["name"] == "Error"
+
+
+def test_a_simulated_call_has_the_line_in_which_it_would_fail(failing: Deployed) -> None:
+    call = {"to": failing.address, "data": call_of("passOn")}
+    body = {"calls": [call, {"to": failing.address, "data": call_of("text", 1)}]}
+    first, second = failing.explorer.client.post("/api/v1/simulate", json=body).json["calls"]
+    assert first["error"]["location"]["address"] == failing.inner
+    assert first["error"]["location"]["line"] in expected_line(failing, "refuse", "inner")
+    own, inside = first["frames"]
+    assert own["error"]["location"]["function"] == "passOn"
+    assert inside["error"]["location"] == first["error"]["location"]
+    assert second["error"] is None
+    page = failing.explorer.client.get(
+        f"/simulate?to={failing.address}&data={call_of('text')}"
+    ).text
+    assert f'<span data-line="{line_of("text")}" class=hit>' in page
