@@ -240,11 +240,11 @@ def compilation(version: str, standard: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def compiled(version: str, standard: Mapping[str, Any], path: str, name: str) -> Compiled:
-    found = compilation(version, standard)["contracts"][path][name]
-    evm = found["evm"]
+    contract = compilation(version, standard)["contracts"][path][name]
+    evm = contract["evm"]
     return Compiled(
-        found.get("abi", []),  # Yul has neither
-        found.get("metadata", "{}"),
+        contract.get("abi", []),  # Yul has neither
+        contract.get("metadata", "{}"),
         evm["bytecode"]["object"],
         evm["deployedBytecode"]["object"],
     )

@@ -175,9 +175,9 @@ def test_vyper_s_source_is_not_read_outside_of_it(tmp_path: Path) -> None:
     (tmp_path / "secret.vy").write_text("secret")
     link = project / "link.vy"
     link.symlink_to(tmp_path / "secret.vy")
-    for each in (built, combined(project, "link.vy")):
+    for outside in (built, combined(project, "link.vy")):
         with pytest.raises(NoBuild, match="the project has no file"):
-            build_sources.request(each, ADDRESS)
+            build_sources.request(outside, ADDRESS)
 
 
 def test_builds_are_read_again_when_they_change(tmp_path: Path) -> None:
