@@ -82,6 +82,9 @@ CREATE TABLE IF NOT EXISTS source_maps (
     files json NOT NULL,           -- [[number in the source map, path], ...]
     PRIMARY KEY (address, code_hash)
 );
+CREATE OR REPLACE TRIGGER source_maps_announced
+    AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON source_maps
+    FOR EACH STATEMENT EXECUTE FUNCTION announce_labels();
 
 -- ABIs of the operator's own builds that have a code: they decode calls and events where no verification does.
 CREATE TABLE IF NOT EXISTS built_abis (

@@ -6,6 +6,7 @@ decoded by the build's ABI, and a claim says why.
 """
 
 import logging
+import math
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -38,6 +39,7 @@ MAX_SEEN = 100_000
 BATCH_ROWS = 100  # codes read at once, of at most 64 KiB
 FORK_BLOCKS = 64  # which may be replaced by others
 LISTING_SHARE = 10  # a listing takes at most one in so many seconds
+OTHERS_S = 61.0  # after which what another process has taken is compared again, as it may have died
 CLIENT = "builds"  # the client that its jobs are charged to
 SOURCE = "build"  # of its claims
 WAITING = "its compilation has not ended yet"
@@ -133,15 +135,16 @@ class BuildWatch:
         self._jobs = jobs
         self._seen: set[bytes] = set()  # code hashes, whether a build has the code or not
         self._after = 0
+        self._again_at = math.inf
         self._waiting: dict[bytes, _Deployed] = {}
         self._submitted: dict[str, _Deployed] = {}
 
     def step(self) -> bool:
         """Compare what is new, submit what matches, and note what did not verify; return False:
         the next step is not due at once."""
-        if self._builds.refresh():
+        if self._builds.refresh() or time.monotonic() > self._again_at:
             self._seen.clear()
-            self._after = 0
+            self._after, self._again_at = 0, math.inf
         self._compare()
         self._submit()
         self._note_ends()
@@ -179,6 +182,8 @@ class BuildWatch:
         if is_taken:
             self._claim(deployed, WAITING)
             self._waiting[deployed.code_hash] = deployed
+        else:
+            self._again_at = time.monotonic() + OTHERS_S
 
     def _submit(self) -> None:
         """Submit what waits, the newest contracts first, as far as there are places."""

@@ -31,7 +31,7 @@ class Watched:
         self.explorer = explorer
         services: Services = explorer.app.extensions["scan"]
         jobs = services.sources.get(VerificationJobs)
-        self._watch = BuildWatch(Builds(folders), services.writes, jobs)
+        self.watch = BuildWatch(Builds(folders), services.writes, jobs)
 
     def step(self) -> None:
         """Take steps until what they submit is over, and noted."""
@@ -39,13 +39,13 @@ class Watched:
         url = self.explorer.settings.database_url
         count, submitted = -1, 0
         while submitted != count:  # two are submitted at once
-            self._watch.step()
+            self.watch.step()
             wait_until(lambda: not execute(url, unfinished), timeout_s=60)
             count, [(submitted,)] = (
                 submitted,
                 execute(url, "SELECT count(*) FROM verification_jobs"),
             )
-        self._watch.step()
+        self.watch.step()
 
 
 @pytest.fixture
@@ -107,6 +107,25 @@ def test_what_was_deployed_before_it_was_built_is_verified(
     assert match_of(running, library) == (None, None)
     foundry(tmp_path)
     watched.step()
+    assert match_of(running, library) == ("full", "Halves")
+
+
+def test_what_a_process_took_that_died_is_taken_by_another(
+    running: Explorer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = running.settings.database_url
+    library = running.deploy(creation_of("Halves"))
+    first, second = Watched(running, foundry(tmp_path)), Watched(running, tmp_path / "out")
+    with monkeypatch.context() as dying:
+        dying.setattr(BuildWatch, "_submit", lambda _: None)
+        first.step()
+    second.step()
+    assert match_of(running, library) == (None, None)
+    execute(url, "UPDATE built_abis SET stored_at = stored_at - interval '2 minutes'")
+    second.step()
+    assert match_of(running, library) == (None, None)
+    second.watch._again_at = 0.0  # after a minute
+    second.step()
     assert match_of(running, library) == ("full", "Halves")
 
 
