@@ -58,7 +58,7 @@ UNANSWERED: dict[str, dict[str, str]] = {
         "RPC get_balance_multiple": "NameError",  # own fault
         # They send the alternatives of a filter as its value.
         "REST get_smart_contracts": "filter must be one of",
-        "REST get_token_balances_with_filtering": "type must be of",
+        "REST get_token_balances_with_filtering": "Unexpected field",  # the published API has none
     },
     "ape_etherscan": {},
 }
