@@ -10,6 +10,7 @@ from tests.support.extension_tests import is_there
 from tests.support.faulty_node import FaultyNode
 from tests.support.indexing import Indexing
 from tests.support.lists import get
+from tests.support.serving import wait_until
 
 HAS_SEARCH = is_there("scan.extensions.search")
 with_search = pytest.mark.skipif(not HAS_SEARCH, reason="the extension search is not there")
@@ -22,8 +23,12 @@ class Named(NamedTuple):
     client: FlaskClient
 
     def follow(self) -> None:
-        """Until the index has what was mined."""
-        self.indexing.wait_for(self.ens.anvil.head())
+        """Until the index has what was mined, and the service has noticed it: until then it serves
+        the responses of before."""
+        head = self.ens.anvil.head()
+        self.indexing.wait_for(head)
+        newest = "/api/v1/blocks?limit=1"
+        wait_until(lambda: self.client.get(newest).json["blocks"][0]["number"] >= head)
 
     def mine(self) -> None:
         self.ens.anvil.mine()
