@@ -4,8 +4,10 @@ file, and whether it jumps into or out of a function. A compiler may be wrong or
 is hostile: sizes are bounded.
 """
 
+import math
 import re
 import zlib
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -14,7 +16,7 @@ from scan.verification.bytecode_comparison import operand_size
 MAX_MAP_BYTES = 4 * 1024 * 1024  # as text; 24 KiB of code have 400 kB
 MAX_LINE = 300  # characters shown of a line
 CONTEXT_LINES = 2  # shown before and after a line
-JUMP, JUMPI, JUMPDEST = 0x56, 0x57, 0x5B
+JUMP, JUMPI = 0x56, 0x57
 
 # Definitions of contracts: code that is mapped to all of one is the compiler's, such as the choice
 # of a function.
@@ -118,6 +120,7 @@ class SourceText:
         self._encoded = content.encode(self._encoding, "replace")
         functions = _vyper_functions if is_vyper else _functions
         self._functions = sorted(functions(self._encoded))
+        self._changes = _changes(self._functions)
 
     def is_whole_contract(self, span: Span) -> bool:
         return _CONTRACT.match(self._encoded, span.start) is not None
@@ -135,8 +138,9 @@ class SourceText:
 
     def function_at(self, span: Span) -> SourceFunction | None:
         """Return the function in which a span begins."""
-        around = [f for f in self._functions if f.start <= span.start <= f.end]
-        return around[-1] if around else None
+        offsets, functions = self._changes
+        before = bisect_right(offsets, span.start)
+        return functions[before - 1] if before else None
 
     def line_at(self, span: Span) -> SourceLine | None:
         """Return the line in which a span begins; None where the file ends before."""
@@ -157,6 +161,31 @@ class SourceText:
             ],
             function=function.name if function else None,
         )
+
+
+def _changes(
+    functions: Sequence[SourceFunction],
+) -> tuple[list[int], list[SourceFunction | None]]:
+    """Return the offsets at which another function is the innermost one, and which it is then:
+    Yul's functions stand inside of Solidity's. A file of 1 MiB may have 40,000, and a place is
+    looked up for each step."""
+    offsets: list[int] = []
+    innermost: list[SourceFunction | None] = []
+    around: list[SourceFunction | None] = [None]
+
+    def end_before(offset: float) -> None:
+        while (ended := around[-1]) is not None and ended.end < offset:
+            around.pop()
+            offsets.append(ended.end + 1)
+            innermost.append(around[-1])
+
+    for function in functions:
+        end_before(function.start)
+        offsets.append(function.start)
+        innermost.append(function)
+        around.append(function)
+    end_before(math.inf)
+    return offsets, innermost
 
 
 def _functions(encoded: bytes) -> Iterator[SourceFunction]:

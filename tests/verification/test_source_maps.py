@@ -99,6 +99,41 @@ def test_whole_contracts_and_their_functions() -> None:
     assert text.function_in(Span(0, 10, 0), "outer") is None
 
 
+NESTED = """contract A {
+    function outer() external {
+        assembly {
+            function inside() -> one { one := 1 }
+            let two := inside()
+        }
+    }
+    uint after_all;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "function"),
+    [
+        ("assembly", "outer"),
+        ("function inside", "inside"),
+        ("one := 1", "inside"),
+        ("let two", "outer"),
+        ("uint after", None),
+    ],
+)
+def test_functions_inside_of_functions(text: str, function: str | None) -> None:
+    around = SourceText(NESTED, is_vyper=False).function_at(span_of(text, NESTED))
+    assert (around and around.name) == function
+
+
+def test_many_functions_take_no_time_for_each_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A file of 1 MiB may have 40,000, and a failed transaction 5,000 steps in it."""
+    text = SourceText("function a(); " * 40_000, is_vyper=False)
+    monkeypatch.setattr(text, "_functions", None)  # places are looked up without it
+    spans = [Span(14 * number + 3, 1, 0) for number in range(5_000)]
+    assert all(text.function_at(span) for span in spans)
+
+
 @pytest.mark.parametrize("start", [-1, 10**9])
 def test_a_place_outside_of_the_file(start: int) -> None:
     assert SourceText(SOURCE, is_vyper=False).line_at(Span(start, 1, 0)) is None

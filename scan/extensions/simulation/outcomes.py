@@ -114,13 +114,12 @@ def simulate(
         frames = decode_trace(outcome.trace, at, abis, reader.node)
         locations = _locations(reader, block, call, outcome, frames)
         cause = outcome.trace.failure.trace_address if outcome.trace.failure else ()
-        around = {path: line for path, line in locations.items() if path == cause[: len(path)]}
         simulated.append(
             Simulated(
                 outcome,
                 with_locations(frames, locations),
                 movements(outcome.trace.frames, tokens, is_traced=outcome.is_traced),
-                innermost(around),
+                innermost(locations, cause),
             )
         )
     return block, simulated

@@ -31,6 +31,7 @@ from scan.verification.source_maps import (
 )
 
 MAX_LOCATIONS = 20  # of a transaction; the first calls that failed
+MAX_FILES = 20  # read for them; those of the last steps first
 TIMEOUT_S = 3.0
 NOT_GIVEN_S = 60.0  # after which steps that the node did not give in time are requested again
 NOT_GIVEN_BYTES = 256 * 1024
@@ -73,6 +74,11 @@ class FailedCall(NamedTuple):
     function: str | None
 
 
+def is_around(path: CallPath, cause: CallPath) -> bool:
+    """Return whether a call is another one, or around it."""
+    return path == cause[: len(path)]
+
+
 def failed_calls(
     frames: Iterable[TraceFrame], names: Mapping[CallPath, str]
 ) -> dict[CallPath, FailedCall]:
@@ -84,9 +90,10 @@ def failed_calls(
     }
 
 
-def innermost(locations: Mapping[CallPath, Location]) -> Location | None:
-    """Return the line of the innermost call that ended in a function, else of the innermost."""
-    inwards = [locations[path] for path in sorted(locations, key=len)]
+def innermost(locations: Mapping[CallPath, Location], cause: CallPath) -> Location | None:
+    """Return the line of a call that failed by itself, or where it ended outside of all functions,
+    of the innermost call around it that ended in one."""
+    inwards = [locations[path] for path in sorted(locations, key=len) if is_around(path, cause)]
     in_functions = [location for location in inwards if location.line.function]
     *_, location = [None, *inwards[-1:], *in_functions[-1:]]
     return location
@@ -136,6 +143,9 @@ class _Mapped(NamedTuple):
     files: Mapping[int, str]
 
 
+_Files = dict[tuple[bytes, bytes, int], _File | None]  # by verified address, code, and number
+
+
 class FailureLocations:
     """A reader of the lines in which calls failed."""
 
@@ -167,8 +177,9 @@ class FailureLocations:
         """Return where calls failed, as read() does, by their last steps."""
         calls = dict([item for item in calls.items() if item[0] in steps][:MAX_LOCATIONS])
         mapped = self._mapped({call.address for call in calls.values()}) if calls else {}
+        files: _Files = {}
         located = {
-            path: self._located(call, mapped[call.address], steps[path])
+            path: self._located(call, mapped[call.address], steps[path], files)
             for path, call in calls.items()
             if call.address in mapped
         }
@@ -204,21 +215,15 @@ class FailureLocations:
             for address, code, verified, code_hash, source_map, files in rows
         }
 
-    def _located(self, call: FailedCall, mapped: _Mapped, steps: Sequence[int]) -> Location | None:
-        """Return the line of the last step in a function, else of the last that is in a source."""
+    def _located(
+        self, call: FailedCall, mapped: _Mapped, steps: Sequence[int], files: _Files
+    ) -> Location | None:
+        """Return the line of the last step in a function, else of the last that is in a source.
+        `files` are those that were read for other calls of the transaction."""
         if not all(step < len(mapped.code) for step in steps):
             return None  # they are of other code
-        files: dict[int, _File | None] = {}
         spans = source_maps.spans_at(mapped.code, mapped.source_map, steps)
-        places: list[_Place | None] = []
-        for span in spans:
-            if span is None or span.start < 0 or span.file not in mapped.files:
-                places.append(None)
-                continue
-            if span.file not in files:
-                files[span.file] = self._file(mapped, mapped.files[span.file])
-            file = files[span.file]
-            places.append(None if file is None else _Place(span, file))
+        places = [self._place(mapped, span, files) for span in reversed(spans)][::-1]
         index = _last_step(places, _origins(mapped.code, steps, spans))
         place = None if index is None else places[index]
         if place is None:
@@ -231,6 +236,18 @@ class FailureLocations:
         if line is None:
             return None
         return Location(call.address, place.file.path, place.file.number, line, is_generated)
+
+    def _place(self, mapped: _Mapped, span: Span | None, files: _Files) -> _Place | None:
+        """Return where a step is; None where that is no source, or one file too many."""
+        if span is None or span.start < 0 or span.file not in mapped.files:
+            return None
+        key = mapped.verified_address, mapped.code_hash, span.file
+        if key not in files:
+            if len(files) == MAX_FILES:
+                return None
+            files[key] = self._file(mapped, mapped.files[span.file])
+        file = files[key]
+        return None if file is None else _Place(span, file)
 
     def _file(self, mapped: _Mapped, path: str) -> _File | None:
         """Return a file. A single one may have been submitted by another path than the compiler's

@@ -22,6 +22,7 @@ from scan.extensions.transaction_details.explanations.failure_locations import (
     Location,
     failed_calls,
     innermost,
+    is_around,
 )
 from scan.extensions.transaction_details.explanations.state_changes import (
     STATE_CHANGES,
@@ -107,8 +108,8 @@ def located_failure(reader: Reader, record: Mapping[str, Any]) -> TransactionFai
         return known
     names = {path: known.function.partition("(")[0]} if known.function else {}
     calls = failed_calls(trace.frames, names)
-    around = {at: call for at, call in calls.items() if at == path[: len(at)]}
-    return known._replace(location=innermost(_locations(reader, record, around)))
+    around = {at: call for at, call in calls.items() if is_around(at, path)}
+    return known._replace(location=innermost(_locations(reader, record, around), path))
 
 
 def _locations(
