@@ -59,10 +59,11 @@ class Arguments(Protocol):
 class CommandOptions(NamedTuple):
     """Options that a command has from an extension, or values of its own ones. `run` returns an
     exit code where one of them is given, None where the command is to run as without them. Those of
-    `scan run` exclude each other."""
+    `scan run` exclude each other, and `run_without_node` is what it runs without RPC_URL."""
 
     run: Callable[[Settings, argparse.Namespace], int | None]
     add_arguments: Callable[[Arguments], None] = lambda command: None
+    run_without_node: Callable[[Settings], int] | None = None
 
 
 class DerivedTable(NamedTuple):
@@ -209,15 +210,6 @@ class Markdown(Part):
     module = "markdown"
     to_markdown: Callable[[str, str], str]
     """A page at a path as Markdown, of its HTML."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunWithoutNode(Part):
-    """What `scan run` runs without RPC_URL."""
-
-    module = "run_without_node"
-    run: Callable[[Settings], int]
-    """Runs until it is stopped, and returns the exit code."""
 
 
 @dataclass(frozen=True, kw_only=True)

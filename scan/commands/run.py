@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import NamedTuple
 
-from scan import hooks, registry
 from scan.commands import chain_watch
 from scan.commands.arguments import options_of_extensions, run_of_extensions
 from scan.commands.chain_watch import database_name
@@ -70,8 +69,9 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
         return code
     if settings.rpc_urls:
         return run_chain(settings)
-    if (demo := registry.only(hooks.RunWithoutNode)) is not None:
-        return demo.run(settings)
+    for own in options_of_extensions("run"):
+        if own.run_without_node is not None:
+            return own.run_without_node(settings)
     raise SettingError("RPC_URL", "", "must be set: no extension brings a demo chain")
 
 

@@ -137,7 +137,8 @@ def may_be_cached(
     some statements return no version, and may have read before the change."""
     if state.cache_key is None or (state.method == "HEAD" and not state.is_open):
         return False
-    if not reader.is_cacheable:
+    # A node that failed may answer the next request.
+    if reader.has_node_failed or not reader.depends_on_index_alone:
         return False
     if state.cached_for_s is not None:
         return True

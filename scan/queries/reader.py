@@ -159,7 +159,7 @@ class Reader:
         self.client = client
         self.balances_since: int | None = None  # the block that a shown balance is known from
         self._node: NodeSession | None = None
-        self._is_cacheable = True
+        self.depends_on_index_alone = True
         self._until_end: ExitStack | None = None  # few requests need one, which takes 2 us
 
     def hold_processor(self) -> None:
@@ -249,12 +249,6 @@ class Reader:
     def has_node_failed(self) -> bool:
         return self._node is not None and self._node.failed
 
-    @property
-    def is_cacheable(self) -> bool:
-        """Return whether the response may be cached: not where the node failed, for it may answer
-        the next request."""
-        return self._is_cacheable and not self.has_node_failed
-
     def do_not_cache(self) -> None:
         """Note that the response depends on more than the index."""
-        self._is_cacheable = False
+        self.depends_on_index_alone = False

@@ -249,7 +249,8 @@ def insert_transactions(url: str, first: int, end: int) -> None:
         "INSERT INTO transactions (ordinal, block_number, transaction_index, status, hash,"
         " from_address, value, gas_price, gas_used, fee, type) SELECT n, 1, n, true, int4send(n),"
         " '', n, 1, 1, 1, '' FROM generate_series(%s, %s) AS n",
-        *(first, end - 1),
+        first,
+        end - 1,
     )
 
 

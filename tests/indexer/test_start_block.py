@@ -103,10 +103,9 @@ def test_balances_of_an_older_token_are_the_tokens_own(older):
     assert (record["balancesSince"], record["eventsConsistent"]) == (5, True)
     listed = {t["address"]: t["balancesSince"] for t in client.get("/api/v1/tokens").json["tokens"]}
     assert listed[token] == 5
-    [largest, next_] = client.get(f"/api/v1/tokens/{token}/holders").json["holders"]
-    assert (largest, next_) == (
-        *({"address": older.accounts[5], "balance": "99"}, {"address": four, "balance": "120"}),
-    )
+    holders = client.get(f"/api/v1/tokens/{token}/holders").json["holders"]
+    balances = [(holder["address"], holder["balance"]) for holder in holders]
+    assert balances == [(older.accounts[5], "99"), (four, "120")]
     [held] = client.get(f"/api/v1/addresses/{four}/tokens").json["tokens"]
     assert held["balance"] == "120" and "balanceSince" not in held
     page = client.get(f"/token/{token}?tab=holders").text

@@ -16,6 +16,7 @@ from tests.support.webhooks import Webhooks
 OWNER = address("owner")
 OWNER_HEX = f"0x{OWNER.hex()}"
 URL = "https://hooks.example.com/scan"
+TOPIC = "0x" + "a" * 64
 
 
 @pytest.fixture(autouse=True)
@@ -112,8 +113,17 @@ def test_created_webhooks_are_listed_without_their_secrets(webhooks: Webhooks) -
         *(
             ({"eventTypes": ["log"], "topics": topics}, "topics")
             for topics in (
-                *("0x" + "a" * 64, {}, 1, [1], ["0x12"], [["0x" + "a" * 64, None]], [[]]),
-                *([None] * 5, [["0x" + "a" * 64] * 11], [["0x" + "g" * 64]], [True]),
+                TOPIC,
+                {},
+                1,
+                [1],
+                [True],
+                ["0x12"],
+                [[]],
+                [[TOPIC, None]],
+                [[TOPIC] * 11],
+                [[TOPIC.replace("a", "g")]],
+                [None] * 5,
             )
         ),
         ({"secret": "mine"}, "secret"),

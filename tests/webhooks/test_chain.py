@@ -127,8 +127,11 @@ def test_the_documented_receivers_handle_events_of_every_type(
     )
     hash_ = to_hex(transaction)
     events = [
-        *(f"tx {hash_} 1", f"internal_transfer {hash_} 7", f"token_transfer {hash_} 5"),
-        *(f"dex_trade {hash_} 3", f"log {hash_} anonymous"),
+        f"tx {hash_} 1",
+        f"internal_transfer {hash_} 7",
+        f"token_transfer {hash_} 5",
+        f"dex_trade {hash_} 3",
+        f"log {hash_} anonymous",
     ]
     with (
         _example([*command, str(port), str(certificate), str(key)], hook.secret) as lines,

@@ -28,34 +28,48 @@ def payloads(webhooks: Webhooks, hook: Any) -> list[dict[str, Any]]:
 
 TOPICS = [bytes([n]) * 32 for n in (0xA, 0xB)]
 TRADE = {
-    **{"logIndex": 1, "dex": "uniswap-v2", "pairAddress": to_hex(POOL), "maker": to_hex(ANNA)},
-    **{"tokenIn": to_hex(TOKEN), "tokenOut": to_hex(POOL), "amountIn": "3", "amountOut": "4"},
+    "logIndex": 1,
+    "dex": "uniswap-v2",
+    "pairAddress": to_hex(POOL),
+    "maker": to_hex(ANNA),
+    "tokenIn": to_hex(TOKEN),
+    "tokenOut": to_hex(POOL),
+    "amountIn": "3",
+    "amountOut": "4",
     "unproven": ["dex", "tokenIn", "tokenOut"],
 }
+TOKEN_TRANSFER = {
+    "from": to_hex(ANNA),
+    "to": to_hex(BERT),
+    "value": "5",
+    "tokenId": None,
+    "tokenAddress": to_hex(TOKEN),
+    "tokenType": "BEP20",
+    "logIndex": 1,
+    "batchIndex": 0,
+    "unproven": ["tokenType"],
+}
+INTERNAL_TRANSFER = {
+    "from": to_hex(PURSE),
+    "to": to_hex(BERT),
+    "value": "7",
+    "type": "call",
+    "transferIndex": 0,
+    "proven": False,
+}
+LOG = {
+    "logIndex": 5,
+    "transactionIndex": 1,
+    "address": to_hex(PURSE),
+    "data": "0x05",
+    "topics": [to_hex(topic) for topic in TOPICS],
+}
 EVENTS: list[tuple[str, bytes, dict[str, Any]]] = [
-    (
-        *("token_transfer", BERT),
-        {
-            **{"from": to_hex(ANNA), "to": to_hex(BERT), "value": "5", "tokenId": None},
-            **{"tokenAddress": to_hex(TOKEN), "tokenType": "BEP20", "logIndex": 1, "batchIndex": 0},
-            "unproven": ["tokenType"],
-        },
-    ),
-    (
-        *("internal_transfer", BERT),
-        {
-            **{"from": to_hex(PURSE), "to": to_hex(BERT), "value": "7", "type": "call"},
-            **{"transferIndex": 0, "proven": False},
-        },
-    ),
-    *(("dex_trade", watched, TRADE) for watched in (ANNA, POOL)),
-    (
-        *("log", PURSE),
-        {
-            **{"logIndex": 5, "transactionIndex": 1, "address": to_hex(PURSE), "data": "0x05"},
-            "topics": [to_hex(topic) for topic in TOPICS],
-        },
-    ),
+    ("token_transfer", BERT, TOKEN_TRANSFER),
+    ("internal_transfer", BERT, INTERNAL_TRANSFER),
+    ("dex_trade", ANNA, TRADE),
+    ("dex_trade", POOL, TRADE),
+    ("log", PURSE, LOG),
 ]
 
 

@@ -1,9 +1,10 @@
 """`scan doctor --record`: blocks of the node in a file, instead of the doctor's report. `scan run
---recording` runs with such a file."""
+--recording` runs with such a file, and `scan run` without a node with the demo chain."""
 
 import argparse
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 from scan.extensions.demo.chain_recording import block_range, write_recording
 from scan.hooks import Arguments, CommandOptions, Commands
@@ -32,13 +33,21 @@ def run_recording(settings: Settings, options: argparse.Namespace) -> int | None
     """Return the exit code, None where no recording is to be replayed."""
     if options.recording is None:
         return None
-    replay = import_module("scan.extensions.demo.run_without_node")
-    return int(replay.run_recording(settings, options.recording))
+    return int(_demo_run().run_recording(settings, options.recording))
+
+
+def run_demo_chain(settings: Settings) -> int:
+    return int(_demo_run().run_demo_chain(settings))
+
+
+def _demo_run() -> ModuleType:
+    """Return what imports the whole indexer, which other commands do without."""
+    return import_module("scan.extensions.demo.demo_run")
 
 
 HOOKS = Commands(
     options={
         "doctor": CommandOptions(run, add_arguments),
-        "run": CommandOptions(run_recording, add_recording),
+        "run": CommandOptions(run_recording, add_recording, run_demo_chain),
     }
 )

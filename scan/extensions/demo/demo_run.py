@@ -1,4 +1,4 @@
-"""`scan run` without RPC_URL indexes the demo chain; with --recording, what a file has."""
+"""What `scan run` runs without RPC_URL, the demo chain, and with --recording, what a file has."""
 
 import logging
 from dataclasses import replace
@@ -10,7 +10,6 @@ from scan.environment import without_password
 from scan.errors import SettingError
 from scan.extensions.demo import demo_chain, demo_data, demo_node
 from scan.extensions.demo.demo_node import RECORDING, DemoNode
-from scan.hooks import RunWithoutNode
 from scan.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -31,7 +30,7 @@ def run_recording(settings: Settings, recording: Path) -> int:
     return run_chain(settings, OwnNode(start, _digest(recording), lambda _: None))
 
 
-def run(settings: Settings) -> int:
+def run_demo_chain(settings: Settings) -> int:
     """Run with the bundled demo chain, which goes on."""
 
     def start(settings: Settings) -> Settings:
@@ -54,6 +53,3 @@ def _digest(recording: Path) -> str:
 
 def _following(settings: Settings, server: DemoNode) -> Settings:
     return replace(settings, rpc_urls=(server.url,), start_block=server.recording.first)
-
-
-HOOKS = RunWithoutNode(run=run)
