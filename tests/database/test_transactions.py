@@ -6,6 +6,7 @@ import psycopg2
 import pytest
 
 from scan.database.connection import Database
+from scan.database.errors import Conflict
 
 TOPIC, OTHER = bytes([1]) * 32, bytes([2]) * 32
 INSERT, LIST = "indexer/event_topics_insert", "indexer/event_topics_list"
@@ -62,3 +63,9 @@ def test_an_array_of_nulls_can_be_given_to_a_prepared_statement(database: Databa
     with database.transaction(prepared=True) as tx:
         assert tx.rows("indexer/emitters_list_known", addresses=[]) == []
         assert len(tx.rows("indexer/emitters_list_known", addresses=[None])) == 1
+
+
+def test_a_broken_constraint_is_named(database: Database) -> None:
+    with pytest.raises(Conflict, match="migrations_pkey"), database.transaction() as tx:
+        tx.execute("database/migrations_insert", number=1_000_000, name="first")
+        tx.execute("database/migrations_insert", number=1_000_000, name="second")
