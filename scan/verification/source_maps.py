@@ -22,8 +22,11 @@ JUMP, JUMPI = 0x56, 0x57
 # of a function.
 _CONTRACT = re.compile(rb"(?:abstract\s+)?(?:contract|library|interface)\s")
 _CHECK = re.compile(rb"(?:require|assert)\s*\(")
+# The compiler ends a comment at each of its ends of lines. What is not ended is taken up to there:
+# a search that begins anew at each of a million quotes does not end.
 _TOKEN = re.compile(
-    rb"""//[^\n]*|/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'
+    rb"""//[^\n\v\f\r\xe2]*(?:\xe2(?!\x80[\xa8\xa9])[^\n\v\f\r\xe2]*)*
+    |/\*.*?(?:\*/|\Z)|"(?:\\.|[^"\\\n])*"?|'(?:\\.|[^'\\\n])*'?
     |\b(?:function|modifier)\s+(?P<name>[\w$]+)|\b(?P<unnamed>constructor|receive|fallback)\s*\(
     |(?P<mark>[{};])""",
     re.DOTALL | re.VERBOSE,

@@ -172,3 +172,32 @@ def test_a_stored_map_is_bounded() -> None:
 )
 def test_hostile_sources_take_no_time(source: str) -> None:
     assert SourceText(source, is_vyper=False).line_at(Span(50_000, 1, 0)) is not None
+
+
+ENDS = {
+    "a carriage return": "// a\rfunction f() { revert(); }",
+    "a form feed": "// a\ffunction f() { revert(); }",
+    "a vertical tab": "// a\vfunction f() { revert(); }",
+    "a line separator": "// ä\u2028function f() { revert(); }",
+    "a paragraph separator": "// ä\u2029function f() { revert(); }",
+    "a text that does not end": 'string s = "a\nfunction f() { revert(); }',
+}
+
+
+@pytest.mark.parametrize("source", ENDS.values(), ids=ENDS)
+def test_comments_end_where_the_compiler_ends_them(source: str) -> None:
+    function = SourceText(source, is_vyper=False).function_at(span_of("revert", source))
+    assert function is not None
+    assert function.name == "f"
+
+
+HOSTILE = ('\\"', '"', "'\\'", "function ", "// \u2028", "/*", "function f()", "constructor ")
+
+
+@pytest.mark.parametrize("repeated", HOSTILE)
+def test_a_hostile_file_is_read_in_one_pass(repeated: str) -> None:
+    """Otherwise one of these takes hours, and the test does not end."""
+    source = (
+        f"// \r /* \n{repeated * (1_000_000 // len(repeated))}\n*/ function f() {{ revert(); }}"
+    )
+    assert SourceText(source, is_vyper=False).line_at(span_of("revert", source)) is not None

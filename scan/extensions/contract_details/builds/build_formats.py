@@ -7,7 +7,9 @@ Vyper's combined JSON. Files of strangers: what does not fit its form is no buil
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple
 
@@ -23,6 +25,11 @@ from scan.verification.languages.vyper import VYPER
 _PLACEHOLDER = re.compile(r"__.{38}")
 _VERSION = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
 OUTPUT_SUFFIX = ".output.json"  # of Hardhat 3, whose input is in the file without it
+MAX_CODE_BYTES = 2 * 1024 * 1024  # as of deployed code
+MAX_PLACES = 10_000  # of libraries and of immutables in a code
+PLACE_BYTES = 200  # of memory, measured
+# What reading values of other types than expected raises.
+MALFORMED = (ValueError, TypeError, AttributeError, LookupError, RecursionError)
 
 
 class NoBuild(ValueError):
@@ -44,7 +51,8 @@ class BuiltContract(NamedTuple):
 
     @property
     def size(self) -> int:
-        return len(self.abi) + len(self.runtime.code)
+        ranges = (*self.runtime.links.values(), *self.runtime.immutables.values())
+        return len(self.abi) + len(self.runtime.code) + PLACE_BYTES * sum(map(len, ranges))
 
 
 COMPILATION, ARTIFACT, TYPE, COMBINED = "compilation", "artifact", "type", "combined"
@@ -166,7 +174,7 @@ def contracts_of(file: Path) -> list[BuiltContract]:
     decoded = _decoded(content)
     try:
         return [*_contracts(file, decoded, content)]
-    except (ValueError, AttributeError, TypeError, IndexError) as error:
+    except MALFORMED as error:
         raise NoBuild(str(error)) from None
 
 
@@ -222,6 +230,7 @@ def _of_artifact(file: Path, decoded: BuildFile) -> Iterator[BuiltContract]:
             decoded.contract_name or file.stem,
         ),
     )
+    path, name = str(path), str(name)
     version = str(metadata.get("compiler", {}).get("version") or "")
     language = str(metadata.get("language") or "")
     language = language or (VYPER.name if path.endswith(VYPER.suffixes) else SOLIDITY.name)
@@ -311,13 +320,18 @@ def ape_sources_of(decoded: BuildFile) -> dict[str, str]:
 
 
 def _linked(text: str, immutables: Mapping[str, list[Reference]] | None) -> LinkedCode:
-    """Return code with zeros where libraries are linked. Raises ValueError where it is not hex."""
+    """Return code with zeros where libraries are linked. Raises ValueError where it is not hex, or
+    above the bounds."""
     text = text.removeprefix("0x")
-    links: dict[str, tuple[ByteRange, ...]] = {}
-    for placeholder in _PLACEHOLDER.finditer(text):
+    if len(text) > 2 * MAX_CODE_BYTES:
+        raise ValueError("the code is longer than that of any chain")
+    placeholders = [*islice(_PLACEHOLDER.finditer(text), MAX_PLACES + 1)]
+    if len(placeholders) + sum(map(len, (immutables or {}).values())) > MAX_PLACES:
+        raise ValueError(f"the code has more than {MAX_PLACES} links and immutables")
+    links: defaultdict[str, list[ByteRange]] = defaultdict(list)
+    for placeholder in placeholders:
         start = placeholder.start() // 2
-        place = ByteRange(start, start + ADDRESS_BYTES)
-        links[placeholder[0]] = (*links.get(placeholder[0], ()), place)
+        links[placeholder[0]].append(ByteRange(start, start + ADDRESS_BYTES))
     code = bytes.fromhex(_PLACEHOLDER.sub("00" * ADDRESS_BYTES, text))
     ranges = {
         name: tuple(ByteRange(r.start, r.start + r.length) for r in references)
@@ -326,7 +340,7 @@ def _linked(text: str, immutables: Mapping[str, list[Reference]] | None) -> Link
     for start, end in (place for places in ranges.values() for place in places):
         if not 0 <= start <= end <= len(code):
             raise ValueError("an immutable is outside of the code")
-    return LinkedCode(code, links, ranges)
+    return LinkedCode(code, {name: tuple(places) for name, places in links.items()}, ranges)
 
 
 def _vyper_code(creation: str, runtime: str, version: str) -> LinkedCode:

@@ -16,6 +16,7 @@ from eth_utils.crypto import keccak
 from scan.extensions.contract_details.builds.build_formats import (
     COMBINED,
     COMPILATION,
+    MALFORMED,
     OUTPUT_SUFFIX,
     TYPE,
     BuildFile,
@@ -37,7 +38,16 @@ _TRUFFLE_ROOT = "project:/"
 
 def request(built: BuiltContract, address: str) -> dict[str, Any]:
     """Return the body of a request to /api/v1/verify. Raises NoBuild where the build does not say
-    what was compiled, InvalidParameter, TooLarge, OSError."""
+    what was compiled, or says it in another form, InvalidParameter, TooLarge, OSError."""
+    try:
+        return _request_of(built, address)
+    except NoBuild:
+        raise
+    except MALFORMED as error:
+        raise NoBuild(f"the build is malformed: {error}") from None
+
+
+def _request_of(built: BuiltContract, address: str) -> dict[str, Any]:
     decoded = read_file(built.file)
     if built.form == COMPILATION:
         return _of_compilation(built, decoded, address)

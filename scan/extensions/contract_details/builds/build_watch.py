@@ -39,10 +39,12 @@ MAX_SEEN = 100_000
 BATCH_ROWS = 100  # codes read at once, of at most 64 KiB
 FORK_BLOCKS = 64  # which may be replaced by others
 LISTING_SHARE = 10  # a listing takes at most one in so many seconds
+TRY_AGAIN_S = 600.0  # after which a contract that did not verify by a build is submitted again
 OTHERS_S = 61.0  # after which what another process has taken is compared again, as it may have died
 CLIENT = "builds"  # the client that its jobs are charged to
 SOURCE = "build"  # of its claims
 WAITING = "its compilation has not ended yet"
+NULL = b"\\u0000"
 
 log = logging.getLogger(__name__)
 
@@ -60,8 +62,9 @@ class Builds:
 
     def __init__(self, folders: Sequence[Path]) -> None:
         self._folders = folders
-        self._states: Mapping[Path, FileState] = {}
-        self._contracts: dict[Path, list[BuiltContract]] = {}
+        self._states: dict[Path, FileState] = {}
+        self._contracts: dict[Path, Sequence[BuiltContract]] = {}
+        self._bytes = 0  # of the contracts
         self._by_length: Mapping[int, Sequence[BuiltContract]] = {}
         self._left_out: str | None = None
         self._next_at = 0.0
@@ -84,23 +87,30 @@ class Builds:
         changed = [f for f, state in listing.files.items() if self._states.get(f) != state]
         removed = self._states.keys() - listing.files.keys()
         for file in removed:
-            self._contracts.pop(file, None)
-        for file in changed:
-            self._contracts[file] = _read(file)
-        self._states = listing.files
+            del self._states[file]
+            self._bytes -= _size(self._contracts.pop(file, ()))
+        for file in sorted(changed, key=lambda f: -listing.files[f].modified_ns):
+            self._states[file] = listing.files[file]
+            self._keep(file, _read(file))
         if changed or removed:
             self._by_length = self._indexed()
         return bool(changed or removed)
 
+    def _keep(self, file: Path, contracts: Sequence[BuiltContract]) -> None:
+        """Keep what a file has, as long as there is room: the oldest files give way."""
+        self._bytes += _size(contracts) - _size(self._contracts.get(file, ()))
+        self._contracts[file] = contracts
+        while self._bytes > MAX_BYTES:
+            kept = (other for other, its in self._contracts.items() if its)
+            oldest = min(kept, key=lambda other: self._states[other].modified_ns)
+            self._bytes -= _size(self._contracts[oldest])
+            self._contracts[oldest] = ()
+            log.warning("%s is left out: builds have more than %d MiB", oldest, MAX_BYTES >> 20)
+
     def _indexed(self) -> Mapping[int, Sequence[BuiltContract]]:
         by_length: defaultdict[int, list[BuiltContract]] = defaultdict(list)
-        bytes_left = MAX_BYTES
         newest_first = sorted(self._contracts, key=lambda f: -self._states[f].modified_ns)
         for built in (built for file in newest_first for built in self._contracts[file]):
-            bytes_left -= built.size
-            if bytes_left < 0:
-                log.warning("not all builds are kept: they have more than %d MiB", MAX_BYTES >> 20)
-                break
             by_length[len(built.runtime.code)].append(built)
         count = sum(map(len, by_length.values()))
         log.info("%d contracts in %d files of builds", count, len(self._states))
@@ -116,6 +126,10 @@ class Builds:
                 rank = (comparison.match == FULL, comparison.match == PARTIAL, built.version != "")
                 ranks.setdefault(rank, built)
         return ranks[max(ranks)] if ranks else None
+
+
+def _size(contracts: Iterable[BuiltContract]) -> int:
+    return sum(built.size for built in contracts)
 
 
 def _read(file: Path) -> list[BuiltContract]:
@@ -138,6 +152,7 @@ class BuildWatch:
         self._again_at = math.inf
         self._waiting: dict[bytes, _Deployed] = {}
         self._submitted: dict[str, _Deployed] = {}
+        self._taken_at: dict[tuple[bytes, str], float] = {}  # by code hash and form of the build
 
     def step(self) -> bool:
         """Compare what is new, submit what matches, and note what did not verify; return False:
@@ -167,10 +182,17 @@ class BuildWatch:
             rows = self._database.rows("contracts/codes_list", code_hashes=batch)
             codes = {bytes(code_hash): bytes(code) for code_hash, code in rows}
             for code_hash in batch:
-                if built := self._builds.match(codes.get(code_hash, b"")):
+                built = self._builds.match(codes.get(code_hash, b""))
+                if built is not None and self._is_due(code_hash, built):
                     self._take(_Deployed(new[code_hash], code_hash, built))
             self._seen.update(batch)
         self._after = max(0, head[0] - FORK_BLOCKS)
+
+    def _is_due(self, code_hash: bytes, built: BuiltContract) -> bool:
+        """Return whether a contract was not taken just now: a build is written anew all the time
+        where a compiler watches its sources."""
+        taken_at = self._taken_at.get((code_hash, built.form), -TRY_AGAIN_S)
+        return time.monotonic() >= taken_at + TRY_AGAIN_S
 
     def _take(self, deployed: _Deployed) -> None:
         """Store the ABI, unless another process has just done so, and wait for a place."""
@@ -180,6 +202,9 @@ class BuildWatch:
             "builds/built_abis_put", code_hash=deployed.code_hash, name=name, abi=_abi(built)
         )
         if is_taken:
+            if len(self._taken_at) > MAX_SEEN:
+                self._taken_at.clear()
+            self._taken_at[deployed.code_hash, built.form] = time.monotonic()
             self._claim(deployed, WAITING)
             self._waiting[deployed.code_hash] = deployed
         else:
@@ -229,10 +254,12 @@ class BuildWatch:
 
 
 def _abi(built: BuiltContract) -> str:
-    """Return the entries of a build's ABI as JSON; none where it is no list of objects."""
+    """Return the entries of a build's ABI as JSON; none where it is no list of objects, or nested
+    too deeply. PostgreSQL takes no text with a null character out of JSON."""
     try:
         abi: object = orjson.loads(built.abi)
-    except orjson.JSONDecodeError:
-        abi = []
-    entries: Iterable[object] = abi if isinstance(abi, list) else []
-    return orjson.dumps([entry for entry in entries if isinstance(entry, dict)]).decode()
+        listed = abi if isinstance(abi, list) else []
+        entries = [orjson.dumps(entry) for entry in listed if isinstance(entry, dict)]
+    except (ValueError, TypeError):
+        entries = []
+    return f"[{','.join(entry.decode() for entry in entries if NULL not in entry)}]"

@@ -8,7 +8,7 @@ import pytest
 
 from scan.environment import read_variables
 from scan.errors import ScanError, SettingError
-from scan.extensions.contract_details.builds import build_folders, build_sources
+from scan.extensions.contract_details.builds import build_folders, build_sources, build_watch
 from scan.extensions.contract_details.builds.build_folders import list_files
 from scan.extensions.contract_details.builds.build_formats import (
     BuiltContract,
@@ -67,6 +67,7 @@ def test_only_the_files_that_a_contract_uses_are_compiled(tmp_path: Path) -> Non
     assert [*parse(build_sources.request(built, ADDRESS)).sources] == ["src/Halves.sol"]
 
 
+SMALL = {"abi": [], "deployedBytecode": "0x6000"}
 MALFORMED = {
     "no JSON": "{",
     "a list": "[]",
@@ -86,6 +87,12 @@ MALFORMED = {
     "settings of another type": '{"deployedBytecode": "0x6000", "metadata": {"settings": []}}',
     "contracts of another type": '{"output": {"contracts": []}}',
     "deep": '{"input": ' + "[" * 100_000 + "]" * 100_000 + "}",
+    "deep metadata": json.dumps({**SMALL, "metadata": '{"a":' + "[" * 5_000 + "]" * 5_000 + "}"}),
+    "longer than code": json.dumps({"deployedBytecode": "00" * (2 * 1024 * 1024 + 1)}),
+    "many links": json.dumps({"deployedBytecode": f"__{'a' * 38}" * 10_001}),
+    "many immutables": json.dumps(
+        {**SMALL, "immutableReferences": {"1": [{"start": 0, "length": 1}] * 10_001}}
+    ),
 }
 
 
@@ -237,3 +244,55 @@ def test_versions_are_those_of_the_compiler(tmp_path: Path) -> None:
         LONG_VERSION,
         "",
     }  # the last is of an artifact beside its build-info
+
+
+def test_the_builds_of_the_oldest_files_give_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(build_watch, "MAX_BYTES", 2_500)
+    for number in (1, 2, 3):
+        file = tmp_path / f"{number}.json"
+        file.write_text(json.dumps({"deployedBytecode": "00" * (1000 + number)}))
+        os.utime(file, (number, number))
+    builds = Builds([tmp_path])
+    builds.refresh()
+    assert builds.lengths == [1002, 1003]
+    (tmp_path / "3.json").write_text(json.dumps({"deployedBytecode": "00" * 2000}))
+    builds._next_at = 0.0
+    builds.refresh()
+    assert builds.lengths == [2000]
+
+
+def test_a_file_that_cannot_be_read_leaves_the_others(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text(MALFORMED["deep metadata"])
+    (tmp_path / "b.json").write_text(json.dumps(SMALL))
+    builds = Builds([tmp_path])
+    assert builds.refresh()
+    assert builds.lengths == [2]
+
+
+OUTPUT_OF_A = {"contracts": {"a.sol": {"A": {"evm": {"deployedBytecode": {"object": "6000"}}}}}}
+METADATA = {"compiler": {"version": VERSION}, "settings": {"compilationTarget": {"a.sol": "A"}}}
+REQUESTED = {
+    "settings are a list": {"input": {"sources": {}, "settings": [1]}, "output": OUTPUT_OF_A},
+    "sources are a number": {**SMALL, "rawMetadata": json.dumps({**METADATA, "sources": 5})},
+    "a source's name is a number": {
+        **SMALL,
+        "metadata": {
+            **METADATA,
+            "sources": {"a.sol": 5},
+            "settings": {"compilationTarget": {"a": 5}},
+        },
+    },
+}
+
+
+@pytest.mark.parametrize("content", REQUESTED.values(), ids=REQUESTED)
+def test_what_is_malformed_in_a_build_is_no_request(
+    content: dict[str, object], tmp_path: Path
+) -> None:
+    file = tmp_path / "file.json"
+    file.write_text(json.dumps(content))
+    [built] = contracts_of(file)
+    with pytest.raises((NoBuild, ScanError)):
+        parse(build_sources.request(built, ADDRESS))

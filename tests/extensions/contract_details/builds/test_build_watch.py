@@ -181,6 +181,55 @@ def test_a_build_that_lies_verifies_nothing(running: Explorer, tmp_path: Path) -
     assert "bytes" in claim["reason"]
 
 
+def test_a_build_s_abi_of_any_form_is_stored(running: Explorer, tmp_path: Path) -> None:
+    """PostgreSQL refuses to return text with a null character."""
+    folder = foundry(tmp_path)
+    artifact = folder / "Halves.sol/Halves.json"
+    content = json.loads(artifact.read_text())
+    inputs: list[Any] = [{"name": "", "type": "uint256"}]
+    for _ in range(400):
+        inputs = [{"components": inputs}]
+    abi = [
+        {"type": "function", "name": "a\0b", "inputs": []},
+        {"type": "function", "name": "named", "inputs": []},
+        5,
+    ]
+    artifact.write_text(json.dumps({**content, "abi": abi, "rawMetadata": "", "metadata": None}))
+    library = running.deploy(creation_of("Halves"))
+    deep = json.loads((folder / "Store.sol/Factory.json").read_text())
+    (folder / "Store.sol/Factory.json").write_text(
+        json.dumps({**deep, "abi": [{"inputs": inputs}], "rawMetadata": "", "metadata": None})
+    )
+    factory = running.deploy(creation_of("Factory", library))
+    Watched(running, folder).step()
+    call = f"0x{keccak(text='named()')[:4].hex()}"
+    for address in (library, factory):
+        assert (
+            running.client.get(f"/api/v1/decode?address={address}&data={call}").status_code == 200
+        )
+    decoded: Any = running.client.get(f"/api/v1/decode?address={library}&data={call}").json
+    assert decoded["candidates"][0]["source"] == "build"
+
+
+def test_what_did_not_verify_is_not_submitted_by_each_new_build(
+    running: Explorer, tmp_path: Path
+) -> None:
+    url = running.settings.database_url
+    folder = foundry(tmp_path)
+    (tmp_path / STORE_PATH).unlink()
+    watched = Watched(running, folder)
+    running.deploy(creation_of("Store", running.deploy(creation_of("Halves"))), f"{5:064x}")
+    watched.step()
+    stored = "SELECT stored_at FROM built_abis ORDER BY stored_at"
+    execute(url, "UPDATE built_abis SET stored_at = stored_at - interval '2 minutes'")
+    before = execute(url, stored)
+    for artifact in folder.rglob("*.json"):
+        artifact.write_text(artifact.read_text() + " ")
+    watched.watch._builds._next_at = 0.0
+    watched.step()
+    assert execute(url, stored) == before
+
+
 def test_a_vyper_build_verifies(running: Explorer, vyper: Vyper, tmp_path: Path) -> None:
     source = source_for(NEWEST)
     creation = vyper.creation_of(NEWEST, source)
