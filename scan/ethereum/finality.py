@@ -40,7 +40,7 @@ class FinalityReader:
         try:
             read = Finality(*(_number(block, newest_block) for block in results))
         except (TypeError, KeyError, BadHex):
-            node.record_malformed()
+            node.record_failed()
             return Finality()
         if not any(isinstance(result, RpcError) and result.is_transient for result in results):
             self._cache.store(newest_block, read, ENTRY_BYTES)

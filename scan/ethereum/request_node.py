@@ -154,8 +154,8 @@ class NodeSession:
         """Whether a call of this request failed that may succeed in another request."""
         return self._outcome.failed
 
-    def record_malformed(self) -> None:
-        """Count a call whose result is malformed as one that failed."""
+    def record_failed(self) -> None:
+        """Count a call as failed whose result is malformed, or that is not repeated yet."""
         self._outcome.failed = True
 
     def within(self, seconds: float) -> "NodeSession":
@@ -174,10 +174,13 @@ class NodeSession:
         """
         if lock.acquire(blocking=False):
             return
-        with self._gateway.place(self._client):
-            if not lock.acquire(timeout=max(self.left_s(), 0.0)):
-                self._outcome.failed = True
-                raise UpstreamFailed(TOO_LATE)
+        try:
+            with self._gateway.place(self._client):
+                if not lock.acquire(timeout=max(self.left_s(), 0.0)):
+                    raise UpstreamFailed(TOO_LATE)
+        except (UpstreamFailed, Unavailable):
+            self._outcome.failed = True
+            raise
 
     def call(self, method: str, *params: object, most_bytes: int = MOST_BYTES) -> Any:
         """Return the result of one call. Raises RpcError, or AnswerTooLarge above `most_bytes`."""

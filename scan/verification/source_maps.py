@@ -20,8 +20,8 @@ JUMP, JUMPI = 0x56, 0x57
 
 # Definitions of contracts: code that is mapped to all of one is the compiler's, such as the choice
 # of a function.
-_CONTRACT = re.compile(rb"(?:abstract\s+)?(?:contract|library|interface)\s")
-_CHECK = re.compile(rb"(?:require|assert)\s*\(")
+_CONTRACT = re.compile(rb"(?:abstract\s{1,100})?(?:contract|library|interface)\s")
+_CHECK = re.compile(rb"(?:require|assert)\s{0,100}\(")
 # The compiler ends a comment at each of its ends of lines. What is not ended is taken up to there:
 # a search that begins anew at each of a million quotes does not end.
 _TOKEN = re.compile(
@@ -124,6 +124,11 @@ class SourceText:
         functions = _vyper_functions if is_vyper else _functions
         self._functions = sorted(functions(self._encoded))
         self._changes = _changes(self._functions)
+
+    @property
+    def size(self) -> int:
+        """Return the size in bytes."""
+        return len(self._encoded)
 
     def is_whole_contract(self, span: Span) -> bool:
         return _CONTRACT.match(self._encoded, span.start) is not None

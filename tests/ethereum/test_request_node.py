@@ -274,3 +274,13 @@ def test_several_nodes_share_the_time(node):
         frozen.fault = faulty_node.hang(20)
         both = NodeGateway(Node([frozen.url, node.url]), WaitingThreads())
         assert both.session("a").within(2.0).call("eth_call") == "eth_call"
+
+
+def test_without_a_place_to_wait_for_another_request_a_session_has_failed(gateway, monkeypatch):
+    monkeypatch.setattr(request_node, "PLACE_WAIT_S", 0.0)
+    lock = threading.Lock()
+    with lock, gateway.place("a"), gateway.place("a"):
+        session = gateway.session("a")
+        with pytest.raises(Unavailable):
+            session.acquire(lock)
+    assert session.failed

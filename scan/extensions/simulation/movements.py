@@ -4,7 +4,8 @@ A transfer of coin is that of a call, or, where only logs are known, a log that 
 The protocol's own logs of coin (EIP-7708) repeat these.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from typing import Any, NamedTuple
 
 from scan.ethereum.blocks import COIN_EMITTER, EventLog
@@ -33,15 +34,17 @@ TYPES = {
     TransferShape.MULTI: "BEP1155",
 }
 SAID = ("tokenType", "tokenSymbol", "tokenDecimals")
+MAX_MOVEMENTS = 1_000  # of each kind: one log may have 32,000 transfers
 _DIRTY = bytes(12)
 Tokens = Mapping[str, Mapping[str, Any]]  # records of indexed tokens by address
 
 
 class Movements(NamedTuple):
-    """Records, in the order of the calls that made them."""
+    """The first MAX_MOVEMENTS records of each kind, in the order of the calls that made them."""
 
     transfers: list[dict[str, Any]]
     approvals: list[dict[str, Any]]
+    is_truncated: bool
 
 
 def kept_logs(frames: Sequence[TraceFrame]) -> list[TransactionLog]:
@@ -52,14 +55,25 @@ def kept_logs(frames: Sequence[TraceFrame]) -> list[TransactionLog]:
 
 def movements(frames: Sequence[TraceFrame], tokens: Tokens, *, is_traced: bool) -> Movements:
     """Return what calls move and approve; without `is_traced` the frames are one call's own."""
-    moved = [_of_coin(frame) for frame in frames if _moves_coin(frame)] if is_traced else []
     logs = kept_logs(frames)
-    events = [transfer_event(EventLog(0, n, *log[:3])) for n, log in enumerate(logs)]
-    repeated = duplicate_wraps([event for event in events if event is not None])
-    for event in events:
-        if event is not None and event.log_index not in repeated:
-            moved += _of_tokens(event, tokens)
-    return Movements(moved, [record for log in logs for record in _approvals(log)])
+    read = (transfer_event(EventLog(0, n, *log[:3])) for n, log in enumerate(logs))
+    events = [event for event in read if event is not None]
+    repeated = duplicate_wraps(events)
+    of_coin = (_of_coin(frame) for frame in frames if is_traced and _moves_coin(frame))
+    of_logs = (
+        _of_added_log(event) if _is_added(event, is_traced) else _of_tokens(event, tokens)
+        for event in events
+        if event.log_index not in repeated
+    )
+    transfers = _first(chain(of_coin, chain.from_iterable(of_logs)))
+    approvals = _first(record for log in logs for record in _approvals(log))
+    is_truncated = max(len(transfers), len(approvals)) > MAX_MOVEMENTS
+    return Movements(transfers[:MAX_MOVEMENTS], approvals[:MAX_MOVEMENTS], is_truncated)
+
+
+def _first(records: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return one more record than are shown, where there are so many."""
+    return [*islice(records, MAX_MOVEMENTS + 1)]
 
 
 def _moves_coin(frame: TraceFrame) -> bool:
@@ -72,12 +86,23 @@ def _of_coin(frame: TraceFrame) -> dict[str, Any]:
     return _record(None, None, to_hex(frame.from_address), recipient, frame.value)
 
 
+def _is_added(event: TransferEvent, is_traced: bool) -> bool:
+    """Return whether eth_simulateV1 added a log; in a trace, only a contract can be its emitter."""
+    is_coin = event.token == SIMULATED_COIN and event.shape is TransferShape.AMOUNT
+    return is_coin and not is_traced
+
+
+def _of_added_log(event: TransferEvent) -> Iterator[dict[str, Any]]:
+    for transfer in transfers(event, TYPES[event.shape]):
+        yield _record(None, None, *_parties(event), transfer.value)
+
+
+def _parties(event: TransferEvent) -> tuple[str, str]:
+    return to_hex(event.from_address), to_hex(event.to_address)
+
+
 def _of_tokens(event: TransferEvent, tokens: Tokens) -> Iterator[dict[str, Any]]:
-    parties = to_hex(event.from_address), to_hex(event.to_address)
-    if event.token == SIMULATED_COIN:
-        yield _record(None, None, *parties, event.words[0][1])
-        return
-    address = to_hex(event.token)
+    parties, address = _parties(event), to_hex(event.token)
     known = tokens.get(address)
     if event.shape in WRAPPING and (known is None or known["type"] != "BEP20"):
         return  # of any contract that takes deposits

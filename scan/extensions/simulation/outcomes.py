@@ -32,7 +32,7 @@ from scan.extensions.transaction_details.explanations.transaction_failures impor
     TransactionFailures,
 )
 from scan.extensions.transaction_details.queries import MAX_SMALL_GAS
-from scan.hex import to_hex
+from scan.hex import data, to_hex
 from scan.queries import addresses, blocks
 from scan.queries.reader import Reader
 
@@ -74,7 +74,9 @@ class Simulated(NamedTuple):
             "approvals": None if "approvals" in missing else self.movements.approvals,
             "frames": [frame.record() for frame in self.frames],
             "accounts": None if changes is None else [a.record() for a in changes.accounts],
-            "truncated": trace.is_truncated or (changes is not None and changes.is_truncated),
+            "truncated": trace.is_truncated
+            or self.movements.is_truncated
+            or (changes is not None and changes.is_truncated),
             "missing": missing,
         }
 
@@ -85,7 +87,8 @@ class Simulated(NamedTuple):
         """Return the logs of calls that were not undone."""
         kept = (frame for frame in self.frames if not frame.frame.is_undone)
         logs = (log for frame in kept for log in frame.logs or ())
-        return [log_record(log, event) for log, event in logs if log.address != SIMULATED_COIN]
+        own = (SIMULATED_COIN,) if not self.outcome.is_traced else ()
+        return [log_record(log, event) for log, event in logs if log.address not in own]
 
 
 def simulate(
@@ -138,7 +141,9 @@ def _locations(
     is_small = outcome.is_traced and (frames[0].frame.gas_used or 0) <= MAX_GAS
     if not is_small or not located.may_be_known([call.address for call in failed.values()]):
         return {}
-    return located.of_steps(failed, failing_steps(reader.node, block, call, outcome.overrides))
+    steps = failing_steps(reader.node, block, call, outcome.overrides)
+    replaced = [data(address, 20) for address, own in outcome.overrides.items() if "code" in own]
+    return located.of_steps(failed, steps, block.number, replaced)
 
 
 def _tokens(reader: Reader, outcomes: Sequence[Outcome]) -> dict[str, Any]:

@@ -98,7 +98,7 @@ class Simulator:
             except _NotOffered:
                 self._not_offered[way] = time.monotonic() + ASK_AGAIN_S
             except _MALFORMED:
-                node.record_malformed()
+                node.record_failed()
                 raise UpstreamFailed(MALFORMED) from None
         raise TracesUnavailable(NOT_OFFERED)
 
@@ -115,7 +115,7 @@ def _traced(
         answers = past_state.read(node, block, traces, MAX_TRACE_BYTES)
         refusal = next((answer for answer in answers if isinstance(answer, RpcError)), None)
         if refusal is not None:
-            outcomes.append(Outcome(_refused(call, refusal), is_traced=True))
+            outcomes.append(Outcome(_refused(call, refusal), True, overrides=overrides))
             continue
         trace, state = answers
         if "structLogs" in trace or (isinstance(state, dict) and "pre" not in state):

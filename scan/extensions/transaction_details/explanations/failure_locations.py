@@ -5,7 +5,7 @@ revert is passed on. The line is that of the last step before it that comes from
 """
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scan.database.connection import Database
@@ -32,6 +32,7 @@ from scan.verification.source_maps import (
 
 MAX_LOCATIONS = 20  # of a transaction; the first calls that failed
 MAX_FILES = 20  # read for them; those of the last steps first
+MAX_SOURCE_BYTES = 1024 * 1024  # after which no further file is read: a megabyte takes 0.2 s
 TIMEOUT_S = 3.0
 NOT_GIVEN_S = 60.0  # after which steps that the node did not give in time are requested again
 NOT_GIVEN_BYTES = 256 * 1024
@@ -162,7 +163,7 @@ class FailureLocations:
         the database is unavailable."""
         if not self.may_be_known([call.address for call in calls.values()]):
             return {}
-        return self.of_steps(calls, self._steps(node, indexed))
+        return self.of_steps(calls, self._steps(node, indexed), indexed.block_number)
 
     def may_be_known(self, addresses: Iterable[bytes]) -> bool:
         """Return whether any of these contracts has a source map."""
@@ -172,11 +173,17 @@ class FailureLocations:
         )
 
     def of_steps(
-        self, calls: Mapping[CallPath, FailedCall], steps: FailingSteps
+        self,
+        calls: Mapping[CallPath, FailedCall],
+        steps: FailingSteps,
+        block_number: int,
+        replaced: Collection[bytes] = (),
     ) -> dict[CallPath, Location]:
-        """Return where calls failed, as read() does, by their last steps."""
+        """Return where calls failed at a block, as read() does, by their last steps; not where they
+        ran other code than the chain's, at the addresses `replaced`."""
         calls = dict([item for item in calls.items() if item[0] in steps][:MAX_LOCATIONS])
-        mapped = self._mapped({call.address for call in calls.values()}) if calls else {}
+        addresses = {call.address for call in calls.values()} - {*replaced}
+        mapped = self._mapped(addresses, block_number) if addresses else {}
         files: _Files = {}
         located = {
             path: self._located(call, mapped[call.address], steps[path], files)
@@ -188,22 +195,27 @@ class FailureLocations:
     def _steps(self, node: NodeSession, indexed: IndexedTransaction) -> FailingSteps:
         """Return the last steps of calls that failed; none where the node does not give them."""
         key = (indexed.hash, indexed.block_hash)
-        if (self._not_given.get(key) or 0.0) > time.monotonic():
-            return {}
         node = node.within(TIMEOUT_S)
+        if (self._not_given.get(key) or 0.0) > time.monotonic():
+            node.record_failed()
+            return {}
         try:
             steps: FailingSteps = self._traces.read(node, indexed, FAILING_STEPS)
         except TracesUnavailable:
             return {}
-        except (UpstreamFailed, Unavailable) as error:
-            if not node.failed and not isinstance(error, UpstreamFailed):
-                raise  # the database is unavailable
+        except UpstreamFailed:
             self._not_given.store(key, time.monotonic() + NOT_GIVEN_S, ENTRY_BYTES)
             return {}
+        except Unavailable:
+            if not node.failed:
+                raise  # the database is unavailable
+            return {}  # no place was free for this client
         return steps
 
-    def _mapped(self, addresses: set[bytes]) -> dict[bytes, _Mapped]:
-        rows = self._database.rows("contracts/source_maps_find", addresses=sorted(addresses))
+    def _mapped(self, addresses: set[bytes], block_number: int) -> dict[bytes, _Mapped]:
+        rows = self._database.rows(
+            "contracts/source_maps_find", addresses=sorted(addresses), block_number=block_number
+        )
         return {
             bytes(address): _Mapped(
                 bytes(code),
@@ -243,7 +255,8 @@ class FailureLocations:
             return None
         key = mapped.verified_address, mapped.code_hash, span.file
         if key not in files:
-            if len(files) == MAX_FILES:
+            size = sum(file.text.size for file in files.values() if file is not None)
+            if len(files) == MAX_FILES or size > MAX_SOURCE_BYTES:
                 return None
             files[key] = self._file(mapped, mapped.files[span.file])
         file = files[key]

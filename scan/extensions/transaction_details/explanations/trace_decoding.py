@@ -139,7 +139,8 @@ def _with_passed_on_reasons(frames: Sequence[DecodedFrame]) -> list[DecodedFrame
     ]
 
 
-def _is_function_call(frame: TraceFrame) -> bool:
+def is_function_call(frame: TraceFrame) -> bool:
+    """Return whether a call's input begins with a selector: not that of a precompiled contract."""
     return (
         len(frame.input) >= 4
         and not is_creation(frame.type)
@@ -152,7 +153,7 @@ def _decoded(
 ) -> DecodedFrame:
     contract = contracts.get(frame.to_address or b"", NO_CONTRACT)
     function, result = None, None
-    if _is_function_call(frame):
+    if is_function_call(frame):
         function = decode_call(frame.input, contract.abis, contract.token_type, budget=budget)
     if function is not None and frame.failure is None:
         entries = functions_of(frame.input[:4], contract.abis, contract.token_type)
@@ -171,7 +172,7 @@ def _selectors(frames: Sequence[DecodedFrame]) -> set[bytes]:
     functions = {
         decoded.frame.input[:4]
         for decoded in frames
-        if decoded.function is None and _is_function_call(decoded.frame)
+        if decoded.function is None and is_function_call(decoded.frame)
     }
     topics = {
         log.topics[0][:4]
@@ -190,7 +191,7 @@ def _with_imported(
     budget: DecodingBudget,
 ) -> DecodedFrame:
     frame, function, reason = decoded.frame, decoded.function, None
-    if function is None and _is_function_call(frame):
+    if function is None and is_function_call(frame):
         signatures = imported.get(frame.input[:4], ())
         function = decode_call_by(frame.input, signatures, budget=budget)
     if frame.failure is not None:

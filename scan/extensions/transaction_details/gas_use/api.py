@@ -4,14 +4,11 @@ from flask import Blueprint
 
 from scan import hooks, parameters
 from scan.api.transactions import indexed_transaction
-from scan.errors import TracesUnavailable
 from scan.extensions.transaction_details.gas_use import queries
 from scan.extensions.transaction_details.gas_use.gas_use import by_function
 from scan.http.prerequisites import Prerequisite, requires
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import Response, json_value
-
-NOT_GIVEN = "The node's trace does not have the gas of calls."
 
 blueprint = Blueprint("gas_use", __name__)
 
@@ -21,8 +18,6 @@ blueprint = Blueprint("gas_use", __name__)
 def get_gas(transaction_hash: str) -> Response:
     record, _ = indexed_transaction(transaction_hash)
     gas = queries.of_transaction(reader(), record)
-    if gas.calls is None:
-        raise TracesUnavailable(NOT_GIVEN)
     return json_value(
         {
             "transactionHash": record["hash"],

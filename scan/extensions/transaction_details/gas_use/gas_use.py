@@ -8,7 +8,10 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from scan.extensions.transaction_details.explanations.trace_decoding import DecodedFrame
+from scan.extensions.transaction_details.explanations.trace_decoding import (
+    DecodedFrame,
+    is_function_call,
+)
 from scan.hex import to_hex
 
 MAX_FUNCTIONS = 200
@@ -19,42 +22,50 @@ COLOURS = 6
 ROW = 26  # pixels
 
 Path = tuple[int, ...]
+_Function = tuple[bytes | None, bytes, str | None]
 
 
 class CallGas(NamedTuple):
-    """A call: its gas without and with that of the calls inside."""
+    """A call: its gas without and with that of the calls inside; None where the trace lacks the gas
+    of any of these, or of the call itself."""
 
     decoded: DecodedFrame
-    own: int
-    total: int
+    own: int | None
+    total: int | None
 
     @property
-    def function(self) -> tuple[bytes | None, bytes, str | None]:
+    def selector(self) -> bytes:
+        """The selector of the called function; empty where none is called."""
+        frame = self.decoded.frame
+        return frame.input[:4] if is_function_call(frame) else b""
+
+    @property
+    def function(self) -> "_Function":
         """The address of the code, the selector, and the function's signature if it is known."""
-        frame, function = self.decoded.frame, self.decoded.function
-        selector = b"" if frame.type.startswith("CREATE") else frame.input[:4]
-        return frame.to_address, selector, None if function is None else function.signature
+        function = self.decoded.function
+        signature = None if function is None else function.signature
+        return self.decoded.frame.to_address, self.selector, signature
 
 
 class FunctionGas(NamedTuple):
     """A function of a contract: how often it was called, and its gas. `total` counts a call inside
-    of another of the same function once."""
+    of another of the same function once. Both are None where a call's is not known."""
 
     address: bytes | None
     selector: bytes
     signature: str | None
     calls: int
-    own: int
-    total: int
+    own: int | None
+    total: int | None
 
     def record(self) -> dict[str, Any]:
         return {
             "address": None if self.address is None else to_hex(self.address),
-            "methodId": to_hex(self.selector) if len(self.selector) == 4 else None,
+            "methodId": to_hex(self.selector) if self.selector else None,
             "function": self.signature,
             "calls": self.calls,
-            "ownGas": str(self.own),
-            "totalGas": str(self.total),
+            "ownGas": None if self.own is None else str(self.own),
+            "totalGas": None if self.total is None else str(self.total),
         }
 
 
@@ -69,43 +80,72 @@ class Box(NamedTuple):
     call: CallGas
 
 
-def gas_of_calls(frames: Sequence[DecodedFrame]) -> list[CallGas] | None:
-    """Return the gas of a trace's calls, in their order; None where the node does not give it."""
+def gas_of_calls(frames: Sequence[DecodedFrame], call_count: int) -> list[CallGas]:
+    """Return the gas of the first calls of a trace, which has `call_count`, in their order.
+
+    Flat traces lack the gas of calls that failed. Of calls that are left out, which come after
+    those that are not, it is known only inside of which calls they may be.
+    """
     inside: defaultdict[Path, int] = defaultdict(int)
-    for decoded in frames:
-        if decoded.frame.gas_used is None:
-            return None
-        if decoded.frame.trace_address:
-            inside[decoded.frame.trace_address[:-1]] += decoded.frame.gas_used
+    unknown: set[Path] = set()  # of calls that have such calls inside
+    if call_count > len(frames) and frames:
+        last = frames[-1].frame.trace_address
+        unknown.update(last[:depth] for depth in range(len(last) + 1))
+    totals = [_total(decoded) for decoded in frames]
+    for decoded, total in zip(frames, totals, strict=True):
+        path = decoded.frame.trace_address
+        if path and total is None:
+            unknown.add(path[:-1])
+        elif path:
+            inside[path[:-1]] += total or 0
     return [
-        CallGas(
-            decoded,
-            max(0, (decoded.frame.gas_used or 0) - inside[decoded.frame.trace_address]),
-            decoded.frame.gas_used or 0,
-        )
-        for decoded in frames
+        CallGas(decoded, _own(total, inside[path], is_known=path not in unknown), total)
+        for decoded, total in zip(frames, totals, strict=True)
+        for path in [decoded.frame.trace_address]
     ]
+
+
+def _total(decoded: DecodedFrame) -> int | None:
+    frame = decoded.frame
+    return 0 if frame.gas_used is None and frame.type == "SELFDESTRUCT" else frame.gas_used
+
+
+def _own(total: int | None, inside: int, *, is_known: bool) -> int | None:
+    """Return the gas of a call alone. A refund may make the whole less than its parts."""
+    return max(0, total - inside) if total is not None and is_known else None
 
 
 def by_function(calls: Sequence[CallGas]) -> list[FunctionGas]:
     """Return the functions that were called, those that took most by themselves first."""
-    counts: defaultdict[Any, list[int]] = defaultdict(lambda: [0, 0, 0])
-    around: dict[Path, frozenset[Any]] = {}  # the functions that a call is inside of, and its own
+    functions: dict[_Function, FunctionGas] = {}
+    around: dict[
+        Path, frozenset[_Function]
+    ] = {}  # the functions that a call is inside of, and its own
     for call in calls:
         path = call.decoded.frame.trace_address
         outer = around.get(path[:-1], frozenset()) if path else frozenset()
         around[path] = outer | {call.function}
-        of_function = counts[call.function]
-        of_function[0] += 1
-        of_function[1] += call.own
-        of_function[2] += 0 if call.function in outer else call.total
-    functions = [FunctionGas(*function, *of_function) for function, of_function in counts.items()]
-    return sorted(functions, key=lambda function: -function.own)[:MAX_FUNCTIONS]
+        known = functions.get(call.function) or FunctionGas(*call.function, 0, 0, 0)
+        functions[call.function] = known._replace(
+            calls=known.calls + 1,
+            own=_plus(known.own, call.own),
+            total=known.total if call.function in outer else _plus(known.total, call.total),
+        )
+    return sorted(functions.values(), key=_most_first)[:MAX_FUNCTIONS]
 
 
-def own_gas(calls: Sequence[CallGas]) -> int:
-    """Return the gas of all calls, each without those inside."""
-    return sum(call.own for call in calls)
+def _plus(sum_: int | None, gas: int | None) -> int | None:
+    return None if sum_ is None or gas is None else sum_ + gas
+
+
+def _most_first(function: FunctionGas) -> int:
+    """Return a key for sorting; the own gas may be all where it is not known."""
+    return -((function.total or 0) if function.own is None else function.own)
+
+
+def whole_gas(calls: Sequence[CallGas]) -> int:
+    """Return the gas of which the calls' own are parts: with that which was refunded."""
+    return max(sum(call.own or 0 for call in calls), *(call.total or 0 for call in calls[:1]), 0)
 
 
 def boxes(calls: Sequence[CallGas]) -> list[Box]:
@@ -122,15 +162,15 @@ def _boxes(calls: Sequence[CallGas]) -> Iterator[Box]:
     widths: defaultdict[Path, int] = defaultdict(int)
     for call in calls:
         if len(path := call.decoded.frame.trace_address) == 1:
-            widths[()] += call.total
+            widths[()] += call.total or 0
     # A refund may make the whole less than its parts.
-    whole = max([1, widths[()], *(call.total for call in calls[:1])])
+    whole = max([1, widths[()], *(call.total or 0 for call in calls[:1])])
     colours: dict[bytes | None, int] = {}
     next_at: dict[Path, float] = {}  # where the next call inside of a call begins
     for call in calls:
         path = call.decoded.frame.trace_address
         left = next_at.get(path[:-1], 0.0) if path else 0.0
-        width = 100 * call.total / whole if path else 100.0
+        width = 100 * (call.total or 0) / whole if path else 100.0
         next_at[path] = left
         if path:
             next_at[path[:-1]] = left + width

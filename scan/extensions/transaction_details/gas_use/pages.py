@@ -6,14 +6,13 @@ from typing import NamedTuple
 from scan import hooks
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.extensions.transaction_details.gas_use import queries
-from scan.extensions.transaction_details.gas_use.api import NOT_GIVEN
 from scan.extensions.transaction_details.gas_use.gas_use import (
     Box,
     FunctionGas,
     boxes,
     by_function,
     height,
-    own_gas,
+    whole_gas,
 )
 from scan.extensions.transaction_details.gas_use.queries import MethodGas
 from scan.hex import data, to_hex
@@ -29,7 +28,7 @@ class ShownGas(NamedTuple):
 
     boxes: Sequence[Box] = ()
     functions: Sequence[FunctionGas] = ()
-    own_gas: int = 0
+    whole_gas: int = 0
     call_count: int = 0
     is_truncated: bool = False
     usual: MethodGas | None = None
@@ -58,12 +57,10 @@ def read_gas(transaction: Record) -> Shown:
 def _shown(transaction: Record) -> ShownGas:
     gas = queries.of_transaction(reader(), transaction)
     usual = _usual(transaction)
-    if gas.calls is None:
-        return ShownGas(usual=usual, problem=NOT_GIVEN)
     return ShownGas(
         boxes=boxes(gas.calls),
         functions=by_function(gas.calls),
-        own_gas=own_gas(gas.calls),
+        whole_gas=whole_gas(gas.calls),
         call_count=gas.call_count,
         is_truncated=gas.is_truncated,
         usual=usual,

@@ -40,9 +40,9 @@ class MethodGas(NamedTuple):
 
 
 class GasOfCalls(NamedTuple):
-    """`calls` is None where the node does not give their gas."""
+    """The gas of a trace's first calls, and how many there are."""
 
-    calls: Sequence[CallGas] | None
+    calls: Sequence[CallGas]
     call_count: int
     is_truncated: bool
 
@@ -50,7 +50,9 @@ class GasOfCalls(NamedTuple):
 def of_transaction(reader: Reader, record: Mapping[str, Any]) -> GasOfCalls:
     """Return the gas of a transaction's calls. Raises TracesUnavailable, UpstreamFailed."""
     trace, frames = explanations.calls(reader, record)
-    return GasOfCalls(gas_of_calls(frames), trace.frame_count, trace.is_truncated)
+    return GasOfCalls(
+        gas_of_calls(frames, trace.frame_count), trace.frame_count, trace.is_truncated
+    )
 
 
 def of_contract(reader: Reader, address: bytes) -> list[MethodGas]:

@@ -9,7 +9,21 @@ from eth_utils import keccak
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan.extensions.transaction_details.explanations.failing_steps import STRUCT_LOGS, TRACER
+from scan.errors import ScanError, Unavailable, UpstreamFailed
+from scan.ethereum.request_node import NodeSession
+from scan.ethereum.transaction_reader import IndexedTransaction
+from scan.extensions.transaction_details.explanations.failing_steps import (
+    STRUCT_LOGS,
+    TRACER,
+    FailingSteps,
+)
+from scan.extensions.transaction_details.explanations.failure_locations import (
+    FailedCall,
+    FailureLocations,
+)
+from scan.extensions.transaction_details.explanations.transaction_failures import (
+    TransactionFailures,
+)
 from tests.extensions.transaction_details.explanations.failing_lines import (
     FAILING,
     FUNCTIONS,
@@ -18,6 +32,7 @@ from tests.extensions.transaction_details.explanations.failing_lines import (
     PATH,
     line_of,
 )
+from tests.support.database import execute
 from tests.support.explorer import Explorer, compiled, standard_input
 from tests.support.faulty_node import FaultyNode, altering, refuse
 from tests.support.indexing import settings_for
@@ -239,3 +254,80 @@ def test_a_simulated_call_has_the_line_in_which_it_would_fail(failing: Deployed)
         f"/simulate?to={failing.address}&data={call_of('text')}"
     ).text
     assert f'<span data-line="{line_of("text")}" class=hit>' in page
+
+
+def test_code_that_the_client_replaces_has_no_line(failing: Deployed) -> None:
+    call = {"to": failing.address, "data": call_of("passOn")}
+    own = {failing.address: {"code": "0x60006000fd"}}  # PUSH1 0 PUSH1 0 REVERT
+    answer = failing.explorer.client.post(
+        "/api/v1/simulate", json={"calls": [call], "overrides": own}
+    )
+    [outcome] = answer.json["calls"]
+    assert outcome["error"]["location"] is None
+    inside = {failing.inner: own[failing.address]}
+    answer = failing.explorer.client.post(
+        "/api/v1/simulate", json={"calls": [call], "overrides": inside}
+    )
+    [outcome] = answer.json["calls"]
+    assert outcome["frames"][1]["error"]["location"] is None
+    assert outcome["error"]["location"]["address"] == failing.address
+
+
+def test_other_code_that_stood_there_before_has_no_line(failing: Deployed) -> None:
+    url, address = failing.explorer.settings.database_url, bytes.fromhex(failing.address[2:])
+    sources = failing.explorer.app.extensions["scan"].sources
+    locations: FailureLocations = sources.get(TransactionFailures).locations
+    calls, steps = {(): FailedCall(address, None)}, {(): [0, 2, 4]}
+    [(block,)] = execute(url, "SELECT block_number FROM contracts WHERE address = %s", address)
+    assert isinstance(block, int)
+    assert locations.of_steps(calls, steps, block)
+    assert locations.of_steps(calls, steps, block - 1)  # before its code was read first
+    execute(
+        url,
+        "INSERT INTO contracts (address, block_number, code_hash)"
+        " SELECT %s, %s, code_hash FROM contracts WHERE address <> %s LIMIT 1",
+        address,
+        block - 2,
+        address,
+    )
+    try:
+        assert locations.of_steps(calls, steps, block)
+        assert locations.of_steps(calls, steps, block - 1) == {}
+    finally:
+        execute(
+            url,
+            "DELETE FROM contracts WHERE address = %s AND block_number = %s",
+            address,
+            block - 2,
+        )
+
+
+class UnansweredTraces:
+    """Traces that a node does not give in this request."""
+
+    def __init__(self, error: ScanError) -> None:
+        self.error = error
+        self.requests = 0
+
+    def read(self, node: NodeSession, *_: object) -> FailingSteps:
+        self.requests += 1
+        node.record_failed()
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    ("error", "requests"), [(Unavailable("One at a time."), 2), (UpstreamFailed("It is slow."), 1)]
+)
+def test_only_what_the_node_did_not_give_is_not_requested_again(
+    failing: Deployed, error: ScanError, requests: int
+) -> None:
+    sources = failing.explorer.app.extensions["scan"].sources
+    traces: Any = UnansweredTraces(error)
+    locations = FailureLocations(sources.database, traces)
+    calls = {(): FailedCall(bytes.fromhex(failing.address[2:]), None)}
+    for _ in range(2):
+        node = sources.gateway.session("a")
+        sent = IndexedTransaction("0x12", 1, "0x34", None)
+        assert locations.read(node, sent, calls) == {}
+        assert node.failed  # so that no response without the line is cached
+    assert traces.requests == requests

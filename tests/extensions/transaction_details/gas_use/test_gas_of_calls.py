@@ -1,0 +1,81 @@
+"""The gas of calls where a trace does not have all of it."""
+
+from typing import Any
+
+import pytest
+
+from scan.extensions.internal_transfers.transaction_traces import TraceFrame
+from scan.extensions.transaction_details.explanations.trace_decoding import DecodedFrame
+from scan.extensions.transaction_details.gas_use.gas_use import (
+    boxes,
+    by_function,
+    gas_of_calls,
+    whole_gas,
+)
+
+pytestmark = pytest.mark.check
+
+OUTER, INNER = bytes([7]) * 20, bytes([8]) * 20
+RECOVER = bytes(19) + b"\1"
+
+
+def call(*path: int, to: bytes = INNER, gas: int | None, **fields: Any) -> DecodedFrame:
+    given = fields.pop("input", b"\1\2\3\4")
+    frame = TraceFrame(
+        trace_address=path,
+        type=fields.pop("type", "CALL"),
+        from_address=OUTER,
+        to_address=to,
+        value=0,
+        gas=None,
+        gas_used=gas,
+        input=given,
+        input_size=len(given),
+        output=b"",
+        output_size=0,
+        failure=None,
+        is_undone=False,
+        logs=None,
+    )
+    return DecodedFrame(frame, None, None, None, None)
+
+
+def own_gas(*calls: DecodedFrame, count: int | None = None) -> list[int | None]:
+    known = gas_of_calls(calls, len(calls) if count is None else count)
+    return [gas.own for gas in known]
+
+
+def test_own_gas_is_without_the_calls_inside() -> None:
+    calls = call(to=OUTER, gas=1000), call(0, gas=300), call(0, 0, gas=100), call(1, gas=50)
+    assert own_gas(*calls) == [650, 200, 100, 50]
+
+
+def test_own_gas_of_what_may_have_left_out_calls_inside_is_not_known() -> None:
+    calls = call(to=OUTER, gas=1000), call(0, gas=300), call(0, 0, gas=100), call(1, gas=50)
+    assert own_gas(*calls, count=5) == [None, 200, 100, None]
+
+
+def test_a_failed_call_of_a_flat_trace_has_no_gas() -> None:
+    calls = call(to=OUTER, gas=1000), call(0, gas=None), call(1, gas=50)
+    known = gas_of_calls(calls, 3)
+    assert [(gas.own, gas.total) for gas in known] == [(None, 1000), (None, None), (50, 50)]
+    of_outer, of_inner = by_function(known)
+    assert (of_outer.own, of_outer.total, of_inner.own, of_inner.total) == (None, 1000, None, None)
+    assert of_outer.record()["ownGas"] is None
+    assert whole_gas(known) == 1000
+    assert [box.call.total for box in boxes(known)] == [1000, 50]
+
+
+def test_a_self_destruction_takes_none() -> None:
+    calls = call(to=OUTER, gas=1000), call(0, gas=None, type="SELFDESTRUCT")
+    assert own_gas(*calls) == [1000, 0]
+
+
+def test_a_precompiled_contract_is_one_function() -> None:
+    calls = [
+        call(to=OUTER, gas=1000),
+        *(call(n, to=RECOVER, gas=100, input=bytes([n]) * 128) for n in range(5)),
+    ]
+    known = gas_of_calls(calls, 6)
+    _, of_recover = by_function(known)
+    assert (of_recover.calls, of_recover.selector, of_recover.own) == (5, b"", 500)
