@@ -251,6 +251,7 @@ LEARNING_THE_CHAIN = set(
     """
         scan.commands.run scan.commands.chain_watch scan.extensions.operations.doctor.node
         scan.extensions.backfill.cluster_worker scan.extensions.demo.chain_recording
+        scan.extensions.names.service
     """.split()
 )
 

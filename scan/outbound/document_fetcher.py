@@ -1,5 +1,6 @@
 """The fetching of a document from an untrusted URL, over checked connections."""
 
+import math
 from collections.abc import Sequence
 from http.client import HTTPException
 from ssl import SSLContext
@@ -18,11 +19,16 @@ TIMEOUTS = AttemptTimeouts(total_s=8.0, connect_s=3.0)
 MAX_REDIRECTS = 2
 REDIRECTS = (301, 302, 303, 307, 308)
 HEADERS = {"User-Agent": "Scan/1.0", "Accept": "*/*", "Accept-Encoding": "identity"}
+POST_HEADERS = {**HEADERS, "Content-Type": "application/json"}
 
 
 class NotFetched(Exception):
     """The document could not be fetched. The message is the reason, without anything that the
-    server sent."""
+    server sent; `status` is that of its response, where it is why."""
+
+    def __init__(self, reason: str, status: int | None = None) -> None:
+        super().__init__(reason)
+        self.status = status
 
 
 class Document(NamedTuple):
@@ -55,15 +61,23 @@ class DocumentFetcher:
         self._timeouts = timeouts
         self._deadlines: DeadlineTimer | None = None
 
-    def get(self, url: str, most_bytes: int, allowed: Sequence[Network] = ()) -> bytes:
+    def get(
+        self,
+        url: str,
+        most_bytes: int,
+        allowed: Sequence[Network] = (),
+        *,
+        posted: bytes | None = None,
+        most_s: float = math.inf,
+    ) -> bytes:
         """Return the document at `url`, which may be in `allowed` networks; its redirects may not.
-        Raises NotFetched."""
+        JSON that is `posted` goes to them, too. Raises NotFetched, at the latest after `most_s`."""
         if self._deadlines is None:
             self._deadlines = DeadlineTimer()
-        with self._deadlines.deadline(self._timeouts.total_s) as deadline:
+        with self._deadlines.deadline(min(self._timeouts.total_s, most_s)) as deadline:
             try:
                 for _ in range(1 + MAX_REDIRECTS):
-                    response = self._request(url, most_bytes, allowed, deadline)
+                    response = self._request(url, most_bytes, allowed, deadline, posted)
                     if deadline.is_over:
                         raise NotFetched("The server did not respond in time.")
                     if response.location is None:
@@ -78,7 +92,12 @@ class DocumentFetcher:
         raise NotFetched("The server redirects too often.")
 
     def _request(
-        self, url: str, most_bytes: int, allowed: Sequence[Network], deadline: Deadline
+        self,
+        url: str,
+        most_bytes: int,
+        allowed: Sequence[Network],
+        deadline: Deadline,
+        posted: bytes | None,
     ) -> _Response:
         if not url.lower().startswith("https://"):
             raise RefusedUrl("it must start with https://")
@@ -87,12 +106,17 @@ class DocumentFetcher:
         connection = CheckedConnection(outbound, url, Purpose.DOCUMENT, deadline)
         try:
             connection.connect()
-            connection.request("GET", connection.path, headers=HEADERS, preload_content=False)
+            method, headers = ("GET", HEADERS) if posted is None else ("POST", POST_HEADERS)
+            connection.request(
+                method, connection.path, posted, headers=headers, preload_content=False
+            )
             response = connection.getresponse()
             if response.status in REDIRECTS:
                 return _Response(b"", response.headers.get("Location", ""))
             if response.status != 200:
-                raise NotFetched(f"The server responded with status {response.status}.")
+                raise NotFetched(
+                    f"The server responded with status {response.status}.", response.status
+                )
             if response.headers.get("Content-Encoding", "identity") != "identity":
                 raise NotFetched("The server sent compressed data, which is not read.")
             body = response.read(most_bytes + 1, decode_content=False)

@@ -1,12 +1,14 @@
 """Addresses as Blockscout shows them in every object: with names, tags and proxy fields."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from scan import registry
 from scan.ethereum.checksums import checksummed
 from scan.extensions.blockscout.objects import Object
 from scan.extensions.blockscout.proxy_objects import proxy_fields
 from scan.hex import data
+from scan.hooks import Pages
 from scan.http.requests import reader
 from scan.queries import addresses
 
@@ -20,9 +22,11 @@ class AddressObjects:
         """`shown` are addresses in lower-case hex; None are left out."""
         keys = [data(address) for address in dict.fromkeys(shown) if address]
         self._parties = addresses.parties(reader(), keys)
+        self._names = claimed_names(keys)
 
     def of(self, address: str) -> Object:
-        shown = address_object(address, self._parties.get(address, {}))
+        name = self._names.get(data(address))
+        shown = address_object(address, self._parties.get(address, {}), name)
         return shown | self._delegation(address)
 
     def of_optional(self, address: str | None) -> Object | None:
@@ -40,9 +44,14 @@ class AddressObjects:
         return {"is_contract": True, **proxy_fields("eip7702", [data(delegate)])}
 
 
-def address_object(address: str, party: Mapping[str, Any]) -> Object:
+def claimed_names(keys: Sequence[bytes]) -> dict[bytes, str]:
+    """Return the primary names of addresses by the chain's name service, as pages show them."""
+    return registry.merged(pages.claimed_names(keys) for pages in registry.parts(Pages))
+
+
+def address_object(address: str, party: Mapping[str, Any], name: str | None) -> Object:
     """Return the object of an address. Its name is a label or that of a verified contract, not what
-    a token calls itself."""
+    a token calls itself; `name` is its primary name."""
     label, contract = party.get("label"), party.get("contract")
     shown = checksummed(address)
     return {
@@ -54,7 +63,7 @@ def address_object(address: str, party: Mapping[str, Any]) -> Object:
         "proxy_type": None,
         "implementations": [],
         "is_verified": contract is not None,
-        "ens_domain_name": None,
+        "ens_domain_name": name,
         "metadata": None,
         "private_tags": [],
         "watchlist_names": [],

@@ -136,7 +136,7 @@ def _called(shown: Object | None, address: str | None) -> Object | None:
 
 @blueprint.path("/transactions/<transaction_hash>/preview")
 def get_preview(transaction_hash: str) -> Response:
-    """Return what a link to a transaction shows; names of other services are unknown here."""
+    """Return what a link to a transaction shows."""
     record = indexed(transaction_hash)
     with_method, *_ = (flag(n, default=False) for n in ("decode_input", *PREVIEW_PRELOADS))
     objects, kinds = transaction_addresses(record), kinds_of([record])[record["hash"]]

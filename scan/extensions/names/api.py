@@ -16,7 +16,8 @@ from scan.http.requests import query_arguments, reader
 from scan.http.responses import Response, json_value
 
 NO_SERVICE = "No name service is known on this chain (SCAN_NAMES)."
-OFF_CHAIN = "This name is kept by other hosts (EIP-3668), which this server does not ask."
+NOT_ASKED = "Other hosts keep this name (EIP-3668), and this server does not ask them."
+NO_ANSWER = "Other hosts keep this name (EIP-3668), and gave no valid answer."
 UNREAD = "The node did not say which address this name has; try again shortly."
 
 blueprint = Blueprint("names", __name__)
@@ -39,8 +40,9 @@ def get_name(name: str) -> Response:
     if resolved.problem is Problem.UNREAD:
         raise UpstreamFailed(UNREAD)
     if resolved.address is None:
+        off_chain = NO_ANSWER if names.asks_gateways else NOT_ASKED
         is_off_chain = resolved.problem is Problem.OFF_CHAIN
-        raise NotFound(OFF_CHAIN if is_off_chain else "This name has no address.", field="name")
+        raise NotFound(off_chain if is_off_chain else "This name has no address.", field="name")
     primary = names.primary(reader(), [resolved.address]).get(resolved.address, Primary(None))
     return json_value(
         {
@@ -48,6 +50,7 @@ def get_name(name: str) -> Response:
             "address": to_hex(resolved.address),
             "primaryName": primary.name,
             "primaryNameProblem": problem_of(primary),
+            "coinType": resolved.coin_type,
             "blockNumber": resolved.block,
         }
     )

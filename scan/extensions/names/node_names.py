@@ -4,7 +4,9 @@ Whatever they answer anybody may have written, and a node may lie: it is decoded
 an answer of another form is none.
 """
 
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from enum import Enum
 from typing import NamedTuple, TypeVar
 
@@ -17,12 +19,23 @@ from scan.ethereum.client import AnswerTooLarge, Call, RpcError
 from scan.ethereum.keccak import keccak256
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.token_metadata import address
+from scan.extensions.names.gateways import (
+    MAX_NESTED,
+    OFFCHAIN_LOOKUP,
+    TOTAL_S,
+    Gateways,
+    Lookup,
+    NoAnswer,
+)
 from scan.extensions.names.name_services import Interface, NameService
 from scan.extensions.names.normalization import MAX_BYTES
 from scan.hex import BadHex, data, to_hex
 
 WORD = 32
 GAS = 1_000_000  # of each call
+CALLBACK_GAS = 10_000_000  # which may check proofs of another chain's state
+MAX_LOOKUPS = 4  # of one request
+MAX_ANSWER_BYTES = 1024  # of a resolver
 MAX_RESPONSE_BYTES = 256 * 1024  # of a batch
 COIN_TYPE = 60  # Ethereum's (SLIP-44), by which names have an address of accounts
 
@@ -31,7 +44,8 @@ REVERSE = bytes.fromhex("5d78a217")  # reverse(bytes,uint256)
 RESOLVER = bytes.fromhex("0178b8bf")  # resolver(bytes32)
 ADDR = bytes.fromhex("3b3b57de")  # addr(bytes32)
 NAME = bytes.fromhex("691f3431")  # name(bytes32)
-OFFCHAIN_LOOKUP = bytes.fromhex("556f1830")  # EIP-3668
+NAME_OF = bytes.fromhex("4ec3bd23")  # nameForAddr(address)
+ADDR_OF_COIN = bytes.fromhex("f1cb7e06")  # addr(bytes32,uint256)
 
 
 class Problem(Enum):
@@ -53,6 +67,54 @@ _Key = TypeVar("_Key")
 Answer = bytes | Problem | None  # None: the contract has none
 
 
+class GatewayReads:
+    """The lookups of one request, of which few are made. `node` is its session with the time that
+    they have; `place` holds one of the places of threads that wait."""
+
+    def __init__(
+        self,
+        gateways: Gateways,
+        node: NodeSession,
+        place: Callable[[], AbstractContextManager[None]],
+    ) -> None:
+        self._gateways = gateways
+        self._node = node
+        self._place = place
+        self._ends_at = time.monotonic() + TOTAL_S
+        self._left = MAX_LOOKUPS
+
+    def answer(self, contract: bytes, result: object, block: BlockId | str) -> Answer:
+        """Return what a contract returns after the lookups that it reverted with. Raises
+        UpstreamFailed, Unavailable."""
+        self._left -= 1
+        if self._left < 0:
+            return Problem.UNREAD
+        try:
+            for _ in range(MAX_NESTED):
+                lookup = Lookup.of_revert(_reverted(result), contract)
+                with self._place():
+                    said = self._gateways.answer(lookup, self._ends_at)
+                request = Request(contract, lookup.callback_data(said))
+                calls = [_call(request, CALLBACK_GAS, block)]
+                [result] = self._node.results(calls, MAX_RESPONSE_BYTES)
+                if not _is_lookup(result):
+                    answer = _answer(result)
+                    return Problem.OFF_CHAIN if answer is None else answer
+        except NoAnswer:
+            pass
+        return Problem.OFF_CHAIN
+
+
+class NameReads(NamedTuple):
+    """A service as one request reads it: at a block, or at "latest". Without `gateways` what other
+    hosts keep is a problem."""
+
+    node: NodeSession
+    service: NameService
+    block: BlockId | str
+    gateways: GatewayReads | None = None
+
+
 def namehash(name: str) -> bytes:
     """Return the node of a normalised name (EIP-137)."""
     node = bytes(32)
@@ -67,83 +129,133 @@ def dns_encoded(name: str) -> bytes:
     return b"".join(bytes([len(label)]) + label for label in labels) + b"\0"
 
 
+def evm_coin_type(chain_id: int) -> int:
+    """Return the coin type of a chain's addresses (ENSIP-11)."""
+    return COIN_TYPE if chain_id == 1 else 1 << 31 | chain_id
+
+
 def addresses_of(
-    node: NodeSession, service: NameService, names: Sequence[str], block: BlockId
-) -> dict[str, bytes | Problem | None]:
-    """Return the addresses of normalised names. Raises UpstreamFailed, Unavailable."""
-    nodes = {name: namehash(name) for name in names}
+    reads: NameReads, names: Sequence[str], coin_type: int = COIN_TYPE
+) -> dict[str, Answer]:
+    """Return the addresses of normalised names, by a universal resolver those of a coin type.
+    Raises UpstreamFailed, Unavailable."""
+    service, nodes = reads.service, {name: namehash(name) for name in names}
     if service.interface is Interface.REGISTRY:
-        answers = _by_registry(node, service.contract, nodes, ADDR, block)
+        answers = _by_registry(reads, nodes, ADDR)
         return {name: _account(answer) for name, answer in answers.items()}
+    is_coin = coin_type == COIN_TYPE
+    calls = {
+        name: ADDR + key if is_coin else ADDR_OF_COIN + key + coin_type.to_bytes(WORD)
+        for name, key in nodes.items()
+    }
+    answers = resolved(reads, calls, WORD if is_coin else MAX_ANSWER_BYTES)
+    if is_coin:
+        return {name: _account(answer) for name, answer in answers.items()}
+    return {name: _exactly(_bytes(answer, 20)) for name, answer in answers.items()}
+
+
+def resolved(reads: NameReads, calls: Mapping[str, bytes], most: int) -> dict[str, Answer]:
+    """Return what the resolvers of names answer to a call of each, by a universal resolver."""
     requests = {
         name: Request(
-            service.contract,
-            RESOLVE + encode(("bytes", "bytes"), (dns_encoded(name), ADDR + node_)),
+            reads.service.contract,
+            RESOLVE + encode(("bytes", "bytes"), (dns_encoded(name), call)),
         )
-        for name, node_ in nodes.items()
+        for name, call in calls.items()
     }
-    answers = _answers(node, requests, block)
-    return {name: _account(_bytes(answer, WORD)) for name, answer in answers.items()}
+    answers = _answers(reads, requests)
+    return {name: _bytes(answer, most) for name, answer in answers.items()}
 
 
-def names_of(
-    node: NodeSession, service: NameService, addresses: Sequence[bytes], block: BlockId
-) -> dict[bytes, str | Problem | None]:
+def names_of(reads: NameReads, addresses: Sequence[bytes]) -> dict[bytes, str | Problem | None]:
     """Return the names that addresses have chosen, which may be any text. Those of a universal
     resolver lead back to the address, others are to be compared. Raises UpstreamFailed,
     Unavailable."""
+    service = reads.service
     if service.interface is Interface.REGISTRY:
         nodes = {key: namehash(f"{key.hex()}.{service.reverse_zone}") for key in addresses}
-        answers = _by_registry(node, service.contract, nodes, NAME, block)
+        answers = _by_registry(reads, nodes, NAME)
     else:
         requests = {
             key: Request(service.contract, REVERSE + encode(("bytes", "uint256"), (key, COIN_TYPE)))
             for key in addresses
         }
-        answers = _answers(node, requests, block)
+        answers = _answers(reads, requests)
     return {key: _text(_bytes(answer, MAX_BYTES)) for key, answer in answers.items()}
 
 
+def names_in_registrar(
+    reads: NameReads, registrar: bytes, addresses: Sequence[bytes]
+) -> dict[bytes, str | Problem | None]:
+    """Return the names that addresses have chosen on an L2 (ENSIP-19), which are to be compared.
+    Raises UpstreamFailed, Unavailable."""
+    requests = {key: Request(registrar, NAME_OF + key.rjust(WORD, b"\0")) for key in addresses}
+    answers = _answers(reads, requests)
+    return {key: _text(_bytes(answer, MAX_BYTES)) for key, answer in answers.items()}
+
+
+def default_names_of(
+    reads: NameReads, addresses: Sequence[bytes]
+) -> dict[bytes, str | Problem | None]:
+    """Return the names that addresses have chosen for all chains (ENSIP-19), which are to be
+    compared, by a universal resolver. Raises UpstreamFailed, Unavailable."""
+    names = {key: f"{key.hex()}.default.reverse" for key in addresses}
+    calls = {name: NAME + namehash(name) for name in names.values()}
+    answers = resolved(reads, calls, MAX_ANSWER_BYTES)
+    return {key: _text(_bytes(answers[name], MAX_BYTES)) for key, name in names.items()}
+
+
 def _by_registry(
-    node: NodeSession,
-    registry: bytes,
-    nodes: Mapping[_Key, bytes],
-    selector: bytes,
-    block: BlockId,
+    reads: NameReads, nodes: Mapping[_Key, bytes], selector: bytes
 ) -> dict[_Key, Answer]:
     """Return what the resolvers of nodes answer to one function."""
+    registry = reads.service.contract
+    if not any(registry):
+        return dict.fromkeys(nodes)
     requests = {key: Request(registry, RESOLVER + node_) for key, node_ in nodes.items()}
-    answers = _answers(node, requests, block)
+    answers = _answers(reads, requests)
     resolvers = {key: _account(answer) for key, answer in answers.items()}
     requests = {
         key: Request(resolver, selector + nodes[key])
         for key, resolver in resolvers.items()
         if isinstance(resolver, bytes)
     }
-    return resolvers | _answers(node, requests, block)
+    return resolvers | _answers(reads, requests)
 
 
-def _answers(
-    node: NodeSession, requests: Mapping[_Key, Request], block: BlockId
-) -> dict[_Key, Answer]:
-    """Return what contracts return, read in one batch."""
-    calls = [
-        Call(
-            "eth_call",
-            ({"to": to_hex(call.to), "data": to_hex(call.data), "gas": hex(GAS)}, block),
-        )
-        for call in requests.values()
-    ]
-    results = node.results(calls, MAX_RESPONSE_BYTES)
-    return {key: _answer(result) for key, result in zip(requests, results, strict=True)}
+def _answers(reads: NameReads, requests: Mapping[_Key, Request]) -> dict[_Key, Answer]:
+    """Return what contracts return, read in one batch, and what gateways answer for them."""
+    calls = [_call(call, GAS, reads.block) for call in requests.values()]
+    results = reads.node.results(calls, MAX_RESPONSE_BYTES)
+    answers: dict[_Key, Answer] = {}
+    for (key, request), result in zip(requests.items(), results, strict=True):
+        if reads.gateways is not None and _is_lookup(result):
+            answers[key] = reads.gateways.answer(request.to, result, reads.block)
+        else:
+            answers[key] = _answer(result)
+    return answers
+
+
+def _call(request: Request, gas: int, block: BlockId | str) -> Call:
+    call = {"to": to_hex(request.to), "data": to_hex(request.data), "gas": hex(gas)}
+    return Call("eth_call", (call, block))
+
+
+def _is_lookup(result: object) -> bool:
+    """Whether a contract reverted with a lookup for gateways (EIP-3668)."""
+    return _reverted(result).startswith(OFFCHAIN_LOOKUP)
+
+
+def _reverted(result: object) -> bytes:
+    return (revert_data(result.data) or b"") if isinstance(result, RpcError) else b""
 
 
 def _answer(result: object) -> Answer:
     if isinstance(result, AnswerTooLarge):
         return None
+    if _is_lookup(result):
+        return Problem.OFF_CHAIN
     if isinstance(result, RpcError):
-        if (revert_data(result.data) or b"").startswith(OFFCHAIN_LOOKUP):
-            return Problem.OFF_CHAIN
         return None if stopped_in_contract(result) else Problem.UNREAD
     try:
         return data(result)
@@ -157,6 +269,13 @@ def _account(answer: Answer) -> Answer:
         return answer
     account = address(answer) if len(answer) == WORD else None
     return account if account is not None and any(account) else None
+
+
+def _exactly(answer: Answer) -> Answer:
+    """Return an answer that is an address of 20 bytes, None for the zero address."""
+    if not isinstance(answer, bytes):
+        return answer
+    return answer if len(answer) == 20 and any(answer) else None
 
 
 def _bytes(answer: Answer, most: int) -> Answer:

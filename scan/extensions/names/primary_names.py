@@ -2,21 +2,30 @@
 
 A page must not be slower because somebody has a name: lists read few names at once, by two requests
 at a time, within LIST_S, and show those of up to KEPT_S ago; while the node is late they do without
-for PAUSE_S. What is not known is left out, and a later response has it.
+for PAUSE_S. What is not known is left out, and a later response has it. What Ethereum's node and
+other hosts say is kept for KEPT_S, whatever blocks come.
 """
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from scan.errors import NotFound, Unavailable, UpstreamFailed
 from scan.ethereum.block_parameter import BlockId
-from scan.ethereum.request_node import NodeSession, NodeTimedOut
+from scan.ethereum.request_node import NodeGateway, NodeSession, NodeTimedOut
 from scan.ethereum.sized_cache import SizedCache
-from scan.extensions.names import node_names
-from scan.extensions.names.name_services import Interface, NameService, service_of
-from scan.extensions.names.node_names import Problem
+from scan.extensions.names import gateways
+from scan.extensions.names.chain_names import ChainNames, Claims, Target
+from scan.extensions.names.gateways import Gateways
+from scan.extensions.names.name_services import ENS, NameService, service_of
+from scan.extensions.names.node_names import (
+    MAX_LOOKUPS,
+    GatewayReads,
+    NameReads,
+    Problem,
+    evm_coin_type,
+)
 from scan.extensions.names.normalization import Normalizer, NotChecked, NotNormalizable
 from scan.extensions.names.settings import Settings
 from scan.queries import blocks
@@ -44,13 +53,15 @@ UNREAD = Primary(None, Problem.UNREAD)
 
 
 class Resolved(NamedTuple):
-    """A normalised name and its address at a block: None where it has none, or where `problem`
-    says why it is not known."""
+    """A normalised name and its address: None where it has none, or where `problem` says why it is
+    not known. `block` is the newest one indexed; `coin_type` is that of an address which Ethereum's
+    names have."""
 
     name: str
     address: bytes | None
     problem: Problem | None
     block: int | None
+    coin_type: int | None = None
 
 
 class _Kept(NamedTuple):
@@ -59,23 +70,47 @@ class _Kept(NamedTuple):
     claim: str | Problem | None
     block_hash: bytes
     read_at: float  # time.monotonic()
+    is_hosted: bool = False  # other hosts were asked
+
+
+class _Hosted(NamedTuple):
+    """What other hosts said of a name."""
+
+    target: Target
+    read_at: float
+
+
+_T = TypeVar("_T")
 
 
 class Names:
     """The names that one process knows."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(
+        self, settings: Settings, asked: Gateways | None = None, l1: NodeGateway | None = None
+    ) -> None:
+        """`asked` are hosts that names' contracts name, `l1` is a node of Ethereum."""
         self.normalizer = Normalizer()
         self._settings = settings
+        self._asked = asked
+        self._l1 = l1
         self._kept: SizedCache[_Kept] = SizedCache(CACHE_BYTES)
+        self._hosted: SizedCache[_Hosted] = SizedCache(CACHE_BYTES // 4)
+        self._lookups = ConcurrencyLimit(2, places_per_client=1, busy="Names are being read.")
         self._lists = ConcurrencyLimit(2, places_per_client=1, busy="Names are being read.")
         self._pause_until = 0.0
 
+    @property
+    def asks_gateways(self) -> bool:
+        return self._asked is not None
+
     def service(self, reader: Reader) -> NameService | None:
         """Return the name service of the indexed chain, None where there is none."""
-        if self._settings.service == "off":
+        chosen = self._settings.choice.service
+        if chosen == "off":
             return None
-        return service_of(self._settings.service, reader.sources.chain_id.read())
+        chain_id = reader.sources.chain_id.read()
+        return service_of(chosen, chain_id, has_l1=self._l1 is not None)
 
     def resolve(self, reader: Reader, service: NameService, text: str) -> Resolved:
         """Return the address of a name. Raises NotNormalizable, NotChecked, UpstreamFailed,
@@ -84,10 +119,70 @@ class Names:
         block = _head(reader)
         if block is None:
             return Resolved(name, None, None, None)
-        target = node_names.addresses_of(reader.node.within(ONE_S), service, [name], block)[name]
-        if isinstance(target, Problem):
-            return Resolved(name, None, target, block.number)
-        return Resolved(name, target, None, block.number)
+        names = self._chain_names(reader, reader.node.within(ONE_S), ONE_S, service, block)
+        target = names.target(name)
+        if target.address is Problem.OFF_CHAIN:
+            target = self._hosted_target(reader, service, name, block) or target
+        if isinstance(target.address, Problem):
+            return Resolved(name, None, target.address, block.number)
+        return Resolved(name, target.address, None, block.number, target.coin_type)
+
+    def _hosted_target(
+        self, reader: Reader, service: NameService, name: str, block: BlockId
+    ) -> Target | None:
+        kept = self._hosted.get(name)
+        if kept is None or time.monotonic() - kept.read_at >= KEPT_S:
+            target = self._by_gateways(reader, service, block, lambda names: names.target(name))
+            if target is None:
+                return None
+            kept = _Hosted(target, time.monotonic())
+            self._hosted.store(name, kept, ENTRY_BYTES)
+        return kept.target
+
+    def _by_gateways(
+        self,
+        reader: Reader,
+        service: NameService,
+        block: BlockId,
+        read: Callable[[ChainNames], _T],
+    ) -> _T | None:
+        """Return what is read with other hosts asked; None where they are not asked, or where the
+        node failed meanwhile."""
+        if self._asked is None:
+            return None
+        node = reader.sources.gateway.session(reader.client).within(gateways.TOTAL_S + ONE_S)
+        try:
+            with self._lookups.place(reader.client):
+                return read(
+                    self._chain_names(
+                        reader, node, gateways.TOTAL_S + ONE_S, service, block, self._asked
+                    )
+                )
+        except (UpstreamFailed, Unavailable):
+            reader.do_not_cache()
+            return None
+
+    def _chain_names(
+        self,
+        reader: Reader,
+        node: NodeSession,
+        seconds: float,
+        service: NameService,
+        block: BlockId,
+        asked: Gateways | None = None,
+    ) -> ChainNames:
+        """Return the names of a request, whose nodes have so many seconds."""
+
+        def reads(session: NodeSession, of: NameService, at: BlockId | str) -> NameReads:
+            place = lambda: reader.sources.gateway.place(reader.client)  # noqa: E731
+            lookups = None if asked is None else GatewayReads(asked, session, place)
+            return NameReads(session, of, at, lookups)
+
+        l1 = None
+        if self._l1 is not None and service.contract != ENS.contract:
+            l1 = reads(self._l1.session(reader.client).within(seconds), ENS, "latest")
+        chain_id = int(reader.sources.chain_id.read() or 1)
+        return ChainNames(reads(node, service, block), l1, evm_coin_type(chain_id))
 
     def primary(self, reader: Reader, addresses: Sequence[bytes]) -> dict[bytes, Primary]:
         """Return the primary names of the addresses that a request is about, of the newest block;
@@ -99,7 +194,10 @@ class Names:
         missing = [address for address in addresses if address not in claims]
         if missing and not reader.has_node_failed:
             with suppress(UpstreamFailed, Unavailable):
-                claims |= self._read(reader.node.within(ONE_S), service, missing, block)
+                node = reader.node.within(ONE_S)
+                names_ = self._chain_names(reader, node, ONE_S, service, block)
+                claims |= self._read(names_, missing, block)
+            claims |= self._read_hosted(reader, service, claims, block)
         names: dict[bytes, Primary] = {}
         for address in addresses:
             names[address] = UNREAD
@@ -121,8 +219,11 @@ class Names:
             try:
                 # In a session of its own: a list is cached whether or not names could be read.
                 node = reader.sources.gateway.session(reader.client).within(LIST_S)
+                names = self._chain_names(reader, node, LIST_S, service, block)
                 with self._lists.place(reader.client):
-                    claims |= self._read(node, service, missing, block)
+                    claims |= self._read(names, missing, block)
+                if names.is_l1_late:
+                    self._pause_until = time.monotonic() + PAUSE_S
             except NodeTimedOut:
                 self._pause_until = time.monotonic() + PAUSE_S
             except (UpstreamFailed, Unavailable):
@@ -133,47 +234,49 @@ class Names:
         service = self.service(reader)
         return service, None if service is None else _head(reader)
 
-    def _current(
-        self, addresses: Iterable[bytes], block: BlockId, age_s: float
-    ) -> dict[bytes, str | Problem | None]:
-        """Return what is kept of addresses and of this block, or not older than `age_s`."""
+    def _current(self, addresses: Iterable[bytes], block: BlockId, age_s: float) -> Claims:
+        """Return what is kept of addresses and of this block, or not older than `age_s`, or than
+        KEPT_S where others than this chain's node have said it."""
         now = time.monotonic()
         kept = {address: self._kept.get(address) for address in addresses}
         return {
             address: entry.claim
             for address, entry in kept.items()
-            if entry is not None and (entry.block_hash == block.hash or now - entry.read_at < age_s)
+            if entry is not None
+            and (
+                now - entry.read_at < (KEPT_S if entry.is_hosted or self._l1 else age_s)
+                or (entry.block_hash == block.hash and not entry.is_hosted)
+            )
         }
 
-    def _read(
-        self,
-        node: NodeSession,
-        service: NameService,
-        addresses: Sequence[bytes],
-        block: BlockId,
-    ) -> dict[bytes, str | Problem | None]:
+    def _read(self, names: ChainNames, addresses: Sequence[bytes], block: BlockId) -> Claims:
         """Return what addresses have chosen and what leads back to them, and keep it."""
-        claims = node_names.names_of(node, service, addresses, block)
-        if service.interface is Interface.REGISTRY:
-            claims |= self._compared(node, service, claims, block)
-        read_at = time.monotonic()
-        for address, claim in claims.items():
-            if claim is not Problem.UNREAD:
-                self._kept.store(address, _Kept(claim, block.hash, read_at), ENTRY_BYTES)
-        return {a: claim for a, claim in claims.items() if claim is not Problem.UNREAD}
+        return self._keep(names.claims(addresses), block)
 
-    def _compared(
-        self,
-        node: NodeSession,
-        service: NameService,
-        claims: dict[bytes, str | Problem | None],
-        block: BlockId,
-    ) -> dict[bytes, str | Problem | None]:
-        """Return what becomes of claims that are names: nothing where the name has another
-        address."""
-        names = {address: claim for address, claim in claims.items() if isinstance(claim, str)}
-        targets = node_names.addresses_of(node, service, [*{*names.values()}], block)
-        return {address: _claim(name, targets[name], address) for address, name in names.items()}
+    def _read_hosted(
+        self, reader: Reader, service: NameService, claims: Claims, block: BlockId
+    ) -> Claims:
+        """Return what becomes of few claims that other hosts keep, where these are asked."""
+        hosted = [
+            address
+            for address, claim in claims.items()
+            if claim is Problem.OFF_CHAIN and not self._was_hosted(address)
+        ][:MAX_LOOKUPS]
+        if not hosted:
+            return {}
+        read = self._by_gateways(reader, service, block, lambda names: names.claims(hosted))
+        return self._keep(read or {}, block, is_hosted=True)
+
+    def _was_hosted(self, address: bytes) -> bool:
+        kept = self._kept.get(address)
+        return kept is not None and kept.is_hosted
+
+    def _keep(self, claims: Claims, block: BlockId, *, is_hosted: bool = False) -> Claims:
+        read_at = time.monotonic()
+        known: Claims = {a: claim for a, claim in claims.items() if claim is not Problem.UNREAD}
+        for address, claim in known.items():
+            self._kept.store(address, _Kept(claim, block.hash, read_at, is_hosted), ENTRY_BYTES)
+        return known
 
     def _known(self, claims: Mapping[bytes, str | Problem | None]) -> dict[bytes, str]:
         """Return claims that are normalised names, without those whose check would wait."""
@@ -209,9 +312,3 @@ def _head(reader: Reader) -> BlockId | None:
     with suppress(NotFound):  # it was removed by a reorg meanwhile
         return None if number is None else blocks.find(reader, number)
     return None
-
-
-def _claim(name: str, target: bytes | Problem | None, address: bytes) -> str | Problem | None:
-    if isinstance(target, Problem):
-        return target
-    return name if target == address else None

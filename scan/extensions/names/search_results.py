@@ -14,7 +14,7 @@ from scan.hex import to_hex
 from scan.queries.reader import Reader
 
 REASONS = {
-    Problem.OFF_CHAIN: "other hosts keep it (EIP-3668), which this server does not ask",
+    Problem.OFF_CHAIN: "other hosts keep it (EIP-3668), and are not asked or gave no valid answer",
     Problem.UNREAD: "the node did not answer",
 }
 _LIKE_NAME = re.compile(r"\S+\.[^\s.]{2,}\Z")

@@ -1,13 +1,26 @@
 """What lives as long as the process: the names that it knows."""
 
 from scan import hooks
+from scan.ethereum.client import Node
+from scan.ethereum.request_node import NodeGateway
+from scan.extensions.names import gateways
+from scan.extensions.names.gateways import Gateways
 from scan.extensions.names.primary_names import Names
 from scan.extensions.names.settings import Settings
 from scan.http.services import Services
+from scan.outbound.connection import AttemptTimeouts, tls_context
+from scan.outbound.document_fetcher import DocumentFetcher
 
 
 def service(core: Services) -> object:
-    return Names(core.settings.of(Settings))
+    own, ca_bundle = core.settings.of(Settings), core.settings.ca_bundle
+    asked = l1 = None
+    if own.choice.asks_gateways:
+        timeouts = AttemptTimeouts(total_s=gateways.TOTAL_S, connect_s=gateways.CONNECT_S)
+        asked = Gateways(DocumentFetcher(tls_context(ca_bundle), timeouts), gateways.ALLOWED)
+    if own.l1_urls:
+        l1 = NodeGateway(Node(own.l1_urls, ca_bundle=ca_bundle), core.waiting_threads)
+    return Names(own, asked, l1)
 
 
 HOOKS = hooks.Service(make=service)

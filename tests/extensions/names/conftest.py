@@ -7,7 +7,7 @@ import pytest
 
 from app import create_app
 from scan.extensions.names import normalization, primary_names
-from scan.extensions.names.name_services import Interface, NameService
+from scan.extensions.names.name_services import Choice, Interface, NameService
 from scan.extensions.names.settings import Settings
 from tests.extensions.names.ens_chain import EnsChain
 from tests.extensions.names.names_of_chain import Named
@@ -52,7 +52,7 @@ def _named(interface: Interface, indexing: Indexing, ens: EnsChain, node: Faulty
     contract = ens.universal if interface is Interface.UNIVERSAL else ens.registry
     service = NameService(interface, bytes.fromhex(contract.address[2:]))
     settings = replace(
-        indexing.settings, rpc_urls=(node.url,), of_extensions={Settings: Settings(service)}
+        indexing.settings, rpc_urls=(node.url,), of_extensions={Settings: Settings(Choice(service))}
     )
     return Named(ens, indexing, node, create_app(settings).test_client())
 

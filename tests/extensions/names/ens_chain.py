@@ -5,7 +5,7 @@ from typing import Any
 
 from eth_utils import keccak
 
-from tests.support.anvil import Anvil, Contract, creation_code
+from tests.support.anvil import ZERO, Anvil, Contract, creation_code
 from tests.support.solidity import NODE, Artifact
 
 GAS = 3_000_000
@@ -61,6 +61,32 @@ class EnsChain:
         self.own(name)
         self._do(self.registry, "setResolver", node_of(name), self.resolver.address)
         self._do(self.resolver, "setAddr(bytes32,address)", node_of(name), address)
+
+    def point_on(self, name: str, address: str, coin_type: int) -> None:
+        """A name leads to an address on another chain."""
+        self.own(name)
+        self._do(self.registry, "setResolver", node_of(name), self.resolver.address)
+        entry, value = "setAddr(bytes32,uint256,bytes)", bytes.fromhex(address[2:])
+        self._do(self.resolver, entry, node_of(name), coin_type, value)
+
+    def choose_everywhere(self, account: str, name: str) -> None:
+        """The name of an account on all chains, as ENS's default registrar keeps it."""
+        reverse = f"{account[2:].lower()}.default.reverse"
+        self.resolve_by(reverse, self.resolver)
+        self.name(reverse, name)
+
+    def name(self, reverse: str, name: str) -> None:
+        self._do(self.resolver, "setName", node_of(reverse), name)
+
+    def be_at(self, contract: Contract, address: bytes) -> Contract:
+        """The code of a contract, with an empty storage, is at another address as well."""
+        code = self.anvil.call("eth_getCode", contract.address, "latest")
+        self.anvil.call("anvil_setCode", f"0x{address.hex()}", code)
+        return Contract(f"0x{address.hex()}", contract.artifact)
+
+    def offchain(self, urls: list[str], sender: str = ZERO, depth: int = 1) -> Contract:
+        """A resolver that asks other hosts, `depth` times one after another."""
+        return self.anvil.deploy(self.owner, "Offchain", urls, sender, depth)
 
     def resolve_by(self, name: str, resolver: Contract) -> None:
         self.own(name)

@@ -24,6 +24,7 @@ def test_a_name_leads_to_its_address_and_the_address_to_its_name(named: Named) -
         "address": alice,
         "primaryName": "alice.eth",
         "primaryNameProblem": None,
+        "coinType": None,
         "blockNumber": ens.anvil.head(),
     }
     assert named.of(alice) == ("alice.eth", None)
@@ -102,7 +103,7 @@ def test_suggestions_and_the_search_page_list_names_and_lead_nowhere(universal: 
 
 def test_names_that_other_hosts_keep_are_said_and_not_looked_up(named: Named) -> None:
     ens = named.ens
-    ens.resolve_by("offchain.eth", ens.anvil.deploy(ens.owner, "Offchain"))
+    ens.resolve_by("offchain.eth", ens.offchain(["https://names.example/{sender}/{data}.json"]))
     named.follow()
     answer = named.lookup("offchain.eth")
     assert answer.status_code == 404 and "EIP-3668" in answer.json["error"]

@@ -7,7 +7,21 @@ interface INames {
     function addr(bytes32 node) external view returns (address);
 }
 
+struct Lookup {
+    address sender;
+    string[] urls;
+    bytes data;
+}
+
+interface IBatch {
+    function query(Lookup[] calldata lookups)
+        external
+        view
+        returns (bool[] memory failures, bytes[] memory responses);
+}
+
 /// A universal resolver by the text of ENSIP-23, over a registry: no package has ENS's own one.
+/// What other hosts keep it lets the client look up as a batch (ENSIP-21).
 contract UniversalResolver {
     error ResolverNotFound(bytes name);
     error ResolverError(bytes errorData);
@@ -26,7 +40,15 @@ contract UniversalResolver {
     {
         resolver = registry.resolver(_node(name, 0));
         if (resolver == address(0)) revert ResolverNotFound(name);
-        result = _read(resolver, data);
+        result = _read(resolver, data, this.resolveCallback.selector, "");
+    }
+
+    function resolveCallback(bytes calldata response, bytes calldata extra)
+        external
+        view
+        returns (bytes memory result, address resolver)
+    {
+        (result, resolver,) = _continued(response, extra, this.resolveCallback.selector);
     }
 
     function reverse(bytes calldata lookupAddress, uint256 coinType)
@@ -38,27 +60,89 @@ contract UniversalResolver {
         bytes32 node = keccak256(abi.encodePacked(_zone(), keccak256(_hex(lookupAddress))));
         reverseResolver = registry.resolver(node);
         if (reverseResolver == address(0)) return ("", address(0), address(0));
-        primary = abi.decode(_read(reverseResolver, abi.encodeCall(INames.name, (node))), (string));
+        bytes memory named =
+            _read(reverseResolver, abi.encodeCall(INames.name, (node)), bytes4(0), "");
+        primary = abi.decode(named, (string));
         if (bytes(primary).length == 0) return ("", address(0), reverseResolver);
         node = _dotted(bytes(primary));
         resolver = registry.resolver(node);
         if (resolver == address(0)) revert ResolverNotFound(bytes(primary));
-        bytes memory found = _read(resolver, abi.encodeCall(INames.addr, (node)));
-        address target = abi.decode(found, (address));
-        if (target != address(bytes20(lookupAddress))) {
-            revert ReverseAddressMismatch(primary, abi.encodePacked(target));
-        }
+        bytes memory found = _read(
+            resolver,
+            abi.encodeCall(INames.addr, (node)),
+            this.reverseCallback.selector,
+            abi.encode(primary, address(bytes20(lookupAddress)))
+        );
+        _compare(found, primary, address(bytes20(lookupAddress)));
     }
 
-    function _read(address resolver, bytes memory data) private view returns (bytes memory) {
+    function reverseCallback(bytes calldata response, bytes calldata extra)
+        external
+        view
+        returns (string memory primary, address resolver, address reverseResolver)
+    {
+        (bytes memory found, address of_, bytes memory kept) =
+            _continued(response, extra, this.reverseCallback.selector);
+        address owner;
+        (primary, owner) = abi.decode(kept, (string, address));
+        _compare(found, primary, owner);
+        return (primary, of_, of_);
+    }
+
+    function _compare(bytes memory found, string memory primary, address owner) private pure {
+        address target = abi.decode(found, (address));
+        if (target != owner) revert ReverseAddressMismatch(primary, abi.encodePacked(target));
+    }
+
+    function _read(address resolver, bytes memory data, bytes4 callback, bytes memory kept)
+        private
+        view
+        returns (bytes memory)
+    {
         (bool success, bytes memory result) = resolver.staticcall(data);
         if (success) return result;
-        if (bytes4(result) == Offchain.OffchainLookup.selector) {
-            assembly {
-                revert(add(result, 32), mload(result))
-            }
+        if (bytes4(result) == Offchain.OffchainLookup.selector && callback != 0) {
+            _look(resolver, result, callback, kept);
         }
         revert ResolverError(result);
+    }
+
+    /// The client looks up what a resolver asks for, and calls back.
+    function _look(address resolver, bytes memory reverted, bytes4 callback, bytes memory kept)
+        private
+        view
+    {
+        bytes memory body = new bytes(reverted.length - 4);
+        for (uint256 i = 0; i < body.length; i++) body[i] = reverted[i + 4];
+        (address sender, string[] memory urls, bytes memory data, bytes4 inner, bytes memory extra) =
+            abi.decode(body, (address, string[], bytes, bytes4, bytes));
+        Lookup[] memory lookups = new Lookup[](1);
+        lookups[0] = Lookup(sender, urls, data);
+        string[] memory local = new string[](1);
+        local[0] = "x-batch-gateway:true";
+        revert Offchain.OffchainLookup(
+            address(this),
+            local,
+            abi.encodeCall(IBatch.query, (lookups)),
+            callback,
+            abi.encode(resolver, inner, extra, kept)
+        );
+    }
+
+    function _continued(bytes calldata response, bytes calldata extra, bytes4 callback)
+        private
+        view
+        returns (bytes memory result, address resolver, bytes memory kept)
+    {
+        (bool[] memory failures, bytes[] memory responses) =
+            abi.decode(response, (bool[], bytes[]));
+        bytes4 inner;
+        bytes memory passed;
+        (resolver, inner, passed, kept) = abi.decode(extra, (address, bytes4, bytes, bytes));
+        if (failures[0]) revert ResolverError(responses[0]);
+        result = _read(
+            resolver, abi.encodeWithSelector(inner, responses[0], passed), callback, kept
+        );
     }
 
     /// Of a name as DNS encodes it.
@@ -96,19 +180,48 @@ contract UniversalResolver {
     }
 }
 
-/// A resolver whose names other hosts keep (EIP-3668).
+/// A resolver whose names other hosts keep (EIP-3668). `depth` lookups are made, one after another.
 contract Offchain {
     error OffchainLookup(
         address sender, string[] urls, bytes callData, bytes4 callbackFunction, bytes extraData
     );
 
-    fallback() external {
-        string[] memory urls = new string[](1);
-        urls[0] = "https://names.example/{sender}/{data}.json";
-        revert OffchainLookup(address(this), urls, msg.data, this.callback.selector, "");
+    string[] urls;
+    address sender;
+    uint256 depth;
+
+    constructor(string[] memory urls_, address sender_, uint256 depth_) {
+        urls = urls_;
+        sender = sender_ == address(0) ? address(this) : sender_;
+        depth = depth_;
     }
 
-    function callback(bytes calldata, bytes calldata) external {}
+    fallback() external {
+        revert OffchainLookup(sender, urls, msg.data, this.callback.selector, abi.encode(1));
+    }
+
+    /// Returns what the host answered, as if it were stored here.
+    function callback(bytes calldata response, bytes calldata extra) external view {
+        uint256 made = abi.decode(extra, (uint256));
+        if (made < depth) {
+            revert OffchainLookup(
+                sender, urls, response, this.callback.selector, abi.encode(made + 1)
+            );
+        }
+        bytes memory said = response;
+        assembly {
+            return(add(said, 32), mload(said))
+        }
+    }
+}
+
+/// The reverse registrar of an L2 (ENSIP-19), by its interface.
+contract ReverseRegistrarOfL2 {
+    mapping(address => string) public nameForAddr;
+
+    function setName(string calldata name) external {
+        nameForAddr[msg.sender] = name;
+    }
 }
 
 /// A resolver that answers anything with the same bytes.

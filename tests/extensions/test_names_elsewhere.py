@@ -1,0 +1,35 @@
+"""Names of addresses in other explorers' forms."""
+
+import pytest
+
+from tests.extensions.names.conftest import (  # noqa: F401  # fixtures
+    ens,
+    indexing,
+    patient,
+    services,
+    universal,
+)
+from tests.extensions.names.names_of_chain import Named
+
+pytest.importorskip("scan.extensions.blockscout")
+
+
+def test_blockscout_s_form_has_primary_names(universal: Named) -> None:  # noqa: F811
+    chain, (alice, bob, *_) = universal.ens, universal.ens.people
+    chain.point("alice.eth", alice)
+    chain.choose(alice, "alice.eth")
+    chain.choose(bob, "alice.eth")  # which does not lead back to him
+    sent = chain.anvil.send(alice, bob, value=1)
+    universal.mine()
+
+    def names(path: str) -> list[str | None]:
+        record = universal.client.get(f"/api/v2{path}").json
+        sides = (record["from"], record["to"]) if "from" in record else (record,)
+        return [side["ens_domain_name"] for side in sides]
+
+    assert names(f"/transactions/{sent}") == ["alice.eth", None]
+    assert names(f"/transactions/{sent}/preview") == ["alice.eth", None]
+    assert names(f"/addresses/{alice}") == ["alice.eth"]
+    assert names(f"/addresses/{bob}") == [None]
+    [item, *_] = universal.client.get(f"/api/v2/addresses/{alice}/transactions").json["items"]
+    assert item["from"]["ens_domain_name"] == "alice.eth"
