@@ -115,9 +115,9 @@ def test_requests_reach_the_node_through_the_gateway_alone() -> None:
     assert users <= OF_NODE.keys(), f"{GATEWAY} is the way from a request to the node"
     assert users == OF_NODE.keys() or taken_away()
     makers = {"NodeGateway": {"app", "scan.extensions.names.service"}, "node_of_index": {"app"}}
-    for maker, modules in makers.items():
+    for maker, in_modules in makers.items():
         found = {module for module, call in _calls() if _called(call) == maker}
-        assert found == {module for module in modules if is_there(module)}
+        assert found == {module for module in in_modules if is_there(module)}
 
 
 def test_sessions_with_the_node_know_their_client() -> None:
