@@ -144,7 +144,7 @@ def test_a_wallet_without_accounts_is_named(page: Page, explorer_url: str) -> No
     page.open(f"{explorer_url}/keys")
     page.click("#get-key button")
     page.wait("!document.getElementById('message').hidden")
-    assert "has no account" in page.text("#message") and page.errors == []
+    assert "shares no account" in page.text("#message") and page.errors == []
 
 
 def _signature(wallet: LocalAccount, message: str) -> str:

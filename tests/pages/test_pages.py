@@ -45,7 +45,7 @@ def test_pages_show_what_the_chain_has(client: FlaskClient, scenario: Played) ->
         f"/address/{transfer['fromAddress']}?tab=transfers": [mark.format("out")],
         f"/address/{transfer['toAddress']}?tab=transfers": [mark.format("in")],
         f"/address/0x{'ab' * 20}": ["never"],
-        "/search?q=a": ["<h2>Tokens</h2>", "source not verified", "since 20"],
+        "/search?q=a": ["<h2>Tokens</h2>", "source not verified", "first seen 20"],
         **{
             f"/tx/{row['hash']}": [f"({head - row['blockNumber'] + 1:,} confirmation"]
             for row in (truth.transactions[0], truth.transactions[-1])

@@ -184,7 +184,7 @@ def in_base_units(text: str, units: Mapping[str, int | None]) -> int | None:
         return None
     sign, whole, fraction, unit = amount.groups("")
     if unit not in units:
-        raise ValueError(f"The unit {unit} is not known here. Known are {', '.join(known)}.")
+        raise ValueError(f"Unknown unit {unit}. Known units: {', '.join(known)}.")
     decimals = units[unit]
     if decimals is None:
         raise ValueError(f"The unit {unit} is ambiguous here: several tokens have this symbol.")

@@ -13,7 +13,7 @@ blueprint = Blueprint("search", __name__)
 @blueprint.get("/search")
 def search() -> Response:
     text = parameters.required(query_arguments("q"), "q")
-    text = search_queries.whole_address(reader(), text.strip())
+    text = search_queries.whole_value(reader(), text.strip())
     return json_value({"results": search_queries.results(reader(), text)})
 
 

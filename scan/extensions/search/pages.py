@@ -31,7 +31,7 @@ blueprint = Blueprint("pages_search", __name__)
 
 @blueprint.get("/search")
 def search() -> Response:
-    text = search_queries.whole_address(reader(), request.args.get("q", "").strip())
+    text = search_queries.whole_value(reader(), request.args.get("q", "").strip())
     try:
         results = search_queries.results(reader(), text) if text else []
     except InvalidParameter as error:
@@ -51,7 +51,7 @@ def search() -> Response:
 @blueprint.get("/search/suggestions")
 def suggest() -> Response:
     """Return the suggestions that a script shows below the search box."""
-    text = search_queries.whole_address(reader(), request.args.get("q", "").strip())
+    text = search_queries.whole_value(reader(), request.args.get("q", "").strip())
     results = search_queries.results(reader(), text, with_similar=False) if text else []
     groups = _grouped(results[:MAX_SUGGESTIONS])
     return page("suggestions.html", groups=groups, paths=_paths())

@@ -19,24 +19,38 @@ LEAST_SIMILAR = 3  # characters: a trigram
 _DIGITS = re.compile(r"[0-9][0-9,_']{0,25}\Z")
 _HEX = re.compile(r"(?:0[xX])?([0-9a-fA-F]{40}|[0-9a-fA-F]{64})\Z")
 
-# An address as pages show it: 0x5FbDB2…0aa3.
-_SHORT = re.compile(r"0[xX]([0-9a-fA-F]{4,38})(?:…|\.{2,3})([0-9a-fA-F]{4,38})\Z")
-ADDRESS_DIGITS = 40
+# An address or a block's hash as pages show them, 0x5FbDB2…0aa3, or its beginning.
+_PART = re.compile(
+    r"0[xX](?:([0-9a-fA-F]{4,59})(?:…|\.{2,3})([0-9a-fA-F]{4,59})|([0-9a-fA-F]{6,63}))\Z"
+)
+ADDRESS_DIGITS, HASH_DIGITS = 40, 64
 
 Record = Mapping[str, Any]
 
 
-def whole_address(reader: Reader, text: str) -> str:
-    """Return the address whose short form a text is, if only one has it; else the text."""
-    short = _SHORT.match(text)
-    if not short or len(short[1] + short[2]) > ADDRESS_DIGITS:
+def whole_value(reader: Reader, text: str) -> str:
+    """Return the address or block hash of which a text is a part, if only one is; else the text."""
+    part = _PART.match(text)
+    head, tail = (part[1] or part[3], part[2] or "") if part else ("", "")
+    if not part or hash_or_address(text) or len(head + tail) > HASH_DIGITS:
         return text
-    head, tail = short[1].lower(), short[2].lower()
-    first, last = (bytes.fromhex(head.ljust(ADDRESS_DIGITS, digit)) for digit in "0f")
-    (address,) = reader.row(
-        "queries/addresses_find_by_short_form", first=first, last=last, tail=tail
+    may_be_address = len(head + tail) <= ADDRESS_DIGITS
+    addresses = _range(head, ADDRESS_DIGITS) if may_be_address else (None, None)
+    hashes = _range(head, HASH_DIGITS)
+    (value,) = reader.row(
+        "queries/values_find_by_part",
+        first_address=addresses[0],
+        last_address=addresses[1],
+        first_hash=hashes[0],
+        last_hash=hashes[1],
+        tail=tail.lower(),
     )
-    return address or text
+    return value or text
+
+
+def _range(head: str, digits: int) -> tuple[bytes, bytes]:
+    """Return the first and the last value that begin with some of so many digits."""
+    return bytes.fromhex(head.ljust(digits, "0")), bytes.fromhex(head.ljust(digits, "f"))
 
 
 def results(reader: Reader, text: str, *, with_similar: bool = True) -> list[Record]:

@@ -18,7 +18,7 @@
     try {
       const [{provider}] = browserWallets.list();
       await provider.request({method: "wallet_addEthereumChain", params: [network]});
-      say("The wallet has the network.");
+      say("The network is in your wallet.");
     } catch (error) {
       say(browserWallets.message(error));
     }

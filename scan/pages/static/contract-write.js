@@ -13,7 +13,7 @@ const amountUnits = {
     if (!amount) return null;
     const [, sign, whole, fraction = "", unit] = amount;
     if (!Object.hasOwn(units, unit)) {
-      throw new Error(`The unit ${unit} is not known here. Known are ${known.join(", ")}.`);
+      throw new Error(`Unknown unit ${unit}. Known units: ${known.join(", ")}.`);
     }
     const decimals = units[unit];
     if (decimals === null) throw new Error(`The unit ${unit} is ambiguous here: several tokens have this symbol.`);

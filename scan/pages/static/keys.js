@@ -73,7 +73,7 @@
     const own = byId("list-keys").key.value.trim();
     if (!own) {
       byId("list-keys").key.focus();
-      throw new Error("To end a key, enter a key of this address.");
+      throw new Error("To revoke a key, enter an API key of this address.");
     }
     if (!confirm(`Revoke the key ${key.keyPrefix}…? Requests with it will be refused.`)) return;
     await api("/keys/" + key.id, {method: "DELETE", headers: {"X-API-Key": own}});

@@ -17,6 +17,6 @@
     else delete next[address];
     setOwnNames(next);
     form.parentElement.querySelector("summary output").textContent = name;
-    form.querySelector("p output").textContent = "Kept in this browser.";
+    form.querySelector("p output").textContent = "Saved in this browser.";
   });
 })();

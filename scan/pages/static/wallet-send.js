@@ -23,7 +23,7 @@ const walletSend = (() => {
       choice.replaceChildren(...wallets.map(({name}, index) => element("option", name, {value: String(index)})));
       if (chosen && wallets[chosen]) choice.value = chosen;
       section.querySelector(".wallets").hidden = wallets.length < 2;
-      if (wallets.length) state("Your wallet signs what you send here; this server sees no key.");
+      if (wallets.length) state("Transactions are signed in your wallet; this server never sees a private key.");
       for (const button of section.querySelectorAll(buttons)) button.disabled = !wallets.length;
     }
     browserWallets.onChange(show);

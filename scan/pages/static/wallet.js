@@ -22,7 +22,7 @@ const browserWallets = (() => {
 
   // Also of what a wallet throws, which may be anything.
   function message(error) {
-    if (error?.code === 4001) return "The wallet's owner refused.";
+    if (error?.code === 4001) return "The request was rejected in the wallet.";
     return String(error?.message || error || "The wallet failed.").slice(0, 500);
   }
 
@@ -30,7 +30,7 @@ const browserWallets = (() => {
     const accounts = await provider.request({method: "eth_requestAccounts"});
     const first = Array.isArray(accounts) ? accounts[0] : undefined;
     if (typeof first !== "string" || !/^0x[0-9a-fA-F]{40}$/.test(first)) {
-      throw new Error("The wallet has no account for this page: create one in it, or allow one, and try again.");
+      throw new Error("The wallet shares no account with this page: create or connect one, and try again.");
     }
     return first;
   }

@@ -138,7 +138,7 @@
     const fields = new FormData(event.target);
     const eventTypes = fields.getAll("eventTypes");
     if (!eventTypes.length) return complain("Choose at least one kind of event.");
-    if (fields.get("topic0") && !eventTypes.includes("log")) return complain("The first topic is one of logs: choose logs, too.");
+    if (fields.get("topic0") && !eventTypes.includes("log")) return complain("A first topic applies to contract events: select these, too.");
     const body = {ownerAddress: form.owner.value.trim(), url: fields.get("url"), eventTypes};
     if (fields.get("watchAddress")) body.watchAddress = fields.get("watchAddress");
     if (fields.get("topic0")) body.topics = [fields.get("topic0")];

@@ -30,11 +30,11 @@ def test_the_wallet_is_given_this_chain(page: Page, explorer: Explorer) -> None:
     with in_thread(make_server("127.0.0.1", 0, create_app(settings), threaded=True)) as url:
         page.open(url)
         page.click("#add-network button")
-        page.wait(f"{SHOWN}.includes('has the network')")
+        page.wait(f"{SHOWN}.includes('is in your wallet')")
         added = json.loads(page.evaluate("JSON.stringify(added)"))
         page.evaluate("window.refuses = true")
         page.click("#add-network button")
-        page.wait(f"{SHOWN}.includes('refused')")
+        page.wait(f"{SHOWN}.includes('rejected')")
     assert added == {
         "method": "wallet_addEthereumChain",
         "params": [

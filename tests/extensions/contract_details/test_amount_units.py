@@ -94,7 +94,7 @@ INSIDE: list[tuple[dict[str, Any], str, Any]] = [
     ({"type": "uint256[]"}, '{"items": "1 ether", "0": "1 ether"}', None),
     ({"type": "uint256[]"}, f"[{10**40}, 1e3, -2.5e-1, null]", None),
     (ORDER, '["1 ether", "x", [], "1 ether"]', ["1000000000000000000", "x", [], "1 ether"]),
-    ({"type": "uint8[]"}, '["1 foot"]', "The unit foot is not known here."),
+    ({"type": "uint8[]"}, '["1 foot"]', "Unknown unit foot."),
 ]
 
 

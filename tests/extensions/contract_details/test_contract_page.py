@@ -167,7 +167,7 @@ def test_amounts_have_units_of_the_token_that_a_contract_returns(explorer: Explo
 
     assert "Called with <code>1500000</code>" in half("1.5 CASH") and "750000" in half("1.5 CASH")
     assert "1.5 has no unit. Write one, such as 1.5 CASH, or a whole number." in half("1.5")
-    assert "The unit CAKE is not known here. Known are CASH, " in half("1 CAKE")
+    assert "Unknown unit CAKE. Known units: CASH, " in half("1 CAKE")
 
 
 def test_the_page_of_a_token_has_its_contract(explorer: Explorer, hostile: str) -> None:
@@ -209,7 +209,7 @@ def test_what_a_wallet_refuses_is_told(
     connect(page, sender, chain)
     page.wait("asked.length")
     page.evaluate("asked.shift().reject({code: 4001, message: 'User rejected'})")
-    page.wait("form.querySelector('output').textContent.includes('refused')")
+    page.wait("form.querySelector('output').textContent.includes('rejected')")
     press(page, "deposit(string,(uint256,address)[])", "x", "[broken")
     connect(page, sender, chain)
     page.wait("form.querySelector('output').textContent.includes('JSON')")

@@ -58,6 +58,43 @@ def test_an_address_is_found_by_the_short_form_of_pages(
         assert search(client, text) == []
 
 
+def test_addresses_and_blocks_are_found_by_their_beginning(
+    client: FlaskClient, scenario: Played
+) -> None:
+    person = scenario.truth.transactions[0]["fromAddress"]
+    block = scenario.truth.blocks[3]
+    hash_, own = block["hash"], f"/block/{block['number']}"
+    for path, part in (
+        (f"/address/{person}", person[:10]),
+        (f"/address/{person}", f"0x{person[2:40].upper()}"),
+        (own, hash_[:14]),
+        (own, hash_[:65]),
+        (own, f"{hash_[:8]}…{hash_[-4:]}"),
+    ):
+        assert len(search(client, part)) == 1
+        moved = client.get("/search", query_string={"q": part})
+        assert moved.headers["Location"] == path
+
+
+def test_a_part_that_several_have_finds_none_of_them(database_url: str) -> None:
+    """Whoever makes an address that looks like another one must not be taken for it."""
+    for number in (1, 2):
+        address = bytes.fromhex(f"abcdef{number:030x}1234")
+        execute(
+            database_url,
+            "INSERT INTO addresses (address, first_seen, last_seen, transaction_count, sent_count,"
+            " received_count, transfer_count, transfer_sent_count, transfer_received_count,"
+            " trade_count, internal_count, internal_sent_count, internal_received_count)"
+            " VALUES (%s, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)",
+            address,
+        )
+    client = create_app(settings_for(database_url, NOBODY)).test_client()
+    for text in ("0xabcdef", "0xabcdef…1234", f"0xabcdef{'0' * 29}"):
+        assert search(client, text) == []
+    [found] = search(client, f"0xabcdef{1:030x}")
+    assert found["value"] == f"0xabcdef{1:030x}1234"
+
+
 def test_tokens_are_found_by_name_and_symbol(client: FlaskClient, scenario: Played) -> None:
     dollar = scenario.stage.contracts["dollar"].address
     for text, match in (
@@ -122,7 +159,19 @@ def _add_names(url: str) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["coin", "c", "COIN19999", "holder", "treasury", "17", "ab" * 32, "199", "older 1"],
+    [
+        "coin",
+        "c",
+        "COIN19999",
+        "holder",
+        "treasury",
+        "17",
+        "ab" * 32,
+        "199",
+        "older 1",
+        "0xabcdef",
+        "0xabcd…abcd",
+    ],
 )
 def test_a_search_reads_a_bounded_part_of_indexes(seeded: Explained, text: str) -> None:
     [plan, *_], answer = seeded.plans(f"/api/v1/search?q={text}")  # extensions may read more
