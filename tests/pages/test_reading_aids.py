@@ -214,6 +214,17 @@ def test_all_digits_are_reached_by_keyboard(page: Page, over_http: str) -> None:
     assert shown == page.evaluate(f"JSON.stringify({cut}.dataset.full)") and "ETH" in shown
 
 
+def test_a_list_is_skipped_by_keyboard(page: Page, over_http: str) -> None:
+    """Its rows have over a hundred links: what follows them is reached at once."""
+    page.open(f"{over_http}/txs")
+    page.evaluate("document.querySelector('main .skip').focus()")
+    assert page.evaluate("document.activeElement.getBoundingClientRect().left") >= 0
+    page.evaluate("document.activeElement.click()")
+    assert page.evaluate(
+        "location.hash === '#pages' && document.querySelector('#pages').textContent"
+    )
+
+
 def test_a_chart_is_read_with_the_arrow_keys(page: Page, over_http: str) -> None:
     page.open(over_http)
     page.evaluate("document.querySelector('.plot svg').focus()")

@@ -64,7 +64,7 @@
     return [
       ["Address", link("/address", item.address, hash(item.address)), "lead"],
       ["Name", element("bdi", {}, ownNames()[item.address.toLowerCase()]?.name || item.name || ""), "wide"],
-      ["Balance", record ? amount(record.balance) : "…", "number"],
+      [document.querySelector("#addresses th.number").textContent, record ? amount(record.balance) : "…", "number"],
       ["Transactions", record ? grouped(record.txCount) : "…", "number"],
     ];
   }

@@ -10,7 +10,7 @@ from scan.pages.formatting import visible
 MAX_HTML_BYTES = 200 * 1024  # which take up to 0.7 s to convert, one page at a time
 # The last is hidden from readers, such as the axes of a chart, whose values a table has.
 LEFT_OUT = tuple(
-    "script style svg button dialog template datalist .js [hidden] [aria-hidden=true]".split()
+    "script style svg button dialog template datalist .js .skip [hidden] [aria-hidden=true]".split()
 )
 INLINE = frozenset({"a", "b", "bdi", "code", "data", "i", "img", "span", "strong", "time"})
 MAX_CHOICES = 20  # of a field
