@@ -36,6 +36,7 @@ if TYPE_CHECKING:  # hooks are of all rooms, which stand above this one
     from scan.pages.sections import Section
     from scan.pages.tabs import AddressTab, TokenTab
     from scan.pages.transaction_tabs import TransactionTab
+    from scan.queries.address_names import AddressName
     from scan.queries.pages import Page, Window
     from scan.queries.prices import UnitPrices
     from scan.queries.reader import Reader
@@ -150,8 +151,6 @@ class Api(Part):
     """Views below /api/v1."""
     transaction_fields: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda record: {}
     """Fields that a transaction's record has besides."""
-    address_fields: Callable[[Sequence[bytes]], Sequence[Mapping[str, Any]]] = lambda addresses: ()
-    """Fields that the records of addresses have besides, in the order of the addresses."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,8 +180,6 @@ class Pages(Part):
     """The page of a transaction that is not indexed."""
     add_to_transactions: Callable[[Sequence[Record]], None] = lambda transactions: None
     """Adds to records of transactions what lists show besides."""
-    claimed_names: Callable[[Sequence[bytes]], Mapping[bytes, str]] = lambda addresses: {}
-    """Names that addresses claim for themselves, which lists show beside them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -192,6 +189,15 @@ class Prices(Part):
     module = "prices"
     read: Callable[[Reader], UnitPrices | None]
     """The newest prices; None without any."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AddressNames(Part):
+    """Primary names of addresses."""
+
+    module = "address_names"
+    read: Callable[[Reader, Sequence[bytes], bool], Mapping[bytes, AddressName] | None]
+    """Names by address, for a list those that are known soon; None without a name service."""
 
 
 @dataclass(frozen=True, kw_only=True)

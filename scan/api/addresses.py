@@ -6,14 +6,14 @@ from typing import Any
 import orjson
 from flask import Blueprint
 
-from scan import parameters, registry
+from scan import parameters
 from scan.errors import InvalidParameter
 from scan.hex import to_hex
-from scan.hooks import Api
 from scan.http.list_responses import LISTED, list_response
 from scan.http.requests import block_argument, query_arguments, reader
 from scan.http.responses import Response, json_value
-from scan.queries import addresses, contract_creations, tokens
+from scan.queries import address_names, addresses, contract_creations, tokens
+from scan.queries.address_names import AddressName
 from scan.queries.balances import Balance
 from scan.queries.contract_creations import creation_record
 from scan.queries.pages import Page, Window
@@ -48,7 +48,7 @@ def list_addresses() -> Response:
             **({"token": _token(included.get(to_hex(key)))} if "include" in arguments else {}),
         }
         for key, summary, more in zip(
-            keys, addresses.get_many(reader(), keys), _of_extensions(keys), strict=True
+            keys, addresses.get_many(reader(), keys), _names(keys), strict=True
         )
     ]
     return json_value({"addresses": rows})
@@ -59,13 +59,13 @@ def _amount(balance: Balance) -> dict[str, Any]:
     return {"balance": known.wei, "balanceBlock": known.block}
 
 
-def _of_extensions(keys: Sequence[bytes]) -> list[dict[str, Any]]:
-    """Return the fields that extensions add to the records of addresses."""
-    fields: list[dict[str, Any]] = [{} for _ in keys]
-    for api in registry.parts(Api):
-        for own, more in zip(fields, api.address_fields(keys), strict=False):
-            own |= more
-    return fields
+def _names(keys: Sequence[bytes]) -> list[dict[str, Any]]:
+    """Return the fields of addresses that have their names; none without a name service."""
+    names = address_names.of_addresses(reader(), keys)
+    if names is None:
+        return [{} for _ in keys]
+    own = (names.get(key, AddressName()) for key in keys)
+    return [{"name": known.name, "nameProblem": known.problem} for known in own]
 
 
 def _token(record: Mapping[str, Any] | None) -> dict[str, Any] | None:
@@ -100,7 +100,7 @@ def get_address(address: str) -> Response:
         "recentTxs": orjson.Fragment(account.recent),
         "creation": None,
     }
-    detail |= {**account.more, **_of_extensions([key])[0]}
+    detail |= {**account.more, **_names([key])[0]}
     if account.balance.is_contract or block is None:  # also of a contract that was destroyed
         detail["creation"] = creation_record(contract_creations.indexed(reader(), key))
     return json_value(detail)

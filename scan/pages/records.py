@@ -13,7 +13,7 @@ from scan.hex import to_hex
 from scan.hooks import Pages
 from scan.http.requests import reader
 from scan.pages import formatting
-from scan.queries import addresses, blocks
+from scan.queries import address_names, addresses, blocks
 from scan.queries.pages import Page
 from scan.queries.reader import KeptFrom
 
@@ -134,10 +134,9 @@ def names_of(records: Iterable[Record], *more: str | None) -> Names:
         pair = formatting.pair_name(name["pool"]) if name["pool"] else None
         name["name"] = name["label"] or pair or token.get("name") or name["contract"]
     unnamed = [key for key in keys if not names.get(to_hex(key), {}).get("name")]
-    for pages in registry.parts(Pages):
-        for address, claim in pages.claimed_names(unnamed).items():
-            own = names.get(to_hex(address), NAMELESS)
-            names[to_hex(address)] = {**own, "claim": claim}
+    for address, claim in address_names.in_list(reader(), unnamed).items():
+        own = names.get(to_hex(address), NAMELESS)
+        names[to_hex(address)] = {**own, "claim": claim}
     return names
 
 

@@ -1,16 +1,14 @@
 """Addresses as Blockscout shows them in every object: with names, tags and proxy fields."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from scan import registry
 from scan.ethereum.checksums import checksummed
 from scan.extensions.blockscout.objects import Object
 from scan.extensions.blockscout.proxy_objects import proxy_fields
 from scan.hex import data
-from scan.hooks import Pages
 from scan.http.requests import reader
-from scan.queries import addresses
+from scan.queries import address_names, addresses
 
 UNRATED = "ok"  # Scan rates nobody, but Blockscout's form has `ok` or `scam` of an address
 
@@ -22,7 +20,7 @@ class AddressObjects:
         """`shown` are addresses in lower-case hex; None are left out."""
         keys = [data(address) for address in dict.fromkeys(shown) if address]
         self._parties = addresses.parties(reader(), keys)
-        self._names = claimed_names(keys)
+        self._names = address_names.in_list(reader(), keys)
 
     def of(self, address: str) -> Object:
         name = self._names.get(data(address))
@@ -42,11 +40,6 @@ class AddressObjects:
         if not delegate:
             return {}
         return {"is_contract": True, **proxy_fields("eip7702", [data(delegate)])}
-
-
-def claimed_names(keys: Sequence[bytes]) -> dict[bytes, str]:
-    """Return the primary names of addresses by the chain's name service, as pages show them."""
-    return registry.merged(pages.claimed_names(keys) for pages in registry.parts(Pages))
 
 
 def address_object(address: str, party: Mapping[str, Any], name: str | None) -> Object:

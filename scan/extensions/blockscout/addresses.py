@@ -4,7 +4,7 @@ from typing import Any
 
 from scan import parameters
 from scan.ethereum.checksums import checksummed
-from scan.extensions.blockscout.address_objects import address_object, claimed_names
+from scan.extensions.blockscout.address_objects import address_object
 from scan.extensions.blockscout.block_objects import block_objects, withdrawal_objects
 from scan.extensions.blockscout.entity_lists import (
     internal_transactions_response,
@@ -34,7 +34,14 @@ from scan.extensions.logs.log_filter import having_all
 from scan.hex import data, to_hex
 from scan.http.requests import reader
 from scan.http.responses import Response, json_value
-from scan.queries import addresses, blocks, contract_creations, contracts, tokens
+from scan.queries import (
+    address_names,
+    addresses,
+    blocks,
+    contract_creations,
+    contracts,
+    tokens,
+)
 from scan.queries.contract_creations import IndexedCreation
 
 SIDES = ("to", "from")
@@ -60,7 +67,7 @@ def get_address(address_hash: str) -> Response:
     log_count = _log_count(counts, is_contract=account.balance.is_contract)
     return json_value(
         {
-            **address_object(shown, party, claimed_names([key]).get(key)),
+            **address_object(shown, party, address_names.in_list(reader(), [key]).get(key)),
             **_proxy(key, account),
             **_creation(created),
             "token": None if token is None else token_object(token),

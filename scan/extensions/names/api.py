@@ -1,12 +1,10 @@
-"""GET /api/v1/names/:name, and the names of addresses in their records."""
-
-from collections.abc import Mapping, Sequence
-from typing import Any
+"""GET /api/v1/names/:name."""
 
 from flask import Blueprint
 
 from scan import hooks
 from scan.errors import InvalidParameter, NotFound, Unavailable, UpstreamFailed
+from scan.extensions.names.address_names import address_name
 from scan.extensions.names.node_names import Problem
 from scan.extensions.names.normalization import NotChecked, NotNormalizable
 from scan.extensions.names.primary_names import Names, Primary
@@ -43,31 +41,18 @@ def get_name(name: str) -> Response:
         off_chain = NO_ANSWER if names.asks_gateways else NOT_ASKED
         is_off_chain = resolved.problem is Problem.OFF_CHAIN
         raise NotFound(off_chain if is_off_chain else "This name has no address.", field="name")
-    primary = names.primary(reader(), [resolved.address]).get(resolved.address, Primary(None))
+    known = names.primary(reader(), [resolved.address])
+    primary = address_name(known.get(resolved.address, Primary(None)))
     return json_value(
         {
             "name": resolved.name,
             "address": to_hex(resolved.address),
             "primaryName": primary.name,
-            "primaryNameProblem": problem_of(primary),
+            "primaryNameProblem": primary.problem,
             "coinType": resolved.coin_type,
             "blockNumber": resolved.block,
         }
     )
 
 
-def address_fields(addresses: Sequence[bytes]) -> list[Mapping[str, Any]]:
-    """Return the fields that the records of addresses have besides, where there is a service."""
-    known = reader().sources.get(Names)
-    if known.service(reader()) is None:
-        return []
-    primary = known.primary(reader(), addresses)
-    names = (primary.get(address, Primary(None)) for address in addresses)
-    return [{"name": name.name, "nameProblem": problem_of(name)} for name in names]
-
-
-def problem_of(primary: Primary) -> str | None:
-    return None if primary.problem is None else str(primary.problem.value)
-
-
-HOOKS = hooks.Api(blueprints=(blueprint,), address_fields=address_fields)
+HOOKS = hooks.Api(blueprints=(blueprint,))

@@ -1,0 +1,28 @@
+"""Primary names for records of addresses and for lists."""
+
+from collections.abc import Mapping, Sequence
+
+from scan import hooks
+from scan.extensions.names.primary_names import Names, Primary
+from scan.queries.address_names import AddressName
+from scan.queries.reader import Reader
+
+
+def read(
+    reader: Reader, addresses: Sequence[bytes], is_list: bool
+) -> Mapping[bytes, AddressName] | None:
+    known = reader.sources.get(Names)
+    if is_list:
+        return {key: AddressName(name) for key, name in known.in_list(reader, addresses).items()}
+    if known.service(reader) is None:
+        return None
+    primary = known.primary(reader, addresses)
+    return {key: address_name(primary.get(key, Primary(None))) for key in addresses}
+
+
+def address_name(primary: Primary) -> AddressName:
+    problem = None if primary.problem is None else str(primary.problem.value)
+    return AddressName(primary.name, problem)
+
+
+HOOKS = hooks.AddressNames(read=read)
