@@ -27,6 +27,7 @@ OUTPUTS = [
     "evm.deployedBytecode.immutableReferences",
     "evm.deployedBytecode.sourceMap",
     "evm.methodIdentifiers",
+    "storageLayout",
 ]
 # Errors that may not occur with other settings; all others are errors in the source.
 _SETTING_ERRORS = (

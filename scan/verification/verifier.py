@@ -12,7 +12,7 @@ from scan.database.connection import Database
 from scan.errors import NotFound, VerificationFailed
 from scan.ethereum.blocks import DELEGATION
 from scan.hex import to_hex
-from scan.verification import source_maps
+from scan.verification import source_maps, storage_layouts
 from scan.verification.code_layout import layouts_of
 from scan.verification.compiler_places import BUDGET_S, CompilerPlaces
 from scan.verification.compiler_releases import dotted
@@ -113,6 +113,7 @@ def verify(verifier: Verifier, submission: Submission, client: str | None = None
     verified = _store(verifier.database, contract, submission, match, abi, layouts)
     if verified.stored:
         _store_source_map(verifier.database, contract, match)
+        _store_storage_layout(verifier.database, contract, match)
         texts = (abi, match.metadata, layouts, *submission.sources.values())
         verifier.stored_bytes.add(client, sum(len(text.encode()) for text in texts))
         for notify in verifier.on_stored:
@@ -197,6 +198,16 @@ def _store_source_map(database: Database, contract: IndexedContract, match: Matc
         code_hash=contract.code_hash,
         source_map=packed,
         files=_json([[number, path] for number, path in match.contract.files.items()]),
+    )
+
+
+def _store_storage_layout(database: Database, contract: IndexedContract, match: Match) -> None:
+    """Store the layout of the storage, in the place of what was known of it."""
+    database.rows(
+        "verification/storage_layouts_put",
+        address=contract.address,
+        code_hash=contract.code_hash,
+        layout=storage_layouts.packed(match.contract.output.get("storageLayout")),
     )
 
 

@@ -86,6 +86,17 @@ CREATE OR REPLACE TRIGGER source_maps_announced
     AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON source_maps
     FOR EACH STATEMENT EXECUTE FUNCTION announce_labels();
 
+-- How the storage of verified contracts is laid out, as their compilers say.
+CREATE TABLE IF NOT EXISTS storage_layouts (
+    address bytea NOT NULL,
+    code_hash bytea NOT NULL,
+    layout bytea NOT NULL,         -- the compiler's JSON, by zlib
+    PRIMARY KEY (address, code_hash)
+);
+CREATE OR REPLACE TRIGGER storage_layouts_announced
+    AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON storage_layouts
+    FOR EACH STATEMENT EXECUTE FUNCTION announce_labels();
+
 -- ABIs of the operator's own builds that have a code: they decode calls and events where no verification does.
 CREATE TABLE IF NOT EXISTS built_abis (
     code_hash bytea PRIMARY KEY,

@@ -21,6 +21,7 @@ from scan.extensions.transaction_details.explanations.failure_locations import (
     failed_calls,
     innermost,
 )
+from scan.extensions.transaction_details.explanations.state_names import with_names
 from scan.extensions.transaction_details.explanations.trace_decoding import (
     DecodedFrame,
     decode_trace,
@@ -119,7 +120,7 @@ def simulate(
         cause = outcome.trace.failure.trace_address if outcome.trace.failure else ()
         simulated.append(
             Simulated(
-                outcome,
+                _with_names(reader, outcome, at),
                 with_locations(frames, locations),
                 movements(outcome.trace.frames, tokens, is_traced=outcome.is_traced),
                 innermost(locations, cause),
@@ -144,6 +145,14 @@ def _locations(
     steps = failing_steps(reader.node, block, call, outcome.overrides)
     replaced = [data(address, 20) for address, own in outcome.overrides.items() if "code" in own]
     return located.of_steps(failed, steps, block.number, replaced)
+
+
+def _with_names(reader: Reader, outcome: Outcome, block: Block) -> Outcome:
+    """Return an outcome with the names of the variables that it changes."""
+    if outcome.changes is None:
+        return outcome
+    changes = with_names(reader, outcome.changes, block, lambda: outcome.trace.frames)
+    return outcome._replace(changes=changes)
 
 
 def _tokens(reader: Reader, outcomes: Sequence[Outcome]) -> dict[str, Any]:

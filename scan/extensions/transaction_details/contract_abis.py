@@ -141,6 +141,16 @@ class ContractAbis:
             return self.find({emitter.address for emitter in emitters}, budget)
         return {emitter.address: contract for emitter, contract in contracts.items()}
 
+    def proxies_at(self, emitters: Collection[Emitter], node: NodeSession) -> dict[Emitter, Proxy]:
+        """Return the proxies among contracts at blocks, by their code or their state. Raises the
+        errors of NodeSession."""
+        rows = self._rows({emitter.address for emitter in emitters})
+        codes = self._proxying({row["codeHash"] for row in rows.values()})
+        known = {e: codes[rows[e.address]["codeHash"]] for e in emitters if e.address in rows}
+        kinds = {e: code.state_kinds for e, code in known.items() if code.state_kinds}
+        by_own_code = {e: code.proxy for e, code in known.items() if code.proxy}
+        return {**by_own_code, **self._implementations_of(kinds, node)}
+
     def function_text(self, selector: bytes, contract: Contract) -> str | None:
         """Return the signature of a contract's function; None where it is unknown or ambiguous."""
         if len(selector) < 4:

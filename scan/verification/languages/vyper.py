@@ -51,6 +51,7 @@ _OUTPUTS = [
     "evm.bytecode.object",
     "evm.deployedBytecode.object",
     "evm.deployedBytecode.sourceMap",
+    "layout",
 ]
 _RESOURCE_ERRORS = ("MemoryError", "RecursionError")
 # The end of the intermediate representation of 0.3.1 as text: the size of what is returned.
@@ -143,6 +144,7 @@ def _contract(contract: Mapping[str, Any], version: SolcVersion) -> dict[str, An
     return {
         "abi": contract["abi"],
         "metadata": "{}",
+        "storageLayout": (contract.get("layout") or {}).get("storage_layout"),
         "evm": {
             "bytecode": {"object": creation},
             "deployedBytecode": {

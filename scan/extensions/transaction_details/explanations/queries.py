@@ -28,6 +28,7 @@ from scan.extensions.transaction_details.explanations.state_changes import (
     STATE_CHANGES,
     StateChanges,
 )
+from scan.extensions.transaction_details.explanations.state_names import with_names
 from scan.extensions.transaction_details.explanations.summary_facts import Facts
 from scan.extensions.transaction_details.explanations.summary_parts import Names
 from scan.extensions.transaction_details.explanations.trace_decoding import (
@@ -140,10 +141,10 @@ def calls(reader: Reader, record: Mapping[str, Any]) -> tuple[TransactionTrace, 
 def state_changes(reader: Reader, record: Mapping[str, Any]) -> StateChanges:
     """Return the changes of state that a transaction made; raises the errors of calls()."""
     bound_work(reader, record)
-    changes: StateChanges = reader.sources.get(TransactionTraces).read(
-        reader.node, transactions.indexed(record), STATE_CHANGES
-    )
-    return changes
+    sent, traces = transactions.indexed(record), reader.sources.get(TransactionTraces)
+    changes: StateChanges = traces.read(reader.node, sent, STATE_CHANGES)
+    block = Block(sent.block_number, sent.block_hash)
+    return with_names(reader, changes, block, lambda: traces.calls(reader.node, sent).frames)
 
 
 def _reason(failure: TransactionFailure) -> tuple[str | None, bool]:

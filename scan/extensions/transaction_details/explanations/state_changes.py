@@ -8,6 +8,7 @@ from eth_hash.auto import keccak
 
 from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.extensions.internal_transfers.transaction_traces import CACHE_BYTES, TraceKind
+from scan.extensions.transaction_details.storage.changed_variables import VariableChange, Words
 from scan.hex import BadHex, data, quantity, to_hex
 
 MAX_ACCOUNTS = 500
@@ -27,20 +28,36 @@ class Code(NamedTuple):
 
 
 class SlotChange(NamedTuple):
+    """The words of a slot. `variables` are those in it that changed, where a layout names them."""
+
     slot: bytes
     before: bytes
     after: bytes
+    variables: Sequence[VariableChange] = ()
+
+    def record(self) -> dict[str, Any]:
+        words = {"slot": self.slot, "before": self.before, "after": self.after}
+        variables = [variable.record() for variable in self.variables]
+        return {**{name: to_hex(word) for name, word in words.items()}, "variables": variables}
 
 
 class AccountChange(NamedTuple):
     """The changes of an account. Each pair is the value before and after, None where it did not
-    change. In the pair of `code`, None is an account without code."""
+    change. In the pair of `code`, None is an account without code. `layouts` are the contracts
+    whose layouts name slots, `collisions` those of two implementations, where it got another."""
 
     address: bytes
     balance: tuple[int, int] | None
     nonce: tuple[int, int] | None
     code: tuple[Code | None, Code | None] | None
     slots: Sequence[SlotChange]
+    layouts: Sequence[bytes] = ()
+    collisions: Sequence[dict[str, Any]] = ()
+
+    @property
+    def words(self) -> Words:
+        """The words of changed slots, before and after."""
+        return {int.from_bytes(slot.slot): (slot.before, slot.after) for slot in self.slots}
 
     @property
     def gained(self) -> int:
@@ -55,9 +72,9 @@ class AccountChange(NamedTuple):
             "nonce": self.nonce and _numbers(*self.nonce),
             "code": self.code
             and {"before": _code_record(self.code[0]), "after": _code_record(self.code[1])},
-            "storage": [
-                {name: to_hex(word) for name, word in slot._asdict().items()} for slot in self.slots
-            ],
+            "storage": [slot.record() for slot in self.slots],
+            "layouts": [*map(to_hex, self.layouts)],
+            "collisions": [*self.collisions],
         }
 
 

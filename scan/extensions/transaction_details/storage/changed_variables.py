@@ -1,0 +1,112 @@
+"""What changed in the storage of a contract, by the names of its variables. Pure."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from scan.contracts.proxy_contracts import BEACON_SLOT, IMPLEMENTATION_SLOT
+from scan.ethereum.keccak import keccak256
+from scan.extensions.transaction_details.storage.layout import (
+    WORD,
+    Layout,
+    StorageType,
+    Variable,
+    laid_out,
+)
+from scan.extensions.transaction_details.storage.mapping_keys import Candidates
+from scan.extensions.transaction_details.storage.places import Part
+from scan.extensions.transaction_details.storage.slot_names import HashBudget, names_of_slots
+from scan.extensions.transaction_details.storage.values import (
+    length_of,
+    short_content,
+    text_of,
+    value_of,
+)
+from scan.hex import quantity
+
+MAX_TEXT = 64 * 1024  # bytes of a string that is shown
+# keccak256("eip1967.proxy.admin") - 1
+ADMIN_SLOT = "0xb53127684a568b3173ae13b9f8a6016e243e63b6e8ee1178d6a717850b5d6103"
+# The slots of proxies (EIP-1967), which no layout has.
+OF_PROXIES = laid_out(
+    [
+        Variable(f"eip1967.proxy.{name}", "address", quantity(slot), 0)
+        for name, slot in (
+            ("implementation", IMPLEMENTATION_SLOT),
+            ("beacon", BEACON_SLOT),
+            ("admin", ADMIN_SLOT),
+        )
+    ],
+    {"address": StorageType("value", "address", 20)},
+)
+Words = Mapping[int, tuple[bytes, bytes]]  # before and after, by slot
+
+
+class VariableChange(NamedTuple):
+    """A variable, or a part of one, with its values before and after. `offset` and `size` are the
+    bytes that it has in its slot. A value is None where not all of it is known: a long string of
+    which some slots did not change."""
+
+    name: str
+    type: str
+    offset: int
+    size: int
+    before: Any
+    after: Any
+
+    def record(self) -> dict[str, Any]:
+        return self._asdict()
+
+
+def changed_variables(
+    layouts: Sequence[Layout], words: Words, candidates: Candidates, budget: HashBudget
+) -> dict[int, list[VariableChange]]:
+    """Return the variables in changed slots, by slot; the first layout that has something there
+    names it."""
+    named: dict[int, list[VariableChange]] = {}
+    for layout in layouts:
+        unnamed = words.keys() - named.keys()
+        parts = names_of_slots(layout, unnamed, candidates, budget)
+        for slot, in_slot in parts.items():
+            changes = [c for part in in_slot for c in _changes(layout, part, words)]
+            if changes:
+                named[slot] = changes
+    return named
+
+
+def _changes(layout: Layout, part: Part, words: Words) -> Iterator[VariableChange]:
+    before, after = words[part.slot]
+    if part.raw(before) == part.raw(after):
+        return
+    if part.kind == "text":
+        yield from _text_changes(part, words)
+        return
+    values = (value_of(part.label, part.raw(w), is_vyper=layout.is_vyper) for w in (before, after))
+    yield VariableChange(part.name, part.label, part.offset, part.size, *values)
+
+
+def _text_changes(part: Part, words: Words) -> Iterator[VariableChange]:
+    """Yield the change of a string by its own slot, and that of its length where its content stands
+    elsewhere."""
+    sides = [{slot: pair[side] for slot, pair in words.items()} for side in (0, 1)]
+    contents = [content_of(part.slot, side[part.slot], side) for side in sides]
+    values = [None if c is None else text_of(part.label, c) for c in contents]
+    yield VariableChange(part.name, part.label, part.offset, part.size, *values)
+    own = words[part.slot]
+    if any(short_content(word) is None for word in own):
+        lengths = [str(length_of(word)) for word in own]
+        yield VariableChange(f"{part.name}.length", "uint256", 0, WORD, *lengths)
+
+
+def content_of(slot: int, word: bytes, words: Mapping[int, bytes]) -> bytes | None:
+    """Return the content of Solidity's bytes or string by the word of its slot, None where `words`
+    do not have all of it, or it is longer than MAX_TEXT."""
+    short = short_content(word)
+    if short is not None:
+        return short
+    length = length_of(word)
+    if length > MAX_TEXT:
+        return None
+    start = int.from_bytes(keccak256(slot.to_bytes(WORD)))
+    data = [words.get(start + index) for index in range(-(-length // WORD))]
+    known = [word for word in data if word is not None]
+    return b"".join(known)[:length] if len(known) == len(data) else None

@@ -1,0 +1,137 @@
+"""Collisions of two layouts: variables of two contracts in the same bytes of the storage, as where
+a proxy gets another implementation, or has variables of its own."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from scan.extensions.transaction_details.storage.layout import (
+    WORD,
+    Layout,
+    StorageType,
+    Variable,
+)
+from scan.hex import to_hex
+
+MAX_COLLISIONS = 50
+MAX_COMPARED = 20_000  # pairs of variables and types
+MAX_DEPTH = 16
+GAP = "gap"  # in the name of an array that is there to be replaced
+
+
+class Collision(NamedTuple):
+    """Two variables in the same bytes, with the labels of their types; `is_renamed`: they have the
+    same type and place, and other names. `slot` and `offset` are of the first byte in both."""
+
+    slot: int
+    offset: int
+    first: tuple[str, str]
+    second: tuple[str, str]
+    is_renamed: bool
+
+    def record(self, first: bytes, second: bytes) -> dict[str, Any]:
+        """Return the collision of the layouts of two contracts."""
+        sides = ((first, self.first), (second, self.second))
+        return {
+            "slot": to_hex(self.slot.to_bytes(WORD)),
+            "offset": self.offset,
+            "kind": "name" if self.is_renamed else "type",
+            "variables": [
+                {"contract": to_hex(address), "name": name, "type": label}
+                for address, (name, label) in sides
+            ],
+        }
+
+
+def collisions_of(first: Layout, second: Layout) -> list[Collision]:
+    """Return the first MAX_COLLISIONS collisions, by their place."""
+    found: list[Collision] = []
+    if first.is_vyper != second.is_vyper:
+        return found
+    comparison = _Comparison(first, second)
+    for one, other in _overlapping(first, second):
+        if comparison.left <= 0 or len(found) == MAX_COLLISIONS:
+            break
+        collision = comparison.compare(one, other)
+        if collision is not None:
+            found.append(collision)
+    return found
+
+
+def _span(layout: Layout, variable: Variable) -> tuple[int, int]:
+    """Return the first byte of a variable, and the one after it."""
+    type_ = layout.types.get(variable.type)
+    start = variable.slot * WORD + variable.offset
+    return start, start + (type_.size if type_ else WORD - variable.offset)
+
+
+def _overlapping(first: Layout, second: Layout) -> Iterator[tuple[Variable, Variable]]:
+    """Yield variables of two layouts that have bytes in common, both in the order of their places.
+    Variables of one layout do not overlap."""
+    ones, others = iter(first.variables), iter(second.variables)
+    one, other = next(ones, None), next(others, None)
+    while one is not None and other is not None:
+        (start, end), (other_start, other_end) = _span(first, one), _span(second, other)
+        if start < other_end and other_start < end:
+            yield one, other
+        if end <= other_end:
+            one = next(ones, None)
+        else:
+            other = next(others, None)
+
+
+class _Comparison:
+    """A comparison of variables, with the steps that are left."""
+
+    def __init__(self, first: Layout, second: Layout) -> None:
+        self._first, self._second = first, second
+        self._known: dict[tuple[str, str], bool] = {}
+        self.left = MAX_COMPARED
+
+    def compare(self, one: Variable, other: Variable) -> Collision | None:
+        self.left -= 1
+        own, others = self._first.types.get(one.type), self._second.types.get(other.type)
+        if own is None or others is None or _is_gap(one, own) or _is_gap(other, others):
+            return None
+        spans = _span(self._first, one), _span(self._second, other)
+        is_same_type = spans[0] == spans[1] and self._is_same(one.type, other.type, 0)
+        if is_same_type and one.name == other.name:
+            return None
+        slot, offset = divmod(max(spans[0][0], spans[1][0]), WORD)
+        names = (one.name, own.label), (other.name, others.label)
+        return Collision(slot, offset, *names, is_renamed=is_same_type)
+
+    def _is_same(self, one: str, other: str, depth: int) -> bool:
+        """Return whether types are the same by their labels and what is in them: their names have
+        numbers of the compilation."""
+        pair = one, other
+        if pair not in self._known:
+            self._known[pair] = True  # while those inside are compared: types may have themselves
+            self._known[pair] = self._are_alike(pair, depth)
+        return self._known[pair]
+
+    def _are_alike(self, names: tuple[str, str], depth: int) -> bool:
+        self.left -= 1
+        one, other = self._first.types.get(names[0]), self._second.types.get(names[1])
+        if one is None or other is None or depth == MAX_DEPTH or self.left <= 0:
+            return one is other
+        if _outside(one) != _outside(other) or len(one.members) != len(other.members):
+            return False
+        inside = [(one.base, other.base), (one.key, other.key)]
+        for member, its in zip(one.members, other.members, strict=True):
+            if (member.name, member.slot, member.offset) != (its.name, its.slot, its.offset):
+                return False
+            inside.append((member.type, its.type))
+        return all(self._is_same(own, others, depth + 1) for own, others in inside if own or others)
+
+
+def _outside(type_: StorageType) -> tuple[object, ...]:
+    return type_.kind, _label(type_), type_.size, type_.length
+
+
+def _label(type_: StorageType) -> str:
+    """Return a label without the contract that declares a type: another version may inherit it."""
+    return " ".join(word.rpartition(".")[2] for word in type_.label.split(" "))
+
+
+def _is_gap(variable: Variable, type_: StorageType) -> bool:
+    return GAP in variable.name.lower() and type_.kind == "array"

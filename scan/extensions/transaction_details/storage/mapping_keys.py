@@ -1,0 +1,195 @@
+"""Keys of mappings: those that a transaction may have used, by the words of its calls and logs, and
+those that a request names.
+
+A slot says nothing of its key, of which it is a hash. Keys that a contract computes, or reads from
+its storage, are not among the candidates.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from scan.errors import InvalidParameter
+from scan.ethereum.keccak import keccak256
+from scan.extensions.internal_transfers.transaction_traces import TraceFrame
+from scan.extensions.transaction_details.storage.layout import WORD, Layout, StorageType
+from scan.extensions.transaction_details.storage.values import (
+    is_fixed_bytes,
+    is_number,
+    is_signed,
+    text_of,
+    value_of,
+)
+from scan.hex import BadHex, data
+from scan.parameters import LONGEST_NAME
+
+MAX_WORDS = 2_000  # of a transaction that are tried
+MAX_TEXTS = 100
+MAX_TEXT = 256  # bytes of a string that is tried
+MAX_INDICES = 16  # of arrays whose elements have mappings or strings
+LAST_SMALL = 0xFFFF  # numbers up to it are no addresses, but for the zero address
+
+
+class Key(NamedTuple):
+    """A key as it is shown, and the bytes that are hashed."""
+
+    text: str
+    encoded: bytes
+
+
+def slot_of(layout: Layout, mapping: int, type_: StorageType, key: Key) -> int:
+    """Return the slot of a mapping's value."""
+    at, encoded = mapping.to_bytes(WORD), key.encoded
+    if layout.is_vyper:
+        inner = keccak256(encoded) if type_.kind == "bytes" else encoded
+        return int.from_bytes(keccak256(at + inner))
+    return int.from_bytes(keccak256(encoded + at))
+
+
+class Candidates:
+    """Keys that may have been used, those likelier first."""
+
+    def __init__(self, words: Iterable[bytes], texts: Iterable[bytes] = ()) -> None:
+        self._words = [*dict.fromkeys(words)][:MAX_WORDS]
+        self._texts = [*dict.fromkeys(texts)][:MAX_TEXTS]
+        self._by_label: dict[tuple[str, int], Sequence[Key]] = {}
+
+    def of(self, type_: StorageType, *, is_vyper: bool) -> Sequence[Key]:
+        """Return the candidates of a type."""
+        known = (type_.label, type_.size)
+        if known not in self._by_label:
+            self._by_label[known] = [*self._of(type_, is_vyper)]
+        return self._by_label[known]
+
+    def indices(self) -> list[int]:
+        """Return places in arrays: the first ones, and those that candidates name."""
+        numbers = [int.from_bytes(word) for word in self._words]
+        near = [n for number in numbers if number < 2**32 for n in (number, number - 1) if n >= 0]
+        return [*dict.fromkeys((0, *near, *range(MAX_INDICES)))][:MAX_INDICES]
+
+    def _of(self, type_: StorageType, is_vyper: bool) -> Iterator[Key]:
+        label = type_.label
+        if type_.kind == "bytes":
+            yield from (Key(_quoted(text_of(label, text)), text) for text in self._texts)
+            return
+        if type_.kind not in ("value", "unknown"):
+            return
+        if label == "bool" or label.startswith("enum "):
+            words = [
+                *dict.fromkeys([*map(_word, range(2 if label == "bool" else 8)), *self._words])
+            ]
+        elif is_number(label) or label == "decimal":
+            words = sorted(self._words, key=lambda word: any(word[:24]))
+        elif is_fixed_bytes(label):
+            words = sorted(self._words, key=lambda word: not any(word[:8]))
+        else:
+            words = self._words
+        for word in words:
+            if _fits(type_, word):
+                yield Key(str(_shown(type_, word, is_vyper=is_vyper)), word)
+
+
+def _fits(type_: StorageType, word: bytes) -> bool:
+    label, size = type_.label, min(type_.size, WORD)
+    if label == "bool":
+        return int.from_bytes(word) < 2
+    if is_fixed_bytes(label):
+        return not any(word[int(label.removeprefix("bytes")) :])
+    if label in ("address", "address payable") or label.startswith("contract "):
+        return not any(word[:12]) and not 0 < int.from_bytes(word) <= LAST_SMALL
+    bits = int("".join(filter(str.isdigit, label)) or 0) if is_number(label) else 8 * size
+    if label.startswith("enum "):
+        bits = 8 * size
+    number = int.from_bytes(word, signed=is_signed(label))
+    if is_signed(label):
+        return (number if number >= 0 else ~number).bit_length() < bits
+    return number.bit_length() <= bits
+
+
+def _shown(type_: StorageType, word: bytes, *, is_vyper: bool) -> object:
+    size = min(type_.size, WORD)
+    own = word[:size] if is_fixed_bytes(type_.label) else word[WORD - size :]
+    shown = value_of(type_.label, word if is_vyper else own, is_vyper=is_vyper)
+    return str(shown).lower() if isinstance(shown, bool) else shown
+
+
+def _quoted(text: str) -> str:
+    return text if text.startswith("0x") else json.dumps(text, ensure_ascii=False)
+
+
+def _word(number: int) -> bytes:
+    return number.to_bytes(WORD)
+
+
+def candidates_of(frames: Sequence[TraceFrame], changed: Iterable[bytes]) -> Candidates:
+    """Return the candidates of a trace, and of words that slots had or have."""
+    parties, topics, inputs, others, texts = [], [], [], [], []
+    for frame in frames:
+        parties += [_padded(a) for a in (frame.from_address, frame.to_address) if a is not None]
+        inputs += [*_words(frame.input[4:])]
+        inputs += [frame.input[:4].ljust(WORD, b"\0")]
+        others += [_word(frame.value), *_words(frame.output)]
+        texts += [*_texts(frame.input[4:])]
+        for log in frame.logs or ():
+            topics += [_padded(log.address), *log.topics[1:]]
+            others += [*_words(log.data)]
+            texts += [*_texts(log.data)]
+    zero = bytes(WORD)
+    return Candidates([*parties[:2], *topics, *inputs, *parties, zero, *others, *changed], texts)
+
+
+def _padded(address: bytes) -> bytes:
+    return address.rjust(WORD, b"\0")
+
+
+def _words(content: bytes) -> Iterator[bytes]:
+    for at in range(0, min(len(content) - WORD + 1, MAX_WORDS * WORD), WORD):
+        yield content[at : at + WORD]
+
+
+def _texts(content: bytes) -> Iterator[bytes]:
+    """Yield what may be strings: a length, and as many bytes after it."""
+    for at in range(0, min(len(content) - WORD, MAX_WORDS * WORD), WORD):
+        length = int.from_bytes(content[at : at + WORD])
+        text = content[at + WORD : at + WORD + length] if 0 < length <= MAX_TEXT else b""
+        if text and len(text) == length:
+            yield text
+
+
+def key_of(type_: StorageType, text: str) -> Key:
+    """Return the key that a request names; raises InvalidParameter."""
+    try:
+        encoded = _encoded(type_, text)
+    except (ValueError, OverflowError, BadHex):
+        message = f"{text[:LONGEST_NAME]} is no key of type {type_.label}."
+        raise InvalidParameter(message, field="variable") from None
+    return Key(text, encoded)
+
+
+_WORDS: Mapping[str, int] = {"true": 1, "false": 0}
+
+
+def _encoded(type_: StorageType, text: str) -> bytes:
+    if type_.kind == "bytes":
+        is_text = type_.label.lower().startswith("string")
+        if text.startswith('"'):
+            return str(json.loads(text)).encode()
+        return text.encode() if is_text else data(text)
+    label = type_.label
+    if is_fixed_bytes(label) or text.startswith("0x"):
+        given = data(text if len(text) % 2 == 0 else f"0x0{text[2:]}")
+        size = int(label.removeprefix("bytes")) if is_fixed_bytes(label) else WORD
+        if len(given) > size:
+            raise ValueError
+        word = given.ljust(WORD, b"\0") if is_fixed_bytes(label) else given.rjust(WORD, b"\0")
+    elif label == "bool":
+        word = _word(_WORDS[text] if text in _WORDS else int(text))
+    else:
+        word = int(text).to_bytes(WORD, signed=is_signed(label))
+    if not (_fits(type_, word) or _is_small_address(label, word)):
+        raise ValueError
+    return word
+
+
+def _is_small_address(label: str, word: bytes) -> bool:
+    return label.startswith(("address", "contract ")) and not any(word[:30])

@@ -1,0 +1,247 @@
+"""Where in the storage the parts of a variable are, by arithmetic: no walk goes over all elements
+of an array, and each takes a bounded number of steps."""
+
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from scan.ethereum.keccak import keccak256
+from scan.extensions.transaction_details.storage.layout import (
+    SLOTS,
+    WORD,
+    Layout,
+    StorageType,
+    Variable,
+)
+
+MAX_DEPTH = 16  # of structs and arrays in one another
+MAX_STEPS = 10_000  # of a walk
+MAX_PATH = 500  # characters of a name
+MOST_ELEMENTS = 2**64
+MOST_DATA = 2**32  # slots of a string
+
+
+class Place(NamedTuple):
+    """A variable, or a part of one, by its path, such as `proposals[3].votes`; `offset` is that of
+    its lowest byte in the slot."""
+
+    path: str
+    type: str
+    slot: int
+    offset: int = 0
+
+
+class Part(NamedTuple):
+    """What is in a slot: a "value", the "length" of an array or of Vyper's string, Solidity's
+    "text" (a string or bytes, if it is short, else its length), or "data" of a string."""
+
+    name: str
+    label: str
+    slot: int
+    offset: int
+    size: int
+    kind: Literal["value", "length", "text", "data"]
+
+    def raw(self, word: bytes) -> bytes:
+        """Return its bytes in the word of its slot."""
+        end = WORD - self.offset
+        return word[max(end - self.size, 0) : end]
+
+
+class Root(NamedTuple):
+    """A region of the storage. `is_data`: the elements of an array, or the content of a string,
+    which stand elsewhere than the place. `rank` is that of the key in its mapping."""
+
+    start: int
+    slots: int
+    place: Place
+    is_data: bool = False
+    rank: int = 0
+
+
+@dataclass
+class Steps:
+    """The steps that a walk may still take."""
+
+    left: int = MAX_STEPS
+
+    def take(self) -> bool:
+        self.left -= 1
+        return self.left >= 0
+
+
+class Regions:
+    """Regions by their first slots."""
+
+    def __init__(self, layout: Layout, roots: Iterable[Root]) -> None:
+        self._layout = layout
+        self._roots = sorted(roots, key=lambda root: root.start)
+        self._starts = [root.start for root in self._roots]
+
+    def parts_at(self, slot: int) -> list[Part]:
+        """Return what is in a slot: nothing, or the parts of the regions that begin last before it;
+        variables may share a slot."""
+        index, steps = bisect_right(self._starts, slot), Steps()
+        start = self._starts[index - 1] if index else -1
+        parts: list[Part] = []
+        while index and self._starts[index - 1] == start and steps.take():
+            index -= 1
+            root = self._roots[index]
+            if slot < root.start + root.slots:
+                parts += parts_of(self._layout, root, slot, steps)
+        return sorted(parts, key=lambda part: part.offset)
+
+
+def root_of(layout: Layout, place: Place, rank: int = 0) -> Root:
+    type_ = layout.types.get(place.type)
+    return Root(place.slot, type_.slots if type_ else 1, place, rank=rank)
+
+
+def roots_of(layout: Layout) -> list[Root]:
+    """Return the regions of the variables."""
+    return [root_of(layout, Place(v.name, v.type, v.slot, v.offset)) for v in layout.variables]
+
+
+def data_of(layout: Layout, place: Place, rank: int = 0) -> Root:
+    """Return the region of an array's elements, or of a string's content."""
+    is_array = layout.types[place.type].kind == "dynamic"
+    if layout.is_vyper:
+        return Root(place.slot + 1, layout.types[place.type].slots - 1, place, True, rank)
+    start = int.from_bytes(keccak256(place.slot.to_bytes(WORD)))
+    return Root(start, MOST_ELEMENTS if is_array else MOST_DATA, place, True, rank)
+
+
+def member_of(place: Place, member: Variable) -> Place:
+    path = f"{place.path}.{member.name}"[:MAX_PATH]
+    return Place(path, member.type, (place.slot + member.slot) % SLOTS, member.offset)
+
+
+def element_of(layout: Layout, array: Place, start: int, index: int) -> Place:
+    """Return an element of an array whose elements begin at a slot."""
+    base = layout.types[array.type].base
+    type_ = layout.types[base]
+    path = f"{array.path}[{index}]"[:MAX_PATH]
+    per_slot = layout.per_slot(type_)
+    if per_slot > 1:
+        return Place(path, base, start + index // per_slot, index % per_slot * type_.size)
+    return Place(path, base, start + index * type_.slots)
+
+
+def parts_of(layout: Layout, root: Root, slot: int, steps: Steps) -> Iterator[Part]:
+    """Yield what a region has in a slot."""
+    type_ = layout.types.get(root.place.type)
+    if type_ is None:
+        return
+    if not root.is_data:
+        yield from _parts(layout, root.place, slot, steps, 0)
+    elif type_.kind == "bytes":
+        yield _data_part(root.place, slot, root.start)
+    else:
+        yield from _in_elements(layout, root.place, (root.start, MOST_ELEMENTS), slot, steps, 0)
+
+
+def _data_part(place: Place, slot: int, start: int) -> Part:
+    first = (slot - start) * WORD
+    name = f"{place.path}[{first}:{first + WORD}]"
+    return Part(name, "bytes32", slot, 0, WORD, "data")
+
+
+def _parts(layout: Layout, place: Place, slot: int, steps: Steps, depth: int) -> Iterator[Part]:
+    type_ = layout.types.get(place.type)
+    if type_ is None or depth == MAX_DEPTH or not place.slot <= slot < place.slot + type_.slots:
+        return
+    if type_.kind == "struct":
+        for member in type_.members:
+            if not steps.take():
+                return
+            yield from _parts(layout, member_of(place, member), slot, steps, depth + 1)
+    elif type_.kind == "array":
+        yield from _in_elements(layout, place, (place.slot, type_.length), slot, steps, depth)
+    elif slot > place.slot and type_.kind == "dynamic":
+        elements = (place.slot + 1, type_.length)
+        yield from _in_elements(layout, place, elements, slot, steps, depth)
+    elif slot > place.slot and type_.kind == "bytes":
+        yield _data_part(place, slot, place.slot + 1)
+    else:
+        yield from _own_part(layout, place, type_, slot)
+
+
+def _own_part(layout: Layout, place: Place, type_: StorageType, slot: int) -> Iterator[Part]:
+    """Yield what a place itself has in a slot; a mapping has nothing there."""
+    if type_.kind == "value":
+        yield Part(place.path, type_.label, slot, place.offset, min(type_.size, WORD), "value")
+    elif type_.kind == "unknown":
+        word = f" (word {slot - place.slot})" if type_.slots > 1 else ""
+        yield Part(f"{place.path}{word}", type_.label, slot, 0, WORD, "value")
+    elif type_.kind == "bytes" and not layout.is_vyper:
+        yield Part(place.path, type_.label, slot, 0, WORD, "text")
+    elif type_.kind in ("bytes", "dynamic"):
+        yield Part(f"{place.path}.length", "uint256", slot, 0, WORD, "length")
+
+
+def _in_elements(
+    layout: Layout, array: Place, elements: tuple[int, int], slot: int, steps: Steps, depth: int
+) -> Iterator[Part]:
+    """Yield what those elements of an array have in a slot that stand there. `elements` are their
+    first slot and their number."""
+    start, count = elements
+    base = layout.types.get(layout.types[array.type].base)
+    if base is None:
+        return
+    per_slot = layout.per_slot(base)
+    first = (slot - start) // base.slots * per_slot
+    for index in range(first, min(first + per_slot, count)):
+        if not steps.take():
+            return
+        element = element_of(layout, array, start, index)
+        yield from _parts(layout, element, slot, steps, depth + 1)
+
+
+def hashed_places(
+    layout: Layout, root: Root, indices: Sequence[int], steps: Steps
+) -> Iterator[Place]:
+    """Yield the places in a region whose contents stand elsewhere, by a hash: mappings, Solidity's
+    dynamic arrays and strings. Of arrays those in the elements at `indices`."""
+    type_ = layout.types.get(root.place.type)
+    if type_ is None:
+        return
+    if not root.is_data:
+        yield from _hashed(layout, root.place, indices, steps, 0)
+    elif type_.kind == "dynamic":
+        count = type_.length if layout.is_vyper else MOST_ELEMENTS
+        yield from _hashed_in(layout, root.place, (root.start, count), indices, steps, 0)
+
+
+def _hashed(
+    layout: Layout, place: Place, indices: Sequence[int], steps: Steps, depth: int
+) -> Iterator[Place]:
+    type_ = layout.types.get(place.type)
+    if type_ is None or depth == MAX_DEPTH or not steps.take():
+        return
+    if type_.kind == "mapping" or (type_.kind in ("dynamic", "bytes") and not layout.is_vyper):
+        yield place
+    elif type_.kind == "struct":
+        for member in type_.members:
+            yield from _hashed(layout, member_of(place, member), indices, steps, depth + 1)
+    elif type_.kind == "array":
+        elements = (place.slot, type_.length)
+        yield from _hashed_in(layout, place, elements, indices, steps, depth)
+
+
+def _hashed_in(
+    layout: Layout,
+    array: Place,
+    elements: tuple[int, int],
+    indices: Sequence[int],
+    steps: Steps,
+    depth: int,
+) -> Iterator[Place]:
+    start, count = elements
+    base = layout.types.get(layout.types[array.type].base)
+    if base is None or base.kind in ("value", "unknown"):
+        return
+    for index in indices:
+        if index < count:
+            element = element_of(layout, array, start, index)
+            yield from _hashed(layout, element, indices, steps, depth + 1)

@@ -1,0 +1,104 @@
+"""Names of changed slots, with the layouts of verified contracts and the implementations of
+proxies, which the node knows."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from scan.contracts.proxy_contracts import IMPLEMENTATION_SLOT
+from scan.errors import Unavailable, UpstreamFailed
+from scan.extensions.internal_transfers.transaction_traces import TraceFrame
+from scan.extensions.transaction_details.contract_abis import Block, ContractAbis, Emitter
+from scan.extensions.transaction_details.storage.changed_variables import (
+    OF_PROXIES,
+    VariableChange,
+    Words,
+    changed_variables,
+)
+from scan.extensions.transaction_details.storage.collisions import collisions_of
+from scan.extensions.transaction_details.storage.layouts import (
+    KnownLayout,
+    StorageLayouts,
+    in_order,
+)
+from scan.extensions.transaction_details.storage.mapping_keys import Candidates, candidates_of
+from scan.extensions.transaction_details.storage.slot_names import HashBudget
+from scan.hex import quantity
+from scan.queries.reader import Reader
+
+MAX_CONTRACTS = 50  # whose slots are named; those with most changed slots first
+_IMPLEMENTATION = quantity(IMPLEMENTATION_SLOT)
+
+
+class NamedStorage(NamedTuple):
+    """The variables in changed slots of a contract by slot, the contracts whose layouts name them,
+    and the collisions of the layouts of two implementations, where it got another one."""
+
+    variables: Mapping[int, Sequence[VariableChange]]
+    layouts: Sequence[KnownLayout] = ()
+    collisions: Sequence[dict[str, Any]] = ()
+
+
+def names_of_changes(
+    reader: Reader,
+    storages: Mapping[bytes, Words],
+    block: Block,
+    frames: Callable[[], Sequence[TraceFrame]],
+) -> dict[bytes, NamedStorage]:
+    """Return the names of what changed in the storage of contracts, by address. `frames` reads the
+    calls that did it, if any contract has a layout."""
+    by_count = sorted(storages, key=lambda address: -len(storages[address]))
+    chosen = {address: storages[address] for address in by_count[:MAX_CONTRACTS]}
+    targets = implementations_at(reader, [*chosen], block)
+    for address, words in chosen.items():
+        targets[address] = (*targets.get(address, ()), *_replaced(words))
+    addresses = {code for own, others in targets.items() for code in (own, *others)}
+    known = reader.sources.get(StorageLayouts).of(addresses)
+    candidates, budget = Candidates(()), HashBudget()
+    if known:
+        words_of = [pair for words in chosen.values() for pair in words.values()]
+        candidates = candidates_of(frames(), [word for pair in words_of for word in pair[::-1]])
+    named = {}
+    for address, words in chosen.items():
+        layouts = in_order(known, (*targets[address], address))
+        every = [*(one.layout for one in layouts), OF_PROXIES]
+        variables = changed_variables(every, words, candidates, budget)
+        named[address] = NamedStorage(variables, layouts, _collisions(known, words))
+    return named
+
+
+def implementations_at(
+    reader: Reader, addresses: Sequence[bytes], block: Block
+) -> dict[bytes, tuple[bytes, ...]]:
+    """Return the implementations of those that are proxies at a block; of none that only the node
+    knows where it does not respond."""
+    emitters = [Emitter(address, block) for address in addresses]
+    try:
+        proxies = reader.sources.get(ContractAbis).proxies_at(emitters, reader.node)
+    except (UpstreamFailed, Unavailable):
+        if not reader.has_node_failed:
+            raise  # the database is unavailable
+        reader.do_not_cache()
+        return {}
+    return {emitter.address: proxy.implementations for emitter, proxy in proxies.items()}
+
+
+def _replaced(words: Words) -> tuple[bytes, ...]:
+    """Return the implementations after and before a change of the proxy's slot (EIP-1967)."""
+    if _IMPLEMENTATION not in words:
+        return ()
+    before, after = words[_IMPLEMENTATION]
+    return tuple(word[12:] for word in (after, before) if any(word) and not any(word[:12]))
+
+
+def _collisions(known: Mapping[bytes, KnownLayout], words: Words) -> list[dict[str, Any]]:
+    replaced = in_order(known, _replaced(words))
+    if len(replaced) < 2:
+        return []
+    after, before = replaced
+    return collision_records(before, after)
+
+
+def collision_records(first: KnownLayout, second: KnownLayout) -> list[dict[str, Any]]:
+    """Return the collisions of two layouts as the API has them."""
+    collisions = collisions_of(first.layout, second.layout)
+    return [collision.record(first.address, second.address) for collision in collisions]

@@ -1,0 +1,123 @@
+"""The variables in the slots that a transaction changed, beside the contract's own getters."""
+
+from typing import Any
+
+from tests.extensions.transaction_details.storage.conftest import Deployed
+
+WHO = "0x" + 18 * "5e" + "0abc"
+NAME = b"\x11" * 32
+
+
+def test_variables_of_all_kinds(kept: Deployed) -> None:
+    changed = kept.changed("set(address,uint256)", WHO, 1234)
+    after = {name: value for name, (_, value) in changed.items()}
+    sender = kept.sender.lower()
+    assert after == {
+        "total": "1234",
+        "packed.small": "7",
+        "packed.flag": True,
+        "packed.owner": WHO,
+        "packed.below": "-5",
+        "packed.mark": "0x01020304",
+        "step": "2",
+        "price": f"0x{99:016x}",
+        "other": WHO,
+        "negative": "-1234",
+        "digest": kept.read("digest"),
+        **{f"few[{n}]": str(n + 1) for n in range(5)},
+        "grid[2][1]": "1234",
+        "many.length": "2",
+        "many[0]": "11",
+        "many[1]": "12",
+        "list.length": "1",
+        "list[0].small": "1",
+        "list[0].owner": WHO,
+        "list[0].below": "-1",
+        "list[0].mark": "0xaabbccdd",
+        "huge[999999999999]": "1234",
+        f"balances[{WHO}]": "1234",
+        f"allowances[{sender}][{WHO}]": "1235",
+    }
+    assert after["total"] == kept.read("total")
+    assert after["huge[999999999999]"] == kept.read("huge", 999999999999)
+    assert after[f"allowances[{sender}][{WHO}]"] == kept.read("allowances", sender, WHO)
+    assert {value for name, (value, _) in changed.items() if name.startswith("few")} == {"0"}
+
+
+def test_a_packed_slot_has_what_changed_in_it_alone(kept: Deployed) -> None:
+    kept.account("set(address,uint256)", WHO, 5)
+    account = kept.account("flip()")
+    [slot] = account["storage"]
+    assert slot["variables"] == [
+        {
+            "name": "packed.flag",
+            "type": "bool",
+            "offset": 1,
+            "size": 1,
+            "before": True,
+            "after": False,
+        }
+    ]
+    assert account["layouts"] == [kept.address]
+
+
+def test_keys_of_nested_mappings(kept: Deployed) -> None:
+    changed = kept.changed("nested(uint256,bytes32,address)", 77, NAME, WHO)
+    assert changed == {f"deep[77][0x{NAME.hex()}][{WHO}]": (False, True)}
+
+
+def test_keys_that_are_strings_enums_and_selectors(kept: Deployed) -> None:
+    changed = kept.changed("named(string,uint256)", "naïve", 9)
+    assert changed == {'byName["naïve"]': ("0", "9"), "byStep[1]": ("0", "9")}
+    changed = kept.changed("marked(bytes4,int64)", bytes.fromhex("deadbeef"), -9)
+    assert changed == {"bySelector[0xdeadbeef]": ("0", "-9")}
+
+
+def test_structs_in_mappings_and_arrays_with_mappings_of_their_own(kept: Deployed) -> None:
+    changed = kept.changed("hold(uint256,address,uint128,string)", 3, WHO, 55, "a note")
+    shares = f"holders[3].shares[{WHO}]"
+    assert changed == {
+        "holders[3].amount": ("0", "55"),
+        "holders[3].note": ("", "a note"),
+        shares: ("0", "55"),
+    }
+    assert changed[shares][1] == kept.read("sharesOf", 3, WHO)
+    for index in range(2):
+        changed = kept.changed("offer(address,uint128,string)", WHO, 56, "b" * 40)
+        assert changed[f"offers[{index}].shares[{WHO}]"] == ("0", "56")
+        assert changed[f"offers[{index}].note"] == ("", "b" * 40)
+        assert changed["offers.length"] == (str(index), str(index + 1))
+
+
+def test_short_and_long_strings(kept: Deployed) -> None:
+    write = "write(string,bytes)"
+    assert kept.changed(write, "short", b"") == {"text": ("", "short")}
+    long = "ä" * 40
+    changed = kept.changed(write, long, b"\x01" * 31)
+    assert changed["text"] == ("short", long)
+    assert changed["text.length"] == ("5", "80")
+    assert changed["blob"] == ("0x", f"0x{'01' * 31}")
+    assert changed["text[64:96]"][1] == f"0x{'ä'.encode().hex() * 8}{'00' * 16}"
+    # A part of it does not change, so that the changes alone do not say what it is.
+    changed = kept.changed(write, long[:16] + "b" * 58, b"\x01" * 32)
+    assert changed["text"] == (None, None)
+    assert "text[0:32]" not in changed
+    assert changed["text[32:64]"][1] == f"0x{'62' * 32}"
+    assert changed["text.length"] == ("80", "90")
+    assert changed["blob.length"] == ("31", "32")
+
+
+def test_slots_of_unverified_contracts_have_no_names(kept: Deployed) -> None:
+    runtime = "0x5f3560015500"  # stores the first word of its input in slot 1
+    address = kept.explorer.place(runtime)
+    account = kept.account("x()", to=address)
+    assert [slot["variables"] for slot in account["storage"]] == [[]]
+    assert (account["layouts"], account["collisions"]) == ([], [])
+
+
+def test_a_simulation_names_what_it_would_change(kept: Deployed) -> None:
+    call = {"to": kept.address, "data": "0x" + "cde4efa9"}
+    answer: Any = kept.explorer.client.post("/api/v1/simulate", json={"calls": [call]})
+    [outcome] = answer.json["calls"]
+    [account] = [a for a in outcome["accounts"] if a["address"] == kept.address]
+    assert [v["name"] for slot in account["storage"] for v in slot["variables"]] == ["packed.flag"]
