@@ -53,6 +53,9 @@ class ShownTraces(NamedTuple):
         """Yield the addresses that the tab shows by their names."""
         for account in self.accounts:
             yield to_hex(account.address)
+            yield from map(to_hex, account.layouts)
+            for slot in account.slots[:MAX_SLOTS]:
+                yield from (a for variable in slot.variables for a in variable.addresses())
         for _, _, decoded, *_ in self.calls:
             yield to_hex(decoded.frame.from_address)
             if decoded.frame.to_address is not None:

@@ -16,6 +16,7 @@ from scan.extensions.transaction_details.storage.mapping_keys import Candidates
 from scan.extensions.transaction_details.storage.places import Part
 from scan.extensions.transaction_details.storage.slot_names import HashBudget, names_of_slots
 from scan.extensions.transaction_details.storage.values import (
+    is_address,
     length_of,
     short_content,
     text_of,
@@ -52,6 +53,9 @@ class VariableChange(NamedTuple):
     size: int
     before: Any
     after: Any
+
+    def addresses(self) -> Sequence[str]:
+        return (self.before, self.after) if is_address(self.type) else ()
 
     def record(self) -> dict[str, Any]:
         return self._asdict()

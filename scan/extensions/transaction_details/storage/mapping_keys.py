@@ -14,6 +14,7 @@ from scan.ethereum.keccak import keccak256
 from scan.extensions.internal_transfers.transaction_traces import TraceFrame
 from scan.extensions.transaction_details.storage.layout import WORD, Layout, StorageType
 from scan.extensions.transaction_details.storage.values import (
+    is_address,
     is_fixed_bytes,
     is_number,
     is_signed,
@@ -27,6 +28,7 @@ MAX_WORDS = 2_000  # of a transaction that are tried
 MAX_TEXTS = 100
 MAX_TEXT = 256  # bytes of a string that is tried
 MAX_INDICES = 16  # of arrays whose elements have mappings or strings
+ADDRESS_BYTES = 20
 LAST_SMALL = 0xFFFF  # numbers up to it are no addresses, but for the zero address
 
 
@@ -95,7 +97,7 @@ def _fits(type_: StorageType, word: bytes) -> bool:
         return int.from_bytes(word) < 2
     if is_fixed_bytes(label):
         return not any(word[int(label.removeprefix("bytes")) :])
-    if label in ("address", "address payable") or label.startswith("contract "):
+    if is_address(label):
         return not any(word[:12]) and not 0 < int.from_bytes(word) <= LAST_SMALL
     bits = int("".join(filter(str.isdigit, label)) or 0) if is_number(label) else 8 * size
     if label.startswith("enum "):
@@ -176,6 +178,8 @@ def _encoded(type_: StorageType, text: str) -> bytes:
             return str(json.loads(text)).encode()
         return text.encode() if is_text else data(text)
     label = type_.label
+    if is_address(label):
+        return data(text, ADDRESS_BYTES).rjust(WORD, b"\0")
     if is_fixed_bytes(label) or text.startswith("0x"):
         given = data(text if len(text) % 2 == 0 else f"0x0{text[2:]}")
         size = int(label.removeprefix("bytes")) if is_fixed_bytes(label) else WORD
@@ -186,10 +190,6 @@ def _encoded(type_: StorageType, text: str) -> bytes:
         word = _word(_WORDS[text] if text in _WORDS else int(text))
     else:
         word = int(text).to_bytes(WORD, signed=is_signed(label))
-    if not (_fits(type_, word) or _is_small_address(label, word)):
+    if not _fits(type_, word):
         raise ValueError
     return word
-
-
-def _is_small_address(label: str, word: bytes) -> bool:
-    return label.startswith(("address", "contract ")) and not any(word[:30])

@@ -21,13 +21,22 @@ def value_of(label: str, raw: bytes, *, is_vyper: bool = False) -> Any:
         whole = int.from_bytes(raw, signed=True)
         digits = str(abs(whole)).rjust(DECIMALS + 1, "0")
         return f"{'-' if whole < 0 else ''}{digits[:-DECIMALS]}.{digits[-DECIMALS:]}"
-    if label in ("address", "address payable") or label.startswith("contract "):
+    if is_address(label):
         return to_hex(raw[-20:])
     if is_number(label):
         return str(int.from_bytes(raw, signed=is_signed(label)))
     if is_vyper and is_fixed_bytes(label):
         raw = raw[: int(label.removeprefix("bytes"))]
     return to_hex(raw)
+
+
+def is_address(label: str) -> bool:
+    return label in ("address", "address payable") or label.startswith("contract ")
+
+
+def is_text(label: str) -> bool:
+    """Return whether a type is a string or bytes of any length, in Solidity or Vyper."""
+    return label in ("string", "bytes") or label.startswith(("String[", "Bytes["))
 
 
 def is_number(label: str) -> bool:

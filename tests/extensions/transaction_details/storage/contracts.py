@@ -10,7 +10,9 @@ type Price is uint64;
 contract Kept {
     enum Step { None, Begun, Done }
     struct Packed { uint8 small; bool flag; address owner; int40 below; bytes4 mark; }
-    struct Holder { uint128 amount; uint128 since; string note; mapping(address => uint256) shares; }
+    struct Holder {
+        uint128 amount; uint128 since; string note; mapping(address => uint256) shares;
+    }
 
     uint256 public total;
     Packed public packed;
@@ -52,7 +54,10 @@ contract Kept {
         allowances[msg.sender][who] = n + 1;
     }
     function nested(uint256 id, bytes32 name, address who) external { deep[id][name][who] = true; }
-    function named(string calldata name, uint256 n) external { byName[name] = n; byStep[Step.Begun] = n; }
+    function named(string calldata name, uint256 n) external {
+        byName[name] = n;
+        byStep[Step.Begun] = n;
+    }
     function marked(bytes4 mark, int64 n) external { bySelector[mark] = n; }
     function hold(uint256 id, address who, uint128 amount, string calldata note) external {
         Holder storage holder = holders[id];
@@ -66,8 +71,13 @@ contract Kept {
         one.note = note;
         one.shares[who] = amount;
     }
-    function write(string calldata given, bytes calldata more) external { text = given; blob = more; }
+    function write(string calldata given, bytes calldata more) external {
+        text = given;
+        blob = more;
+    }
     function flip() external { packed.flag = !packed.flag; }
-    function sharesOf(uint256 id, address who) external view returns (uint256) { return holders[id].shares[who]; }
+    function sharesOf(uint256 id, address who) external view returns (uint256) {
+        return holders[id].shares[who];
+    }
 }
 """

@@ -1,0 +1,254 @@
+"""The variables of a contract with their values at a block, read from the node slot by slot."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from scan.errors import NotFound, UpstreamFailed
+from scan.ethereum import past_state
+from scan.ethereum.block_parameter import BlockId
+from scan.ethereum.client import Call, RpcError
+from scan.ethereum.request_node import NOT_ANSWERING
+from scan.extensions.transaction_details.contract_abis import Block
+from scan.extensions.transaction_details.storage.changed_variables import OF_PROXIES
+from scan.extensions.transaction_details.storage.layout import SLOTS, WORD, Layout
+from scan.extensions.transaction_details.storage.layouts import (
+    KnownLayout,
+    StorageLayouts,
+    in_order,
+)
+from scan.extensions.transaction_details.storage.places import Place, Steps
+from scan.extensions.transaction_details.storage.queries import (
+    collision_records,
+    implementations_at,
+)
+from scan.extensions.transaction_details.storage.values import (
+    is_text,
+    length_of,
+    short_content,
+    text_of,
+    value_of,
+)
+from scan.extensions.transaction_details.storage.variable_paths import (
+    Entry,
+    content_slots,
+    element_entries,
+    entries_of,
+    place_at,
+)
+from scan.hex import BadHex, quantity, to_hex
+from scan.queries import blocks
+from scan.queries.reader import Reader
+
+MAX_ENTRIES = 300
+MAX_SLOTS = 300  # that are read
+MAX_ROUNDS = 4  # of reading: a list, its elements, their strings, and the content of these
+MAX_TEXT = 2_048  # bytes of a string that is read
+MAX_FACETS = 8  # whose layouts are shown
+MAX_COLLISIONS = 100
+MAX_RESPONSE_BYTES = 256 * 1024
+TIMEOUT_S = 4.0
+
+NO_LAYOUT = (
+    "No layout of this contract's storage is known: it is not verified, was verified before Scan"
+    " kept layouts, or its compiler gives none (Solidity before 0.5.13, Vyper before 0.4.1)."
+)
+
+ReadSlots = Callable[[Sequence[int]], Mapping[int, bytes]]
+
+
+class StoredVariable(NamedTuple):
+    """A variable or a part of one. `value` is None of what has parts, and where it was not read;
+    `length` is that of an array or a string; `size` are its bytes in the slot."""
+
+    name: str
+    type: str
+    slot: int
+    offset: int
+    size: int | None
+    value: Any
+    length: str | None
+
+    @property
+    def unit(self) -> str:
+        """What its length counts."""
+        return "byte" if is_text(self.type) else "element"
+
+    def record(self) -> dict[str, Any]:
+        return {**self._asdict(), "slot": to_hex(self.slot.to_bytes(WORD))}
+
+
+class ContractStorage(NamedTuple):
+    """The variables of a contract at a block, in the order of its layouts. `is_truncated`: of
+    variables, elements or strings some are left out."""
+
+    block: BlockId
+    layouts: Sequence[KnownLayout]
+    variables: Sequence[StoredVariable]
+    is_truncated: bool
+    collisions: Sequence[dict[str, Any]]
+
+
+def get(
+    reader: Reader,
+    address: bytes,
+    block: BlockId | None = None,
+    variable: str | None = None,
+    other: bytes | None = None,
+) -> ContractStorage:
+    """Return the variables of a contract at a block, or what is at the path `variable`. `other` is
+    a contract whose layout is compared, too.
+
+    Raises NotFound without a layout, InvalidParameter, HistoryUnavailable, UpstreamFailed,
+    Unavailable.
+    """
+    if block is None:
+        block = blocks.find(reader, blocks.newest_number(reader) or 0)
+        reader.do_not_cache()
+    at = Block(block.number, to_hex(block.hash))
+    targets = implementations_at(reader, [address], at).get(address, ())[:MAX_FACETS]
+    known = reader.sources.get(StorageLayouts).of({*targets, address, *filter(None, [other])})
+    layouts = in_order(known, (*targets, address))
+    if not layouts and reader.has_node_failed:
+        raise UpstreamFailed(NOT_ANSWERING)
+    if not layouts or (other is not None and other not in known):
+        raise NotFound(NO_LAYOUT)
+    every = [one.layout for one in layouts] + [OF_PROXIES][: len(targets)]
+    steps = Steps()
+    starts = _starts(every, variable)
+    entries = [(lay, e) for lay, place in starts for e in entries_of(lay, place, steps)]
+    values = _Values(lambda slots: _read(reader, address, block, slots), entries, steps)
+    return ContractStorage(
+        block,
+        layouts,
+        values.read(),
+        values.is_truncated or any(layout.is_truncated for layout in every),
+        _collisions(in_order(known, (*targets, address, *filter(None, [other])))),
+    )
+
+
+def _starts(layouts: Sequence[Layout], variable: str | None) -> list[tuple[Layout, Place]]:
+    """Return the places of all variables, or the one at a path."""
+    if variable is None:
+        return [
+            (layout, Place(v.name, v.type, v.slot, v.offset))
+            for layout in layouts
+            for v in layout.variables
+        ]
+    for layout in layouts[:-1]:
+        try:
+            return [(layout, place_at(layout, variable))]
+        except NotFound:
+            continue
+    return [(layouts[-1], place_at(layouts[-1], variable))]
+
+
+def _collisions(layouts: Sequence[KnownLayout]) -> list[dict[str, Any]]:
+    """Return the collisions of any two layouts."""
+    pairs = [(one, other) for n, one in enumerate(layouts) for other in layouts[n + 1 :]]
+    records: list[dict[str, Any]] = []
+    for pair in pairs:
+        if len(records) < MAX_COLLISIONS:
+            records += collision_records(*pair)
+    return records[:MAX_COLLISIONS]
+
+
+def _read(
+    reader: Reader, address: bytes, block: BlockId, slots: Sequence[int]
+) -> Mapping[int, bytes]:
+    calls = [
+        Call("eth_getStorageAt", (to_hex(address), to_hex(slot.to_bytes(WORD)), block))
+        for slot in slots
+    ]
+    answers = past_state.read(reader.node.within(TIMEOUT_S), block, calls, MAX_RESPONSE_BYTES)
+    try:
+        if any(isinstance(answer, RpcError) for answer in answers):
+            raise UpstreamFailed("The node does not give this contract's storage.")
+        words = [quantity(answer).to_bytes(WORD) for answer in answers]
+    except BadHex:
+        reader.node.record_malformed()
+        raise UpstreamFailed("The node's answer for the storage is malformed.") from None
+    return dict(zip(slots, words, strict=True))
+
+
+_Entries = list[tuple[Layout, Entry]]
+
+
+class _Values:
+    """The values of entries, whose words are read in rounds: what a length says is read in the
+    next."""
+
+    def __init__(self, read_slots: ReadSlots, entries: _Entries, steps: Steps) -> None:
+        self._read_slots, self._steps = read_slots, steps
+        self._words: dict[int, bytes] = {}
+        self._entries = entries[:MAX_ENTRIES]
+        self.is_truncated = len(entries) > MAX_ENTRIES
+
+    def read(self) -> list[StoredVariable]:
+        for _ in range(MAX_ROUNDS):
+            wanted = [slot for entry in self._entries for slot in self._slots(*entry)]
+            missing = [s for s in dict.fromkeys(wanted) if s < SLOTS and s not in self._words]
+            room = MAX_SLOTS - len(self._words)
+            if not missing[:room]:
+                break
+            self._words |= self._read_slots(missing[:room])
+            opened = [more for entry in self._entries for more in self._opened(*entry)]
+            self.is_truncated = self.is_truncated or len(opened) > MAX_ENTRIES
+            self._entries = opened[:MAX_ENTRIES]
+        return [self._variable(layout, entry) for layout, entry in self._entries]
+
+    def _slots(self, layout: Layout, entry: Entry) -> list[int]:
+        """Return the slots of an entry, as far as what was read leads to them."""
+        if not entry.has_word:
+            return []
+        own = entry.place.slot
+        length = self._content_length(entry)
+        is_read = length is not None and length <= MAX_TEXT
+        return [own, *content_slots(layout, entry, length or 0)] if is_read else [own]
+
+    def _content_length(self, entry: Entry) -> int | None:
+        """Return the length of a string whose content stands apart from it, if it was read."""
+        word = self._words.get(entry.place.slot)
+        if word is None or entry.kind not in ("text", "bytes"):
+            return None
+        if entry.kind == "bytes":
+            return int.from_bytes(word)
+        return None if short_content(word) is not None else length_of(word)
+
+    def _opened(self, layout: Layout, entry: Entry) -> Iterator[tuple[Layout, Entry]]:
+        """Yield an entry, and those of an array's elements after its length was read."""
+        word = self._words.get(entry.place.slot)
+        if entry.kind != "list" or entry.is_open or word is None:
+            yield layout, entry
+            return
+        count = int.from_bytes(word)
+        yield layout, entry._replace(is_open=True, length=count)
+        for element in element_entries(layout, entry, count, self._steps):
+            yield layout, element
+
+    def _variable(self, layout: Layout, entry: Entry) -> StoredVariable:
+        place, value, length = entry.place, None, entry.length
+        word = self._words.get(place.slot)
+        self.is_truncated = self.is_truncated or (word is None and entry.has_word)
+        if word is not None and entry.kind == "value":
+            end = WORD - place.offset
+            raw = word[max(end - entry.size, 0) : end]
+            value = value_of(entry.label, raw, is_vyper=layout.is_vyper)
+        elif word is not None and entry.kind in ("text", "bytes"):
+            length = int.from_bytes(word) if entry.kind == "bytes" else length_of(word)
+            content = self._content(layout, entry, word)
+            value = None if content is None else text_of(entry.label, content)
+            self.is_truncated = self.is_truncated or content is None
+        shown = None if length is None else str(length)
+        size = entry.size if entry.has_word else None
+        return StoredVariable(place.path, entry.label, place.slot, place.offset, size, value, shown)
+
+    def _content(self, layout: Layout, entry: Entry, word: bytes) -> bytes | None:
+        """Return the content of a string, None where not all of it was read."""
+        if entry.kind == "text" and (short := short_content(word)) is not None:
+            return short
+        length = self._content_length(entry) or 0
+        if length > MAX_TEXT:
+            return None
+        words = [self._words.get(slot) for slot in content_slots(layout, entry, length)]
+        read = [word for word in words if word is not None]
+        return b"".join(read)[:length] if len(read) == len(words) else None

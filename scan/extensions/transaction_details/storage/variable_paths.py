@@ -1,0 +1,158 @@
+"""From a variable to its slots, by paths such as `allowances[0x…][0x…]`, and what is at a place."""
+
+import re
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from scan.errors import InvalidParameter, NotFound
+from scan.extensions.transaction_details.storage.layout import SLOTS, WORD, Layout, StorageType
+from scan.extensions.transaction_details.storage.mapping_keys import key_of, slot_of
+from scan.extensions.transaction_details.storage.places import (
+    MAX_DEPTH,
+    MOST_ELEMENTS,
+    Place,
+    Root,
+    Steps,
+    data_of,
+    element_of,
+    member_of,
+)
+from scan.parameters import LONGEST_NAME
+
+MAX_PATH = 500  # characters of a parameter
+MOST_SHOWN = 10  # elements of an array
+
+_STEP = re.compile(
+    r"""\.(?P<member>[A-Za-z_$][\w$]*)|\[(?P<key>"(?:\\.|[^"\\])*"|[^\[\]"]{1,300})\]""",
+    re.ASCII,
+)
+_INDEX = re.compile(r"[0-9]{1,78}\Z", re.ASCII)
+
+
+class Entry(NamedTuple):
+    """A place, with what the storage has there: a "value" of `size` bytes, Solidity's "text", the
+    "list" of an array whose length is in the slot, or Vyper's "bytes" with a length before them; or
+    the "whole" of what has no word of its own, such as a mapping. `is_open`: entries of its
+    elements follow."""
+
+    place: Place
+    label: str
+    kind: Literal["value", "text", "bytes", "list", "whole"]
+    size: int = WORD
+    length: int | None = None
+    is_open: bool = False
+
+    @property
+    def has_word(self) -> bool:
+        return self.kind != "whole"
+
+
+def place_at(layout: Layout, path: str) -> Place:
+    """Return the place of a path; raises InvalidParameter, and NotFound where the layout has no
+    such variable."""
+    variables = [v for v in layout.variables if path.startswith(v.name)]
+    for variable in sorted(variables, key=lambda v: -len(v.name)):
+        rest = path[len(variable.name) :]
+        if rest[:1] in ("", ".", "["):
+            start = Place(variable.name, variable.type, variable.slot, variable.offset)
+            return _followed(layout, start, rest)
+    raise NotFound(f"The contract has no variable {path[:LONGEST_NAME]!r}.")
+
+
+def _followed(layout: Layout, place: Place, rest: str) -> Place:
+    while rest:
+        step = _STEP.match(rest)
+        type_ = layout.types.get(place.type)
+        if step is None or type_ is None:
+            raise _no_part(place, rest)
+        rest = rest[step.end() :]
+        if step["member"]:
+            place = _member(place, type_, step["member"])
+        else:
+            place = _element(layout, place, type_, step["key"].strip())
+    return place
+
+
+def _no_part(place: Place, text: str) -> InvalidParameter:
+    message = f"{place.path[:LONGEST_NAME]} has no part {text[:LONGEST_NAME]!r}."
+    return InvalidParameter(message, field="variable")
+
+
+def _member(place: Place, type_: StorageType, name: str) -> Place:
+    member = next((member for member in type_.members if member.name == name), None)
+    if member is None:
+        raise _no_part(place, f".{name}")
+    return member_of(place, member)
+
+
+def _element(layout: Layout, place: Place, type_: StorageType, text: str) -> Place:
+    """Return the value of a mapping, or the element of an array."""
+    key_type = layout.types.get(type_.key)
+    if type_.kind == "mapping" and key_type is not None:
+        slot = slot_of(layout, place.slot, key_type, key_of(key_type, text))
+        return Place(f"{place.path}[{text}]", type_.base, slot)
+    elements = elements_of(layout, place)
+    if elements is None or not _INDEX.match(text):
+        raise _no_part(place, f"[{text}]")
+    start, count = elements
+    if int(text) >= count:
+        message = f"{place.path[:LONGEST_NAME]} has at most {count} elements."
+        raise InvalidParameter(message, field="variable")
+    return element_of(layout, place, start, int(text))
+
+
+def elements_of(layout: Layout, place: Place) -> tuple[int, int] | None:
+    """Return the first slot of an array's elements, and the most that it may have."""
+    type_ = layout.types[place.type]
+    if type_.base not in layout.types:
+        return None
+    if type_.kind == "array":
+        return place.slot, type_.length
+    if type_.kind == "dynamic":
+        most = type_.length if layout.is_vyper else MOST_ELEMENTS
+        return data_of(layout, place).start, most
+    return None
+
+
+def entries_of(layout: Layout, place: Place, steps: Steps, depth: int = 0) -> Iterator[Entry]:
+    """Yield what is at a place: itself, then the members of a struct, or the first elements of a
+    fixed array."""
+    type_ = layout.types.get(place.type)
+    if type_ is None or depth == MAX_DEPTH or not steps.take() or place.slot >= SLOTS:
+        return
+    own = _entry(layout, place, type_)
+    yield own
+    if type_.kind == "struct":
+        for member in type_.members:
+            yield from entries_of(layout, member_of(place, member), steps, depth + 1)
+    elif type_.kind == "array":
+        yield from element_entries(layout, own, type_.length, steps, depth)
+
+
+def element_entries(
+    layout: Layout, array: Entry, count: int, steps: Steps, depth: int = 0
+) -> Iterator[Entry]:
+    """Yield the entries of the first MOST_SHOWN of an array's elements."""
+    elements = elements_of(layout, array.place)
+    if elements is None:
+        return
+    for index in range(min(count, elements[1], MOST_SHOWN)):
+        element = element_of(layout, array.place, elements[0], index)
+        yield from entries_of(layout, element, steps, depth + 1)
+
+
+def _entry(layout: Layout, place: Place, type_: StorageType) -> Entry:
+    if type_.kind == "value" or (type_.kind == "unknown" and type_.slots == 1):
+        return Entry(place, type_.label, "value", min(type_.size, WORD))
+    if type_.kind == "dynamic":
+        return Entry(place, type_.label, "list")
+    if type_.kind == "bytes":
+        return Entry(place, type_.label, "bytes" if layout.is_vyper else "text")
+    length = type_.length if type_.kind == "array" else None
+    return Entry(place, type_.label, "whole", type_.size, length, is_open=True)
+
+
+def content_slots(layout: Layout, entry: Entry, length: int) -> list[int]:
+    """Return the slots of a string's content that stands apart from its length."""
+    root: Root = data_of(layout, entry.place)
+    return [root.start + index for index in range(-(-length // WORD))]

@@ -1,0 +1,297 @@
+"""Layouts of strangers' contracts: every walk and every size is bounded."""
+
+import json
+from typing import Any
+
+import pytest
+from eth_utils import keccak
+
+from scan.errors import NotFound
+from scan.extensions.transaction_details.storage.changed_variables import (
+    changed_variables,
+    content_of,
+)
+from scan.extensions.transaction_details.storage.collisions import MAX_COLLISIONS, collisions_of
+from scan.extensions.transaction_details.storage.contract_storage import (
+    MAX_ENTRIES,
+    MAX_ROUNDS,
+    MAX_SLOTS,
+    _Values,
+)
+from scan.extensions.transaction_details.storage.layout import (
+    MAX_MEMBERS,
+    MAX_VARIABLES,
+    Layout,
+    MalformedLayout,
+    read_solidity,
+)
+from scan.extensions.transaction_details.storage.mapping_keys import (
+    MAX_INDICES,
+    MAX_TEXTS,
+    MAX_WORDS,
+    Candidates,
+)
+from scan.extensions.transaction_details.storage.places import Place, Regions, Steps, roots_of
+from scan.extensions.transaction_details.storage.slot_names import (
+    MAX_HASHES,
+    HashBudget,
+    names_of_slots,
+)
+from scan.extensions.transaction_details.storage.variable_paths import entries_of, place_at
+from scan.extensions.transaction_details.storage.vyper_layout import read_vyper
+from scan.verification.storage_layouts import MAX_LAYOUT_BYTES, packed, unpacked
+
+pytestmark = pytest.mark.check
+
+UINT = {"encoding": "inplace", "label": "uint256", "numberOfBytes": "32"}
+ADDRESS = {"encoding": "inplace", "label": "address", "numberOfBytes": "20"}
+STRING = {"encoding": "bytes", "label": "string", "numberOfBytes": "32"}
+
+
+def variable(label: str, type_: str, slot: int | str = 0, offset: int = 0) -> dict[str, Any]:
+    return {"label": label, "type": type_, "slot": str(slot), "offset": offset}
+
+
+def struct(*members: dict[str, Any], size: int = 32) -> dict[str, Any]:
+    fields = {"encoding": "inplace", "label": "struct S", "numberOfBytes": str(size)}
+    return {**fields, "members": [*members]}
+
+
+def mapping(key: str, value: str) -> dict[str, Any]:
+    fields = {"encoding": "mapping", "label": "mapping", "numberOfBytes": "32"}
+    return {**fields, "key": key, "value": value}
+
+
+def layout(storage: list[Any], **types: Any) -> Layout:
+    return read_solidity(json.dumps({"storage": storage, "types": types}))
+
+
+def parts(own: Layout, slot: int) -> list[str]:
+    return [part.name for part in Regions(own, roots_of(own)).parts_at(slot)]
+
+
+MALFORMED = (
+    "",
+    "[]",
+    "{}",
+    "null",
+    '{"storage": 1}',
+    '{"storage": [1]}',
+    '{"storage": [{"label": "a", "type": "t", "slot": "x", "offset": 0}]}',
+    '{"storage": [{"label": "a", "type": "t", "slot": "-1", "offset": 0}]}',
+    '{"storage": [{"label": "a", "type": "t", "slot": "0", "offset": 32}]}',
+    '{"storage": [{"label": "a", "type": "t", "slot": "%s", "offset": 0}]}' % ("9" * 79),
+    '{"storage": [], "types": {"t": {}}}',
+    '{"storage": [], "types": {"t": {"encoding": "no", "label": "", "numberOfBytes": "1"}}}',
+    '{"storage": [], "types": {"t": {"encoding": "bytes", "label": "", "numberOfBytes": "0"}}}',
+    '{"storage": [], "types": [1]}',
+)
+
+
+@pytest.mark.parametrize("text", MALFORMED)
+def test_malformed_layouts_are_refused(text: str) -> None:
+    with pytest.raises(MalformedLayout):
+        read_solidity(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        '{"a": 1}',
+        '{"a": {"slot": -1, "type": "uint256"}}',
+        '{"a": {"slot": 0, "n_slots": 0, "type": "uint256"}}',
+        json.dumps({"a": {"slot": 0, "type": "DynArray[" * 20 + "uint256" + ", 2]" * 20}}),
+        json.dumps({"a": {"slot": 0, "type": "x" * 2_000}}),
+    ],
+)
+def test_malformed_layouts_of_vyper_are_refused(text: str) -> None:
+    with pytest.raises(MalformedLayout):
+        read_vyper(text)
+
+
+def test_modules_in_modules_are_followed_to_a_bound() -> None:
+    nested: Any = {"deep": {"slot": 1, "type": "uint256"}}
+    for _ in range(100):
+        nested = {"m": nested}
+    own = read_vyper(json.dumps({"near": {"a": {"slot": 0, "type": "bool"}}, **nested}))
+    assert [v.name for v in own.variables] == ["near.a"]
+
+
+def test_many_variables_and_members_are_cut() -> None:
+    own = layout([variable(f"v{n}", "t", n) for n in range(MAX_VARIABLES + 10)], t=UINT)
+    assert (len(own.variables), own.is_truncated) == (MAX_VARIABLES, True)
+    members = [variable(f"m{n}", "t", n) for n in range(MAX_MEMBERS)]
+    own = layout([], t=UINT, a=struct(*members[:10]), b=struct(*members))
+    assert sum(len(type_.members) for type_ in own.types.values()) == MAX_MEMBERS
+    many = {f"v{n}": {"slot": n, "type": "uint256"} for n in range(MAX_VARIABLES + 10)}
+    vyper = read_vyper(json.dumps(many))
+    assert (len(vyper.variables), vyper.is_truncated) == (MAX_VARIABLES, True)
+
+
+def test_a_struct_that_has_itself_is_walked_to_a_bound() -> None:
+    """No compiler allows it in place; each level has a hundred of the next."""
+    members = [variable(f"m{n}", "s") for n in range(100)]
+    own = layout([variable("v", "s")], s=struct(*members))
+    assert parts(own, 0) == []
+    steps = Steps()
+    assert len([*entries_of(own, Place("v", "s", 0), steps)]) <= 10_000
+    assert steps.left <= 0
+    candidates = Candidates([bytes(32)])
+    assert names_of_slots(own, {1, 2, 3}, candidates, HashBudget()) == {}
+
+
+def test_a_list_of_itself_is_followed_by_levels() -> None:
+    """Solidity allows it: struct Node { Node[] children; }"""
+    node = struct(variable("children", "list"))
+    array = {"encoding": "dynamic_array", "label": "S[]", "numberOfBytes": "32", "base": "node"}
+    own = layout([variable("root", "node")], node=node, list=array)
+    first = int.from_bytes(keccak(bytes(32)))
+    second = int.from_bytes(keccak(first.to_bytes(32)))
+    named = names_of_slots(own, {0, first, second, 5}, Candidates(()), HashBudget())
+    assert {slot: [part.name for part in of] for slot, of in named.items()} == {
+        0: ["root.children.length"],
+        first: ["root.children[0].children.length"],
+        second: ["root.children[0].children[0].children.length"],
+    }
+
+
+def test_arrays_of_any_length_are_looked_up_by_arithmetic() -> None:
+    length = 2**200
+    array = {
+        "encoding": "inplace",
+        "label": "uint8[]",
+        "numberOfBytes": str(length),
+        "base": "small",
+    }
+    small = {"encoding": "inplace", "label": "uint8", "numberOfBytes": "1"}
+    own = layout(
+        [variable("a", f"t(x){length}_storage")], **{f"t(x){length}_storage": array}, small=small
+    )
+    at = (length - 32) // 32
+    assert parts(own, at) == [f"a[{length - 32 + n}]" for n in range(32)]
+    assert parts(own, at + 1) == []
+    assert place_at(own, f"a[{length - 1}]").slot == at
+    assert len([*entries_of(own, Place("a", f"t(x){length}_storage", 0), Steps())]) == 11
+
+
+def test_hashes_are_bounded() -> None:
+    words = [n.to_bytes(32) for n in range(2**20, 2**20 + 3_000)]
+    three = {"m3": mapping("t", "t"), "m2": mapping("t", "m3"), "m1": mapping("t", "m2")}
+    own = layout([variable(f"v{n}", "m1", n) for n in range(100)], t=UINT, **three)
+    budget = HashBudget()
+    assert names_of_slots(own, {2**255 + 1}, Candidates(words), budget) == {}
+    assert budget.left < 0  # it was used up, and no more than it
+    assert MAX_HASHES == 20_000
+
+
+def test_one_mapping_of_mappings_leaves_hashes_to_others() -> None:
+    words = [(2**100 + n).to_bytes(32) for n in range(1_000)]
+    own = layout(
+        [variable("pairs", "m1"), variable("other", "m2", 1)],
+        t=UINT,
+        m2=mapping("t", "t"),
+        m1=mapping("t", "m2"),
+    )
+    slot = int.from_bytes(keccak(words[999] + (1).to_bytes(32)))
+    inner = keccak(words[60] + bytes(32))
+    pair = int.from_bytes(keccak(words[62] + inner))
+    budget = HashBudget()
+    named = names_of_slots(own, {slot, pair, 77}, Candidates(words), budget)
+    assert {s: named[s][0].name for s in named} == {
+        slot: f"other[{2**100 + 999}]",
+        pair: f"pairs[{2**100 + 60}][{2**100 + 62}]",
+    }
+    assert budget.left > 0
+
+
+def test_candidates_are_bounded() -> None:
+    words = (n.to_bytes(32) for n in range(10_000))
+    candidates = Candidates(words, (n.to_bytes(2) for n in range(1_000)))
+    own = layout([], t=UINT, s=STRING)
+    assert len(candidates.of(own.types["t"], is_vyper=False)) == MAX_WORDS
+    assert len(candidates.of(own.types["s"], is_vyper=False)) == MAX_TEXTS
+    assert len(candidates.indices()) == MAX_INDICES
+
+
+def test_a_long_string_is_not_put_together() -> None:
+    word = (2 * 2**200 + 1).to_bytes(32)
+    assert content_of(0, word, {}) is None
+    own = layout([variable("s", "s")], s=STRING)
+    [*changes] = changed_variables([own], {0: (bytes(32), word)}, Candidates(()), HashBudget())[0]
+    assert [(c.name, c.before, c.after) for c in changes] == [
+        ("s", "", None),
+        ("s.length", "0", str(2**200)),
+    ]
+    # The length of a short one is not more than its slot has room for.
+    assert content_of(0, bytes(31) + b"\xfe", {}) == bytes(31)
+
+
+class Storage:
+    """A storage in which every slot has one word."""
+
+    def __init__(self, word: int) -> None:
+        self.word = word.to_bytes(32)
+        self.rounds = self.slots = 0
+
+    def read(self, slots: Any) -> dict[int, bytes]:
+        self.rounds += 1
+        self.slots += len(slots)
+        return dict.fromkeys(slots, self.word)
+
+
+@pytest.mark.parametrize("word", [0, 1, 10, 2**64, 2**256 - 1])
+def test_reading_is_bounded(word: int) -> None:
+    """Whatever the lengths of arrays and strings are said to be."""
+    array = {"encoding": "dynamic_array", "label": "S[]", "numberOfBytes": "32", "base": "node"}
+    node = struct(variable("a", "list"), variable("b", "s", 1), variable("c", "t", 2), size=96)
+    own = layout(
+        [variable(f"v{n}", "node", 3 * n) for n in range(50)],
+        node=node,
+        list=array,
+        s=STRING,
+        t=UINT,
+    )
+    steps = Steps()
+    entries = [
+        (own, entry)
+        for v in own.variables
+        for entry in entries_of(own, Place(v.name, v.type, v.slot), steps)
+    ]
+    storage = Storage(word)
+    values = _Values(storage.read, entries, steps)
+    assert len(values.read()) <= MAX_ENTRIES
+    assert storage.rounds <= MAX_ROUNDS
+    assert storage.slots <= MAX_SLOTS
+    assert values.is_truncated == (word not in (0,))
+
+
+def test_collisions_are_bounded() -> None:
+    first = layout([variable(f"a{n}", "t", n) for n in range(MAX_VARIABLES)], t=UINT)
+    second = layout([variable(f"b{n}", "t", n) for n in range(MAX_VARIABLES)], t=UINT)
+    collisions = collisions_of(first, second)
+    assert len(collisions) == MAX_COLLISIONS
+    assert all(collision.is_renamed for collision in collisions)
+    own = layout([variable("v", "s")], s=struct(variable("m", "s")))
+    assert collisions_of(own, own) == []
+
+
+def test_names_of_one_text_are_told_apart() -> None:
+    own = layout([variable("_x", "t"), variable("_x", "t", 4), variable("_xy", "t", 5)], t=UINT)
+    assert [v.name for v in own.variables] == ["_x", "_x@4", "_xy"]
+    assert [place_at(own, name).slot for name in ("_x", "_x@4", "_xy")] == [0, 4, 5]
+    with pytest.raises(NotFound):
+        place_at(own, "_")
+
+
+def test_a_stored_layout_is_bounded() -> None:
+    given = {"storage": [], "types": None}
+    assert json.loads(unpacked(packed(given) or b"")) == given
+    assert packed(None) is None
+    assert packed([]) is None
+    assert packed({"a": "x" * MAX_LAYOUT_BYTES}) is None
+    nested: Any = {}
+    for _ in range(1_000):
+        nested = {"a": nested}
+    assert packed(nested) is None
