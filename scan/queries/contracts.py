@@ -18,7 +18,7 @@ from scan.verification.languages import of_path
 from scan.verification.verifier import MESSAGES, SIMILAR
 
 # Columns that are large, or need a query of their own: they are read only where they are named.
-ALL_COLUMNS = frozenset({"code", "settings", "abi", "sources", "metadata", "layouts"})
+ALL_COLUMNS = frozenset({"code", "settings", "abi", "sources", "metadata", "layouts", "storage"})
 
 
 class Contract(NamedTuple):
@@ -26,7 +26,8 @@ class Contract(NamedTuple):
 
     `code_hash` is None where no contract is indexed, `match` where its code is not verified;
     `verifier` is another address with the same code, whose verification holds for this one.
-    `since_block` is the first block with this code.
+    `since_block` is the first block with this code; `storage` the layout of the storage as it is
+    stored (scan/verification/storage_layouts.py).
     """
 
     code_hash: bytes | None
@@ -47,6 +48,7 @@ class Contract(NamedTuple):
     metadata: str | None
     layouts: str | None
     since_block: int | None
+    storage: bytes | None = None
 
     @property
     def is_verified(self) -> bool:

@@ -1,6 +1,6 @@
 """A verified contract in Sourcify's form.
 
-Values that are not stored are null: source maps, layouts of storage, ids of sources.
+Values that are not stored are null: source maps, layouts of transient storage, ids of sources.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,8 +20,10 @@ from scan.http.responses import json_fragment
 from scan.queries import contract_creations, contracts
 from scan.queries.contracts import Contract, libraries_by_file
 from scan.queries.reader import Reader
+from scan.verification import storage_layouts
 from scan.verification.contract_match import FULL, PARTIAL, RUNTIME
 from scan.verification.languages import of_path
+from scan.verification.languages.solidity import SOLIDITY
 from scan.verification.verifier import MESSAGES
 
 # Sourcify's names of proxies; it has none of other kinds.
@@ -45,8 +47,9 @@ _COLUMNS: Mapping[str, tuple[str, ...]] = {
     "metadata": ("metadata",),
     "userdoc": ("metadata",),
     "devdoc": ("metadata",),
+    "storageLayout": ("storage",),
     "stdJsonInput": ("settings", "sources"),
-    "stdJsonOutput": ("abi", "metadata"),
+    "stdJsonOutput": ("abi", "metadata", "storage"),
     "signatures": ("abi",),
     "proxyResolution": ("code",),
 }
@@ -159,8 +162,16 @@ def _standard_output(stored: Contract) -> dict[str, Any]:
         "userdoc": _documentation(stored, "userdoc"),
         "devdoc": _documentation(stored, "devdoc"),
         "metadata": stored.metadata,
+        "storageLayout": _storage_layout(stored),
     }
     return {"contracts": {stored.path: {stored.name: contract}}}
+
+
+def _storage_layout(stored: Contract) -> Any:
+    """Return Solidity's layout; Vyper's has another form."""
+    if stored.storage is None or of_path(stored.path) is not SOLIDITY:
+        return None
+    return json_fragment(storage_layouts.unpacked(bytes(stored.storage)))
 
 
 def _documentation(stored: Contract, kind: str) -> Any:
@@ -190,7 +201,7 @@ _BUILDERS: Mapping[str, Callable[[Contract], Any]] = {
     "compilation": _compilation,
     "abi": lambda stored: json_fragment(stored.abi),
     "metadata": lambda stored: json_fragment(stored.metadata),
-    "storageLayout": lambda stored: None,
+    "storageLayout": _storage_layout,
     "transientStorageLayout": lambda stored: None,
     "sourceIds": lambda stored: None,
     "additionalInput": lambda stored: None,

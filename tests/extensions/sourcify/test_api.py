@@ -66,7 +66,9 @@ def test_fields_are_those_selected(explorer: Explorer, stored: str) -> None:
     assert everything["sources"] == {PATH: {"content": SOURCE}}
     assert everything["userdoc"] == json.loads(output.metadata)["output"]["userdoc"]
     assert everything["devdoc"]["title"] == "A value that stays"
-    assert everything["storageLayout"] is None
+    assert everything["storageLayout"] == {"storage": [], "types": None}
+    in_output = everything["stdJsonOutput"]["contracts"][PATH]["Stored"]["storageLayout"]
+    assert in_output == everything["storageLayout"]
     compilation = everything["compilation"]
     assert compilation["compilerVersion"].startswith(f"{VERSION}+commit.")
     assert compilation["compilerSettings"]["optimizer"] == {"enabled": True, "runs": 300}

@@ -24,7 +24,7 @@ NOT_SERVED = {
     "/v2/verify/similarity/{chainId}/{address}",
 }
 # What their server returns as null, or as a number, against its document.
-NULLS = ("storageLayout", "transientStorageLayout", "sourceIds", "additionalInput")
+NULLS = ("transientStorageLayout", "sourceIds", "additionalInput")
 NULLS_OF_BYTECODE = ("sourceMap", "cborAuxdata", "recompiledBytecode", "onchainBytecode")
 PATH = "src/Whole.sol"
 SOURCE = """// SPDX-License-Identifier: MIT

@@ -9,6 +9,7 @@ from eth_hash.auto import keccak
 from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.extensions.internal_transfers.transaction_traces import CACHE_BYTES, TraceKind
 from scan.extensions.transaction_details.storage.changed_variables import VariableChange, Words
+from scan.extensions.transaction_details.storage.collisions import ContractCollision
 from scan.hex import BadHex, data, quantity, to_hex
 
 MAX_ACCOUNTS = 500
@@ -52,7 +53,7 @@ class AccountChange(NamedTuple):
     code: tuple[Code | None, Code | None] | None
     slots: Sequence[SlotChange]
     layouts: Sequence[bytes] = ()
-    collisions: Sequence[dict[str, Any]] = ()
+    collisions: Sequence[ContractCollision] = ()
 
     @property
     def words(self) -> Words:
@@ -74,7 +75,7 @@ class AccountChange(NamedTuple):
             and {"before": _code_record(self.code[0]), "after": _code_record(self.code[1])},
             "storage": [slot.record() for slot in self.slots],
             "layouts": [*map(to_hex, self.layouts)],
-            "collisions": [*self.collisions],
+            "collisions": [collision.record() for collision in self.collisions],
         }
 
 

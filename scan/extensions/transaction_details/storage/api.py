@@ -34,7 +34,7 @@ def get_storage(address: str) -> Response:
             ],
             "variables": [entry.record() for entry in storage.variables],
             "truncated": storage.is_truncated,
-            "collisions": [*storage.collisions],
+            "collisions": [collision.record() for collision in storage.collisions],
         }
     )
 

@@ -14,7 +14,7 @@ from scan.extensions.transaction_details.storage.layout import (
 )
 from scan.extensions.transaction_details.storage.mapping_keys import Candidates
 from scan.extensions.transaction_details.storage.places import Part
-from scan.extensions.transaction_details.storage.slot_names import HashBudget, names_of_slots
+from scan.extensions.transaction_details.storage.slot_names import Budget, names_of_slots
 from scan.extensions.transaction_details.storage.values import (
     is_address,
     length_of,
@@ -62,7 +62,7 @@ class VariableChange(NamedTuple):
 
 
 def changed_variables(
-    layouts: Sequence[Layout], words: Words, candidates: Candidates, budget: HashBudget
+    layouts: Sequence[Layout], words: Words, candidates: Candidates, budget: Budget
 ) -> dict[int, list[VariableChange]]:
     """Return the variables in changed slots, by slot; the first layout that has something there
     names it."""

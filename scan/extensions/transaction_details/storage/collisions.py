@@ -1,7 +1,7 @@
 """Collisions of two layouts: variables of two contracts in the same bytes of the storage, as where
 a proxy gets another implementation, or has variables of its own."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from scan.extensions.transaction_details.storage.layout import (
@@ -28,16 +28,31 @@ class Collision(NamedTuple):
     second: tuple[str, str]
     is_renamed: bool
 
-    def record(self, first: bytes, second: bytes) -> dict[str, Any]:
-        """Return the collision of the layouts of two contracts."""
-        sides = ((first, self.first), (second, self.second))
+
+class ContractCollision(NamedTuple):
+    """A collision of the layouts of two contracts, by their addresses."""
+
+    contracts: tuple[bytes, bytes]
+    collision: Collision
+
+    @property
+    def slot(self) -> bytes:
+        return self.collision.slot.to_bytes(WORD)
+
+    @property
+    def variables(self) -> Sequence[tuple[bytes, str, str]]:
+        """The contract, the variable's name and its type, of each of the two."""
+        sides = (self.collision.first, self.collision.second)
+        return [(a, *side) for a, side in zip(self.contracts, sides, strict=True)]
+
+    def record(self) -> dict[str, Any]:
         return {
-            "slot": to_hex(self.slot.to_bytes(WORD)),
-            "offset": self.offset,
-            "kind": "name" if self.is_renamed else "type",
+            "slot": to_hex(self.slot),
+            "offset": self.collision.offset,
+            "kind": "name" if self.collision.is_renamed else "type",
             "variables": [
                 {"contract": to_hex(address), "name": name, "type": label}
-                for address, (name, label) in sides
+                for address, name, label in self.variables
             ],
         }
 

@@ -1,6 +1,7 @@
 """The variables of a contract with their values at a block, read from the node slot by slot."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 from scan.errors import NotFound, UpstreamFailed
@@ -10,6 +11,7 @@ from scan.ethereum.client import Call, RpcError
 from scan.ethereum.request_node import NOT_ANSWERING
 from scan.extensions.transaction_details.contract_abis import Block
 from scan.extensions.transaction_details.storage.changed_variables import OF_PROXIES
+from scan.extensions.transaction_details.storage.collisions import ContractCollision
 from scan.extensions.transaction_details.storage.layout import SLOTS, WORD, Layout
 from scan.extensions.transaction_details.storage.layouts import (
     KnownLayout,
@@ -18,7 +20,7 @@ from scan.extensions.transaction_details.storage.layouts import (
 )
 from scan.extensions.transaction_details.storage.places import Place, Steps
 from scan.extensions.transaction_details.storage.queries import (
-    collision_records,
+    contract_collisions,
     implementations_at,
 )
 from scan.extensions.transaction_details.storage.values import (
@@ -69,12 +71,16 @@ class StoredVariable(NamedTuple):
     length: str | None
 
     @property
+    def word(self) -> bytes:
+        return self.slot.to_bytes(WORD)
+
+    @property
     def unit(self) -> str:
         """What its length counts."""
         return "byte" if is_text(self.type) else "element"
 
     def record(self) -> dict[str, Any]:
-        return {**self._asdict(), "slot": to_hex(self.slot.to_bytes(WORD))}
+        return {**self._asdict(), "slot": to_hex(self.word)}
 
 
 class ContractStorage(NamedTuple):
@@ -85,7 +91,7 @@ class ContractStorage(NamedTuple):
     layouts: Sequence[KnownLayout]
     variables: Sequence[StoredVariable]
     is_truncated: bool
-    collisions: Sequence[dict[str, Any]]
+    collisions: Sequence[ContractCollision]
 
 
 def get(
@@ -115,7 +121,8 @@ def get(
     every = [one.layout for one in layouts] + [OF_PROXIES][: len(targets)]
     steps = Steps()
     starts = _starts(every, variable)
-    entries = [(lay, e) for lay, place in starts for e in entries_of(lay, place, steps)]
+    every_entry = ((lay, e) for lay, place in starts for e in entries_of(lay, place, steps))
+    entries = [*islice(every_entry, MAX_ENTRIES + 1)]
     values = _Values(lambda slots: _read(reader, address, block, slots), entries, steps)
     return ContractStorage(
         block,
@@ -142,14 +149,14 @@ def _starts(layouts: Sequence[Layout], variable: str | None) -> list[tuple[Layou
     return [(layouts[-1], place_at(layouts[-1], variable))]
 
 
-def _collisions(layouts: Sequence[KnownLayout]) -> list[dict[str, Any]]:
+def _collisions(layouts: Sequence[KnownLayout]) -> list[ContractCollision]:
     """Return the collisions of any two layouts."""
     pairs = [(one, other) for n, one in enumerate(layouts) for other in layouts[n + 1 :]]
-    records: list[dict[str, Any]] = []
+    collisions: list[ContractCollision] = []
     for pair in pairs:
-        if len(records) < MAX_COLLISIONS:
-            records += collision_records(*pair)
-    return records[:MAX_COLLISIONS]
+        if len(collisions) < MAX_COLLISIONS:
+            collisions += contract_collisions(*pair)
+    return collisions[:MAX_COLLISIONS]
 
 
 def _read(

@@ -56,6 +56,10 @@ class Candidates:
         self._texts = [*dict.fromkeys(texts)][:MAX_TEXTS]
         self._by_label: dict[tuple[str, int], Sequence[Key]] = {}
 
+    @property
+    def count(self) -> int:
+        return len(self._words)
+
     def of(self, type_: StorageType, *, is_vyper: bool) -> Sequence[Key]:
         """Return the candidates of a type."""
         known = (type_.label, type_.size)

@@ -22,7 +22,12 @@ FIELDS = ("variable", "block")
 
 def _read(key: bytes) -> tuple[None, Mapping[str, Any]]:
     fields = {name: request.args.get(name, "").strip() for name in FIELDS}
-    values: dict[str, Any] = {"fields": fields, "most_path": MAX_PATH}
+    values: dict[str, Any] = {
+        "fields": fields,
+        "most_path": MAX_PATH,
+        "problem": None,
+        "error": None,
+    }
     try:
         storage = _storage(key, fields)
     except ScanError as error:

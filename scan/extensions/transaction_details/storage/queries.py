@@ -2,7 +2,7 @@
 proxies, which the node knows."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from scan.contracts.proxy_contracts import IMPLEMENTATION_SLOT
 from scan.errors import Unavailable, UpstreamFailed
@@ -14,18 +14,19 @@ from scan.extensions.transaction_details.storage.changed_variables import (
     Words,
     changed_variables,
 )
-from scan.extensions.transaction_details.storage.collisions import collisions_of
+from scan.extensions.transaction_details.storage.collisions import ContractCollision, collisions_of
 from scan.extensions.transaction_details.storage.layouts import (
     KnownLayout,
     StorageLayouts,
     in_order,
 )
 from scan.extensions.transaction_details.storage.mapping_keys import Candidates, candidates_of
-from scan.extensions.transaction_details.storage.slot_names import HashBudget
+from scan.extensions.transaction_details.storage.slot_names import Budget
 from scan.hex import quantity
 from scan.queries.reader import Reader
 
 MAX_CONTRACTS = 50  # whose slots are named; those with most changed slots first
+MAX_FEW = 200  # words or slots; names of more may take the processor 0.2 s
 _IMPLEMENTATION = quantity(IMPLEMENTATION_SLOT)
 
 
@@ -35,7 +36,7 @@ class NamedStorage(NamedTuple):
 
     variables: Mapping[int, Sequence[VariableChange]]
     layouts: Sequence[KnownLayout] = ()
-    collisions: Sequence[dict[str, Any]] = ()
+    collisions: Sequence[ContractCollision] = ()
 
 
 def names_of_changes(
@@ -53,10 +54,12 @@ def names_of_changes(
         targets[address] = (*targets.get(address, ()), *_replaced(words))
     addresses = {code for own, others in targets.items() for code in (own, *others)}
     known = reader.sources.get(StorageLayouts).of(addresses)
-    candidates, budget = Candidates(()), HashBudget()
+    candidates, budget = Candidates(()), Budget()
     if known:
         words_of = [pair for words in chosen.values() for pair in words.values()]
         candidates = candidates_of(frames(), [word for pair in words_of for word in pair[::-1]])
+        if max(candidates.count, len(words_of)) > MAX_FEW:
+            reader.hold_processor()
     named = {}
     for address, words in chosen.items():
         layouts = in_order(known, (*targets[address], address))
@@ -90,15 +93,15 @@ def _replaced(words: Words) -> tuple[bytes, ...]:
     return tuple(word[12:] for word in (after, before) if any(word) and not any(word[:12]))
 
 
-def _collisions(known: Mapping[bytes, KnownLayout], words: Words) -> list[dict[str, Any]]:
+def _collisions(known: Mapping[bytes, KnownLayout], words: Words) -> list[ContractCollision]:
     replaced = in_order(known, _replaced(words))
     if len(replaced) < 2:
         return []
     after, before = replaced
-    return collision_records(before, after)
+    return contract_collisions(before, after)
 
 
-def collision_records(first: KnownLayout, second: KnownLayout) -> list[dict[str, Any]]:
-    """Return the collisions of two layouts as the API has them."""
-    collisions = collisions_of(first.layout, second.layout)
-    return [collision.record(first.address, second.address) for collision in collisions]
+def contract_collisions(first: KnownLayout, second: KnownLayout) -> list[ContractCollision]:
+    """Return the collisions of the layouts of two contracts."""
+    contracts = first.address, second.address
+    return [ContractCollision(contracts, c) for c in collisions_of(first.layout, second.layout)]

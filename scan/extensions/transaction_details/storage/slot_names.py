@@ -2,7 +2,7 @@
 array or string stands. Hashes of candidates are computed level by level, within a bound."""
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from scan.extensions.transaction_details.storage.layout import Layout, StorageType
 from scan.extensions.transaction_details.storage.mapping_keys import Candidates, slot_of
@@ -26,25 +26,26 @@ MOST_KEYS = (1_000, 64, 16, 8)
 
 
 @dataclass
-class HashBudget:
-    """The hashes that may still be computed."""
+class Budget:
+    """The hashes that a request may still have computed, and the steps of its walks."""
 
-    left: int = MAX_HASHES
+    hashes: int = MAX_HASHES
+    steps: Steps = field(default_factory=Steps)
 
     def take(self) -> bool:
-        self.left -= 1
-        return self.left >= 0
+        self.hashes -= 1
+        return self.hashes >= 0
 
 
 def names_of_slots(
-    layout: Layout, slots: Collection[int], candidates: Candidates, budget: HashBudget
+    layout: Layout, slots: Collection[int], candidates: Candidates, budget: Budget
 ) -> dict[int, Sequence[Part]]:
     """Return what is in these slots, as far as candidates lead to them."""
     named: dict[int, Sequence[Part]] = {}
     unnamed = {*slots}
     roots = roots_of(layout)
     for level in range(len(MOST_KEYS) + 1):
-        regions = Regions(layout, roots)
+        regions = Regions(layout, roots, budget.steps)
         named |= {slot: parts for slot in unnamed if (parts := regions.parts_at(slot))}
         unnamed -= named.keys()
         if not unnamed or level == len(MOST_KEYS):
@@ -57,16 +58,16 @@ def _next(
     layout: Layout,
     roots: Sequence[Root],
     candidates: Candidates,
-    budget: HashBudget,
+    budget: Budget,
     level: int,
 ) -> Iterator[Root]:
     """Yield the regions that hashes lead to from these; of values of mappings those alone whose
     keys are likely."""
-    indices, steps = candidates.indices(), Steps()
+    indices = candidates.indices()
     for root in roots:
         if root.rank >= MOST_KEYS[level] and level:
             continue
-        for place in hashed_places(layout, root, indices, steps):
+        for place in hashed_places(layout, root, indices, budget.steps):
             type_ = layout.types[place.type]
             if type_.kind == "mapping":
                 yield from _values(layout, place, type_, candidates, budget, MOST_KEYS[level])
@@ -79,7 +80,7 @@ def _values(
     mapping: Place,
     type_: StorageType,
     candidates: Candidates,
-    budget: HashBudget,
+    budget: Budget,
     most: int,
 ) -> Iterator[Root]:
     key_type = layout.types.get(type_.key)

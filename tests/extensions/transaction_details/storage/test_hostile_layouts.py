@@ -31,10 +31,16 @@ from scan.extensions.transaction_details.storage.mapping_keys import (
     MAX_WORDS,
     Candidates,
 )
-from scan.extensions.transaction_details.storage.places import Place, Regions, Steps, roots_of
+from scan.extensions.transaction_details.storage.places import (
+    MAX_STEPS,
+    Place,
+    Regions,
+    Steps,
+    roots_of,
+)
 from scan.extensions.transaction_details.storage.slot_names import (
     MAX_HASHES,
-    HashBudget,
+    Budget,
     names_of_slots,
 )
 from scan.extensions.transaction_details.storage.variable_paths import entries_of, place_at
@@ -67,7 +73,7 @@ def layout(storage: list[Any], **types: Any) -> Layout:
 
 
 def parts(own: Layout, slot: int) -> list[str]:
-    return [part.name for part in Regions(own, roots_of(own)).parts_at(slot)]
+    return [part.name for part in Regions(own, roots_of(own), Steps()).parts_at(slot)]
 
 
 MALFORMED = (
@@ -136,10 +142,23 @@ def test_a_struct_that_has_itself_is_walked_to_a_bound() -> None:
     own = layout([variable("v", "s")], s=struct(*members))
     assert parts(own, 0) == []
     steps = Steps()
-    assert len([*entries_of(own, Place("v", "s", 0), steps)]) <= 10_000
+    assert len([*entries_of(own, Place("v", "s", 0), steps)]) <= MAX_STEPS
     assert steps.left <= 0
     candidates = Candidates([bytes(32)])
-    assert names_of_slots(own, {1, 2, 3}, candidates, HashBudget()) == {}
+    assert names_of_slots(own, {1, 2, 3}, candidates, Budget()) == {}
+
+
+def test_walks_of_many_slots_are_bounded_together() -> None:
+    members = [variable(f"m{n}", "t", n) for n in range(1_000)]
+    own = layout([variable("v", "s")], t=UINT, s=struct(*members, size=32_000))
+    budget = Budget()
+    named = names_of_slots(own, range(1_000), Candidates(()), budget)
+    assert len(named) == 50  # of 50,000 steps, a thousand for each
+    assert budget.steps.left < 0
+    own = layout([variable(f"v{n}", "t") for n in range(MAX_VARIABLES)], t=UINT)
+    steps = Steps()
+    regions = Regions(own, roots_of(own), steps)
+    assert sum(len(regions.parts_at(0)) for _ in range(1_000)) <= MAX_STEPS
 
 
 def test_a_list_of_itself_is_followed_by_levels() -> None:
@@ -149,7 +168,7 @@ def test_a_list_of_itself_is_followed_by_levels() -> None:
     own = layout([variable("root", "node")], node=node, list=array)
     first = int.from_bytes(keccak(bytes(32)))
     second = int.from_bytes(keccak(first.to_bytes(32)))
-    named = names_of_slots(own, {0, first, second, 5}, Candidates(()), HashBudget())
+    named = names_of_slots(own, {0, first, second, 5}, Candidates(()), Budget())
     assert {slot: [part.name for part in of] for slot, of in named.items()} == {
         0: ["root.children.length"],
         first: ["root.children[0].children.length"],
@@ -180,9 +199,9 @@ def test_hashes_are_bounded() -> None:
     words = [n.to_bytes(32) for n in range(2**20, 2**20 + 3_000)]
     three = {"m3": mapping("t", "t"), "m2": mapping("t", "m3"), "m1": mapping("t", "m2")}
     own = layout([variable(f"v{n}", "m1", n) for n in range(100)], t=UINT, **three)
-    budget = HashBudget()
+    budget = Budget()
     assert names_of_slots(own, {2**255 + 1}, Candidates(words), budget) == {}
-    assert budget.left < 0  # it was used up, and no more than it
+    assert budget.hashes < 0  # it was used up, and no more than it
     assert MAX_HASHES == 20_000
 
 
@@ -197,13 +216,13 @@ def test_one_mapping_of_mappings_leaves_hashes_to_others() -> None:
     slot = int.from_bytes(keccak(words[999] + (1).to_bytes(32)))
     inner = keccak(words[60] + bytes(32))
     pair = int.from_bytes(keccak(words[62] + inner))
-    budget = HashBudget()
+    budget = Budget()
     named = names_of_slots(own, {slot, pair, 77}, Candidates(words), budget)
     assert {s: named[s][0].name for s in named} == {
         slot: f"other[{2**100 + 999}]",
         pair: f"pairs[{2**100 + 60}][{2**100 + 62}]",
     }
-    assert budget.left > 0
+    assert budget.hashes > 0
 
 
 def test_candidates_are_bounded() -> None:
@@ -219,7 +238,7 @@ def test_a_long_string_is_not_put_together() -> None:
     word = (2 * 2**200 + 1).to_bytes(32)
     assert content_of(0, word, {}) is None
     own = layout([variable("s", "s")], s=STRING)
-    [*changes] = changed_variables([own], {0: (bytes(32), word)}, Candidates(()), HashBudget())[0]
+    [*changes] = changed_variables([own], {0: (bytes(32), word)}, Candidates(()), Budget())[0]
     assert [(c.name, c.before, c.after) for c in changes] == [
         ("s", "", None),
         ("s.length", "0", str(2**200)),
