@@ -44,6 +44,7 @@ from scan.extensions.transaction_details.explanations.transaction_failures impor
 )
 from scan.extensions.transaction_details.explanations.transaction_summary import Summary
 from scan.extensions.transaction_details.queries import bound_work
+from scan.extensions.transaction_details.storage import hashed_values
 from scan.hex import data
 from scan.queries import addresses, network, transactions
 from scan.queries.pages import Window
@@ -144,7 +145,14 @@ def state_changes(reader: Reader, record: Mapping[str, Any]) -> StateChanges:
     sent, traces = transactions.indexed(record), reader.sources.get(TransactionTraces)
     changes: StateChanges = traces.read(reader.node, sent, STATE_CHANGES)
     block = Block(sent.block_number, sent.block_hash)
-    return with_names(reader, changes, block, lambda: traces.calls(reader.node, sent).frames)
+    gas_used = int(record["gasUsed"])
+    return with_names(
+        reader,
+        changes,
+        block,
+        lambda: traces.calls(reader.node, sent).frames,
+        lambda: hashed_values.read(traces, reader.node, sent, gas_used),
+    )
 
 
 def _reason(failure: TransactionFailure) -> tuple[str | None, bool]:

@@ -1,6 +1,7 @@
 """Changes of the state with the names of variables, where contracts' layouts are known."""
 
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.extensions.internal_transfers.transaction_traces import TraceFrame
@@ -9,8 +10,11 @@ from scan.extensions.transaction_details.explanations.state_changes import (
     AccountChange,
     StateChanges,
 )
+from scan.extensions.transaction_details.storage.hashed_values import HashedValues
 from scan.extensions.transaction_details.storage.queries import NamedStorage, names_of_changes
 from scan.queries.reader import Reader
+
+_Read = TypeVar("_Read")
 
 
 def with_names(
@@ -18,26 +22,35 @@ def with_names(
     changes: StateChanges,
     block: Block,
     frames: Callable[[], Sequence[TraceFrame]],
+    hashed: Callable[[], HashedValues] = tuple,
 ) -> StateChanges:
-    """Return changes at a block with the names of variables; `frames` reads the calls that made
-    them, without which no keys of mappings are known."""
+    """Return changes at a block with the names of variables. `frames` reads the calls that made
+    them, `hashed` what they hashed; keys of mappings are known of these alone."""
+    storages = {account.address: account.words for account in changes.accounts if account.slots}
+    if not storages:
+        return changes
+    calls, values = _if_given(reader, frames), _if_given(reader, hashed)
+    named = names_of_changes(reader, storages, block, calls, values)
+    accounts = [
+        _with_names(account, named[account.address]) if account.address in named else account
+        for account in changes.accounts
+    ]
+    return changes._replace(accounts=accounts)
 
-    def calls() -> Sequence[TraceFrame]:
+
+def _if_given(reader: Reader, read: Callable[[], Sequence[_Read]]) -> Callable[[], Sequence[_Read]]:
+    """Return a function that reads what the node may not give: then nothing."""
+
+    def attempt() -> Sequence[_Read]:
         try:
-            return frames()
+            return read()
         except TracesUnavailable:
             return ()
         except (UpstreamFailed, Unavailable):
             reader.do_not_cache()
             return ()
 
-    storages = {account.address: account.words for account in changes.accounts if account.slots}
-    named = names_of_changes(reader, storages, block, calls) if storages else {}
-    accounts = [
-        _with_names(account, named[account.address]) if account.address in named else account
-        for account in changes.accounts
-    ]
-    return changes._replace(accounts=accounts)
+    return attempt
 
 
 def _with_names(account: AccountChange, named: NamedStorage) -> AccountChange:

@@ -1,6 +1,7 @@
 """What changed in the storage of a contract, by the names of its variables. Pure."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from scan.contracts.proxy_contracts import BEACON_SLOT, IMPLEMENTATION_SLOT
@@ -62,11 +63,15 @@ class VariableChange(NamedTuple):
 
 
 def changed_variables(
-    layouts: Sequence[Layout], words: Words, candidates: Candidates, budget: Budget
-) -> dict[int, list[VariableChange]]:
-    """Return the variables in changed slots, by slot; the first layout that has something there
-    names it."""
-    named: dict[int, list[VariableChange]] = {}
+    layouts: Sequence[Layout],
+    words: Words,
+    candidates: Candidates,
+    budget: Budget,
+    known: Mapping[int, Sequence[VariableChange]] = MappingProxyType({}),
+) -> dict[int, Sequence[VariableChange]]:
+    """Return the variables in changed slots, by slot, with those that are known; the first layout
+    that has something there names it."""
+    named = dict(known)
     for layout in layouts:
         unnamed = words.keys() - named.keys()
         parts = names_of_slots(layout, unnamed, candidates, budget)

@@ -56,6 +56,13 @@ class Candidates:
         self._texts = [*dict.fromkeys(texts)][:MAX_TEXTS]
         self._by_label: dict[tuple[str, int], Sequence[Key]] = {}
 
+    def after(self, hashed: Sequence[bytes]) -> "Candidates":
+        """Return candidates with those in values that were hashed, which are likelier: a key and a
+        slot, in Vyper the other way round."""
+        words = [value[at : at + WORD] for at in (0, WORD) for value in hashed if len(value) == 64]
+        texts = [value[:-WORD] for value in hashed]
+        return Candidates([*words, *self._words], [*texts, *self._texts])
+
     @property
     def count(self) -> int:
         return len(self._words)

@@ -15,6 +15,7 @@ from scan.extensions.transaction_details.storage.changed_variables import (
     changed_variables,
 )
 from scan.extensions.transaction_details.storage.collisions import ContractCollision, collisions_of
+from scan.extensions.transaction_details.storage.hashed_values import HashedValues
 from scan.extensions.transaction_details.storage.layouts import (
     KnownLayout,
     StorageLayouts,
@@ -27,6 +28,7 @@ from scan.queries.reader import Reader
 
 MAX_CONTRACTS = 50  # whose slots are named; those with most changed slots first
 MAX_FEW = 200  # words or slots; names of more may take the processor 0.2 s
+_ByAddress = Mapping[bytes, Mapping[int, Sequence[VariableChange]]]
 _IMPLEMENTATION = quantity(IMPLEMENTATION_SLOT)
 
 
@@ -44,9 +46,11 @@ def names_of_changes(
     storages: Mapping[bytes, Words],
     block: Block,
     frames: Callable[[], Sequence[TraceFrame]],
+    hashed: Callable[[], HashedValues],
 ) -> dict[bytes, NamedStorage]:
     """Return the names of what changed in the storage of contracts, by address. `frames` reads the
-    calls that did it, if any contract has a layout."""
+    calls that did it, if any contract has a layout, `hashed` what they hashed, if that does not
+    name all slots."""
     by_count = sorted(storages, key=lambda address: -len(storages[address]))
     chosen = {address: storages[address] for address in by_count[:MAX_CONTRACTS]}
     targets = implementations_at(reader, [*chosen], block)
@@ -54,18 +58,37 @@ def names_of_changes(
         targets[address] = (*targets.get(address, ()), *_replaced(words))
     addresses = {code for own, others in targets.items() for code in (own, *others)}
     known = reader.sources.get(StorageLayouts).of(addresses)
-    candidates, budget = Candidates(()), Budget()
+    candidates = Candidates(())
     if known:
         words_of = [pair for words in chosen.values() for pair in words.values()]
         candidates = candidates_of(frames(), [word for pair in words_of for word in pair[::-1]])
         if max(candidates.count, len(words_of)) > MAX_FEW:
             reader.hold_processor()
+    layouts = {a: in_order(known, (*targets[a], a)) for a in chosen}
+    variables = _variables(chosen, layouts, candidates, {})
+    if any(layouts[a] and len(variables[a]) < len(words) for a, words in chosen.items()):
+        values = hashed()
+        if values:
+            variables = _variables(chosen, layouts, candidates.after(values), variables)
+    return {
+        address: NamedStorage(variables[address], layouts[address], _collisions(known, words))
+        for address, words in chosen.items()
+    }
+
+
+def _variables(
+    storages: Mapping[bytes, Words],
+    layouts: Mapping[bytes, Sequence[KnownLayout]],
+    candidates: Candidates,
+    known: _ByAddress,
+) -> _ByAddress:
+    """Return the variables in changed slots, with those that are known."""
+    budget = Budget()
     named = {}
-    for address, words in chosen.items():
-        layouts = in_order(known, (*targets[address], address))
-        every = [*(one.layout for one in layouts), OF_PROXIES]
-        variables = changed_variables(every, words, candidates, budget)
-        named[address] = NamedStorage(variables, layouts, _collisions(known, words))
+    for address, words in storages.items():
+        every = [*(one.layout for one in layouts[address]), OF_PROXIES]
+        own = known.get(address, {})
+        named[address] = changed_variables(every, words, candidates, budget, own)
     return named
 
 

@@ -75,6 +75,11 @@ contract Kept {
         text = given;
         blob = more;
     }
+    function computed(uint256 n) external {
+        byName[string(abi.encodePacked("no ", "argument"))] = n;
+        balances[address(uint160(uint256(keccak256(abi.encode(n)))))] = n;
+        allowances[address(uint160(n * 1e20))][address(uint160(n * 1e30))] = n;
+    }
     function flip() external { packed.flag = !packed.flag; }
     function sharesOf(uint256 id, address who) external view returns (uint256) {
         return holders[id].shares[who];

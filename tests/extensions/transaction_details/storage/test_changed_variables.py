@@ -1,8 +1,16 @@
 """The variables in the slots that a transaction changed, beside the contract's own getters."""
 
+import json
 from typing import Any
 
-from tests.extensions.transaction_details.storage.conftest import Deployed
+import pytest
+from eth_utils import keccak
+
+from app import create_app
+from scan.extensions.transaction_details.storage import hashed_values
+from tests.extensions.transaction_details.storage.conftest import Deployed, calldata
+from tests.support.faulty_node import FaultyNode, altering, refuse
+from tests.support.indexing import settings_for
 
 WHO = "0x" + 18 * "5e" + "0abc"
 NAME = b"\x11" * 32
@@ -71,6 +79,48 @@ def test_keys_that_are_strings_enums_and_selectors(kept: Deployed) -> None:
     assert changed == {'byName["naïve"]': ("0", "9"), "byStep[1]": ("0", "9")}
     changed = kept.changed("marked(bytes4,int64)", bytes.fromhex("deadbeef"), -9)
     assert changed == {"bySelector[0xdeadbeef]": ("0", "-9")}
+
+
+def test_keys_that_a_contract_computes_are_those_that_it_hashed(kept: Deployed) -> None:
+    computed = "0x" + keccak((7).to_bytes(32)).hex()[24:]
+    pair = [f"0x{7 * 10**power:040x}" for power in (20, 30)]
+    names = {
+        'byName["no argument"]': ("0", "7"),
+        f"balances[{computed}]": ("0", "7"),
+        f"allowances[{pair[0]}][{pair[1]}]": ("0", "7"),
+    }
+    assert kept.changed("computed(uint256)", 7) == names
+
+
+def test_without_a_tracer_such_keys_are_not_known(kept: Deployed) -> None:
+    sent = kept.explorer.send(kept.address, calldata("computed(uint256)", 8), gas=500_000)
+    path = f"/api/v1/transactions/{sent}/state-changes"
+    with FaultyNode(kept.explorer.anvil.url) as node:
+        settings = settings_for(kept.explorer.settings.database_url, node.url)
+        node.fault = refuse(lambda call: hashed_values.TRACER in call["params"])
+        answer: Any = create_app(settings).test_client().get(path)
+    [account] = [a for a in answer.json["accounts"] if a["address"] == kept.address]
+    assert [slot["variables"] for slot in account["storage"]] == [[], [], []]
+
+
+@pytest.mark.parametrize(
+    "answer", ['["0xzz"]', "[1]", "{}", '"x"', json.dumps(["0x" + 700 * "00"])]
+)
+def test_a_node_that_lies_of_what_was_hashed(kept: Deployed, answer: str) -> None:
+    sent = kept.explorer.send(kept.address, calldata("computed(uint256)", 9), gas=500_000)
+
+    def alter(call: dict[str, Any], of_node: dict[str, Any]) -> None:
+        if hashed_values.TRACER in call["params"]:
+            of_node["result"] = json.loads(answer)
+
+    with FaultyNode(kept.explorer.anvil.url) as node:
+        settings = settings_for(kept.explorer.settings.database_url, node.url)
+        node.fault = altering(alter)
+        path = f"/api/v1/transactions/{sent}/state-changes"
+        answered: Any = create_app(settings).test_client().get(path)
+    assert answered.status_code == 200
+    [account] = [a for a in answered.json["accounts"] if a["address"] == kept.address]
+    assert [slot["variables"] for slot in account["storage"]] == [[], [], []]
 
 
 def test_structs_in_mappings_and_arrays_with_mappings_of_their_own(kept: Deployed) -> None:

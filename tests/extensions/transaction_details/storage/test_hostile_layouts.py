@@ -202,7 +202,7 @@ def test_hashes_are_bounded() -> None:
     budget = Budget()
     assert names_of_slots(own, {2**255 + 1}, Candidates(words), budget) == {}
     assert budget.hashes < 0  # it was used up, and no more than it
-    assert MAX_HASHES == 20_000
+    assert MAX_HASHES == 10_000
 
 
 def test_one_mapping_of_mappings_leaves_hashes_to_others() -> None:
