@@ -13,6 +13,7 @@ from scan.extensions.simulation.movements import (
 )
 from scan.extensions.simulation.request import Overrides, SimulatedCall
 from scan.extensions.simulation.simulated_calls import Outcome, Simulator, failing_steps
+from scan.extensions.simulation.simulated_calls import hashed_values as values_hashed
 from scan.extensions.transaction_details.contract_abis import Block, ContractAbis
 from scan.extensions.transaction_details.explanations.failing_steps import MAX_GAS
 from scan.extensions.transaction_details.explanations.failure_locations import (
@@ -33,6 +34,8 @@ from scan.extensions.transaction_details.explanations.transaction_failures impor
     TransactionFailures,
 )
 from scan.extensions.transaction_details.queries import MAX_SMALL_GAS
+from scan.extensions.transaction_details.storage import hashed_values
+from scan.extensions.transaction_details.storage.hashed_values import HashedValues
 from scan.hex import data, to_hex
 from scan.queries import addresses, blocks
 from scan.queries.reader import Reader
@@ -120,7 +123,7 @@ def simulate(
         cause = outcome.trace.failure.trace_address if outcome.trace.failure else ()
         simulated.append(
             Simulated(
-                _with_names(reader, outcome, at),
+                _with_names(reader, block, call, outcome),
                 with_locations(frames, locations),
                 movements(outcome.trace.frames, tokens, is_traced=outcome.is_traced),
                 innermost(locations, cause),
@@ -147,11 +150,18 @@ def _locations(
     return located.of_steps(failed, steps, block.number, replaced)
 
 
-def _with_names(reader: Reader, outcome: Outcome, block: Block) -> Outcome:
+def _with_names(reader: Reader, block: BlockId, call: SimulatedCall, outcome: Outcome) -> Outcome:
     """Return an outcome with the names of the variables that it changes."""
     if outcome.changes is None:
         return outcome
-    changes = with_names(reader, outcome.changes, block, lambda: outcome.trace.frames)
+
+    def hashed() -> HashedValues:
+        if (outcome.trace.frames[0].gas_used or 0) > hashed_values.MAX_GAS:
+            return ()
+        return values_hashed(reader.node, block, call, outcome.overrides)
+
+    at = Block(block.number, to_hex(block.hash))
+    changes = with_names(reader, outcome.changes, at, lambda: outcome.trace.frames, hashed)
     return outcome._replace(changes=changes)
 
 

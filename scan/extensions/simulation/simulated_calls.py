@@ -35,6 +35,8 @@ from scan.extensions.transaction_details.explanations.state_changes import (
     StateChanges,
     read_prestate,
 )
+from scan.extensions.transaction_details.storage.hashed_values import TRACER as HASHING_TRACER
+from scan.extensions.transaction_details.storage.hashed_values import HashedValues, read_values
 from scan.hex import BadHex, data, quantity, to_hex
 
 REVERTED = "execution reverted"
@@ -130,13 +132,37 @@ def failing_steps(
     node: NodeSession, block: BlockId, call: SimulatedCall, overrides: Overrides
 ) -> FailingSteps:
     """Return the last steps of calls that fail; none where the node does not give them."""
-    options = {**TRACER, "stateOverrides": overrides}
+    try:
+        return read_steps(_traced_by(TRACER, node, block, call, overrides))
+    except _MALFORMED:
+        return {}
+
+
+def hashed_values(
+    node: NodeSession, block: BlockId, call: SimulatedCall, overrides: Overrides
+) -> HashedValues:
+    """Return what contracts hash in a call; nothing where the node does not give it."""
+    try:
+        return read_values(_traced_by(HASHING_TRACER, node, block, call, overrides))
+    except _MALFORMED:
+        return ()
+
+
+def _traced_by(
+    tracer: Mapping[str, Any],
+    node: NodeSession,
+    block: BlockId,
+    call: SimulatedCall,
+    overrides: Overrides,
+) -> Sequence[Any]:
+    """Return the result of a tracer in JavaScript; nothing where the node has none."""
+    options = {**tracer, "stateOverrides": overrides}
     traced = Call("debug_traceCall", (call.param(), block, options))
     try:
         [answer] = past_state.read(node.within(STEPS_S), block, [traced], MAX_TRACE_BYTES)
-        return read_steps(answer) if isinstance(answer, list) else {}
-    except (UpstreamFailed, Unavailable, *_MALFORMED):
-        return {}
+    except (UpstreamFailed, Unavailable):
+        return []
+    return answer if isinstance(answer, list) else []
 
 
 def _simulated(

@@ -31,6 +31,7 @@ from scan.extensions.transaction_details.storage.values import (
     value_of,
 )
 from scan.extensions.transaction_details.storage.variable_paths import (
+    MOST_SHOWN,
     Entry,
     content_slots,
     element_entries,
@@ -245,6 +246,11 @@ class _Values:
             content = self._content(layout, entry, word)
             value = None if content is None else text_of(entry.label, content)
             self.is_truncated = self.is_truncated or content is None
+        elif word is not None and entry.kind == "list":
+            length = int.from_bytes(word)
+        if entry.kind in ("list", "whole"):
+            shown_elements = MOST_SHOWN if entry.is_open else 0
+            self.is_truncated = self.is_truncated or (length or 0) > shown_elements
         shown = None if length is None else str(length)
         size = entry.size if entry.has_word else None
         return StoredVariable(place.path, entry.label, place.slot, place.offset, size, value, shown)

@@ -39,6 +39,10 @@ HashedValues = Sequence[bytes]
 
 
 def _read(_indexed: IndexedTransaction, _method: str, answer: Any) -> HashedValues:
+    return read_values(answer)
+
+
+def read_values(answer: Sequence[Any]) -> HashedValues:
     """Read the tracer's result. Raises BadHex, ValueError where it is malformed."""
     values = [data(value) for value in answer[:MAX_VALUES]]
     if any(len(value) > MOST_BYTES for value in values):
