@@ -111,9 +111,10 @@ def verify(verifier: Verifier, submission: Submission, client: str | None = None
             abi = match.contract.abi_json()
     layouts = layouts_of(match, code)
     verified = _store(verifier.database, contract, submission, match, abi, layouts)
-    if verified.stored:
+    if verified.stored or match.level == FULL:  # of the same source as one that is kept
         _store_source_map(verifier.database, contract, match)
         _store_storage_layout(verifier.database, contract, match)
+    if verified.stored:
         texts = (abi, match.metadata, layouts, *submission.sources.values())
         verifier.stored_bytes.add(client, sum(len(text.encode()) for text in texts))
         for notify in verifier.on_stored:

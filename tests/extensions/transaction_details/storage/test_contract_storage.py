@@ -4,8 +4,12 @@ from typing import Any
 
 import pytest
 
+from scan.hex import data
 from tests.api.test_bad_input import require_parameter
-from tests.extensions.transaction_details.storage.conftest import Deployed, calldata
+from tests.extensions.transaction_details.storage.conftest import OPTIMIZED, Deployed, calldata
+from tests.extensions.transaction_details.storage.contracts import KEPT, PATH, VERSION
+from tests.support.database import execute
+from tests.support.explorer import standard_input
 
 WHO = "0x" + 18 * "5e" + "0abc"
 LONG = "a long string, ä, " * 8
@@ -102,6 +106,17 @@ def test_the_state_of_an_older_block(filled: Deployed) -> None:
 def test_bad_paths(filled: Deployed, path: str, status: int) -> None:
     answer = filled.storage(variable=path.encode("utf-8", "surrogatepass"))
     assert answer.status_code == status, answer.json
+
+
+def test_verifying_again_keeps_the_layout_of_what_was_verified_without(filled: Deployed) -> None:
+    url = filled.explorer.settings.database_url
+    execute(url, "DELETE FROM storage_layouts WHERE address = %s", data(filled.address))
+    assert filled.storage().status_code == 404
+    standard = standard_input({PATH: KEPT}, **OPTIMIZED)
+    name = f"{PATH}:Kept"
+    answer = filled.explorer.verify(filled.address, standard, VERSION, contractName=name)
+    assert "already stored" in answer.json["message"]
+    assert filled.values()["total"] == filled.read("total")
 
 
 def test_bad_parameters(filled: Deployed, explorer: Any) -> None:

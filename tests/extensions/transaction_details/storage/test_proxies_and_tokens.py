@@ -155,6 +155,51 @@ def test_collisions_of_two_implementations(
     assert {c["slot"] for c in planned} == {f"0x{n:064x}" for n in (0, 1)}
 
 
+def test_variables_of_a_proxy_itself(explorer: Explorer, implementations: dict[str, str]) -> None:
+    source = PROXY.replace("constructor", "address private guardian = msg.sender; constructor")
+    argument = f"{int(implementations['First'], 16):064x}"
+    own = of_openzeppelin(explorer, "Own.sol", source, "Own", argument)
+    storage = own.storage().json
+    assert [known["contractName"] for known in storage["layouts"]] == ["First", "Own"]
+    assert own.values()["guardian"] == own.values()["owner"] == own.sender.lower()
+    [collision] = storage["collisions"]
+    assert [v["name"] for v in collision["variables"]] == ["owner", "guardian"]
+    assert [v["contract"] for v in collision["variables"]] == [
+        implementations["First"],
+        own.address,
+    ]
+
+
+OLD = """pragma solidity >=0.4.0 <0.9.0;
+contract Old {
+    uint64 small;
+    address owner;
+    mapping(address => mapping(uint => int64)) amounts;
+    string text;
+    function set(address who, uint n) public {
+        small = 5;
+        owner = who;
+        amounts[who][n] = -3;
+        text = "short";
+    }
+}
+"""
+OF_OLD = {"small": "5", "owner": WHO, f"amounts[{WHO}][8]": "-3", "text": "short"}
+
+
+@pytest.mark.parametrize("version", ["0.4.26", "0.5.16", "0.6.12", "0.7.6", "0.8.4"])
+def test_releases_of_solidity(explorer: Explorer, version: str) -> None:
+    old = deploy(explorer, {"Old.sol": OLD}, "Old.sol", "Old", version=version)
+    account = old.account("set(address,uint256)", WHO, 8)
+    names = {v["name"]: v["after"] for slot in account["storage"] for v in slot["variables"]}
+    if version == "0.4.26":
+        assert (names, account["layouts"]) == ({}, [])
+        assert old.storage().status_code == 404
+    else:
+        assert names == OF_OLD
+        assert old.values()["owner"] == WHO
+
+
 VYPER = """# Balances with a name.
 struct Point:
     x: uint256
