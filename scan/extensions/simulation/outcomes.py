@@ -36,7 +36,7 @@ from scan.extensions.transaction_details.explanations.transaction_failures impor
 from scan.extensions.transaction_details.queries import MAX_SMALL_GAS
 from scan.extensions.transaction_details.storage import hashed_values
 from scan.extensions.transaction_details.storage.hashed_values import HashedValues
-from scan.hex import data, to_hex
+from scan.hex import to_hex
 from scan.queries import addresses, blocks
 from scan.queries.reader import Reader
 
@@ -146,8 +146,7 @@ def _locations(
     if not is_small or not located.may_be_known([call.address for call in failed.values()]):
         return {}
     steps = failing_steps(reader.node, block, call, outcome.overrides)
-    replaced = [data(address, 20) for address, own in outcome.overrides.items() if "code" in own]
-    return located.of_steps(failed, steps, block.number, replaced)
+    return located.of_steps(failed, steps, block.number, outcome.replaced)
 
 
 def _with_names(reader: Reader, block: BlockId, call: SimulatedCall, outcome: Outcome) -> Outcome:
@@ -161,7 +160,10 @@ def _with_names(reader: Reader, block: BlockId, call: SimulatedCall, outcome: Ou
         return values_hashed(reader.node, block, call, outcome.overrides)
 
     at = Block(block.number, to_hex(block.hash))
-    changes = with_names(reader, outcome.changes, at, lambda: outcome.trace.frames, hashed)
+    calls = outcome.trace.frames
+    changes = with_names(
+        reader, outcome.changes, at, lambda: calls, hashed, replaced=outcome.replaced
+    )
     return outcome._replace(changes=changes)
 
 

@@ -63,6 +63,11 @@ class Outcome(NamedTuple):
     changes: StateChanges | None = None
     overrides: Overrides = {}
 
+    @property
+    def replaced(self) -> list[bytes]:
+        """The addresses that had other code than the chain's."""
+        return [data(address, 20) for address, own in self.overrides.items() if "code" in own]
+
 
 class _NotOffered(Exception):
     """The node lacks a method."""

@@ -1,6 +1,6 @@
 """Changes of the state with the names of variables, where contracts' layouts are known."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TypeVar
 
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
@@ -23,10 +23,16 @@ def with_names(
     block: Block,
     frames: Callable[[], Sequence[TraceFrame]],
     hashed: Callable[[], HashedValues] = tuple,
+    replaced: Collection[bytes] = (),
 ) -> StateChanges:
     """Return changes at a block with the names of variables. `frames` reads the calls that made
-    them, `hashed` what they hashed; keys of mappings are known of these alone."""
-    storages = {account.address: account.words for account in changes.accounts if account.slots}
+    them, `hashed` what they hashed; keys of mappings are known of these alone. At the addresses
+    `replaced` other code ran than the chain's."""
+    storages = {
+        account.address: account.words
+        for account in changes.accounts
+        if account.slots and account.address not in replaced
+    }
     if not storages:
         return changes
     calls, values = _if_given(reader, frames), _if_given(reader, hashed)

@@ -173,7 +173,7 @@ def _read(
             raise UpstreamFailed("The node does not give this contract's storage.")
         words = [quantity(answer).to_bytes(WORD) for answer in answers]
     except BadHex:
-        reader.node.record_malformed()
+        reader.node.record_failed()
         raise UpstreamFailed("The node's answer for the storage is malformed.") from None
     return dict(zip(slots, words, strict=True))
 
