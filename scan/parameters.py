@@ -140,6 +140,14 @@ def transaction_type(value: object, name: str) -> bytes:
     return bytes([number]) if number else b""
 
 
+def nonce(value: object, name: str) -> bytes:
+    """Return a nonce as rows have it: big-endian, without leading zeros."""
+    number = int(value) if isinstance(value, str) and _DIGITS.match(value) else value
+    if type(number) is not int or not 0 <= number <= BIGINT_MAX:
+        raise InvalidParameter(_range_message(name, 0, BIGINT_MAX), field=name)
+    return number.to_bytes(-(-number.bit_length() // 8))
+
+
 def block_number_or_hash(value: str) -> int | bytes:
     if _DIGITS.match(value) and int(value) <= BIGINT_MAX:
         return int(value)

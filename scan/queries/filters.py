@@ -46,6 +46,7 @@ PARSERS: Mapping[str, Callable[[Any, str], Value]] = {
     "flag": parameters.flag,
     "hash": parameters.hash32,
     "method": partial(parameters.text, most=MAX_LENGTH),  # which method_names.selectors() reads
+    "nonce": parameters.nonce,
     "pubkey": parameters.pubkey,
     "token_type": partial(parameters.one_of, allowed=TOKEN_TYPES),
     "topic": parameters.hash32,

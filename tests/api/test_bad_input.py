@@ -145,6 +145,7 @@ REFUSED: list[tuple[str, list[str], list[str]]] = [
     ("timeTo", ["/token-transfers"], [f"timeTo={quote(value)}" for value in NOT_TIMES]),
     ("method", ["/transactions"], ["method=0xa9059cb"]),
     ("status", ["/transactions"], ["status=1"]),
+    ("nonce", ["/transactions"], [f"nonce={2**63}", "nonce=0x7", "nonce=-1", "nonce="]),
     ("type", ["/transactions"], ["type=256", "type=0x7e", "type=-1", "type="]),
     ("orderBy", ["/transactions", HISTORY], ["orderBy=newest"]),
     ("tokenType", ["/token-transfers"], ["tokenType=ERC20"]),

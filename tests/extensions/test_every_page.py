@@ -173,7 +173,7 @@ def paths_with_trades(scenario: Played) -> list[str]:
 def paths_of(explorer: Explorer, hostile: str) -> list[str]:
     """One of each kind of page that needs no transaction; those with hostile text among them."""
     person = explorer.anvil.accounts[0]
-    tabs = ("history", "transfers", "tokens", "chart", "approvals")
+    tabs = ("history", "transfers", "tokens", "chart", "approvals", "pending")
     lists = ("accounts", "verified-contracts", "token-transfers", "internal-transfers", "earnings")
     return [
         "/",

@@ -75,7 +75,7 @@ def page_of(path: str) -> str | None:
     return f"{pages[0]}{'&' if '?' in pages[0] else '?'}{query}"
 
 
-@pytest.mark.parametrize(("every", "least"), [(3, 10), pytest.param(1, 30, marks=pytest.mark.long)])
+@pytest.mark.parametrize(("every", "least"), [(3, 9), pytest.param(1, 30, marks=pytest.mark.long)])
 def test_every_list_is_a_page_with_its_rows_and_file(
     client: FlaskClient, scenario: Played, every: int, least: int
 ) -> None:

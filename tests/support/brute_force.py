@@ -29,6 +29,7 @@ RANGES = ("blockFrom", "blockTo", "timeFrom", "timeTo")
 UNCOUNTED = {
     ("transactions", "method"),
     ("transactions", "status"),
+    ("transactions", "nonce"),
     ("transactions", "type"),
     ("token_transfers", "tokenType"),
     ("dex_trades", "tokenAddress"),
@@ -63,6 +64,7 @@ LISTED_BY: Mapping[tuple[str, str], Callable[[Record, Created], list[Any]]] = {
     ("transactions", "to"): _field("toAddress"),
     ("transactions", "method"): _field("methodId"),
     ("transactions", "status"): _field("status"),
+    ("transactions", "nonce"): _field("nonce"),
     ("transactions", "type"): _field("type"),
     ("token_transfers", "address"): _parties,
     ("token_transfers", "counterparty"): _parties,
@@ -93,6 +95,7 @@ ABSENT = {
     "method": "0x77777777",
     "dex": "no such exchange",
     "status": False,
+    "nonce": 2**63 - 1,
     "type": 126,
     "success": False,
     "tokenType": "BEP1155",

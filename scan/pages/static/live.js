@@ -52,11 +52,10 @@
   async function awaitBlock(wait) {
     try {
       if (!document.hidden) {
-        const check = document.getElementById("check").href;
-        const response = await fetch(check, {cache: "no-cache"});
+        const response = await fetch(location.href, {cache: "no-cache"});
         const isPending = (await response.text()).includes('id="pending"');
-        if (response.ok && !isPending) return location.reload();
-        if (response.status === 404) return location.replace(check); // replaced or dropped
+        if (response.ok && !isPending) return location.replace(location.pathname);
+        if (response.status === 404) return location.reload(); // replaced or dropped
       }
     } catch {
       // the next one may succeed
@@ -65,5 +64,9 @@
   }
 
   if (document.getElementById("live")) setTimeout(follow, EVERY_MS);
-  else setTimeout(awaitBlock, EVERY_MS, EVERY_MS);
+  if (document.getElementById("pending")) {
+    // With its sender and nonce, by which the page tells what became of it once the node has dropped it.
+    history.replaceState(null, "", document.getElementById("check").href);
+    setTimeout(awaitBlock, EVERY_MS, EVERY_MS);
+  }
 })();

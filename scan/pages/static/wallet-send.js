@@ -32,7 +32,7 @@ const walletSend = (() => {
   }
 
   function offerSwitch(output, provider, isChain, {chain, chainName}) {
-    const text = `The wallet is on chain ${isChain}, this contract is on ${chainName || "chain " + chain} (chain id ${chain}). `;
+    const text = `The wallet is on chain ${isChain}, this page is of ${chainName || "chain " + chain} (chain id ${chain}). `;
     const button = element("button", `Switch the wallet to chain ${chain}`, {type: "button"});
     button.addEventListener("click", async () => {
       button.disabled = true;
@@ -49,7 +49,8 @@ const walletSend = (() => {
     output.replaceChildren(shown);
   }
 
-  // Sends what `callOf` returns for the wallet's account, and returns whether it was sent.
+  // Sends what `callOf` returns for the wallet's account, with further fields if it has them, and returns
+  // whether it was sent.
   async function send(section, wallets, output, callOf, words) {
     const wallet = wallets.wallet();
     if (!wallet) throw new Error("This browser has no wallet.");
@@ -66,12 +67,12 @@ const walletSend = (() => {
     const value = "0x" + BigInt(call.value || 0).toString(16);
     const chainId = "0x" + BigInt(chain).toString(16);
     output.textContent = `Confirm in the wallet. ${words()}`;
-    const hash = await provider.request({method: "eth_sendTransaction", params: [{from, to: call.to, data: call.data, value, chainId}]});
+    const hash = await provider.request({method: "eth_sendTransaction", params: [{from, to: call.to, data: call.data, value, chainId, ...call.fields}]});
     if (typeof hash !== "string" || !/^0x[0-9a-fA-F]{64}$/.test(hash)) throw new Error("The wallet returned no transaction hash.");
     const link = element("a", hash, {href: `${base}/tx/${hash}`, className: "hash"});
     const progress = element("span", " Waiting for a block.", {className: "quiet"});
     output.replaceChildren("Sent: ", link, progress);
-    follow(link.href, progress, MOST_LOOKS);
+    follow(`${base}/api/v1/transactions/${hash}`, progress, MOST_LOOKS);
     return true;
   }
 

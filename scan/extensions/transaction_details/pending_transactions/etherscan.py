@@ -7,14 +7,12 @@ from scan.extensions.etherscan.parameters import Parameters
 from scan.extensions.etherscan.replies import Failure, Reply, rows_reply
 from scan.extensions.transaction_details.pending_transactions.node_transaction import (
     PendingTransaction,
-    read_pool,
 )
 from scan.extensions.transaction_details.pending_transactions.queries import TIMEOUT_S
+from scan.extensions.transaction_details.pending_transactions.sender_pool import read_pool
 from scan.hex import to_hex
 from scan.http.prerequisites import Prerequisite, requires
 from scan.http.requests import reader
-
-NO_POOL = "Error! The node does not offer the transactions that wait for their block"
 
 
 @requires(Prerequisite.NODE)
@@ -24,10 +22,10 @@ def pending(parameters: Parameters) -> Reply:
     reader().do_not_cache()
     node: NodeSession = reader().node.within(TIMEOUT_S)
     pool = read_pool(node, parameters.address())
-    if pool is None:
-        raise Failure(NO_POOL)
-    rows = [_row(sent) for sent in pool[offset : offset + limit]]
-    return rows_reply(rows, NO_TRANSACTIONS, len(pool))
+    if pool.reason is not None:
+        raise Failure(f"Error! {pool.reason}")
+    rows = [_row(sent) for sent in pool.transactions[offset : offset + limit]]
+    return rows_reply(rows, NO_TRANSACTIONS, len(pool.transactions))
 
 
 def _row(sent: PendingTransaction) -> dict[str, str]:

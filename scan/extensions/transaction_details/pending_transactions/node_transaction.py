@@ -2,11 +2,17 @@
 
 from typing import Any, NamedTuple
 
+from scan.ethereum.block_encoding import Unencodable, encode_transactions
+from scan.ethereum.blocks import MalformedBlock, TransactionJson, read_json
 from scan.ethereum.client import Call, RpcError
+from scan.ethereum.keccak import keccak256
 from scan.ethereum.request_node import NodeSession
 from scan.hex import BadHex, data, quantity, quantity_or_none, to_hex
+from scan.parameters import MAX_TYPE
 
 MOST_BYTES = 1024 * 1024
+MOST_SENT_AGAIN = 10_000  # bytes of input that a page gives to a wallet
+WALLETS_TYPES = (0, 1, 2)  # those of other types have more than a wallet is given
 MAX_UINT64 = 2**64 - 1  # of nonces and gas limits (EIP-2681, EIP-1985)
 
 
@@ -26,10 +32,58 @@ class PendingTransaction(NamedTuple):
     max_priority_fee_per_gas: int | None
     type: int
     input: bytes
+    is_queued: bool = False  # in the node's pool, behind a nonce that nothing there has
+    has_its_hash: bool = False  # whether what it calls was compared with its hash
+
+    def record(self) -> dict[str, Any]:
+        priority_fee = self.max_priority_fee_per_gas
+        is_call = self.to_address is not None and len(self.input) >= 4
+        return {
+            "hash": to_hex(self.hash),
+            "fromAddress": to_hex(self.from_address),
+            "toAddress": None if self.to_address is None else to_hex(self.to_address),
+            "nonce": self.nonce,
+            "value": str(self.value),
+            "gasLimit": str(self.gas_limit),
+            "maxFeePerGas": str(self.max_fee_per_gas),
+            "maxPriorityFeePerGas": None if priority_fee is None else str(priority_fee),
+            "type": self.type,
+            "methodId": to_hex(self.input[:4]) if is_call else None,
+            "queued": self.is_queued,
+        }
 
     @property
     def highest_fee(self) -> int:
         return self.gas_limit * self.max_fee_per_gas
+
+    @property
+    def replacement(self) -> dict[str, str]:
+        """Nonce and fees of a transaction that nodes take in its place, as a wallet is given them:
+        most nodes want 10 % more of each fee."""
+        fees = {"gasPrice": self.max_fee_per_gas}
+        if self.max_priority_fee_per_gas is not None:
+            fees = {
+                "maxFeePerGas": self.max_fee_per_gas,
+                "maxPriorityFeePerGas": self.max_priority_fee_per_gas,
+            }
+        raised = {name: hex(max(fee + 1, -(-fee * 9 // 8))) for name, fee in fees.items()}
+        return {"nonce": hex(self.nonce), **raised}
+
+    @property
+    def cancellation(self) -> dict[str, str]:
+        """What a wallet is given to send nothing to itself in its place."""
+        return {"to": to_hex(self.from_address), "data": "0x", "value": "0x0", **self.replacement}
+
+    @property
+    def same_call(self) -> dict[str, str] | None:
+        """What a wallet is given to send it again; None where that would not be the same, or only
+        the node says what it was."""
+        is_known = self.type in WALLETS_TYPES and self.has_its_hash
+        if not is_known or len(self.input) > MOST_SENT_AGAIN:
+            return None
+        to = {} if self.to_address is None else {"to": to_hex(self.to_address)}
+        call = {"data": to_hex(self.input), "value": hex(self.value), "gas": hex(self.gas_limit)}
+        return {**to, **call, **self.replacement}
 
     @property
     def earlier_nonces(self) -> int | None:
@@ -46,27 +100,14 @@ def read_pending(node: NodeSession, transaction_hash: bytes) -> PendingTransacti
     )
     if answer is None or isinstance(answer, RpcError):
         return None
-    sent = _parsed(answer)
+    sent = parsed(answer)
     if sent is None or sent.hash != transaction_hash:
         return None
-    return sent._replace(next_nonce=next_nonce_of(node, sent.from_address))
+    next_nonce = next_nonce_of(node, sent.from_address)
+    return sent._replace(next_nonce=next_nonce, has_its_hash=_has_hash(answer, transaction_hash))
 
 
-def read_pool(node: NodeSession, address: bytes) -> list[PendingTransaction] | None:
-    """Return the transactions of a sender in the node's pool, in the order of their nonces; None
-    where the node does not offer its pool. Raises the errors of NodeSession."""
-    [answer] = node.results([Call("txpool_contentFrom", (to_hex(address),))], MOST_BYTES)
-    if not isinstance(answer, dict):
-        return None
-    of_state = [answer.get(state) for state in ("pending", "queued")]
-    listed = [
-        value for by_nonce in of_state if isinstance(by_nonce, dict) for value in by_nonce.values()
-    ]
-    pool = [sent for sent in map(_parsed, listed) if sent and sent.from_address == address]
-    return sorted(pool, key=lambda sent: sent.nonce)
-
-
-def _parsed(answer: Any) -> PendingTransaction | None:
+def parsed(answer: Any) -> PendingTransaction | None:
     """Return the transaction in a node's JSON, without the sender's next nonce; None where it is
     malformed."""
     try:
@@ -88,9 +129,18 @@ def _parsed(answer: Any) -> PendingTransaction | None:
         )
     except (BadHex, KeyError, TypeError, AttributeError):
         return None
-    if max(sent.nonce, sent.gas_limit) > MAX_UINT64:
+    if max(sent.nonce, sent.gas_limit) > MAX_UINT64 or sent.type > MAX_TYPE:
         return None
     return sent
+
+
+def _has_hash(answer: Any, transaction_hash: bytes) -> bool:
+    """Return whether a transaction of a type of Ethereum's has a hash, by its JSON."""
+    try:
+        [encoded] = encode_transactions([read_json(answer, TransactionJson, 0)])
+    except (Unencodable, MalformedBlock, ValueError, TypeError, AttributeError):
+        return False
+    return keccak256(encoded) == transaction_hash
 
 
 def next_nonce_of(node: NodeSession, address: bytes) -> int | None:

@@ -1,6 +1,8 @@
 """Pending transactions, read from the node."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+import orjson
 
 from scan.contracts.abi_decoding import Decoded, decode_call_by
 from scan.contracts.decoding_budget import DecodingBudget
@@ -12,14 +14,19 @@ from scan.extensions.transaction_details.pending_transactions.node_transaction i
     next_nonce_of,
     read_pending,
 )
+from scan.extensions.transaction_details.pending_transactions.sender_pool import read_pool
+from scan.hex import to_hex
+from scan.queries import entities
+from scan.queries.pages import MAX_ENTRIES, Window
 from scan.queries.reader import Reader
 
 TIMEOUT_S = 1.5
+MAX_LISTED = 100
 
 
 class Pending(NamedTuple):
     """A transaction that is not indexed, and the function that it calls; `replaced_by` is the hash
-    of the mined transaction with its nonce, if any is among its sender's newest."""
+    of the mined transaction with its nonce, where a page of its sender's newest has it."""
 
     sent: PendingTransaction
     method: Decoded | None
@@ -28,11 +35,33 @@ class Pending(NamedTuple):
 
 class Gone(NamedTuple):
     """What became of a transaction that the node no longer has. `replaced_by` is the hash of the
-    mined transaction with its nonce, None where none is among its sender's newest; `is_nonce_used`
-    whether any was mined, None where the node does not say."""
+    mined transaction with its nonce, None where a page of its sender's newest does not have it;
+    `is_nonce_used`: whether any was mined, None where the node does not say."""
 
     replaced_by: str | None
     is_nonce_used: bool | None
+
+
+class Listed(NamedTuple):
+    """The transactions of a sender in the node's pool: records of the first MAX_LISTED by nonce,
+    and how many there are; None, with the reason, where the node does not say."""
+
+    records: list[dict[str, Any]]
+    total: int | None
+    reason: str | None = None
+
+
+def of_sender(reader: Reader, sender: bytes) -> Listed:
+    """Return what the node's pool has of a sender."""
+    reader.do_not_cache()
+    try:
+        pool = read_pool(reader.node.within(TIMEOUT_S), sender)
+    except (UpstreamFailed, Unavailable) as error:
+        return Listed([], None, error.message)
+    if pool.reason is not None:
+        return Listed([], None, pool.reason)
+    shown = pool.transactions[:MAX_LISTED]
+    return Listed([sent.record() for sent in shown], len(pool.transactions))
 
 
 def get(reader: Reader, transaction_hash: bytes) -> Pending | None:
@@ -66,9 +95,10 @@ def gone(reader: Reader, sender: bytes, nonce: int) -> Gone:
 
 
 def _mined(reader: Reader, sender: bytes, nonce: int) -> str | None:
-    mined: str | None
-    (mined,) = reader.row("queries/transactions_find_by_nonce", sender=sender, nonce=str(nonce))
-    return mined
+    """Return the hash of a sender's transaction, of those that a page of the list reads."""
+    given = {"from": to_hex(sender), "nonce": nonce}
+    page = entities.page(reader, "transactions", Window(1, 0, max_entries=MAX_ENTRIES), given)
+    return next((record["hash"] for record in orjson.loads(page.data)), None)
 
 
 def _method(reader: Reader, sent: PendingTransaction) -> Decoded | None:

@@ -9,6 +9,7 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from tests.conftest import Played
+from tests.extensions.transaction_details.pending_transactions.sent import HASH, SENT
 from tests.support.explorer import Explorer
 from tests.support.faulty_node import FaultyNode, every_result
 from tests.support.indexing import Indexing, settings_for
@@ -73,21 +74,6 @@ def test_what_replaced_a_transaction_is_linked(explorer: Explorer) -> None:
         assert client.get(f"/tx/{first}?{given}").status_code == 400
 
 
-HASH = "0x" + "12" * 32
-SENT = {
-    "hash": HASH,
-    "from": "0x" + "ab" * 20,
-    "to": None,
-    "blockNumber": None,
-    "type": "0x2",
-    "value": "0x1",
-    "nonce": "0x2",
-    "gas": "0x5208",
-    "input": "0x",
-    "maxFeePerGas": "0x3",
-}
-
-
 ANSWERS = (
     ("to", None, 200),
     ("type", None, 200),
@@ -101,6 +87,7 @@ ANSWERS = (
     ("value", "0x" + "f" * 65, 404),
     ("nonce", "0x" + "f" * 64, 404),
     ("maxFeePerGas", {"a": 1}, 404),
+    ("type", "0x100", 404),
     ("maxFeePerGas", None, 404),
     ("input", ["0x"], 404),
     ("blockNumber", "-1", 404),
@@ -127,28 +114,3 @@ def test_what_nobody_has_is_not_found(client: FlaskClient, indexed: Indexing) ->
     assert client.get(f"/tx/{HASH}").status_code == 404
     away = create_app(replace(indexed.settings, rpc_urls=("http://127.0.0.1:9",))).test_client()
     assert [away.get(f"/tx/{HASH}").status_code for _ in range(3)] == [404] * 3
-
-
-def test_the_nodes_pool_of_a_sender_in_blockscouts_form(
-    client: FlaskClient, indexed: Indexing, scenario: Played
-) -> None:
-    """Neither a malformed transaction nor another sender's is shown."""
-    query = f"/api?module=account&action=pendingtxlist&address={SENT['from']}"
-    refused = client.get(query).json  # anvil has no such call
-    assert refused["status"] == "0" and "does not offer" in refused["result"]
-    pool = {
-        "pending": {"9": {**SENT, "nonce": "0x9"}, "2": SENT, "3": {**SENT, "to": "<b>"}},
-        "queued": {"4": {**SENT, "nonce": "0x4"}, "5": {**SENT, "from": "0x" + "cd" * 20}},
-    }
-    with FaultyNode(scenario.anvil.url) as node:
-        settings = settings_for(indexed.settings.database_url, node.url)
-        asking = create_app(settings).test_client()
-        node.fault = every_result(json.dumps(pool))
-        body = asking.get(query).json
-        assert [row["nonce"] for row in body["result"]] == ["2", "4", "9"]
-        assert (body["result"][0]["hash"], body["result"][0]["to"]) == (HASH, "")
-        assert [r["nonce"] for r in asking.get(f"{query}&page=2&offset=1").json["result"]] == ["4"]
-        for answer in ("[]", "null", '{"pending": []}', '{"pending": {"1": 1}}'):
-            node.fault = every_result(answer)
-            body = asking.get(query).json
-            assert body["status"] == "0", answer

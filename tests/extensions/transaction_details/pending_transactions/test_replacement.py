@@ -1,0 +1,106 @@
+"""A pending transaction's open page, and its replacement by the sender's wallet, in a browser."""
+
+from typing import Any
+
+import pytest
+
+from app import create_app
+from tests.support.browser import Page
+from tests.support.explorer import Explorer
+from tests.support.faulty_node import FaultyNode, altering
+from tests.support.indexing import settings_for
+
+WALLET = """
+window.asked = [];
+window.ethereum = {request: ({method, params}) => {
+  if (method === "eth_requestAccounts") return Promise.resolve([window.ACCOUNT]);
+  if (method === "eth_chainId") return Promise.resolve("CHAIN");
+  return new Promise((resolve) => window.asked.push({params, resolve}));
+}};
+"""
+FEES = {"maxFeePerGas": hex(8 * 10**10), "maxPriorityFeePerGas": hex(10**9)}
+
+
+@pytest.fixture
+def sending(explorer: Explorer) -> Any:
+    explorer.anvil.call("evm_setAutomine", False)
+    yield explorer.anvil
+    explorer.anvil.call("evm_setAutomine", True)
+    explorer.anvil.mine()
+
+
+def test_the_open_page_tells_what_became_of_it_and_the_wallet_cancels_it(
+    sending: Any, page: Page, explorer: Explorer, explorer_url: str
+) -> None:
+    sender, receiver = (account.lower() for account in sending.accounts[1:3])
+    nonce = sending.call("eth_getTransactionCount", sender, "latest")
+    first = sending.send(sender, receiver, value="0x1", nonce=nonce, data="0x1234", **FEES)
+    page.before_scripts(WALLET.replace("CHAIN", sending.call("eth_chainId")))
+    page.open(f"{explorer_url}/tx/{first}")
+    assert f"nonce={int(nonce, 16)}" in page.evaluate("location.search")  # for a reload
+    page.evaluate(f"window.ACCOUNT = '{receiver}'; document.querySelector('details').open = true")
+    speed, cancel = "#replace button", "#replace button:last-of-type"
+    page.wait(f"!document.querySelector('{cancel}').disabled")
+    page.click(cancel)
+    page.wait("document.querySelector('#replace output').textContent.includes('only')")
+    assert page.evaluate("asked.length") == 0  # of another account
+    page.evaluate(f"window.ACCOUNT = '{sender}'")
+    page.click(speed)
+    page.wait("asked.length")
+    same = page.evaluate("asked.pop().params[0]")
+    assert (same["to"], same["data"], same["value"], same["nonce"]) == (
+        receiver, "0x1234", "0x1", nonce,
+    )  # fmt: skip
+    assert int(same["maxFeePerGas"], 16) == 9 * 10**10
+    page.open(f"{explorer_url}/tx/{first}")
+    page.evaluate(f"window.ACCOUNT = '{sender}'; document.querySelector('details').open = true")
+    page.wait(f"!document.querySelector('{cancel}').disabled")
+    page.click(cancel)
+    page.wait("asked.length")
+    cancelling = page.evaluate("asked[0].params[0]")
+    assert (cancelling["to"], cancelling["from"], cancelling["value"]) == (sender, sender, "0x0")
+    second = sending.call("eth_sendTransaction", {**cancelling, "gas": hex(21_000)})
+    page.evaluate(f"asked.shift().resolve('{second}')")
+    page.wait(f"document.querySelector('#replace output').textContent.includes('{second}')")
+    assert "Waiting for a block" in page.text("#replace output")
+    sending.mine()
+    explorer.wait_for_block(sending.head())
+    page.wait("document.body?.innerText.includes('Replaced')")
+    assert page.evaluate(f"Boolean(document.querySelector('main a[href=\"/tx/{second}\"]'))")
+    page.evaluate("location.reload()")
+    page.wait("document.body?.innerText.includes('Replaced')")
+    assert page.errors == []
+
+
+def test_the_open_page_becomes_that_of_the_mined_transaction(
+    sending: Any, page: Page, explorer: Explorer, explorer_url: str
+) -> None:
+    sender, receiver = sending.accounts[1:3]
+    sent = sending.send(sender, receiver, value="0x3", **FEES)
+    page.open(f"{explorer_url}/tx/{sent}")
+    sending.mine()
+    explorer.wait_for_block(sending.head())
+    page.wait("document.body?.innerText.includes('success')")
+    assert page.evaluate("location.search") == ""
+
+
+def test_a_wallet_is_given_no_call_that_the_hash_does_not_prove(
+    sending: Any, explorer: Explorer
+) -> None:
+    """A node may lie of the recipient; what cancels a transaction goes to its sender."""
+    sender, receiver = (account.lower() for account in sending.accounts[1:3])
+    sent = sending.send(sender, receiver, value="0x3", **FEES)
+    assert "Speed up with" in explorer.client.get(f"/tx/{sent}").text
+
+    def lie(call: dict[str, Any], answer: dict[str, Any]) -> None:
+        if call["method"] == "eth_getTransactionByHash":
+            answer["result"] = {**answer["result"], **changed}
+
+    with FaultyNode(sending.url) as node:
+        client = create_app(settings_for(explorer.settings.database_url, node.url)).test_client()
+        node.fault = altering(lie)
+        for name, value in (("to", "0x" + "66" * 20), ("input", "0x99"), ("type", "0x4")):
+            changed = {name: value}
+            shown = client.get(f"/tx/{sent}").text
+            assert "Speed up with" not in shown and ">Cancel<" in shown, name
+            assert f'{{"to": "{sender}", "data": "0x"'.replace('"', "&#34;") in shown
