@@ -10,7 +10,7 @@ from scan.hooks import Api
 from scan.http.list_responses import entity_list
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import Response, json_body
-from scan.queries import transactions
+from scan.queries import blocks, transactions
 
 blueprint = Blueprint("transactions", __name__)
 
@@ -30,10 +30,10 @@ def list_transactions_of_address(address: str) -> Response:
 def get_transaction(transaction_hash: str) -> Response:
     """Return a transaction's record, with fields of extensions."""
     indexed, record = indexed_transaction(transaction_hash)
-    more: dict[str, Any] = {}
+    more: dict[str, Any] = {"finality": blocks.finality_of(reader(), indexed["blockNumber"])}
     for part in registry.parts(Api):
         more |= part.transaction_fields(indexed)
-    return json_body(record.encode()[:-1] + (b"," + orjson.dumps(more)[1:] if more else b"}"))
+    return json_body(record.encode()[:-1] + b"," + orjson.dumps(more)[1:])
 
 
 @blueprint.get("/transactions/<transaction_hash>/adjacent")

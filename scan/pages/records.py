@@ -150,12 +150,8 @@ def complete_transactions(records: Iterable[Record]) -> None:
 def finality_of(number: int) -> str:
     """Return `finalized`, `safe` or `not final` for a block; empty where the node's chain has no
     such blocks, or the node does not answer."""
-    newest = blocks.finality(reader())
-    if newest.finalized is not None and number <= newest.finalized:
-        return "finalized"
-    if newest.safe is not None and number <= newest.safe:
-        return "safe"
-    return "" if newest == (None, None) else "not final"
+    tag = blocks.finality_of(reader(), number) or ""
+    return "not final" if tag == "latest" else tag
 
 
 def is_pool(address: str) -> bool:

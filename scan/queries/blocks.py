@@ -13,6 +13,8 @@ from scan.parameters import BIGINT_MAX
 from scan.queries.pages import Page, Window, in_blocks
 from scan.queries.reader import Reader
 
+FINALITY = ("finalized", "safe", "latest")
+
 
 class Countdown(NamedTuple):
     """The newest block's number, how many blocks remain to a later one (0 where it is indexed), and
@@ -91,6 +93,17 @@ def finality(reader: Reader) -> Finality:
     if newest is None:
         return Finality()
     return reader.sources.finality.at(reader.node, newest)
+
+
+def finality_of(reader: Reader, number: int) -> str | None:
+    """Return the strongest of the node's tags whose block is not before this one, of FINALITY; None
+    where the chain has no safe and finalized blocks, or the node does not answer."""
+    newest = finality(reader)
+    if newest == (None, None):
+        return None
+    if newest.finalized is not None and number <= newest.finalized:
+        return "finalized"
+    return "safe" if newest.safe is not None and number <= newest.safe else "latest"
 
 
 def by_miner(

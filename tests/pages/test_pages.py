@@ -90,16 +90,21 @@ def test_blocks_and_transactions_say_how_final_they_are(
         for transaction in sent[:1]:
             page = client.get(f"/tx/{transaction['hash']}").text
             assert f'<span class="badge">{word}</span>' in page
+            tag = client.get(f"/api/v1/transactions/{transaction['hash']}").json["finality"]
+            assert tag == {"not final": "latest"}.get(word, word)
 
 
 def test_malformed_finality_is_read_again(scenario: Played, indexed: Indexing) -> None:
     with FaultyNode(scenario.anvil.url) as node:
         settings = settings_for(indexed.settings.database_url, node.url)
         client = create_app(settings).test_client()
+        path = f"/api/v1/transactions/{scenario.truth.transactions[-1]['hash']}"
         for lie in ("[]", '{"number":"0xzz"}', "7"):
             node.fault = every_result(lie)
             assert client.get("/api/v1/stats/finality").json["safeBlock"] is None
+            assert client.get(path).json["finality"] is None
         node.fault = None
+        assert client.get(path).json["finality"] == "finalized"
         assert client.get("/api/v1/stats/finality").json["safeBlock"] is not None
 
 

@@ -51,3 +51,22 @@ def test_a_transaction_has_its_blobs_in_blockscouts_form(
             assert [blob["hash"] for blob in shown["items"]] == sent["blobVersionedHashes"]
     without = next(t for t in scenario.truth.transactions if not t["blobVersionedHashes"])
     assert client.get(f"/api/v2/transactions/{without['hash']}/blobs").json == {"items": []}
+
+
+def test_a_transaction_has_gas_and_price_of_its_blobs(
+    client: FlaskClient, scenario: Played
+) -> None:
+    for sent in scenario.truth.transactions:
+        record = client.get(f"/api/v1/transactions/{sent['hash']}").json
+        hashes = sent["blobVersionedHashes"]
+        if not hashes:
+            assert {"blobGasUsed", "blobGasPrice"}.isdisjoint(record)
+            continue
+        receipt = scenario.anvil.call("eth_getTransactionReceipt", sent["hash"])
+        gas, price = int(record["blobGasUsed"]), int(record["blobGasPrice"])
+        assert (gas, price) == (int(receipt["blobGasUsed"], 16), int(receipt["blobGasPrice"], 16))
+        assert gas == 131_072 * len(hashes)
+        assert record["feeParts"]["blob"] == str(gas * price)
+        page = client.get(f"/tx/{sent['hash']}").text
+        assert f', {gas:,} gas for <data value="{price}">' in page
+        assert all(f'id="blob-{index}">{hash_}' in page for index, hash_ in enumerate(hashes))
