@@ -25,10 +25,10 @@ def of_contract(head: Mapping[str, Any]) -> bool:
 
 
 _OF_CORE = (
-    Tab("transactions", "Transactions", 10),
-    Tab("transfers", "Token transfers", 30),
-    Tab("trades", "Trades", 50),
-    Tab("tokens", "Tokens", 60, group=HOLDINGS),
+    Tab("transactions", "Transactions", 10, counted="transactions_by_address"),
+    Tab("transfers", "Token transfers", 30, counted="token_transfers_by_address"),
+    Tab("trades", "Trades", 50, counted="dex_trades_by_maker"),
+    Tab("tokens", "Tokens", 60, counted="tokens", group=HOLDINGS),
 )
 
 
@@ -42,7 +42,7 @@ def address_head(key: bytes, tab: str) -> dict[str, Any]:
     holdings = addresses.tokens_held(reader(), key, Window(MAX_HOLDINGS, 0))
     account = addresses.get(reader(), key)
     created = contract_creations.indexed(reader(), key)
-    of_tabs = [other.list for other in address_tabs() if other.list]
+    of_tabs = [name for other in address_tabs() for name in (other.list, other.counted) if name]
     counts = entities.counts(reader(), key, (*all_links(), *of_tabs))
     makers = (created.creator, created.factory) if created else ()
     named = [*map(to_hex, filter(None, makers)), *account.more.values()]
@@ -60,7 +60,19 @@ def address_head(key: bytes, tab: str) -> dict[str, Any]:
     }
     for section in sections_of(AddressSection):
         values |= section.read(key, account)
-    return {**values, "tab_titles": titles(address_tabs(), tab, values)}
+    lengths = _lengths(counts) | {"tokens": holdings.total}
+    if account.balance.is_contract:  # the trades of a pool are those in it
+        lengths.pop("dex_trades_by_maker", None)
+    return {**values, "tab_titles": titles(address_tabs(), tab, values, lengths)}
+
+
+def _lengths(counts: Mapping[str, int]) -> dict[str, int | None]:
+    """Return the lengths of the lists on tabs, where these have all rows."""
+    if reader().kept_from is not None:
+        return {}
+    names = [tab.counted for tab in address_tabs() if tab.counted in all_lists()]
+    whole = (name for name in names if all_lists()[name].table not in reader().incomplete)
+    return {name: counts.get(name, 0) for name in whole}
 
 
 def _linked_lists(address: str, counts: Mapping[str, int]) -> dict[str, list[tuple[str, int, str]]]:

@@ -12,6 +12,7 @@ from scan import registry
 from scan.hex import to_hex
 from scan.hooks import Pages
 from scan.pages.filtered_lists import FilteredList, entity_list
+from scan.pages.formatting import grouped
 from scan.pages.records import Record, requested_tab
 from scan.queries.pages import Window
 from scan.queries.reader import Reader
@@ -26,8 +27,9 @@ Feed = Callable[[Reader, bytes, Window], Sequence[Record]]  # of an address
 class Tab(NamedTuple):
     """A tab, by whose `place` those of a group are ordered. Other tabs link it where `is_linked` is
     true of the values of the page's head, and the address has entries in its `list` of list_counts,
-    if it names one. An extension's has a template, and `read`, which returns its list, if it is
-    one, and the template's other values (an `error` among them is the page's; without `names` an
+    if it names one. `counted` is the length that stands beside the title, by its name on the page:
+    of an address a list's. An extension's has a template, and `read`, which returns its list, if it
+    is one, and the template's other values (an `error` among them is the page's; without `names` an
     address's page names the addresses in the list); or `respond`, which returns a page of its own.
     """
 
@@ -39,6 +41,7 @@ class Tab(NamedTuple):
     read: Callable[[bytes], tuple[FilteredList | None, Mapping[str, Any]]] = lambda _: (None, {})
     respond: Callable[[bytes], Response] | None = None
     list: str = ""
+    counted: str = ""
     group: str = ACTIVITY
     feed: Feed | None = None  # what a feed at the tab's name below the address lists
 
@@ -96,12 +99,26 @@ def requested(tabs: Sequence[Tab]) -> Tab:
 
 
 def titles(
-    tabs: Sequence[Tab], current: str, values: Mapping[str, Any]
+    tabs: Sequence[Tab], current: str, values: Mapping[str, Any], lengths: Mapping[str, int | None]
 ) -> list[tuple[str, list[tuple[str, str]]]]:
     """Return the groups that have tabs which a page links, its current one among them, each with
-    its title and the names and titles of these tabs."""
+    its title and the names and titles of these tabs. Titles have the lengths that are known, and
+    empty tabs come last."""
     linked = [tab for tab in tabs if tab.name == current or tab.has_link(values)]
+    linked.sort(key=lambda tab: lengths.get(tab.counted) == 0)
     of_groups = [
-        (group, [(tab.name, tab.title) for tab in linked if tab.group == group]) for group in GROUPS
+        (
+            group,
+            [
+                (tab.name, _title(tab, lengths.get(tab.counted)))
+                for tab in linked
+                if tab.group == group
+            ],
+        )
+        for group in GROUPS
     ]
     return [(group, of_group) for group, of_group in of_groups if of_group]
+
+
+def _title(tab: Tab, length: int | None) -> str:
+    return tab.title if length is None else f"{tab.title} ({grouped(length)})"

@@ -18,7 +18,10 @@ from scan.queries import contract_creations, tokens
 from scan.queries.contract_creations import creation_record
 from scan.queries.prices import unit_prices
 
-_OF_CORE = (Tab("transfers", "Transfers", 10), Tab("holders", "Holders", 20))
+_OF_CORE = (
+    Tab("transfers", "Transfers", 10, counted="transferCount"),
+    Tab("holders", "Holders", 20, counted="holderCount"),
+)
 
 SHARE_PLACES = 2
 
@@ -69,7 +72,7 @@ def get_token(address: str) -> Response:
         creation=creation,
         creator_names=names_of([], str(creation["creator"])) if creation else {},
         tab=tab,
-        tab_titles=titles(_tabs(), tab, token),
+        tab_titles=titles(_tabs(), tab, token, token if reader().kept_from is None else {}),
         tab_template=requested.template,
         prices=unit_prices(reader()),
         shown=shown,

@@ -25,7 +25,7 @@ _PAGES: Mapping[str, Callable[..., Page]] = {
 
 def counts(reader: Reader, address: bytes, lists: Collection[str]) -> Mapping[str, int]:
     """Return the lengths of an address's lists by name, without empty ones; `lists` are names of
-    list_counts."""
+    lists that addresses or list_counts count."""
     by_list: Mapping[str, int]
     (by_list,) = reader.row("queries/list_counts_get", key=address, lists=[*lists])
     return by_list

@@ -177,6 +177,7 @@ def paths_of(explorer: Explorer, hostile: str) -> list[str]:
     lists = ("accounts", "verified-contracts", "token-transfers", "internal-transfers", "earnings")
     return [
         "/",
+        "/events",
         "/blocks",
         "/block/1",
         "/txs",

@@ -22,7 +22,7 @@ from tests.support.indexing import Indexing
 from tests.support.lists import lists_of
 from tests.support.truth import Record
 
-ROW = re.compile(r'class="lead"[^>]*>.*?href="/tx/(0x[0-9a-f]{64})"')
+ROW = re.compile(r'class="lead"[^>]*>.*?href="/tx/(0x[0-9a-f]{64})["#]')
 
 
 def shown(client: FlaskClient, path: str, **query: Any) -> list[str]:

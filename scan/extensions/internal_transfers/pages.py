@@ -9,7 +9,7 @@ from scan.extensions.internal_transfers import queries as internal_transfers
 from scan.http.requests import reader
 from scan.pages.filtered_lists import entity_list
 from scan.pages.records import Record, hash_of, names_of
-from scan.pages.sections import Shown, TransactionSection
+from scan.pages.sections import Section, Shown, TransactionSection
 from scan.pages.tabs import AddressTab, list_of_address
 from scan.queries.pages import Window
 
@@ -38,6 +38,7 @@ HOOKS = hooks.Pages(
     blueprints=(blueprint,),
     menu=(("Chain", "/internal-transfers", "Internal transfers"),),
     sections=(
+        Section({"block_facts": "block_internal_transfers.html"}),
         TransactionSection(
             {"transaction_events": "transaction_internal_transfers.html"}, transaction_head
         ),
@@ -51,6 +52,7 @@ HOOKS = hooks.Pages(
             read=list_of_address(
                 "internal_transfers", "address", "/addresses/{address}/internal", tab="internal"
             ),
+            counted="internal_transfers_by_address",
         ),
     ),
 )

@@ -147,6 +147,7 @@ HOOKS = hooks.Pages(
             "NFTs",
             30,
             lambda token: token["type"] != "BEP20",
+            counted="itemCount",
             template="token_items.html",
             read=_tab_of("/token/{}", "/tokens/{}/items", items.page),
         ),

@@ -2,8 +2,8 @@
 the node.
 
 Input: a filter, as of eth_getLogs. Output: pages of logs with their decoded events: at
-/api/v1/logs, in POST /query, in the tab Events of a contract's page. Start with queries.py, then
-node_logs.py (logs that are not stored).
+/api/v1/logs, in POST /query, at /events, in the tab Events of a contract's page. Start with
+queries.py, then node_logs.py (logs that are not stored).
 """
 
 from scan.registry import Extension
@@ -11,4 +11,5 @@ from scan.registry import Extension
 EXTENSION = Extension(
     "lists of logs, by emitter and topics, stored or from the node",
     needs=("transaction_details",),
+    paths=("events",),
 )

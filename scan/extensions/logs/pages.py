@@ -1,7 +1,7 @@
-"""The tab of a contract with its events, and their feed, where all logs are stored."""
+"""/events, the tab of a contract with its events, and their feed, where all logs are stored."""
 
 import orjson
-from flask import Response
+from flask import Blueprint, Response
 
 from scan import hooks
 from scan.contracts.abi_decoding import Argument, Decoded
@@ -13,11 +13,23 @@ from scan.pages.address_head import address_head, of_contract
 from scan.pages.argument_values import addresses_in
 from scan.pages.filtered_lists import entity_list
 from scan.pages.records import Record, names_of
+from scan.pages.sections import Section
 from scan.pages.tabs import CONTRACT, AddressTab
 from scan.queries.pages import Window
 from scan.queries.reader import Reader
 
 NOT_STORED = "Feeds of events are made of stored logs alone (SCAN_LOGS=all)."
+
+
+blueprint = Blueprint("pages_events", __name__)
+
+
+@blueprint.get("/events")
+def list_events() -> Response:
+    shown = entity_list("logs", "/events", "/logs")
+    values = _decode(shown.records)
+    names = names_of(shown.records, *values)
+    return shown.response("event_list.html", shown=shown, names=names)
 
 
 def events_page(key: bytes) -> Response:
@@ -26,9 +38,7 @@ def events_page(key: bytes) -> Response:
     shown = entity_list(
         "logs", f"/address/{own}", f"/logs?address={own}", tab="events", fixed={"address": own}
     )
-    for log in shown.records:
-        log["event"] = log["event"] and _decoded(log["event"])
-    values = [address for log in shown.records for address in addresses_in(log["event"])]
+    values = _decode(shown.records)
     return shown.response(
         "events.html",
         **address_head(key, "events"),
@@ -48,12 +58,22 @@ def newest_logs(reader: Reader, address: bytes, window: Window) -> list[Record]:
     return records
 
 
+def _decode(logs: list[Record]) -> list[str]:
+    """Decode the events of logs in place, and return the addresses in them."""
+    for log in logs:
+        log["event"] = log["event"] and _decoded(log["event"])
+    return [address for log in logs for address in addresses_in(log["event"])]
+
+
 def _decoded(record: Record) -> Decoded:
     arguments = [Argument(**argument) for argument in record["arguments"]]
     return Decoded(**{**record, "arguments": arguments})
 
 
 HOOKS = hooks.Pages(
+    blueprints=(blueprint,),
+    menu=(("Chain", "/events", "Events"),),
+    sections=(Section({"block_facts": "block_events.html"}),),
     tabs=(
         AddressTab(
             "events",
@@ -64,5 +84,5 @@ HOOKS = hooks.Pages(
             group=CONTRACT,
             feed=newest_logs,
         ),
-    )
+    ),
 )

@@ -28,6 +28,7 @@ HOOKS = hooks.Pages(
                 tab="delegations",
             ),
             list="authorizations_by_authority",
+            counted="authorizations_by_authority",
         ),
     ),
 )

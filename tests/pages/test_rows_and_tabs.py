@@ -1,0 +1,112 @@
+"""Rows have ids that links lead to, tabs have the lengths of their lists, blocks lead to theirs."""
+
+import re
+from collections import Counter
+from html import unescape
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+from flask.testing import FlaskClient
+
+from tests.conftest import Played
+
+ROW = re.compile(
+    r'<tr id="([^"]+)"[^>]*>\s*<td class="lead"[^>]*>.*?href="/tx/(0x\w+)(?:#([^"]+))?"'
+)
+TAB = re.compile(r'<a href="([^"]+)"(?: aria-current="page")?>([\w ]+?)(?: \(([\d,]+)\))?</a>')
+
+
+def tabs_of(page: str) -> list[tuple[str, str, str]]:
+    [shown] = re.findall(r'<nav class="tabs".*?</nav>', page, re.DOTALL)
+    return TAB.findall(shown)
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"), [("/token-transfers", "transfer"), ("/trades", "trade"), ("/txs", "tx")]
+)
+def test_a_row_leads_to_its_place_in_its_transaction_wherever_a_list_begins(
+    client: FlaskClient, path: str, kind: str
+) -> None:
+    rows = ROW.findall(client.get(f"{path}?limit=100").text)
+    last = ROW.findall(client.get(f"{path}?limit=100&orderBy=asc").text)
+    assert len({id for id, _, _ in rows}) == len(rows) > 25
+    by_place = {(sent, row): id for id, sent, row in rows}
+    assert all(by_place.get((sent, row), id) == id for id, sent, row in last)
+    assert all(id.endswith(sent[2:18]) for id, sent, _ in rows)
+    for _, sent, row in rows[:: len(rows) // 5]:
+        page = client.get(f"/tx/{sent}").text
+        assert (page.count(f'id="{row}"') == 1) if row else kind == "tx", (sent, row)
+
+
+def test_ids_of_a_transactions_rows_are_those_of_its_events(
+    client: FlaskClient, scenario: Played
+) -> None:
+    truth = scenario.truth
+    batch = next(t for t in truth.token_transfers if t["batchIndex"] == 1)
+    sent = batch["transactionHash"]
+    page = client.get(f"/tx/{sent}").text
+    for moved in (t for t in truth.token_transfers if t["transactionHash"] == sent):
+        end = f"-{moved['batchIndex']}" if moved["batchIndex"] else ""
+        assert f'<tr id="transfer-{moved["logIndex"]}{end}">' in page
+    ids = re.findall(r'id="([^"]+)"', page)
+    assert [id for id, times in Counter(ids).items() if times > 1] == []
+
+
+def test_tabs_have_the_lengths_of_their_lists_and_empty_ones_come_last(
+    client: FlaskClient, scenario: Played
+) -> None:
+    truth = scenario.truth
+    busy = max(truth.addresses, key=lambda address: truth.addresses[address]["txCount"])
+    lists = {"Transactions": "transactions", "Token transfers": "transfers"}
+    lists |= {"Trades": "trades", "Tokens": "tokens"}
+    nobody = "0x" + "77" * 20
+    for address in (busy, truth.dex_trades[0]["maker"], nobody):
+        tabs = tabs_of(client.get(f"/address/{address}").text)
+        lengths = {title: length for _, title, length in tabs}
+        for title, name in lists.items():
+            total = client.get(f"/api/v1/addresses/{address}/{name}").json["total"]
+            assert lengths[title] == f"{total:,}", (address, title)
+        for path, title, _ in tabs:
+            assert ("?tab=" in path) == (title != "Transactions")
+    groups = [title for _, title, length in tabs if length == "0"]
+    assert groups == ["Transactions", "Token transfers", "Internal", "Trades", "Tokens"]
+    first = next(title for _, title, _ in tabs)
+    assert first != "Transactions" and tabs_of(client.get(f"/address/{nobody}?tab=tokens").text)
+    pool = truth.dex_trades[0]["pairAddress"]
+    assert ("Trades", "") in {t[1:] for t in tabs_of(client.get(f"/address/{pool}").text)}
+    token = truth.token_transfers[0]["tokenAddress"]
+    record = client.get(f"/api/v1/tokens/{token}").json
+    tabs = tabs_of(client.get(f"/token/{token}").text)
+    shown = {title: length for _, title, length in tabs}
+    assert shown["Transfers"] == f"{record['transferCount']:,}"
+    assert shown["Holders"] == f"{record['holderCount']:,}"
+
+
+def test_a_block_leads_to_its_token_transfers_and_trades(
+    client: FlaskClient, scenario: Played
+) -> None:
+    truth = scenario.truth
+    number = truth.dex_trades[0]["blockNumber"]
+    record = client.get(f"/api/v1/blocks/{number}").json
+    links = [
+        unescape(path)
+        for path in re.findall(r'href="([^"]+)"', client.get(f"/block/{number}").text)
+    ]
+    for path, rows, key in (
+        ("/token-transfers", truth.token_transfers, "tokenTransferCount"),
+        ("/trades", truth.dex_trades, "tradeCount"),
+    ):
+        own = [row for row in rows if row["blockNumber"] == number]
+        assert record[key] == len(own) > 0
+        [link] = [link for link in links if link.startswith(f"{path}?block")]
+        query = dict(parse_qsl(urlsplit(link).query))
+        assert query == {"blockFrom": str(number), "blockTo": str(number)}
+        assert len(ROW.findall(client.get(f"{link}&limit=100").text)) == len(own)
+    empty = next(b["number"] for b in truth.blocks if not b["txCount"])
+    assert client.get(f"/api/v1/blocks/{empty}").json["tradeCount"] == 0
+
+
+def test_lists_of_transactions_have_the_gas_used(client: FlaskClient, scenario: Played) -> None:
+    page = client.get("/txs").text
+    shown = re.findall(r'data-label="Gas used">([\d,]+)<', page)
+    assert shown == [f"{int(t['gasUsed']):,}" for t in scenario.truth.transactions[:25]]
