@@ -1,7 +1,9 @@
 """Names from contracts as text that shows what it is: visible, in one line, bounded."""
 
+import codecs
 import unicodedata
 
+MOST_BYTES = 2048  # that a text is recognised by
 # Controls, direction marks and others without a glyph; surrogates, private and unassigned.
 _HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 # Letters that show nothing, though Unicode calls them letters or symbols.
@@ -18,6 +20,19 @@ def clean(text: str, most: int) -> str:
     )
     shown = _without_stacks(" ".join(shown.split()))
     return shown if len(shown) <= most else f"{shown[: most - 1].rstrip()}…"
+
+
+def text_start(content: bytes, most: int) -> str:
+    """Return the text that bytes in UTF-8 begin with, as clean() has it; "" where they are none, or
+    have other controls than line breaks and tabs. A character that was cut at the end is left out.
+    """
+    try:
+        text = codecs.getincrementaldecoder("utf-8")().decode(content[:MOST_BYTES])
+    except UnicodeDecodeError:
+        return ""
+    if any(unicodedata.category(c) == "Cc" and c not in "\r\n\t" for c in text):
+        return ""
+    return clean(" ".join(text.split()), most)
 
 
 def _without_stacks(text: str) -> str:

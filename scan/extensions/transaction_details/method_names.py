@@ -1,9 +1,10 @@
-"""Names of the functions that transactions called."""
+"""Names of the functions that transactions called, and texts sent to addresses without code."""
 
 from collections.abc import Iterable, Mapping
 
 from scan.contracts.abi_index import functions_of
 from scan.contracts.decoding_budget import DecodingBudget
+from scan.contracts.visible_text import text_start
 from scan.extensions.transaction_details.contract_abis import NO_CONTRACT, Contract, ContractAbis
 from scan.extensions.transaction_details.transaction_contexts import Record
 from scan.hex import data, to_hex
@@ -12,7 +13,7 @@ from scan.queries.reader import Reader
 
 def add_methods(reader: Reader, transactions: Iterable[Record]) -> None:
     """Set `method` of each call: the name from an ABI or a single imported signature, else the
-    selector.
+    selector. Where that is the beginning of a text to an address without code, it is `memo`.
 
     Only the node knows the implementation of a proxy by its state: the name is then that of
     verified contracts, where all with this selector agree.
@@ -37,6 +38,13 @@ def add_methods(reader: Reader, transactions: Iterable[Record]) -> None:
             signatures = signatures or imported.get(selector, [])
             only = signatures[0].partition("(")[0] if len(signatures) == 1 else None
             call["method"] = only or to_hex(selector)
+            if only is None and data(call["toAddress"]) not in contracts:
+                call.update(_memo(selector))
+
+
+def _memo(selector: bytes) -> dict[str, str]:
+    text = text_start(selector, len(selector))
+    return {"memo": f"{text}…"} if text else {}
 
 
 def _called(transaction: Record, contracts: Mapping[bytes, Contract]) -> tuple[Contract, bytes]:

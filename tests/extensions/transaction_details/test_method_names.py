@@ -1,5 +1,6 @@
 """The method that lists of transactions show."""
 
+import re
 from typing import Any
 
 import pytest
@@ -127,3 +128,38 @@ def test_lists_of_transactions_show_it(client: FlaskClient, path: str) -> None:
     add_methods(reader_of(client.application), [called])
     text = client.get(path.format(block=called["blockNumber"], to=called["toAddress"])).text
     assert f'<code class="badge" title="{called["methodId"]}">{called["method"]}</code>' in text
+
+
+def test_a_text_to_an_address_without_code_is_no_call(explorer: Explorer, many: str) -> None:
+    """Only its first four bytes are stored. Marks that turn the direction of what follows, and
+    halves of characters, are left out."""
+    texts = {
+        "Invo": "Invo…",
+        "Приве": "Пр…",
+        "請求": "請…",
+        "\u202eab": "a…",
+        "\u202ea": "a…",
+        "<b>x": "<b>x…",
+        "\x00abc": None,
+        "\u202e\u202e": None,
+    }
+    records = [{"toAddress": NOBODY, "methodId": f"0x{text.encode()[:4].hex()}"} for text in texts]
+    records.append({"toAddress": many, "methodId": f"0x{b'Invo'.hex()}"})
+    records.append({"toAddress": NOBODY, "methodId": "0xffff4142"})
+    add_methods(reader_of(explorer.app), records)
+    assert [record.get("memo") for record in records] == [*texts.values(), None, None]
+    assert records[0]["method"] == "0x496e766f"
+
+
+def test_a_text_is_shown_in_lists_and_in_the_sentence(explorer: Explorer) -> None:
+    receiver = explorer.anvil.accounts[7]
+    memo = f"<i>2026\u202e</i> “quoted” {'long ' * 2000}"
+    sent = explorer.send(receiver, f"0x{memo.encode().hex()}", gas=hex(2_000_000))
+    row = explorer.client.get(f"/address/{receiver.lower()}").text
+    assert "“<bdi>&lt;i&gt;2…</bdi>”" in row and "<i>2" not in row
+    page = explorer.client.get(f"/tx/{sent}").text
+    [sentence] = re.findall(r'<p class="sentence">.*?</p>', page, re.DOTALL)
+    assert "with the text <bdi>“&lt;i&gt;2026&lt;/i&gt; quoted long" in sentence
+    assert len(sentence) < 1000 and "\u202e" not in page and "<i>2026" not in page
+    parts = explorer.client.get(f"/api/v1/transactions/{sent}").json["summary"]["parts"]
+    assert parts[-1]["type"] == "text" and len(parts[-1]["text"]) <= 82

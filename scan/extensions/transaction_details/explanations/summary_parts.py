@@ -14,7 +14,7 @@ MAX_WHOLE_DIGITS = 21  # of an amount that is written out
 MAX_ASSETS = 3  # named in a list
 TIMES = "\u00d7"
 
-PART_TYPES = ("coin", "token", "item", "address", "pool", "method")
+PART_TYPES = ("coin", "token", "item", "address", "pool", "method", "text")
 ZERO = "0x" + "0" * 40
 # A symbol with other characters could end the amount and go on as our own sentence. Digits and
 # signs would look like parts of the amount, `e9` like its exponent, and letters of other scripts

@@ -12,7 +12,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from scan.contracts.visible_text import clean
+from scan.contracts.visible_text import clean, text_start
 from scan.extensions.transaction_details.explanations.summary_events import (
     fits,
     topic_of,
@@ -54,6 +54,7 @@ ACTIONS = sorted(
 )
 MAX_METHOD = 40
 MAX_REASON = 200
+MAX_MEMO = 80
 DEPOSIT = topic_of("Deposit(address,uint256)")
 WITHDRAWAL = topic_of("Withdrawal(address,uint256)")
 
@@ -156,11 +157,19 @@ def _without_call(facts: Facts, names: Names) -> Recognised | None:
     data = facts.details.input
     if data:
         values["bytes"] = [Part(f"{len(data):,}")]
+        if text := text_start(data, MAX_MEMO):
+            values["text"] = [Part(in_quotes(text), "text")]
     if facts.value and not data and facts.transaction.get("mint") == facts.transaction["value"]:
         return Recognised("deposit", values, True, {COIN: _stated_value(facts)})
     if facts.is_to_itself:
         return _to_itself(facts, values)
-    return Recognised("message" if data else "coin", values, True, {COIN: -facts.value})
+    return Recognised(_sent(values), values, True, {COIN: -facts.value})
+
+
+def _sent(values: Values) -> str:
+    if "text" in values:
+        return "memo"
+    return "message" if "bytes" in values else "coin"
 
 
 def _to_itself(facts: Facts, values: Values) -> Recognised:
@@ -173,7 +182,7 @@ def _to_itself(facts: Facts, values: Values) -> Recognised:
     if facts.details.input is None and facts.transaction["methodId"]:
         return Recognised("to-itself", {}, True)
     if "bytes" in values:
-        return Recognised("message", values, True)
+        return Recognised(_sent(values), values, True)
     return Recognised("coin-to-itself" if facts.value else "nothing-to-itself", values, True)
 
 
