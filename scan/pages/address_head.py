@@ -9,6 +9,7 @@ from typing import Any
 from scan.database.lists import all_links, all_lists
 from scan.hex import to_hex
 from scan.http.requests import reader
+from scan.pages.holdings import holdings_tab
 from scan.pages.records import names_of
 from scan.pages.sections import AddressSection, sections_of
 from scan.pages.tabs import HOLDINGS, AddressTab, Tab, titles, with_extensions
@@ -28,7 +29,15 @@ _OF_CORE = (
     Tab("transactions", "Transactions", 10, counted="transactions_by_address"),
     Tab("transfers", "Token transfers", 30, counted="token_transfers_by_address"),
     Tab("trades", "Trades", 50, counted="dex_trades_by_maker"),
-    Tab("tokens", "Tokens", 60, counted="tokens", group=HOLDINGS),
+    Tab(
+        "tokens",
+        "Tokens",
+        60,
+        counted="tokens",
+        template="address_tokens.html",
+        read=holdings_tab,
+        group=HOLDINGS,
+    ),
 )
 
 

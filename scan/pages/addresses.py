@@ -8,13 +8,11 @@ from flask import Blueprint, Response
 
 from scan.ethereum.checksums import checksummed
 from scan.hex import to_hex
-from scan.http.requests import reader
 from scan.pages.address_head import address_head, address_tabs
-from scan.pages.filtered_lists import UNORDERED, FilteredList, entity_list, filtered_list
+from scan.pages.filtered_lists import FilteredList, entity_list
 from scan.pages.records import address_of, complete_transactions, is_pool, names_of
 from scan.pages.site import HEADERS, page
 from scan.pages.tabs import list_of_address, requested
-from scan.queries import addresses
 
 LISTS = {
     tab: list_of_address(entity, "address", f"/addresses/{{address}}/{tab}", tab)
@@ -69,16 +67,7 @@ def _list(tab: str, key: bytes) -> FilteredList:
             left_out=("dex", "tokenAddress"),
             fixed={"pool": own},
         )
-    if tab in LISTS:
-        shown, _ = LISTS[tab](key)
-        if tab == "transactions":
-            complete_transactions(shown.records)
-        return shown
-    return filtered_list(
-        path,
-        f"/addresses/{own}/tokens",
-        (),
-        lambda window, _: addresses.tokens_held(reader(), key, window),
-        tab=tab,
-        paging=UNORDERED,
-    )
+    shown, _ = LISTS[tab](key)
+    if tab == "transactions":
+        complete_transactions(shown.records)
+    return shown

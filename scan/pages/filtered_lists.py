@@ -15,6 +15,7 @@ from flask import Response, request
 
 from scan import parameters
 from scan.errors import (
+    HistoryUnavailable,
     InvalidParameter,
     NotFound,
     Reorganised,
@@ -319,7 +320,13 @@ def filtered_list(
         source = read(window, chosen)
     except NotFound as error:
         return replace(base, missing=error.message)
-    except (InvalidParameter, Reorganised, Unavailable, UpstreamFailed) as error:
+    except (
+        HistoryUnavailable,
+        InvalidParameter,
+        Reorganised,
+        Unavailable,
+        UpstreamFailed,
+    ) as error:
         if isinstance(error, InvalidParameter) and error.field not in (*keys, *PAGING):
             raise
         return replace(base, error=error)

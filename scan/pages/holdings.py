@@ -1,0 +1,57 @@
+"""The tab of an address with the tokens that it holds, or held after a block or at a day's end."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from scan import parameters
+from scan.errors import InvalidParameter
+from scan.ethereum.block_parameter import BlockId
+from scan.hex import data, to_hex
+from scan.http.requests import reader
+from scan.pages.filtered_lists import UNORDERED, Field, FilteredList, filtered_list
+from scan.queries import addresses, blocks
+from scan.queries.pages import Page, Window
+
+FIELDS = (
+    Field("timeTo", "At the end of (UTC)", "day"),
+    Field("block", "After block", "number"),
+)
+
+
+def holdings_tab(key: bytes) -> tuple[FilteredList, Mapping[str, Any]]:
+    """Return the list; `at` is the block that it is of, None for the newest."""
+    own = to_hex(key)
+    read: list[BlockId] = []
+    path, api_path = f"/address/{own}", f"/addresses/{own}/tokens"
+    page_of = partial(_page, key, read)
+    shown = filtered_list(path, api_path, FIELDS, page_of, tab="tokens", paging=UNORDERED)
+    at = read[0].number if read else None
+    if at is not None:
+        shown = replace(shown, api_arguments={"block": str(at)})
+    return shown, {"at": None if at is None else json.loads(blocks.get(reader(), at) or "null")}
+
+
+def _page(key: bytes, read: list[BlockId], window: Window, given: Mapping[str, str]) -> Page:
+    block = _block(window, given)
+    if block is None:
+        return addresses.tokens_held(reader(), key, window)
+    read.append(block)
+    return addresses.tokens_held_at(reader(), key, window._replace(time_to=None), block)
+
+
+def _block(window: Window, given: Mapping[str, str]) -> BlockId | None:
+    """Return the block that the form names; raises InvalidParameter, NotFound."""
+    if "block" in given:
+        if window.time_to is not None:
+            raise InvalidParameter("block: give a day or a block, not both.", field="block")
+        return blocks.find(reader(), parameters.block_number_or_hash(given["block"]))
+    if window.time_to is None:
+        return None
+    record = blocks.at_time(reader(), window.time_to)
+    if record is None:
+        raise reader().not_indexed("No block at or before this day is indexed.")
+    newest = json.loads(record)
+    return BlockId(newest["number"], data(newest["hash"], 32))

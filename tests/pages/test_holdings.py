@@ -1,0 +1,86 @@
+"""The tokens that an address held after a block or on a day, on its page."""
+
+import re
+from html import unescape
+
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from tests.conftest import Played
+from tests.support.database import Postgres, execute
+from tests.support.indexing import Indexing, settings_for
+
+ROW = re.compile(
+    r'data-label="Token"><a href="/token/(0x\w+)".*?<data class="amount" value="(\d+)"', re.S
+)
+
+
+@pytest.fixture(scope="module")
+def holder(scenario: Played) -> str:
+    addresses = {t["toAddress"] for t in scenario.truth.token_transfers} - {"0x" + "0" * 40}
+    return max(addresses, key=lambda a: len(scenario.truth.tokens_held_by(a)))
+
+
+def test_holdings_after_a_block_are_those_of_the_api(
+    client: FlaskClient, scenario: Played, holder: str
+) -> None:
+    moved = [
+        t for t in scenario.truth.token_transfers if holder in (t["fromAddress"], t["toAddress"])
+    ]
+    blocks = sorted({t["blockNumber"] for t in moved})
+    assert len(blocks) > 3
+    path = f"/address/{holder}?tab=tokens"
+    for number in (blocks[0] - 1, blocks[1], blocks[len(blocks) // 2], blocks[-1]):
+        expected = client.get(f"/api/v1/addresses/{holder}/tokens?block={number}&limit=100").json
+        page = client.get(f"{path}&block={number}&limit=100")
+        rows = [(row["tokenAddress"], row["balance"]) for row in expected["tokens"]]
+        assert page.status_code == 200 and ROW.findall(page.text) == rows, number
+        assert f'After block <a href="/block/{number}">' in page.text
+        assert "format=csv" not in page.text  # a file has the newest state
+        [json_path] = re.findall(r'class="json" href="([^"]+)"', page.text)
+        assert client.get(unescape(json_path)).status_code == 200
+    assert rows and "After block <a" not in client.get(path).text
+    assert len({str(ROW.findall(client.get(f"{path}&block={n}").text)) for n in blocks}) > 3
+
+
+def test_holdings_of_a_day_are_those_of_its_last_block(
+    client: FlaskClient, scenario: Played, holder: str
+) -> None:
+    head = scenario.truth.blocks[0]
+    for day in (head["timestamp"][:10], "2099-12-31"):
+        page = client.get(f"/address/{holder}?tab=tokens&timeTo={day}").text
+        assert f'After block <a href="/block/{head["number"]}">' in page
+    early = client.get(f"/address/{holder}?tab=tokens&timeTo=1970-01-01")
+    assert early.status_code == 200 and "No block at or before this day is indexed." in early.text
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("block=x", "After block"),
+        ("timeTo=yesterday", "must be a date"),
+        ("block=1&timeTo=2026-01-31", "not both"),
+        ("block=-1", "After block"),
+    ],
+)
+def test_what_names_no_block_is_refused_in_the_form(
+    client: FlaskClient, holder: str, query: str, words: str
+) -> None:
+    page = client.get(f"/address/{holder}?tab=tokens&{query}")
+    assert page.status_code == 400 and words in page.text and 'id="refused"' in page.text
+
+
+def test_a_block_that_is_not_indexed_is_told(client: FlaskClient, holder: str) -> None:
+    page = client.get(f"/address/{holder}?tab=tokens&block={10**15}")
+    assert page.status_code == 200 and "This block is not indexed." in page.text
+
+
+def test_holdings_that_are_no_longer_known_are_told(
+    postgres: Postgres, indexed_template: str, indexed: Indexing, holder: str
+) -> None:
+    with postgres.cloned(indexed_template) as url:
+        execute(url, "INSERT INTO retention VALUES (true, 40, 90, now(), 40)")
+        client = create_app(settings_for(url, indexed.settings.rpc_urls[0])).test_client()
+        page = client.get(f"/address/{holder}?tab=tokens&block=3")
+    assert page.status_code == 422 and "before block 40 are not kept" in page.text
