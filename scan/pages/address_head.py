@@ -3,6 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -12,9 +13,10 @@ from scan.http.requests import reader
 from scan.pages.records import names_of
 from scan.pages.sections import AddressSection, sections_of
 from scan.pages.tabs import HOLDINGS, AddressTab, Tab, titles, with_extensions
-from scan.queries import addresses, contract_creations, entities
+from scan.queries import addresses, contract_creations, entities, holdings
 from scan.queries.contract_creations import creation_record
-from scan.queries.pages import Window
+from scan.queries.holdings import TooManyTokens, WorthPage
+from scan.queries.pages import Page, Window
 from scan.queries.prices import unit_prices
 
 MAX_HOLDINGS = 5
@@ -39,7 +41,7 @@ def address_tabs() -> Sequence[Tab]:
 
 def address_head(key: bytes, tab: str) -> dict[str, Any]:
     """Return the values of address_head.html above a tab."""
-    holdings = addresses.tokens_held(reader(), key, Window(MAX_HOLDINGS, 0))
+    held = tokens_held(key, Window(MAX_HOLDINGS, 0), holdings.MAX_IN_HEAD)
     account = addresses.get(reader(), key)
     created = contract_creations.indexed(reader(), key)
     of_tabs = [other.list for other in address_tabs() if other.list]
@@ -52,8 +54,9 @@ def address_head(key: bytes, tab: str) -> dict[str, Any]:
         "account": account,
         "creation": creation_record(created),
         "maker_names": names_of([], *named),
-        "holdings": json.loads(holdings.data),
-        "holding_count": holdings.total,
+        "holdings": json.loads(held.data),
+        "holding_count": held.total,
+        "worth": held.worth if isinstance(held, WorthPage) else None,
         "prices": unit_prices(reader()),
         "counts": counts,
         "linked_lists": _linked_lists(to_hex(key), counts),
@@ -61,6 +64,14 @@ def address_head(key: bytes, tab: str) -> dict[str, Any]:
     for section in sections_of(AddressSection):
         values |= section.read(key, account)
     return {**values, "tab_titles": titles(address_tabs(), tab, values)}
+
+
+def tokens_held(key: bytes, window: Window, most: int | None = None) -> Page:
+    """Return the tokens held, by worth where there are prices and no more than `most` tokens."""
+    if unit_prices(reader()):
+        with suppress(TooManyTokens):
+            return holdings.tokens_by_worth(reader(), key, window, most)
+    return addresses.tokens_held(reader(), key, window)
 
 
 def _linked_lists(address: str, counts: Mapping[str, int]) -> dict[str, list[tuple[str, int, str]]]:

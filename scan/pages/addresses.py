@@ -1,5 +1,6 @@
 """/address/:address: its transactions, transfers, holdings and contract."""
 
+from dataclasses import replace
 from functools import partial
 from io import BytesIO
 
@@ -8,13 +9,12 @@ from flask import Blueprint, Response
 
 from scan.ethereum.checksums import checksummed
 from scan.hex import to_hex
-from scan.http.requests import reader
-from scan.pages.address_head import address_head, address_tabs
+from scan.pages.address_head import address_head, address_tabs, tokens_held
 from scan.pages.filtered_lists import UNORDERED, FilteredList, entity_list, filtered_list
 from scan.pages.records import address_of, complete_transactions, is_pool, names_of
 from scan.pages.site import HEADERS, page
 from scan.pages.tabs import list_of_address, requested
-from scan.queries import addresses
+from scan.queries.holdings import WorthPage
 
 LISTS = {
     tab: list_of_address(entity, "address", f"/addresses/{{address}}/{tab}", tab)
@@ -74,11 +74,14 @@ def _list(tab: str, key: bytes) -> FilteredList:
         if tab == "transactions":
             complete_transactions(shown.records)
         return shown
-    return filtered_list(
+    shown = filtered_list(
         path,
         f"/addresses/{own}/tokens",
         (),
-        lambda window, _: addresses.tokens_held(reader(), key, window),
+        lambda window, _: tokens_held(key, window),
         tab=tab,
         paging=UNORDERED,
     )
+    if isinstance(shown.source, WorthPage):
+        return replace(shown, api_arguments={"sort": "worth"})
+    return shown
