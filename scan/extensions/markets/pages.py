@@ -1,17 +1,23 @@
 """/dex, the pools by number of trades; /pool/:address with its candles."""
 
 import json
+from decimal import Decimal
 
 from flask import Blueprint, Response, request
 
 from scan import hooks, parameters
 from scan.errors import InvalidParameter
+from scan.extensions.markets import pool_state
 from scan.extensions.markets import queries as pools
 from scan.extensions.markets.candle_chart import candle_chart
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.filtered_lists import UNORDERED, entity_list, fields_of, filtered_list
+from scan.pages.formatting import percent
 from scan.pages.records import address_of, names_of
+from scan.queries.prices import unit_prices
+
+FEE_PLACES = 2
 
 blueprint = Blueprint("pages_pools", __name__)
 
@@ -49,6 +55,7 @@ def get_pool(address: str) -> Response:
     except InvalidParameter:  # too many trades in the newest interval
         read = pools.Candles("[]", None)
     candles = json.loads(read.data)
+    state = pool_state.get(reader(), key)
     priced = [candle for candle in candles if candle["open"] is not None]
     return shown.response(
         "pool.html",
@@ -59,6 +66,10 @@ def get_pool(address: str) -> Response:
         candle_count=len(candles),
         has_older_candles=read.next_s is not None,
         volume=volume,
+        state=state,
+        price=None if state["price"] is None else Decimal(state["price"]),
+        fee=None if state["fee"] is None else percent(state["fee"], 10**6, FEE_PLACES),
+        prices=unit_prices(reader()),
         trades=shown,
         names=names_of([*shown.records, pool], pool["token0"], pool["token1"]),
     )

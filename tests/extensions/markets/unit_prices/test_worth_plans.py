@@ -40,7 +40,7 @@ INSERT INTO pool_candles (pool_address, hour, trade_count, first_ordinal, volume
     close_amount0, close_amount1)
 SELECT p.address, timestamptz '2026-01-01' + hour * interval '1 hour', 1, 0, 1, 1, 1e18, 2e6 + hour
 FROM pools p CROSS JOIN generate_series(1, 48) AS hour WHERE p.token1 = '\\x{BASE.hex()}'::bytea;
-"""
+"""  # noqa: S608 (numbers and bytes of this file)
 
 
 @pytest.fixture
