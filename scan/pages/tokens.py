@@ -67,6 +67,7 @@ def get_token(address: str) -> Response:
         "token.html",
         token=token,
         creation=creation,
+        change=tokens.holder_change(reader(), key),
         creator_names=names_of([], str(creation["creator"])) if creation else {},
         tab=tab,
         tab_titles=titles(_tabs(), tab, token),

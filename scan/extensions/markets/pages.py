@@ -2,6 +2,7 @@
 
 import json
 from decimal import Decimal
+from typing import Any
 
 from flask import Blueprint, Response, request
 
@@ -12,9 +13,10 @@ from scan.extensions.markets import queries as pools
 from scan.extensions.markets.candle_chart import candle_chart
 from scan.hex import to_hex
 from scan.http.requests import reader
-from scan.pages.filtered_lists import UNORDERED, entity_list, fields_of, filtered_list
+from scan.pages.filtered_lists import UNORDERED, FilteredList, entity_list, fields_of, filtered_list
 from scan.pages.formatting import percent
 from scan.pages.records import address_of, names_of
+from scan.pages.tabs import TokenTab
 from scan.queries.prices import unit_prices
 
 FEE_PLACES = 2
@@ -75,8 +77,33 @@ def get_pool(address: str) -> Response:
     )
 
 
+def _token_tab(key: bytes) -> tuple[FilteredList, dict[str, Any]]:
+    """Return the pools of a token, by their trades."""
+    own = to_hex(key)
+    shown = filtered_list(
+        f"/token/{own}",
+        f"/pools?tokenAddress={own}",
+        (),
+        lambda window, _: pools.page(reader(), window, token=key),
+        tab="pools",
+        paging=UNORDERED,
+        is_by_size=True,
+    )
+    return shown, {}
+
+
 HOOKS = hooks.Pages(
     blueprints=(blueprint,),
+    tabs=(
+        TokenTab(
+            "pools",
+            "Pools",
+            25,
+            lambda token: token["type"] == "BEP20",
+            template="token_pools.html",
+            read=_token_tab,
+        ),
+    ),
     menu=(
         ("Main", "/dex", "DEX"),
         ("Home", "/dex", "DEX pools"),

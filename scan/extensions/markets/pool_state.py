@@ -17,7 +17,6 @@ TIMEOUT_S = 3.0
 MAX_RESPONSE_BYTES = 16 * 1024
 SQRT_PRICE_BITS = 160
 FEE_BITS = 24
-UNPROVEN = ("price", "fee")
 # Of exchanges whose pairs have one fee, in millionths; their contracts have no function for it.
 FEES = {"uniswap-v2": 3000, "sushiswap-v2": 3000, "pancakeswap-v2": 2500}
 PRICE_DIGITS = Context(prec=40)
@@ -40,7 +39,7 @@ def get(reader: Reader, address: bytes) -> dict[str, Any]:
         "reserve1": known[1],
         "price": None if price is None else f"{_scaled(price, decimals0 - decimals1):f}",
         "fee": fee,
-        "unproven": UNPROVEN,
+        "unproven": ("price",) if dex in FEES else ("price", "fee"),
     }
 
 

@@ -15,9 +15,7 @@ from tests.support.serving import NOWHERE
 FEES = {"uniswap-v2": 3000, "uniswap-v3": 3000, "pancakeswap-v2": 2500, "pancakeswap-v3": 500}
 
 
-def test_the_state_of_a_pool_is_that_of_its_contract(
-    client: FlaskClient, scenario: Played
-) -> None:
+def test_the_state_of_a_pool_is_that_of_its_contract(client: FlaskClient, scenario: Played) -> None:
     anvil, pools = scenario.anvil, scenario.stage.pools
     coins = {c.address: c for key, c in scenario.stage.contracts.items()}
     seen = set()

@@ -126,8 +126,8 @@ def _open(stage: Stage) -> None:
 
 
 def _trade_and_hold(stage: Stage, holder: str) -> None:
+    stage.anvil.call("anvil_setBlockTimestampInterval", 3_700)
     for round_ in range(3):
-        stage.anvil.call("evm_increaseTime", 3_700)
         for key in POOLS:
             is_first = _is_first(stage, key)
             _, dollars = POOLS[key]
@@ -178,6 +178,7 @@ def expected_prices(market: Market) -> dict[str, tuple[str, Decimal, Decimal]]:
                 closes[time_s // 3600] = Decimal(dollars).scaleb(-6) / Decimal(own).scaleb(
                     -decimals
                 )
+        assert len(closes) >= 3
         newest = sorted(closes[hour] for hour in sorted(closes)[-POOL_HOURS:])
         depth = Decimal(anvil.read(dollar, "balanceOf", found.address)).scaleb(-6) * PRICE
         if depth >= MIN_DEPTH:
