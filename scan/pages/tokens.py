@@ -41,7 +41,12 @@ def list_tokens() -> Response:
 @blueprint.get("/token-transfers")
 def list_token_transfers() -> Response:
     shown = entity_list("token_transfers", "/token-transfers", "/token-transfers")
-    return shown.response("token_transfers.html", shown=shown, names=names_of(shown.records))
+    return shown.response(
+        "token_transfers.html",
+        shown=shown,
+        names=names_of(shown.records),
+        prices=unit_prices(reader()),
+    )
 
 
 @blueprint.get("/trades")

@@ -9,14 +9,18 @@ from typing import Any, NamedTuple
 
 import pytest
 from flask.testing import FlaskClient
+from werkzeug.serving import make_server
 
 from app import create_app
 from scan.extensions.markets.unit_prices.price_source import POOL_HOURS
+from scan.pages.formatting import worth
 from scan.queries import holdings
 from tests.conftest import Postgres
 from tests.extensions.markets.unit_prices.test_prices import priced_by, read
 from tests.support.anvil import ZERO, Anvil
+from tests.support.browser import Page
 from tests.support.indexing import Indexing
+from tests.support.page_checks import all_violations, show_at
 from tests.support.scenario.exchanges import (
     CREATE_POOL_GAS,
     FULL_RANGE,
@@ -27,6 +31,7 @@ from tests.support.scenario.exchanges import (
     pool,
 )
 from tests.support.scenario.stage import ETHER, MOST, Stage
+from tests.support.serving import in_thread
 
 V2_SWAP = "0xd78ad95fa46c994b6551d0da85fc275fe613ce37657fb8d5e3d130840159d822"
 V3_SWAP = "0xc42079f94a6350d7e6235f29174924f928cc2ac818eb64fed8004e115fbcca67"
@@ -332,3 +337,44 @@ def test_a_holder_of_too_many_tokens_has_no_order_by_worth(
     page = client.get(f"/address/{market.holder}?tab=tokens")
     assert page.status_code == 200 and "Total worth" not in page.text
     assert page.text.count('data-label="Token"') == len(TOKENS)
+
+
+def test_the_page_folds_suspicious_tokens_and_says_what_the_total_is_of(
+    market: Market, tmp_path: Path
+) -> None:
+    client = market.client(tmp_path)
+    path = f"/address/{market.holder}?tab=tokens"
+    html = client.get(path).text
+    body = client.get(f"/api/v1/addresses/{market.holder}/tokens?sort=worth").json
+    total = worth(body["worth"]["total"])
+    assert f"Total value of {body['worth']['counted']} tokens:" in html and total in html
+    assert "2 suspicious tokens" in html
+    shown, _, folded = html.partition("<details><summary>2 suspicious tokens</summary>")
+    for key in ("copy", "gift"):
+        assert f'href="/token/{market.address(key)}"' not in shown.partition("Total value")[2]
+        assert f'href="/token/{market.address(key)}"' in folded
+    assert "symbol of a known token" in folded and "unsolicited" in folded
+    assert f"{path}".partition("?")[0] in html
+    for other in ("", "?tab=transfers", "?tab=tokens&limit=50"):
+        assert client.get(f"/address/{market.holder}{other}").status_code == 200
+    for key, _, _, _ in TOKENS:
+        assert client.get(f"/token/{market.address(key)}?tab=pools").status_code == 200
+    assert "by a <a href" in client.get(f"/token/{market.address('gold')}").text
+    assert "<dt>Price</dt>" not in client.get(f"/token/{market.address('poor')}").text
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_hostile_tokens_fit_into_the_page(
+    market: Market, tmp_path: Path, page: Page, width: int
+) -> None:
+    client = market.client(tmp_path)
+    show_at(page, width)
+    with in_thread(make_server("127.0.0.1", 0, client.application, threaded=True)) as url:
+        paths = [f"/address/{market.holder}?tab=tokens", "/token-transfers"]
+        paths += [f"/token/{market.address(key)}" for key in ("long", "fine")]
+        paths += [f"/pool/{market.stage.pools[key].address}" for key in ("long", "fine")]
+        for path in paths:
+            page.open(url + path)
+            page.evaluate("for (const d of document.querySelectorAll('details')) d.open = true")
+            assert page.evaluate("document.documentElement.scrollWidth") <= width, path
+            assert all_violations(page) == [], path
