@@ -18,6 +18,7 @@ from scan.queries.balances import Balance
 from scan.queries.contract_creations import creation_record
 from scan.queries.holdings import WorthPage
 from scan.queries.pages import Page, Window
+from scan.queries.prices import unit_prices
 
 blueprint = Blueprint("addresses", __name__)
 
@@ -134,10 +135,11 @@ def _by_worth(key: bytes, arguments: Mapping[str, str]) -> Response:
     parameters.one_of(arguments["sort"], "sort", SORTS)
     if "block" in arguments:
         raise InvalidParameter("Prices are of the newest state; leave out block.", field="block")
+    prices = unit_prices(reader())
     return list_response(
         "tokens",
         arguments,
-        lambda window: holdings.tokens_by_worth(reader(), key, window),
+        lambda window: holdings.tokens_by_worth(reader(), key, window, prices),
         kind="tokensByWorth",
         own=key,
         body=_worth_body,

@@ -17,7 +17,7 @@ from scan.queries import addresses, contract_creations, entities, holdings
 from scan.queries.contract_creations import creation_record
 from scan.queries.holdings import TooManyTokens, WorthPage
 from scan.queries.pages import Page, Window
-from scan.queries.prices import unit_prices
+from scan.queries.prices import UnitPrices, unit_prices
 
 MAX_HOLDINGS = 5
 
@@ -41,7 +41,8 @@ def address_tabs() -> Sequence[Tab]:
 
 def address_head(key: bytes, tab: str) -> dict[str, Any]:
     """Return the values of address_head.html above a tab."""
-    held = tokens_held(key, Window(MAX_HOLDINGS, 0), holdings.MAX_IN_HEAD)
+    prices = unit_prices(reader())
+    held = tokens_held(key, Window(MAX_HOLDINGS, 0), prices, holdings.MAX_IN_HEAD)
     account = addresses.get(reader(), key)
     created = contract_creations.indexed(reader(), key)
     of_tabs = [other.list for other in address_tabs() if other.list]
@@ -57,7 +58,7 @@ def address_head(key: bytes, tab: str) -> dict[str, Any]:
         "holdings": json.loads(held.data),
         "holding_count": held.total,
         "worth": held.worth if isinstance(held, WorthPage) else None,
-        "prices": unit_prices(reader()),
+        "prices": prices,
         "counts": counts,
         "linked_lists": _linked_lists(to_hex(key), counts),
     }
@@ -66,11 +67,13 @@ def address_head(key: bytes, tab: str) -> dict[str, Any]:
     return {**values, "tab_titles": titles(address_tabs(), tab, values)}
 
 
-def tokens_held(key: bytes, window: Window, most: int | None = None) -> Page:
+def tokens_held(
+    key: bytes, window: Window, prices: UnitPrices | None, most: int | None = None
+) -> Page:
     """Return the tokens held, by worth where there are prices and no more than `most` tokens."""
-    if unit_prices(reader()):
+    if prices is not None:
         with suppress(TooManyTokens):
-            return holdings.tokens_by_worth(reader(), key, window, most)
+            return holdings.tokens_by_worth(reader(), key, window, prices, most)
     return addresses.tokens_held(reader(), key, window)
 
 

@@ -9,12 +9,14 @@ from flask import Blueprint, Response
 
 from scan.ethereum.checksums import checksummed
 from scan.hex import to_hex
+from scan.http.requests import reader
 from scan.pages.address_head import address_head, address_tabs, tokens_held
 from scan.pages.filtered_lists import UNORDERED, FilteredList, entity_list, filtered_list
 from scan.pages.records import address_of, complete_transactions, is_pool, names_of
 from scan.pages.site import HEADERS, page
 from scan.pages.tabs import list_of_address, requested
 from scan.queries.holdings import WorthPage
+from scan.queries.prices import unit_prices
 
 LISTS = {
     tab: list_of_address(entity, "address", f"/addresses/{{address}}/{tab}", tab)
@@ -78,7 +80,7 @@ def _list(tab: str, key: bytes) -> FilteredList:
         path,
         f"/addresses/{own}/tokens",
         (),
-        lambda window, _: tokens_held(key, window),
+        lambda window, _: tokens_held(key, window, unit_prices(reader())),
         tab=tab,
         paging=UNORDERED,
     )

@@ -9,8 +9,9 @@ from scan.errors import InvalidParameter
 from scan.hex import to_hex
 from scan.queries import older_tokens
 from scan.queries.cursors import ORDINAL
+from scan.queries.network import coin_symbol
 from scan.queries.pages import Page, Window
-from scan.queries.prices import UnitPrices, unit_prices
+from scan.queries.prices import UnitPrices
 from scan.queries.reader import Reader
 
 MAX_TOKENS = 10_000  # held by an address whose tokens are sorted: all are read for each page
@@ -33,13 +34,16 @@ class WorthPage(Page):
 
 
 def tokens_by_worth(
-    reader: Reader, address: bytes, window: Window, most: int | None = None
+    reader: Reader,
+    address: bytes,
+    window: Window,
+    prices: UnitPrices | None,
+    most: int | None = None,
 ) -> WorthPage:
     """Return the tokens that an address holds, each with its worth and why it is suspicious.
 
     Raises InvalidParameter without prices, and TooManyTokens for an address with more than `most`
     (None: MAX_TOKENS)."""
-    prices = unit_prices(reader)
     if prices is None:
         raise InvalidParameter(NO_PRICES, field="sort")
     filters = {"address": address, "sort": "worth"}
@@ -74,7 +78,7 @@ def _parameters(reader: Reader, prices: UnitPrices) -> dict[str, Any]:
         "tokens": [bytes.fromhex(token[2:]) for token in (*prices.tokens, *prices.pools)],
         "prices": [*prices.tokens.values(), *(by.price for by in by_pools)],
         "depths": [*(None for _ in prices.tokens), *(by.depth for by in by_pools)],
-        "coin_symbol": reader.sources.coin_symbol,
+        "coin_symbol": coin_symbol(reader),
         "is_late": reader.first_block > 0,
         "is_whole": reader.first_block == 0 and reader.kept_from is None,
         "most_rows": MAX_ROWS,

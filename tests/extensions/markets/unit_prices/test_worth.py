@@ -48,6 +48,8 @@ TOKENS = (
     ("copy", "Meridian Dollar", "musd", 18),
     ("gift", "Gift", "GIFT", 18),
     ("lone", "Lone", "LONE", 18),
+    ("hidden", "Dollar", "$ M\u200bU\uff33D", 18),  # with a letter of full width
+    ("coin", "Coin", "ETH", 18),
 )
 # What a pool of the token has of it and of dollars, in their smallest units.
 POOLS = {
@@ -149,13 +151,23 @@ def _trade_and_hold(stage: Stage, holder: str) -> None:
     stage.do(0, "long", "transfer", holder, ETHER)
     stage.do(0, "poor", "transfer", holder, 10**70)
     stage.do(0, "gift", "transfer", holder, ETHER)
-    stage.do(0, "lone", "transfer", holder, ETHER)
+    for key in ("lone", "hidden", "coin"):
+        stage.do(0, key, "transfer", holder, ETHER)
     stage.mine()
     for key in ("gold", "copy"):  # bought
         pair = stage.pools[key].address
         args = (pair, not _is_first(stage, key), 100 * 10**6, holder)
         stage.do(5, "router", "swapV2", *args, gas=600_000)
-    for key in ("silver", "whole", "fine", "long", "poor", "lone"):  # used, by sending some
+    for key in (
+        "silver",
+        "whole",
+        "fine",
+        "long",
+        "poor",
+        "lone",
+        "hidden",
+        "coin",
+    ):  # used, by sending some
         stage.do(5, key, "transfer", stage.people[6], 1)
     stage.mine()
 
@@ -257,7 +269,8 @@ def test_holdings_by_worth_are_exact_and_suspicious_ones_last(
     expected = expected_worths(market, client.get("/api/v1/prices").json)
     shown = {t["tokenAddress"]: t["worth"] and Decimal(t["worth"]) for t in body["tokens"]}
     assert shown == expected
-    suspicions = {market.address("copy"): "imitation", market.address("gift"): "unsolicited"}
+    suspicions = {market.address(key): "imitation" for key in ("copy", "hidden", "coin")}
+    suspicions[market.address("gift")] = "unsolicited"
     assert {t["tokenAddress"]: t["suspicious"] for t in body["tokens"] if t["suspicious"]} == (
         suspicions
     )
@@ -276,7 +289,7 @@ def test_holdings_by_worth_are_exact_and_suspicious_ones_last(
         "currency": "USD",
         "counted": len(counted),
         "others": len(others),
-        "suspicious": 2,
+        "suspicious": 4,
     }
     assert expected[market.address("poor")] is None and body["total"] == len(TOKENS)
 
@@ -348,9 +361,9 @@ def test_the_page_folds_suspicious_tokens_and_says_what_the_total_is_of(
     body = client.get(f"/api/v1/addresses/{market.holder}/tokens?sort=worth").json
     total = worth(body["worth"]["total"])
     assert f"Total value of {body['worth']['counted']} tokens:" in html and total in html
-    assert "2 suspicious tokens" in html
-    shown, _, folded = html.partition("<details><summary>2 suspicious tokens</summary>")
-    for key in ("copy", "gift"):
+    assert "4 suspicious tokens" in html
+    shown, _, folded = html.partition("<details><summary>4 suspicious tokens</summary>")
+    for key in ("copy", "gift", "hidden", "coin"):
         assert f'href="/token/{market.address(key)}"' not in shown.partition("Total value")[2]
         assert f'href="/token/{market.address(key)}"' in folded
     assert "symbol of a known token" in folded and "unsolicited" in folded

@@ -4,13 +4,13 @@ from decimal import Decimal
 
 import pytest
 
+from scan.api import addresses
 from scan.extensions.markets.unit_prices.price_source import (
     MAX_BASES,
     MAX_HOLDERS,
     MAX_POOL_PRICES,
     POOL_HOURS,
 )
-from scan.queries import holdings
 from scan.queries.prices import PoolPrice, UnitPrices
 from tests.support.database import execute
 from tests.support.explain import Explained
@@ -69,13 +69,12 @@ def test_prices_by_pools_read_the_largest_holders_alone(made: Explained) -> None
 
 
 def test_tokens_by_worth_are_read_once(made: Explained, monkeypatch: pytest.MonkeyPatch) -> None:
-    addresses = [row[0] for row in execute(made.url, "SELECT address FROM tokens LIMIT 3000")]
+    held = [row[0] for row in execute(made.url, "SELECT address FROM tokens LIMIT 3000")]
     by_pools = {
-        f"0x{bytes(token).hex()}": PoolPrice(Decimal("0.5"), "0x", Decimal(10**9))
-        for token in addresses
+        f"0x{bytes(token).hex()}": PoolPrice(Decimal("0.5"), "0x", Decimal(10**9)) for token in held
     }
     given = UnitPrices("USD", "us", "2026-01-31T00:00:00Z", None, {}, pools=by_pools)
-    monkeypatch.setattr(holdings, "unit_prices", lambda _: given)
+    monkeypatch.setattr(addresses, "unit_prices", lambda _: given)
     first, page = made.plans(f"/api/v1/addresses/0x{HOLDER.hex()}/tokens?sort=worth&limit=100")
     last, _ = made.plans(f"/api/v1/addresses/0x{HOLDER.hex()}/tokens?sort=worth&limit=100&page=100")
     assert page["total"] == HELD and len(page["tokens"]) == 100
