@@ -9,19 +9,22 @@ from flask import Blueprint
 from scan import parameters
 from scan.errors import InvalidParameter
 from scan.hex import to_hex
-from scan.http.list_responses import LISTED, list_response
+from scan.http.list_responses import LISTED, list_body, list_response
 from scan.http.requests import block_argument, query_arguments, reader
 from scan.http.responses import Response, json_value
-from scan.queries import address_names, addresses, contract_creations, tokens
+from scan.queries import address_names, addresses, contract_creations, holdings, tokens
 from scan.queries.address_names import AddressName
 from scan.queries.balances import Balance
 from scan.queries.contract_creations import creation_record
+from scan.queries.holdings import WorthPage
 from scan.queries.pages import Page, Window
+from scan.queries.prices import unit_prices
 
 blueprint = Blueprint("addresses", __name__)
 
 MOST_ADDRESSES = 100
 INCLUDED = ("token",)
+SORTS = ("worth",)
 UNPROVEN = ("balance", "isContract")  # /addresses/:address/proof compares them with a state root
 OF_TOKEN = tuple(
     "address name symbol decimals type totalSupply holderCount transferCount unproven".split()
@@ -108,7 +111,9 @@ def get_address(address: str) -> Response:
 
 @blueprint.get("/addresses/<address>/tokens")
 def list_tokens_held(address: str) -> Response:
-    arguments = query_arguments(*LISTED, "block")
+    arguments = query_arguments(*LISTED, "block", "sort")
+    if "sort" in arguments:
+        return _by_worth(parameters.address(address), arguments)
     block, key = block_argument(arguments), parameters.address(address)
 
     def read(window: Window) -> Page:
@@ -124,3 +129,23 @@ def list_tokens_held(address: str) -> Response:
     return list_response(
         "tokens", arguments, read, read_for_file=read_for_file, kind="tokenBalances", own=key
     )
+
+
+def _by_worth(key: bytes, arguments: Mapping[str, str]) -> Response:
+    parameters.one_of(arguments["sort"], "sort", SORTS)
+    if "block" in arguments:
+        raise InvalidParameter("Prices are of the newest state; leave out block.", field="block")
+    prices = unit_prices(reader())
+    return list_response(
+        "tokens",
+        arguments,
+        lambda window: holdings.tokens_by_worth(reader(), key, window, prices),
+        kind="tokensByWorth",
+        own=key,
+        body=_worth_body,
+    )
+
+
+def _worth_body(name: str, page: Page, arguments: Mapping[str, str]) -> Response:
+    assert isinstance(page, WorthPage)
+    return list_body(name, page, arguments, worth=page.worth)

@@ -1,11 +1,11 @@
-"""GET /api/v1/tokens, /tokens/:address and /tokens/:address/holders."""
+"""GET /api/v1/tokens, /tokens/:address and /tokens/:address/holders and its /change."""
 
 from flask import Blueprint
 
 from scan import parameters
 from scan.http.list_responses import LISTED, list_response
 from scan.http.requests import query_arguments, reader
-from scan.http.responses import Response, json_body
+from scan.http.responses import Response, json_body, json_value
 from scan.queries import tokens
 
 blueprint = Blueprint("tokens", __name__)
@@ -22,6 +22,12 @@ def list_tokens() -> Response:
 def get_token(address: str) -> Response:
     query_arguments()
     return json_body(tokens.get(reader(), parameters.address(address)))
+
+
+@blueprint.get("/tokens/<address>/holders/change")
+def get_holder_change(address: str) -> Response:
+    query_arguments()
+    return json_value(tokens.holder_change(reader(), parameters.address(address)))
 
 
 @blueprint.get("/tokens/<address>/holders")

@@ -9,12 +9,13 @@ from typing import Any
 from scan.database.lists import all_links, all_lists
 from scan.hex import to_hex
 from scan.http.requests import reader
-from scan.pages.holdings import holdings_tab
+from scan.pages.holdings import holdings_tab, tokens_held
 from scan.pages.records import names_of
 from scan.pages.sections import AddressSection, sections_of
 from scan.pages.tabs import HOLDINGS, AddressTab, Tab, titles, with_extensions
-from scan.queries import addresses, contract_creations, entities
+from scan.queries import addresses, contract_creations, entities, holdings
 from scan.queries.contract_creations import creation_record
+from scan.queries.holdings import WorthPage
 from scan.queries.pages import Window
 from scan.queries.prices import unit_prices
 
@@ -48,7 +49,8 @@ def address_tabs() -> Sequence[Tab]:
 
 def address_head(key: bytes, tab: str) -> dict[str, Any]:
     """Return the values of address_head.html above a tab."""
-    holdings = addresses.tokens_held(reader(), key, Window(MAX_HOLDINGS, 0))
+    prices = unit_prices(reader())
+    held = tokens_held(key, Window(MAX_HOLDINGS, 0), prices, holdings.MAX_IN_HEAD)
     account = addresses.get(reader(), key)
     created = contract_creations.indexed(reader(), key)
     of_tabs = [name for other in address_tabs() for name in (other.list, other.counted) if name]
@@ -61,15 +63,16 @@ def address_head(key: bytes, tab: str) -> dict[str, Any]:
         "account": account,
         "creation": creation_record(created),
         "maker_names": names_of([], *named),
-        "holdings": json.loads(holdings.data),
-        "holding_count": holdings.total,
-        "prices": unit_prices(reader()),
+        "holdings": json.loads(held.data),
+        "holding_count": held.total,
+        "worth": held.worth if isinstance(held, WorthPage) else None,
+        "prices": prices,
         "counts": counts,
         "linked_lists": _linked_lists(to_hex(key), counts),
     }
     for section in sections_of(AddressSection):
         values |= section.read(key, account)
-    lengths = _lengths(counts) | {"tokens": holdings.total}
+    lengths = _lengths(counts) | {"tokens": held.total}
     if account.balance.is_contract:  # the trades of a pool are those in it
         lengths.pop("dex_trades_by_maker", None)
     return {**values, "tab_titles": titles(address_tabs(), tab, values, lengths)}

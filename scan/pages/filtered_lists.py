@@ -26,6 +26,7 @@ from scan.errors import (
 from scan.http.list_responses import window_of
 from scan.http.request_state import request_state_of
 from scan.http.requests import query_arguments, reader
+from scan.pages.formatting import exchange_name
 from scan.pages.records import Listing, listing
 from scan.pages.site import page, site
 from scan.queries import entities, trades
@@ -218,7 +219,7 @@ def _choices(kind: str, words: Mapping[str, str]) -> tuple[Mapping[str, str], bo
         return {name: site().chain().standard(name) for name in TOKEN_TYPES}, True
     if kind == "dex":
         names, are_all = trades.exchanges(reader())
-        return {name: name for name in names}, are_all
+        return {name: exchange_name(name) for name in names}, are_all
     return words, True
 
 

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from scan.contracts.visible_text import clean, short
 from scan.ethereum.checksums import checksummed
 from scan.ethereum.units import COIN_DECIMALS, GWEI_DECIMALS, in_units
+from scan.queries.prices import exact_worth
 
 MAX_NAME = 60
 _MARKDOWN = re.compile(r"[\\`*_\[\]<>#|~&!]")
@@ -26,7 +27,7 @@ _LOWER_SWAP = ("uni", "bi")  # Uniswap and Biswap, but SushiSwap
 _HIDDEN_CATEGORIES = ("Cc", "Cf", "Zl", "Zp", "Cs", "Co")
 # Printable characters without ink: fillers of Hangul, and the empty Braille pattern.
 _INKLESS = " \u115f\u1160\u2800\u3164\uffa0"
-_SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def grouped(value: int | str) -> str:
@@ -74,7 +75,7 @@ def aligned(value: int | str, decimals: int = COIN_DECIMALS) -> AlignedAmount:
     whole, point, fraction = full.partition(".")
     digits = whole.replace(",", "")
     if len(digits) > MAX_WHOLE_DIGITS:
-        power = str(len(digits) - 1).translate(_SUPERSCRIPTS)
+        power = _superscript(len(digits) - 1)
         return AlignedAmount(digits[0], f".{digits[1:4]}…·10{power}", full)
     places = _places(whole, decimals)
     if len(fraction) <= places:
@@ -115,11 +116,15 @@ def aligned_gwei(wei: int | str) -> AlignedAmount:
     return AlignedAmount(whole, point + fraction, None if short == full else full)
 
 
-def worth(value: int | str, decimals: int, price: Decimal) -> str:
-    """Return the value of an amount at the price of one unit, rounded to hundredths."""
-    total = Decimal(value).scaleb(-decimals) * price
+def coin_worth(wei: int | str, price: Decimal) -> Decimal:
+    return exact_worth(wei, COIN_DECIMALS, price)
+
+
+def worth(total: Decimal | str) -> str:
+    """Return a worth in a currency, rounded to hundredths."""
+    total = Decimal(total)
     if total >= 10**15:
-        return f"{total:.2e}"
+        return f"{total.scaleb(-total.adjusted()):.2f}·10{_superscript(total.adjusted())}"
     if 0 < total < Decimal("0.01"):
         return "<0.01"
     return f"{total:,.2f}"
@@ -270,10 +275,16 @@ def short_name(text: str, most: int = MAX_NAME) -> str:
 
 
 def short_price(price: Decimal) -> str:
-    """Return a price with six digits; very large and very small ones with an exponent."""
+    """Return a price with six digits; very large and very small ones as powers of ten."""
     rounded = Decimal(f"{price:.6g}").normalize()
     exponent = rounded.adjusted()
-    return f"{rounded:f}" if -9 <= exponent <= 15 else f"{rounded:e}"
+    if -9 <= exponent <= 15:
+        return f"{rounded:,f}"
+    return f"{rounded.scaleb(-exponent)}·10{_superscript(exponent)}"
+
+
+def _superscript(number: int) -> str:
+    return str(number).translate(_SUPERSCRIPTS)
 
 
 def markdown_escaped(text: str) -> str:

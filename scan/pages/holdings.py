@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -12,8 +13,10 @@ from scan.ethereum.block_parameter import BlockId
 from scan.hex import data, to_hex
 from scan.http.requests import reader
 from scan.pages.filtered_lists import UNORDERED, Field, FilteredList, filtered_list
-from scan.queries import addresses, blocks
+from scan.queries import addresses, blocks, holdings
+from scan.queries.holdings import TooManyTokens, WorthPage
 from scan.queries.pages import Page, Window
+from scan.queries.prices import UnitPrices, unit_prices
 
 FIELDS = (
     Field("timeTo", "At the end of (UTC)", "day"),
@@ -31,13 +34,25 @@ def holdings_tab(key: bytes) -> tuple[FilteredList, Mapping[str, Any]]:
     at = read[0].number if read else None
     if at is not None:
         shown = replace(shown, api_arguments={"block": str(at)})
+    elif isinstance(shown.source, WorthPage):
+        shown = replace(shown, api_arguments={"sort": "worth"})
     return shown, {"at": None if at is None else json.loads(blocks.get(reader(), at) or "null")}
+
+
+def tokens_held(
+    key: bytes, window: Window, prices: UnitPrices | None, most: int | None = None
+) -> Page:
+    """Return the tokens held, by worth where there are prices and no more than `most` tokens."""
+    if prices is not None:
+        with suppress(TooManyTokens):
+            return holdings.tokens_by_worth(reader(), key, window, prices, most)
+    return addresses.tokens_held(reader(), key, window)
 
 
 def _page(key: bytes, read: list[BlockId], window: Window, given: Mapping[str, str]) -> Page:
     block = _block(window, given)
     if block is None:
-        return addresses.tokens_held(reader(), key, window)
+        return tokens_held(key, window, unit_prices(reader()))
     read.append(block)
     return addresses.tokens_held_at(reader(), key, window._replace(time_to=None), block)
 

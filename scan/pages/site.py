@@ -253,6 +253,7 @@ def _templates() -> Environment:
         "pair_name": formatting.pair_name,
         "exchange_name": formatting.exchange_name,
         "worth": formatting.worth,
+        "coin_worth": formatting.coin_worth,
         "day_time": formatting.day_time,
         "iso": formatting.iso,
         "visible": formatting.visible,

@@ -4,6 +4,7 @@ The axes are text beside the SVG, which is stretched to its width: ticks are eve
 no position has to be given in a style.
 """
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -20,6 +21,7 @@ BAR_SHARE = 0.8
 WIDEST_BAR = 64  # in a chart with few bars
 OUTSIDE = 9  # units beyond the edges, where the line goes down to the axis and is filled
 DAY_S = 86_400
+_LONG = re.compile(r"\.\d{2,}K\Z")  # a label that is no shorter than the number
 
 
 class Point(NamedTuple):
@@ -159,9 +161,13 @@ def _ticks(points: Sequence[Point], least: int) -> Sequence[int]:
 
 
 def _tick_labels(ticks: Sequence[int], decimals: int) -> Sequence[str]:
-    """Return the labels of an axis with as many decimals as tell them apart."""
+    """Return the labels of an axis with as many decimals as tell them apart; thousands are written
+    out where that is no longer: 9,705 instead of 9.705K."""
     axes = ([compact(value, decimals, places) for value in ticks] for places in count(3))
-    return next(labels for labels in axes if len(set(labels)) == len(labels))
+    labels = next(labels for labels in axes if len(set(labels)) == len(labels))
+    if ticks[0] < 10 ** (decimals + 6) and any(_LONG.search(label) for label in labels):
+        return [amount(value, decimals) for value in ticks]
+    return labels
 
 
 def _y(value: int, ticks: Sequence[int]) -> float:

@@ -44,7 +44,12 @@ def list_tokens() -> Response:
 @blueprint.get("/token-transfers")
 def list_token_transfers() -> Response:
     shown = entity_list("token_transfers", "/token-transfers", "/token-transfers")
-    return shown.response("token_transfers.html", shown=shown, names=names_of(shown.records))
+    return shown.response(
+        "token_transfers.html",
+        shown=shown,
+        names=names_of(shown.records),
+        prices=unit_prices(reader()),
+    )
 
 
 @blueprint.get("/trades")
@@ -70,6 +75,7 @@ def get_token(address: str) -> Response:
         "token.html",
         token=token,
         creation=creation,
+        change=tokens.holder_change(reader(), key),
         creator_names=names_of([], str(creation["creator"])) if creation else {},
         tab=tab,
         tab_titles=titles(_tabs(), tab, token, token if reader().kept_from is None else {}),

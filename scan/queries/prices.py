@@ -1,28 +1,68 @@
 """Unit prices of the coin and of tokens, where an extension gives them."""
 
 from collections.abc import Mapping
-from decimal import Decimal
+from decimal import Context, Decimal
+from types import MappingProxyType
 from typing import NamedTuple
 
 from scan import registry
 from scan.hooks import Prices
 from scan.queries.reader import Reader
 
+MIN_DEPTH = Decimal(1000)
+# Enough for a balance of 100 digits at a price of 80, so that no worth is rounded.
+EXACT = Context(prec=400)
+
+
+class PoolPrice(NamedTuple):
+    """The price of one token in the currency, by the trades of a pool; `depth` is the worth, in the
+    currency, of what the pool holds of the token on its other side."""
+
+    price: Decimal
+    pool: str
+    depth: Decimal
+
 
 class UnitPrices(NamedTuple):
     """The worth in `currency` of one coin, and of one token by its address in hex, at `time` (ISO
-    8601) by `source`."""
+    8601) by `source`; `pools` has the prices of other tokens, by address, too, of pools whose depth
+    is at least `min_depth`."""
 
     currency: str
     source: str
     time: str
     coin: Decimal | None
     tokens: Mapping[str, Decimal]
+    min_depth: Decimal = MIN_DEPTH
+    pools: Mapping[str, PoolPrice] = MappingProxyType({})
+
+    def has_price(self, token: str) -> bool:
+        return token in self.tokens or token in self.pools
+
+    def price_of(self, token: str) -> Decimal | None:
+        """Return the price of one token; None without one."""
+        if token in self.tokens:
+            return self.tokens[token]
+        return self.pools[token].price if token in self.pools else None
+
+    def token_worth(self, token: str, value: int | str, decimals: int) -> Decimal | None:
+        """Return the worth of an amount of a token in its smallest unit, exactly; None without a
+        price, and where it is more than the depth of the price's pool, which nobody could get."""
+        price = self.price_of(token)
+        if price is None:
+            return None
+        worth = exact_worth(value, decimals, price)
+        is_by_pool = token not in self.tokens
+        return None if is_by_pool and worth > self.pools[token].depth else worth
 
 
 class CoinPrice(NamedTuple):
     amount: Decimal
     time: str  # as of when, ISO 8601
+
+
+def exact_worth(value: int | str, decimals: int, price: Decimal) -> Decimal:
+    return EXACT.multiply(EXACT.scaleb(Decimal(value), -decimals), price)
 
 
 def unit_prices(reader: Reader) -> UnitPrices | None:

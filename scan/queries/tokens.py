@@ -13,6 +13,8 @@ from scan.queries.pages import Page, Window
 from scan.queries.reader import Reader
 
 UNKNOWN = "No token is known at this address."
+CHANGE_DAYS = 30
+MAX_CHANGES = 20_000  # transfers by which a change is counted: 5 microseconds each
 
 
 def page(reader: Reader, window: Window) -> Page:
@@ -48,6 +50,28 @@ def get(reader: Reader, address: bytes) -> str:
     if record is None:
         raise NotFound(UNKNOWN)
     return _marked(reader, record) if reader.first_block else record
+
+
+def holder_change(reader: Reader, address: bytes) -> dict[str, Any]:
+    """Return how a token's holders changed in the newest days; `since` is the first of them (UTC).
+
+    The numbers are null where the transfers of these days are not all known, or are more than
+    MAX_CHANGES. Raises NotFound for an unknown token."""
+    if type_of(reader, address) is None:
+        raise NotFound(UNKNOWN)
+    day, first_block, moved, added, removed = reader.row(
+        "queries/tokens_get_holder_change", address=address, days=CHANGE_DAYS, most=MAX_CHANGES
+    )
+    kept_from = reader.kept_from
+    is_whole = not reader.first_block and (kept_from is None or kept_from.number <= first_block)
+    is_known = is_whole and moved <= MAX_CHANGES
+    return {
+        "days": CHANGE_DAYS,
+        "since": day,
+        "added": added if is_known else None,
+        "removed": removed if is_known else None,
+        "change": added - removed if is_known else None,
+    }
 
 
 def by_addresses(reader: Reader, addresses: Sequence[bytes]) -> dict[str, dict[str, Any]]:

@@ -158,6 +158,7 @@ def paths_with_trades(scenario: Played) -> list[str]:
         "/contracts",
         *(f"/address/{address}?tab={tab}" for address in (trade["maker"], busy) for tab in tabs),
         f"{token}?tab=items",
+        f"/token/{trade['tokenIn']}?tab=pools",
         f"/nft/{item['tokenAddress']}/{item['tokenId']}",
         *(f"/address/{trade['maker']}/{name}/sums" for name in ("transactions", "transfers")),
         f"/address/{trade['maker']}/internal/sums",

@@ -10,6 +10,7 @@ from scan.pages import formatting, site
 from scan.pages.decimal_columns import fit_fractions
 from scan.pages.formatting import percent, short_price, worth
 from scan.queries.network import name_of, token_standard
+from scan.queries.prices import exact_worth
 
 pytestmark = pytest.mark.check
 
@@ -93,18 +94,20 @@ def test_amounts_are_exact_and_never_rounded_up(
         (formatting.counted(2001, "address"), "2,001 addresses"),
         (formatting.counted(2, "day"), "2 days"),
         # Prices are short, and so is what amounts are worth.
-        (short_price(Decimal("1.23456789")), "1.23457"), (short_price(Decimal("1500")), "1500"),
-        (short_price(Decimal("0")), "0"), (short_price(Decimal(10**15)), "1000000000000000"),
-        (short_price(Decimal(10**16)), "1e+16"),
+        (short_price(Decimal("1.23456789")), "1.23457"), (short_price(Decimal("1500")), "1,500"),
+        (short_price(Decimal("0")), "0"), (short_price(Decimal(10**15)), "1,000,000,000,000,000"),
+        (short_price(Decimal(10**16)), "1·10¹⁶"),
         (formatting.short_id("1" * 20), "1" * 20),
         (short_price(Decimal("0.00000123456789")), "0.00000123457"),
-        (short_price(Decimal("1" + 332 * "0")), "1e+332"),
-        (short_price(Decimal("0." + 330 * "0" + "12")), "1.2e-331"),
-        (worth("0", 18, Decimal(3000)), "0.00"), (worth("1", 18, Decimal(3000)), "<0.01"),
-        (worth("1500000000000000000", 18, Decimal("3000.25")), "4,500.38"),
-        (worth("12345678901", 2, Decimal(1)), "123,456,789.01"),
-        (worth(str(LARGEST), 0, Decimal("9" * 20)), "1.16e+97"),
-        (worth("1", 255, Decimal(1)), "<0.01"), (worth("5", 0, Decimal(0)), "0.00"),
+        (short_price(Decimal("1" + 332 * "0")), "1·10³³²"),
+        (short_price(Decimal("0." + 330 * "0" + "12")), "1.2·10⁻³³¹"),
+        (worth(exact_worth("0", 18, Decimal(3000))), "0.00"),
+        (worth(exact_worth("1", 18, Decimal(3000))), "<0.01"),
+        (worth(exact_worth("1500000000000000000", 18, Decimal("3000.25"))), "4,500.38"),
+        (worth(exact_worth("12345678901", 2, Decimal(1))), "123,456,789.01"),
+        (worth(exact_worth(str(LARGEST), 0, Decimal("9" * 20))), "1.16·10⁹⁷"),
+        (worth(exact_worth("1", 255, Decimal(1))), "<0.01"),
+        (worth(exact_worth("5", 0, Decimal(0))), "0.00"),
         # Characters that hide or reorder are written out; a source keeps its lines and tabs.
         (formatting.visible("évasion 中文 עברית"), "évasion 中文 עברית"),
         (formatting.visible("a\u202eb"), "a[U+202E]b"),

@@ -102,7 +102,7 @@ def test_trades_of_a_pool_have_side_price_and_maker(client: FlaskClient, scenari
             for key, choose in (("low", min), ("high", max))
         )
         assert all(
-            least * Decimal("0.99999") <= Decimal(p) <= most * Decimal("1.00001")
+            least * Decimal("0.99999") <= number(p) <= most * Decimal("1.00001")
             for p in prices
             if p
         )
@@ -213,3 +213,11 @@ def test_a_verified_token_is_told_from_others(explorer: Explorer, hostile: str) 
     assert "source verified" in markdown
     title = client.get(f"/token/{hostile}").text.split("</title>")[0]
     assert f"{hostile[:8]}…{hostile[-4:]}" in title.lower()
+
+
+def number(text: str) -> Decimal:
+    """The number that a page shows as text, with powers of ten."""
+    digits, _, power = text.replace(",", "").partition("·10")
+    return Decimal(digits).scaleb(
+        int(power.translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")) or 0)
+    )

@@ -1,12 +1,13 @@
-"""GET /api/v1/pools, /pools/:address, its /candles and its /volume."""
+"""GET /api/v1/pools, /pools/:address, its /candles, its /state and its /volume."""
 
 from flask import Blueprint
 
 from scan import hooks, parameters
+from scan.extensions.markets import pool_state
 from scan.extensions.markets import queries as pools
 from scan.http.list_responses import LISTED, list_response
 from scan.http.requests import query_arguments, reader
-from scan.http.responses import Response, json_body
+from scan.http.responses import Response, json_body, json_value
 
 blueprint = Blueprint("pools", __name__)
 
@@ -42,6 +43,12 @@ def list_candles(address: str) -> Response:
     next_s = "null" if candles.next_s is None else candles.next_s
     ends = f'"interval":"{interval}","nextTimeTo":{next_s}'
     return json_body(f'{{{ends},"candles":{candles.data}}}')
+
+
+@blueprint.get("/pools/<address>/state")
+def get_state(address: str) -> Response:
+    query_arguments()
+    return json_value(pool_state.get(reader(), parameters.address(address)))
 
 
 @blueprint.get("/pools/<address>/volume")

@@ -1,17 +1,25 @@
 """/dex, the pools by number of trades; /pool/:address with its candles."""
 
 import json
+from decimal import Decimal
+from typing import Any
 
 from flask import Blueprint, Response, request
 
 from scan import hooks, parameters
 from scan.errors import InvalidParameter
+from scan.extensions.markets import pool_state
 from scan.extensions.markets import queries as pools
 from scan.extensions.markets.candle_chart import candle_chart
 from scan.hex import to_hex
 from scan.http.requests import reader
-from scan.pages.filtered_lists import UNORDERED, entity_list, fields_of, filtered_list
+from scan.pages.filtered_lists import UNORDERED, FilteredList, entity_list, fields_of, filtered_list
+from scan.pages.formatting import percent
 from scan.pages.records import address_of, names_of
+from scan.pages.tabs import TokenTab
+from scan.queries.prices import unit_prices
+
+FEE_PLACES = 2
 
 blueprint = Blueprint("pages_pools", __name__)
 
@@ -49,6 +57,7 @@ def get_pool(address: str) -> Response:
     except InvalidParameter:  # too many trades in the newest interval
         read = pools.Candles("[]", None)
     candles = json.loads(read.data)
+    state = pool_state.get(reader(), key)
     priced = [candle for candle in candles if candle["open"] is not None]
     return shown.response(
         "pool.html",
@@ -59,13 +68,42 @@ def get_pool(address: str) -> Response:
         candle_count=len(candles),
         has_older_candles=read.next_s is not None,
         volume=volume,
+        state=state,
+        price=None if state["price"] is None else Decimal(state["price"]),
+        fee=None if state["fee"] is None else percent(state["fee"], 10**6, FEE_PLACES),
+        prices=unit_prices(reader()),
         trades=shown,
         names=names_of([*shown.records, pool], pool["token0"], pool["token1"]),
     )
 
 
+def _token_tab(key: bytes) -> tuple[FilteredList, dict[str, Any]]:
+    """Return the pools of a token, by their trades."""
+    own = to_hex(key)
+    shown = filtered_list(
+        f"/token/{own}",
+        f"/pools?tokenAddress={own}",
+        (),
+        lambda window, _: pools.page(reader(), window, token=key),
+        tab="pools",
+        paging=UNORDERED,
+        is_by_size=True,
+    )
+    return shown, {}
+
+
 HOOKS = hooks.Pages(
     blueprints=(blueprint,),
+    tabs=(
+        TokenTab(
+            "pools",
+            "Pools",
+            25,
+            lambda token: token["type"] == "BEP20",
+            template="token_pools.html",
+            read=_token_tab,
+        ),
+    ),
     menu=(
         ("Main", "/dex", "DEX"),
         ("Home", "/dex", "DEX pools"),

@@ -19,6 +19,7 @@ MAX_CANDLES = 500
 MAX_OF_PAIR = 20
 DEFAULT_CANDLES = 100
 MAX_TRADES = 20_000
+UNKNOWN = "No pool is indexed at this address."
 NEWEST_S = 10**12  # beyond the time of every block
 
 
@@ -82,7 +83,7 @@ def get(reader: Reader, address: bytes) -> str:
     record: str | None
     (record,) = reader.row("queries/pools_get", address=address)
     if record is None:
-        raise NotFound("No pool is indexed at this address.")
+        raise NotFound(UNKNOWN)
     return record
 
 
@@ -91,7 +92,7 @@ def volume(reader: Reader, address: bytes) -> str:
     data: str | None
     (data,) = reader.row("queries/pool_volumes_get", address=address)
     if data is None:
-        raise NotFound("No pool is indexed at this address.")
+        raise NotFound(UNKNOWN)
     return data
 
 

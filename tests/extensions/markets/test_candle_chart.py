@@ -25,7 +25,7 @@ def test_candles_rise_and_fall_between_their_wicks() -> None:
     assert chart.ticks == ["20", "18", "16", "14", "12", "10"]
     odd = [{**candles[0], "high": "3572.97", "low": "3133.74"}]
     axis = candle_chart(odd, title="Price", span_s=86_400)
-    assert axis is not None and axis.ticks == ["3600", "3500", "3400", "3300", "3200", "3100"]
+    assert axis is not None and axis.ticks == ["3,600", "3,500", "3,400", "3,300", "3,200", "3,100"]
 
 
 def test_candles_of_any_size_are_drawn() -> None:

@@ -110,9 +110,11 @@ def test_exchanges_are_a_choice_and_another_one_is_unknown(client: FlaskClient) 
     for path in ("/trades", "/dex"):
         page = client.get(path).text
         select = page.partition('<select name="dex">')[2].partition("</select>")[0]
-        assert set(re.findall(r"<option>([^<\n]+)", select)) == names, path
+        options = dict(re.findall(r'<option value="([^"]+)">([^<\n]+)', select))
+        options |= {name: name for name in re.findall(r"<option>([^<\n]+)", select)}
+        assert options.keys() == names and options["uniswap-v2"] == "Uniswap V2", path
         name = min(names)
-        assert f"<option selected>{name}" in client.get(f"{path}?dex={name}").text
+        assert f'<option value="{name}" selected>' in client.get(f"{path}?dex={name}").text
         unknown = client.get(path, query_string={"dex": "<b>uniswap-v5"}).text
         assert "DEX &lt;b&gt;uniswap-v5 is unknown; there are: " in unknown, path
     assert client.get("/api/v1/dex-trades?dex=uniswap-v5").json["total"] == 0

@@ -18,12 +18,21 @@ def get_prices() -> Response:
     reader().do_not_cache()
     if prices is None:
         empty = dict.fromkeys(("currency", "source", "time", "coin"))
-        return json_value({**empty, "tokens": {}, "problem": problem})
+        return json_value(
+            {**empty, "tokens": {}, "pools": {}, "minDepth": None, "problem": problem}
+        )
     return json_value(
         {
-            **prices._asdict(),
+            "currency": prices.currency,
+            "source": prices.source,
+            "time": prices.time,
             "coin": None if prices.coin is None else f"{prices.coin:f}",
             "tokens": {address: f"{price:f}" for address, price in prices.tokens.items()},
+            "minDepth": f"{prices.min_depth:f}",
+            "pools": {
+                token: {"pool": by.pool, "price": f"{by.price:f}", "depth": f"{by.depth:f}"}
+                for token, by in prices.pools.items()
+            },
             "problem": problem,
         }
     )

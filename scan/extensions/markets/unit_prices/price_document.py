@@ -11,7 +11,7 @@ import orjson
 from scan import parameters
 from scan.errors import InvalidParameter
 from scan.hex import to_hex
-from scan.queries.prices import UnitPrices
+from scan.queries.prices import MIN_DEPTH, UnitPrices
 
 MAX_BYTES = 256 * 1024
 MAX_TOKENS = 2000
@@ -39,13 +39,14 @@ def parse(document: bytes, source: str) -> UnitPrices:
     listed = fields.get("tokens", {})
     if not isinstance(listed, dict) or len(listed) > MAX_TOKENS:
         raise BadPrices(f"`tokens` must be an object with at most {MAX_TOKENS} addresses.")
-    coin = fields.get("coin")
+    coin, min_depth = fields.get("coin"), fields.get("minDepth")
     return UnitPrices(
         _currency(fields.get("currency")),
         source,
         _time(fields.get("time")),
         None if coin is None else _price(coin),
         {_address(address): _price(price) for address, price in listed.items()},
+        MIN_DEPTH if min_depth is None else _price(min_depth),
     )
 
 

@@ -1,10 +1,11 @@
-"""The source of unit prices: a file or a URL, read in the background, or a pool of the chain."""
+"""The source of unit prices: a file or a URL, read in the background, or a pool of the chain; by
+them, the prices of tokens that have a pool with a token of a known price."""
 
 import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
@@ -18,13 +19,16 @@ from scan.extensions.markets.unit_prices.price_document import (
     BadPrices,
     parse,
 )
-from scan.hex import data
+from scan.hex import data as from_hex
 from scan.outbound.document_fetcher import DocumentFetcher, NotFetched
-from scan.queries.prices import UnitPrices
+from scan.queries.prices import PoolPrice, UnitPrices
 from scan.queries.reader import Reader
 
 READ_AGAIN_S = 60.0
 POOL_HOURS = 24
+MAX_POOL_PRICES = 1000
+MAX_BASES = 20  # tokens with a price whose pools are looked for
+MAX_HOLDERS = 100_000  # of these tokens, among which pools are: 5 microseconds each
 
 OFF = "No unit prices are configured."
 UNREAD = "The prices have not been read yet."
@@ -40,9 +44,17 @@ class Reading(NamedTuple):
     problem: str | None
 
 
+class _PoolPrices(NamedTuple):
+    """Prices by pools, and the tokens whose prices they follow from."""
+
+    prices: Mapping[str, PoolPrice]
+    tokens: Set[str]
+    until: float
+
+
 class PriceSource:
-    """The operator's prices. No request waits for a file or a server: requests before the end of
-    the first reading get no prices."""
+    """The operator's prices, and those of pools that follow from them. No request waits for a file
+    or a server: requests before the end of the first reading get no prices."""
 
     def __init__(
         self,
@@ -60,9 +72,18 @@ class PriceSource:
         self._lock = threading.Lock()
         self._read_again_at = 0.0
         self._reading = Reading(None, UNREAD if source else OFF)
+        self._pool_lock = threading.Lock()
+        self._pool_prices: _PoolPrices | None = None
 
     def read(self, reader: Reader) -> Reading:
-        """Return the newest prices. A pool's prices are of the reader's version of the index."""
+        """Return the newest prices; those of pools may be of an older version of the index."""
+        prices, problem = self._given(reader)
+        if prices is None:
+            return Reading(None, problem)
+        return Reading(prices._replace(pools=self._of_pools(reader, prices)), problem)
+
+    def _given(self, reader: Reader) -> Reading:
+        """Return the operator's prices. A pool's price is of the reader's version of the index."""
         if self._source.startswith("0x"):
             return _of_pool(reader, *self._source.split("/"))
         if self._source:
@@ -70,6 +91,25 @@ class PriceSource:
         if self._reading.problem == UNREAD:
             reader.do_not_cache()
         return self._reading
+
+    def _of_pools(self, reader: Reader, given: UnitPrices) -> Mapping[str, PoolPrice]:
+        """Return the prices of pools, which one request at a time reads anew; others get the older
+        ones, without a wait, or none."""
+        if reader.first_block:  # what pools hold is not known by events alone
+            return {}
+        known = self._pool_prices
+        if known and self._now() < known.until and known.tokens == given.tokens.keys():
+            return known.prices
+        if self._pool_lock.acquire(blocking=False):
+            try:
+                until = self._now() + READ_AGAIN_S
+                prices = _by_pools(reader, given)
+                self._pool_prices = known = _PoolPrices(prices, given.tokens.keys(), until)
+            finally:
+                self._pool_lock.release()
+        if known is None:
+            reader.do_not_cache()
+        return known.prices if known else {}
 
     def _read_when_due(self) -> None:
         with self._lock:
@@ -97,12 +137,31 @@ class PriceSource:
             return file.read(MAX_BYTES + 1), "this site's operator"
 
 
+def _by_pools(reader: Reader, given: UnitPrices) -> Mapping[str, PoolPrice]:
+    (data,) = reader.row(
+        "queries/pool_prices_list",
+        tokens=[bytes.fromhex(token[2:]) for token in given.tokens],
+        prices=[*given.tokens.values()],
+        min_depth=given.min_depth,
+        hours=POOL_HOURS,
+        max_bases=MAX_BASES,
+        max_holders=MAX_HOLDERS // min(max(len(given.tokens), 1), MAX_BASES),
+        limit=MAX_POOL_PRICES,
+    )
+    return {
+        record["token"]: PoolPrice(
+            Decimal(record["price"]), record["pool"], Decimal(record["depth"])
+        )
+        for record in json.loads(data)
+    }
+
+
 def _of_pool(reader: Reader, pool: str, currency: str) -> Reading:
     """Return the price of the pool's other token, which is the wrapped coin: the median of the
     closing prices of its newest hours with trades. One trade can change only one of them."""
     try:
-        record = json.loads(pools.get(reader, data(pool)))
-        candles = json.loads(pools.candles(reader, data(pool), "1h", limit=POOL_HOURS).data)
+        record = json.loads(pools.get(reader, from_hex(pool)))
+        candles = json.loads(pools.candles(reader, from_hex(pool), "1h", limit=POOL_HOURS).data)
     except NotFound:
         return Reading(None, NO_TRADES)
     closed = sorted(Decimal(c["close"]) for c in candles if c["close"] is not None)

@@ -8,7 +8,6 @@ from collections import defaultdict
 from collections.abc import Iterator
 from decimal import Decimal
 from html import unescape
-from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import pytest
@@ -17,6 +16,7 @@ from flask.testing import FlaskClient
 from app import create_app
 from scan.extensions.history.sums import monthly_sums, pages
 from scan.pages.formatting import worth
+from scan.queries.prices import UnitPrices, exact_worth
 from tests.support import brute_force
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute
@@ -213,8 +213,8 @@ def test_a_page_shows_what_a_wallet_paid_in_a_month_one_link_from_its_list(
     assert "Moved" in chain.client.get(link).text
     price = Decimal(10**6)
     priced = next(t for t in truth.token_transfers if t["toAddress"] == own and t["tokenDecimals"])
-    given = SimpleNamespace(currency="USD", source="us", time="2026-01-31", coin=price,
-                            tokens={priced["tokenAddress"]: Decimal("2.5")})  # fmt: skip
+    of_tokens = {priced["tokenAddress"]: Decimal("2.5")}
+    given = UnitPrices("USD", "us", "2026-01-31T00:00:00Z", price, of_tokens)
     monkeypatch.setattr(pages.prices, "unit_prices", lambda reader: given)
     [first, *_] = get(chain.client, f"/addresses/{own}/transactions/sums", blockFrom=0)["sums"]
     fees = first["fees"]
@@ -225,7 +225,7 @@ def test_a_page_shows_what_a_wallet_paid_in_a_month_one_link_from_its_list(
         is_priced = sum_["tokenAddress"] == priced["tokenAddress"]
         assert sum_.get("valueInWorth") == (f"{expected:f}" if is_priced else None)
     page = chain.client.get(f"/address/{own}/transactions/sums?blockFrom=0")
-    assert f"≈ {worth(fees, 18, price)} <bdi>USD</bdi>" in page.text
+    assert f"≈ {worth(exact_worth(fees, 18, price))} <bdi>USD</bdi>" in page.text
 
 
 def test_the_file_has_the_same_sums(chain: Chain) -> None:

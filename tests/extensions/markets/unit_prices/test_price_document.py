@@ -22,7 +22,9 @@ GIVEN = {"currency": "USD", "time": "2026-01-31T23:59:59Z", "coin": 3011.25, "to
 def test_numbers_are_exact_and_addresses_lower_case() -> None:
     digits = "1.000000000000000000000000000001"
     prices = parse(json.dumps(GIVEN).replace("3011.25", digits).encode(), "here")
-    assert prices == ("USD", "here", GIVEN["time"], Decimal(digits), {TOKEN.lower(): 1})
+    assert prices[:5] == ("USD", "here", GIVEN["time"], Decimal(digits), {TOKEN.lower(): 1})
+    assert (prices.min_depth, prices.pools) == (1000, {})
+    assert parse(json.dumps({**GIVEN, "minDepth": "0.5"}).encode(), "").min_depth == Decimal("0.5")
     assert parse(b'{"currency":"EUR","time":"2026-01-31T23:59:59Z"}', "").coin is None
 
 
@@ -42,6 +44,7 @@ def test_numbers_are_exact_and_addresses_lower_case() -> None:
             for bad in ("-1", "1e9", "", "NaN", True, [], "9" * 21, "٣", "0." + "1" * 31)
         ),
         ({"coin": float("inf")}, "JSON"),
+        *(({"minDepth": bad}, "price") for bad in ("-1", "1e9", [], True, "9" * 21)),
         ({"tokens": {TOKEN: None}}, "price"),
         ({"tokens": {"0x12": "1"}}, "address"),
         ({"tokens": []}, "tokens"),

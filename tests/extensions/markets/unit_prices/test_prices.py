@@ -13,6 +13,7 @@ from flask.testing import FlaskClient
 from app import create_app
 from scan.extensions.markets.unit_prices.settings import Settings as PriceSettings
 from scan.pages.formatting import worth
+from scan.queries.prices import exact_worth
 from scan.settings import Settings
 from tests.conftest import Played
 from tests.support.indexing import Indexing
@@ -28,7 +29,8 @@ def priced_by(settings: Settings, source: str) -> Settings:
 
 def document(scenario: Played, **changed: Any) -> dict[str, Any]:
     tokens = {token["address"]: "2.5" for token in scenario.truth.tokens}
-    return {"currency": "<b>U", "time": TIME, "coin": "3000", "tokens": tokens, **changed}
+    given = {"currency": "<b>U", "time": TIME, "coin": "3000", "minDepth": "1000"}
+    return {**given, "tokens": tokens, **changed}
 
 
 def read(client: FlaskClient) -> dict[str, Any]:
@@ -68,7 +70,8 @@ def test_prices_of_a_file_stand_beside_amounts(
     client = create_app(priced_by(indexed.settings, str(file))).test_client()
     transaction, address, token = pages_of(scenario)
     client.get(transaction)  # before the file is read, so that the cache must not keep it
-    assert read(client) == {**document(scenario), "source": "this site's operator", "problem": None}
+    by_operator = {"source": "this site's operator", "pools": {}, "problem": None}
+    assert read(client) == {**document(scenario), **by_operator}
     moved = next(t for t in scenario.truth.token_transfers if t["tokenId"] is None)
     sent = next(t for t in scenario.truth.transactions if t["hash"] == moved["transactionHash"])
     html = client.get(transaction).text
@@ -76,7 +79,7 @@ def test_prices_of_a_file_stand_beside_amounts(
         (sent["fee"], 18, "3000"),
         (moved["value"], moved["tokenDecimals"] or 0, "2.5"),
     ):
-        expected = worth(value, decimals, Decimal(price)).replace("<", "&lt;")
+        expected = worth(exact_worth(value, decimals, Decimal(price))).replace("<", "&lt;")
         assert f"≈ {expected} <bdi>&lt;b&gt;U</bdi>" in html
     for path in (transaction, address, token):
         html = client.get(path).text

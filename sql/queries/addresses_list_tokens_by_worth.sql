@@ -1,0 +1,110 @@
+-- The tokens an address holds by their worth at given unit prices: first those that are counted in the
+-- total, then others by token address, last suspicious ones. A price has a depth, which no worth may exceed,
+-- unless it is the operator's. A token is known if it has an operator's price or is in a token list; others
+-- are suspicious whose symbol has the letters and digits of that of a known one or of the coin, and, where the rows that tell are kept
+-- and few enough, those that the address has neither sent in a transaction of its own nor traded.
+-- params: address bytea, tokens bytea[], prices numeric[], depths numeric[], coin_symbol text,
+--   is_late boolean, is_whole boolean, most integer, most_rows integer, limit integer, offset bigint
+-- literals: none
+-- returns: one row: index version, data (JSON text; null: the address holds more than `most`), count in
+--   data, total, JSON text of {total, counted, others, suspicious}
+-- index: token_holders_pkey, tokens_pkey, tokens_by_symbol, pools_pkey, listed_tokens_pkey,
+--   token_transfers_by_from, transactions_pkey, blocks_pkey, dex_trades_by_maker, contracts_pkey,
+--   contract_creations_by_address
+WITH held AS MATERIALIZED (
+    SELECT h.token_address, h.balance
+    FROM token_holders h
+    WHERE h.holder = %(address)s AND h.balance > 0
+    LIMIT %(most)s + 1
+), given AS MATERIALIZED (
+    SELECT g.address, g.price, g.depth
+    FROM unnest(%(tokens)s, %(prices)s, %(depths)s) AS g (address, price, depth)
+), known_symbols AS MATERIALIZED (
+    SELECT n.symbol
+    FROM (
+        SELECT %(coin_symbol)s AS symbol
+        UNION ALL
+        SELECT k.symbol
+        FROM given g
+        JOIN tokens k ON k.address = g.address
+        WHERE g.depth IS NULL
+        UNION ALL
+        SELECT l.symbol FROM listed_tokens l
+    ) AS known
+    CROSS JOIN LATERAL (
+        SELECT lower(regexp_replace(normalize(known.symbol, NFKC), '[^0-9A-Za-z]', '', 'g')) AS symbol) AS n
+    WHERE n.symbol <> ''
+), sent AS MATERIALIZED (
+    SELECT x.token_address, x.block_number, x.transaction_index
+    FROM token_transfers x
+    WHERE x.from_address = %(address)s
+    ORDER BY x.ordinal DESC
+    LIMIT %(most_rows)s
+), traded AS MATERIALIZED (
+    SELECT d.token_in, d.token_out
+    FROM dex_trades d
+    WHERE d.maker = %(address)s
+    ORDER BY d.ordinal DESC
+    LIMIT %(most_rows)s
+), used AS MATERIALIZED (
+    SELECT s.token_address AS token
+    FROM sent s
+    JOIN blocks b ON b.number = s.block_number
+    JOIN transactions t ON t.ordinal = b.transactions_before + s.transaction_index
+    WHERE t.from_address = %(address)s
+    UNION
+    SELECT d.token_in FROM traded d
+    UNION
+    SELECT d.token_out FROM traded d
+), judged AS MATERIALIZED (
+    -- Others send the transactions of a contract, so that its transfers do not tell who wanted them.
+    SELECT %(is_whole)s AND (SELECT count(*) FROM sent) < %(most_rows)s
+        AND (SELECT count(*) FROM traded) < %(most_rows)s
+        AND NOT EXISTS (
+            SELECT FROM contract_at(%(address)s) AS c WHERE c.code_hash IS NOT NULL) AS by_use
+), valued AS MATERIALIZED (
+    SELECT h.token_address, h.balance,
+        CASE WHEN (g.address IS NOT NULL AND g.depth IS NULL) OR l.address IS NOT NULL THEN NULL
+            WHEN lower(regexp_replace(normalize(k.symbol, NFKC), '[^0-9A-Za-z]', '', 'g'))
+                IN (SELECT s.symbol FROM known_symbols s) THEN 'imitation'
+            WHEN judged.by_use AND h.token_address NOT IN (SELECT u.token FROM used u)
+                THEN 'unsolicited' END AS suspicion,
+        CASE WHEN k.type = 'BEP20' AND NOT (%(is_late)s AND NOT EXISTS (
+                SELECT FROM contract_creations n WHERE n.address = h.token_address))
+            THEN trim_scale(h.balance * g.price * ('1e-' || k.decimals)::numeric) END AS worth,
+        g.depth
+    FROM held h
+    JOIN tokens k ON k.address = h.token_address
+    CROSS JOIN judged
+    LEFT JOIN given g ON g.address = h.token_address
+    LEFT JOIN listed_tokens l ON l.address = h.token_address
+), ranked AS MATERIALIZED (
+    SELECT v.token_address, v.balance, v.suspicion, w.worth,
+        CASE WHEN v.suspicion IS NOT NULL THEN 2 WHEN w.worth IS NULL THEN 1 ELSE 0 END AS rank
+    FROM valued v
+    CROSS JOIN LATERAL (
+        SELECT CASE WHEN v.depth IS NULL OR v.worth <= v.depth THEN v.worth END AS worth) AS w
+), page AS (
+    SELECT r.token_address, r.balance, r.suspicion, r.worth, r.rank
+    FROM ranked r
+    ORDER BY r.rank, CASE r.rank WHEN 0 THEN r.worth END DESC, r.token_address
+    LIMIT %(limit)s
+    OFFSET %(offset)s
+)
+SELECT index_version(),
+    CASE WHEN (SELECT count(*) FROM held) <= %(most)s THEN json_list((
+        SELECT string_agg(left(token_balance_record(k, p.balance, (
+                SELECT n.address FROM larger_namesake(k.symbol, k.holder_count, k.address) AS n))::text, -1)
+            || format(',"worth":%%s,"suspicious":%%s}', json_text(p.worth::text), json_text(p.suspicion)),
+            ',' ORDER BY p.rank, CASE p.rank WHEN 0 THEN p.worth END DESC, p.token_address)
+        FROM page p
+        JOIN tokens k ON k.address = p.token_address)) END,
+    (SELECT count(*) FROM page),
+    (SELECT count(*) FROM held),
+    (
+        SELECT json_build_object('total', coalesce(sum(r.worth) FILTER (WHERE r.rank = 0), 0)::text,
+            'counted', count(*) FILTER (WHERE r.rank = 0),
+            'others', count(*) FILTER (WHERE r.rank = 1),
+            'suspicious', count(*) FILTER (WHERE r.rank = 2))::text
+        FROM ranked r
+    );

@@ -1,0 +1,55 @@
+"""How a token's holders changed in thirty days, against balances of the node."""
+
+import pytest
+
+from app import create_app
+from scan.queries import tokens
+from tests.conftest import Postgres
+from tests.support.anvil import Anvil
+from tests.support.indexing import Indexing
+from tests.support.scenario.stage import STRANGERS, Stage
+
+DAY_S = 86_400
+
+
+def test_holders_that_came_and_went_are_counted(
+    postgres: Postgres, template: str, anvil: Anvil, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage = Stage(anvil)
+    coin = stage.deploy("coin", "Coin", "Coin", "COIN", 18)
+    owner, gone, same, *new = stage.people[:5]
+    for person in (owner, gone, same):
+        stage.do(0, "coin", "mint", person, 100)
+    stage.mine()
+    parties = [*stage.people, *STRANGERS[:3]]
+    before = {party: anvil.read(coin, "balanceOf", party) for party in parties}
+    anvil.call("anvil_setBlockTimestampInterval", 40 * DAY_S)
+    stage.mine()
+    anvil.call("anvil_setBlockTimestampInterval", 12)
+    stage.do(1, "coin", "transfer", new[0], 100)
+    stage.do(2, "coin", "transfer", same, 5)
+    stage.do(0, "coin", "transfer", new[1], 7)
+    stage.do(0, "coin", "transfer", STRANGERS[0], 7)
+    stage.do(0, "coin", "transfer", STRANGERS[1], 0)
+    stage.mine()
+    stage.do(4, "coin", "transfer", owner, 7)
+    stage.do(0, "coin", "burn", 1)
+    stage.mine()
+    now = {party: anvil.read(coin, "balanceOf", party) for party in parties}
+    with postgres.cloned(template) as url:
+        indexing = Indexing(url, anvil.url).run_until(anvil.head())
+        client = create_app(indexing.settings).test_client()
+        path = f"/api/v1/tokens/{coin.address}/holders/change"
+        change = client.get(path).json
+        added = sum(now[p] > 0 and not before[p] for p in parties)
+        removed = sum(before[p] > 0 and not now[p] for p in parties)
+        assert (added, removed) == (2, 1)
+        assert (change["added"], change["removed"], change["change"]) == (2, 1, 1)
+        assert change["days"] == 30
+        assert "2 new, 1 no longer" in client.get(f"/token/{coin.address}").text
+        assert client.get(f"/api/v1/tokens/{STRANGERS[0]}/holders/change").status_code == 404
+        monkeypatch.setattr(tokens, "MAX_CHANGES", 3)
+        client = create_app(indexing.settings).test_client()
+        many = client.get(path).json
+        assert (many["added"], many["removed"], many["change"]) == (None, None, None)
+        assert "no longer" not in client.get(f"/token/{coin.address}").text

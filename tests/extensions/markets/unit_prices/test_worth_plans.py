@@ -1,0 +1,84 @@
+"""What PostgreSQL reads for a holder of 10,000 tokens, and for prices by 2,000 pools."""
+
+from decimal import Decimal
+
+import pytest
+
+from scan.api import addresses
+from scan.extensions.markets.unit_prices.price_source import (
+    MAX_BASES,
+    MAX_HOLDERS,
+    MAX_POOL_PRICES,
+    POOL_HOURS,
+)
+from scan.queries.prices import PoolPrice, UnitPrices
+from tests.support.database import execute
+from tests.support.explain import Explained
+
+HELD, POOLS, HOLDERS = 10_000, 2_000, 60_000
+HOLDER, BASE = bytes([7] * 20), bytes([8] * 20)
+MADE = f"""
+INSERT INTO tokens (address, block_number, type, name, symbol, decimals, total_supply, supply_block,
+    wraps, holder_count)
+SELECT decode(md5(n::text) || '00000000', 'hex'), 0, 'BEP20', 'Made ' || n, 'M' || n %% 500, 18,
+    1e30, 0, false, n
+FROM generate_series(1, {HELD}) AS n
+UNION ALL SELECT '\\x{BASE.hex()}'::bytea, 0, 'BEP20', 'Base', 'BASE', 6, 1e30, 0, false, {HOLDERS};
+INSERT INTO token_holders (holder, token_address, balance)
+SELECT '\\x{HOLDER.hex()}'::bytea, decode(md5(n::text) || '00000000', 'hex'), n * 1e15
+FROM generate_series(1, {HELD}) AS n;
+INSERT INTO token_holders (holder, token_address, balance)
+SELECT decode(md5(n::text) || '11111111', 'hex'), '\\x{BASE.hex()}'::bytea, n * 1e6
+FROM generate_series(1, {HOLDERS}) AS n;
+INSERT INTO pools (address, block_number, dex_id, token0, token1)
+SELECT decode(md5(n::text) || '11111111', 'hex'), 0, (SELECT min(dex_id) FROM dexes),
+    decode(md5((n %% {POOLS} + 1)::text) || '00000000', 'hex'), '\\x{BASE.hex()}'::bytea
+FROM generate_series({HOLDERS} - {POOLS} + 1, {HOLDERS}) AS n;
+INSERT INTO token_holders (holder, token_address, balance)
+SELECT p.address, p.token0, 1e20 FROM pools p WHERE p.token1 = '\\x{BASE.hex()}'::bytea;
+INSERT INTO pool_candles (pool_address, hour, trade_count, first_ordinal, volume0, volume1,
+    close_amount0, close_amount1)
+SELECT p.address, timestamptz '2026-01-01' + hour * interval '1 hour', 1, 0, 1, 1, 1e18, 2e6 + hour
+FROM pools p CROSS JOIN generate_series(1, 48) AS hour WHERE p.token1 = '\\x{BASE.hex()}'::bytea;
+"""  # noqa: S608 (numbers and bytes of this file)
+
+
+@pytest.fixture
+def made(own_seeded_service: Explained) -> Explained:
+    execute(own_seeded_service.url, MADE)
+    for table in ("tokens", "token_holders", "pools", "pool_candles"):
+        execute(own_seeded_service.url, f"VACUUM ANALYZE {table}")
+    return own_seeded_service
+
+
+def test_prices_by_pools_read_the_largest_holders_alone(made: Explained) -> None:
+    [[_, data]] = made.database.prepared_rows(
+        "queries/pool_prices_list",
+        tokens=[BASE],
+        prices=[Decimal(1)],
+        min_depth=Decimal(1000),
+        hours=POOL_HOURS,
+        max_bases=MAX_BASES,
+        max_holders=MAX_HOLDERS // 5,
+        limit=MAX_POOL_PRICES,
+    )
+    assert data.count('"pool"') == MAX_POOL_PRICES
+    plan = made.database.plans[-1]
+    plan.require_indexes(small={"dexes"})
+    assert plan.buffers < 4 * MAX_HOLDERS // 5 + 100 * POOLS
+
+
+def test_tokens_by_worth_are_read_once(made: Explained, monkeypatch: pytest.MonkeyPatch) -> None:
+    held = [row[0] for row in execute(made.url, "SELECT address FROM tokens LIMIT 3000")]
+    by_pools = {
+        f"0x{bytes(token).hex()}": PoolPrice(Decimal("0.5"), "0x", Decimal(10**9)) for token in held
+    }
+    given = UnitPrices("USD", "us", "2026-01-31T00:00:00Z", None, {}, pools=by_pools)
+    monkeypatch.setattr(addresses, "unit_prices", lambda _: given)
+    first, page = made.plans(f"/api/v1/addresses/0x{HOLDER.hex()}/tokens?sort=worth&limit=100")
+    last, _ = made.plans(f"/api/v1/addresses/0x{HOLDER.hex()}/tokens?sort=worth&limit=100&page=100")
+    assert page["total"] == HELD and len(page["tokens"]) == 100
+    for plan in (first[-1], last[-1]):
+        assert plan.statement == "queries/addresses_list_tokens_by_worth"
+        plan.require_indexes(HELD, small={"dexes", "listed_tokens"})
+        assert plan.buffers < 8 * HELD

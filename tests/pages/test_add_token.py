@@ -1,0 +1,57 @@
+"""A token's page adds it to the visitor's wallet (EIP-747)."""
+
+import json
+
+from flask.testing import FlaskClient
+from werkzeug.serving import make_server
+
+from app import create_app
+from tests.conftest import Played
+from tests.support.browser import Page
+from tests.support.indexing import Indexing
+from tests.support.serving import in_thread
+
+WALLET = """
+window.asked = [];
+window.ethereum = {request: async (request) => {
+  window.asked.push(request);
+  if (request.method === "eth_chainId") return window.elsewhere ? "0x1" : window.chain;
+  if (window.refuses) throw {code: 4001};
+  return request.method === "wallet_watchAsset" ? !window.ignores : null;
+}};
+"""
+SHOWN = "document.querySelector('#add-token [role=status]').textContent"
+
+
+def test_the_wallet_is_given_the_token_on_this_chain(
+    page: Page, indexed: Indexing, scenario: Played
+) -> None:
+    chain = scenario.anvil.call("eth_chainId")
+    token = next(t for t in scenario.truth.tokens if t["symbol"] == "MUSD")
+    page.before_scripts(WALLET + f"window.chain = {json.dumps(chain)};")
+    app = create_app(indexed.settings)
+    with in_thread(make_server("127.0.0.1", 0, app, threaded=True)) as url:
+        page.open(f"{url}/token/{token['address']}")
+        page.click("#add-token button")
+        page.wait(f"{SHOWN}.includes('has the token')")
+    asked = json.loads(page.evaluate("JSON.stringify(asked)"))
+    assert [request["method"] for request in asked] == ["eth_chainId", "wallet_watchAsset"]
+    given = asked[1]["params"]
+    assert (given["type"], given["options"]["address"].lower()) == ("ERC20", token["address"])
+    assert given["options"]["symbol"] == token["symbol"]
+    assert given["options"]["decimals"] == token["decimals"]
+    page.evaluate("window.elsewhere = true, window.ignores = true, window.asked = []")
+    page.click("#add-token button")
+    page.wait(f"{SHOWN}.includes('did not add')")
+    switched = json.loads(page.evaluate("JSON.stringify(asked)"))[1]
+    assert switched == {"method": "wallet_switchEthereumChain", "params": [{"chainId": chain}]}
+    page.evaluate("window.refuses = true")
+    page.click("#add-token button")
+    page.wait(f"{SHOWN}.includes('refused')")
+    assert page.errors == []
+
+
+def test_items_are_not_offered(client: FlaskClient, scenario: Played) -> None:
+    for token in scenario.truth.tokens:
+        html = client.get(f"/token/{token['address']}").text
+        assert ('id="add-token"' in html) == (token["type"] == "BEP20")
