@@ -13,6 +13,7 @@ from scan.errors import NotFound, VerificationFailed
 from scan.ethereum.blocks import DELEGATION
 from scan.hex import to_hex
 from scan.verification import source_maps
+from scan.verification.blueprints import preamble_of
 from scan.verification.code_layout import layouts_of
 from scan.verification.compiler_places import BUDGET_S, CompilerPlaces
 from scan.verification.compiler_releases import dotted
@@ -101,9 +102,9 @@ def verify(verifier: Verifier, submission: Submission, client: str | None = None
     verifier.stored_bytes.check(client)
     deadline = time.monotonic() + BUDGET_S
     contract = indexed_contract(verifier.database, submission.address)
-    code = DeployedCode(
-        contract.code, verifier.creations.input_of(contract.address, contract.block_number)
-    )
+    is_blueprint = preamble_of(contract.code) is not None
+    creation = verifier.creations.input_of(contract.address, contract.block_number)
+    code = DeployedCode(contract.code, None if is_blueprint else creation)
     with verifier.places.admitted(client):
         compiler = verifier.compilers.of(submission.language.kind).compiler(submission.version)
         with verifier.places.running(deadline) as place:
