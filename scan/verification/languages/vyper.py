@@ -40,6 +40,7 @@ _OPTIMIZATIONS: tuple[tuple[SolcVersion, tuple[str | bool, ...]], ...] = (
 SELECTION_FROM = (0, 4, 0)  # of some of the sources; releases before compile all of them
 _VARYING = ((0, 3, 4), (0, 3, 8))  # from, and before
 HASH_SEEDS = 12
+STORAGE_LAYOUTS = "storage_layout_overrides"  # by the contract's file
 # A setting of ours: the seed of Python's hashes in this run.
 _SEED = "hashSeed"
 _OLDER_EVM_VERSIONS: tuple[tuple[SolcVersion, tuple[str, ...]], ...] = (
@@ -72,6 +73,7 @@ _SETTINGS: Mapping[str, type | tuple[type, ...]] = {
     "enable_decimals": bool,
     "debug": bool,
     "search_paths": list,
+    STORAGE_LAYOUTS: dict,
 }
 
 
@@ -102,7 +104,9 @@ def _take(
 ) -> CompilerInput:
     """Return the input for all files of contracts, or those of the selection. Interfaces have a
     place of their own, as have files that releases before SELECTION_FROM are not to compile."""
-    passed = {name: value for name, value in settings.items() if name != _SEED}
+    own = (_SEED, STORAGE_LAYOUTS)
+    passed = {name: value for name, value in settings.items() if name not in own}
+    layouts = {STORAGE_LAYOUTS: settings[STORAGE_LAYOUTS]} if STORAGE_LAYOUTS in settings else {}
     seed = ["--hash-seed", str(settings[_SEED])] if _SEED in settings else []
     selected = [path for path in sources if path.endswith(SUFFIX) and _is_selected(path, selection)]
     compiled = sources if version >= SELECTION_FROM else selected
@@ -117,6 +121,7 @@ def _take(
                 path: _interface(path, text) for path, text in sources.items() if path not in files
             },
             "settings": {**passed, "outputSelection": dict.fromkeys(selected, outputs)},
+            **layouts,
         },
         seed,
     )

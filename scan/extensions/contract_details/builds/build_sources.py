@@ -27,7 +27,7 @@ from scan.extensions.contract_details.builds.build_formats import (
     read_file,
 )
 from scan.hex import to_hex
-from scan.verification.languages import LANGUAGES
+from scan.verification.languages import BESIDE_SETTINGS, LANGUAGES
 from scan.verification.metadata_request import request_of
 from scan.verification.request import MAX_FILES, MAX_SOURCE_BYTES
 
@@ -72,8 +72,8 @@ def _of_compilation(built: BuiltContract, decoded: BuildFile, address: str) -> d
         if path in used and isinstance(source, dict) and "content" in source
     }
     settings = given.get("settings")
-    interfaces = {"interfaces": given["interfaces"]} if "interfaces" in given else {}
-    return _request(built, address, version, contents, settings or {}, interfaces)
+    more = {name: given[name] for name in ("interfaces", *BESIDE_SETTINGS) if name in given}
+    return _request(built, address, version, contents, settings or {}, more)
 
 
 def _of_metadata(built: BuiltContract, metadata: Mapping[str, Any], address: str) -> dict[str, Any]:
