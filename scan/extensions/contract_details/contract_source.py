@@ -16,15 +16,15 @@ from scan.extensions.contract_details.source_files import Shown, SourceFiles, fi
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.queries import contracts
-from scan.queries.contracts import Contract
+from scan.queries.contracts import BUILT_ABI, Contract
 from scan.verification.blueprints import preamble_of
 from scan.verification.contract_match import FULL, RUNTIME
 
 VIEWS = ("code", "read", "write")
 COLUMNS = {
     "code": frozenset({"code", "settings", "abi", "sources"}),
-    "read": frozenset({"code", "abi"}),
-    "write": frozenset({"code", "abi"}),
+    "read": frozenset({"code", "abi", BUILT_ABI}),
+    "write": frozenset({"code", "abi", BUILT_ABI}),
 }
 
 
