@@ -13,6 +13,8 @@ from scan.extensions.contract_details import claims as claims_of_others
 from scan.extensions.contract_details.contract_functions import Functions, functions_of
 from scan.extensions.contract_details.contract_values import ContractValues
 from scan.extensions.contract_details.source_files import Shown, SourceFiles, file_of, shown_files
+from scan.extensions.transaction_details.gas_use import queries as gas_use
+from scan.extensions.transaction_details.gas_use.queries import MethodGas
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.queries import contracts
@@ -32,7 +34,7 @@ class ShownContract(NamedTuple):
     """A contract as one view of its tab shows it: `verified` is None if the code is not verified;
     a blueprint (ERC-5202) has no functions to call; `implementations` are a proxy's. `files` are of
     the view "code", `functions` and `values` of the others, where the latter also name the units of
-    amounts."""
+    amounts. `gas` is what calls of the functions that write took, by selector."""
 
     view: str
     has_code: bool
@@ -49,6 +51,7 @@ class ShownContract(NamedTuple):
     constructor: Sequence[Argument] | None = None
     similar_to: str | None = None
     claims: Sequence[Mapping[str, Any]] = ()
+    gas: Mapping[str, MethodGas] = {}
 
     @property
     def can_match_better(self) -> bool:
@@ -135,7 +138,12 @@ def read_contract(address: bytes, view: str, *, shown: Shown | None = None) -> S
         constructor=None if arguments is None else constructor_values(abi, bytes(arguments)),
         similar_to=to_hex(similar) if similar else None,
         claims=claims,
+        gas=_gas(address) if view == "write" and can_be_called else {},
     )
+
+
+def _gas(address: bytes) -> Mapping[str, MethodGas]:
+    return {of.method_id: of for of in gas_use.of_contract(reader(), address) if of.method_id}
 
 
 def _values(address: bytes, abis: Sequence[Any], proxy: Proxy | None) -> ContractValues | None:
