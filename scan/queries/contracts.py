@@ -17,6 +17,8 @@ from scan.verification.contract_match import RUNTIME
 from scan.verification.languages import of_path
 from scan.verification.verifier import MESSAGES, SIMILAR
 
+# Beside "abi": the ABI of the operator's build where the code is not verified.
+BUILT_ABI = "built_abi"
 # Columns that are large, or need a query of their own: they are read only where they are named.
 ALL_COLUMNS = frozenset({"code", "settings", "abi", "sources", "metadata", "layouts", "storage"})
 

@@ -18,7 +18,7 @@ PUSH0, PUSH1, PUSH20, PUSH32 = 0x5F, 0x60, 0x73, 0x7F
 STACK_OPERANDS = {0xE6: 90, 0xE7: 90, 0xE8: 79}
 JUMPDEST = b"\x5b"
 _NOTHING_FOLLOWS = bytes.fromhex("0056f3fdfeff")  # STOP JUMP RETURN REVERT INVALID SELFDESTRUCT
-_HASH_KEYS = ("ipfs", "bzzr1", "bzzr0")
+_HASH_KEYS = ("ipfs", "bzzr1", "bzzr0", INTEGRITY)
 # How the CBOR of a hash begins in code: the key as text, then a byte string's head.
 HASH_PREFIXES = (b"dipfsX\x22\x12\x20", b"ebzzr1X\x20", b"ebzzr0X\x20")
 

@@ -1,9 +1,10 @@
 """The CBOR that a compiler appends to bytecode: its version, and a hash of the source.
 
 Of RFC 8949 only what the compilers write is read. solc: a map of text to byte strings, text,
-integers, booleans, whose byte strings hash the metadata file. Vyper since 0.3.10, at the end of
-creation code: an array of a hash of the sources (since 0.4.1), the size of the runtime code, the
-sizes of its data, the size of its immutables, and a map with the version.
+integers, booleans, whose byte strings hash the metadata file. Vyper from 0.3.4 to 0.3.9, at the end
+of runtime code without immutables: a map with the version, in 0.3.4 without a length. Vyper since
+0.3.10, at the end of creation code: an array of a hash of the sources (since 0.4.1), the size of
+the runtime code, the sizes of its data, the size of its immutables, and a map with the version.
 """
 
 from collections.abc import Mapping
@@ -13,6 +14,8 @@ CborValue = bytes | str | int | bool
 
 INTEGRITY = "integrity"  # Vyper's hash of the sources
 IMMUTABLE_SIZE = "immutableSize"
+VYPER = "vyper"
+_UNMEASURED_BYTES = 11  # of a version of three numbers below 24
 _MOST_DATA_SECTIONS = 1000
 
 
@@ -31,7 +34,7 @@ class _NotCbor(ValueError):
 def read_metadata(code: bytes) -> BytecodeMetadata | None:
     """Return the metadata at the end of code; None unless the last two bytes are the length of
     exactly one CBOR map or of Vyper's array before them."""
-    return _read_map(code) or _read_array(code)
+    return _read_map(code) or _read_array(code) or _read_unmeasured(code)
 
 
 def _read_map(code: bytes) -> BytecodeMetadata | None:
@@ -44,6 +47,17 @@ def _read_map(code: bytes) -> BytecodeMetadata | None:
     except _NotCbor:
         return None
     return BytecodeMetadata(start, values) if end == length else None
+
+
+def _read_unmeasured(code: bytes) -> BytecodeMetadata | None:
+    """Return the map of Vyper 0.3.4, the one of which no length follows."""
+    start = len(code) - _UNMEASURED_BYTES
+    try:
+        values, end = _map(code[max(start, 0) :], 0)
+    except _NotCbor:
+        return None
+    is_whole = values.keys() == {VYPER} and end == _UNMEASURED_BYTES
+    return BytecodeMetadata(start, values) if is_whole else None
 
 
 def _read_array(code: bytes) -> BytecodeMetadata | None:
@@ -72,8 +86,7 @@ def _array(data: bytes) -> tuple[dict[str, CborValue], int]:
     values[IMMUTABLE_SIZE], position = _unsigned(data, position)
     if data[position : position + 7] != b"\xa1evyper":
         raise _NotCbor
-    version, position = _integers(data, position + 7)
-    values["vyper"] = ".".join(map(str, version))
+    values[VYPER], position = _version(data, position + 7)
     return values, position
 
 
@@ -104,8 +117,16 @@ def _map(data: bytes, position: int) -> tuple[dict[str, CborValue], int]:
         key, position = _value(data, position)
         if not isinstance(key, str) or key in values:
             raise _NotCbor
-        values[key], position = _value(data, position)
+        if key == VYPER:
+            values[key], position = _version(data, position)
+        else:
+            values[key], position = _value(data, position)
     return values, position
+
+
+def _version(data: bytes, position: int) -> tuple[str, int]:
+    numbers, position = _integers(data, position)
+    return ".".join(map(str, numbers)), position
 
 
 def _value(data: bytes, position: int) -> tuple[CborValue, int]:

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from scan.verification.blueprints import preamble_of
 from scan.verification.bytecode_comparison import (
     ByteRange,
     Comparison,
@@ -90,6 +91,8 @@ class ContractMatcher(NamedTuple):
         match = self._improved(
             self._with_constructor_libraries(_match(contract, comparison, self.settings), auxdata)
         )
+        if preamble_of(self.code.runtime) is not None:  # the comparison was of all creation code
+            return match._replace(creation=Creation(is_same=True, match=match.level)), comparison
         creation = self._creation(match, auxdata)
         if creation.is_same is False:
             return match._replace(level=RUNTIME, creation=creation), comparison

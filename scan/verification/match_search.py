@@ -31,7 +31,8 @@ def find_match(
     compiler: Program, submission: Submission, code: DeployedCode, place: RunningPlace
 ) -> Match:
     """Return the best match. Raises VerificationFailed with the reason, Unavailable."""
-    return _Search(Compilations(compiler, submission, place), submission, code).run()
+    compilations = Compilations(compiler, submission, code.runtime, place)
+    return _Search(compilations, submission, code).run()
 
 
 class _Search:

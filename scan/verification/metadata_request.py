@@ -17,6 +17,15 @@ def request_of(
 ) -> dict[str, Any]:
     """Return the body of a request to /api/v1/verify. `contents` have the sources, by path or by
     any other name: each is known by its hash."""
+    listed = member(metadata, "sources", "metadata.")
+    return request_with(address, metadata, _sources(listed, contents))
+
+
+def request_with(
+    address: str, metadata: Mapping[str, Any], sources: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return the body of a request with sources that are known to be those of the metadata. Raises
+    InvalidParameter."""
     settings = dict(member(metadata, "settings", "metadata."))
     target = member(settings, "compilationTarget", "metadata.settings.")
     if len(target) != 1:
@@ -25,7 +34,7 @@ def request_of(
     [(path, name)] = target.items()
     standard_input = {
         "language": metadata.get("language"),
-        "sources": _sources(member(metadata, "sources", "metadata."), contents),
+        "sources": {path: {"content": content} for path, content in sources.items()},
         "settings": settings,
     }
     return {
@@ -36,7 +45,7 @@ def request_of(
     }
 
 
-def _sources(listed: Mapping[str, Any], contents: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+def _sources(listed: Mapping[str, Any], contents: Mapping[str, Any]) -> dict[str, str]:
     """Return the sources that the metadata lists, each with the content that has its hash.
 
     Counts and sizes are checked before hashing, which takes 10 ms a megabyte and 2 us a file.
@@ -56,7 +65,7 @@ def _sources(listed: Mapping[str, Any], contents: Mapping[str, Any]) -> dict[str
                 f"sources: no source matches the metadata's hash of {path[:100]!r}.",
                 field="sources",
             )
-        sources[path] = {"content": content}
+        sources[path] = content
     return sources
 
 

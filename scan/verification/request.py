@@ -11,7 +11,7 @@ import orjson
 from scan import json_bodies, parameters
 from scan.errors import InvalidParameter, TooLarge
 from scan.verification.compiler_releases import SolcVersion
-from scan.verification.languages import LANGUAGES
+from scan.verification.languages import BESIDE_SETTINGS, LANGUAGES
 from scan.verification.languages.language import Language
 from scan.verification.languages.solidity import SOLIDITY
 
@@ -22,7 +22,8 @@ MAX_CONSTRUCTOR_BYTES = 128 * 1024  # of a creation's input (EIP-7954)
 UNNAMED_PATH = SOLIDITY.unnamed_path
 INTERFACE_SUFFIX = ".json"  # of the ABIs that a source of Vyper imports
 
-_NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]{0,199}")
+# Yul's objects and Vyper's files may have hyphens in their names, and digits first.
+_NAME = re.compile(r"[A-Za-z0-9_$][A-Za-z0-9_$-]{0,199}")
 _SWITCHES = {0: False, 1: True, "0": False, "1": True, "false": False, "true": True}
 
 Parser = Callable[[Any, str], Any]
@@ -216,7 +217,10 @@ def _standard_json(text: str) -> _Source:
     contents = {path: _content(path, source) for path, source in sources.items()}
     contents |= _interfaces(value.get("interfaces", {}), language)
     _check_size(contents)
-    settings = _standard_settings(value["settings"], language) if "settings" in value else None
+    beside = {name: value[name] for name in BESIDE_SETTINGS if name in value}
+    settings = None
+    if "settings" in value or beside:
+        settings = _standard_settings(value.get("settings", {}), beside, language)
     return _Source(files=contents, settings=settings, language=language)
 
 
@@ -252,11 +256,14 @@ def _interfaces(interfaces: object, language: Language) -> dict[str, str]:
     return contents
 
 
-def _standard_settings(settings: object, language: Language) -> dict[str, Any]:
+def _standard_settings(
+    settings: object, beside: Mapping[str, Any], language: Language
+) -> dict[str, Any]:
     if not isinstance(settings, dict):
         raise _bad_input("its settings are not an object")
     types = language.settings
-    kept = {name: settings[name] for name in types if settings.get(name) is not None}
+    given = {**settings, **beside}
+    kept = {name: given[name] for name in types if given.get(name) is not None}
     for name, value in kept.items():
         if not isinstance(value, types[name]):
             fault = "is not an object" if types[name] is dict else "has the wrong type"

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from scan.errors import Unavailable, VerificationFailed
+from scan.verification.blueprints import as_deployed, preamble_of
 from scan.verification.bytecode_comparison import LinkedCode, linked_code
 from scan.verification.compiler_places import RunningPlace
 from scan.verification.compiler_releases import dotted
@@ -64,9 +65,12 @@ class CompiledContract(NamedTuple):
 class Compilations:
     """The compilations of one submission within its time limit. `count` is their number so far."""
 
-    def __init__(self, compiler: Program, submission: Submission, place: RunningPlace) -> None:
+    def __init__(
+        self, compiler: Program, submission: Submission, deployed: bytes, place: RunningPlace
+    ) -> None:
         self._compiler = compiler
         self._submission = submission
+        self._preamble = preamble_of(deployed)
         self._place = place
         self.count = 0
 
@@ -87,7 +91,8 @@ class Compilations:
         output = compile_source(
             self._compiler, given.standard, self._place.left_s(), self._place.check, given.options
         )
-        return language.give(output, version)
+        output = language.give(output, version)
+        return output if self._preamble is None else as_deployed(output, self._preamble)
 
 
 def first_selection(submission: Submission) -> Selection:

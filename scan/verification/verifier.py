@@ -13,6 +13,7 @@ from scan.errors import NotFound, VerificationFailed
 from scan.ethereum.blocks import DELEGATION
 from scan.hex import to_hex
 from scan.verification import source_maps, storage_layouts
+from scan.verification.blueprints import preamble_of
 from scan.verification.code_layout import layouts_of
 from scan.verification.compiler_places import BUDGET_S, CompilerPlaces
 from scan.verification.compiler_releases import dotted
@@ -99,16 +100,11 @@ def verify(verifier: Verifier, submission: Submission, client: str | None = None
     compiler).
     """
     verifier.stored_bytes.check(client)
-    deadline = time.monotonic() + BUDGET_S
     contract = indexed_contract(verifier.database, submission.address)
-    code = DeployedCode(
-        contract.code, verifier.creations.input_of(contract.address, contract.block_number)
-    )
-    with verifier.places.admitted(client):
-        compiler = verifier.compilers.of(submission.language.kind).compiler(submission.version)
-        with verifier.places.running(deadline) as place:
-            match = find_match(compiler, submission, code, place)
-            abi = match.contract.abi_json()
+    is_blueprint = preamble_of(contract.code) is not None
+    creation = verifier.creations.input_of(contract.address, contract.block_number)
+    code = DeployedCode(contract.code, None if is_blueprint else creation)
+    match, abi = _match_and_abi(verifier, submission, code, client)
     layouts = layouts_of(match, code)
     verified = _store(verifier.database, contract, submission, match, abi, layouts)
     if verified.stored or match.level == FULL:  # of the same source as one that is kept
@@ -120,6 +116,25 @@ def verify(verifier: Verifier, submission: Submission, client: str | None = None
         for notify in verifier.on_stored:
             notify(contract.code_hash)
     return verified
+
+
+def add_source_map(verifier: Verifier, submission: Submission) -> bool:
+    """Compile the stored sources of a verified contract, store where its code is in them, and
+    return whether the compiler says it. Raises as verify() does."""
+    contract = indexed_contract(verifier.database, submission.address)
+    match, _ = _match_and_abi(verifier, submission, DeployedCode(contract.code, None), None)
+    return _store_source_map(verifier.database, contract, match)
+
+
+def _match_and_abi(
+    verifier: Verifier, submission: Submission, code: DeployedCode, client: str | None
+) -> tuple[Match, str]:
+    deadline = time.monotonic() + BUDGET_S
+    with verifier.places.admitted(client):
+        compiler = verifier.compilers.of(submission.language.kind).compiler(submission.version)
+        with verifier.places.running(deadline) as place:
+            match = find_match(compiler, submission, code, place)
+            return match, match.contract.abi_json()
 
 
 def indexed_contract(database: Database, address: bytes) -> IndexedContract:
@@ -189,8 +204,9 @@ def _store(
     )
 
 
-def _store_source_map(database: Database, contract: IndexedContract, match: Match) -> None:
-    """Store where the code is in its sources, in the place of what was known of the code."""
+def _store_source_map(database: Database, contract: IndexedContract, match: Match) -> bool:
+    """Store where the code is in its sources, in the place of what was known of the code, and
+    return whether that is known."""
     source_map = match.contract.output["evm"]["deployedBytecode"].get("sourceMap")
     packed = source_maps.packed(source_map) if isinstance(source_map, str) else None
     database.rows(
@@ -200,6 +216,7 @@ def _store_source_map(database: Database, contract: IndexedContract, match: Matc
         source_map=packed,
         files=_json([[number, path] for number, path in match.contract.files.items()]),
     )
+    return packed is not None
 
 
 def _store_storage_layout(database: Database, contract: IndexedContract, match: Match) -> None:

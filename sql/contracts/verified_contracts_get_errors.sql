@@ -1,15 +1,21 @@
 -- The errors in the ABI of the contract at an address, from a verification of its code there or
--- elsewhere; of more than 1,000 the first.
+-- elsewhere, or else from the operator's build; of more than 1,000 the first.
 -- params: address bytea
--- returns: no row where its code is not verified; else the ABI's entries as a JSON array
--- index: contracts_pkey, verified_contracts_by_code_hash
+-- returns: no row where its code has neither; else the ABI's entries as a JSON array
+-- index: contracts_pkey, verified_contracts_by_code_hash, built_abis_pkey
 SELECT (
     SELECT coalesce(json_agg(entry ORDER BY ordinality), '[]')
     FROM (
         SELECT entry, ordinality
-        FROM json_array_elements(verified.abi) WITH ORDINALITY AS entries (entry, ordinality)
+        FROM json_array_elements(known.abi) WITH ORDINALITY AS entries (entry, ordinality)
         WHERE entry ->> 'type' = 'error'
         ORDER BY ordinality
         LIMIT 1000
     ) AS errors)
-FROM verification_of(%(address)s) AS verified;
+FROM (
+    SELECT coalesce(v.abi, b.abi) AS abi
+    FROM contract_at(%(address)s) AS now
+    LEFT JOIN verification_of(%(address)s) AS v ON true
+    LEFT JOIN built_abis b ON v.address IS NULL AND b.code_hash = now.code_hash
+    WHERE v.address IS NOT NULL OR b.code_hash IS NOT NULL
+) AS known;

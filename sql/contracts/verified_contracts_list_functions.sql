@@ -1,19 +1,22 @@
 -- The entries for one function in the ABI of the contract at an address, from a verification of its code
--- there or elsewhere: its overloads, or where there are none the names of other functions.
+-- there or elsewhere, or else from the operator's build: its overloads, or where there are none the names of other functions.
 -- params: address bytea, function_name text
--- returns: no row where its code is not verified; else JSON {"functions": the ABI's entries,
+-- returns: no row where its code has neither; else JSON {"functions": the ABI's entries,
 --   "others": up to 50 names of view and pure functions, empty where "functions" is not}
--- index: contracts_pkey, verified_contracts_by_code_hash
-WITH verified AS MATERIALIZED (
-    SELECT v.abi
-    FROM verification_of(%(address)s) AS v
+-- index: contracts_pkey, verified_contracts_by_code_hash, built_abis_pkey
+WITH known AS MATERIALIZED (
+    SELECT coalesce(v.abi, b.abi) AS abi
+    FROM contract_at(%(address)s) AS now
+    LEFT JOIN verification_of(%(address)s) AS v ON true
+    LEFT JOIN built_abis b ON v.address IS NULL AND b.code_hash = now.code_hash
+    WHERE v.address IS NOT NULL OR b.code_hash IS NOT NULL
 ), functions AS MATERIALIZED (
     SELECT entry, ordinality, entry ->> 'name' AS name,
         coalesce(
             entry ->> 'stateMutability' IN ('view', 'pure'),
             entry ->> 'constant' = 'true',
             false) AS read_only
-    FROM verified, json_array_elements(verified.abi) WITH ORDINALITY AS entries (entry, ordinality)
+    FROM known, json_array_elements(known.abi) WITH ORDINALITY AS entries (entry, ordinality)
     WHERE coalesce(entry ->> 'type', 'function') = 'function'
 ), named AS (
     SELECT coalesce(json_agg(entry ORDER BY ordinality), '[]') AS entries
@@ -31,4 +34,4 @@ WITH verified AS MATERIALIZED (
     ) AS first
 )
 SELECT json_build_object('functions', named.entries, 'others', others.names)
-FROM verified, named, others;
+FROM known, named, others;

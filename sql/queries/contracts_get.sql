@@ -1,5 +1,6 @@
 -- The contract at an address, with the verification of its code: its own, or that of another address with
--- identical code. Large values are returned only if `columns` names them.
+-- identical code. Large values are returned only if `columns` names them; `built_abi` among them is the ABI of
+-- the operator's build where the code is not verified.
 -- params: address bytea, columns text[]
 -- literals: none
 -- returns: one row: index version, code_hash (null: no contract is indexed there), code, match (null:
@@ -7,14 +8,14 @@
 --   constructor_arguments, verified_at (ISO 8601), verifier (the other address), match_id, settings,
 --   abi, sources, metadata, code_layouts (JSON text), first block with this code,
 --   layout of the storage by zlib
--- index: contracts_pkey, codes_pkey, verified_contracts_by_code_hash, storage_layouts_pkey
+-- index: contracts_pkey, codes_pkey, verified_contracts_by_code_hash, storage_layouts_pkey, built_abis_pkey
 SELECT index_version(), now.code_hash, c.code, v.match,
     v.creation_match,
     v.contract_name, v.file_path, v.compiler_version, v.license,
     v.constructor_arguments,
     iso(v.verified_at), CASE WHEN v.address <> %(address)s THEN v.address END, v.match_id::text,
     CASE WHEN 'settings' = ANY (%(columns)s) THEN v.settings END::text,
-    CASE WHEN 'abi' = ANY (%(columns)s) THEN v.abi END::text,
+    CASE WHEN 'abi' = ANY (%(columns)s) THEN coalesce(v.abi, b.abi) END::text,
     CASE WHEN 'sources' = ANY (%(columns)s) THEN v.sources END::text,
     CASE WHEN 'metadata' = ANY (%(columns)s) THEN v.metadata END,
     CASE WHEN 'layouts' = ANY (%(columns)s) THEN v.code_layouts END::text, now.block_number,
@@ -22,6 +23,7 @@ SELECT index_version(), now.code_hash, c.code, v.match,
 FROM (SELECT) AS always
 LEFT JOIN contract_at(%(address)s) AS now ON true
 LEFT JOIN verification_of(%(address)s) AS v ON true
+LEFT JOIN built_abis b ON 'built_abi' = ANY (%(columns)s) AND v.address IS NULL AND b.code_hash = now.code_hash
 LEFT JOIN codes c ON 'code' = ANY (%(columns)s) AND c.code_hash = now.code_hash
 LEFT JOIN storage_layouts s ON 'storage' = ANY (%(columns)s) AND s.address = v.address
     AND s.code_hash = v.code_hash;

@@ -4,9 +4,10 @@ import json
 
 import pytest
 
+from scan.verification.languages import standard_input
 from scan.verification.languages.vyper import VYPER
 from tests.support.explorer import Explorer
-from tests.support.vyper import BOX, NEWEST, SEVEN, Vyper, source_for
+from tests.support.vyper import BOX, NEWEST, SEVEN, Vyper, source_for, source_of
 
 OLDER = ("0.2.8", "0.2.16", "0.3.1", "0.3.3", "0.3.4", "0.3.7", "0.3.9", "0.3.10", "0.4.0", "0.4.1")
 RELEASES = [NEWEST, *(pytest.param(version, marks=pytest.mark.long) for version in OLDER)]
@@ -37,6 +38,52 @@ def test_an_equal_source_a_changed_comment_and_a_changed_constant_are_told_apart
     has_immutable = "START" in source
     assert explorer.call(address, "total").json == {"result": "1015" if has_immutable else "1007"}
     assert stored["constructorArguments"] == f"0x{SEVEN}"
+
+
+PAIR = """first: public(uint256)
+second: public(uint256)
+
+@deploy
+def __init__():
+    self.first = 4
+    self.second = 5
+"""
+
+
+def test_variables_in_other_slots_are_part_of_the_input(explorer: Explorer, vyper: Vyper):
+    """Vyper since 0.4.1 takes them beside the settings, and so do those who verify."""
+    slots = {
+        "first": {"type": "uint256", "slot": 9, "n_slots": 1},
+        "second": {"type": "uint256", "slot": 2, "n_slots": 1},
+    }
+    path = "two-numbers.vy"
+    plain = {"language": "Vyper", "sources": {path: {"content": PAIR}}, "settings": {}}
+    moved = {**plain, "storage_layout_overrides": {path: {"slots.json": slots}}}
+    address = explorer.deploy(vyper.creation(NEWEST, path, moved))
+    named = {"contractName": f"{path}:two-numbers"}
+
+    assert explorer.verify(address, plain, NEWEST, **named).status_code == 422
+    equal = explorer.verify(address, moved, NEWEST, **named)
+    assert (equal.status_code, equal.json["match"]) == (200, "full"), equal.json
+    assert explorer.call(address, "second").json == {"result": "5"}
+    stored = explorer.contract(address).json["settings"]
+    sources = {path: {"content": PAIR}}
+    assert standard_input("Vyper", sources, stored) == moved
+
+
+@pytest.mark.parametrize("version", ["0.3.8", pytest.param("0.3.4", marks=pytest.mark.long)])
+def test_the_version_in_the_code_may_be_another_one(explorer: Explorer, vyper: Vyper, version: str):
+    """From 0.3.4 to 0.3.9 it is at the end of the code, and proves nothing."""
+    source = source_of("raw.vy", version)
+    standard = {"language": "Vyper", "sources": {"raw.vy": {"content": source}}, "settings": {}}
+    creation = vyper.creation(version, "raw.vy", standard)
+    numbers = bytes(map(int, version.split("."))).hex()
+    start = creation.rindex(numbers)
+    other = f"{creation[:start]}000302{creation[start + 6 :]}"
+    address = explorer.deploy(other)
+    answer = explorer.verify(address, source, version, language="Vyper", contractName="raw")
+    assert (answer.status_code, answer.json["match"]) == (200, "partial"), answer.json
+    assert answer.json["creationMatch"] == "partial"
 
 
 @pytest.mark.parametrize("text", ["{", '"\\ud800"', ""], ids=ascii)

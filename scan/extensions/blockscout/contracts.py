@@ -27,6 +27,7 @@ from scan.http.requests import reader
 from scan.http.responses import Response, json_value
 from scan.queries import blocks, contracts, network
 from scan.queries.contracts import Contract, ProxyLookup, language_of
+from scan.verification.blueprints import preamble_of
 
 DAY_S = 86_400
 LANGUAGES = ("solidity", "vyper", "yul", "geas")
@@ -128,7 +129,8 @@ def get_contract(address_hash: str) -> Response:
     }
     if not contract.is_verified:
         return json_value(shown)
-    fields = _source_fields(contract)
+    is_blueprint = preamble_of(bytes(contract.code or b"")) is not None
+    fields = {**_source_fields(contract), "is_blueprint": is_blueprint}
     if lookup.proxy is not None and lookup.proxy.kind in MINIMAL and not _is_own(key):
         fields |= OF_IMPLEMENTATION
     return json_value({**shown, **fields})

@@ -13,28 +13,33 @@ from scan.extensions.contract_details import claims as claims_of_others
 from scan.extensions.contract_details.contract_functions import Functions, functions_of
 from scan.extensions.contract_details.contract_values import ContractValues
 from scan.extensions.contract_details.source_files import Shown, SourceFiles, file_of, shown_files
+from scan.extensions.transaction_details.gas_use import queries as gas_use
+from scan.extensions.transaction_details.gas_use.queries import MethodGas
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.queries import contracts
-from scan.queries.contracts import Contract
+from scan.queries.contracts import BUILT_ABI, Contract
+from scan.verification.blueprints import preamble_of
 from scan.verification.contract_match import FULL, RUNTIME
 
 VIEWS = ("code", "read", "write")
 COLUMNS = {
     "code": frozenset({"code", "settings", "abi", "sources"}),
-    "read": frozenset({"code", "abi"}),
-    "write": frozenset({"code", "abi"}),
+    "read": frozenset({"code", "abi", BUILT_ABI}),
+    "write": frozenset({"code", "abi", BUILT_ABI}),
 }
 
 
 class ShownContract(NamedTuple):
     """A contract as one view of its tab shows it: `verified` is None if the code is not verified;
-    `implementations` are a proxy's. `files` are of the view "code", `functions` and `values` of the
-    others, where the latter also name the units of amounts."""
+    a blueprint (ERC-5202) has no functions to call; `implementations` are a proxy's. `files` are of
+    the view "code", `functions` and `values` of the others, where the latter also name the units of
+    amounts. `gas` is what calls of the functions that write took, by selector."""
 
     view: str
     has_code: bool
     code_size: int = 0
+    is_blueprint: bool = False
     verified: Contract | None = None
     abi: Sequence[Any] = ()
     settings: Any = None
@@ -46,6 +51,7 @@ class ShownContract(NamedTuple):
     constructor: Sequence[Argument] | None = None
     similar_to: str | None = None
     claims: Sequence[Mapping[str, Any]] = ()
+    gas: Mapping[str, MethodGas] = {}
 
     @property
     def can_match_better(self) -> bool:
@@ -105,7 +111,9 @@ def read_contract(address: bytes, view: str, *, shown: Shown | None = None) -> S
     abi = json.loads(contract.abi or "[]")
     implementation_abi: list[Any] = []
     functions = Functions((), ())
-    if view != "code":
+    is_blueprint = preamble_of(bytes(contract.code)) is not None
+    can_be_called = view != "code" and not is_blueprint
+    if can_be_called:
         abis = contract_values.implementation_abis(reader(), proxy)
         implementation_abi = [entry for entries in abis for entry in entries]
         functions = functions_of([abi, implementation_abi], read_only=view == "read")
@@ -118,6 +126,7 @@ def read_contract(address: bytes, view: str, *, shown: Shown | None = None) -> S
         view,
         has_code=True,
         code_size=len(contract.code),
+        is_blueprint=is_blueprint,
         verified=contract if contract.is_verified else None,
         abi=abi,
         settings=json.loads(contract.settings or "{}"),
@@ -125,11 +134,16 @@ def read_contract(address: bytes, view: str, *, shown: Shown | None = None) -> S
         functions=functions,
         proxy_kind=proxy.kind if proxy else None,
         implementations=[*map(to_hex, proxy.implementations)] if proxy else [],
-        values=_values(address, [abi, implementation_abi], proxy) if view != "code" else None,
+        values=_values(address, [abi, implementation_abi], proxy) if can_be_called else None,
         constructor=None if arguments is None else constructor_values(abi, bytes(arguments)),
         similar_to=to_hex(similar) if similar else None,
         claims=claims,
+        gas=_gas(address) if view == "write" and can_be_called else {},
     )
+
+
+def _gas(address: bytes) -> Mapping[str, MethodGas]:
+    return {of.method_id: of for of in gas_use.of_contract(reader(), address) if of.method_id}
 
 
 def _values(address: bytes, abis: Sequence[Any], proxy: Proxy | None) -> ContractValues | None:

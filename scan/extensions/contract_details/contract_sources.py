@@ -13,6 +13,7 @@ from scan.errors import NotFound
 from scan.queries import contracts
 from scan.queries.contracts import Contract, language_of, libraries_by_file
 from scan.queries.reader import Reader
+from scan.verification.languages import standard_input as input_of
 
 STANDARD_INPUT = "standard-input.json"
 MAX_PATH = 200
@@ -39,12 +40,8 @@ def standard_input(contract: Contract) -> bytes:
     libraries = settings.get("libraries")
     if isinstance(libraries, dict):
         settings["libraries"] = libraries_by_file(libraries)
-    value = {
-        "language": language_of(contract),
-        "sources": orjson.Fragment(contract.sources or "{}"),
-        "settings": settings,
-    }
-    return orjson.dumps(value)
+    sources = orjson.Fragment(contract.sources or "{}")
+    return orjson.dumps(input_of(language_of(contract), sources, settings))
 
 
 def archive(contract: Contract) -> bytes:

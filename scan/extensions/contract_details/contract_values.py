@@ -60,7 +60,7 @@ class _Getter(NamedTuple):
 
 def get(reader: Reader, address: bytes) -> ContractValues:
     """Return a contract's values; raises NotFound if it is not verified, and the errors of of()."""
-    contract, lookup = contracts.get_with_proxy(reader, address, {"abi"})
+    contract, lookup = contracts.get_with_proxy(reader, address, {"abi", contracts.BUILT_ABI})
     own = [] if contract.abi is None else [json.loads(contract.abi)]
     abis = [*own, *implementation_abis(reader, lookup.proxy)]
     if not abis:
@@ -76,7 +76,7 @@ def implementation_abis(reader: Reader, proxy: Proxy | None) -> list[AbiEntries]
     abis: list[AbiEntries] = []
     characters_left = MAX_FACETS_CHARACTERS
     for address in proxy.implementations:
-        text = contracts.get(reader, address, {"abi"}).abi
+        text = contracts.get(reader, address, {"abi", contracts.BUILT_ABI}).abi
         characters_left -= len(text or "")
         if abis and characters_left < 0:
             break

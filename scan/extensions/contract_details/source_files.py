@@ -14,6 +14,7 @@ from scan import parameters
 from scan.errors import NotFound
 from scan.extensions.contract_details.source_highlighting import highlighted_lines
 from scan.pages.formatting import visible, visible_block
+from scan.verification.languages import of_path
 
 # The most of a file shown alone: a page with a source of 300,000 lines took 0.9 s.
 MAX_SHOWN_LINES = 5_000
@@ -110,9 +111,10 @@ def shown_files(sources_json: str | None, main_path: str, shown: Shown | None) -
         matches += [MatchingLine(file, number, excerpt) for number, excerpt in kept]
         lines: Sequence[Markup] = ()
         if path == path_shown:
-            lines = highlighted_lines(_first_part(content))
+            lines = highlighted_lines(_first_part(content), of_path(path).name)
         elif not path_shown and bytes_left > 0:
-            lines = _first_lines(highlighted_lines(_first_part(content)), bytes_left)
+            coloured = highlighted_lines(_first_part(content), of_path(path).name)
+            lines = _first_lines(coloured, bytes_left)
             bytes_left -= sum(map(len, lines)) + LINE_BYTES * len(lines) if lines else bytes_left
             bytes_left -= FILE_BYTES + 5 * len(path)  # its links have the path
         files.append(file._replace(lines=lines, matches=frozenset(numbers)))

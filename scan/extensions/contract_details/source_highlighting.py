@@ -1,10 +1,15 @@
 """Colours the source of a contract: comments, strings, numbers and keywords as HTML."""
 
+from collections.abc import Mapping
 from functools import cache, lru_cache
 from html import escape
 from typing import Any
 
 from markupsafe import Markup
+
+from scan.verification.languages.solidity import SOLIDITY
+from scan.verification.languages.vyper import VYPER
+from scan.verification.languages.yul import YUL
 
 # Usual sources take 0.4 us a character, hostile ones up to 3; each is coloured once.
 MAX_HIGHLIGHTED = 100_000
@@ -15,20 +20,29 @@ _KEYWORDS = (
     r"|immutable|indexed|interface|modifier|override|pure|receive|revert|storage|super|try|type"
     r"|unchecked|using|view|virtual|gwei|ether|wei|seconds|minutes|hours|days|weeks)\b"
 )
+_VYPER_KEYWORDS = (
+    r"@(?:external|internal|view|pure|payable|nonpayable|deploy|nonreentrant|raw_return)\b"
+    r"|\b(?:and|as|assert|break|constant|continue|def|elif|else|enum|event|exports|extcall|flag|for"
+    r"|from|if|immutable|implements|import|in|indexed|initializes|interface|is|log|not|or|pass"
+    r"|payable|public|pure|raise|reentrant|return|self|staticcall|struct|transient|uses|view"
+    r"|True|False|None|address|bool|decimal|String|Bytes|DynArray|HashMap|u?int[0-9]+|bytes[0-9]+)"
+    r"\b"
+)
+_YUL_KEYWORDS = (
+    r"\b(?:object|code|data|function|let|if|for|switch|case|default|break|continue|leave|hex"
+    r"|true|false)\b"
+)
 _CLASSES = {"Token.Keyword": "k", "Token.Comment": "c", "Token.Literal": "s"}  # of scan.css
 
 
 @lru_cache(maxsize=KEPT_SOURCES)
-def highlighted_lines(source: str) -> tuple[Markup, ...]:
-    """Return the lines of a Solidity source as HTML, without colours above MAX_HIGHLIGHTED."""
+def highlighted_lines(source: str, language: str = SOLIDITY.name) -> tuple[Markup, ...]:
+    """Return the lines of a source as HTML, without colours above MAX_HIGHLIGHTED."""
     if len(source) > MAX_HIGHLIGHTED:
         return tuple(Markup(escape(line)) for line in source.split("\n"))
-    html = "".join(_coloured(str(kind), text) for _, kind, text in _tokens(source))
+    tokens = _lexer(language).get_tokens_unprocessed(source)
+    html = "".join(_coloured(str(kind), text) for _, kind, text in tokens)
     return tuple(map(Markup, html.split("\n")))
-
-
-def _tokens(source: str) -> Any:
-    return _lexer().get_tokens_unprocessed(source)
 
 
 def _coloured(kind: str, text: str) -> str:
@@ -40,24 +54,33 @@ def _coloured(kind: str, text: str) -> str:
 
 
 @cache
-def _lexer() -> Any:
-    """Return Pygments' lexer of Solidity with later keywords and other rules, so that its time
-    grows with the length of the source alone: the original takes 28 s for 40,000 slashes. It is
-    imported at the first use: 10 ms and 1.5 MB."""
-    from pygments.lexer import inherit
+def _lexer(language: str) -> Any:
+    """Return Pygments' lexer of a language, whose time grows with the length of the source alone.
+    It is imported at the first use: 10 ms and 1.5 MB."""
+    from pygments.lexer import RegexLexer, inherit
     from pygments.lexers.solidity import SolidityLexer
-    from pygments.token import Comment, Keyword, Punctuation, String, Text
+    from pygments.token import Comment, Keyword, Name, Number, Punctuation, String, Text
 
+    space = (r"\s+", Text)
+    line_comment = (r"//[^\n]*", Comment)
+    block_comment = (r"/\*(?:[^*]|\*(?!/))*+(?:\*/)?", Comment)
+    strings = [(r'"(?:[^"\\\n]|\\.)*+"?', String), (r"'(?:[^'\\\n]|\\.)*+'?", String)]
+    rest = [
+        (r"0x[0-9a-fA-F]+|[0-9][0-9_]*(?:\.[0-9]+)?", Number),
+        (r"[^\W\d][\w$]*", Name),
+        (r".", Text),
+    ]
     untyped: Any = SolidityLexer
+    untyped_base: Any = RegexLexer
 
+    # The original takes 28 s for 40,000 slashes.
     class Solidity(untyped):  # type: ignore[misc]
         tokens = {
             "root": [
-                (r"\s+", Text),
-                (r"//[^\n]*", Comment),
-                (r"/\*(?:[^*]|\*(?!/))*+(?:\*/)?", Comment),
-                (r'"(?:[^"\\\n]|\\.)*+"?', String),
-                (r"'(?:[^'\\\n]|\\.)*+'?", String),
+                space,
+                line_comment,
+                block_comment,
+                *strings,
                 (r"(?:[.;{}(),\[\]~!%^&*+=|?:<>-]|/(?![/*]))+", Punctuation),
                 (r"(?:[^\x00-\x7e]|[\x00-\x1f\\@#`])+", Text),
                 (f"{_KEYWORDS}|{SolidityLexer.datatype}", Keyword),
@@ -66,4 +89,23 @@ def _lexer() -> Any:
             "pragma": [(r"[^;]+", Text), (";", Punctuation, "#pop")],
         }
 
-    return Solidity(stripnl=False, ensurenl=False)
+    class Vyper(untyped_base):  # type: ignore[misc]
+        tokens = {
+            "root": [
+                space,
+                (r"#[^\n]*", Comment),
+                (r'"""(?:[^"]|"(?!""))*+(?:""")?', Comment),
+                (r"'''(?:[^']|'(?!''))*+(?:''')?", Comment),
+                *strings,
+                (_VYPER_KEYWORDS, Keyword),
+                *rest,
+            ]
+        }
+
+    class Yul(untyped_base):  # type: ignore[misc]
+        tokens = {
+            "root": [space, line_comment, block_comment, *strings, (_YUL_KEYWORDS, Keyword), *rest]
+        }
+
+    lexers: Mapping[str, Any] = {VYPER.name: Vyper, YUL.name: Yul}
+    return lexers.get(language, Solidity)(stripnl=False, ensurenl=False)

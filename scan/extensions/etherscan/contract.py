@@ -13,7 +13,7 @@ from scan.http.requests import reader
 from scan.queries import contracts
 from scan.queries.contracts import Contract, libraries_by_file
 from scan.queries.pages import Window
-from scan.verification.languages import of_path
+from scan.verification.languages import of_path, standard_input
 from scan.verification.languages.vyper import VYPER
 
 NOT_VERIFIED = "Contract source code not verified"
@@ -125,11 +125,7 @@ def _source_code(contract: Contract, settings: Mapping[str, Any]) -> str:
     if len(sources) == 1 and _are_plain(settings):
         [source] = sources.values()
         return str(source["content"])
-    standard = {
-        "language": of_path(contract.path).name,
-        "sources": sources,
-        "settings": _standard(settings),
-    }
+    standard = standard_input(of_path(contract.path).name, sources, _standard(settings))
     return f"{{{orjson.dumps(standard).decode()}}}"
 
 

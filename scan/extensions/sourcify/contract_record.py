@@ -22,7 +22,7 @@ from scan.queries.contracts import Contract, libraries_by_file
 from scan.queries.reader import Reader
 from scan.verification import storage_layouts
 from scan.verification.contract_match import FULL, PARTIAL, RUNTIME
-from scan.verification.languages import of_path
+from scan.verification.languages import of_path, standard_input
 from scan.verification.languages.solidity import SOLIDITY
 from scan.verification.verifier import MESSAGES
 
@@ -149,9 +149,8 @@ def _settings(stored: Contract) -> dict[str, Any]:
 
 
 def _standard_input(stored: Contract) -> dict[str, Any]:
-    settings = _settings(stored)
     language = of_path(stored.path).name
-    return {"language": language, "sources": json_fragment(stored.sources), "settings": settings}
+    return standard_input(language, json_fragment(stored.sources), _settings(stored))
 
 
 def _standard_output(stored: Contract) -> dict[str, Any]:

@@ -4,14 +4,26 @@ An adapter says where a language's compilers come from, what they are given, and
 into the form of solc's standard JSON, so that the comparison is the same for all.
 """
 
+from collections.abc import Mapping
+from typing import Any
+
 from scan.verification.languages.language import Language
 from scan.verification.languages.solidity import SOLIDITY
-from scan.verification.languages.vyper import VYPER
+from scan.verification.languages.vyper import STORAGE_LAYOUTS, VYPER
 from scan.verification.languages.yul import YUL
 
+# Settings that standard JSON has beside `settings`.
+BESIDE_SETTINGS = (STORAGE_LAYOUTS,)
 LANGUAGES = {language.name: language for language in (SOLIDITY, VYPER, YUL)}
 
 
 def of_path(path: str) -> Language:
     """Return the language of a file, by its suffix, which requests are held to."""
     return next((own for own in (VYPER, YUL) if path.endswith(own.suffixes)), SOLIDITY)
+
+
+def standard_input(language: str, sources: object, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a standard JSON input of sources and settings as verification stores them."""
+    beside = {name: settings[name] for name in BESIDE_SETTINGS if name in settings}
+    inside = {name: value for name, value in settings.items() if name not in beside}
+    return {"language": language, "sources": sources, "settings": inside, **beside}

@@ -9,6 +9,7 @@ of the code by the addresses of Python's objects: a run gives one of several cod
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import product
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -30,15 +31,22 @@ from scan.verification.languages.vyper_wheels import VYPER_COMPILER
 SUFFIX = ".vy"
 IMMUTABLES_FROM = (0, 3, 1)
 SIZES_IN_METADATA_FROM = (0, 3, 10)
-OPTIMIZATION_LEVELS_FROM = (0, 3, 10)
+# What `optimize` takes beside the default, in the order of search.
+_OPTIMIZATIONS: tuple[tuple[SolcVersion, tuple[str | bool, ...]], ...] = (
+    ((0, 3, 10), ("codesize", "none")),
+    ((0, 3, 1), (False,)),
+    ((0, 2, 0), ()),
+)
+SELECTION_FROM = (0, 4, 0)  # of some of the sources; releases before compile all of them
 _VARYING = ((0, 3, 4), (0, 3, 8))  # from, and before
 HASH_SEEDS = 12
+STORAGE_LAYOUTS = "storage_layout_overrides"  # by the contract's file
 # A setting of ours: the seed of Python's hashes in this run.
 _SEED = "hashSeed"
 _OLDER_EVM_VERSIONS: tuple[tuple[SolcVersion, tuple[str, ...]], ...] = (
     ((0, 4, 0), ("shanghai", "paris", "cancun")),
     ((0, 3, 8), ("paris", "london")),
-    ((0, 2, 0), ("istanbul",)),
+    ((0, 2, 0), ("istanbul", "byzantium")),
 )
 # All that releases take, oldest first.
 EVM_VERSIONS = tuple(
@@ -66,6 +74,7 @@ _SETTINGS: Mapping[str, type | tuple[type, ...]] = {
     "enable_decimals": bool,
     "debug": bool,
     "search_paths": list,
+    STORAGE_LAYOUTS: dict,
 }
 
 
@@ -78,41 +87,49 @@ def _candidates(
 ) -> Iterator[Settings]:
     """Yield the given settings, then other optimisations and EVM versions where none are given.
     Where a run gives one of several codes, each is tried with several seeds."""
-    levels: list[Settings] = [{}]
-    if "optimize" not in given and version >= OPTIMIZATION_LEVELS_FROM:
-        levels += [{"optimize": level} for level in ("codesize", "none")]
+    optimizations: list[Settings] = [{}]
+    if "optimize" not in given:
+        others = next(levels for since, levels in _OPTIMIZATIONS if since <= version)
+        optimizations += [{"optimize": level} for level in others]
     evm_versions: list[Settings] = [{}]
     if "evmVersion" not in given:
         older = next(names for since, names in _OLDER_EVM_VERSIONS if since <= version)
         evm_versions += [{"evmVersion": name} for name in older]
     seeds = [{}] if _is_reproducible(version) else [{_SEED: seed} for seed in range(HASH_SEEDS)]
-    for evm_version in evm_versions:
-        for level in levels:
-            for seed in seeds:
-                yield {**given, **evm_version, **level, **seed}
+    for optimization, evm_version, seed in product(optimizations, evm_versions, seeds):
+        yield {**given, **evm_version, **optimization, **seed}
 
 
 def _take(
     sources: Sources, settings: Settings, selection: Selection, version: SolcVersion
 ) -> CompilerInput:
-    """Return the input for all files of contracts, or those of the selection. Interfaces in JSON
-    have a place of their own."""
-    passed = {name: value for name, value in settings.items() if name != _SEED}
+    """Return the input for all files of contracts, or those of the selection. Interfaces have a
+    place of their own, as have files that releases before SELECTION_FROM are not to compile."""
+    own = (_SEED, STORAGE_LAYOUTS)
+    passed = {name: value for name, value in settings.items() if name not in own}
+    layouts = {STORAGE_LAYOUTS: settings[STORAGE_LAYOUTS]} if STORAGE_LAYOUTS in settings else {}
     seed = ["--hash-seed", str(settings[_SEED])] if _SEED in settings else []
     selected = [path for path in sources if path.endswith(SUFFIX) and _is_selected(path, selection)]
-    files = {path: {"content": text} for path, text in sources.items() if _is_code(path)}
-    interfaces = {path: text for path, text in sources.items() if not _is_code(path)}
+    compiled = sources if version >= SELECTION_FROM else selected
+    files = {path: text for path, text in sources.items() if path in compiled and _is_code(path)}
     has_sizes = version >= SIZES_IN_METADATA_FROM and settings.get("bytecodeMetadata", True)
     outputs = _OUTPUTS if has_sizes else [*_OUTPUTS, "ir"]
     return CompilerInput(
         {
             "language": "Vyper",
-            "sources": files,
-            "interfaces": {path: {"abi": orjson.loads(text)} for path, text in interfaces.items()},
+            "sources": {path: {"content": text} for path, text in files.items()},
+            "interfaces": {
+                path: _interface(path, text) for path, text in sources.items() if path not in files
+            },
             "settings": {**passed, "outputSelection": dict.fromkeys(selected, outputs)},
+            **layouts,
         },
         seed,
     )
+
+
+def _interface(path: str, text: str) -> dict[str, Any]:
+    return {"content": text} if _is_code(path) else {"abi": orjson.loads(text)}
 
 
 def _is_selected(path: str, selection: Selection) -> bool:

@@ -150,6 +150,24 @@ def test_a_page_without_a_script_has_its_facts_and_the_functions_that_write(
     assert explorer.anvil.accounts[0] in facts.lower() and "&lt;b&gt;first&lt;/b&gt;" in facts
 
 
+def test_functions_that_write_say_what_their_calls_took(explorer: Explorer) -> None:
+    source = TELLER.replace("return amount / 2", "return amount / 3")
+    address = deploy(explorer, source, "Teller", OWNER[2:].zfill(64))
+    answer = explorer.verify(address, source, VERSION, contractName="Teller", optimizationUsed=0)
+    assert answer.status_code == 200, answer.json
+    path = f"/address/{address}?tab=contract&view=write"
+    assert "usually" not in explorer.client.get(path).text
+    pay = f"0x{keccak(text='pay(uint256)')[:4].hex()}"
+    sent = [
+        explorer.send(address, pay + n, gas=100_000) for n in ("", f"{7:064x}", f"{2**255:064x}")
+    ]
+    used = sorted(int(explorer.anvil.receipt_of(one)["gasUsed"], 16) for one in sent)
+    text = explorer.client.get(path).text
+    assert f"usually {used[1]:,} gas" in text
+    assert f"nine in ten at most {used[2]:,}, and the most was {used[2]:,}" in text
+    assert "1 call failed" in text
+
+
 def test_amounts_have_units_of_the_token_that_a_contract_returns(explorer: Explorer) -> None:
     """Named in the hints of fields, and read without a script as with one."""
     cash = deploy(explorer, TELLER, "Cash")

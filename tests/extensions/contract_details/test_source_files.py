@@ -32,16 +32,43 @@ def test_a_source_has_its_colours() -> None:
     assert "\n".join(highlighted_lines(SOURCE)) == COLOURED
 
 
-HOSTILE = r"""/~/*~/* ~*/~//\~"~\"~'\~a{~1 ~1_~0x~uint~uint ~ ~</i>~msg.~&"""
+VYPER = """# A <comment> "
+@external
+def pay(to: address) -> uint256: '''of
+two lines'''
+    log Paid(to, 0x1f, "\\"# no")"""
+COLOURED_VYPER = """<i class=c># A &lt;comment&gt; &quot;</i>
+<i class=k>@external</i>
+<i class=k>def</i> pay(to: <i class=k>address</i>) -&gt; <i class=k>uint256</i>: \
+<i class=c>&#x27;&#x27;&#x27;of</i>
+<i class=c>two lines&#x27;&#x27;&#x27;</i>
+    <i class=k>log</i> Paid(to, <i class=s>0x1f</i>, <i class=s>&quot;\\&quot;# no&quot;</i>)"""
+YUL = """object "Box" { // a
+  code { let datas := datasize("runtime") }"""
+COLOURED_YUL = """<i class=k>object</i> <i class=s>&quot;Box&quot;</i> { <i class=c>// a</i>
+  <i class=k>code</i> { <i class=k>let</i> datas := \
+datasize(<i class=s>&quot;runtime&quot;</i>) }"""
 
 
 @pytest.mark.parametrize(
+    ("language", "source", "coloured"),
+    [("Vyper", VYPER, COLOURED_VYPER), ("Yul", YUL, COLOURED_YUL)],
+)
+def test_a_language_has_its_own_colours(language: str, source: str, coloured: str) -> None:
+    assert "\n".join(highlighted_lines(source, language)) == coloured
+
+
+HOSTILE = r"""/~'''~@~#~@a~object ~//*~/* ~*/~//\~"~\"~'\~a{~1 ~1_~0x~uint~uint ~ ~</i>~msg.~&"""
+
+
+@pytest.mark.parametrize("language", ["Solidity", "Vyper", "Yul"])
+@pytest.mark.parametrize(
     "part", [*HOSTILE.split("~"), "pragma solidity ", "pragma solidity^", "\n", "\x00", "\u4e2d"]
 )
-def test_a_hostile_source_keeps_its_text_and_ends(part: str) -> None:
+def test_a_hostile_source_keeps_its_text_and_ends(part: str, language: str) -> None:
     """Pygments' own lexer takes minutes for as many slashes."""
     source = part * (20_000 // len(part))
-    html = "\n".join(highlighted_lines(source))
+    html = "\n".join(highlighted_lines(source, language))
     text = re.sub(r"</?i(?: class=[kcs])?>", "", html)
     assert "<" not in text
     for entity, character in (("&lt;", "<"), ("&gt;", ">"), ("&quot;", '"'), ("&#x27;", "'")):

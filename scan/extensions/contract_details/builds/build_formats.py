@@ -15,7 +15,13 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from scan.verification.bytecode_comparison import ADDRESS_BYTES, ByteRange, LinkedCode
+from scan.verification.bytecode_comparison import (
+    ADDRESS_BYTES,
+    PUSH32,
+    ByteRange,
+    LinkedCode,
+    operand_size,
+)
 from scan.verification.compiler_releases import SolcVersion
 from scan.verification.languages.solidity import SOLIDITY
 from scan.verification.languages.vyper import SUFFIX as VYPER_SUFFIX
@@ -101,7 +107,6 @@ class _ApeType(msgspec.Struct, rename="camel"):
 
 
 class ApeCompiler(msgspec.Struct, rename="camel"):
-    name: str = ""
     version: str = ""
     settings: dict[str, Any] | None = None
     contract_types: list[str] | None = None
@@ -132,7 +137,6 @@ class BuildFile(msgspec.Struct, rename="camel"):
     source_name: str | None = None
     source_path: str | None = None
     source_id: str | None = None
-    source: str | None = None
     abi: msgspec.Raw = msgspec.Raw(b"[]")
     deployed_bytecode: str | Code | None = None
     immutable_references: dict[str, list[Reference]] | None = None
@@ -320,8 +324,9 @@ def ape_sources_of(decoded: BuildFile) -> dict[str, str]:
 
 
 def _linked(text: str, immutables: Mapping[str, list[Reference]] | None) -> LinkedCode:
-    """Return code with zeros where libraries are linked. Raises ValueError where it is not hex, or
-    above the bounds."""
+    """Return code with zeros where libraries are linked. A build that does not say where immutables
+    are, as Ape's, has them where solc reserves their places. Raises ValueError where it is not hex,
+    or above the bounds."""
     text = text.removeprefix("0x")
     if len(text) > 2 * MAX_CODE_BYTES:
         raise ValueError("the code is longer than that of any chain")
@@ -337,10 +342,24 @@ def _linked(text: str, immutables: Mapping[str, list[Reference]] | None) -> Link
         name: tuple(ByteRange(r.start, r.start + r.length) for r in references)
         for name, references in (immutables or {}).items()
     }
+    if immutables is None:
+        reserved = islice(_reserved(code), MAX_PLACES)
+        ranges = {str(place.start): (place,) for place in reserved}
     for start, end in (place for places in ranges.values() for place in places):
         if not 0 <= start <= end <= len(code):
             raise ValueError("an immutable is outside of the code")
     return LinkedCode(code, {name: tuple(places) for name, places in links.items()}, ranges)
+
+
+def _reserved(code: bytes) -> Iterator[ByteRange]:
+    """Yield the places in which solc has an immutable's value written at deployment: a PUSH32 of
+    zeros, where it would write a zero itself in a byte or two."""
+    offset = 0
+    while offset < len(code):
+        end = offset + 1 + operand_size(code, offset)
+        if code[offset] == PUSH32 and code[offset + 1 : end] == bytes(32):
+            yield ByteRange(offset + 1, end)
+        offset = end
 
 
 def _vyper_code(creation: str, runtime: str, version: str) -> LinkedCode:

@@ -28,11 +28,25 @@ from scan.extensions.contract_details.builds.build_formats import (
     read_file,
 )
 from scan.hex import to_hex
-from scan.verification.languages import LANGUAGES
-from scan.verification.metadata_request import request_of
+from scan.verification.languages import BESIDE_SETTINGS, LANGUAGES
+from scan.verification.metadata_request import request_with
 from scan.verification.request import MAX_FILES, MAX_SOURCE_BYTES
 
-MAX_PARENTS = 6  # folders around a build's file in which a project's sources may be
+MAX_PARENTS = 12  # folders around a build's file, up to the project's
+PARENTS = 3  # where nothing says which is the project's, as in out/Token.sol/Token.json
+# What a project's own folder has, around which no sources are read.
+PROJECT_FILES = (
+    "foundry.toml",
+    "hardhat.config.js",
+    "hardhat.config.ts",
+    "hardhat.config.cjs",
+    "hardhat.config.mjs",
+    "truffle-config.js",
+    "ape-config.yaml",
+    "pyproject.toml",
+    "package.json",
+    ".git",
+)
 _TRUFFLE_ROOT = "project:/"
 
 
@@ -82,8 +96,8 @@ def _of_compilation(built: BuiltContract, decoded: BuildFile, address: str) -> d
         if path in used and isinstance(source, dict) and "content" in source
     }
     settings = given.get("settings")
-    interfaces = {"interfaces": given["interfaces"]} if "interfaces" in given else {}
-    return _request(built, address, version, contents, settings or {}, interfaces)
+    more = {name: given[name] for name in ("interfaces", *BESIDE_SETTINGS) if name in given}
+    return _request(built, address, version, contents, settings or {}, more)
 
 
 def _of_metadata(built: BuiltContract, metadata: Mapping[str, Any], address: str) -> dict[str, Any]:
@@ -92,14 +106,19 @@ def _of_metadata(built: BuiltContract, metadata: Mapping[str, Any], address: str
     listed = metadata.get("sources")
     if not isinstance(listed, dict) or len(listed) > MAX_FILES:
         raise NoBuild(f"its metadata lists no sources, or more than {MAX_FILES}")
-    contents = {}
+    sources: dict[str, str] = {}
+    characters = 0
     for path, source in listed.items():
-        stated = source.get("keccak256") if isinstance(source, dict) else None
-        if (content := _with_hash(built.file, path, stated)) is not None:
-            contents[path] = content
-        if sum(map(len, contents.values())) > MAX_SOURCE_BYTES:
-            break  # request_of() says so
-    return request_of(address, metadata, contents)
+        entry = source if isinstance(source, dict) else {}
+        content = _with_hash(built.file, path, entry.get("keccak256"))
+        content = entry.get("content") if content is None else content
+        if not isinstance(content, str):
+            raise NoBuild(f"no source matches the metadata's hash of {path[:100]!r}")
+        sources[path] = content
+        characters += len(content)
+        if characters > MAX_SOURCE_BYTES:
+            raise NoBuild(f"its sources have more than {MAX_SOURCE_BYTES >> 20} MiB")
+    return request_with(address, metadata, sources)
 
 
 def _of_manifest(built: BuiltContract, decoded: BuildFile, address: str) -> dict[str, Any]:
@@ -163,7 +182,12 @@ def _candidates(file: Path, path: str) -> Iterator[Path]:
 
 
 def _folders(file: Path) -> list[Path]:
-    return [*file.parents][:MAX_PARENTS]
+    """Return the folders around a build's file up to the project's, but not the file system's."""
+    parents = [*file.parents][:-1][:MAX_PARENTS]
+    for number, folder in enumerate(parents, 1):
+        if any((folder / name).exists() for name in PROJECT_FILES):
+            return parents[:number]
+    return parents[:PARENTS]
 
 
 def _read(path: Path) -> bytes | None:

@@ -37,6 +37,7 @@ MAX_BYTES = 128 * 1024 * 1024  # of code and ABIs in memory; what was built last
 MAX_CONTRACTS = 10_000  # of which the newest are compared when a build changes
 MAX_SEEN = 100_000
 BATCH_ROWS = 100  # codes read at once, of at most 64 KiB
+NOTICED_BLOCKS = 10_000  # the newest, in which code without a creation is looked for
 FORK_BLOCKS = 64  # which may be replaced by others
 LISTING_SHARE = 10  # a listing takes at most one in so many seconds
 TRY_AGAIN_S = 600.0  # after which a contract that did not verify by a build is submitted again
@@ -171,7 +172,11 @@ class BuildWatch:
         if head is None:
             return
         rows = self._database.rows(
-            "builds/contracts_list_new", after=self._after, lengths=lengths, limit=MAX_CONTRACTS
+            "builds/contracts_list_new",
+            after=self._after,
+            noticed_after=max(self._after, head[0] - NOTICED_BLOCKS),
+            lengths=lengths,
+            limit=MAX_CONTRACTS,
         )
         if len(self._seen) > MAX_SEEN:
             self._seen.clear()

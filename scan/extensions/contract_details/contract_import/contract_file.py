@@ -13,7 +13,7 @@ from scan.extensions.contract_details.contract_import.source_client import MAX_A
 from scan.extensions.contract_details.contract_import.source_records import Record
 from scan.hex import to_hex
 from scan.queries.contracts import libraries_by_file
-from scan.verification.languages import of_path
+from scan.verification.languages import of_path, standard_input
 
 BATCH_ROWS = 20  # of which each has up to 1 MiB of sources
 
@@ -66,11 +66,9 @@ def record_of(row: tuple[object, ...], chain_id: str | None) -> Record:
             "contractName": f"{path}:{name}",
             "compilerVersion": version,
             "license": license_,
-            "sourceCode": {
-                "language": of_path(str(path)).name,
-                "sources": orjson.loads(str(sources)),
-                "settings": compiled_with,
-            },
+            "sourceCode": standard_input(
+                of_path(str(path)).name, orjson.loads(str(sources)), compiled_with
+            ),
             "constructorArguments": to_hex(arguments) if isinstance(arguments, bytes) else None,
         },
         Record,

@@ -20,6 +20,7 @@ from scan.extensions.contract_details.contract_import.contract_file import (
     write_records,
 )
 from scan.extensions.contract_details.contract_import.importer import Answer, ContractImport
+from scan.extensions.contract_details.contract_import.missing_source_maps import add_missing
 from scan.extensions.contract_details.contract_import.source_client import SourceClient
 from scan.extensions.contract_details.contract_import.source_records import (
     Blockscout,
@@ -49,6 +50,10 @@ Every source is compiled here, and counts only if our own comparison with the in
 What cannot be compiled here is kept as a claim. All indexed contracts without a verification are
 asked for, unless --addresses or --listed says which. An import that was interrupted goes on."""
 
+SOURCE_MAPS = """\
+Lines of failures need the compiler's source map. Contracts that were verified before maps were kept
+are compiled again from their stored sources. One that was interrupted goes on."""
+
 
 def add_arguments(group: argparse.ArgumentParser) -> None:
     actions = add_actions(group)
@@ -70,6 +75,8 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
     load.add_argument(
         "--rate", type=_rate, default=DEFAULT_RATE, help="requests a second, 2 by default"
     )
+    text = "compile verified contracts again whose source map is not known"
+    add_command(actions, "source-maps", text, SOURCE_MAPS, add_source_maps)
     text = "write every verified contract to a file that `import` accepts"
     export = add_command(actions, "export", text, run=export_contracts)
     export.add_argument("file", type=Path, metavar="FILE.ndjson")
@@ -104,6 +111,22 @@ def import_contracts(settings: Settings, options: argparse.Namespace) -> int:
             raise ScanError("interrupted; the same command goes on") from None
         except OSError as error:
             raise ScanError(f"{error.filename}: {error.strerror}") from None
+    return 0
+
+
+def add_source_maps(settings: Settings, _options: argparse.Namespace) -> int:
+    require_node(settings)
+    with connected(settings, NAME) as database:
+        counts: Counter[bool] = Counter()
+        outcomes = add_missing(importer.make_verifier(settings, database))
+        try:
+            for outcome in tqdm(outcomes, unit=" contracts", disable=None, leave=False):
+                counts[outcome.reason is None] += 1
+                if outcome.reason is not None:
+                    print(f"{outcome.address}: {escape(outcome.reason)}")
+        except KeyboardInterrupt:
+            raise ScanError("interrupted; the same command goes on") from None
+    print(f"{counts[True]} source maps added, {counts[False]} contracts left without one")
     return 0
 
 

@@ -154,7 +154,7 @@ def test_a_source_counts_only_with_the_hash_that_the_metadata_has(tmp_path: Path
         sources["sources"][path] = {"keccak256": "0x" + "00" * 32}
         artifact.write_text(json.dumps({**content, "rawMetadata": json.dumps(sources)}))
         [built] = contracts_of(artifact)
-        with pytest.raises(ScanError, match="no source matches"):
+        with pytest.raises(NoBuild, match="no source matches"):
             build_sources.request(built, ADDRESS)
         del sources["sources"][path]
 
@@ -296,3 +296,34 @@ def test_what_is_malformed_in_a_build_is_no_request(
     [built] = contracts_of(file)
     with pytest.raises((NoBuild, ScanError)):
         parse(build_sources.request(built, ADDRESS))
+
+
+def test_sources_are_read_up_to_the_project_s_folder(tmp_path: Path) -> None:
+    folder = foundry(tmp_path / "outer/project")
+    outer = tmp_path / "outer" / STORE_PATH
+    outer.parent.mkdir(parents=True)
+    (tmp_path / "outer/project" / STORE_PATH).rename(outer)
+    [built] = [b for b in built_of(folder, "Store") if b.version]
+    # out/Store.sol/Store.json: three folders, of which the last is the project's
+    with pytest.raises(NoBuild, match="no source matches"):
+        build_sources.request(built, ADDRESS)
+    moved = folder / "Store.sol"
+    with pytest.raises(NoBuild, match="no source matches"):
+        (moved / "foundry.toml").touch()
+        build_sources.request(built, ADDRESS)
+    (moved / "foundry.toml").unlink()
+    (tmp_path / "outer/package.json").touch()
+    assert parse(build_sources.request(built, ADDRESS)).sources == SOURCES
+
+
+def test_places_of_immutables_that_a_build_does_not_state_are_those_solc_reserves(
+    tmp_path: Path,
+) -> None:
+    [built] = built_of(TOOLS["ape"](tmp_path), "Store")
+    evm = output()["contracts"][STORE_PATH]["Store"]["evm"]
+    stated = {
+        (place["start"], place["start"] + place["length"])
+        for places in evm["deployedBytecode"]["immutableReferences"].values()
+        for place in places
+    }
+    assert {place for places in built.runtime.immutables.values() for place in places} == stated

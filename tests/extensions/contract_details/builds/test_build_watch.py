@@ -74,9 +74,7 @@ def test_a_build_of_each_tool_verifies_what_is_deployed(
     store = running.deploy(creation_of("Store", library), f"{5:064x}")
     watched.step()
     assert match_of(running, library) == ("full", "Halves")
-    # Ape's manifest does not say where immutables are.
-    expected = (None, None) if tool == "ape" else ("full", "Store")
-    assert match_of(running, store) == expected
+    assert match_of(running, store) == ("full", "Store")
 
 
 def test_what_a_factory_creates_and_what_is_deployed_again_is_verified(
@@ -96,6 +94,17 @@ def test_what_a_factory_creates_and_what_is_deployed_again_is_verified(
     watched.step()
     assert match_of(running, made) == ("full", "Store")
     assert match_of(running, again) == ("full", "Store")
+
+
+def test_code_that_a_node_placed_is_verified(running: Explorer, tmp_path: Path) -> None:
+    """anvil_setCode: there is no creation."""
+    creation = creation_of("Halves")
+    address = running.deploy(creation)
+    code = running.anvil.call("eth_getCode", address, "latest")
+    # The guard of a library has its own address.
+    placed = running.place(f"{code[:4]}{0xC0DE << 64 | running._placed + 1:040x}{code[44:]}")
+    Watched(running, foundry(tmp_path)).step()
+    assert match_of(running, placed) == ("full", "Halves")
 
 
 def test_what_was_deployed_before_it_was_built_is_verified(
@@ -154,6 +163,22 @@ def test_without_the_compiler_s_input_the_build_s_abi_decodes(uncompiled: Explor
     first = decoded["candidates"][0]
     assert (first["source"], first["signature"]) == ("build", "keep(uint256)")
     assert first["arguments"][0]["name"] == "amount"
+
+
+def test_functions_of_the_build_s_abi_are_called_before_the_code_is_verified(
+    uncompiled: Explorer,
+) -> None:
+    store: str = uncompiled.store  # type: ignore[attr-defined]
+    assert uncompiled.call(store, "start").json == {"result": "5"}
+    page = uncompiled.client.get(f"/address/{store}?tab=contract&view=read").text
+    assert "the ABI in the build folder, which was not compiled here" in page
+    assert "start" in page and "known once the source is verified" not in page
+    written = uncompiled.client.get(f"/address/{store}?tab=contract&view=write").text
+    assert "keep(uint256)" in written
+    # No other interface says that it is verified.
+    assert uncompiled.contract(store).status_code == 404
+    refused = uncompiled.call(store, "keep", 1)
+    assert (refused.status_code, refused.json["field"]) == (400, "functionName")
 
 
 def test_the_contract_s_page_says_why_it_was_not_compiled(uncompiled: Explorer) -> None:

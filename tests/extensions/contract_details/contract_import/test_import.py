@@ -215,6 +215,27 @@ def test_an_export_is_imported_with_every_match_as_it_was(chain: Chain, tmp_path
     assert done.returncode == 1 and "address" in done.stderr
 
 
+def test_source_maps_are_added_where_none_are_known(chain: Chain) -> None:
+    """As after a verification by a release that did not keep them."""
+    url = chain.explorer.settings.database_url
+    maps = "SELECT address, source_map, files::text FROM source_maps ORDER BY address"
+    chain.forget()
+    chain.load("sourcify", "--listed")
+    before, stored = execute(url, maps), chain.stored()
+    assert len(before) == 4
+    execute(url, "DELETE FROM source_maps WHERE address <> (SELECT min(address) FROM source_maps)")
+    done = chain.scan("source-maps")
+    assert done.stdout == "3 source maps added, 0 contracts left without one\n", done
+    assert (execute(url, maps), chain.stored()) == (before, stored)
+
+    execute(url, "DELETE FROM source_maps")
+    other = "UPDATE verified_contracts SET compiler_version = '0.9.9' WHERE file_path = %s"
+    execute(url, other, "contracts/Box.sol")
+    done = chain.scan("source-maps")
+    assert f"{chain.box}: " in done.stdout and "0.9.9" in done.stdout
+    assert done.stdout.endswith("3 source maps added, 1 contracts left without one\n"), done
+
+
 def test_listed_addresses_are_asked_for_page_by_page(chain: Chain, tmp_path: Path) -> None:
     chain.forget()
     asked = tmp_path / "addresses"

@@ -1,0 +1,15 @@
+-- Verified contracts whose code stands at their address now and whose source map is not known, in the order of
+-- their addresses.
+-- params: after bytea, limit integer
+-- literals: limit
+-- returns: address, match, creation_match, contract_name, file_path, compiler_version, license,
+--   settings and sources as JSON text, constructor_arguments
+-- index: verified_contracts_pkey, source_maps_pkey
+SELECT address, match, creation_match, contract_name, file_path, compiler_version, license,
+    settings::text, sources::text, constructor_arguments
+FROM verified_contracts v
+WHERE address > %(after)s AND is_indexed
+    AND NOT EXISTS (
+        SELECT FROM source_maps m WHERE m.address = v.address AND m.code_hash = v.code_hash)
+ORDER BY address
+LIMIT %(limit)s;

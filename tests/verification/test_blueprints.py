@@ -1,0 +1,45 @@
+"""Blueprints (ERC-5202): their preambles, and a compiler's output in their form."""
+
+import pytest
+
+from scan.verification.blueprints import as_deployed, preamble_of
+from scan.verification.bytecode_comparison import ByteRange, linked_code
+
+pytestmark = pytest.mark.check
+
+
+@pytest.mark.parametrize(
+    ("code", "preamble"),
+    [
+        ("fe710060", "fe7100"),
+        ("fe710102abcd60", "fe710102abcd"),
+        ("fe71020003abcdef60", "fe71020003abcdef"),
+        ("fe7100", None),  # no creation code
+        ("fe710103abcd60", None),  # data that passes the end
+        ("fe7101", None),
+        ("fe710360", None),  # reserved
+        ("fe710460", None),  # of another version
+        ("fe71", None),
+        ("fe6000", None),
+        ("", None),
+    ],
+)
+def test_a_preamble_is_read_as_the_standard_has_it(code: str, preamble: str | None) -> None:
+    read = preamble_of(bytes.fromhex(code))
+    assert (read.hex() if read is not None else None) == preamble
+
+
+def test_libraries_of_the_creation_code_are_behind_the_preamble() -> None:
+    links = {"L.sol": {"L": [{"start": 1, "length": 20}]}}
+    creation = {"object": "73" + 40 * "_" + "00", "linkReferences": links}
+    evm = {"bytecode": creation, "deployedBytecode": {"object": "00", "sourceMap": "0:1:0"}}
+    output = as_deployed({"contracts": {"A.sol": {"A": {"evm": evm}}}}, b"\xfe\x71\0")
+    runtime = output["contracts"]["A.sol"]["A"]["evm"]["deployedBytecode"]
+    assert linked_code(runtime).links == {"L.sol:L": (ByteRange(4, 24),)}
+    assert "sourceMap" not in runtime
+
+
+def test_what_cannot_be_created_has_no_blueprint() -> None:
+    evm = {"bytecode": {"object": ""}, "deployedBytecode": {"object": ""}}
+    output = as_deployed({"contracts": {"A.sol": {"I": {"evm": evm}}}}, b"\xfe\x71\0")
+    assert output["contracts"]["A.sol"]["I"]["evm"]["deployedBytecode"]["object"] == ""

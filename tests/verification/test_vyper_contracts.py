@@ -1,0 +1,91 @@
+"""Contracts of Vyper of many kinds, over its releases: full, partial and no match told apart."""
+
+import pytest
+from eth_abi.abi import encode
+from eth_utils.crypto import keccak
+
+from tests.support.explorer import Explorer
+from tests.support.vyper import Vyper, VyperContract, source_of, vyper_contracts
+
+QUICK = {("immutables", "0.4.3"), ("interface_in_source", "0.3.10"), ("modules", "0.4.3")}
+CONTRACTS = [
+    pytest.param(
+        contract,
+        id=f"{contract.kind}-{contract.version}",
+        marks=[] if (contract.kind, contract.version) in QUICK else pytest.mark.long,
+    )
+    for contract in vyper_contracts()
+]
+NOT_SEARCHED = ("bytecodeMetadata", "experimentalCodegen", "enable_decimals")
+
+
+def told(contract: VyperContract, old: str = "", new: str = "") -> dict[str, object]:
+    """A standard JSON input, without settings that a search finds."""
+    standard = contract.standard_input(old, new)
+    standard["settings"] = {n: v for n, v in contract.settings.items() if n in NOT_SEARCHED}
+    return standard
+
+
+@pytest.mark.parametrize("contract", CONTRACTS)
+def test_an_equal_source_a_changed_comment_and_a_changed_constant_are_told_apart(
+    explorer: Explorer, vyper: Vyper, contract: VyperContract
+):
+    version, name = contract.version, contract.path
+    creation = vyper.creation(version, contract.path, contract.standard_input())
+    address = explorer.deploy(creation, contract.arguments)
+    named = {"contractName": f"{name}:{name.removesuffix('.vy')}"}
+
+    changed = explorer.verify(address, told(contract, "1000", "1001"), version, **named)
+    assert (changed.status_code, changed.json["code"]) == (422, "verification_failed")
+
+    comment = explorer.verify(address, told(contract, "As deployed", "Other"), version, **named)
+    assert (comment.status_code, comment.json["match"]) == (200, "partial"), comment.json
+
+    equal = explorer.verify(address, told(contract), version, **named)
+    level = "full" if contract.has_hash else "partial"
+    assert (equal.status_code, equal.json["match"]) == (200, level), equal.json
+    assert equal.json["creationMatch"] == level
+
+    stored = explorer.contract(address).json
+    assert stored["constructorArguments"] == (f"0x{contract.arguments}")
+    assert {*stored["sources"]} == {*contract.sources}
+
+
+BLUEPRINTS = ["0.4.3", *(pytest.param(v, marks=pytest.mark.long) for v in ("0.3.7", "0.4.0"))]
+MAKE = "0x" + keccak(text="make(address,uint256)")[:4].hex()
+
+
+def blueprint_of(creation: str, preamble: str = "fe7100") -> str:
+    """Code that deploys a blueprint (ERC-5202)."""
+    code = bytes.fromhex(preamble + creation.removeprefix("0x"))
+    return f"61{len(code):04x}3d81600a3d39f3{code.hex()}"
+
+
+@pytest.mark.parametrize("version", BLUEPRINTS)
+def test_a_blueprint_and_what_a_factory_creates_of_it_are_verified(
+    explorer: Explorer, vyper: Vyper, version: str
+):
+    def verify(address: str, name: str, old: str = "", new: str = ""):
+        text = source_of(f"{name}.vy", version).replace(old, new)
+        return explorer.verify(address, text, version, language="vyper", contractName=name)
+
+    def creation_of(name: str) -> str:
+        sources = {f"{name}.vy": {"content": source_of(f"{name}.vy", version)}}
+        standard = {"language": "Vyper", "sources": sources, "settings": {}}
+        return vyper.creation(version, f"{name}.vy", standard)
+
+    blueprint = explorer.deploy(blueprint_of(creation_of("child")))
+    factory = explorer.deploy(creation_of("factory"))
+    assert verify(factory, "factory").status_code == 200
+    explorer.send(factory, MAKE + encode(["address", "uint256"], [blueprint, 7]).hex())
+
+    assert verify(blueprint, "child", "1000", "1001").status_code == 422
+    assert verify(blueprint, "child", "As deployed", "Other").json["match"] == "partial"
+    equal = verify(blueprint, "child").json
+    level = "full" if version >= "0.4.1" else "partial"
+    assert (equal["match"], equal["creationMatch"]) == (level, level), equal
+
+    child = explorer.call(factory, "last").json["result"]
+    explorer.wait_for(child)
+    assert verify(child, "child").json["match"] == level
+    assert explorer.call(child, "total").json == {"result": "1021"}
