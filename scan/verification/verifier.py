@@ -21,9 +21,11 @@ from scan.verification.contract_match import FULL, PARTIAL, RUNTIME, Match
 from scan.verification.creation_comparison import Creation, DeployedCode
 from scan.verification.creation_reader import CreationReader
 from scan.verification.match_search import find_match
+from scan.verification.permissions.stored_permissions import read_permissions
 from scan.verification.request import Submission
 from scan.verification.similar_code import pattern_of
 from scan.verification.stored_bytes import StoredBytes
+from scan.verification.submission_compilations import Compilations
 
 _EOF = b"\xef"
 MESSAGES = {
@@ -109,11 +111,18 @@ def verify(verifier: Verifier, submission: Submission, client: str | None = None
         with verifier.places.running(deadline) as place:
             match = find_match(compiler, submission, code, place)
             abi = match.contract.abi_json()
+            permissions = read_permissions(Compilations(compiler, submission, place), match)
     layouts = layouts_of(match, code)
     verified = _store(verifier.database, contract, submission, match, abi, layouts)
     if verified.stored:
         _store_source_map(verifier.database, contract, match)
-        texts = (abi, match.metadata, layouts, *submission.sources.values())
+        verifier.database.rows(
+            "verification/contract_permissions_put",
+            address=contract.address,
+            code_hash=contract.code_hash,
+            permissions=permissions,
+        )
+        texts = (abi, match.metadata, layouts, permissions or "", *submission.sources.values())
         verifier.stored_bytes.add(client, sum(len(text.encode()) for text in texts))
         for notify in verifier.on_stored:
             notify(contract.code_hash)
