@@ -69,7 +69,7 @@ class Compilations:
         self, compiler: Program, submission: Submission, deployed: bytes, place: RunningPlace
     ) -> None:
         self._compiler = compiler
-        self._submission = submission
+        self.submission = submission
         self._preamble = preamble_of(deployed)
         self._place = place
         self.count = 0
@@ -85,8 +85,8 @@ class Compilations:
     ) -> dict[str, Any]:
         """Return the compiler's output for the sources, each with `addition` at its end."""
         self.count += 1
-        language, version = self._submission.language, self._submission.version
-        sources = {path: text + addition for path, text in self._submission.sources.items()}
+        language, version = self.submission.language, self.submission.version
+        sources = {path: text + addition for path, text in self.submission.sources.items()}
         given = language.take(sources, settings, selection, version)
         output = compile_source(
             self._compiler, given.standard, self._place.left_s(), self._place.check, given.options

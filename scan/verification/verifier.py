@@ -22,9 +22,11 @@ from scan.verification.contract_match import FULL, PARTIAL, RUNTIME, Match
 from scan.verification.creation_comparison import Creation, DeployedCode
 from scan.verification.creation_reader import CreationReader
 from scan.verification.match_search import find_match
+from scan.verification.permissions.stored_permissions import read_permissions
 from scan.verification.request import Submission
 from scan.verification.similar_code import pattern_of
 from scan.verification.stored_bytes import StoredBytes
+from scan.verification.submission_compilations import Compilations
 
 _EOF = b"\xef"
 MESSAGES = {
@@ -104,14 +106,20 @@ def verify(verifier: Verifier, submission: Submission, client: str | None = None
     is_blueprint = preamble_of(contract.code) is not None
     creation = verifier.creations.input_of(contract.address, contract.block_number)
     code = DeployedCode(contract.code, None if is_blueprint else creation)
-    match, abi = _match_and_abi(verifier, submission, code, client)
+    match, abi, permissions = _compiled(verifier, submission, code, client)
     layouts = layouts_of(match, code)
     verified = _store(verifier.database, contract, submission, match, abi, layouts)
     if verified.stored or match.level == FULL:  # of the same source as one that is kept
         _store_source_map(verifier.database, contract, match)
         _store_storage_layout(verifier.database, contract, match)
     if verified.stored:
-        texts = (abi, match.metadata, layouts, *submission.sources.values())
+        verifier.database.rows(
+            "verification/contract_permissions_put",
+            address=contract.address,
+            code_hash=contract.code_hash,
+            permissions=permissions,
+        )
+        texts = (abi, match.metadata, layouts, permissions or "", *submission.sources.values())
         verifier.stored_bytes.add(client, sum(len(text.encode()) for text in texts))
         for notify in verifier.on_stored:
             notify(contract.code_hash)
@@ -122,19 +130,21 @@ def add_source_map(verifier: Verifier, submission: Submission) -> bool:
     """Compile the stored sources of a verified contract, store where its code is in them, and
     return whether the compiler says it. Raises as verify() does."""
     contract = indexed_contract(verifier.database, submission.address)
-    match, _ = _match_and_abi(verifier, submission, DeployedCode(contract.code, None), None)
+    match, _, _ = _compiled(verifier, submission, DeployedCode(contract.code, None), None)
     return _store_source_map(verifier.database, contract, match)
 
 
-def _match_and_abi(
+def _compiled(
     verifier: Verifier, submission: Submission, code: DeployedCode, client: str | None
-) -> tuple[Match, str]:
+) -> tuple[Match, str, str | None]:
+    """Return the match, its ABI, and who may call its functions (None: not known), as JSON."""
     deadline = time.monotonic() + BUDGET_S
     with verifier.places.admitted(client):
         compiler = verifier.compilers.of(submission.language.kind).compiler(submission.version)
         with verifier.places.running(deadline) as place:
             match = find_match(compiler, submission, code, place)
-            return match, match.contract.abi_json()
+            compilations = Compilations(compiler, submission, code.runtime, place)
+            return match, match.contract.abi_json(), read_permissions(compilations, match)
 
 
 def indexed_contract(database: Database, address: bytes) -> IndexedContract:

@@ -232,8 +232,8 @@ CREATE TABLE IF NOT EXISTS contracts (
     code_hash bytea NOT NULL,
     PRIMARY KEY (address, block_number)
 );
--- serves contracts of the same code, and the clean-up of codes
-CREATE INDEX IF NOT EXISTS contracts_by_code_hash ON contracts (code_hash);
+-- serves contracts of the same code, the oldest first, and the clean-up of codes
+CREATE INDEX IF NOT EXISTS contracts_by_code_hash ON contracts (code_hash, block_number, address);
 CREATE INDEX IF NOT EXISTS contracts_by_block ON contracts USING brin (block_number);
 
 CREATE TABLE IF NOT EXISTS tokens (

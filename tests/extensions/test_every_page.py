@@ -133,6 +133,7 @@ def sites(
 
 
 TABS = ("events", "calls", "state", "gas")
+TABS_OF_CONTRACT = ("contract", "permissions", "events", "bytecode", "same-code")
 
 
 def paths_with_trades(scenario: Played) -> list[str]:
@@ -191,7 +192,7 @@ def paths_of(explorer: Explorer, hostile: str) -> list[str]:
         f"/address/{person}",
         *(f"/address/{person}?tab={tab}" for tab in tabs),
         *(f"/address/{person}/{rows}/sums" for rows in ("transactions", "transfers")),
-        *(f"/address/{hostile}?tab={tab}" for tab in ("contract", "events", "bytecode")),
+        *(f"/address/{hostile}?tab={tab}" for tab in TABS_OF_CONTRACT),
         *(f"/address/{hostile}?tab=contract&view={view}" for view in ("read", "write")),
         *(f"/{name}" for name in (*lists, "user-operations", "keys", "webhooks", "watchlist")),
         "/verify",

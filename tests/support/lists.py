@@ -65,6 +65,7 @@ def lists_of(truth: Truth) -> list[Listed]:
         Listed("/pools", "pools"),
         Listed("/accounts", "accounts"),
         Listed("/contract-creations", "contractCreations"),
+        Listed(f"/contracts/{truth.tokens[0]['address']}/same-code", "sameCode"),
         Listed("/blobs", "blobs"),
         Listed("/stats/earnings", "earnings", is_counted=False),
         Listed(f"/transactions/{calls}/internal", "internalTransfers",

@@ -1,0 +1,183 @@
+"""Files of two sources in pairs, and the lines in which they differ.
+
+Files may be of strangers, and comparing lines takes quadratic time or more: the steps are counted.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import Match, SequenceMatcher
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+MAX_STEPS = 5_000_000  # of all files, in less than 0.5 s
+MAX_ROWS = 2_000  # of all files
+CONTEXT_LINES = 3
+MAX_LINE = 300  # characters of a line that are compared and shown
+
+STATUSES = CHANGED, REMOVED, ADDED, EQUAL = "changed", "removed", "added", "equal"
+
+
+class Row(NamedTuple):
+    """A line of one file beside that of the other, with their numbers from 1; None where one of
+    them has none."""
+
+    number: int | None
+    text: str | None
+    other_number: int | None
+    other_text: str | None
+
+    @property
+    def is_equal(self) -> bool:
+        return self.number is not None and self.text == self.other_text
+
+
+class FilePair(NamedTuple):
+    """A file, its counterpart, and parts of both around lines that differ. `parts` is None where
+    the files differ in too much to be compared."""
+
+    path: str | None
+    other_path: str | None
+    status: str
+    parts: Sequence[Sequence[Row]] | None = ()
+
+    def unified(self) -> str | None:
+        """Return the differences in the form of `diff -u`."""
+        if self.parts is None:
+            return None
+        return "".join(line for part in self.parts for line in _unified(part))
+
+
+class _TooDifferent(Exception):
+    pass
+
+
+class _Matcher(SequenceMatcher[str]):
+    """A matcher that counts its steps down, in `left`."""
+
+    def __init__(self, lines: Sequence[str], other: Sequence[str], left: int) -> None:
+        self.left, self._length = left, len(lines)
+        super().__init__(None, lines, other)
+        places: Mapping[str, Sequence[int]] = self.b2j  # type: ignore[attr-defined]
+        self._most = max(map(len, places.values()), default=0)
+
+    def find_longest_match(
+        self, alo: int = 0, ahi: int | None = None, blo: int = 0, bhi: int | None = None
+    ) -> Match:
+        last = self._length if ahi is None else ahi
+        self.left -= (last - alo) * (1 + self._most)
+        if self.left < 0:
+            raise _TooDifferent
+        return super().find_longest_match(alo, ahi, blo, bhi)
+
+
+class Source(NamedTuple):
+    """The files of a contract by their paths; its own is at `main_path`."""
+
+    files: Mapping[str, str]
+    main_path: str
+
+
+def compare(source: Source, other: Source) -> list[FilePair]:
+    """Return the files of two sources in pairs, those that differ first."""
+    pairs = _pairs(source, other)
+    left, rows = MAX_STEPS, MAX_ROWS
+    compared: list[FilePair] = []
+    for path, other_path in pairs.items():
+        lines, other_lines = source.files[path], other.files[other_path]
+        if lines == other_lines:
+            compared.append(FilePair(path, other_path, EQUAL))
+            continue
+        parts, left = _parts(_lines(lines), _lines(other_lines), left)
+        rows -= sum(map(len, parts or ()))
+        compared.append(FilePair(path, other_path, CHANGED, parts if rows >= 0 else None))
+    paired = {*pairs.values()}
+    compared += [FilePair(path, None, REMOVED) for path in source.files if path not in pairs]
+    compared += [FilePair(None, path, ADDED) for path in other.files if path not in paired]
+    return sorted(compared, key=lambda pair: STATUSES.index(pair.status))
+
+
+def _pairs(source: Source, other: Source) -> dict[str, str]:
+    """Return paths of files that belong together: those at the same path, with the same content,
+    the contracts' own, and those of the same name."""
+    pairs: dict[str, str] = {}
+    paired: set[str] = set()
+    for key in (_path, _content, _own, _name):
+        waiting: dict[str, str] = {}
+        for path in other.files:
+            if path not in paired and (of := key(other, path)):
+                waiting.setdefault(of, path)
+        for path in source.files:
+            of = key(source, path)
+            if path not in pairs and of in waiting:
+                pairs[path] = waiting.pop(of)
+                paired.add(pairs[path])
+    return pairs
+
+
+def _path(_: Source, path: str) -> str:
+    return path
+
+
+def _content(source: Source, path: str) -> str:
+    return source.files[path]
+
+
+def _own(source: Source, path: str) -> str:
+    return "own" if path == source.main_path else ""
+
+
+def _name(_: Source, path: str) -> str:
+    return PurePosixPath(path).name
+
+
+def _lines(text: str) -> list[str]:
+    return [line.rstrip("\r")[:MAX_LINE] for line in text.split("\n")]
+
+
+def _parts(
+    lines: Sequence[str], other: Sequence[str], left: int
+) -> tuple[list[list[Row]] | None, int]:
+    """Return the parts of two files around lines that differ, None where that takes too many steps,
+    and the steps that are left."""
+    matcher = _Matcher(lines, other, left)
+    try:
+        groups = [*matcher.get_grouped_opcodes(CONTEXT_LINES)]
+    except _TooDifferent:
+        return None, max(matcher.left, 0)
+    parts = [[row for _, *ends in group for row in _rows(lines, other, *ends)] for group in groups]
+    return parts, matcher.left
+
+
+def _rows(
+    lines: Sequence[str], other: Sequence[str], start: int, end: int, first: int, last: int
+) -> Iterator[Row]:
+    for offset in range(max(end - start, last - first)):
+        number, other_number = start + offset, first + offset
+        has, other_has = number < end, other_number < last
+        yield Row(
+            number + 1 if has else None,
+            lines[number] if has else None,
+            other_number + 1 if other_has else None,
+            other[other_number] if other_has else None,
+        )
+
+
+def _unified(part: Sequence[Row]) -> Iterator[str]:
+    numbers = [row.number for row in part if row.number is not None]
+    others = [row.other_number for row in part if row.other_number is not None]
+    yield f"@@ -{_range(numbers)} +{_range(others)} @@\n"
+    added: list[str] = []
+    for row in part:
+        if row.is_equal:
+            yield from added
+            added = []
+            yield f" {row.text}\n"
+            continue
+        if row.text is not None:
+            yield f"-{row.text}\n"
+        if row.other_text is not None:
+            added.append(f"+{row.other_text}\n")
+    yield from added
+
+
+def _range(numbers: Sequence[int]) -> str:
+    return f"{numbers[0] if numbers else 0},{len(numbers)}"

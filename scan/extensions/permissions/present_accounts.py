@@ -1,0 +1,144 @@
+"""Who may call a contract's functions now: accounts in its state, and members of its roles.
+
+What is read follows from the conditions in its source: a call of a function without arguments, or a
+word of the storage, and from there a function of the contract at the address. Of a role, accounts
+that events name are asked for by hasRole.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from scan.errors import HistoryUnavailable, NotFound, Unavailable, UpstreamFailed
+from scan.ethereum import past_state
+from scan.ethereum.block_parameter import BlockId
+from scan.ethereum.client import Call
+from scan.ethereum.keccak import keccak256
+from scan.extensions.logs import queries as logs
+from scan.extensions.logs.log_filter import having_all
+from scan.hex import BadHex, data, to_hex
+from scan.queries.pages import Window
+from scan.queries.reader import Reader
+
+MAX_VALUES = 40  # that are read of a contract's state
+MAX_STEPS = 3  # from one contract to the next
+MAX_ROLES = 12
+MAX_EVENTS = 100  # of a role, the newest
+MAX_ACCOUNTS = 25  # of a role, that are asked for
+CALL_GAS = hex(500_000)
+TIMEOUT_S = 2.0
+MAX_RESPONSE_BYTES = 256 * 1024
+ADDRESS_BITS = 160
+
+# keccak256("eip1967.proxy.admin") - 1
+ADMIN_SLOT = 0xB53127684A568B3173AE13B9F8A6016E243E63B6E8EE1178D6A717850B5D6103
+_GRANTED = keccak256(b"RoleGranted(bytes32,address,address)")
+_HAS_ROLE = keccak256(b"hasRole(bytes32,address)")[:4]
+
+Step = Mapping[str, Any]  # {call}, or {slot, offset, size}
+Steps = tuple[tuple[tuple[str, Any], ...], ...]  # the same, as a key
+
+
+class Members(NamedTuple):
+    """Accounts that have a role now, of those that events name; `is_complete`: these were all."""
+
+    accounts: Sequence[bytes]
+    is_complete: bool
+
+
+def key_of(steps: Sequence[Step]) -> Steps:
+    return tuple(tuple(sorted(step.items())) for step in steps)
+
+
+def values(
+    reader: Reader, address: bytes, block: BlockId, wanted: Iterable[Steps]
+) -> Mapping[Steps, int]:
+    """Return the words that are read by steps, of the first MAX_VALUES; none where a call fails.
+
+    Raises UpstreamFailed, Unavailable, HistoryUnavailable.
+    """
+    waiting = [steps for steps in dict.fromkeys(wanted) if 0 < len(steps) <= MAX_STEPS]
+    reached = {steps: int.from_bytes(address) for steps in waiting[:MAX_VALUES]}
+    node = reader.node.within(TIMEOUT_S)
+    for position in range(MAX_STEPS):
+        chains = [
+            s for s, word in reached.items() if position < len(s) and not word >> ADDRESS_BITS
+        ]
+        calls = [_call(reached[s].to_bytes(20), dict(s[position]), block) for s in chains]
+        results = past_state.read(node, block, calls, MAX_RESPONSE_BYTES)
+        for steps, result in zip(chains, results, strict=True):
+            word = _word(result, dict(steps[position]))
+            if word is None:
+                del reached[steps]
+            else:
+                reached[steps] = word
+    return reached
+
+
+def _call(address: bytes, step: Step, block: BlockId) -> Call:
+    if "slot" in step:
+        return Call("eth_getStorageAt", (to_hex(address), hex(int(step["slot"])), block))
+    selector = keccak256(str(step["call"]).encode())[:4]
+    call = {"to": to_hex(address), "data": to_hex(selector), "gas": CALL_GAS}
+    return Call("eth_call", (call, block))
+
+
+def _word(result: object, step: Step) -> int | None:
+    """Return the word of a result; None for an error, and for what is no word."""
+    try:
+        content = data(result) if isinstance(result, str) else b""
+    except BadHex:
+        return None
+    if len(content) != 32:
+        return None
+    word = int.from_bytes(content)
+    if "slot" not in step:
+        return word
+    return word >> 8 * int(step["offset"]) & (1 << 8 * int(step["size"])) - 1
+
+
+def account(word: int | None) -> bytes | None:
+    """Return the account of a word; None for one that is no address."""
+    return None if word is None or word >> ADDRESS_BITS else word.to_bytes(20)
+
+
+def members(
+    reader: Reader, address: bytes, block: BlockId, roles: Iterable[int]
+) -> Mapping[int, Members]:
+    """Return who has each role, of the first MAX_ROLES; none where the contract does not say it.
+
+    Raises UpstreamFailed, Unavailable, HistoryUnavailable.
+    """
+    candidates = {}
+    for role in list(dict.fromkeys(roles))[:MAX_ROLES]:
+        if (named := _named(reader, address, role)) is not None:
+            candidates[role] = named
+    pairs = [(role, who) for role, named in candidates.items() for who in named.accounts]
+    calls = [_has_role(address, role, who, block) for role, who in pairs]
+    results = past_state.read(reader.node.within(TIMEOUT_S), block, calls, MAX_RESPONSE_BYTES)
+    answers = {pair: _word(result, {}) for pair, result in zip(pairs, results, strict=True)}
+    return {
+        role: Members([who for who in named.accounts if answers[role, who]], named.is_complete)
+        for role, named in candidates.items()
+        if all(answers[role, who] is not None for who in named.accounts)
+    }
+
+
+def _named(reader: Reader, address: bytes, role: int) -> Members | None:
+    """Return the accounts that events of a role name, the newest first; None where logs are not
+    known."""
+    topics = [_GRANTED, role.to_bytes(32), None, None]
+    try:
+        page = logs.records(reader, Window(MAX_EVENTS, 0), having_all(address, topics))
+    except (NotFound, UpstreamFailed, Unavailable, HistoryUnavailable):
+        reader.do_not_cache()
+        return None
+    named = dict.fromkeys(data(log["topics"][2])[12:] for log in page.records)
+    is_complete = page.next is None and len(named) <= MAX_ACCOUNTS
+    return Members([*named][:MAX_ACCOUNTS], is_complete)
+
+
+def _has_role(address: bytes, role: int, who: bytes, block: BlockId) -> Call:
+    calldata = _HAS_ROLE + role.to_bytes(32) + who.rjust(32, b"\0")
+    return Call(
+        "eth_call", ({"to": to_hex(address), "data": to_hex(calldata), "gas": CALL_GAS}, block)
+    )

@@ -1,0 +1,219 @@
+"""Conditions on the caller: what has to hold in a `require`, or must not hold before a revert.
+
+A condition is a conjunction of alternatives. One is recognised where each alternative names who it
+lets pass; where something else than the caller may let a call pass, it is not.
+"""
+
+from collections.abc import Collection, Sequence
+from typing import Any, NamedTuple
+
+from scan.verification.permissions.syntax_tree import Node, Place
+from scan.verification.permissions.values import (
+    CALLER,
+    CONSTANT,
+    ENTRY,
+    SELF,
+    VARIABLE_VALUE,
+    Environment,
+    Step,
+    Value,
+    Values,
+)
+
+# Whom a condition lets pass: one account, those with a role, members of a mapping, the contract.
+CALLERS = ACCOUNT, ROLE, MEMBER, ITSELF = "account", "role", "member", "itself"
+# What a condition is: it lets only some callers pass, or all but some; it depends on the arguments,
+# too; or it depends on the caller in a way that is not recognised.
+KINDS = RESTRICTION, EXCLUSION, ARGUMENT, UNRECOGNISED = (
+    "restriction",
+    "exclusion",
+    "argument",
+    "unrecognised",
+)
+NONE = "none"
+
+_NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+_TURNED = {"==": "==", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
+
+
+class Caller(NamedTuple):
+    """One alternative of a condition: whom it lets pass. `reads` is how the account or the role is
+    read, `number` its value where the source has it, `variables` the state variables."""
+
+    kind: str
+    text: str = ""
+    reads: tuple[Step, ...] | None = None
+    number: int | None = None
+    variables: frozenset[int] = frozenset()
+
+    def record(self) -> dict[str, Any]:
+        value = None if self.number is None else f"0x{self.number % 2**256:064x}"
+        steps = None if self.reads is None else [step._asdict() for step in self.reads]
+        return {"kind": self.kind, "expression": self.text, "value": value, "reads": steps}
+
+
+class Condition(NamedTuple):
+    """A condition at its place. `callers` are the alternatives of a restriction."""
+
+    kind: str
+    place: Place
+    callers: tuple[Caller, ...] = ()
+
+    def record(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind,
+            "condition": self.place.text,
+            "file": self.place.file,
+            "line": self.place.line,
+            "callers": [caller.record() for caller in self.callers],
+        }
+
+
+class Conditions:
+    """Reads conditions. `variables` are the state variables that they name so far; `written` those
+    that were written before, so that they no longer say who may call; None: any may be."""
+
+    def __init__(self, values: Values) -> None:
+        self._values = values
+        self._tree = values.members.tree
+        self.variables: set[int] = set()
+
+    def of(
+        self,
+        node: Node,
+        environment: Environment,
+        function: Node,
+        *,
+        holds: bool,
+        written: Collection[int] | None,
+    ) -> list[Condition]:
+        """Return the conditions on the caller of an expression that has to hold, or not to."""
+        conjuncts = self._conjuncts(node, environment, function, holds=holds)
+        place = self._tree.place(node)
+        return [
+            Condition(kind, place, callers)
+            for kind, callers in (_combined(_checked(c, written)) for c in conjuncts)
+            if kind != NONE
+        ]
+
+    def _conjuncts(
+        self, node: Node, environment: Environment, function: Node, *, holds: bool
+    ) -> list[tuple[Caller, ...]]:
+        """Return alternatives that have to hold together."""
+        with self._values.budget:
+            kind, operator = node.get("nodeType"), node.get("operator")
+            components: Sequence[Node] = node.get("components") or ()
+            if kind == "TupleExpression" and len(components) == 1:
+                return self._conjuncts(components[0], environment, function, holds=holds)
+            if kind == "UnaryOperation" and operator == "!":
+                return self._conjuncts(
+                    node["subExpression"], environment, function, holds=not holds
+                )
+            if kind == "BinaryOperation" and operator in ("&&", "||"):
+                return self._joined(node, environment, function, holds=holds)
+            returned = kind == "FunctionCall" and self._values.returned(node, environment, function)
+            if returned:
+                return self._conjuncts(
+                    returned.expression, returned.environment, returned.function, holds=holds
+                )
+            return [(self._leaf(node, environment, function, holds=holds),)]
+
+    def _joined(
+        self, node: Node, environment: Environment, function: Node, *, holds: bool
+    ) -> list[tuple[Caller, ...]]:
+        left, right = (
+            self._conjuncts(node[side], environment, function, holds=holds)
+            for side in ("leftExpression", "rightExpression")
+        )
+        if (node["operator"] == "&&") == holds:
+            return [*left, *right]
+        for _ in range(len(left) * len(right)):  # alternatives of conjunctions multiply
+            self._values.budget.take()
+        return [(*one, *other) for one in left for other in right]
+
+    def _leaf(self, node: Node, environment: Environment, function: Node, *, holds: bool) -> Caller:
+        operator = str(node.get("operator"))
+        if node.get("nodeType") != "BinaryOperation" or operator not in _NEGATED:
+            value = self._values.value(node, environment, function)
+            self.variables |= value.variables
+            operator = "!=" if holds else "=="
+            return _compared(operator, value, Value(CONSTANT, number=0))
+        left = self._values.value(node["leftExpression"], environment, function)
+        right = self._values.value(node["rightExpression"], environment, function)
+        self.variables |= left.variables | right.variables
+        return _compared(operator if holds else _NEGATED[operator], left, right)
+
+
+def _compared(operator: str, left: Value, right: Value) -> Caller:
+    """Return whom a comparison lets pass."""
+    if right.caller and not left.caller:
+        left, right, operator = right, left, _TURNED[operator]
+    if not left.caller:
+        is_argument = left.arguments or right.arguments
+        return Caller(NONE, "arguments" if is_argument else "")
+    if left.kind == CALLER:
+        return _of_caller(operator, right)
+    if left.kind == ENTRY and not right.caller and right.kind == CONSTANT:
+        return _of_entry(operator, left, right.number)
+    return _other(left, right)
+
+
+def _other(*values: Value) -> Caller:
+    is_argument = any(value.arguments for value in values)
+    return Caller(ARGUMENT if is_argument else UNRECOGNISED)
+
+
+def _of_caller(operator: str, value: Value) -> Caller:
+    """Return whom the comparison of the caller itself with a value lets pass."""
+    if operator == "!=":
+        is_nobody = value.number == 0
+        return Caller(NONE if is_nobody else EXCLUSION)
+    if operator != "==" or value.caller or value.arguments:
+        return _other(value)
+    if value.kind == SELF:
+        return Caller(ITSELF, value.text)
+    is_known = value.kind in (VARIABLE_VALUE, ENTRY) or value.reads is not None
+    if not is_known and value.number is None:
+        return Caller(UNRECOGNISED)
+    return Caller(ACCOUNT, value.text, value.reads, value.number, value.variables)
+
+
+def _of_entry(operator: str, entry: Value, number: int | None) -> Caller:
+    """Return whom the comparison of the caller's entry in a mapping with a constant lets pass."""
+    others = [key for key in entry.keys if key.kind != CALLER]
+    is_followed = len(others) < len(entry.keys) and not any(key.caller for key in others)
+    if not is_followed or number is None or operator not in ("==", "!="):
+        return _other(entry)  # an amount, such as a balance, makes nobody a member
+    is_role = len(others) == 1 and not others[0].type.startswith("address")
+    if (operator == "==") == (number == 0):
+        return _other(entry) if entry.arguments else Caller(EXCLUSION)
+    if is_role and (not entry.arguments or others[0].kind in (ENTRY, VARIABLE_VALUE)):
+        role = others[0]
+        return Caller(ROLE, role.text, role.reads, role.number, entry.variables)
+    if others and entry.arguments:
+        return Caller(ARGUMENT)
+    return Caller(MEMBER, entry.text, None, None, entry.variables)
+
+
+def _checked(callers: Sequence[Caller], written: Collection[int] | None) -> list[Caller]:
+    """Return alternatives, of which those are not recognised that the call may have written."""
+    return [Caller(UNRECOGNISED) if _may_be_written(c, written) else c for c in callers]
+
+
+def _may_be_written(caller: Caller, written: Collection[int] | None) -> bool:
+    if written is not None:
+        return not caller.variables.isdisjoint(written)
+    return caller.kind in (ROLE, MEMBER) or (caller.kind == ACCOUNT and caller.number is None)
+
+
+def _combined(callers: Sequence[Caller]) -> tuple[str, tuple[Caller, ...]]:
+    """Return the kind of a condition of these alternatives, and whom it lets pass."""
+    kinds = {caller.kind for caller in callers}
+    if kinds <= {*CALLERS}:
+        return RESTRICTION, tuple(callers)
+    if kinds == {NONE}:
+        return NONE, ()
+    if len(kinds) == 1:
+        return callers[0].kind, ()
+    depends = ARGUMENT in kinds or any(caller.text == "arguments" for caller in callers)
+    return (ARGUMENT if depends else UNRECOGNISED), ()

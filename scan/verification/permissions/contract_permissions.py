@@ -1,0 +1,207 @@
+"""The record of who may call a contract's functions, as it is stored: bounded, with places."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from scan.verification.permissions.caller_conditions import (
+    ARGUMENT,
+    RESTRICTION,
+    UNRECOGNISED,
+    Condition,
+)
+from scan.verification.permissions.function_effects import Effect
+from scan.verification.permissions.solidity_functions import FunctionFacts, facts_of
+from scan.verification.permissions.syntax_tree import (
+    Budget,
+    Members,
+    Node,
+    SyntaxTree,
+    is_view,
+    kind_of,
+    parameters,
+    type_of,
+)
+
+MAX_FUNCTIONS = 300
+MAX_OF_ONE = 12  # conditions, effects or writes of a function
+MAX_RECORD_BYTES = 512 * 1024
+
+# Who may call a function: only those whom a condition names; not known, since a condition is not
+# recognised; anybody whose arguments fit; anybody, but for exclusions.
+ACCESSES = RESTRICTED, UNKNOWN, BY_ARGUMENTS, UNRESTRICTED = (
+    "restricted",
+    "unrecognised",
+    "arguments",
+    "unrestricted",
+)
+
+
+class Slot(NamedTuple):
+    """Where a state variable is in a contract's storage; `offset` and `size` in bytes."""
+
+    slot: int
+    offset: int
+    size: int
+
+
+def selection_of_solidity(path: str, name: str) -> Mapping[str, Mapping[str, Sequence[str]]]:
+    """Return the outputs that of_solidity() reads; none of them needs code."""
+    return {"*": {"": ["ast"]}, path: {name: ["storageLayout", "evm.methodIdentifiers"]}}
+
+
+def of_solidity(
+    output: Mapping[str, Any], sources: Mapping[str, str], path: str, name: str
+) -> dict[str, Any] | None:
+    """Return the record of a contract in solc's output with trees; None without its tree."""
+    tree = SyntaxTree(output, sources)
+    contract = tree.contract(path, name)
+    if contract is None:
+        return None
+    members, budget = Members(tree, contract), Budget()
+    compiled = output["contracts"][path][name]
+    signatures = [*(compiled.get("evm", {}).get("methodIdentifiers") or {}).items()]
+    functions = [f for f in members.external_functions() if not is_view(f)]
+    facts = [facts_of(members, function, budget) for function in functions[:MAX_FUNCTIONS]]
+    reading = _Reading(members, compiled.get("storageLayout") or {})
+    names = [_signature(function, signatures) for function in functions]
+    return {
+        "functions": [
+            _record(tree, function, own, signature, [*zip(names, facts, strict=False)], reading)
+            for function, own, signature in zip(functions, facts, names, strict=False)
+        ],
+        "truncated": len(functions) > MAX_FUNCTIONS,
+    }
+
+
+def _record(
+    tree: SyntaxTree,
+    function: Node,
+    facts: FunctionFacts,
+    signature: str,
+    all_facts: Sequence[tuple[str, FunctionFacts]],
+    reading: "_Reading",
+) -> dict[str, Any]:
+    place = tree.place(function)
+    contract = tree.contracts_by_member.get(function.get("id") or -1) or {}
+    access = _access(facts)
+    return {
+        "function": signature,
+        "contract": str(contract.get("name") or ""),
+        "file": place.file,
+        "line": place.line,
+        "access": access,
+        "conditions": [reading.condition(c) for c in facts.conditions[:MAX_OF_ONE]],
+        "effects": [_effect(effect) for effect in _firsts(facts.effects)],
+        "writes": [*_writes(facts, all_facts)][:MAX_OF_ONE],
+        "complete": not facts.is_complex,
+    }
+
+
+def _access(facts: FunctionFacts) -> str:
+    kinds = {condition.kind for condition in facts.conditions}
+    if RESTRICTION in kinds:
+        return RESTRICTED
+    if UNRECOGNISED in kinds or facts.is_complex:
+        return UNKNOWN
+    return BY_ARGUMENTS if ARGUMENT in kinds else UNRESTRICTED
+
+
+def _firsts(effects: Sequence[Effect]) -> list[Effect]:
+    """Return the first effect of each kind."""
+    first: dict[str, Effect] = {}
+    for effect in effects:
+        first.setdefault(effect.kind, effect)
+    return [*first.values()][:MAX_OF_ONE]
+
+
+def _effect(effect: Effect) -> dict[str, Any]:
+    place = effect.place
+    return {"kind": effect.kind, "source": place.text, "file": place.file, "line": place.line}
+
+
+def _writes(
+    facts: FunctionFacts, all_facts: Sequence[tuple[str, FunctionFacts]]
+) -> Iterator[dict[str, Any]]:
+    """Yield the state variables that a function writes, with the functions that check them."""
+    known = set()
+    for write in facts.writes:
+        if write.variable not in known:
+            known.add(write.variable)
+            checking = [name for name, other in all_facts if write.variable in other.checked]
+            yield {
+                "variable": write.name,
+                "file": write.place.file,
+                "line": write.place.line,
+                "checkedBy": checking[:MAX_OF_ONE],
+            }
+
+
+def _signature(function: Node, signatures: Sequence[tuple[str, str]]) -> str:
+    """Return the signature of a function by its selector, which trees have since 0.6, or by its
+    name and the number of its parameters."""
+    name = str(function.get("name") or "")
+    if not name:
+        return kind_of(function)
+    selector = function.get("functionSelector")
+    named = [s for s, of in signatures if of == selector or s.startswith(f"{name}(")]
+    exact = [s for s, of in signatures if of == selector]
+    types = ",".join(_canonical(type_of(p)) for p in parameters(function))
+    by_types = [s for s in named if s == f"{name}({types})"]
+    return next(iter([*exact, *by_types, *named]), f"{name}({types})")
+
+
+def _canonical(type_name: str) -> str:
+    type_name = type_name.split(" storage")[0].split(" memory")[0].split(" calldata")[0]
+    if type_name.startswith(("contract ", "address payable")):
+        return "address"
+    return "uint8" if type_name.startswith("enum ") else type_name
+
+
+class _Reading:
+    """How values are read now: state variables by their slots, or where there is no layout, by a
+    function that returns them."""
+
+    def __init__(self, members: Members, layout: Mapping[str, Any]) -> None:
+        types = layout.get("types") or {}
+        self._slots: dict[int, Slot] = {}
+        for entry in layout.get("storage") or ():
+            size = int((types.get(entry["type"]) or {}).get("numberOfBytes") or 0)
+            if 0 < size <= 32:
+                self._slots[int(entry["astId"])] = Slot(
+                    int(entry["slot"]), int(entry["offset"]), size
+                )
+        self._getters = dict(_getters(members))
+
+    def condition(self, condition: Condition) -> dict[str, Any]:
+        record = condition.record()
+        record["callers"] = [
+            {**caller, "reads": self._steps(caller["reads"])}
+            for caller in record["callers"][:MAX_OF_ONE]
+        ]
+        return record
+
+    def _steps(self, steps: Sequence[Mapping[str, Any]] | None) -> list[dict[str, Any]] | None:
+        read = [self._step(step) for step in steps or ()]
+        known = [step for step in read if step is not None]
+        return known if known and len(known) == len(read) else None
+
+    def _step(self, step: Mapping[str, Any]) -> dict[str, Any] | None:
+        if step["call"] is not None:
+            return {"call": step["call"]}
+        if getter := self._getters.get(step["variable"]):
+            return {"call": getter}
+        slot = self._slots.get(step["variable"])
+        return slot and {"slot": str(slot.slot), "offset": slot.offset, "size": slot.size}
+
+
+def _getters(members: Members) -> Iterator[tuple[int, str]]:
+    """Yield state variables that a function without arguments returns, and its signature."""
+    for function in members.external_functions():
+        statements: Sequence[Node] = (function.get("body") or {}).get("statements") or ()
+        if len(statements) != 1 or parameters(function) or not is_view(function):
+            continue
+        expression = statements[0].get("expression") or {}
+        if statements[0].get("nodeType") == "Return" and expression.get("nodeType") == "Identifier":
+            declared = members.tree.declared(expression)
+            if declared is not None and declared.get("stateVariable"):
+                yield int(declared["id"]), f"{function.get('name')}()"

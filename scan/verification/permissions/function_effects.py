@@ -1,0 +1,117 @@
+"""What a function does to those who hold: by the events it emits, the functions it calls, and the
+state variables it writes, by the names that standards and libraries give them."""
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from scan.verification.permissions.syntax_tree import Place
+from scan.verification.permissions.values import CALLER, Value
+
+EFFECTS = (
+    MINT,
+    BURN,
+    PAUSE,
+    FREEZE,
+    FEES,
+    UPGRADE,
+    OWNERSHIP,
+    ROLES,
+    COIN,
+    TOKENS,
+    DELEGATECALL,
+    SELFDESTRUCT,
+) = (
+    "mint",
+    "burn",
+    "pause",
+    "freeze",
+    "fees",
+    "upgrade",
+    "ownership",
+    "roles",
+    "sendCoin",
+    "moveTokens",
+    "delegatecall",
+    "selfdestruct",
+)
+
+_PAUSE = r"paus|halted|stopped|trading_?(open|enabled|active|allowed|status)"
+_FREEZE = r"black_?list|block_?list|deny_?list|froz|freez|sanction|banned|(^|_)is_?bot|^_?bots"
+_BY_EVENT = (
+    (PAUSE, re.compile(r"(un)?paused?|(un)?halted", re.I)),
+    (FREEZE, re.compile(rf".*({_FREEZE}).*", re.I)),
+    (FEES, re.compile(r".*(fee|tax)s?([A-Z_].*)?(updated|changed|set)", re.I)),
+    (UPGRADE, re.compile(r"upgraded|beaconupgraded|diamondcut", re.I)),
+    (OWNERSHIP, re.compile(r"ownershiptransfer(red|started)|adminchanged|new_?owner", re.I)),
+    (ROLES, re.compile(r"role(granted|revoked|adminchanged)", re.I)),
+)
+_BY_CALL = (
+    (MINT, re.compile(r"_*(safe_?)?mint(batch|to)?", re.I)),
+    (BURN, re.compile(r"_*burn(batch|from)?", re.I)),
+    (COIN, re.compile(r"\.(send|sendvalue)|_*safetransfereth|sendvalue", re.I)),
+    (TOKENS, re.compile(r"\.(safe)?transfer(from)?|\.forceapprove|\.(safe)?approve", re.I)),
+    (DELEGATECALL, re.compile(r"\.(function)?(delegatecall|callcode)", re.I)),
+    (SELFDESTRUCT, re.compile(r"\.(selfdestruct|suicide)", re.I)),
+)
+_BY_VARIABLE = (
+    (PAUSE, re.compile(rf".*({_PAUSE}).*", re.I)),
+    (FREEZE, re.compile(rf".*({_FREEZE}).*", re.I)),
+    (FEES, re.compile(r".*(fee|tax)(?!d).*", re.I)),
+    (UPGRADE, re.compile(r"_*(implementation|beacon|logic)", re.I)),
+    (OWNERSHIP, re.compile(r"_*((pending|new)_?)?(owner|admin|governance|governor)", re.I)),
+)
+_SUPPLY = re.compile(r"_*total_?supply_*", re.I)
+_IN_ASSEMBLY = (
+    (DELEGATECALL, r"\b(delegatecall|callcode)\s*\("),
+    (SELFDESTRUCT, r"\bselfdestruct\s*\("),
+)
+
+
+class Effect(NamedTuple):
+    kind: str
+    place: Place
+
+
+class Write(NamedTuple):
+    """A write of a state variable, by the number of its declaration."""
+
+    variable: int
+    name: str
+    place: Place
+
+
+def of_event(name: str, arguments: Sequence[Value], place: Place) -> Iterator[Effect]:
+    """Yield what an event says: a transfer from nobody is a mint, one of others to nobody a
+    burn."""
+    for kind, pattern in _BY_EVENT:
+        if pattern.fullmatch(name):
+            yield Effect(kind, place)
+    first = 1 if name in ("TransferSingle", "TransferBatch") else 0
+    if not name.startswith("Transfer") or len(arguments) < first + 2:
+        return
+    sender, receiver = arguments[first : first + 2]
+    if sender.number == 0:
+        yield Effect(MINT, place)
+    elif receiver.number == 0 and sender.kind != CALLER:
+        yield Effect(BURN, place)
+
+
+def of_call(name: str, assembly: str, place: Place) -> Iterator[Effect]:
+    """Yield what the call of a function does, one of another contract by its name after a dot; or
+    an assembly."""
+    for kind, pattern in _BY_CALL:
+        if name and pattern.fullmatch(name):
+            yield Effect(kind, place)
+    for kind, text in _IN_ASSEMBLY:
+        if assembly and re.search(text, assembly):
+            yield Effect(kind, place)
+
+
+def of_write(name: str, operator: str, place: Place, *, is_conditional: bool) -> Iterator[Effect]:
+    """Yield what the write of a state variable does."""
+    for kind, pattern in _BY_VARIABLE:
+        if pattern.fullmatch(name):
+            yield Effect(kind, place)
+    if _SUPPLY.fullmatch(name) and operator == "+=" and not is_conditional:
+        yield Effect(MINT, place)

@@ -1,0 +1,400 @@
+"""A walk through what a call of a function of Solidity runs, in the order in which it runs.
+
+Modifiers, functions that are called, bases and libraries are followed. A check that does not run in
+each call, as in a branch or after a return, restricts nobody.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from scan.verification.permissions.caller_conditions import (
+    ARGUMENT,
+    EXCLUSION,
+    UNRECOGNISED,
+    Condition,
+    Conditions,
+)
+from scan.verification.permissions.function_effects import (
+    DELEGATECALL,
+    Effect,
+    Write,
+    of_call,
+    of_event,
+    of_write,
+)
+from scan.verification.permissions.references import reads_caller
+from scan.verification.permissions.syntax_tree import (
+    MODIFIER,
+    Budget,
+    Members,
+    Node,
+    TooComplex,
+    parameters,
+    type_of,
+)
+from scan.verification.permissions.values import (
+    CALLER,
+    CONSTANT,
+    ENTRY,
+    OTHER,
+    VARIABLE_VALUE,
+    Environment,
+    Value,
+    Values,
+    mixed,
+)
+
+MAX_STEPS_OF_ONE = 40_000
+_ENDING = ("selfdestruct", "suicide")
+_WRITING_ASSEMBLY = re.compile(r"\b(sstore|delegatecall|callcode)\s*\(")
+
+
+class FunctionFacts(NamedTuple):
+    """What is known of a function. `checked` are the state variables in its checks."""
+
+    conditions: Sequence[Condition]
+    effects: Sequence[Effect]
+    writes: Sequence[Write]
+    checked: frozenset[int]
+    is_complex: bool = False
+
+
+def facts_of(members: Members, function: Node, budget: Budget) -> FunctionFacts:
+    """Return what is known of a function; of one that is too complex that it is."""
+    own = Budget(min(budget.left, MAX_STEPS_OF_ONE))
+    steps = own.left
+    walk = _Walk(members, own)
+    try:
+        walk.run(function)
+        is_complex = False
+    except (TooComplex, RecursionError):
+        is_complex = True
+    budget.left -= steps - max(own.left, 0)
+    return FunctionFacts(
+        walk.conditions, walk.effects, walk.writes, frozenset(walk.reader.variables), is_complex
+    )
+
+
+class _Frame(NamedTuple):
+    """Where a walk is: in a function or modifier, with values of its names. `rest` runs what `_`
+    of a modifier stands for, and `is_conditional` says that not each call comes here."""
+
+    function: Node
+    environment: dict[int, Value]
+    is_conditional: bool = False
+    rest: Callable[[bool], None] | None = None
+
+
+class _Walk:
+    def __init__(self, members: Members, budget: Budget) -> None:
+        self._members = members
+        self._tree = members.tree
+        self._budget = budget
+        self._values = Values(members, budget)
+        self.reader = Conditions(self._values)
+        self.conditions: list[Condition] = []
+        self.effects: list[Effect] = []
+        self.writes: list[Write] = []
+        self._written: set[int] | None = set()
+        self._calls: list[Node] = []
+
+    def run(self, function: Node) -> None:
+        arguments = {
+            p["id"]: Value(OTHER, str(p.get("name")), type_of(p), arguments=True)
+            for p in parameters(function)
+        }
+        self._invoke(function, arguments, is_conditional=False)
+
+    def _invoke(self, function: Node, environment: Environment, *, is_conditional: bool) -> None:
+        """Walk a function with its modifiers; not one that is walked already."""
+        if any(function is walked for walked in self._calls):
+            self._written = None
+            return
+        self._calls.append(function)
+        with self._budget:
+            self._modified(function, dict(environment), 0, is_conditional=is_conditional)
+        self._calls.pop()
+
+    def _modified(
+        self, function: Node, environment: dict[int, Value], index: int, *, is_conditional: bool
+    ) -> None:
+        """Walk the modifiers of a function from one on, and in their places its body."""
+        invocations = function.get("modifiers") or ()
+        if index >= len(invocations):
+            self._body(_Frame(function, environment, is_conditional))
+            return
+
+        def rest(conditional: bool) -> None:
+            self._modified(
+                function, environment, index + 1, is_conditional=is_conditional or conditional
+            )
+
+        declared = self._tree.declared(invocations[index].get("modifierName") or {})
+        if declared is None or declared.get("nodeType") != MODIFIER:
+            rest(False)
+            return
+        modifier = self._members.most_derived(declared)
+        values = self._values.bound(
+            {"arguments": invocations[index].get("arguments")}, modifier, environment, function
+        )
+        with self._budget:
+            self._body(_Frame(modifier, dict(values), is_conditional, rest))
+
+    def _body(self, frame: _Frame) -> None:
+        if isinstance(body := frame.function.get("body"), dict):
+            self._statement(body, frame)
+
+    def _statement(self, node: Node, frame: _Frame) -> bool:
+        """Walk a statement, and return whether the function may have returned in it."""
+        with self._budget:
+            walk = _STATEMENTS.get(str(node.get("nodeType")), _Walk._expressions)
+            return bool(walk(self, node, frame))
+
+    def _block(self, node: Node, frame: _Frame) -> bool:
+        may_return = False
+        for statement in node.get("statements") or ():
+            if self._statement(statement, frame):
+                may_return, frame = True, frame._replace(is_conditional=True)
+        return may_return
+
+    def _return(self, node: Node, frame: _Frame) -> bool:
+        self._expressions(node, frame)
+        return True
+
+    def _placeholder(self, _node: Node, frame: _Frame) -> None:
+        if frame.rest:
+            frame.rest(frame.is_conditional)
+
+    def _declaration(self, node: Node, frame: _Frame) -> None:
+        self._expressions(node, frame)
+        frame.environment.update(
+            self._values.declared_values(node, frame.environment, frame.function)
+        )
+
+    def _if(self, node: Node, frame: _Frame) -> bool:
+        condition: Node = node.get("condition") or {}
+        then: Node = node.get("trueBody") or {}
+        otherwise: Node = node.get("falseBody") or {}
+        self._expressions({"condition": condition}, frame)
+        decided = self._decided(condition, frame)
+        if decided is not None:
+            return self._statement(then if decided else otherwise, frame)
+        if _reverts(then):
+            self._require(condition, frame, holds=False)
+            return self._statement(otherwise, frame)
+        if _reverts(otherwise):
+            self._require(condition, frame, holds=True)
+            return self._statement(then, frame)
+        self._branch(condition, frame)
+        inside = frame._replace(is_conditional=True)
+        returns = [self._statement(part, inside) for part in (then, otherwise)]
+        return any(returns)
+
+    def _decided(self, condition: Node, frame: _Frame) -> bool | None:
+        """Return whether an equality holds, where that is known: nobody calls from zero."""
+        operator = condition.get("operator")
+        if condition.get("nodeType") != "BinaryOperation" or operator not in ("==", "!="):
+            return None
+        sides = [
+            self._values.value(condition[side], frame.environment, frame.function)
+            for side in ("leftExpression", "rightExpression")
+        ]
+        numbers = [side.number for side in sides]
+        if {side.kind for side in sides} == {CALLER, CONSTANT} and 0 in numbers:
+            return bool(operator == "!=")
+        if None in numbers:
+            return None
+        return bool((numbers[0] == numbers[1]) == (operator == "=="))
+
+    def _branch(self, condition: Node, frame: _Frame) -> None:
+        """Note a condition on the caller that decides what is done, if not whether."""
+        value = self._values.value(condition, frame.environment, frame.function)
+        conditions = self.reader.of(
+            condition, frame.environment, frame.function, holds=True, written=()
+        )
+        if conditions and value.caller:
+            kind = ARGUMENT if value.arguments else UNRECOGNISED
+            self._add(Condition(kind, self._tree.place(condition)))
+
+    def _require(self, node: Node, frame: _Frame, *, holds: bool) -> None:
+        conditions = self.reader.of(
+            node, frame.environment, frame.function, holds=holds, written=self._written
+        )
+        for condition in conditions:
+            is_whole = not frame.is_conditional or condition.kind in (ARGUMENT, EXCLUSION)
+            self._add(condition if is_whole else Condition(UNRECOGNISED, condition.place))
+
+    def _add(self, condition: Condition) -> None:
+        if condition not in self.conditions:
+            self.conditions.append(condition)
+
+    def _loop(self, node: Node, frame: _Frame) -> bool:
+        if isinstance(initial := node.get("initializationExpression"), dict):
+            self._statement(initial, frame)
+        inside = frame._replace(is_conditional=True)
+        if isinstance(condition := node.get("condition"), dict):
+            self._expressions({"condition": condition}, frame)
+            self._branch(condition, inside)
+        if isinstance(step := node.get("loopExpression"), dict):
+            self._statement(step, inside)
+        return self._statement(node.get("body") or {}, inside)
+
+    def _try(self, node: Node, frame: _Frame) -> bool:
+        self._expressions({"call": node.get("externalCall") or {}}, frame)
+        inside = frame._replace(is_conditional=True)
+        clauses = node.get("clauses") or ()
+        blocks = [self._statement(clause.get("block") or {}, inside) for clause in clauses]
+        return any(blocks)
+
+    def _assembly(self, node: Node, _frame: _Frame) -> None:
+        text = self._tree.source(node)
+        if _WRITING_ASSEMBLY.search(text):
+            self._written = None
+        if reads_caller(node, self._tree.source):
+            self._add(Condition(UNRECOGNISED, self._tree.place(node)))
+        effects = [*of_call("", text, self._tree.place(node))]
+        self.effects += effects
+        if any(effect.kind == DELEGATECALL for effect in effects):
+            self._add(Condition(UNRECOGNISED, self._tree.place(node)))
+
+    def _emit(self, node: Node, frame: _Frame) -> None:
+        call = node.get("eventCall") or {}
+        self._expressions({"arguments": call.get("arguments")}, frame)
+        values = self._argument_values(call, frame)
+        self.effects += of_event(_name_of(call), values, self._tree.place(node))
+
+    def _argument_values(self, call: Node, frame: _Frame) -> list[Value]:
+        return [
+            self._values.value(argument, frame.environment, frame.function)
+            for argument in call.get("arguments") or ()
+        ]
+
+    def _expressions(self, node: Node, frame: _Frame) -> None:
+        """Walk the expressions in a node, the innermost first."""
+        kind = node.get("nodeType")
+        inside = frame
+        for name, child in node.items():
+            if name == "rightExpression" and node.get("operator") in ("&&", "||"):
+                inside = frame._replace(is_conditional=True)
+            if kind == "Conditional" and name in ("trueExpression", "falseExpression"):
+                inside = frame._replace(is_conditional=True)
+            for part in child if isinstance(child, list) else [child]:
+                if isinstance(part, dict) and "nodeType" in part and name != "typeName":
+                    with self._budget:
+                        self._expressions(part, inside)
+        if kind == "FunctionCall":
+            self._call(node, frame)
+        elif kind == "Conditional":
+            self._branch(node.get("condition") or {}, frame)
+        elif kind == "Assignment":
+            self._write(node.get("leftHandSide") or {}, node, frame)
+        elif kind == "UnaryOperation" and node.get("operator") in ("++", "--", "delete"):
+            self._write(node.get("subExpression") or {}, node, frame)
+
+    def _call(self, node: Node, frame: _Frame) -> None:
+        name, place = _name_of(node), self._tree.place(node)
+        called = self._values.references.called(node, frame.function)
+        if called is None:
+            self._call_outside(node, name, frame)
+            return
+        self.effects += of_call(name, "", place)
+        values = self._values.bound(node, called, frame.environment, frame.function)
+        self._invoke(called, values, is_conditional=frame.is_conditional)
+
+    def _call_outside(self, node: Node, name: str, frame: _Frame) -> None:
+        """Note what a built-in function, an event of an old release or another contract does."""
+        arguments, place = node.get("arguments") or (), self._tree.place(node)
+        expression = node.get("expression") or {}
+        if name in ("require", "assert") and arguments:
+            self._require(arguments[0], frame, holds=True)
+        elif expression.get("nodeType") == "Identifier":
+            self.effects += of_event(name, self._argument_values(node, frame), place)
+            self.effects += of_call(f".{name}" if name in _ENDING else "", "", place)
+        elif node.get("kind") in (None, "functionCall"):
+            self._call_contract(node, expression, frame)
+
+    def _call_contract(self, node: Node, expression: Node, frame: _Frame) -> None:
+        place, is_sending = self._tree.place(node), False
+        if expression.get("nodeType") == "FunctionCallOptions":
+            is_sending = "value" in (expression.get("names") or ())
+            expression = expression.get("expression") or {}
+        name, target = str(expression.get("memberName")), expression.get("expression") or {}
+        is_account = type_of(target).startswith("address")
+        if name in ("push", "pop") and " storage" in type_of(target):
+            self._write(target, node, frame)
+            return
+        if is_sending or name == "value" or (is_account and name in ("transfer", "send")):
+            self.effects += of_call(".send", "", place)
+            return
+        effects = [*of_call(f".{name}", "", place)]
+        self.effects += effects
+        if any(effect.kind == DELEGATECALL for effect in effects):
+            self._add(Condition(UNRECOGNISED, place))  # what it runs may refuse callers
+        value = mixed(self._argument_values(node, frame))
+        is_of_contract = type_of(target).startswith("contract ")
+        if value.caller and is_of_contract and not effects:  # a contract may refuse callers
+            self._add(Condition(ARGUMENT if value.arguments else UNRECOGNISED, place))
+
+    def _write(self, target: Node, node: Node, frame: _Frame) -> None:
+        """Note the state variables that an expression writes."""
+        while target.get("nodeType") in ("IndexAccess", "MemberAccess"):
+            if (self._tree.declared(target) or {}).get("stateVariable"):
+                break  # Base.variable
+            target = target.get("baseExpression") or target.get("expression") or {}
+        if target.get("nodeType") == "TupleExpression":
+            for part in target.get("components") or ():
+                if isinstance(part, dict):
+                    self._write(part, node, frame)
+            return
+        value = self._values.value(target, frame.environment, frame.function)
+        if value.base is not None and value.kind in (VARIABLE_VALUE, ENTRY):
+            self._note(value.base, node, frame)
+        elif " storage" in type_of(target):
+            self._written = None
+
+    def _note(self, number: int, node: Node, frame: _Frame) -> None:
+        place, declared = self._tree.place(node), self._tree.declarations[number]
+        name = str(declared.get("name"))
+        self.writes.append(Write(number, name, place))
+        operator = str(node.get("operator"))
+        self.effects += of_write(name, operator, place, is_conditional=frame.is_conditional)
+        if self._written is not None:
+            self._written.add(number)
+
+
+def _name_of(call: Node) -> str:
+    expression = call.get("expression") or {}
+    return str(expression.get("memberName") or expression.get("name") or "")
+
+
+def _reverts(node: Node) -> bool:
+    """Return whether a statement reverts in any case."""
+    kind = node.get("nodeType")
+    if kind in ("RevertStatement", "Throw"):
+        return True
+    if kind in ("Block", "UncheckedBlock"):
+        statements: Sequence[Any] = node.get("statements") or ()
+        return any(_reverts(statement) for statement in statements)
+    if kind == "ExpressionStatement":
+        call = node.get("expression") or {}
+        is_call = call.get("nodeType") == "FunctionCall"
+        return is_call and (call.get("expression") or {}).get("name") == "revert"
+    return False
+
+
+_STATEMENTS: dict[str, Callable[[_Walk, Node, _Frame], bool | None]] = {
+    "Block": _Walk._block,
+    "UncheckedBlock": _Walk._block,
+    "Return": _Walk._return,
+    "PlaceholderStatement": _Walk._placeholder,
+    "VariableDeclarationStatement": _Walk._declaration,
+    "IfStatement": _Walk._if,
+    "ForStatement": _Walk._loop,
+    "WhileStatement": _Walk._loop,
+    "DoWhileStatement": _Walk._loop,
+    "TryStatement": _Walk._try,
+    "InlineAssembly": _Walk._assembly,
+    "EmitStatement": _Walk._emit,
+    "RevertStatement": lambda *_: None,
+}

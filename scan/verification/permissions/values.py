@@ -1,0 +1,335 @@
+"""What expressions of Solidity stand for: the caller, state variables, entries of mappings.
+
+A value is followed through arguments, local variables and functions that return an expression. What
+is not followed still says whether the caller or the function's arguments may decide it.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from scan.ethereum.keccak import keccak256
+from scan.verification.permissions.references import References, reads_caller
+from scan.verification.permissions.syntax_tree import (
+    CONTRACT,
+    Budget,
+    Members,
+    Node,
+    is_view,
+    parameters,
+    type_of,
+    visibility,
+)
+
+CALLER, SELF, CONSTANT, VARIABLE_VALUE, ENTRY, OTHER = (
+    "caller",
+    "self",
+    "constant",
+    "variable",
+    "entry",
+    "other",
+)
+# Conversions that keep all of an address.
+_WHOLE = ("address", "address payable", "uint160", "uint256", "bytes32")
+_TEXTS = ("string", "bytes")
+
+
+class Step(NamedTuple):
+    """How a value is read of a contract: a `call` of a function without arguments, by its
+    signature, or the word of a state `variable`, by the number of its declaration. The next step is
+    of the contract at the address that this one gives."""
+
+    call: str | None = None
+    variable: int | None = None
+
+
+class Value(NamedTuple):
+    """What an expression stands for. `caller` and `arguments`: who calls, and what is passed, may
+    decide it. `keys` are of an entry of a mapping, whose state variable is `base`. `variables` are
+    the state variables that it depends on, `reads` how it is read; None where that is not known."""
+
+    kind: str
+    text: str = ""
+    type: str = ""
+    caller: bool = False
+    arguments: bool = False
+    number: int | None = None
+    keys: tuple["Value", ...] = ()
+    variables: frozenset[int] = frozenset()
+    reads: tuple[Step, ...] | None = None
+    base: int | None = None
+
+
+Environment = Mapping[int, Value]  # values of parameters and local variables, by declaration
+_NOBODY = Value(OTHER)
+
+
+def mixed(values: Iterable[Value], text: str = "", type_: str = "") -> Value:
+    """Return a value that depends on others in a way that is not followed."""
+    parts = list(values)
+    return Value(
+        OTHER,
+        text,
+        type_,
+        caller=any(part.caller for part in parts),
+        arguments=any(part.arguments for part in parts),
+        variables=frozenset().union(*(part.variables for part in parts)),
+    )
+
+
+class Return(NamedTuple):
+    """The expression that a function returns, and the values of the names in it."""
+
+    expression: Node
+    environment: Environment
+    function: Node
+
+
+class Values:
+    """Evaluates expressions in the functions of one contract."""
+
+    def __init__(self, members: Members, budget: Budget) -> None:
+        self.members = members
+        self._tree = members.tree
+        self.budget = budget
+        self.references = References(members, budget)
+        self._being_read: set[int] = set()
+
+    def value(self, node: Node, environment: Environment, function: Node) -> Value:
+        with self.budget:
+            read = _READERS.get(str(node.get("nodeType")), Values._other)
+            value = read(self, node, environment, function)
+            text = value.text or self._tree.place(node).text
+            return value._replace(text=text, type=value.type or type_of(node))
+
+    def _parts(self, node: Node, environment: Environment, function: Node) -> list[Value]:
+        """Return the values of the expressions directly in a node."""
+        parts: list[Any] = []
+        for name, child in node.items():
+            if name not in ("typeName", "typeDescriptions", "argumentTypes", "commonType"):
+                parts.extend(child if isinstance(child, list) else [child])
+        return [
+            self.value(part, environment, function)
+            for part in parts
+            if isinstance(part, dict) and "nodeType" in part
+        ]
+
+    def _other(self, node: Node, environment: Environment, function: Node) -> Value:
+        return mixed(self._parts(node, environment, function))
+
+    def _literal(self, node: Node, _environment: Environment, _function: Node) -> Value:
+        text = str(node.get("value") or "")
+        if text in ("true", "false"):
+            return Value(CONSTANT, number=int(text == "true"))
+        try:
+            return Value(CONSTANT, number=int(text[:80], 0))
+        except ValueError:
+            return Value(CONSTANT)
+
+    def _identifier(self, node: Node, environment: Environment, function: Node) -> Value:
+        number = node.get("referencedDeclaration")
+        declared = self._tree.declared(node)
+        if declared is not None and declared.get("stateVariable"):
+            return self._state_variable(declared, function)
+        if isinstance(number, int) and number in self.references.assigned(function):
+            return self._changed(number, environment, function)
+        if isinstance(number, int) and number in environment:
+            return environment[number]
+        return Value(SELF) if declared is None and node.get("name") == "this" else _NOBODY
+
+    def _state_variable(self, declared: Node, function: Node) -> Value:
+        number = int(declared["id"])
+        name = str(declared.get("name"))
+        if declared.get("constant") and isinstance(declared.get("value"), dict):
+            constant = self.value(declared["value"], {}, function)
+            return constant._replace(text=name, type="", reads=self._getter(declared))
+        reads = self._getter(declared) or (Step(variable=number),)
+        variables = frozenset({number})
+        return Value(VARIABLE_VALUE, name, variables=variables, reads=reads, base=number)
+
+    def _getter(self, declared: Node) -> tuple[Step, ...] | None:
+        is_plain = not type_of(declared).startswith(("mapping", "struct")) and not type_of(
+            declared
+        ).endswith("]")
+        if visibility(declared) == "public" and is_plain:
+            return (Step(call=f"{declared.get('name')}()"),)
+        return None
+
+    def _changed(self, number: int, environment: Environment, function: Node) -> Value:
+        """Return what a local variable that is assigned again depends on."""
+        if number in self._being_read:
+            return _NOBODY
+        self._being_read.add(number)
+        parts = [environment[number]] if number in environment else []
+        for node in self.references.assigned(function)[number]:
+            if node.get("nodeType") == "InlineAssembly":
+                parts.append(Value(OTHER, caller=reads_caller(node, self._tree.source)))
+            else:
+                parts += self._parts(node, environment, function)
+        self._being_read.remove(number)
+        return mixed(parts)
+
+    def _member(self, node: Node, environment: Environment, function: Node) -> Value:
+        base, name = node.get("expression") or {}, str(node.get("memberName"))
+        if base.get("nodeType") == "Identifier" and self._tree.declared(base) is None:
+            if (base.get("name"), name) == ("msg", "sender"):
+                return Value(CALLER, caller=True)
+            if (base.get("name"), name) == ("tx", "origin"):
+                return Value(OTHER, caller=True)
+            if base.get("name") == "msg":
+                return Value(OTHER, arguments=name == "value")
+        declared = self._tree.declared(node)
+        named = (self._tree.declared(base) or {}).get("nodeType")
+        if declared is not None and declared.get("stateVariable") and named == CONTRACT:
+            return self._state_variable(declared, function)
+        of = self.value(base, environment, function)
+        if name == "length" and " storage" not in type_of(base):
+            return of._replace(kind=OTHER, caller=False)
+        is_stored = type_of(base).startswith("struct ") and " storage" in type_of(base)
+        if is_stored and (of.kind in (VARIABLE_VALUE, ENTRY) or not of.caller):
+            return of._replace(kind=ENTRY, text="", type="", reads=None)
+        return mixed([of])
+
+    def _index(self, node: Node, environment: Environment, function: Node) -> Value:
+        base = self.value(node.get("baseExpression") or {}, environment, function)
+        index = node.get("indexExpression")
+        key = self.value(index, environment, function) if isinstance(index, dict) else _NOBODY
+        if base.kind not in (VARIABLE_VALUE, ENTRY):
+            return mixed([base, key])
+        return base._replace(
+            kind=ENTRY,
+            text="",
+            type="",
+            keys=(*base.keys, key),
+            caller=base.caller or key.caller,
+            arguments=base.arguments or key.arguments,
+            variables=base.variables | key.variables,
+            reads=None,
+        )
+
+    def _tuple(self, node: Node, environment: Environment, function: Node) -> Value:
+        components = [part for part in node.get("components") or () if isinstance(part, dict)]
+        if len(components) == 1:
+            return self.value(components[0], environment, function)
+        return self._other(node, environment, function)
+
+    def _call(self, node: Node, environment: Environment, function: Node) -> Value:
+        arguments = [
+            self.value(argument, environment, function) for argument in node.get("arguments") or ()
+        ]
+        if node.get("kind") == "typeConversion":
+            return self._converted(node, arguments)
+        if returned := self.returned(node, environment, function):
+            value = self.value(returned.expression, returned.environment, returned.function)
+            return self._with_getter(value._replace(text=""), returned.function)
+        called = self.references.called(node, function)
+        if called is not None:
+            receiver = self._parts(node.get("expression") or {}, environment, function)
+            caller, variables = self.references.reach(called)
+            unknown = Value(OTHER, caller=caller, variables=variables)
+            return self._with_getter(mixed([*arguments, *receiver, unknown]), called)
+        return self._outside(node, arguments, environment, function)
+
+    def _converted(self, node: Node, arguments: Sequence[Value]) -> Value:
+        target = type_of(node)
+        if len(arguments) == 1 and (target in _WHOLE or target.startswith("contract ")):
+            return arguments[0]._replace(text="", type="")
+        if len(arguments) == 1 and arguments[0].number is not None:
+            return arguments[0]._replace(text="", type="")
+        return mixed(arguments)
+
+    def _with_getter(self, value: Value, called: Node) -> Value:
+        """Return what a function returns with a call of it, where anybody can make the same."""
+        is_open = visibility(called) in ("public", "external") and is_view(called)
+        if not is_open or parameters(called) or value.caller or value.kind == CONSTANT:
+            return value
+        is_own = any(f is called for f in self.members.external_functions())
+        return value._replace(reads=(Step(call=f"{called.get('name')}()"),)) if is_own else value
+
+    def _outside(
+        self, node: Node, arguments: Sequence[Value], environment: Environment, function: Node
+    ) -> Value:
+        """Return the value of a built-in function, or of a function of another contract."""
+        expression = node.get("expression") or {}
+        if expression.get("name") == "keccak256" and len(node.get("arguments") or ()) == 1:
+            return self._hash(node["arguments"][0], arguments[0])
+        target = expression.get("expression")
+        if expression.get("nodeType") != "MemberAccess" or not isinstance(target, dict):
+            return mixed(arguments)
+        of = self.value(target, environment, function)
+        declared = self._tree.declared(expression)
+        reads = None
+        is_read = declared is not None and (is_view(declared) or declared.get("stateVariable"))
+        if declared is not None and is_read and not arguments and of.reads is not None:
+            reads = (*of.reads, Step(call=f"{declared.get('name')}()"))
+        return mixed([*arguments, of])._replace(reads=reads)
+
+    def _hash(self, argument: Node, value: Value) -> Value:
+        if argument.get("nodeType") != "Literal":
+            return mixed([value])
+        content = bytes.fromhex(str(argument.get("hexValue") or ""))
+        return Value(CONSTANT, number=int.from_bytes(keccak256(content), "big"))
+
+    def bound(
+        self, node: Node, called: Node, environment: Environment, caller: Node
+    ) -> Environment:
+        """Return the values of a called function's parameters."""
+        names = parameters(called)
+        given = list(node.get("arguments") or ())
+        expression = node.get("expression") or {}
+        if len(given) < len(names) and expression.get("nodeType") == "MemberAccess":
+            given = [expression.get("expression") or {}, *given]  # using Library for type
+        labels = node.get("names") or ()
+        values = [self.value(argument, environment, caller) for argument in given]
+        if labels:
+            by_name = dict(zip(labels, values, strict=False))
+            values = [by_name.get(p.get("name"), mixed(values)) for p in names]
+        pairs = zip(names, values, strict=False)
+        return {p["id"]: self._held(p, v, called) for p, v in pairs}
+
+    def _held(self, declared: Node, value: Value, function: Node) -> Value:
+        """Return what a local variable holds of a value: memory may be changed by other names."""
+        is_text = type_of(declared).startswith(_TEXTS)
+        if declared.get("storageLocation") != "memory" or is_text:
+            return value
+        return mixed([value, Value(OTHER, caller=self.references.reach(function)[0])])
+
+    def returned(self, node: Node, environment: Environment, caller: Node) -> Return | None:
+        """Return the expression that a call's function returns at its end, after declarations of
+        local variables alone; None of others."""
+        called = self.references.called(node, caller)
+        if called is None or called.get("modifiers") or not isinstance(called.get("body"), dict):
+            return None
+        with self.budget:
+            names = dict(self.bound(node, called, environment, caller))
+            statements = called["body"].get("statements") or [{}]
+            for statement in statements[:-1]:
+                if statement.get("nodeType") != "VariableDeclarationStatement":
+                    return None
+                names |= self.declared_values(statement, names, called)
+        is_return = statements[-1].get("nodeType") == "Return"
+        expression = statements[-1].get("expression") if is_return else None
+        return Return(expression, names, called) if isinstance(expression, dict) else None
+
+    def declared_values(
+        self, statement: Node, environment: Environment, function: Node
+    ) -> Environment:
+        """Return the values of the local variables that a statement declares."""
+        declared = [d for d in statement.get("declarations") or () if isinstance(d, dict)]
+        initial = statement.get("initialValue")
+        if not isinstance(initial, dict):
+            zero = Value(CONSTANT, number=0)
+            return {d["id"]: self._held(d, zero, function) for d in declared}
+        value = self.value(initial, environment, function)
+        if len(statement.get("declarations") or ()) != 1:
+            value = mixed([value])
+        return {d["id"]: self._held(d, value, function) for d in declared}
+
+
+_READERS = {
+    "Literal": Values._literal,
+    "Identifier": Values._identifier,
+    "MemberAccess": Values._member,
+    "IndexAccess": Values._index,
+    "TupleExpression": Values._tuple,
+    "FunctionCall": Values._call,
+}

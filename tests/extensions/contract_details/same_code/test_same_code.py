@@ -1,0 +1,86 @@
+"""All contracts whose code is equal, in pages, with their total."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from scan.extensions.contract_details.same_code import queries
+from tests.support.database import execute
+from tests.support.explorer import Explorer, compiled, standard_input
+
+SOURCE = "pragma solidity ^0.8.0; contract Twin { uint256 public value; }"
+COUNT = 7
+
+
+@pytest.fixture(scope="module")
+def twins(explorer: Explorer) -> Iterator[list[str]]:
+    code = compiled("0.8.28", standard_input({"Twin.sol": SOURCE}), "Twin.sol", "Twin").creation
+    addresses = [explorer.deploy(code) for _ in range(COUNT)]
+    given = standard_input({"Twin.sol": SOURCE})
+    assert explorer.verify(addresses[2], given, "0.8.28").status_code == 200
+    yield addresses
+
+
+def test_all_are_listed_from_each_of_them(explorer: Explorer, twins: list[str]) -> None:
+    for address in twins:
+        listed = explorer.client.get(f"/api/v1/contracts/{address}/same-code").json
+        assert [record["address"] for record in listed["sameCode"]] == twins
+        assert (listed["total"], listed["next"]) == (COUNT, None)
+        assert all(record["current"] for record in listed["sameCode"])
+        verified = [record["address"] for record in listed["sameCode"] if record["verified"]]
+        assert verified == [twins[2]]
+
+
+def test_pages_by_number_and_by_cursor(explorer: Explorer, twins: list[str]) -> None:
+    path = f"/api/v1/contracts/{twins[0]}/same-code?limit=3"
+    by_number = [explorer.client.get(f"{path}&page={n}").json["sameCode"] for n in (1, 2, 3)]
+    page, by_cursor = explorer.client.get(path).json, []
+    while True:
+        by_cursor.append(page["sameCode"])
+        if page["next"] is None:
+            break
+        page = explorer.client.get(f"{path}&cursor={page['next']}").json
+    assert by_cursor == by_number
+    assert [record["address"] for rows in by_cursor for record in rows] == twins
+
+
+def test_one_that_has_another_code_by_now_says_so(explorer: Explorer) -> None:
+    first, second = explorer.place("6001600255"), explorer.place("6001600255")
+    execute(
+        explorer.settings.database_url,
+        "INSERT INTO codes (code_hash, code) VALUES (%s, %s)",
+        b"other".rjust(32),
+        b"other",
+    )
+    execute(
+        explorer.settings.database_url,
+        "INSERT INTO contracts VALUES (%s, 1000000, %s)",
+        bytes.fromhex(first[2:]),
+        b"other".rjust(32),
+    )
+    listed = explorer.client.get(f"/api/v1/contracts/{second}/same-code").json["sameCode"]
+    assert [(r["address"], r["current"]) for r in listed] == [(first, False), (second, True)]
+
+
+def test_more_than_are_counted(
+    explorer: Explorer, twins: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(queries, "MOST_COUNTED", COUNT - 1)
+    path = f"/api/v1/contracts/{twins[0]}/same-code"
+    listed = explorer.client.get(f"{path}?limit=2").json
+    assert listed["total"] is None and listed["next"] is not None
+    answer = explorer.client.get(f"{path}?limit=2&page=4")
+    assert (answer.status_code, answer.json["field"]) == (400, "page")
+    page = explorer.client.get(f"/address/{twins[0]}?tab=same-code").text
+    assert f"The oldest of more than {COUNT - 1} contracts" in page
+
+
+def test_an_address_without_a_contract(explorer: Explorer) -> None:
+    answer = explorer.client.get(f"/api/v1/contracts/0x{1:040x}/same-code")
+    assert (answer.status_code, answer.json["field"]) == (404, "address")
+
+
+def test_the_tab_lists_them(explorer: Explorer, twins: list[str]) -> None:
+    text = explorer.client.get(f"/address/{twins[1]}?tab=same-code&limit=25").text
+    for address in twins:
+        assert address in text.lower()

@@ -1,0 +1,151 @@
+"""Two sources side by side: what differs, in pairs of files, within bounds."""
+
+import random
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from scan.extensions.contract_details.source_comparison import comparison
+from scan.extensions.contract_details.source_comparison.comparison import (
+    ADDED,
+    CHANGED,
+    EQUAL,
+    MAX_LINE,
+    MAX_ROWS,
+    REMOVED,
+    Source,
+    compare,
+)
+from tests.support.explorer import Explorer, compiled, standard_input
+
+BASE = "pragma solidity ^0.8.0; abstract contract Base { uint256 public base; }"
+FIRST = """pragma solidity ^0.8.0;
+import "./Base.sol";
+
+contract Box is Base {
+    uint256 public value;
+
+    function set(uint256 to) external {
+        value = to;
+    }
+}
+"""
+SECOND = FIRST.replace("contract Box", "contract Crate").replace("value = to;", "value = to + 1;")
+
+
+def source(text: str, name: str = "Box") -> Source:
+    return Source({f"{name}.sol": text, "Base.sol": BASE}, f"{name}.sol")
+
+
+@pytest.mark.check
+def test_files_are_paired_by_what_they_are() -> None:
+    first = Source({"a/Box.sol": FIRST, "lib/Base.sol": BASE, "x/Same.sol": "1", "Gone.sol": "2"},
+                   "a/Box.sol")  # fmt: skip
+    second = Source({"b/Crate.sol": SECOND, "src/Base.sol": BASE, "y/Same.sol": "3", "New.sol": ""},
+                    "b/Crate.sol")  # fmt: skip
+    pairs = compare(first, second)
+    assert {(pair.path, pair.other_path, pair.status) for pair in pairs} == {
+        ("a/Box.sol", "b/Crate.sol", CHANGED),
+        ("lib/Base.sol", "src/Base.sol", EQUAL),
+        ("x/Same.sol", "y/Same.sol", CHANGED),
+        ("Gone.sol", None, REMOVED),
+        (None, "New.sol", ADDED),
+    }
+    assert [pair.status for pair in pairs] == [CHANGED, CHANGED, REMOVED, ADDED, EQUAL]
+
+
+@pytest.mark.check
+def test_rows_are_side_by_side() -> None:
+    [changed, _] = compare(source(FIRST), source(SECOND))
+    assert changed.parts is not None
+    differing = [row for part in changed.parts for row in part if not row.is_equal]
+    assert [(r.number, r.other_number, r.other_text) for r in differing] == [
+        (4, 4, "contract Crate is Base {"),
+        (8, 8, "        value = to + 1;"),
+    ]
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("seed", range(20))
+def test_changes_are_a_patch(seed: int, tmp_path: Path) -> None:
+    """git makes the other file of the one."""
+    choices = random.Random(seed)
+    lines = [choices.choice(["a", "b", "}", f"{n}"]) for n in range(choices.randint(1, 300))]
+    changed = list(lines)
+    for _ in range(choices.randint(1, 30)):
+        at = choices.randint(0, len(changed))
+        changed[at : at + choices.randint(0, 3)] = ["new"] * choices.randint(0, 3)
+    one, other = "\n".join([*lines, "end"]), "\n".join([*changed, "end"])
+    [pair] = compare(Source({"f": one}, "f"), Source({"f": other}, "f"))
+    if pair.status == EQUAL:
+        assert one == other
+        return
+    (tmp_path / "f").write_text(one + "\n")
+    given = f"--- f\n+++ f\n{pair.unified()}"
+    subprocess.run(
+        ["git", "apply", "-p0"], cwd=tmp_path, input=given.encode(), check=True, timeout=20
+    )
+    assert (tmp_path / "f").read_text() == other + "\n"
+
+
+@pytest.mark.check
+def test_files_that_take_too_many_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+    matcher = comparison._Matcher
+    original = matcher.__mro__[1].find_longest_match
+
+    def counted(self: object, alo: int, ahi: int, blo: int, bhi: int) -> object:
+        calls.append(ahi - alo)
+        return original(self, alo, ahi, blo, bhi)
+
+    monkeypatch.setattr(matcher.__mro__[1], "find_longest_match", counted)
+    words = [f"{n % 190}" for n in range(199)]
+    one = "\n".join(words * 400)
+    other = "\n".join(reversed(words * 400))
+    files = {str(n): one + str(n) for n in range(20)}
+    others = {str(n): other + str(n) for n in range(20)}
+    pairs = compare(Source(files, "0"), Source(others, "0"))
+    assert any(pair.parts is None and pair.unified() is None for pair in pairs)
+    assert sum(calls) <= comparison.MAX_STEPS
+
+
+@pytest.mark.check
+def test_many_and_long_lines() -> None:
+    one = "\n".join(f"{n} {'x' * 2 * MAX_LINE}" for n in range(MAX_ROWS))
+    [pair] = compare(Source({"f": one}, "f"), Source({"f": one.replace("x", "y")}, "f"))
+    assert pair.parts is not None and sum(map(len, pair.parts)) == MAX_ROWS
+    assert max(len(row.text or "") for part in pair.parts for row in part) == MAX_LINE
+    [pair] = compare(Source({"f": one + "\nz"}, "f"), Source({"f": one.replace("x", "y")}, "f"))
+    assert pair.parts is None
+
+
+def test_two_verified_contracts(explorer: Explorer) -> None:
+    addresses = []
+    for text, name in ((FIRST, "Box"), (SECOND, "Crate")):
+        given = standard_input({f"{name}.sol": text, "Base.sol": BASE})
+        address = explorer.deploy(compiled("0.8.28", given, f"{name}.sol", name).creation)
+        assert explorer.verify(address, given, "0.8.28", contractName=name).status_code == 200
+        addresses.append(address)
+    first, second = addresses
+    compared = explorer.client.get(f"/api/v1/contracts/{first}/compare/{second}").json["files"]
+    assert [(f["path"], f["otherPath"], f["status"]) for f in compared] == [
+        ("Box.sol", "Crate.sol", CHANGED),
+        ("Base.sol", "Base.sol", EQUAL),
+    ]
+    assert "-        value = to;\n+        value = to + 1;\n" in compared[0]["changes"]
+    answer = explorer.client.get(f"/address/{first}/compare?with={second}")
+    assert answer.location == f"/address/{first}/compare/{second}"
+    page = explorer.client.get(answer.location)
+    assert page.status_code == 200 and "value = to + 1;" in page.text
+    same = explorer.client.get(f"/address/{first}/compare/{first}")
+    assert "All files are equal." in same.text
+
+
+def test_contracts_that_cannot_be_compared(explorer: Explorer) -> None:
+    address = explorer.place("6001600155")
+    answer = explorer.client.get(f"/api/v1/contracts/{address}/compare/{address}")
+    assert answer.status_code == 404 and "is not verified" in answer.json["error"]
+    assert explorer.client.get(f"/api/v1/contracts/{address}/compare/0x1").status_code == 400
+    assert explorer.client.get(f"/address/{address}/compare/{address}").status_code == 404
+    assert explorer.client.get(f"/address/{address}/compare?with=x").status_code == 400

@@ -1,0 +1,232 @@
+"""Conditions on the caller in hostile sources and trees: everything is bounded, nothing fails."""
+
+import random
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from scan.verification.permissions import contract_permissions, solidity_functions
+from scan.verification.permissions.contract_permissions import (
+    MAX_FUNCTIONS,
+    MAX_OF_ONE,
+    MAX_RECORD_BYTES,
+    of_solidity,
+    selection_of_solidity,
+)
+from scan.verification.permissions.stored_permissions import UNREADABLE
+from scan.verification.permissions.syntax_tree import MAX_STEPS, MAX_TEXT, Budget
+from tests.support.explorer import Explorer, compiled, standard_input
+from tests.support.solidity import compile_standard
+
+PATH = "Own.sol"
+OWNER = "address owner = msg.sender; uint256 value;"
+
+
+def output_of(body: str, before: str = "", compiler: str = "solc-0.8.28") -> tuple[Any, dict]:
+    sources = {PATH: f"pragma solidity >=0.4.12; {before} contract Own {{ {body} }}"}
+    settings = {"outputSelection": selection_of_solidity(PATH, "Own")}
+    return compile_standard(sources, compiler, settings), sources
+
+
+def functions_of(body: str, before: str = "", compiler: str = "solc-0.8.28") -> Mapping[str, Any]:
+    output, sources = output_of(body, before, compiler)
+    record = of_solidity(output, sources, PATH, "Own")
+    assert record is not None
+    return {function["function"]: function for function in record["functions"]}
+
+
+@pytest.fixture
+def steps(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Budget]]:
+    """The budgets of contracts, to see how much was used of them."""
+    budgets: list[Budget] = []
+
+    class Counted(Budget):
+        def __init__(self, *given: int) -> None:
+            super().__init__(*given)
+            budgets.append(self)
+
+    monkeypatch.setattr(contract_permissions, "Budget", Counted)
+    monkeypatch.setattr(solidity_functions, "Budget", Counted)
+    yield budgets
+
+
+@pytest.mark.parametrize("depth", [100, 200])
+def test_a_condition_within_many_others_is_not_recognised(depth: int) -> None:
+    nested = "(" * depth + "msg.sender == owner" + ")" * depth
+    functions = functions_of(f"{OWNER} function f() public {{ require({nested}); }}")
+    assert functions["f()"]["access"] == "unrecognised"
+    assert functions["f()"]["complete"] is False
+
+
+def test_calls_that_double_at_each_level_end(steps: list[Budget]) -> None:
+    levels = "".join(
+        f"function f{n}() internal {{ f{n + 1}(); f{n + 1}(); }}" for n in range(1, 14)
+    )
+    values = "".join(
+        f"function g{n}() internal view returns (bool) {{ return g{n + 1}() || g{n + 1}(); }}"
+        for n in range(1, 14)
+    )
+    end = "function f14() internal { value++; } "
+    end += "function g14() internal view returns (bool) { return msg.sender == owner; }"
+    functions = functions_of(
+        f"{OWNER} {levels} {values} {end} function f() public {{ f1(); }}"
+        "function g() public { require(g1()); }"
+    )
+    for name in ("f()", "g()"):
+        assert (functions[name]["access"], functions[name]["complete"]) == ("unrecognised", False)
+    assert steps[0].left < MAX_STEPS - 2 * solidity_functions.MAX_STEPS_OF_ONE + 10_000
+    assert all(budget.left >= -1 for budget in steps)
+
+
+def test_alternatives_that_multiply_end() -> None:
+    both = "(msg.sender == owner && msg.sender == owner)"
+    functions = functions_of(
+        f"{OWNER} function f() public {{ require({' || '.join([both] * 20)}); }}"
+    )
+    assert functions["f()"]["access"] == "unrecognised"
+
+
+def test_all_functions_share_the_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contract_permissions, "Budget", lambda: Budget(500))
+    checks = "require(msg.sender == owner); value++;" * 10
+    functions = functions_of(
+        OWNER + "".join(f"function f{n}() public {{ {checks} }}" for n in range(20))
+    )
+    accesses = [function["access"] for function in functions.values()]
+    assert accesses[-10:] == ["unrecognised"] * 10
+
+
+def test_functions_that_call_each_other() -> None:
+    functions = functions_of(
+        f"{OWNER} function f() public {{ g(); }} function g() public {{ f(); }}"
+        "function h() public view returns (bool) { return h(); }"
+        "function i() public { require(h()); }"
+        "modifier m { i(); _; } function j() public m { j(); require(msg.sender == owner); }"
+    )
+    assert functions["f()"]["access"] == "unrestricted"
+    assert functions["i()"]["access"] in ("unrestricted", "unrecognised")
+    assert functions["j()"]["access"] == "unrecognised"
+
+
+def test_what_is_listed_is_bounded() -> None:
+    many = MAX_FUNCTIONS + 5
+    body = "".join(f"uint256 v{n};" for n in range(30)) + OWNER
+    body += f"function f() public {{ {''.join(f'v{n} = 1;' for n in range(30))} }}"
+    body += "".join(
+        f"function f{n}() public {{ require(msg.sender == owner); }}" for n in range(many)
+    )
+    text = f"msg.sender == owner && bytes('{'x' * 3 * MAX_TEXT}').length == 1"
+    lines = "\n".join([f"require({text});"] * 30)
+    body += f"function a() public {{ {lines} }}"
+    output, sources = output_of(body)
+    record = of_solidity(output, sources, PATH, "Own")
+    assert record is not None
+    assert record["truncated"] is True and len(record["functions"]) == MAX_FUNCTIONS
+    assert len(record["functions"][0]["writes"]) == MAX_OF_ONE
+    one = functions_of(OWNER + body[body.index("function a()") :])["a()"]
+    assert len(one["conditions"]) == MAX_OF_ONE
+    assert max(len(condition["condition"]) for condition in one["conditions"]) == MAX_TEXT
+
+
+def test_a_tree_that_refers_to_itself() -> None:
+    output, sources = output_of(
+        f"{OWNER} uint256 constant A = 1; function f() public {{ require(value == A); }}"
+    )
+    [contract] = [
+        node
+        for node in output["sources"][PATH]["ast"]["nodes"]
+        if node["nodeType"] == "ContractDefinition"
+    ]
+    constant = next(node for node in contract["nodes"] if node.get("name") == "A")
+    constant["value"] = {
+        "nodeType": "Identifier",
+        "referencedDeclaration": constant["id"],
+        "src": "0:1:0",
+    }
+    contract["linearizedBaseContracts"] *= 3
+    record = of_solidity(output, sources, PATH, "Own")
+    assert record is not None
+    assert [f["access"] for f in record["functions"]] == ["unrecognised"]
+
+
+def test_trees_of_other_forms() -> None:
+    """Parts of a tree replaced at random: a record, or one of the errors that are expected."""
+    output, sources = output_of(
+        f"""{OWNER} mapping(address => bool) members; enum Kind {{ A, B }}
+        modifier only {{ require(msg.sender == owner); _; }}
+        function f(address to) public only returns (uint256 x) {{ x = value; members[to] = true; }}
+        function g() public {{ for (uint256 i; i < 2; i++) {{ if (members[msg.sender]) return; }} }}
+        function h() public {{ if (!members[msg.sender]) revert(); delete value; }}"""
+    )
+    choices = random.Random(1)
+    junk = [None, 0, -1, "x", [], {}, [[]], {"nodeType": "Identifier"}, True, 2**70]
+    outcomes = set()
+    for _ in range(300):
+        changed = deepcopy(output)
+        for _ in range(choices.randint(1, 3)):
+            _replace_one(changed["sources"], choices, junk)
+        try:
+            outcomes.add(of_solidity(changed, sources, PATH, "Own") is None)
+        except UNREADABLE:
+            outcomes.add("unreadable")
+    assert {False, "unreadable"} <= outcomes
+
+
+def _replace_one(tree: Any, choices: random.Random, junk: list[Any]) -> None:
+    node = tree
+    while True:
+        keys = [*node] if isinstance(node, dict) else [*range(len(node))]
+        key = choices.choice(keys)
+        below = node[key]
+        if not isinstance(below, dict | list) or not below or choices.random() < 0.08:
+            node[key] = deepcopy(choices.choice(junk))
+            return
+        node = below
+
+
+@pytest.mark.parametrize("version", ["0.4.13", "0.4.26", "0.5.16", "0.6.12", "0.7.6", "0.8.4"])
+def test_compilers_of_all_ages(version: str) -> None:
+    functions = functions_of(
+        """address public owner; uint256 value; mapping(address => bool) members;
+        modifier only { require(msg.sender == owner); _; }
+        modifier member { if (!members[msg.sender]) revert(); _; }
+        modifier silent { if (msg.sender == owner) { _; } }
+        function isOwner() internal view returns (bool) { return msg.sender == owner; }
+        function restricted(address to, uint256[2] memory) public only { members[to] = true; }
+        function inside() public { require(isOwner()); value += 1; }
+        function members_() public member { value = 1; }
+        function unknown() public silent { value = 1; }
+        function open() public { value = 1; }""".replace(
+            "view", "constant" if version == "0.4.13" else "view"
+        ).replace("uint256[2] memory", "uint256[2]" if version < "0.5" else "uint256[2] memory"),
+        compiler=f"solc-{version}",
+    )
+    assert {name: function["access"] for name, function in functions.items()} == {
+        "restricted(address,uint256[2])": "restricted",
+        "inside()": "restricted",
+        "members_()": "restricted",
+        "unknown()": "unrecognised",
+        "open()": "unrestricted",
+    }
+    [condition] = functions["inside()"]["conditions"]
+    assert condition["callers"][0]["reads"] == [{"call": "owner()"}]
+
+
+def test_a_record_that_is_too_large_is_not_kept(explorer: Explorer) -> None:
+    names = [f"{'x' * 100}{n}" for n in range(MAX_OF_ONE)]
+    body = "".join(f"uint8 {name};" for name in names)
+    body += f"function write() internal {{ {''.join(f'{name} = 1;' for name in names)} }}"
+    body += "".join(f"function f{n}() external {{ write(); }}" for n in range(MAX_FUNCTIONS))
+    source = f"pragma solidity ^0.8.0; contract Own {{ {body} }}"
+    functions = functions_of(body)
+    assert len(str([*functions.values()])) > MAX_RECORD_BYTES
+    given = standard_input({PATH: source}, optimizer={"enabled": True, "runs": 1})
+    address = explorer.deploy(compiled("0.8.28", given, PATH, "Own").creation)
+    answer = explorer.verify(address, given, "0.8.28")
+    assert answer.status_code == 200, answer.json
+    stored = explorer.database.row(
+        "queries/contract_permissions_list", addresses=[bytes.fromhex(address[2:])]
+    )
+    assert stored is not None and '"permissions" : null' in stored[1]
