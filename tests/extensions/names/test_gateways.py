@@ -2,6 +2,7 @@
 
 import ipaddress
 import json
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -21,6 +22,7 @@ from scan.extensions.names.gateways import (
     NoAnswer,
 )
 from scan.extensions.names.name_services import Choice, Interface, NameService
+from scan.extensions.names.node_names import MAX_LOOKUPS
 from scan.extensions.names.settings import Settings
 from scan.outbound.connection import AttemptTimeouts, tls_context
 from scan.outbound.document_fetcher import DocumentFetcher
@@ -28,6 +30,7 @@ from tests.extensions.names.ens_chain import EnsChain
 from tests.extensions.names.names_of_chain import HAS_SEARCH, Named
 from tests.support.faulty_node import FaultyNode
 from tests.support.indexing import Indexing
+from tests.support.lists import get
 from tests.support.receiver import Answer, Authority, Handler, Received, Receiver
 
 LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
@@ -132,6 +135,49 @@ def test_an_address_that_a_gateway_gives_to_another_has_no_name(
     asking.follow()
     receiver.behaviour = says(alice)
     assert asking.of(mallory)[0] is None
+
+
+def test_few_names_of_a_request_are_looked_up(asking: Named, receiver: Receiver) -> None:
+    ens, people = asking.ens, asking.ens.people[:6]
+    resolver = ens.offchain([receiver.url("/{data}")])
+    for number, person in enumerate(people):
+        ens.resolve_by(f"many{number}.eth", resolver)
+        ens.choose(person, f"many{number}.eth")
+    asking.follow()
+    receiver.behaviour = lambda *_: Answer(404)
+    records = get(asking.client, "/addresses", addresses=",".join(people))["addresses"]
+    assert [record["nameProblem"] for record in records] == ["off_chain"] * 6
+    assert len(receiver.received) == MAX_LOOKUPS
+
+
+def test_a_client_has_one_lookup_at_a_time(asking: Named, receiver: Receiver) -> None:
+    """Whoever names a slow host holds one thread, and others' names are read meanwhile."""
+    ens, alice = asking.ens, asking.ens.people[0]
+    for name in ("slow.eth", "second.eth"):
+        ens.resolve_by(name, ens.offchain([receiver.url("/{data}")]))
+    asking.follow()
+    answered = threading.Event()
+
+    def slowly(handler: Handler, received: Received) -> Answer:
+        assert answered.wait(60)
+        return says(alice)(handler, received)
+
+    receiver.behaviour = slowly
+    statuses: list[int] = []
+    client = asking.client.application.test_client()
+    slow = threading.Thread(
+        target=lambda: statuses.append(client.get("/api/v1/names/slow.eth").status_code)
+    )
+    slow.start()
+    receiver.wait_for(1)
+    try:
+        assert asking.lookup("second.eth").status_code == 404
+        assert len(receiver.received) == 1
+    finally:
+        answered.set()
+        slow.join(60)
+    assert statuses == [200]
+    assert asking.lookup("second.eth").json["address"] == alice
 
 
 @pytest.mark.parametrize("depth", [2, MAX_NESTED, MAX_NESTED + 1, 1_000])

@@ -13,7 +13,9 @@ from scan.extensions.names.name_services import (
     NO_NAMES,
     REVERSE_REGISTRAR,
     Choice,
+    Interface,
     NameService,
+    name_service,
 )
 from scan.extensions.names.node_names import COIN_TYPE, evm_coin_type
 from scan.extensions.names.settings import Settings
@@ -231,6 +233,19 @@ def test_services_are_chosen_by_the_chain_s_id() -> None:
     assert has("auto", "8453") == BASENAMES
     unknown = has("auto", "12345", has_l1=True)
     assert unknown is not None and unknown.reverse_registrar is None
+
+
+@pytest.mark.check
+def test_the_setting_has_a_service_and_whether_gateways_are_asked() -> None:
+    own = NameService(Interface.REGISTRY, bytes(19) + b"\x07")
+    address = f"0x{own.contract.hex()}"
+    assert name_service("auto") == Choice("auto") and name_service("off") == Choice("off")
+    assert name_service("auto+gateways") == Choice("auto", True)
+    assert name_service(f"registry:{address}") == Choice(own)
+    assert name_service(f"registry:{address}+gateways") == Choice(own, True)
+    for wrong in ("off+gateways", "+gateways", "auto+", f"{address}+gateways", "registry:0x1"):
+        with pytest.raises(ValueError, match="gateways may follow"):
+            name_service(wrong)
 
 
 @pytest.mark.check
