@@ -92,5 +92,5 @@ def at_block(reader: Reader, address: bytes, block: BlockId) -> Balance:
             raise BadHex
         state = state_of(balance, code)
     except BadHex:
-        raise UpstreamFailed("The node does not give this balance.") from None
+        raise UpstreamFailed("The node did not return this balance.") from None
     return Balance(KnownBalance(str(state.balance), block.number), state.is_contract)

@@ -48,7 +48,7 @@ def _selectors_of_name(reader: Reader, name: str) -> list[bytes]:
             in_any_case.add(selector)
     named = exact or in_any_case
     if not named:
-        raise InvalidParameter("method is no function that is known here" + ADVICE, field="method")
+        raise InvalidParameter("method is not a known function" + ADVICE, field="method")
     if is_cut or len(named) >= MAX_SELECTORS:
         raise InvalidParameter("method is the name of too many functions" + ADVICE, field="method")
     return sorted(named)

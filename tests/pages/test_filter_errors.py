@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
         ({"from": "0x12"}, "Sender must be an address: 0x followed by 40 hex digits."),
         ({"from": '"><script>alert(1)</script>'}, "Sender must be an address"),
         ({"method": "0x12"}, "Method must be 0x followed by 8 hex digits."),
-        ({"method": "neverHeardOf"}, "Method is no function that is known here: give its"),
+        ({"method": "neverHeardOf"}, "Method is not a known function: give its"),
         ({"method": "f(uint257)"}, "Method is not a signature:"),
         ({"method": "two words"}, "Method is not a signature:"),
         ({"timeFrom": "2026-02-30"}, "Since (UTC) must be a date, such as 2026-01-31."),

@@ -94,4 +94,4 @@ def _code_of_node(reader: Reader, address: bytes) -> bytes:
         )
         return data(code)
     except (RpcError, BadHex):
-        raise UpstreamFailed("The node does not give this code.") from None
+        raise UpstreamFailed("The node did not return this code.") from None

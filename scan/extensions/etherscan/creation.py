@@ -76,7 +76,7 @@ def _by_transactions(
             reader.node, [(indexed, Content.INPUT) for indexed in needed]
         )
     except TransactionUnavailable:
-        raise UpstreamFailed("The node does not give the transaction.") from None
+        raise UpstreamFailed("The node did not return the transaction.") from None
     codes = {row["hash"]: to_hex(sent[row["hash"]].input) for row in rows}
     return {
         row["address"]: _creation(row, row["from"], None, row["hash"], codes[row["hash"]])

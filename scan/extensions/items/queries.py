@@ -156,7 +156,7 @@ def _require_items(token_type: str | None) -> None:
     if token_type is None:
         raise NotFound(UNKNOWN)
     if token_type == "BEP20":
-        raise NotFound("This token is a BEP20: it is no NFT, and has no items.")
+        raise NotFound("This token is a BEP20: it is not an NFT and has no items.")
 
 
 def _never_moved() -> NotFound:

@@ -32,7 +32,9 @@ def get_name(name: str) -> Response:
     try:
         resolved = names.resolve(reader(), service, name)
     except NotNormalizable as error:
-        raise InvalidParameter(f"This is no name (ENSIP-15): {error}.", field="name") from None
+        raise InvalidParameter(
+            f"This is not a valid name (ENSIP-15): {error}.", field="name"
+        ) from None
     except NotChecked as error:
         raise Unavailable(f"The name was not looked up: {error}.") from None
     if resolved.problem is Problem.UNREAD:

@@ -67,7 +67,7 @@ def read(content: bytes, chain_id: int) -> TokenList:
         file = msgspec.json.decode(content, type=_File)
         chains = [msgspec.json.decode(entry, type=_Chain).chainId for entry in file.tokens]
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
-        raise InvalidParameter("this is no token list in the form of tokenlists.org") from None
+        raise InvalidParameter("this is not a token list in the form of tokenlists.org") from None
     entries = [n for n, listed_chain in enumerate(chains) if listed_chain == chain_id]
     if not entries:
         raise InvalidParameter(f"the list has no tokens of chain {chain_id}")

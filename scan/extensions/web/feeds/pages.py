@@ -135,7 +135,7 @@ def _of_one_version(read: Callable[[], list[Entry]]) -> list[Entry]:
         entries = read()
         if len(reader().versions) <= 1:
             return entries
-    raise Unavailable("The chain is moving on; try again shortly.", retry_after_s=1)
+    raise Unavailable("The chain advanced meanwhile; try again shortly.", retry_after_s=1)
 
 
 HOOKS = hooks.Pages(
