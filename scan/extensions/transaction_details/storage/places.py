@@ -124,8 +124,9 @@ def element_of(layout: Layout, array: Place, start: int, index: int) -> Place:
     path = f"{array.path}[{index}]"[:MAX_PATH]
     per_slot = layout.per_slot(type_)
     if per_slot > 1:
-        return Place(path, base, start + index // per_slot, index % per_slot * type_.size)
-    return Place(path, base, start + index * type_.slots)
+        slot = (start + index // per_slot) % SLOTS
+        return Place(path, base, slot, index % per_slot * type_.size)
+    return Place(path, base, (start + index * type_.slots) % SLOTS)
 
 
 def parts_of(layout: Layout, root: Root, slot: int, steps: Steps) -> Iterator[Part]:

@@ -155,4 +155,4 @@ def _entry(layout: Layout, place: Place, type_: StorageType) -> Entry:
 def content_slots(layout: Layout, entry: Entry, length: int) -> list[int]:
     """Return the slots of a string's content that stands apart from its length."""
     root: Root = data_of(layout, entry.place)
-    return [root.start + index for index in range(-(-length // WORD))]
+    return [(root.start + index) % SLOTS for index in range(-(-length // WORD))]

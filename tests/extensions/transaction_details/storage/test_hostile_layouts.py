@@ -296,6 +296,28 @@ def test_collisions_are_bounded() -> None:
     assert collisions_of(own, own) == []
 
 
+def test_variables_at_the_end_of_the_storage() -> None:
+    last = 2**256 - 1
+    array = {"encoding": "inplace", "label": "m[9]", "numberOfBytes": "288", "base": "m"}
+    own = layout(
+        [variable("a", "t(m)9_storage", last), variable("s", "s", last), variable("n", "n", last)],
+        **{"t(m)9_storage": array},
+        m=mapping("t", "s"),
+        n=struct(variable("deep", "t(m)9_storage", last), size=2**255),
+        s=STRING,
+        t=UINT,
+    )
+    assert place_at(own, "a[8][1]").slot < 2**256
+    assert place_at(own, "n.deep[8][1]").slot < 2**256
+    storage = Storage(2**256 - 1)
+    entries = [(own, e) for n in "asn" for e in entries_of(own, place_at(own, n), Steps())]
+    assert all(value.slot <= last for value in _Values(storage.read, entries, Steps()).read())
+    candidates = Candidates([bytes(32)])
+    words = {last: (bytes(32), b"\xff" * 32), 0: (bytes(32), b"\xff" * 32)}
+    assert changed_variables([own], words, candidates, Budget())[last]
+    assert len(collisions_of(own, own)) <= MAX_COLLISIONS
+
+
 def test_names_of_one_text_are_told_apart() -> None:
     own = layout([variable("_x", "t"), variable("_x", "t", 4), variable("_xy", "t", 5)], t=UINT)
     assert [v.name for v in own.variables] == ["_x", "_x@4", "_xy"]
