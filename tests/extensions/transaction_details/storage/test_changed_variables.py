@@ -164,16 +164,3 @@ def test_slots_of_unverified_contracts_have_no_names(kept: Deployed) -> None:
     account = kept.account("x()", to=address)
     assert [slot["variables"] for slot in account["storage"]] == [[]]
     assert (account["layouts"], account["collisions"]) == ([], [])
-
-
-def test_a_simulation_names_what_it_would_change(kept: Deployed) -> None:
-    call = {"to": kept.address, "data": "0x" + "cde4efa9"}
-    answer: Any = kept.explorer.client.post("/api/v1/simulate", json={"calls": [call]})
-    [outcome] = answer.json["calls"]
-    [account] = [a for a in outcome["accounts"] if a["address"] == kept.address]
-    assert [v["name"] for slot in account["storage"] for v in slot["variables"]] == ["packed.flag"]
-    call = {"to": kept.address, "data": calldata("computed(uint256)", 700)}
-    answer = kept.explorer.client.post("/api/v1/simulate", json={"calls": [call]})
-    [outcome] = answer.json["calls"]
-    [account] = [a for a in outcome["accounts"] if a["address"] == kept.address]
-    assert all(slot["variables"] for slot in account["storage"])
