@@ -29,7 +29,8 @@ ORDERS = ("asc", "desc")
 OF_ADDRESSES = ("transactions", "token_transfers", "dex_trades", "internal_transfers")
 RANGE = "blockFrom, blockTo, timeFrom, timeTo"
 KEYS = {
-    "transactions": f"address, counterparty, from, to, method, status, type, {RANGE}, blockNumber",
+    "transactions": "address, counterparty, from, to, method, status, nonce, type,"
+    f" {RANGE}, blockNumber",
     "blocks": RANGE,
     "token_transfers": f"address, counterparty, from, to, tokenAddress, tokenType, {RANGE}",
     "dex_trades": f"address, maker, dex, pool, tokenAddress, {RANGE}",
@@ -175,6 +176,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     *(
         ({"entity": "transactions", "filter": {name: value}}, name)
         for names, values in (
+            (("nonce",), (None, True, 1.5, -1, 2**63, "0x1", "", [], {})),
             (NUMBERS, (*NOT_INTEGERS, -1)),
             (("address", "from", "to"), (*NOT_ADDRESSES, None, 1, True, [], {}, [ADDRESS])),
         )

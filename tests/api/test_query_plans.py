@@ -138,6 +138,8 @@ def require_same_at_any_depth(seeded: Seeded, body: Filters) -> None:
     [
         ("transactions", {"from": "hot", "to": "rare"}),
         ("transactions", {"address": "hot", "to": "rare"}),
+        ("transactions", {"from": "hot", "nonce": 7}),
+        ("transactions", {"from": "rare", "nonce": 2**63 - 1}),
         ("token_transfers", {"from": "hot", "tokenAddress": "rare"}),
         ("token_transfers", {"address": "rare", "tokenAddress": "hot"}),
         ("dex_trades", {"address": "hot", "dex": "hot"}),

@@ -49,6 +49,14 @@ def token(database: ExplainingDatabase) -> bytes:
         ("queries/activity_list", {"span_s": 300, "spans": 24}, 20_000),
         ("queries/activity_list", {"span_s": 86_400, "spans": 14}, 20_000),
         (
+            "queries/list_counts_get",
+            {
+                "key": b"\x01" * 20,
+                "lists": ["transactions_by_address", "contract_creations_by_creator"],
+            },
+            20,
+        ),
+        (
             "queries/addresses_list_names",
             {"addresses": [bytes([n]) * 20 for n in range(100)]},
             3_000,

@@ -22,7 +22,15 @@ ELSEWHERE = {
     "largerNamesake": "of a token: tests/extensions/transaction_details/explanations",
     "event": "of a log, decoded by its contract's ABI: test_transaction_details.py",
     "confirmations": "of a block or a transaction alone: tests/api/test_lists.py",
-    "blobCount": "of a block alone: tests/extensions/block_records/blobs",
+    "finality": "of a transaction alone: tests/pages/test_pages.py",
+    **dict.fromkeys(
+        ("blobCount", "blobGasPrice"),
+        "of a block or a transaction alone: tests/extensions/block_records/blobs",
+    ),
+    **dict.fromkeys(
+        ("tokenTransferCount", "tradeCount"), "of a block alone: tests/pages/test_rows_and_tabs.py"
+    ),
+    "internalTransferCount": "of a block alone: tests/extensions/internal_transfers",
     **dict.fromkeys(
         ("producerFees", "earned", "withdrawn"),
         "of a block alone: tests/extensions/block_records/earnings",

@@ -16,6 +16,7 @@ from scan.extensions.transaction_details.pending_transactions.node_transaction i
 )
 from scan.extensions.transaction_details.pending_transactions.sender_pool import read_pool
 from scan.hex import to_hex
+from scan.parameters import BIGINT_MAX
 from scan.queries import entities
 from scan.queries.pages import MAX_ENTRIES, Window
 from scan.queries.reader import Reader
@@ -95,9 +96,15 @@ def gone(reader: Reader, sender: bytes, nonce: int) -> Gone:
 
 
 def _mined(reader: Reader, sender: bytes, nonce: int) -> str | None:
-    """Return the hash of a sender's transaction, of those that a page of the list reads."""
+    """Return the hash of a sender's transaction, of those that a page of the list reads; None, too,
+    where too many such lists are read at once."""
+    if nonce > BIGINT_MAX:  # none is so large but those of a chain's own types
+        return None
     given = {"from": to_hex(sender), "nonce": nonce}
-    page = entities.page(reader, "transactions", Window(1, 0, max_entries=MAX_ENTRIES), given)
+    try:
+        page = entities.page(reader, "transactions", Window(1, 0, max_entries=MAX_ENTRIES), given)
+    except Unavailable:
+        return None
     return next((record["hash"] for record in orjson.loads(page.data)), None)
 
 

@@ -105,6 +105,9 @@ def test_malformed_answers_of_the_node_are_no_transaction(
             page = client.get(f"/tx/{HASH}")
             assert page.status_code == status, (name, str(value)[:20])
             assert len(page.text) < 100_000 and "<script>" not in page.text
+        memo = "<b>Grüße\u202e</b>".encode().hex()
+        node.fault = every_result(json.dumps({**SENT, "to": SENT["from"], "input": f"0x{memo}"}))
+        assert "&lt;b&gt;Grüße[U+202E]&lt;/b&gt;</pre>" in client.get(f"/tx/{HASH}").text
         node.fault, before = every_result(json.dumps(SENT)), node.requests
         assert client.get(f"/tx/{HASH}").status_code == 200
         assert node.requests - before == 2
