@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from scan.verification.blueprints import preamble_of
 from scan.verification.bytecode_metadata import compiler_version, read_metadata
 from scan.verification.compiler_places import RunningPlace, busy
 from scan.verification.compiler_releases import dotted
@@ -60,7 +61,8 @@ class _Search:
     def run(self) -> Match:
         version = self._submission.version
         candidates = self._submission.language.candidates
-        for settings in candidates(self._submission.settings, version, self._deployed):
+        executed = self._deployed[len(preamble_of(self._deployed) or b"") :]
+        for settings in candidates(self._submission.settings, version, executed):
             if not self._attempts.is_promising(settings):
                 continue
             if self._compilations.count >= self._attempts.most_compilations:

@@ -84,6 +84,12 @@ def source_of(path: str, version: str) -> str:
     return text
 
 
+def blueprint_of(creation: str) -> str:
+    """Code that deploys creation code as a blueprint (ERC-5202)."""
+    code = bytes.fromhex(f"fe7100{creation.removeprefix('0x')}")
+    return f"61{len(code):04x}3d81600a3d39f3{code.hex()}"
+
+
 class VyperContract(NamedTuple):
     """A contract of `vyper_sources/contracts.toml` in one release. `arguments` are hex."""
 

@@ -4,10 +4,14 @@ import pytest
 
 from scan.verification.blueprints import as_deployed, preamble_of
 from scan.verification.bytecode_comparison import ByteRange, linked_code
+from tests.support.explorer import Explorer, compiled, standard_input
+from tests.support.vyper import blueprint_of
 
-pytestmark = pytest.mark.check
+VERSION = "0.8.28"
+SOURCE = "contract Made { uint256 public immutable x; constructor(uint256 n) { x = n + 3; } }"
 
 
+@pytest.mark.check
 @pytest.mark.parametrize(
     ("code", "preamble"),
     [
@@ -29,6 +33,7 @@ def test_a_preamble_is_read_as_the_standard_has_it(code: str, preamble: str | No
     assert (read.hex() if read is not None else None) == preamble
 
 
+@pytest.mark.check
 def test_libraries_of_the_creation_code_are_behind_the_preamble() -> None:
     links = {"L.sol": {"L": [{"start": 1, "length": 20}]}}
     creation = {"object": "73" + 40 * "_" + "00", "linkReferences": links}
@@ -39,7 +44,21 @@ def test_libraries_of_the_creation_code_are_behind_the_preamble() -> None:
     assert "sourceMap" not in runtime
 
 
+@pytest.mark.check
 def test_what_cannot_be_created_has_no_blueprint() -> None:
     evm = {"bytecode": {"object": ""}, "deployedBytecode": {"object": ""}}
     output = as_deployed({"contracts": {"A.sol": {"I": {"evm": evm}}}}, b"\xfe\x71\0")
     assert output["contracts"]["A.sol"]["I"]["evm"]["deployedBytecode"]["object"] == ""
+
+
+def test_a_blueprint_of_solidity_is_verified_and_has_no_functions(explorer: Explorer) -> None:
+    standard = standard_input({"Made.sol": SOURCE})
+    address = explorer.deploy(
+        blueprint_of(compiled(VERSION, standard, "Made.sol", "Made").creation)
+    )
+    other = standard_input({"Made.sol": SOURCE.replace("n + 3", "n + 4")})
+    assert explorer.verify(address, other, VERSION).status_code == 422
+    answer = explorer.verify(address, standard, VERSION)
+    assert (answer.status_code, answer.json["match"]) == (200, "full"), answer.json
+    assert answer.json["creationMatch"] == "full"
+    assert "may differ" not in answer.json["message"]

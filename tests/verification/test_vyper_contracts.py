@@ -5,7 +5,7 @@ from eth_abi.abi import encode
 from eth_utils.crypto import keccak
 
 from tests.support.explorer import Explorer
-from tests.support.vyper import Vyper, VyperContract, source_of, vyper_contracts
+from tests.support.vyper import Vyper, VyperContract, blueprint_of, source_of, vyper_contracts
 
 QUICK = {("immutables", "0.4.3"), ("interface_in_source", "0.3.10"), ("modules", "0.4.3")}
 CONTRACTS = [
@@ -55,10 +55,18 @@ BLUEPRINTS = ["0.4.3", *(pytest.param(v, marks=pytest.mark.long) for v in ("0.3.
 MAKE = "0x" + keccak(text="make(address,uint256)")[:4].hex()
 
 
-def blueprint_of(creation: str, preamble: str = "fe7100") -> str:
-    """Code that deploys a blueprint (ERC-5202)."""
-    code = bytes.fromhex(preamble + creation.removeprefix("0x"))
-    return f"61{len(code):04x}3d81600a3d39f3{code.hex()}"
+def test_the_contract_among_its_interfaces_needs_no_name(explorer: Explorer, vyper: Vyper) -> None:
+    """Releases before 0.4 compile all files, and a stub is no contract."""
+    [contract] = [
+        contract
+        for contract in vyper_contracts()
+        if (contract.kind, contract.version) == ("interface_in_source", "0.3.10")
+    ]
+    standard = contract.standard_input("1000", "1002")
+    address = explorer.deploy(vyper.creation("0.3.10", contract.path, standard), contract.arguments)
+    answer = explorer.verify(address, standard, "0.3.10")
+    assert (answer.status_code, answer.json["match"]) == (200, "partial"), answer.json
+    assert answer.json["contractName"] == "caller"
 
 
 @pytest.mark.parametrize("version", BLUEPRINTS)

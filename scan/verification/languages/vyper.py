@@ -8,7 +8,7 @@ of the code by the addresses of Python's objects: a run gives one of several cod
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import PurePosixPath
 from typing import Any
@@ -62,6 +62,7 @@ _OUTPUTS = [
     "layout",
 ]
 _RESOURCE_ERRORS = ("MemoryError", "RecursionError")
+_IMPORTED = re.compile(r"^(?:from[ ]+[\w.]+[ ]+)?import[ ]+(?:[\w.]*\.)?(\w+)", re.MULTILINE)
 # The end of the intermediate representation of 0.3.1 as text: the size of what is returned.
 _RETURNED = re.compile(r"\[return, [0-9]+, \[add, ([0-9]{1,6}), _lllsz\]+\Z")
 
@@ -110,6 +111,8 @@ def _take(
     layouts = {STORAGE_LAYOUTS: settings[STORAGE_LAYOUTS]} if STORAGE_LAYOUTS in settings else {}
     seed = ["--hash-seed", str(settings[_SEED])] if _SEED in settings else []
     selected = [path for path in sources if path.endswith(SUFFIX) and _is_selected(path, selection)]
+    if version < SELECTION_FROM and len(selected) > 1:
+        selected = _not_imported(selected, sources) or selected
     compiled = sources if version >= SELECTION_FROM else selected
     files = {path: text for path, text in sources.items() if path in compiled and _is_code(path)}
     has_sizes = version >= SIZES_IN_METADATA_FROM and settings.get("bytecodeMetadata", True)
@@ -130,6 +133,12 @@ def _take(
 
 def _interface(path: str, text: str) -> dict[str, Any]:
     return {"content": text} if _is_code(path) else {"abi": orjson.loads(text)}
+
+
+def _not_imported(paths: Sequence[str], sources: Sources) -> list[str]:
+    """Return the files that no file imports: others may be stubs, which are no contracts."""
+    imported = {name for text in sources.values() for name in _IMPORTED.findall(text)}
+    return [path for path in paths if PurePosixPath(path).stem not in imported]
 
 
 def _is_selected(path: str, selection: Selection) -> bool:

@@ -11,7 +11,7 @@ from werkzeug.test import TestResponse
 from scan.extensions.blockscout.verification import LICENSE_NUMBERS, METHODS
 from tests.support.explorer import Explorer, compiled, standard_input
 from tests.support.serving import wait_until
-from tests.support.vyper import BOX, NEWEST, SEVEN, Vyper
+from tests.support.vyper import BOX, NEWEST, SEVEN, Vyper, blueprint_of
 
 LIBRARY = "pragma solidity ^0.8.0; library Lib { uint constant X = 31337; }"
 
@@ -140,6 +140,16 @@ def test_vyper_is_verified_from_standard_json_and_from_code(
             "Box",
             source,
         )
+
+
+def test_a_blueprint_is_told_from_what_is_created_of_it(explorer: Explorer) -> None:
+    source = "contract Made { uint256 public x; constructor(uint256 n) { x = n + 8; } }"
+    creation = compiled("0.8.28", standard_input({"M.sol": source}), "M.sol", "Made").creation
+    for code, is_blueprint in ((blueprint_of(creation), True), (creation + SEVEN, False)):
+        address = explorer.deploy(code)
+        fields = {"compiler_version": "v0.8.28", "source_code": source}
+        record = verified(explorer, address, submit(explorer, address, "flattened-code", **fields))
+        assert (record["name"], record["is_blueprint"]) == ("Made", is_blueprint)
 
 
 def test_the_id_tells_why_a_verification_failed(explorer: Explorer) -> None:
