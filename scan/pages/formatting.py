@@ -278,7 +278,7 @@ def short_price(price: Decimal) -> str:
     """Return a price with six digits; very large and very small ones as powers of ten."""
     rounded = Decimal(f"{price:.6g}").normalize()
     exponent = rounded.adjusted()
-    if -9 <= exponent <= 15:
+    if -9 <= exponent <= 9:
         return f"{rounded:,f}"
     return f"{rounded.scaleb(-exponent)}·10{_superscript(exponent)}"
 
