@@ -1,5 +1,6 @@
 """Which blocks the node calls safe and finalized, read once for each newest block."""
 
+import time
 from typing import Any, NamedTuple
 
 from scan.errors import Unavailable, UpstreamFailed
@@ -9,6 +10,7 @@ from scan.ethereum.sized_cache import SizedCache
 from scan.hex import BadHex, quantity
 
 TIMEOUT_S = 0.5
+PAUSE_S = 2.0  # after a node that did not answer in time: others do not wait for it
 MOST_BYTES = 4 * 1024 * 1024
 CACHE_BYTES = 16 * 1024
 ENTRY_BYTES = 400
@@ -26,16 +28,23 @@ class Finality(NamedTuple):
 class FinalityReader:
     def __init__(self) -> None:
         self._cache: SizedCache[Finality] = SizedCache(CACHE_BYTES)
+        self._paused_until = 0.0
 
     def at(self, node: NodeSession, newest_block: int) -> Finality:
         """Return the finality while `newest_block` is the newest indexed block."""
         cached = self._cache.get(newest_block)
         if cached is not None:
             return cached
+        if time.monotonic() < self._paused_until:
+            node.record_failed()  # so that no response without it is cached
+            return Finality()
         calls = [Call("eth_getBlockByNumber", (tag, False)) for tag in TAGS]
         try:
             results = node.within(TIMEOUT_S).results(calls, MOST_BYTES)
-        except (UpstreamFailed, Unavailable):
+        except Unavailable:
+            return Finality()
+        except UpstreamFailed:
+            self._paused_until = time.monotonic() + PAUSE_S
             return Finality()
         try:
             read = Finality(*(_number(block, newest_block) for block in results))

@@ -61,3 +61,20 @@ def test_a_failure_of_the_node_is_not_remembered(node: Tagged, session: NodeSess
     assert reader.at(session, 100) == Finality(None, None)
     node.fault = None
     assert reader.at(session, 100) == Finality(60, 50)
+
+
+def test_others_do_not_wait_for_a_node_that_did_not_answer(
+    node: Tagged, session: NodeSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("scan.ethereum.finality.PAUSE_S", 60.0)
+    node.fault = faulty_node.cut_connection
+    reader = FinalityReader()
+    assert reader.at(session, 100) == Finality(None, None)
+    requests = node.requests
+    node.fault = None
+    other = NodeGateway(Node([node.url]), WaitingThreads()).session("b")
+    assert reader.at(other, 100) == Finality(None, None)
+    assert other.failed  # so that its response is not cached
+    assert node.requests == requests
+    monkeypatch.setattr(reader, "_paused_until", 0.0)
+    assert reader.at(other, 100) == Finality(60, 50)
