@@ -110,15 +110,8 @@ def verify(verifier: Verifier, submission: Submission, client: str | None = None
     layouts = layouts_of(match, code)
     verified = _store(verifier.database, contract, submission, match, abi, layouts)
     if verified.stored or match.level == FULL:  # of the same source as one that is kept
-        _store_source_map(verifier.database, contract, match)
-        _store_storage_layout(verifier.database, contract, match)
+        _store_findings(verifier.database, contract, match, permissions)
     if verified.stored:
-        verifier.database.rows(
-            "verification/contract_permissions_put",
-            address=contract.address,
-            code_hash=contract.code_hash,
-            permissions=permissions,
-        )
         texts = (abi, match.metadata, layouts, permissions or "", *submission.sources.values())
         verifier.stored_bytes.add(client, sum(len(text.encode()) for text in texts))
         for notify in verifier.on_stored:
@@ -126,12 +119,13 @@ def verify(verifier: Verifier, submission: Submission, client: str | None = None
     return verified
 
 
-def add_source_map(verifier: Verifier, submission: Submission) -> bool:
-    """Compile the stored sources of a verified contract, store where its code is in them, and
-    return whether the compiler says it. Raises as verify() does."""
+def add_findings(verifier: Verifier, submission: Submission) -> bool:
+    """Compile the stored sources of a verified contract, store what verify() stores of them besides
+    the match, and return whether the compiler gives a source map. Raises as verify() does."""
     contract = indexed_contract(verifier.database, submission.address)
-    match, _, _ = _compiled(verifier, submission, DeployedCode(contract.code, None), None)
-    return _store_source_map(verifier.database, contract, match)
+    code = DeployedCode(contract.code, None)
+    match, _, permissions = _compiled(verifier, submission, code, None)
+    return _store_findings(verifier.database, contract, match, permissions)
 
 
 def _compiled(
@@ -214,29 +208,24 @@ def _store(
     )
 
 
-def _store_source_map(database: Database, contract: IndexedContract, match: Match) -> bool:
-    """Store where the code is in its sources, in the place of what was known of the code, and
-    return whether that is known."""
+def _store_findings(
+    database: Database, contract: IndexedContract, match: Match, permissions: str | None
+) -> bool:
+    """Store where the code is in its sources, the layout of its storage and who may call its
+    functions, in the place of what was known of the code, and return whether the first is known."""
+    own = {"address": contract.address, "code_hash": contract.code_hash}
+    layout = storage_layouts.packed(match.contract.output.get("storageLayout"))
+    database.rows("verification/storage_layouts_put", **own, layout=layout)
+    database.rows("verification/contract_permissions_put", **own, permissions=permissions)
     source_map = match.contract.output["evm"]["deployedBytecode"].get("sourceMap")
     packed = source_maps.packed(source_map) if isinstance(source_map, str) else None
     database.rows(
         "verification/source_maps_put",
-        address=contract.address,
-        code_hash=contract.code_hash,
+        **own,
         source_map=packed,
         files=_json([[number, path] for number, path in match.contract.files.items()]),
     )
     return packed is not None
-
-
-def _store_storage_layout(database: Database, contract: IndexedContract, match: Match) -> None:
-    """Store the layout of the storage, in the place of what was known of it."""
-    database.rows(
-        "verification/storage_layouts_put",
-        address=contract.address,
-        code_hash=contract.code_hash,
-        layout=storage_layouts.packed(match.contract.output.get("storageLayout")),
-    )
 
 
 def _license_of(metadata: Mapping[str, Any], file_path: str) -> str | None:

@@ -51,8 +51,9 @@ What cannot be compiled here is kept as a claim. All indexed contracts without a
 asked for, unless --addresses or --listed says which. An import that was interrupted goes on."""
 
 SOURCE_MAPS = """\
-Lines of failures need the compiler's source map. Contracts that were verified before maps were kept
-are compiled again from their stored sources. One that was interrupted goes on."""
+Lines of failures need the compiler's source map, and names of variables its layout of the storage.
+Contracts that were verified before maps were kept are compiled again from their stored sources,
+which adds both, and who may call their functions. One that was interrupted goes on."""
 
 
 def add_arguments(group: argparse.ArgumentParser) -> None:

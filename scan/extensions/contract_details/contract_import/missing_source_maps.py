@@ -12,7 +12,7 @@ from scan.extensions.contract_details.contract_import.contract_file import recor
 from scan.extensions.contract_details.contract_import.importer import DOWNLOAD_S
 from scan.hex import to_hex
 from scan.verification.request import parse
-from scan.verification.verifier import Verifier, add_source_map
+from scan.verification.verifier import Verifier, add_findings
 
 BATCH_ROWS = 20  # of which each has up to 1 MiB of sources
 NO_MAP = "the compiler gives no source map for it"
@@ -41,6 +41,6 @@ def _add(verifier: Verifier, row: tuple[object, ...]) -> str | None:
         submission = parse(record_of(row, None).submission())
         compilers = verifier.compilers.of(submission.language.kind)
         compilers.compiler(submission.version, DOWNLOAD_S)
-        return None if add_source_map(verifier, submission) else NO_MAP
+        return None if add_findings(verifier, submission) else NO_MAP
     except ScanError as error:
         return error.message
