@@ -46,6 +46,7 @@ OTHER = {  # answers of the pages' interface that are no pages
     "/verified-contracts/feed",
     "/address/<address>/feed",
     "/address/<address>/<name>/feed",
+    "/address/<address>/compare",  # of a form, which leads to a comparison
     "/token/<address>/feed",
     *(
         f"/address/<address>/{name}"
@@ -193,6 +194,7 @@ def paths_of(explorer: Explorer, hostile: str) -> list[str]:
         *(f"/address/{person}?tab={tab}" for tab in tabs),
         *(f"/address/{person}/{rows}/sums" for rows in ("transactions", "transfers")),
         *(f"/address/{hostile}?tab={tab}" for tab in TABS_OF_CONTRACT),
+        f"/address/{hostile}/compare/{hostile}",
         *(f"/address/{hostile}?tab=contract&view={view}" for view in ("read", "write")),
         *(f"/{name}" for name in (*lists, "user-operations", "keys", "webhooks", "watchlist")),
         "/verify",
