@@ -239,7 +239,7 @@ def test_the_head_of_an_address_says_what_it_is_a_proxy_of(explorer, many):
     assert "Proxy of" not in explorer.client.get(f"/address/{many}").text
     lost = create_app(replace(explorer.settings, rpc_urls=("http://127.0.0.1:9",))).test_client()
     unknown = lost.get(f"/address/{proxy}")
-    assert "not known now" in unknown.text and "ETag" not in unknown.headers
+    assert "could not be read now" in unknown.text and "ETag" not in unknown.headers
     assert link in lost.get(f"/address/{clone}").text
 
 

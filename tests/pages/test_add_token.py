@@ -47,7 +47,7 @@ def test_the_wallet_is_given_the_token_on_this_chain(
     assert switched == {"method": "wallet_switchEthereumChain", "params": [{"chainId": chain}]}
     page.evaluate("window.refuses = true")
     page.click("#add-token button")
-    page.wait(f"{SHOWN}.includes('refused')")
+    page.wait(f"{SHOWN}.includes('rejected')")
     assert page.errors == []
 
 

@@ -28,6 +28,14 @@ BELOW_A_PATH = {
 }
 TOKEN_TYPES = ("BEP20", "BEP721", "BEP1155")
 
+# What the record of a single block has besides that in lists.
+ONLY_OF_ONE_BLOCK = set(
+    """
+    withdrawals confirmations producerFees earned withdrawn tokenTransferCount tradeCount
+    internalTransferCount
+    """.split()
+)
+
 
 class Listed(NamedTuple):
     """A list: its path with its filters, the name of its rows in a page, and these."""

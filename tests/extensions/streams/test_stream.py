@@ -11,12 +11,12 @@ from tests.extensions.streams.conftest import WITHOUT_LIMITS, Streaming
 from tests.support.browser import chromium
 from tests.support.database import execute
 from tests.support.event_source import EventSource
+from tests.support.lists import ONLY_OF_ONE_BLOCK
 from tests.support.made_blocks import TOKEN, Chain, Move, address
 from tests.support.serving import free_port, gunicorn, gunicorn_started, nginx, wait_for
 
 ANNA, BERT, CARL = address("anna"), address("bert"), address("carl")
 BLOCKS = 30
-ONLY_OF_ONE_BLOCK = {"withdrawals", "confirmations", "producerFees", "earned", "withdrawn"}
 ALL = "heads,transactions,token_transfers,internal_transfers,dex_trades,logs"
 
 
