@@ -10,7 +10,7 @@ from scan.ethereum.sized_cache import SizedCache
 from scan.hex import BadHex, quantity
 
 TIMEOUT_S = 0.5
-PAUSE_S = 2.0  # after a node that did not answer in time: others do not wait for it
+PAUSE_S = 10.0  # after a node that did not answer in time: others do not wait for it
 MOST_BYTES = 4 * 1024 * 1024
 CACHE_BYTES = 16 * 1024
 ENTRY_BYTES = 400
@@ -30,13 +30,17 @@ class FinalityReader:
         self._cache: SizedCache[Finality] = SizedCache(CACHE_BYTES)
         self._paused_until = 0.0
 
+    @property
+    def is_paused(self) -> bool:
+        """Whether the node did not answer just now, and is not asked."""
+        return time.monotonic() < self._paused_until
+
     def at(self, node: NodeSession, newest_block: int) -> Finality:
         """Return the finality while `newest_block` is the newest indexed block."""
         cached = self._cache.get(newest_block)
         if cached is not None:
             return cached
-        if time.monotonic() < self._paused_until:
-            node.record_failed()  # so that no response without it is cached
+        if self.is_paused:
             return Finality()
         calls = [Call("eth_getBlockByNumber", (tag, False)) for tag in TAGS]
         try:

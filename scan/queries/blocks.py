@@ -92,13 +92,23 @@ def finality(reader: Reader) -> Finality:
     newest = newest_number(reader)
     if newest is None:
         return Finality()
-    return reader.sources.finality.at(reader.node, newest)
+    known = reader.sources.finality.at(reader.node, newest)
+    if reader.sources.finality.is_paused:
+        reader.do_not_cache()
+    return known
 
 
 def finality_of(reader: Reader, number: int) -> str | None:
     """Return the strongest of the node's tags whose block is not before this one, of FINALITY; None
-    where the chain has no safe and finalized blocks, or the node does not answer."""
-    newest = finality(reader)
+    where the chain has no safe and finalized blocks, or the node does not answer. What else a
+    response has may be cached without it where the node is slow."""
+    newest_block = newest_number(reader)
+    if newest_block is None:
+        return None
+    node = reader.sources.gateway.session(reader.client)
+    newest = reader.sources.finality.at(node, newest_block)
+    if node.failed and not reader.sources.finality.is_paused:
+        reader.do_not_cache()
     if newest == (None, None):
         return None
     if newest.finalized is not None and number <= newest.finalized:

@@ -14,6 +14,7 @@ from scan.contracts.abi import AbiError, AbiType, decode, encode, parse_types
 from scan.environment import Network
 from scan.hex import BadHex, data, to_hex
 from scan.outbound.document_fetcher import DocumentFetcher, NotFetched
+from scan.outbound.public_hosts import MAX_URL_CHARACTERS
 
 TOTAL_S = 2.0  # of one request, for all its names and what is nested
 CONNECT_S = 1.0
@@ -130,6 +131,9 @@ class Gateways:
             raise NotFetched("There is no time left.")
         fields = {"data": to_hex(call_data), "sender": to_hex(sender)}
         posted = None if "{data}" in url else json.dumps(fields).encode()
+        added = sum(url.count(f"{{{name}}}") * len(value) for name, value in fields.items())
+        if len(url) + added > MAX_URL_CHARACTERS:  # that may be gigabytes
+            raise NotFetched("The URL is too long.")
         for name, value in fields.items():
             url = url.replace(f"{{{name}}}", value)
         most = 2 * MAX_ANSWER_BYTES + 1024  # in hex, and JSON around it

@@ -92,6 +92,8 @@ def test_every_endpoint_is_asked_once(demo):
         "/api/v1/addresses/<address>/proof",
         "/api/v1/contracts/<address>/storage",
         "/address/<address>/compare",
+        "/address/<address>/compare/<other>",
+        "/api/v1/contracts/<address>/compare/<other>",
         "/api/v1/webhooks/<webhook_id>/deliveries",
         "/api/v1/keys",
         "/api/v1/webhooks",
