@@ -1,50 +1,24 @@
-"""Calls of a contract on a chain, described: formats, paths, and what does not fit."""
+"""Calls of a contract on a chain, described: sentences, paths, and what does not fit."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
-from pathlib import Path
-from typing import Any, NamedTuple
 
 import pytest
-from eth_abi import encode
 from eth_utils import keccak
-from flask.testing import FlaskClient
 
-from app import create_app
-from scan.extensions.clear_signing.settings import Settings
 from scan.extensions.clear_signing.value_paths import MAX_VALUES
-from tests.support.explorer import Explorer, compiled, standard_input
+from tests.extensions.clear_signing.exchange import (
+    ANN,
+    NATIVE,
+    TRADE,
+    TRANSFER,
+    Chain,
+    ClientOf,
+    Document,
+    field,
+    shown,
+    signing,
+)
 
-SOURCE = """
-pragma solidity ^0.8.20;
-
-contract Exchange {
-    struct Leg { address token; uint256 amount; uint8 mode; }
-    event Transfer(address indexed from, address indexed to, uint256 value);
-    string public name = "Betting";
-    string public symbol = "BET";
-    uint8 public constant decimals = 6;
-    uint256 public constant totalSupply = 1000000;
-    mapping(address => uint256) public balanceOf;
-
-    constructor() {
-        balanceOf[msg.sender] = totalSupply;
-        emit Transfer(address(0), msg.sender, totalSupply);
-    }
-
-    function transfer(address, uint256) external pure returns (bool) { return true; }
-
-    function trade(Leg[] calldata, address, uint64, uint32, bytes calldata, int16, string calldata)
-        external payable {}
-}
-"""
-VERSION, PATH = "0.8.28", "contracts/Exchange.sol"
-LEGS = "(address token,uint256 amount,uint8 mode)[] legs"
-REST = "address to,uint64 deadline,uint32 wait,bytes route,int16 fee,string note"
-TRADE = f"trade({LEGS},{REST})"
-TYPES = ["(address,uint256,uint8)[]", "address", "uint64", "uint32", "bytes", "int16", "string"]
-TRANSFER = "transfer(address to,uint256 value)"
 SEND = {
     "intent": "Send",
     "interpolatedIntent": "Send {value} to {to} {{now}}",
@@ -58,75 +32,6 @@ SEND = {
         {"path": "to", "label": "To", "format": "addressName"},
     ],
 }
-NATIVE = "0x" + "ee" * 20
-ANN = "0x00000000000000000000000000000000000a11ce"
-SENT_WEI = 5 * 10**17
-
-Document = Mapping[str, Any]
-
-
-class Chain(NamedTuple):
-    explorer: Explorer
-    exchange: str
-
-    def descriptor(self, formats: Document, **more: Any) -> dict[str, Any]:
-        deployment = {"chainId": 31337, "address": self.exchange}
-        return {
-            "context": {"contract": {"deployments": [deployment]}},
-            "metadata": {"owner": "Example", "contractName": "Exchange"},
-            "display": {"formats": formats},
-            **more,
-        }
-
-    def transfer(self, value: int = 1_500_000) -> str:
-        return self.call("transfer(address,uint256)", ["address", "uint256"], [ANN, value])
-
-    def trade(self, *values: Any) -> str:
-        return self.call(f"trade({','.join(TYPES)})", TYPES, values, value=hex(SENT_WEI))
-
-    def call(self, signature: str, types: Any, values: Any, **fields: Any) -> str:
-        data = keccak(text=signature)[:4] + encode(types, values)
-        return self.explorer.send(self.exchange, f"0x{data.hex()}", **fields)
-
-    def trade_of(self, legs: int = 2, deadline: int = 1_800_000_000, note: str = "hi") -> str:
-        of_leg = [(self.exchange, 10**6 * (n + 1), n % 3) for n in range(legs)]
-        route = bytes.fromhex(self.exchange[2:]) + b"\1\2"
-        return self.trade(of_leg, ANN, deadline, 8250, route, -25, note)
-
-
-ClientOf = Callable[..., FlaskClient]
-
-
-@pytest.fixture(scope="module")
-def chain(explorer: Explorer) -> Iterator[Chain]:
-    output = compiled(VERSION, standard_input({PATH: SOURCE}), PATH, "Exchange")
-    yield Chain(explorer, explorer.deploy(output.creation))
-
-
-@pytest.fixture
-def client_of(chain: Chain, tmp_path: Path) -> ClientOf:
-    """A client of the service with these files in its folder of descriptors."""
-
-    def client(**files: Document | str) -> FlaskClient:
-        for name, content in files.items():
-            text = content if isinstance(content, str) else json.dumps(content)
-            (tmp_path / f"{name}.json").write_text(text)
-        own = {**chain.explorer.settings.of_extensions, Settings: Settings(tmp_path)}
-        return create_app(replace(chain.explorer.settings, of_extensions=own)).test_client()
-
-    return client
-
-
-def signing(client: FlaskClient, transaction: str) -> Any:
-    answer = client.get(f"/api/v1/transactions/{transaction}")
-    assert answer.status_code == 200, answer.json
-    return answer.json["clearSigning"]
-
-
-def shown(client: FlaskClient, transaction: str) -> list[tuple[str, str, str]]:
-    described = signing(client, transaction)
-    assert described is not None
-    return [(f["label"], f["value"], f["format"]) for f in described["fields"]]
 
 
 def test_a_transfer_is_a_sentence_with_labels(chain: Chain, client_of: ClientOf) -> None:
@@ -152,162 +57,6 @@ def test_a_transfer_is_a_sentence_with_labels(chain: Chain, client_of: ClientOf)
 
 def test_without_a_folder_there_is_none(chain: Chain) -> None:
     assert signing(chain.explorer.client, chain.transfer()) is None
-
-
-def field(path: str, format_: str = "raw", **params: Any) -> dict[str, Any]:
-    return {"path": path, "label": path[:30], "format": format_, "params": params}
-
-
-FIELDS: dict[str, tuple[list[Any], list[tuple[str, str]]]] = {
-    "raw values": (
-        [field(p) for p in ("deadline", "fee", "note", "route", "to", "@.chainId")],
-        [
-            ("1800000000", "raw"),
-            ("-25", "raw"),
-            ("“hi”", "raw"),
-            ("0x{exchange}0102", "raw"),
-            ("0x00000000000000000000000000000000000A11cE", "raw"),
-            ("31337", "raw"),
-        ],
-    ),
-    "times": (
-        [
-            field("deadline", "date", encoding="timestamp"),
-            field("deadline", "date", encoding="blockheight"),
-            field("wait", "duration"),
-        ],
-        [("2027-01-15 08:00:00 UTC", "date"), ("1800000000", "raw"), ("02:17:30", "duration")],
-    ),
-    "units": (
-        [
-            field("fee", "unit", base="%", decimals=2),
-            field("wait", "unit", base="s", prefix=True),
-            field("wait", "unit", base="s", decimals=6, prefix=True),
-            field("wait", "unit", base="s", decimals=10**9),
-        ],
-        [("-0.25%", "unit"), ("8.25ks", "unit"), ("8.25ms", "unit"), ("8250", "raw")],
-    ),
-    "the coin": ([field("@.value", "amount")], [("0.5 ETH", "amount")]),
-    "elements": (
-        [
-            field("legs.[-1].amount", "tokenAmount", tokenPath="legs.[-1].token"),
-            field("legs[0].mode", "enum", **{"$ref": "$.metadata.enums.modes"}),
-            field("legs.[].mode", "enum", **{"$ref": "$.metadata.enums.modes"}),
-        ],
-        [("2 BET", "tokenAmount"), ("fast", "enum"), ("fast", "enum"), ("1", "raw")],
-    ),
-    "parameters beside each element": (
-        [{"path": "legs.[]", "fields": [field("amount", "tokenAmount", tokenPath="token")]}],
-        [("1 BET", "tokenAmount"), ("2 BET", "tokenAmount")],
-    ),
-    "slices": (
-        [
-            field("wait", "tokenAmount", tokenPath="route.[:20]"),
-            field("route.[-2:]"),
-            field("legs.[1:].amount"),
-        ],
-        [("0.00825 BET", "tokenAmount"), ("0x0102", "raw"), ("2000000", "raw")],
-    ),
-    "constants and thresholds": (
-        [
-            field(
-                "wait",
-                "tokenAmount",
-                token="$.metadata.constants.coin",
-                nativeCurrencyAddress=["$.metadata.constants.coin"],
-            ),
-            field("wait", "tokenAmount", tokenPath="@.to", threshold="0x2000"),
-            field("wait", "tokenAmount", tokenPath="@.to", threshold=8250, message="All"),
-            field("wait", "tokenAmount", tokenPath="@.to", threshold="8251"),
-            field(
-                "wait",
-                "tokenAmount",
-                token={"map": "$.metadata.maps.tokens", "keyPath": "@.chainId"},
-            ),
-            {"label": "Of", "value": "$.metadata.constants.coin"},
-        ],
-        [
-            ("0.00000000000000825 ETH", "tokenAmount"),
-            ("Unlimited BET", "tokenAmount"),
-            ("All BET", "tokenAmount"),
-            ("0.00825 BET", "tokenAmount"),
-            ("0.00825 BET", "tokenAmount"),
-            (NATIVE, "raw"),
-        ],
-    ),
-    "other formats": (
-        [
-            field("@.to", "tokenTicker"),
-            field("wait", "nftName", collectionPath="@.to"),
-            field("@.chainId", "chainId"),
-            field("to", "addressName", senderAddress=[ANN]),
-            {
-                "path": "to",
-                "$ref": "$.display.definitions.who",
-                "params": {"senderAddress": NATIVE},
-            },
-        ],
-        [
-            ("BET", "tokenTicker"),
-            ("“Betting” ({short}) #8250", "nftName"),
-            ("Chain 31337", "chainId"),
-            ("Sender", "addressName"),
-            ("0x00000000000000000000000000000000000A11cE", "addressName"),
-        ],
-    ),
-    "formats that do not fit": (
-        [
-            field("note", "amount"),
-            field("to", "date", encoding="timestamp"),
-            field("fee", "amount"),
-            field("wait", "addressName"),
-            field("wait", "tokenAmount"),
-            field("wait", "tokenAmount", tokenPath="to"),
-            field("wait", "tokenAmount", tokenPath="@.to", chainId=1),
-            field("route", "calldata"),
-            field("wait", "no such format"),
-            {**field("wait", "duration"), "encryption": {"scheme": "fhevm"}},
-        ],
-        [
-            ("“hi”", "raw"),
-            ("0x00000000000000000000000000000000000A11cE", "raw"),
-            ("-25", "raw"),
-            *[("8250", "raw")] * 4,
-            ("0x{exchange}0102", "raw"),
-            *[("8250", "raw")] * 2,
-        ],
-    ),
-    "rules of visibility": (
-        [
-            {**field("wait"), "visible": "never"},
-            {**field("wait", "duration"), "visible": {"ifNotIn": [8250]}},
-            {**field("fee"), "visible": {"ifNotIn": ["8250"]}},
-            {**field("wait"), "visible": {"mustMatch": ["1", 8250]}},
-        ],
-        [("-25", "raw")],
-    ),
-}
-
-
-@pytest.mark.parametrize("name", FIELDS)
-def test_values_are_shown_as_their_formats_say(
-    chain: Chain, client_of: ClientOf, name: str
-) -> None:
-    fields, expected = FIELDS[name]
-    document = chain.descriptor({TRADE: {"intent": {"Do": "trade"}, "fields": fields}})
-    document["metadata"] |= {
-        "enums": {"modes": {"0": "fast"}},
-        "constants": {"coin": NATIVE},
-        "maps": {"tokens": {"values": {"31337": chain.exchange}}},
-    }
-    document["display"]["definitions"] = {"who": {"label": "Who", "format": "addressName"}}
-    client = client_of(trade=document)
-    sent = chain.trade_of()
-    short = f"{chain.exchange[:8]}…{chain.exchange[-4:]}"
-    filled = [(v.format(exchange=chain.exchange[2:], short=short), f) for v, f in expected]
-    assert [(value, format_) for _, value, format_ in shown(client, sent)] == filled
-    assert signing(client, sent)["intent"] == "Do: trade"
-    assert client.get(f"/tx/{sent}").status_code == 200
 
 
 def test_names_of_arguments_may_be_the_abis(chain: Chain, client_of: ClientOf) -> None:
