@@ -87,7 +87,7 @@ def _list(folder: Path) -> Iterator[Path]:
             with os.scandir(inside) as scanned:
                 entries = sorted(scanned, key=lambda entry: entry.name)
         except OSError as error:
-            log.warning("descriptors: %s is left out: %s", inside, error.strerror)
+            log.warning("descriptors: %r is left out: %s", str(inside), error.strerror)
             continue
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):

@@ -3,7 +3,6 @@
 What is shown is bounded: texts of callers stand in quotation marks, and are cut.
 """
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -50,7 +49,7 @@ def show(name: str, place: Place, params: Params, names: Names) -> tuple[str, Pa
 
 
 def raw(place: Place) -> Part:
-    """Show a value of any type as it is."""
+    """Show a value as it is."""
     match place.type.kind:
         case "address":
             return Part(checksummed(place.value), "address", place.value)
@@ -58,15 +57,12 @@ def raw(place: Place) -> Part:
             return Part(in_quotes(clean(place.value, MAX_CHARACTERS)), "text")
         case "bool":
             return Part("true" if place.value else "false", "text")
-        case "array" | "tuple":
-            return Part(_cut(clean(json.dumps(place.value), MAX_CHARACTERS)), "text")
     return Part(_cut(str(place.value)), "text")
 
 
 def plain(place: Place) -> str:
     """Return a value as keys and lists of a descriptor have it."""
-    value = place.value
-    return value.lower() if isinstance(value, str) else json.dumps(value)[:MAX_CHARACTERS]
+    return str(place.value).lower()  # of booleans, true and false
 
 
 def _cut(shown: str) -> str:

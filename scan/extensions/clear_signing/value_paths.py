@@ -79,7 +79,7 @@ class Place(NamedTuple):
 def places(
     path: Path, roots: Mapping[str, Place], along: Sequence[tuple[int, int]] = ()
 ) -> list[Place]:
-    """Return the values at a path; of arrays, their elements.
+    """Return the values at a path; of arrays, their elements. None of them is a tuple.
 
     `along` are the positions of the value to which another one is to be found: of arrays on this
     path, the elements at the same positions. Raises DoesNotFit, also for more than MAX_VALUES.
@@ -99,6 +99,8 @@ def places(
                 _next(place, (None, None), along) if place.type.kind == "array" else (place,)
             )
         )
+    if any(place.type.kind == "tuple" for place in reached):
+        raise DoesNotFit("the path leads to a tuple, not to a value")
     return reached
 
 

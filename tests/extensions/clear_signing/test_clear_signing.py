@@ -4,6 +4,7 @@ import json
 
 import pytest
 from eth_utils import keccak
+from werkzeug.serving import make_server
 
 from scan.extensions.clear_signing.value_paths import MAX_VALUES
 from tests.extensions.clear_signing.exchange import (
@@ -18,6 +19,11 @@ from tests.extensions.clear_signing.exchange import (
     shown,
     signing,
 )
+from tests.support.browser import Page
+from tests.support.page_checks import all_violations
+from tests.support.serving import in_thread
+
+PHONE = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": False}
 
 SEND = {
     "intent": "Send",
@@ -55,6 +61,20 @@ def test_a_transfer_is_a_sentence_with_labels(chain: Chain, client_of: ClientOf)
     assert client.get(f"/tx/{sent}").status_code == 200
 
 
+def test_the_page_can_be_read_on_a_phone(chain: Chain, client_of: ClientOf, page: Page) -> None:
+    label = {**field("note"), "label": "x" * 100}
+    fields = [field("legs.[].token", "addressName"), label, field("route")]
+    client = client_of(trade=chain.descriptor({TRADE: {"intent": "Trade", "fields": fields}}))
+    sent = chain.trade_of(note="y" * 500)
+    server = make_server("127.0.0.1", 0, client.application, threaded=True)
+    with in_thread(server) as url:
+        page.call("Emulation.setDeviceMetricsOverride", **PHONE)
+        page.open(f"{url}/tx/{sent}")
+        assert "Trade" in page.text("#clear-signing")
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert all_violations(page) == []
+
+
 def test_without_a_folder_there_is_none(chain: Chain) -> None:
     assert signing(chain.explorer.client, chain.transfer()) is None
 
@@ -79,6 +99,7 @@ def test_names_of_arguments_may_be_the_abis(chain: Chain, client_of: ClientOf) -
     [
         {"fields": [field("nothing")]},
         {"fields": [field("to.member")]},
+        {"fields": [{**field("x"), "path": "#"}]},
         {"fields": [field("to.[0]")]},
         {"fields": [field("value", "tokenAmount", tokenPath="nothing")]},
         {"fields": [field("@.nothing")]},
