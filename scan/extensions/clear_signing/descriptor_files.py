@@ -45,6 +45,10 @@ class DescriptorFiles:
         """Return a file merged with those that it includes. Raises InvalidDescriptor."""
         return self._merged(self._folder / name, MAX_INCLUDES)
 
+    def allow_all(self) -> None:
+        """Count anew, as once all files were read, each may be read again."""
+        self._bytes_left = MAX_BYTES
+
     def _merged(self, path: Path, includes_left: int) -> dict[str, Any]:
         document = self._parsed(path)
         included = document.pop("includes", None)

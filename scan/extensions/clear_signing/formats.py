@@ -19,8 +19,11 @@ from scan.extensions.clear_signing.value_paths import MAX_STEPS, Path, parse_pat
 MAX_TEXT = 100  # characters of a label, and of other texts
 MAX_INTENT = 300
 MAX_FIELDS = 200
+MAX_FIELDS_OF_FILE = 5_000
+MAX_PARAMETERS = 20
 MAX_GROUPS = 8  # one in another
-MAX_LISTED = 1_000  # values of a parameter, an enumeration or a map
+MAX_LISTED_ADDRESSES = 50  # of a parameter
+MAX_LISTED = 1_000  # values of an array
 ALWAYS, NEVER, UNLESS, EQUALS = "always", "never", "ifNotIn", "mustMatch"
 
 _SELECTOR = re.compile(r"0x[0-9a-fA-F]{8}")
@@ -66,6 +69,7 @@ class Format(NamedTuple):
 def parse_formats(document: Document) -> dict[bytes, Format]:
     """Return the formats of a descriptor by selector. Raises InvalidDescriptor."""
     formats: dict[bytes, Format] = {}
+    fields_left = MAX_FIELDS_OF_FILE
     abi = _list_or_none(_member(document, "context", "contract").get("abi"))
     known = index_abi(abi or (), "descriptor").functions
     for key, written in _member(document, "display", "formats").items():
@@ -76,6 +80,9 @@ def parse_formats(document: Document) -> dict[bytes, Format]:
         if selector in formats:
             raise InvalidDescriptor(f"it has two formats of {key[:60]!r}")
         formats[selector] = _format(document, _object(written), entry, is_named)
+        fields_left -= len(formats[selector].fields)
+        if fields_left < 0:
+            raise InvalidDescriptor(f"it has more than {MAX_FIELDS_OF_FILE:,} fields")
     return formats
 
 
@@ -169,6 +176,8 @@ def _field(document: Document, own: Mapping[str, Any], outer: Path | None) -> Fi
     shared = _object(constant(document, own["$ref"])) if "$ref" in own else {}
     params = {**_object(shared.get("params", {})), **_object(own.get("params") or {})}
     both = {**shared, **own}
+    if len(params) > MAX_PARAMETERS:
+        raise InvalidDescriptor(f"a field has more than {MAX_PARAMETERS} parameters")
     visibility, listed = _visibility(both.get("visible", ALWAYS))
     is_encrypted = "encryption" in both
     return Field(
@@ -205,7 +214,11 @@ def _operand(document: Document, name: str, value: object, outer: Path | None) -
 
 def _resolved(document: Document, value: object) -> Any:
     if isinstance(value, list):
-        return [_resolved(document, item) for item in _list(value)]
+        return [_constant_or_itself(document, item) for item in value[:MAX_LISTED_ADDRESSES]]
+    return _constant_or_itself(document, value)
+
+
+def _constant_or_itself(document: Document, value: object) -> Any:
     return constant(document, value) if isinstance(value, str) and value[:2] == "$." else value
 
 

@@ -76,7 +76,7 @@ def test_the_files_are_read_once(tmp_path: Path, write: Write) -> None:
 def test_who_comes_while_they_are_read_does_not_wait(tmp_path: Path, write: Write) -> None:
     write("a.json", document(intent="Send"))
     descriptors = Descriptors(tmp_path)
-    with descriptors._reading, pytest.raises(StillReading):
+    with descriptors._listing, pytest.raises(StillReading):
         descriptors.find("7", ADDRESS, SELECTOR)
     assert descriptors.find("7", ADDRESS, SELECTOR) is not None
 
@@ -160,6 +160,11 @@ HOSTILE: dict[str, Any] = {
     "many fields": document(fields=[FIELD] * (MAX_FIELDS + 1)),
     "too many fields": document(fields=[FIELD] * 2_000),
     "groups": document(fields=[TOO_DEEP_GROUPS]),
+    "many fields of several functions": {
+        "context": DEPLOYED,
+        "display": {"formats": {f"f{n}(int8 value)": {"fields": [FIELD] * 180} for n in range(28)}},
+    },
+    "many parameters": document(fields=[{**FIELD, "params": {str(n): n for n in range(21)}}]),
     "fields that are none": document(fields=[7]),
     "an object of fields": document(fields={}),
     "a path that is none": document(fields=[{"path": "a b"}]),
