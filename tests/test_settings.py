@@ -145,6 +145,7 @@ WRONG = {
     ),
     "host": ("a b", "[::1]", "127.0.0.1:8000", "http://a", "999.1.1.1", "a_b", "-", "é"),
     "folder": (__file__, f"{__file__}/below"),
+    "descriptors": ("/no/such/folder", __file__),
     "certificates": ("/no/such/file", __file__, "none.pem"),
     "rate": ("10", "0/minute", "ten/minute", "10/eon", "10/minute; 5/second"),
     "storage": (
@@ -281,7 +282,7 @@ def test_a_password_is_hidden_without_a_scheme_too(name, text):
 
 def test_settings_are_few():
     names = [v.name for declared in declarations() for _, v in variables(declared)]
-    assert len(names) <= 43 and len(names) == len(set(names))
+    assert len(names) <= 44 and len(names) == len(set(names))
 
 
 def test_no_base_path_is_a_path_of_the_applications_own():

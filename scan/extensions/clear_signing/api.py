@@ -1,0 +1,17 @@
+"""The field of GET /api/v1/transactions/:hash."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from scan import hooks
+from scan.extensions.clear_signing.queries import of_transaction
+from scan.http.requests import reader
+
+
+def transaction_fields(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the call is for."""
+    description = of_transaction(reader(), record)
+    return {"clearSigning": None if description is None else description.record()}
+
+
+HOOKS = hooks.Api(transaction_fields=transaction_fields)

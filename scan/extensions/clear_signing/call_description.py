@@ -1,0 +1,212 @@
+"""A call described by a format: its arguments, decoded by the descriptor's own signature, as the
+fields and the sentence show them.
+
+Whatever does not fit the format as a whole (a path without a value, a value that the descriptor
+excludes) means no description, rather than a wrong one.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from scan.contracts.abi import AbiType, parse_types
+from scan.contracts.abi_decoding import Decoded, values_of_call
+from scan.contracts.abi_index import Entry
+from scan.contracts.decoding_budget import DecodingBudget
+from scan.contracts.signature_text import parse_signature
+from scan.extensions.clear_signing.descriptors import Descriptor
+from scan.extensions.clear_signing.field_formats import addresses_shown, plain, show
+from scan.extensions.clear_signing.formats import EQUALS, NEVER, UNLESS, Field, Format, Lookup
+from scan.extensions.clear_signing.value_paths import (
+    ARGUMENTS,
+    CONTAINER,
+    MAX_VALUES,
+    DoesNotFit,
+    Path,
+    Place,
+    places,
+)
+from scan.extensions.transaction_details.explanations.summary_parts import Names, Part, merged
+
+ADDRESS = AbiType("address", "address")
+UINT = AbiType("uint", "uint256", 256)
+TEXT = AbiType("constant", "constant")
+
+
+class Call(NamedTuple):
+    """A transaction's call; `method` is how the contract's ABI, or a standard one, decodes it."""
+
+    chain_id: str
+    from_address: str
+    to_address: str
+    value_wei: int
+    calldata: bytes
+    method: Decoded | None
+
+
+class Selected(NamedTuple):
+    """A value that a field shows, with the values of its parameters."""
+
+    field: Field
+    place: Place
+    params: Mapping[str, Any]
+
+
+class ShownField(NamedTuple):
+    """A field's label and value. `format` is that in which it is shown: `raw` where another does
+    not fit."""
+
+    label: str
+    value: Part
+    format: str
+    field: Field
+
+    def record(self) -> dict[str, Any]:
+        address = {} if self.value.address is None else {"address": self.value.address}
+        return {"label": self.label, "value": self.value.text, "format": self.format, **address}
+
+
+class Description(NamedTuple):
+    """What a call is for, as a descriptor says; `sentence` is None where it has none that fits."""
+
+    descriptor: Descriptor
+    intent: str
+    sentence: Sequence[Part] | None
+    fields: Sequence[ShownField]
+
+    def record(self) -> dict[str, Any]:
+        whole = None if self.sentence is None else "".join(part.text for part in self.sentence)
+        return {
+            "intent": self.intent or None,
+            "interpolatedIntent": whole,
+            "fields": [field.record() for field in self.fields],
+            "owner": self.descriptor.owner or None,
+            "contractName": self.descriptor.contract_name or None,
+            "descriptor": self.descriptor.file,
+        }
+
+
+def select(known: Format, call: Call) -> Sequence[Selected]:
+    """Return the values that the fields show. Raises DoesNotFit."""
+    roots = {ARGUMENTS: _arguments(known, call), CONTAINER: _container(call)}
+    selected: list[Selected] = []
+    for field in known.fields:
+        selected += _of_field(field, roots)
+        if len(selected) > MAX_VALUES:
+            raise DoesNotFit(f"it has more than {MAX_VALUES} values")
+    if not known.required <= {one.field.path for one in selected}:
+        raise DoesNotFit("a required field is not shown")
+    return selected
+
+
+def addresses_in(selected: Sequence[Selected]) -> Iterator[str]:
+    """Yield the addresses of which names and tokens are needed."""
+    for one in selected:
+        yield from addresses_shown(one.place, one.params)
+
+
+def describe(
+    descriptor: Descriptor, known: Format, selected: Sequence[Selected], names: Names
+) -> Description:
+    """Return the description, by the names and tokens of addresses_in()."""
+    fields = []
+    for one in selected:
+        if one.place.type is TEXT:
+            format_, part = "raw", Part(one.place.value, "text")
+        else:
+            format_, part = show(one.field.format, one.place, one.params, names)
+        fields.append(ShownField(one.field.label, part, format_, one.field))
+    return Description(descriptor, known.intent, _sentence(known, fields), fields)
+
+
+def _sentence(known: Format, fields: Sequence[ShownField]) -> Sequence[Part] | None:
+    """Return the sentence; None where a value in it is not shown once, as its field has it."""
+    parts: list[Part] = []
+    for piece in known.sentence or ():
+        if isinstance(piece, str):
+            parts.append(Part(piece))
+            continue
+        shown = [one for one in fields if one.field.path == piece]
+        if len(shown) != 1 or shown[0].format != shown[0].field.format:
+            return None
+        parts.append(shown[0].value)
+    return merged(parts) or None
+
+
+def _of_field(field: Field, roots: Mapping[str, Place]) -> Iterator[Selected]:
+    if field.path is None:
+        yield Selected(field, Place(TEXT, field.constant), {})
+        return
+    for place in places(field.path, roots):
+        if _is_shown(field, place):
+            params = {
+                name: _value_of(operand, place, roots) for name, operand in field.params.items()
+            }
+            yield Selected(field, place, params)
+
+
+def _is_shown(field: Field, place: Place) -> bool:
+    """Return whether the value is shown. Raises DoesNotFit where it has to be another one."""
+    if field.visibility not in (UNLESS, EQUALS):
+        return field.visibility != NEVER
+    is_listed = plain(place) in (json.dumps(value).strip('"').lower() for value in field.listed)
+    if field.visibility == EQUALS and not is_listed:
+        raise DoesNotFit("a value is not one of those that it must be")
+    return field.visibility == UNLESS and not is_listed
+
+
+def _value_of(operand: Any, place: Place, roots: Mapping[str, Place]) -> Any:
+    """Return the value of a parameter beside that at `place`."""
+    if isinstance(operand, Path):
+        return _one(places(operand, roots, place.positions))
+    if isinstance(operand, Lookup):
+        key = plain(_one(places(operand.key, roots, place.positions)))
+        values = {name.lower(): value for name, value in operand.values.items()}
+        if key not in values:
+            raise DoesNotFit("a map does not have a value")
+        return values[key]
+    return operand
+
+
+def _one(reached: Sequence[Place]) -> Place:
+    if len(reached) != 1:
+        raise DoesNotFit("a parameter has several values")
+    return reached[0]
+
+
+def _arguments(known: Format, call: Call) -> Place:
+    """Return the arguments as one tuple, by the names of the descriptor's signature; where it has
+    none, by those of the contract's ABI."""
+    method, entry = call.method, known.entry
+    if entry is not None and method is not None and method.signature != entry.signature:
+        raise DoesNotFit("the contract's ABI has another function")
+    if entry is None or not known.names_arguments:
+        if method is None:
+            raise DoesNotFit("no ABI names the arguments")
+        names = [argument.name for argument in method.arguments]
+        types = parse_types(parse_signature(method.signature)["inputs"])
+        return _tuple(names, types, [argument.value for argument in method.arguments])
+    return _decoded(entry, call.calldata)
+
+
+def _decoded(entry: Entry, calldata: bytes) -> Place:
+    fit = values_of_call(calldata, entry, DecodingBudget())
+    if fit is None:
+        raise DoesNotFit("the calldata is not that of the function")
+    values = [argument.value for argument in fit.decoded().arguments]
+    return _tuple(entry.names, entry.types, values)
+
+
+def _tuple(names: Sequence[str], types: Sequence[AbiType], values: Sequence[Any]) -> Place:
+    return Place(AbiType("tuple", "()", None, tuple(types), tuple(names)), list(values))
+
+
+def _container(call: Call) -> Place:
+    values = {
+        "from": (ADDRESS, call.from_address),
+        "to": (ADDRESS, call.to_address),
+        "value": (UINT, str(call.value_wei)),
+        "chainId": (UINT, call.chain_id),
+    }
+    types, texts = zip(*values.values(), strict=True)
+    return _tuple([*values], types, texts)

@@ -1,0 +1,213 @@
+"""Values as ERC-7730's formats show them; a format that does not fit a value's type shows nothing.
+
+What is shown is bounded: texts of callers stand in quotation marks, and are cut.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from scan.contracts.visible_text import clean
+from scan.ethereum.checksums import checksummed
+from scan.ethereum.units import in_units
+from scan.extensions.clear_signing.formats import text
+from scan.extensions.clear_signing.value_paths import DoesNotFit, Place, bytes_of
+from scan.extensions.transaction_details.explanations.summary_parts import (
+    COIN,
+    Asset,
+    Names,
+    Part,
+    address_part,
+    asset_part,
+    collection_part,
+    in_quotes,
+    token_part,
+)
+from scan.queries.network import name_of
+
+MAX_CHARACTERS = 200
+LAST_TIME_S = 253_402_300_799  # in the year 9999
+MAX_DECIMALS = 255
+PREFIXES = dict(zip(range(-24, 25, 3), "y,z,a,f,p,n,µ,m,,k,M,G,T,P,E,Z,Y".split(","), strict=True))
+_NUMBER = re.compile(r"[0-9]{1,78}|0x[0-9a-fA-F]{1,64}", re.ASCII)
+_ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}", re.ASCII)
+
+Params = Mapping[str, Any]
+
+
+def show(name: str, place: Place, params: Params, names: Names) -> tuple[str, Part]:
+    """Return the format in which a value is shown, `raw` where the other does not fit, with what
+    it shows."""
+    formatted = FORMATS.get(name)
+    if formatted is not None:
+        try:
+            return name, formatted(place, params, names)
+        except DoesNotFit:
+            pass
+    return "raw", raw(place)
+
+
+def raw(place: Place) -> Part:
+    """Show a value as it is."""
+    match place.type.kind:
+        case "address":
+            return Part(checksummed(place.value), "address", place.value)
+        case "string":
+            return Part(in_quotes(clean(place.value, MAX_CHARACTERS)), "text")
+        case "bool":
+            return Part("true" if place.value else "false", "text")
+    return Part(_cut(str(place.value)), "text")
+
+
+def plain(place: Place) -> str:
+    """Return a value as keys and lists of a descriptor have it."""
+    return str(place.value).lower()  # of booleans, true and false
+
+
+def _cut(shown: str) -> str:
+    return shown if len(shown) <= MAX_CHARACTERS else f"{shown[: MAX_CHARACTERS - 1]}…"
+
+
+def address_of(value: object) -> str | None:
+    """Return an address that a parameter names, in lower case; None if it is none."""
+    if isinstance(value, Place):
+        content = bytes_of(value) if value.type.kind in ("address", "bytes", "bytesN") else b""
+        return f"0x{content.hex()}" if len(content) == 20 else None
+    if isinstance(value, str) and _ADDRESS.fullmatch(value):
+        return value.lower()
+    return None
+
+
+def number_of(value: object) -> int | None:
+    """Return a number of a descriptor, given as such, in digits or in hex."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value if 0 <= value < 2**256 else None
+    if isinstance(value, str) and _NUMBER.fullmatch(value):
+        return int(value, 16 if value.startswith("0x") else 10)
+    return None
+
+
+def _integer(place: Place) -> int:
+    if place.type.kind not in ("uint", "int"):
+        raise DoesNotFit("it is no integer")
+    return int(place.value)
+
+
+def _natural(place: Place) -> int:
+    if (value := _integer(place)) < 0:
+        raise DoesNotFit("it is negative")
+    return value
+
+
+def _address(place: Place) -> str:
+    address = address_of(place)
+    if address is None:
+        raise DoesNotFit("it is no address")
+    return address
+
+
+def _address_name(place: Place, params: Params, names: Names) -> Part:
+    address = _address(place)
+    senders = params.get("senderAddress")
+    if address in map(address_of, senders if isinstance(senders, list) else [senders]):
+        return Part("Sender", "text")
+    part = address_part(names, address)
+    is_named = bool(names.of(address).get("label") or names.of(address).get("contract"))
+    return part if is_named else Part(checksummed(address), "address", address)
+
+
+def _amount(place: Place, params: Params, names: Names) -> Part:
+    return asset_part(names, COIN, _natural(place))
+
+
+def _token_amount(place: Place, params: Params, names: Names) -> Part:
+    value = _natural(place)
+    if {"chainId", "chainIdPath"} & params.keys():
+        raise DoesNotFit("its token may be of another chain")
+    token = address_of(params.get("tokenPath", params.get("token")))
+    natives = params.get("nativeCurrencyAddress")
+    is_coin = token in map(address_of, natives if isinstance(natives, list) else [natives])
+    if token is None or not (is_coin or names.token(token)):
+        raise DoesNotFit("the token is not known")
+    part = asset_part(names, COIN if is_coin else Asset(token), value)
+    threshold = number_of(params.get("threshold"))
+    if threshold is None or value < threshold:
+        return part
+    unit = names.coin if is_coin else token_part(names, token).text
+    return part._replace(text=f"{text(params.get('message')) or 'Unlimited'} {unit}")
+
+
+def _nft_name(place: Place, params: Params, names: Names) -> Part:
+    number = str(_natural(place))
+    collection = address_of(params.get("collectionPath", params.get("collection")))
+    if collection is None or not names.token(collection):
+        raise DoesNotFit("the collection is not known")
+    part = collection_part(names, collection)
+    return part._replace(text=f"{part.text} #{number}", type="item", token_id=number)
+
+
+def _token_ticker(place: Place, params: Params, names: Names) -> Part:
+    address = _address(place)
+    if {"chainId", "chainIdPath"} & params.keys() or not names.token(address):
+        raise DoesNotFit("the token is not known")
+    return token_part(names, address)
+
+
+def _date(place: Place, params: Params, names: Names) -> Part:
+    value = _natural(place)
+    if params.get("encoding") != "timestamp" or value > LAST_TIME_S:
+        raise DoesNotFit("it is no time")
+    return Part(f"{datetime.fromtimestamp(value, UTC):%Y-%m-%d %H:%M:%S} UTC", "text")
+
+
+def _duration(place: Place, params: Params, names: Names) -> Part:
+    minutes, seconds = divmod(_natural(place), 60)
+    hours, minutes = divmod(minutes, 60)
+    return Part(f"{hours:02}:{minutes:02}:{seconds:02}", "text")
+
+
+def _unit(place: Place, params: Params, names: Names) -> Part:
+    value, decimals = _integer(place), number_of(params.get("decimals", 0))
+    if decimals is None or decimals > MAX_DECIMALS:
+        raise DoesNotFit("its decimals are no number")
+    base, prefix = text(params.get("base")), ""
+    if params.get("prefix") is True and value:
+        exponent = len(str(abs(value))) - 1 - decimals
+        power = min(max(exponent // 3 * 3, min(PREFIXES)), max(PREFIXES))
+        prefix, decimals = PREFIXES[power], decimals + power
+    number = in_units(value * 10 ** max(-decimals, 0), max(decimals, 0))
+    return Part(f"{_cut(number)}{prefix}{base}", "text")
+
+
+def _enum(place: Place, params: Params, names: Names) -> Part:
+    values = params.get("$ref")
+    shown = text(values.get(plain(place))) if isinstance(values, dict) else ""
+    if not shown:
+        raise DoesNotFit("the enumeration does not have it")
+    return Part(shown, "text")
+
+
+def _chain_id(place: Place, params: Params, names: Names) -> Part:
+    return Part(name_of(str(_natural(place)), ""), "text")
+
+
+FORMATS: Mapping[str, Callable[[Place, Params, Names], Part]] = {
+    "addressName": _address_name,
+    "amount": _amount,
+    "chainId": _chain_id,
+    "date": _date,
+    "duration": _duration,
+    "enum": _enum,
+    "nftName": _nft_name,
+    "tokenAmount": _token_amount,
+    "tokenTicker": _token_ticker,
+    "unit": _unit,
+}
+
+
+def addresses_shown(place: Place, params: Params) -> Sequence[str]:
+    """Return the addresses whose names and tokens formats may show."""
+    keys = ("tokenPath", "token", "collectionPath", "collection")
+    values = (place, *(params[key] for key in keys if key in params))
+    return [address for value in values if (address := address_of(value)) is not None]

@@ -1,0 +1,173 @@
+"""Paths of ERC-7730 to the arguments of a call, and what they lead to.
+
+A path leads to values whose types an ABI has; values are those of abi_json.render().
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from scan.contracts.abi import AbiType
+from scan.extensions.clear_signing.descriptor_files import InvalidDescriptor
+
+MAX_VALUES = 200  # that the paths of a call lead to
+MAX_STEPS = 32
+MAX_CHARACTERS = 500
+ARGUMENTS, CONTAINER, DOCUMENT = "#", "@", "$"
+BYTES = AbiType("bytes", "bytes", dynamic=True)
+
+_STEP = re.compile(
+    r"\.?(?:([A-Za-z_$][A-Za-z0-9_$]*)|\[(-?[0-9]{1,6})?(:)?(-?[0-9]{1,6})?\])", re.ASCII
+)
+
+Step = str | int | tuple[int | None, int | None]
+
+
+class DoesNotFit(ValueError):
+    """A call is not what a descriptor says of it."""
+
+
+class Path(NamedTuple):
+    """A path: a name for each member, a number for an element, a pair for some or all elements."""
+
+    root: str
+    steps: tuple[Step, ...]
+
+    def within(self, outer: "Path | None") -> "Path":
+        """Return a path that has no root of its own, relative to `outer`."""
+        return self if self.root or outer is None else Path(outer.root, outer.steps + self.steps)
+
+    def rooted(self) -> "Path":
+        return self if self.root else Path(ARGUMENTS, self.steps)
+
+
+def parse_path(text: object, outer: Path | None = None) -> Path:
+    """Return the path, within that of the group around it. Raises InvalidDescriptor."""
+    if not isinstance(text, str) or not text or len(text) > MAX_CHARACTERS:
+        raise InvalidDescriptor("a path is no text, empty or too long")
+    has_root = text[0] in (ARGUMENTS, CONTAINER) or text.startswith("$.")
+    root, rest = (text[0], text[1:]) if has_root else ("", text)
+    steps: list[Step] = []
+    while rest and rest != ".":
+        match = _STEP.match(rest)
+        if match is None or len(steps) == MAX_STEPS:
+            raise InvalidDescriptor(f"{text[:60]!r} is no path")
+        steps.append(_step(*match.groups()))
+        rest = rest[match.end() :]
+    return Path(root, tuple(steps)).within(outer).rooted()
+
+
+def _step(name: str | None, first: str | None, colon: str | None, last: str | None) -> Step:
+    if name is not None:
+        return name
+    if first is not None and colon is None:
+        if last is not None:
+            raise InvalidDescriptor("an index is no number")
+        return int(first)
+    return (None if first is None else int(first), None if last is None else int(last))
+
+
+class Place(NamedTuple):
+    """A value with its type. `positions` are where it stands among the elements that each `[]` on
+    the path selected, each with their number."""
+
+    type: AbiType
+    value: Any
+    positions: tuple[tuple[int, int], ...] = ()
+
+
+def places(
+    path: Path, roots: Mapping[str, Place], along: Sequence[tuple[int, int]] = ()
+) -> list[Place]:
+    """Return the values at a path; of arrays, their elements. None of them is a tuple.
+
+    `along` are the positions of the value to which another one is to be found: of arrays on this
+    path, the elements at the same positions. Raises DoesNotFit, also for more than MAX_VALUES.
+    """
+    if path.root not in roots:
+        raise DoesNotFit("the path leads to no argument")
+    reached = [roots[path.root]]
+    for step in path.steps:
+        reached = _bounded(
+            following for place in reached for following in _next(place, step, along)
+        )
+    while any(place.type.kind == "array" for place in reached):
+        reached = _bounded(
+            element
+            for place in reached
+            for element in (
+                _next(place, (None, None), along) if place.type.kind == "array" else (place,)
+            )
+        )
+    if any(place.type.kind == "tuple" for place in reached):
+        raise DoesNotFit("the path leads to a tuple, not to a value")
+    return reached
+
+
+def _bounded(reached: Iterator[Place]) -> list[Place]:
+    found = []
+    for place in reached:
+        found.append(place)
+        if len(found) > MAX_VALUES:
+            raise DoesNotFit(f"a path leads to more than {MAX_VALUES} values")
+    return found
+
+
+def _next(place: Place, step: Step, along: Sequence[tuple[int, int]]) -> Iterator[Place]:
+    if isinstance(step, str):
+        yield _member(place, step)
+    elif isinstance(step, int):
+        yield _element(place, step)
+    elif place.type.kind == "array":
+        yield from _elements(place, step, along)
+    else:
+        whole = bytes_of(place)
+        part = whole[slice(*step)]
+        yield place._replace(type=BYTES, value=f"0x{part.hex()}")
+
+
+def _member(place: Place, name: str) -> Place:
+    if place.type.kind != "tuple":
+        raise DoesNotFit(f"{name} is a member of no tuple")
+    # The names of an ABI are in the values, where the descriptor's signature has none.
+    labels = [*place.value] if isinstance(place.value, dict) else list(place.type.labels)
+    if labels.count(name) != 1:
+        raise DoesNotFit(f"there is no {name}")
+    index = labels.index(name)
+    value = place.value[name if isinstance(place.value, dict) else index]
+    return place._replace(type=place.type.items[index], value=value)
+
+
+def _element(place: Place, index: int) -> Place:
+    if place.type.kind != "array" or not -len(place.value) <= index < len(place.value):
+        raise DoesNotFit(f"there is no element {index}")
+    return place._replace(type=place.type.items[0], value=place.value[index])
+
+
+def _elements(
+    place: Place, step: tuple[int | None, int | None], along: Sequence[tuple[int, int]]
+) -> Iterator[Place]:
+    selected, depth = place.value[slice(*step)], len(place.positions)
+    wanted: Sequence[int] = range(len(selected))
+    if depth < len(along):
+        position, count = along[depth]
+        if count != len(selected):
+            raise DoesNotFit("arrays that belong together differ in length")
+        wanted = (position,)
+    for index in wanted:
+        positions = (*place.positions, (index, len(selected)))
+        yield Place(place.type.items[0], selected[index], positions)
+
+
+def bytes_of(place: Place) -> bytes:
+    """Return the bytes of a value: 32 of an integer. Raises DoesNotFit for a composite one."""
+    match place.type.kind:
+        case "uint":
+            return int(place.value).to_bytes(32)
+        case "int":
+            return int(place.value).to_bytes(32, signed=True)
+        case "string":
+            return str(place.value).encode()
+        case "array" | "tuple" | "bool":
+            raise DoesNotFit("a value has no bytes")
+    return bytes.fromhex(place.value[2:])

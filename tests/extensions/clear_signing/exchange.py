@@ -1,0 +1,93 @@
+"""A contract on a chain, descriptors of it, and what the service says of its calls."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from eth_abi import encode
+from eth_utils import keccak
+from flask.testing import FlaskClient
+
+from tests.support.explorer import Explorer
+
+SOURCE = """
+pragma solidity ^0.8.20;
+
+contract Exchange {
+    struct Leg { address token; uint256 amount; uint8 mode; }
+    event Transfer(address indexed from, address indexed to, uint256 value);
+    string public name = "Betting";
+    string public symbol = "BET";
+    uint8 public constant decimals = 6;
+    uint256 public constant totalSupply = 1000000;
+    mapping(address => uint256) public balanceOf;
+
+    constructor() {
+        balanceOf[msg.sender] = totalSupply;
+        emit Transfer(address(0), msg.sender, totalSupply);
+    }
+
+    function transfer(address, uint256) external pure returns (bool) { return true; }
+
+    function trade(Leg[] calldata, address, uint64, uint32, bytes calldata, int16, string calldata)
+        external payable {}
+}
+"""
+VERSION, PATH = "0.8.28", "contracts/Exchange.sol"
+LEGS = "(address token,uint256 amount,uint8 mode)[] legs"
+REST = "address to,uint64 deadline,uint32 wait,bytes route,int16 fee,string note"
+TRADE = f"trade({LEGS},{REST})"
+TYPES = ["(address,uint256,uint8)[]", "address", "uint64", "uint32", "bytes", "int16", "string"]
+TRANSFER = "transfer(address to,uint256 value)"
+NATIVE = "0x" + "ee" * 20
+ANN = "0x00000000000000000000000000000000000a11ce"
+SENT_WEI = 5 * 10**17
+
+Document = Mapping[str, Any]
+
+
+class Chain(NamedTuple):
+    explorer: Explorer
+    exchange: str
+
+    def descriptor(self, formats: Document, **more: Any) -> dict[str, Any]:
+        deployment = {"chainId": 31337, "address": self.exchange}
+        return {
+            "context": {"contract": {"deployments": [deployment]}},
+            "metadata": {"owner": "Example", "contractName": "Exchange"},
+            "display": {"formats": formats},
+            **more,
+        }
+
+    def transfer(self, value: int = 1_500_000) -> str:
+        return self.call("transfer(address,uint256)", ["address", "uint256"], [ANN, value])
+
+    def trade(self, *values: Any) -> str:
+        return self.call(f"trade({','.join(TYPES)})", TYPES, values, value=hex(SENT_WEI))
+
+    def call(self, signature: str, types: Any, values: Any, **fields: Any) -> str:
+        data = keccak(text=signature)[:4] + encode(types, values)
+        return self.explorer.send(self.exchange, f"0x{data.hex()}", **fields)
+
+    def trade_of(self, legs: int = 2, deadline: int = 1_800_000_000, note: str = "hi") -> str:
+        of_leg = [(self.exchange, 10**6 * (n + 1), n % 3) for n in range(legs)]
+        route = bytes.fromhex(self.exchange[2:]) + b"\1\2"
+        return self.trade(of_leg, ANN, deadline, 8250, route, -25, note)
+
+
+ClientOf = Callable[..., FlaskClient]
+
+
+def signing(client: FlaskClient, transaction: str) -> Any:
+    answer = client.get(f"/api/v1/transactions/{transaction}")
+    assert answer.status_code == 200, answer.json
+    return answer.json["clearSigning"]
+
+
+def shown(client: FlaskClient, transaction: str) -> list[tuple[str, str, str]]:
+    described = signing(client, transaction)
+    assert described is not None
+    return [(f["label"], f["value"], f["format"]) for f in described["fields"]]
+
+
+def field(path: str, format_: str = "raw", **params: Any) -> dict[str, Any]:
+    return {"path": path, "label": path[:30], "format": format_, "params": params}
