@@ -5,13 +5,19 @@ old: walks are bounded by a budget.
 """
 
 import re
+import time
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from scan.verification.permissions.inline_assembly import Assembly
 
 Node = Mapping[str, Any]
 
 MAX_STEPS = 150_000  # of all functions of a contract; 20 of OpenZeppelin's take 3,000
+MAX_SECONDS = 0.3  # of processor, for what a step costs in the worst case
+TEXT_OF_STEP = 100  # bytes of a source that are read in one step
 MAX_DEPTH = 80  # of expressions and calls within each other
 MAX_TEXT = 200  # characters of an expression
 
@@ -25,15 +31,19 @@ class TooComplex(Exception):
 
 
 class Budget:
-    """The steps that are left, and how deeply a walk is nested."""
+    """The steps that are left, and how deeply a walk is nested. `end` is the time of the thread's
+    processor, in seconds, at which a walk ends."""
 
-    def __init__(self, steps: int = MAX_STEPS) -> None:
+    def __init__(self, steps: int = MAX_STEPS, end: float | None = None) -> None:
         self.left = steps
+        self.end = time.thread_time() + MAX_SECONDS if end is None else end
         self._depth = 0
 
-    def take(self) -> None:
-        self.left -= 1
-        if self.left < 0:
+    def take(self, steps: int = 1) -> None:
+        self.left -= steps
+        is_late = self.left % 16 == 0 and time.thread_time() > self.end
+        if self.left < 0 or is_late:
+            self.left = -1
             raise TooComplex
 
     def __enter__(self) -> None:
@@ -66,7 +76,9 @@ class SyntaxTree:
             if isinstance(file.get("id"), int)
         }
         self._line_starts: dict[int, Sequence[int]] = {}
+        self.assemblies: dict[str, Assembly] = {}
         self.declarations: dict[int, Node] = {}
+        self._numbers: set[int] = set()
         self.contracts_by_member: dict[int, Node] = {}
         self._by_file: dict[tuple[str, str], Node] = {}
         for path, file in files.items():
@@ -84,6 +96,8 @@ class SyntaxTree:
             if not isinstance(node, dict):
                 continue
             kind, number = node.get("nodeType"), node.get("id")
+            if isinstance(number, int):
+                self._numbers.add(number)
             if kind == CONTRACT:
                 contract = node
                 self._by_file[path, str(node.get("name"))] = node
@@ -107,6 +121,12 @@ class SyntaxTree:
         number = node.get("referencedDeclaration")
         return self.declarations.get(number) if isinstance(number, int) else None
 
+    def is_builtin(self, node: Node, *names: str) -> bool:
+        """Return whether a node is one of these names, and what the language means by it."""
+        number = node.get("referencedDeclaration")
+        is_name = node.get("nodeType") == "Identifier" and node.get("name") in names
+        return is_name and not (isinstance(number, int) and number in self._numbers)
+
     def place(self, node: Node) -> Place:
         """Return where a node is; line 0 where that is not known."""
         start, length, file = _source_range(node)
@@ -119,10 +139,11 @@ class SyntaxTree:
         text = content[start : start + min(length, 4 * MAX_TEXT)].decode("utf-8", "replace")
         return Place(path, line, " ".join(text.split())[:MAX_TEXT])
 
-    def source(self, node: Node) -> str:
+    def source(self, node: Node, budget: Budget) -> str:
         """Return the text of a node, whole."""
         start, length, file = _source_range(node)
         _, content = self._texts.get(file, ("", b""))
+        budget.take(1 + min(length, len(content)) // TEXT_OF_STEP)
         return content[max(start, 0) : max(start, 0) + length].decode("utf-8", "replace")
 
 
@@ -192,8 +213,9 @@ class Members:
             for node in base.get("nodes") or ():
                 if key := _key(node):
                     self._by_name.setdefault(key, []).append((position, node))
+        self.external_functions: Sequence[Node] = self._external_functions()
 
-    def external_functions(self) -> list[Node]:
+    def _external_functions(self) -> list[Node]:
         """Return the functions that can be called from outside, in the order of the bases."""
         named = (nodes for key, nodes in self._by_name.items() if key[0] == FUNCTION)
         firsts = [_first_with_body(nodes) for nodes in named]
@@ -212,6 +234,10 @@ class Members:
         if not nodes or not is_own or visibility(declared) == "private":
             return declared
         return _first_with_body(nodes)[1]
+
+    def alike(self, declared: Node) -> list[Node]:
+        """Return what a call of a declared function or modifier may run, through `super` too."""
+        return [declared, *(node for _, node in self._by_name.get(_key(declared) or (), ()))]
 
     def above(self, declared: Node, caller: Node) -> Node:
         """Return what `super` means in a function: the next one after the function's contract."""
