@@ -1,6 +1,7 @@
 """Conditions on the caller in hostile sources and trees: everything is bounded, nothing fails."""
 
 import random
+import time
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from typing import Any
@@ -251,10 +252,22 @@ def test_a_large_assembly_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_what_takes_too_long_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the time of the processor, whatever a step costs."""
+    """By the time of the processor, whatever a step costs: of a tree, and of a function."""
+    output, sources = output_of(f"{OWNER} function f() public {{ {'value++;' * 20} {CHECK} }}")
+    ends = contract_permissions.Members.__init__
+
+    def too_late(members: Any, *given: Any) -> None:
+        ends(members, *given)
+        monkeypatch.setattr(time, "thread_time", lambda: now + 2 * syntax_tree.MAX_SECONDS)
+
+    now = time.thread_time()
+    monkeypatch.setattr(contract_permissions.Members, "__init__", too_late)
+    record = of_solidity(output, sources, PATH, "Own")
+    assert record is not None
+    [function] = record["functions"]
+    assert (function["access"], function["complete"]) == ("unrecognised", False)
     monkeypatch.setattr(syntax_tree, "MAX_SECONDS", -1.0)
-    functions = functions_of(f"{OWNER} function f() public {{ {'value++;' * 20} {CHECK} }}")
-    assert (functions["f()"]["access"], functions["f()"]["complete"]) == ("unrecognised", False)
+    assert of_solidity(output, sources, PATH, "Own") is None
 
 
 def test_what_is_listed_is_bounded() -> None:

@@ -16,6 +16,7 @@ from scan.verification.permissions.syntax_tree import (
     Members,
     Node,
     SyntaxTree,
+    TooComplex,
     is_view,
     kind_of,
     parameters,
@@ -52,12 +53,17 @@ def selection_of_solidity(path: str, name: str) -> Mapping[str, Mapping[str, Seq
 def of_solidity(
     output: Mapping[str, Any], sources: Mapping[str, str], path: str, name: str
 ) -> dict[str, Any] | None:
-    """Return the record of a contract in solc's output with trees; None without its tree."""
-    tree = SyntaxTree(output, sources)
+    """Return the record of a contract in solc's output with trees; None without its tree, and
+    where the trees are too large to be read in time."""
+    budget = Budget()
+    try:
+        tree = SyntaxTree(output, sources, budget)
+    except TooComplex:
+        return None
     contract = tree.contract(path, name)
     if contract is None:
         return None
-    members, budget = Members(tree, contract), Budget()
+    members = Members(tree, contract)
     compiled = output["contracts"][path][name]
     signatures = [*(compiled.get("evm", {}).get("methodIdentifiers") or {}).items()]
     changing = [f for f in members.external_functions if not is_view(f)]

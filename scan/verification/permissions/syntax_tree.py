@@ -23,6 +23,7 @@ MAX_TEXT = 200  # characters of an expression
 
 FUNCTION, MODIFIER, VARIABLE = "FunctionDefinition", "ModifierDefinition", "VariableDeclaration"
 CONTRACT = "ContractDefinition"
+_TYPES = ("typeDescriptions", "argumentTypes", "commonType")  # nothing is declared in them
 _DECLARATIONS = (CONTRACT, FUNCTION, MODIFIER, VARIABLE)
 
 
@@ -41,8 +42,14 @@ class Budget:
 
     def take(self, steps: int = 1) -> None:
         self.left -= steps
-        is_late = self.left % 16 == 0 and time.thread_time() > self.end
-        if self.left < 0 or is_late:
+        if self.left < 0:
+            self.left = -1
+            raise TooComplex
+        if self.left % 16 == 0:
+            self.check_time()
+
+    def check_time(self) -> None:
+        if time.thread_time() > self.end:
             self.left = -1
             raise TooComplex
 
@@ -68,7 +75,9 @@ class Place(NamedTuple):
 class SyntaxTree:
     """The trees of a compilation's files, and their sources by path."""
 
-    def __init__(self, output: Mapping[str, Any], sources: Mapping[str, str]) -> None:
+    def __init__(
+        self, output: Mapping[str, Any], sources: Mapping[str, str], budget: Budget
+    ) -> None:
         files = output.get("sources") or {}
         self._texts = {
             file["id"]: (path, sources.get(path, "").encode())
@@ -83,10 +92,11 @@ class SyntaxTree:
         self._by_file: dict[tuple[str, str], Node] = {}
         for path, file in files.items():
             if isinstance(file.get("ast"), dict):
-                self._index(path, file["ast"])
+                self._index(path, file["ast"], budget)
 
-    def _index(self, path: str, root: Node) -> None:
-        """Note the declarations of a file, without following calls of Python."""
+    def _index(self, path: str, root: Node, budget: Budget) -> None:
+        """Note the declarations of a file, without following calls of Python. It takes of the time
+        but none of the steps."""
         waiting: list[tuple[Any, Node | None]] = [(root, None)]
         while waiting:
             node, contract = waiting.pop()
@@ -96,6 +106,8 @@ class SyntaxTree:
             if not isinstance(node, dict):
                 continue
             kind, number = node.get("nodeType"), node.get("id")
+            if isinstance(number, int) and number % 64 == 0:
+                budget.check_time()
             if isinstance(number, int):
                 self._numbers.add(number)
             if kind == CONTRACT:
@@ -105,7 +117,11 @@ class SyntaxTree:
                 self.declarations[number] = node
                 if contract is not None:
                     self.contracts_by_member[number] = contract
-            waiting.extend((child, contract) for child in node.values())
+            waiting.extend(
+                (child, contract)
+                for name, child in node.items()
+                if name not in _TYPES and isinstance(child, dict | list)
+            )
 
     def contract(self, path: str, name: str) -> Node | None:
         return self._by_file.get((path, name))
