@@ -1,13 +1,19 @@
 """Conditions on the caller in hostile sources and trees: everything is bounded, nothing fails."""
 
 import random
+import time
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from typing import Any
 
 import pytest
 
-from scan.verification.permissions import contract_permissions, solidity_functions
+from scan.verification.permissions import (
+    contract_permissions,
+    inline_assembly,
+    solidity_functions,
+    syntax_tree,
+)
 from scan.verification.permissions.contract_permissions import (
     MAX_FUNCTIONS,
     MAX_OF_ONE,
@@ -16,7 +22,7 @@ from scan.verification.permissions.contract_permissions import (
     selection_of_solidity,
 )
 from scan.verification.permissions.stored_permissions import UNREADABLE
-from scan.verification.permissions.syntax_tree import MAX_STEPS, MAX_TEXT, Budget
+from scan.verification.permissions.syntax_tree import MAX_STEPS, MAX_TEXT, TEXT_OF_STEP, Budget
 from tests.support.explorer import Explorer, compiled, standard_input
 from tests.support.solidity import compile_standard
 
@@ -43,7 +49,7 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Budget]]:
     budgets: list[Budget] = []
 
     class Counted(Budget):
-        def __init__(self, *given: int) -> None:
+        def __init__(self, *given: Any) -> None:
             super().__init__(*given)
             budgets.append(self)
 
@@ -108,6 +114,160 @@ def test_functions_that_call_each_other() -> None:
     assert functions["f()"]["access"] == "unrestricted"
     assert functions["i()"]["access"] in ("unrestricted", "unrecognised")
     assert functions["j()"]["access"] == "unrecognised"
+
+
+CHECK = "require(msg.sender == owner);"
+STOP = "assembly { stop() }"
+ROUNDS = """function mint() internal { value++; }
+    function stopped() internal returns (uint256) { assembly { stop() } }
+    function text() internal pure returns (string memory) { assembly { return(0, 0) } }
+    function claim() internal returns (uint256) { owner = msg.sender; return 1; }
+    function set(uint256) external { owner = msg.sender; }
+    modifier only { require(msg.sender == owner); _; }
+    modifier after_ { _; require(msg.sender == owner); }
+    modifier with(uint256) { require(msg.sender == owner); _; }
+    modifier early { if (value > 0) return; _; }
+    mapping(address => bool) ins; mapping(address => bool) outs;
+    function members(bool b) internal view returns (mapping(address => bool) storage) {
+        if (b) return ins; return outs; }
+    function sender() public pure returns (address a) { assembly { a := calldataload(4) } }
+    function passed() public pure returns (address) { return abi.decode(msg.data[4:], (address)); }
+    struct Held { function() internal run; }"""
+# Functions that anybody can use, though they name the owner somewhere.
+AROUND = (
+    f"mint(); {STOP} {CHECK}",
+    f"mint(); assembly {{ return(0, 0) }} {CHECK}",
+    f"mint(); if (value > 1) {{ {STOP} }} {CHECK}",
+    f"mint(); stopped(); {CHECK}",
+    f"selfdestruct(payable(msg.sender)); {CHECK}",
+    "if (msg.sender != owner) { mint(); if (value > 0) return; revert(); }",
+    "if (msg.sender != owner) { { mint(); return; } revert(); }",
+    f"if (msg.sender != owner) {{ mint(); {STOP} revert(); }}",
+    "if (msg.sender != owner) { mint(); stopped(); revert(); }",
+    "if (msg.sender != owner) { mint(); revert(text()); }",
+    "if (msg.sender == owner) value = 2; else { mint(); if (value > 0) return; revert(); }",
+    "do { if (msg.sender != owner) { mint(); break; revert(); } } while (false);",
+    f"a.delegatecall(''); {CHECK}",
+    f"assembly {{ pop(delegatecall(gas(), a, 0, 0, 0, 0)) }} {CHECK}",
+    f"assembly {{ sstore /* a */ (owner.slot, caller()) }} {CHECK}",
+    f"a.call(''); {CHECK}",
+    f"this.set(1); {CHECK}",
+    f"new Other(); {CHECK}",
+    f"try this.set(1) {{}} catch {{}} {CHECK}",
+    f"function() external p = Other(a).run; p(); {CHECK}",
+    f"function() internal returns (uint256) p = claim; p(); {CHECK}",
+    f"Held memory h; h.run(); {CHECK}",
+    f"(value > 1 ? stopped : claim)(); {CHECK}",
+    "Other(a).require(msg.sender == owner);",
+    "if (msg.sender != owner) { Other(a).revert(); }",
+    "mapping(address => bool) storage m = members(true); m[msg.sender] = true;"
+    "require(ins[msg.sender]);",
+    "require((owner = msg.sender) == owner);",
+    "address own; require((own = msg.sender) == owner || value == 0);",
+    "require(sender() == msg.sender);",
+    "require(passed() == msg.sender);",
+    "require(tx.origin == owner);",
+    f"for (uint256 i; i < value; i++) {{ {CHECK} }}",
+    f"try this.set(1) {{ {CHECK} }} catch {{}}",
+    "value > 1 || check();",
+    f"if (T.wrap(1) == T.wrap(2)) {{}} {CHECK}",
+)
+AROUND_MODIFIERS = (
+    ("after_", f"mint(); {STOP}"),
+    ("after_", "mint(); stopped();"),
+    ("with(claim())", "mint();"),
+    ("with(stopped())", "mint();"),
+)
+BEFORE = """
+    type T is uint256; using {same as ==} for T global;
+    function same(T, T) pure returns (bool) { assembly { stop() } }
+    contract Other { function require(bool) external {} function revert() external {}
+        function run() external {} }"""
+
+
+@pytest.mark.parametrize(
+    "modifier, body", [*(("", body) for body in AROUND), *AROUND_MODIFIERS], ids=str
+)
+def test_ways_around_a_check(modifier: str, body: str) -> None:
+    check = f"function check() internal view returns (bool) {{ {CHECK} return true; }}"
+    function = f"function f(address a) public payable {modifier} {{ {body} }}"
+    functions = functions_of(OWNER + ROUNDS + check + function, BEFORE)
+    assert functions["f(address)"]["access"] in ("unrecognised", "unrestricted")
+    if "mint()" in body:
+        assert "value" in [write["variable"] for write in functions["f(address)"]["writes"]]
+
+
+@pytest.mark.parametrize(
+    "name, declaration",
+    [
+        ("require", "function(bool) internal require;"),
+        ("require", "struct require { bool is_; }"),
+        ("revert", "function revert() internal {}"),
+        ("msg", "enum msg { sender }"),
+    ],
+)
+def test_names_that_hide_those_of_the_language(name: str, declaration: str) -> None:
+    check = "if (msg.sender != owner) { revert(); }" if name == "revert" else CHECK
+    body = f"address owner; uint256 value; {declaration} function f() public {{ {check} value++; }}"
+    if name == "msg":
+        body = body.replace("address owner", "msg owner")
+    assert functions_of(body)["f()"]["access"] in ("unrecognised", "unrestricted")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if (msg.sender != owner) { value++; revert(); } value = 1;",
+        "if (msg.sender != owner) { string memory t = string.concat('a', 'b'); revert(t); }",
+        "uint256 x; assembly { /* stop() */ x := 1 // return\n } require(msg.sender == owner);",
+        "Token(a).balance(); require(msg.sender == owner);",
+        "payable(a).transfer(1); require(msg.sender == owner);",
+        "require(msg.sender == owner); a.call(''); a.delegatecall(''); assembly { stop() }",
+        "require(msg.sender == owner); selfdestruct(payable(a));",
+    ],
+)
+def test_checks_that_always_run(body: str) -> None:
+    before = "interface Token { function balance() external view returns (uint256); }"
+    functions = functions_of(f"{OWNER} function f(address a) public {{ {body} }}", before)
+    assert functions["f(address)"]["access"] == "restricted"
+
+
+def test_a_large_assembly_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However often it runs; its text takes of the steps, so that many are not read at all."""
+    read: list[int] = []
+    text = inline_assembly._read
+    monkeypatch.setattr(
+        inline_assembly, "_read", lambda given: read.append(len(given)) or text(given)
+    )
+    levels = "".join(f"function h{n}() internal {{ {f'h{n - 1}();' * 10} }}" for n in range(1, 4))
+    one = f"function h0() internal {{ assembly {{ /* {'a b ' * 5000} */ let y := 1 }} }}"
+    functions = functions_of(f"{OWNER} {one} {levels} function f() public {{ value = 1; h3(); }}")
+    assert functions["f()"]["complete"] is True and len(read) == 1 and read[0] > 20_000
+    read.clear()
+    monkeypatch.setattr(solidity_functions, "MAX_STEPS_OF_ONE", 2000)
+    many = one.split("{", 1)[1][:-1] * 12
+    functions = functions_of(f"{OWNER} function f() public {{ value = 1; {many} {CHECK} }}")
+    assert functions["f()"]["complete"] is False and functions["f()"]["access"] == "unrecognised"
+    assert sum(read) <= solidity_functions.MAX_STEPS_OF_ONE * TEXT_OF_STEP
+
+
+def test_what_takes_too_long_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By the time of the processor, whatever a step costs: of a tree, and of a function."""
+    output, sources = output_of(f"{OWNER} function f() public {{ {'value++;' * 20} {CHECK} }}")
+    ends = contract_permissions.Members.__init__
+
+    def too_late(members: Any, *given: Any) -> None:
+        ends(members, *given)
+        monkeypatch.setattr(time, "thread_time", lambda: now + 2 * syntax_tree.MAX_SECONDS)
+
+    now = time.thread_time()
+    monkeypatch.setattr(contract_permissions.Members, "__init__", too_late)
+    record = of_solidity(output, sources, PATH, "Own")
+    assert record is not None
+    [function] = record["functions"]
+    assert (function["access"], function["complete"]) == ("unrecognised", False)
+    monkeypatch.setattr(syntax_tree, "MAX_SECONDS", -1.0)
+    assert of_solidity(output, sources, PATH, "Own") is None
 
 
 def test_what_is_listed_is_bounded() -> None:

@@ -16,6 +16,7 @@ from scan.verification.permissions.syntax_tree import (
     Members,
     Node,
     SyntaxTree,
+    TooComplex,
     is_view,
     kind_of,
     parameters,
@@ -52,16 +53,22 @@ def selection_of_solidity(path: str, name: str) -> Mapping[str, Mapping[str, Seq
 def of_solidity(
     output: Mapping[str, Any], sources: Mapping[str, str], path: str, name: str
 ) -> dict[str, Any] | None:
-    """Return the record of a contract in solc's output with trees; None without its tree."""
-    tree = SyntaxTree(output, sources)
+    """Return the record of a contract in solc's output with trees; None without its tree, and
+    where the trees are too large to be read in time."""
+    budget = Budget()
+    try:
+        tree = SyntaxTree(output, sources, budget)
+    except TooComplex:
+        return None
     contract = tree.contract(path, name)
     if contract is None:
         return None
-    members, budget = Members(tree, contract), Budget()
+    members = Members(tree, contract)
     compiled = output["contracts"][path][name]
     signatures = [*(compiled.get("evm", {}).get("methodIdentifiers") or {}).items()]
-    functions = [f for f in members.external_functions() if not is_view(f)]
-    facts = [facts_of(members, function, budget) for function in functions[:MAX_FUNCTIONS]]
+    changing = [f for f in members.external_functions if not is_view(f)]
+    functions = changing[:MAX_FUNCTIONS]
+    facts = [facts_of(members, function, budget) for function in functions]
     reading = _Reading(members, compiled.get("storageLayout") or {})
     names = [_signature(function, signatures) for function in functions]
     return {
@@ -69,7 +76,7 @@ def of_solidity(
             _record(tree, function, own, signature, [*zip(names, facts, strict=False)], reading)
             for function, own, signature in zip(functions, facts, names, strict=False)
         ],
-        "truncated": len(functions) > MAX_FUNCTIONS,
+        "truncated": len(changing) > MAX_FUNCTIONS,
     }
 
 
@@ -196,7 +203,7 @@ class _Reading:
 
 def _getters(members: Members) -> Iterator[tuple[int, str]]:
     """Yield state variables that a function without arguments returns, and its signature."""
-    for function in members.external_functions():
+    for function in members.external_functions:
         statements: Sequence[Node] = (function.get("body") or {}).get("statements") or ()
         if len(statements) != 1 or parameters(function) or not is_view(function):
             continue

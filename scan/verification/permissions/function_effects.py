@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from scan.verification.permissions.inline_assembly import Assembly
 from scan.verification.permissions.syntax_tree import Place
 from scan.verification.permissions.values import CALLER, Value
 
@@ -62,10 +63,6 @@ _BY_VARIABLE = (
     (OWNERSHIP, re.compile(r"_*((pending|new)_?)?(owner|admin|governance|governor)", re.I)),
 )
 _SUPPLY = re.compile(r"_*total_?supply_*", re.I)
-_IN_ASSEMBLY = (
-    (DELEGATECALL, r"\b(delegatecall|callcode)\s*\("),
-    (SELFDESTRUCT, r"\bselfdestruct\s*\("),
-)
 
 
 class Effect(NamedTuple):
@@ -97,14 +94,17 @@ def of_event(name: str, arguments: Sequence[Value], place: Place) -> Iterator[Ef
         yield Effect(BURN, place)
 
 
-def of_call(name: str, assembly: str, place: Place) -> Iterator[Effect]:
-    """Yield what the call of a function does, one of another contract by its name after a dot; or
-    an assembly."""
+def of_assembly(assembly: Assembly, place: Place) -> Iterator[Effect]:
+    if assembly.delegates:
+        yield Effect(DELEGATECALL, place)
+    if assembly.destroys:
+        yield Effect(SELFDESTRUCT, place)
+
+
+def of_call(name: str, place: Place) -> Iterator[Effect]:
+    """Yield what the call of a function does, one of another contract by its name after a dot."""
     for kind, pattern in _BY_CALL:
         if name and pattern.fullmatch(name):
-            yield Effect(kind, place)
-    for kind, text in _IN_ASSEMBLY:
-        if assembly and re.search(text, assembly):
             yield Effect(kind, place)
 
 

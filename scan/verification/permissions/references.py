@@ -1,20 +1,30 @@
 """What functions of Solidity refer to: which functions they call, who calls them, and what they
 assign."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from scan.verification.permissions.inline_assembly import Assembly, assembly_of
 from scan.verification.permissions.syntax_tree import (
     CONTRACT,
     FUNCTION,
+    VARIABLE,
     Budget,
     Members,
     Node,
     descendants,
+    is_view,
+    type_of,
 )
 
-_CALLER_IN_ASSEMBLY = re.compile(r"\b(caller|origin)\b")
+_DESTROYING = "selfdestruct", "suicide"
+_CALLER = ("msg", "sender"), ("tx", "origin")
+# Statements after which a block may go on elsewhere; what `_` stands for may return, too.
+_LEAVING = "Return", "Break", "Continue", "PlaceholderStatement"
+_BLOCKS = "Block", "UncheckedBlock"
+_CALLS = None, "functionCall"
+_NAMED = "Identifier", "MemberAccess", "NewExpression", "FunctionCallOptions"
+_RUNNING_CODE = "call", "callcode", "delegatecall", "value", "gas"
 
 
 class References:
@@ -26,6 +36,7 @@ class References:
         self._budget = budget
         self._reached: dict[int, tuple[bool, frozenset[int]]] = {}
         self._assigned: dict[int, Mapping[int, Sequence[Node]]] = {}
+        self._reverting: dict[int, bool] = {}
 
     def called(self, node: Node, caller: Node) -> Node | None:
         """Return the function that a call runs in this contract: its own, a base's, a library's."""
@@ -79,34 +90,94 @@ class References:
 
     def _reach(self, function: Node) -> tuple[bool, frozenset[int]]:
         is_caller, variables = False, set()
-        waiting, known = [function], {id(function)}
-        while waiting:
-            current = waiting.pop()
-            for node in descendants([current.get("body"), current.get("modifiers")], self._budget):
-                is_caller = is_caller or reads_caller(node, self._tree.source)
-                declared = self._tree.declared(node) or self._tree.declared(
-                    node.get("modifierName") or {}
-                )
-                if declared is None:
-                    continue
-                if declared.get("stateVariable"):
-                    variables.add(int(declared["id"]))
-                for followed in (declared, self._members.most_derived(declared)):
-                    if followed.get("body") and id(followed) not in known:
-                        known.add(id(followed))
-                        waiting.append(followed)
+        for node in self._all_run([function.get("body"), function.get("modifiers")]):
+            is_caller = is_caller or self._reads_call(node)
+            declared = self._tree.declared(node)
+            if declared is not None and declared.get("stateVariable"):
+                variables.add(int(declared["id"]))
         return is_caller, frozenset(variables)
 
+    def _all_run(self, part: object) -> Iterator[Node]:
+        """Yield what a part of a tree consists of, with the functions and modifiers it names."""
+        waiting, known = [part], set()
+        while waiting:
+            for node in descendants(waiting.pop(), self._budget):
+                yield node
+                declared = self._tree.declared(node)
+                for followed in () if declared is None else self._members.alike(declared):
+                    if followed.get("body") and id(followed) not in known:
+                        known.add(id(followed))
+                        waiting.append([followed.get("body"), followed.get("modifiers")])
 
-def reads_caller(node: Node, source: Any) -> bool:
-    kind = node.get("nodeType")
-    if kind == "InlineAssembly":
-        return _CALLER_IN_ASSEMBLY.search(source(node)) is not None
-    base = node.get("expression") or {}
-    return kind == "MemberAccess" and (base.get("name"), node.get("memberName")) in (
-        ("msg", "sender"),
-        ("tx", "origin"),
-    )
+    def assembly(self, node: Node) -> Assembly:
+        return assembly_of(node, self._tree, self._budget)
+
+    def _reads_call(self, node: Node) -> bool:
+        """Return whether a node reads who calls, or what is passed in a way of its own."""
+        if node.get("nodeType") == "InlineAssembly":
+            return self.assembly(node).reads_caller or self.assembly(node).reads_data
+        name = (node.get("expression") or {}).get("name"), node.get("memberName")
+        return node.get("nodeType") == "MemberAccess" and name in (*_CALLER, ("msg", "data"))
+
+    def is_of_unknown(self, node: Node) -> bool:
+        """Return whether a node runs a function that a variable or an operator stands for."""
+        if isinstance(node.get("function"), int):
+            return True
+        if node.get("nodeType") != "FunctionCall" or node.get("kind") not in _CALLS:
+            return False
+        expression: Node = node.get("expression") or {}
+        base: Node = expression.get("expression") or {}
+        kind, declared = expression.get("nodeType"), self._tree.declared(expression)
+        if kind == "FunctionCall":  # one of value() or gas() has no declaration
+            return self._tree.declared(base) is not None
+        if declared is None or declared.get("nodeType") != VARIABLE:
+            return kind not in _NAMED
+        is_of_contract = (self._tree.declared(base) or {}).get("nodeType") == CONTRACT
+        return not declared.get("stateVariable") or kind != "MemberAccess" or is_of_contract
+
+    def may_write(self, call: Node) -> bool:
+        """Return whether a call of another contract may come back to write state variables."""
+        expression: Node = call.get("expression") or {}
+        if expression.get("nodeType") == "FunctionCallOptions":
+            expression = expression.get("expression") or {}
+        declared = self._tree.declared(expression)
+        if declared is not None:
+            return declared.get("nodeType") == FUNCTION and not is_view(declared)
+        is_creation = type_of(call).startswith("contract ")
+        return is_creation or expression.get("memberName") in _RUNNING_CODE
+
+    def is_destroying(self, node: Node) -> bool:
+        return self._tree.is_builtin(node, *_DESTROYING)
+
+    def reverts(self, node: Node) -> bool:
+        """Return whether a statement reverts in any case, with all that it does."""
+        if id(node) not in self._reverting:
+            parts = descendants(node, self._budget)
+            self._reverting[id(node)] = (
+                self._has_revert(node)
+                and not any(part.get("nodeType") in _LEAVING for part in parts)
+                and not self._may_end(node)
+            )
+        return self._reverting[id(node)]
+
+    def _has_revert(self, node: Node) -> bool:
+        kind = node.get("nodeType")
+        if kind in _BLOCKS:
+            with self._budget:
+                return any(self._has_revert(part) for part in node.get("statements") or ())
+        call = node.get("expression") or {}
+        is_call = kind == "ExpressionStatement" and call.get("nodeType") == "FunctionCall"
+        is_revert = is_call and self._tree.is_builtin(call.get("expression") or {}, "revert")
+        return is_revert or kind in ("RevertStatement", "Throw")
+
+    def _may_end(self, node: Node) -> bool:
+        """Return whether what a node runs may end the whole call without reverting it."""
+        return any(
+            self.assembly(part).ends
+            if part.get("nodeType") == "InlineAssembly"
+            else self.is_destroying(part) or self.is_of_unknown(part)
+            for part in self._all_run(node)
+        )
 
 
 def _names_written(target: Any) -> Iterator[int]:

@@ -4,9 +4,8 @@ Modifiers, functions that are called, bases and libraries are followed. A check 
 each call, as in a branch or after a return, restricts nobody.
 """
 
-import re
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from scan.verification.permissions.caller_conditions import (
     ARGUMENT,
@@ -17,13 +16,14 @@ from scan.verification.permissions.caller_conditions import (
 )
 from scan.verification.permissions.function_effects import (
     DELEGATECALL,
+    SELFDESTRUCT,
     Effect,
     Write,
+    of_assembly,
     of_call,
     of_event,
     of_write,
 )
-from scan.verification.permissions.references import reads_caller
 from scan.verification.permissions.syntax_tree import (
     MODIFIER,
     Budget,
@@ -46,8 +46,6 @@ from scan.verification.permissions.values import (
 )
 
 MAX_STEPS_OF_ONE = 40_000
-_ENDING = ("selfdestruct", "suicide")
-_WRITING_ASSEMBLY = re.compile(r"\b(sstore|delegatecall|callcode)\s*\(")
 
 
 class FunctionFacts(NamedTuple):
@@ -62,7 +60,7 @@ class FunctionFacts(NamedTuple):
 
 def facts_of(members: Members, function: Node, budget: Budget) -> FunctionFacts:
     """Return what is known of a function; of one that is too complex that it is."""
-    own = Budget(min(budget.left, MAX_STEPS_OF_ONE))
+    own = Budget(min(budget.left, MAX_STEPS_OF_ONE), budget.end)
     steps = own.left
     walk = _Walk(members, own)
     try:
@@ -97,6 +95,7 @@ class _Walk:
         self.effects: list[Effect] = []
         self.writes: list[Write] = []
         self._written: set[int] | None = set()
+        self._may_have_ended = False  # the whole call, so that later checks need not run
         self._calls: list[Node] = []
 
     def run(self, function: Node) -> None:
@@ -109,7 +108,7 @@ class _Walk:
     def _invoke(self, function: Node, environment: Environment, *, is_conditional: bool) -> None:
         """Walk a function with its modifiers; not one that is walked already."""
         if any(function is walked for walked in self._calls):
-            self._written = None
+            self._written, self._may_have_ended = None, True
             return
         self._calls.append(function)
         with self._budget:
@@ -135,9 +134,9 @@ class _Walk:
             rest(False)
             return
         modifier = self._members.most_derived(declared)
-        values = self._values.bound(
-            {"arguments": invocations[index].get("arguments")}, modifier, environment, function
-        )
+        given = {"arguments": invocations[index].get("arguments")}
+        self._expressions(given, _Frame(function, environment, is_conditional))
+        values = self._values.bound(given, modifier, environment, function)
         with self._budget:
             self._body(_Frame(modifier, dict(values), is_conditional, rest))
 
@@ -180,10 +179,10 @@ class _Walk:
         decided = self._decided(condition, frame)
         if decided is not None:
             return self._statement(then if decided else otherwise, frame)
-        if _reverts(then):
+        if self._values.references.reverts(then):
             self._require(condition, frame, holds=False)
             return self._statement(otherwise, frame)
-        if _reverts(otherwise):
+        if self._values.references.reverts(otherwise):
             self._require(condition, frame, holds=True)
             return self._statement(then, frame)
         self._branch(condition, frame)
@@ -222,7 +221,8 @@ class _Walk:
             node, frame.environment, frame.function, holds=holds, written=self._written
         )
         for condition in conditions:
-            is_whole = not frame.is_conditional or condition.kind in (ARGUMENT, EXCLUSION)
+            is_always = not frame.is_conditional and not self._may_have_ended
+            is_whole = is_always or condition.kind in (ARGUMENT, EXCLUSION)
             self._add(condition if is_whole else Condition(UNRECOGNISED, condition.place))
 
     def _add(self, condition: Condition) -> None:
@@ -248,15 +248,23 @@ class _Walk:
         return any(blocks)
 
     def _assembly(self, node: Node, _frame: _Frame) -> None:
-        text = self._tree.source(node)
-        if _WRITING_ASSEMBLY.search(text):
+        assembly, place = self._values.references.assembly(node), self._tree.place(node)
+        if assembly.writes:
             self._written = None
-        if reads_caller(node, self._tree.source):
-            self._add(Condition(UNRECOGNISED, self._tree.place(node)))
-        effects = [*of_call("", text, self._tree.place(node))]
-        self.effects += effects
-        if any(effect.kind == DELEGATECALL for effect in effects):
-            self._add(Condition(UNRECOGNISED, self._tree.place(node)))
+        self._may_have_ended |= assembly.ends
+        if assembly.reads_caller or assembly.delegates:
+            self._add(Condition(UNRECOGNISED, place))
+        self.effects += of_assembly(assembly, place)
+
+    def _unknown(self, node: Node) -> None:
+        """Note that a function is run that is not known."""
+        self._written, self._may_have_ended = None, True
+        self._add(Condition(UNRECOGNISED, self._tree.place(node)))
+
+    def _revert(self, node: Node, frame: _Frame) -> None:
+        """Walk the arguments of an error: they are evaluated before it reverts."""
+        call = node.get("errorCall") or {}
+        self._expressions({"arguments": call.get("arguments")}, frame)
 
     def _emit(self, node: Node, frame: _Frame) -> None:
         call = node.get("eventCall") or {}
@@ -283,7 +291,9 @@ class _Walk:
                 if isinstance(part, dict) and "nodeType" in part and name != "typeName":
                     with self._budget:
                         self._expressions(part, inside)
-        if kind == "FunctionCall":
+        if self._values.references.is_of_unknown(node):
+            self._unknown(node)
+        elif kind == "FunctionCall":
             self._call(node, frame)
         elif kind == "Conditional":
             self._branch(node.get("condition") or {}, frame)
@@ -298,7 +308,7 @@ class _Walk:
         if called is None:
             self._call_outside(node, name, frame)
             return
-        self.effects += of_call(name, "", place)
+        self.effects += of_call(name, place)
         values = self._values.bound(node, called, frame.environment, frame.function)
         self._invoke(called, values, is_conditional=frame.is_conditional)
 
@@ -306,16 +316,20 @@ class _Walk:
         """Note what a built-in function, an event of an old release or another contract does."""
         arguments, place = node.get("arguments") or (), self._tree.place(node)
         expression = node.get("expression") or {}
-        if name in ("require", "assert") and arguments:
+        if self._tree.is_builtin(expression, "require", "assert") and arguments:
             self._require(arguments[0], frame, holds=True)
+        elif self._values.references.is_destroying(expression):
+            self.effects.append(Effect(SELFDESTRUCT, place))
+            self._may_have_ended = True
         elif expression.get("nodeType") == "Identifier":
             self.effects += of_event(name, self._argument_values(node, frame), place)
-            self.effects += of_call(f".{name}" if name in _ENDING else "", "", place)
         elif node.get("kind") in (None, "functionCall"):
             self._call_contract(node, expression, frame)
 
     def _call_contract(self, node: Node, expression: Node, frame: _Frame) -> None:
         place, is_sending = self._tree.place(node), False
+        if self._values.references.may_write(node):
+            self._written = None
         if expression.get("nodeType") == "FunctionCallOptions":
             is_sending = "value" in (expression.get("names") or ())
             expression = expression.get("expression") or {}
@@ -325,9 +339,9 @@ class _Walk:
             self._write(target, node, frame)
             return
         if is_sending or name == "value" or (is_account and name in ("transfer", "send")):
-            self.effects += of_call(".send", "", place)
+            self.effects += of_call(".send", place)
             return
-        effects = [*of_call(f".{name}", "", place)]
+        effects = [*of_call(f".{name}", place)]
         self.effects += effects
         if any(effect.kind == DELEGATECALL for effect in effects):
             self._add(Condition(UNRECOGNISED, place))  # what it runs may refuse callers
@@ -350,7 +364,7 @@ class _Walk:
         value = self._values.value(target, frame.environment, frame.function)
         if value.base is not None and value.kind in (VARIABLE_VALUE, ENTRY):
             self._note(value.base, node, frame)
-        elif " storage" in type_of(target):
+        elif " storage" in type_of(target) or type_of(target).startswith("mapping"):
             self._written = None
 
     def _note(self, number: int, node: Node, frame: _Frame) -> None:
@@ -368,21 +382,6 @@ def _name_of(call: Node) -> str:
     return str(expression.get("memberName") or expression.get("name") or "")
 
 
-def _reverts(node: Node) -> bool:
-    """Return whether a statement reverts in any case."""
-    kind = node.get("nodeType")
-    if kind in ("RevertStatement", "Throw"):
-        return True
-    if kind in ("Block", "UncheckedBlock"):
-        statements: Sequence[Any] = node.get("statements") or ()
-        return any(_reverts(statement) for statement in statements)
-    if kind == "ExpressionStatement":
-        call = node.get("expression") or {}
-        is_call = call.get("nodeType") == "FunctionCall"
-        return is_call and (call.get("expression") or {}).get("name") == "revert"
-    return False
-
-
 _STATEMENTS: dict[str, Callable[[_Walk, Node, _Frame], bool | None]] = {
     "Block": _Walk._block,
     "UncheckedBlock": _Walk._block,
@@ -396,5 +395,5 @@ _STATEMENTS: dict[str, Callable[[_Walk, Node, _Frame], bool | None]] = {
     "TryStatement": _Walk._try,
     "InlineAssembly": _Walk._assembly,
     "EmitStatement": _Walk._emit,
-    "RevertStatement": lambda *_: None,
+    "RevertStatement": _Walk._revert,
 }

@@ -5,18 +5,25 @@ old: walks are bounded by a budget.
 """
 
 import re
+import time
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from scan.verification.permissions.inline_assembly import Assembly
 
 Node = Mapping[str, Any]
 
 MAX_STEPS = 150_000  # of all functions of a contract; 20 of OpenZeppelin's take 3,000
+MAX_SECONDS = 0.3  # of processor, for what a step costs in the worst case
+TEXT_OF_STEP = 100  # bytes of a source that are read in one step
 MAX_DEPTH = 80  # of expressions and calls within each other
 MAX_TEXT = 200  # characters of an expression
 
 FUNCTION, MODIFIER, VARIABLE = "FunctionDefinition", "ModifierDefinition", "VariableDeclaration"
 CONTRACT = "ContractDefinition"
+_TYPES = ("typeDescriptions", "argumentTypes", "commonType")  # nothing is declared in them
 _DECLARATIONS = (CONTRACT, FUNCTION, MODIFIER, VARIABLE)
 
 
@@ -25,15 +32,25 @@ class TooComplex(Exception):
 
 
 class Budget:
-    """The steps that are left, and how deeply a walk is nested."""
+    """The steps that are left, and how deeply a walk is nested. `end` is the time of the thread's
+    processor, in seconds, at which a walk ends."""
 
-    def __init__(self, steps: int = MAX_STEPS) -> None:
+    def __init__(self, steps: int = MAX_STEPS, end: float | None = None) -> None:
         self.left = steps
+        self.end = time.thread_time() + MAX_SECONDS if end is None else end
         self._depth = 0
 
-    def take(self) -> None:
-        self.left -= 1
+    def take(self, steps: int = 1) -> None:
+        self.left -= steps
         if self.left < 0:
+            self.left = -1
+            raise TooComplex
+        if self.left % 16 == 0:
+            self.check_time()
+
+    def check_time(self) -> None:
+        if time.thread_time() > self.end:
+            self.left = -1
             raise TooComplex
 
     def __enter__(self) -> None:
@@ -58,7 +75,9 @@ class Place(NamedTuple):
 class SyntaxTree:
     """The trees of a compilation's files, and their sources by path."""
 
-    def __init__(self, output: Mapping[str, Any], sources: Mapping[str, str]) -> None:
+    def __init__(
+        self, output: Mapping[str, Any], sources: Mapping[str, str], budget: Budget
+    ) -> None:
         files = output.get("sources") or {}
         self._texts = {
             file["id"]: (path, sources.get(path, "").encode())
@@ -66,15 +85,18 @@ class SyntaxTree:
             if isinstance(file.get("id"), int)
         }
         self._line_starts: dict[int, Sequence[int]] = {}
+        self.assemblies: dict[str, Assembly] = {}
         self.declarations: dict[int, Node] = {}
+        self._numbers: set[int] = set()
         self.contracts_by_member: dict[int, Node] = {}
         self._by_file: dict[tuple[str, str], Node] = {}
         for path, file in files.items():
             if isinstance(file.get("ast"), dict):
-                self._index(path, file["ast"])
+                self._index(path, file["ast"], budget)
 
-    def _index(self, path: str, root: Node) -> None:
-        """Note the declarations of a file, without following calls of Python."""
+    def _index(self, path: str, root: Node, budget: Budget) -> None:
+        """Note the declarations of a file, without following calls of Python. It takes of the time
+        but none of the steps."""
         waiting: list[tuple[Any, Node | None]] = [(root, None)]
         while waiting:
             node, contract = waiting.pop()
@@ -84,6 +106,10 @@ class SyntaxTree:
             if not isinstance(node, dict):
                 continue
             kind, number = node.get("nodeType"), node.get("id")
+            if isinstance(number, int) and number % 64 == 0:
+                budget.check_time()
+            if isinstance(number, int):
+                self._numbers.add(number)
             if kind == CONTRACT:
                 contract = node
                 self._by_file[path, str(node.get("name"))] = node
@@ -91,7 +117,11 @@ class SyntaxTree:
                 self.declarations[number] = node
                 if contract is not None:
                     self.contracts_by_member[number] = contract
-            waiting.extend((child, contract) for child in node.values())
+            waiting.extend(
+                (child, contract)
+                for name, child in node.items()
+                if name not in _TYPES and isinstance(child, dict | list)
+            )
 
     def contract(self, path: str, name: str) -> Node | None:
         return self._by_file.get((path, name))
@@ -107,6 +137,12 @@ class SyntaxTree:
         number = node.get("referencedDeclaration")
         return self.declarations.get(number) if isinstance(number, int) else None
 
+    def is_builtin(self, node: Node, *names: str) -> bool:
+        """Return whether a node is one of these names, and what the language means by it."""
+        number = node.get("referencedDeclaration")
+        is_name = node.get("nodeType") == "Identifier" and node.get("name") in names
+        return is_name and not (isinstance(number, int) and number in self._numbers)
+
     def place(self, node: Node) -> Place:
         """Return where a node is; line 0 where that is not known."""
         start, length, file = _source_range(node)
@@ -119,10 +155,11 @@ class SyntaxTree:
         text = content[start : start + min(length, 4 * MAX_TEXT)].decode("utf-8", "replace")
         return Place(path, line, " ".join(text.split())[:MAX_TEXT])
 
-    def source(self, node: Node) -> str:
+    def source(self, node: Node, budget: Budget) -> str:
         """Return the text of a node, whole."""
         start, length, file = _source_range(node)
         _, content = self._texts.get(file, ("", b""))
+        budget.take(1 + min(length, len(content)) // TEXT_OF_STEP)
         return content[max(start, 0) : max(start, 0) + length].decode("utf-8", "replace")
 
 
@@ -192,8 +229,9 @@ class Members:
             for node in base.get("nodes") or ():
                 if key := _key(node):
                     self._by_name.setdefault(key, []).append((position, node))
+        self.external_functions: Sequence[Node] = self._external_functions()
 
-    def external_functions(self) -> list[Node]:
+    def _external_functions(self) -> list[Node]:
         """Return the functions that can be called from outside, in the order of the bases."""
         named = (nodes for key, nodes in self._by_name.items() if key[0] == FUNCTION)
         firsts = [_first_with_body(nodes) for nodes in named]
@@ -212,6 +250,10 @@ class Members:
         if not nodes or not is_own or visibility(declared) == "private":
             return declared
         return _first_with_body(nodes)[1]
+
+    def alike(self, declared: Node) -> list[Node]:
+        """Return what a call of a declared function or modifier may run, through `super` too."""
+        return [declared, *(node for _, node in self._by_name.get(_key(declared) or (), ()))]
 
     def above(self, declared: Node, caller: Node) -> Node:
         """Return what `super` means in a function: the next one after the function's contract."""

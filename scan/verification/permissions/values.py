@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scan.ethereum.keccak import keccak256
-from scan.verification.permissions.references import References, reads_caller
+from scan.verification.permissions.references import References
 from scan.verification.permissions.syntax_tree import (
     CONTRACT,
     Budget,
@@ -134,7 +134,7 @@ class Values:
             return self._changed(number, environment, function)
         if isinstance(number, int) and number in environment:
             return environment[number]
-        return Value(SELF) if declared is None and node.get("name") == "this" else _NOBODY
+        return Value(SELF) if self._tree.is_builtin(node, "this") else _NOBODY
 
     def _state_variable(self, declared: Node, function: Node) -> Value:
         number = int(declared["id"])
@@ -162,7 +162,8 @@ class Values:
         parts = [environment[number]] if number in environment else []
         for node in self.references.assigned(function)[number]:
             if node.get("nodeType") == "InlineAssembly":
-                parts.append(Value(OTHER, caller=reads_caller(node, self._tree.source)))
+                assembly = self.references.assembly(node)
+                parts.append(Value(OTHER, caller=assembly.reads_caller or assembly.reads_data))
             else:
                 parts += self._parts(node, environment, function)
         self._being_read.remove(number)
@@ -170,10 +171,10 @@ class Values:
 
     def _member(self, node: Node, environment: Environment, function: Node) -> Value:
         base, name = node.get("expression") or {}, str(node.get("memberName"))
-        if base.get("nodeType") == "Identifier" and self._tree.declared(base) is None:
+        if self._tree.is_builtin(base, "msg", "tx"):
             if (base.get("name"), name) == ("msg", "sender"):
                 return Value(CALLER, caller=True)
-            if (base.get("name"), name) == ("tx", "origin"):
+            if (base.get("name"), name) in (("tx", "origin"), ("msg", "data")):
                 return Value(OTHER, caller=True)
             if base.get("name") == "msg":
                 return Value(OTHER, arguments=name == "value")
@@ -242,7 +243,7 @@ class Values:
         is_open = visibility(called) in ("public", "external") and is_view(called)
         if not is_open or parameters(called) or value.caller or value.kind == CONSTANT:
             return value
-        is_own = any(f is called for f in self.members.external_functions())
+        is_own = any(f is called for f in self.members.external_functions)
         return value._replace(reads=(Step(call=f"{called.get('name')}()"),)) if is_own else value
 
     def _outside(
@@ -250,7 +251,7 @@ class Values:
     ) -> Value:
         """Return the value of a built-in function, or of a function of another contract."""
         expression = node.get("expression") or {}
-        if expression.get("name") == "keccak256" and len(node.get("arguments") or ()) == 1:
+        if self._tree.is_builtin(expression, "keccak256") and len(node.get("arguments") or ()) == 1:
             return self._hash(node["arguments"][0], arguments[0])
         target = expression.get("expression")
         if expression.get("nodeType") != "MemberAccess" or not isinstance(target, dict):

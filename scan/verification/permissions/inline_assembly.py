@@ -1,0 +1,53 @@
+"""What inline assembly may do, by the words in it, without its comments.
+
+A word may be a name of something else, so that assembly does at most what is said here.
+"""
+
+import re
+from typing import NamedTuple
+
+from scan.verification.permissions.syntax_tree import Budget, Node, SyntaxTree
+
+# Texts are kept whole, since one may contain what looks like a comment; lines end as in solc.
+_COMMENT = re.compile(
+    r""" ("(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')
+       | //[^\n\x0b\x0c\r\u2028\u2029]* | /\*.*?\*/ """,
+    re.VERBOSE | re.DOTALL,
+)
+_WORD = re.compile(r"[A-Za-z_$][\w$]*")
+_DELEGATING = {"delegatecall", "callcode"}
+_DESTROYING = {"selfdestruct", "suicide"}
+_JUMPING = {"jump", "jumpi"}  # before 0.5
+_WRITING = {"sstore", "tstore", "call", "create", "create2"} | _DELEGATING | _JUMPING
+
+
+class Assembly(NamedTuple):
+    """What assembly may do. `reads_data`: it reads what is passed; `writes`: it changes state
+    variables, by calls, too; `ends`: it ends the whole call without reverting it."""
+
+    reads_caller: bool
+    reads_data: bool
+    writes: bool
+    ends: bool
+    delegates: bool
+    destroys: bool
+
+
+def assembly_of(node: Node, tree: SyntaxTree, budget: Budget) -> Assembly:
+    """Return what the assembly at a node may do, whose text is read once for each contract."""
+    key = str(node.get("src"))
+    if key not in tree.assemblies:
+        tree.assemblies[key] = _read(tree.source(node, budget))
+    return tree.assemblies[key]
+
+
+def _read(text: str) -> Assembly:
+    words = {*_WORD.findall(_COMMENT.sub(lambda match: match[1] or " ", text))}
+    return Assembly(
+        reads_caller=not words.isdisjoint(("caller", "origin")),
+        reads_data=any(word.startswith("calldata") for word in words),
+        writes=not words.isdisjoint(_WRITING),
+        ends=not words.isdisjoint({"stop", "return"} | _DESTROYING | _JUMPING),
+        delegates=not words.isdisjoint(_DELEGATING),
+        destroys=not words.isdisjoint(_DESTROYING),
+    )
