@@ -72,35 +72,42 @@ def changed_variables(
     """Return the variables in changed slots, by slot, with those that are known; the first layout
     that has something there names it."""
     named = dict(known)
+    sides = _sides(words)
     for layout in layouts:
         unnamed = words.keys() - named.keys()
         parts = names_of_slots(layout, unnamed, candidates, budget)
         for slot, in_slot in parts.items():
-            changes = [c for part in in_slot for c in _changes(layout, part, words)]
+            changes = [c for part in in_slot for c in _changes(layout, part, words, sides)]
             if changes:
                 named[slot] = changes
     return named
 
 
-def _changes(layout: Layout, part: Part, words: Words) -> Iterator[VariableChange]:
+_Sides = Sequence[Mapping[int, bytes]]  # the words before, and those after
+
+
+def _sides(words: Words) -> _Sides:
+    return [{slot: pair[side] for slot, pair in words.items()} for side in (0, 1)]
+
+
+def _changes(layout: Layout, part: Part, words: Words, sides: _Sides) -> Iterator[VariableChange]:
     before, after = words[part.slot]
     if part.raw(before) == part.raw(after):
         return
     if part.kind == "text":
-        yield from _text_changes(part, words)
+        yield from _text_changes(part, sides)
         return
     values = (value_of(part.label, part.raw(w), is_vyper=layout.is_vyper) for w in (before, after))
     yield VariableChange(part.name, part.label, part.offset, part.size, *values)
 
 
-def _text_changes(part: Part, words: Words) -> Iterator[VariableChange]:
+def _text_changes(part: Part, sides: _Sides) -> Iterator[VariableChange]:
     """Yield the change of a string by its own slot, and that of its length where its content stands
     elsewhere."""
-    sides = [{slot: pair[side] for slot, pair in words.items()} for side in (0, 1)]
     contents = [content_of(part.slot, side[part.slot], side) for side in sides]
     values = [None if c is None else text_of(part.label, c) for c in contents]
     yield VariableChange(part.name, part.label, part.offset, part.size, *values)
-    own = words[part.slot]
+    own = [side[part.slot] for side in sides]
     if any(short_content(word) is None for word in own):
         lengths = [str(length_of(word)) for word in own]
         yield VariableChange(f"{part.name}.length", "uint256", 0, WORD, *lengths)
@@ -116,6 +123,9 @@ def content_of(slot: int, word: bytes, words: Mapping[int, bytes]) -> bytes | No
     if length > MAX_TEXT:
         return None
     start = int.from_bytes(keccak256(slot.to_bytes(WORD)))
-    data = [words.get(start + index) for index in range(-(-length // WORD))]
-    known = [word for word in data if word is not None]
-    return b"".join(known)[:length] if len(known) == len(data) else None
+    data: list[bytes] = []
+    for index in range(-(-length // WORD)):
+        if (own := words.get(start + index)) is None:
+            return None
+        data.append(own)
+    return b"".join(data)[:length]

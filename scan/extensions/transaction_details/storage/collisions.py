@@ -2,6 +2,7 @@
 a proxy gets another implementation, or has variables of its own."""
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 from scan.extensions.transaction_details.storage.layout import (
@@ -10,10 +11,11 @@ from scan.extensions.transaction_details.storage.layout import (
     StorageType,
     Variable,
 )
+from scan.extensions.transaction_details.storage.places import Steps
 from scan.hex import to_hex
 
 MAX_COLLISIONS = 50
-MAX_COMPARED = 20_000  # pairs of variables and types
+MAX_COMPARED = 40_000  # pairs of variables and types, of a request: they take 0.1 s
 MAX_DEPTH = 16
 GAP = "gap"  # in the name of an array that is there to be replaced
 
@@ -57,19 +59,27 @@ class ContractCollision(NamedTuple):
         }
 
 
-def collisions_of(first: Layout, second: Layout) -> list[Collision]:
-    """Return the first MAX_COLLISIONS collisions, by their place."""
-    found: list[Collision] = []
-    if first.is_vyper != second.is_vyper:
-        return found
-    comparison = _Comparison(first, second)
-    for one, other in _overlapping(first, second):
-        if comparison.left <= 0 or len(found) == MAX_COLLISIONS:
-            break
-        collision = comparison.compare(one, other)
-        if collision is not None:
-            found.append(collision)
-    return found
+class Comparisons:
+    """The comparisons of a request, each made once, with the steps that are left for all."""
+
+    def __init__(self) -> None:
+        self.steps = Steps(MAX_COMPARED)
+        # By the ids of two layouts, which are kept with it.
+        self._known: dict[tuple[int, int], tuple[Layout, Layout, Sequence[Collision]]] = {}
+
+    def collisions_of(self, first: Layout, second: Layout) -> Sequence[Collision]:
+        """Return the first MAX_COLLISIONS collisions, by their place; equal layouts have none."""
+        pair = id(first), id(second)
+        if pair not in self._known:
+            self._known[pair] = first, second, self._compare(first, second)
+        return self._known[pair][2]
+
+    def _compare(self, first: Layout, second: Layout) -> Sequence[Collision]:
+        if self.steps.are_spent or first.is_vyper != second.is_vyper or first == second:
+            return ()
+        comparison = _Comparison(first, second, self.steps)
+        compared = (comparison.compare(*pair) for pair in comparison.overlapping())
+        return [*islice((c for c in compared if c is not None), MAX_COLLISIONS)]
 
 
 def _span(layout: Layout, variable: Variable) -> tuple[int, int]:
@@ -79,31 +89,29 @@ def _span(layout: Layout, variable: Variable) -> tuple[int, int]:
     return start, start + (type_.size if type_ else WORD - variable.offset)
 
 
-def _overlapping(first: Layout, second: Layout) -> Iterator[tuple[Variable, Variable]]:
-    """Yield variables of two layouts that have bytes in common, both in the order of their places.
-    Variables of one layout do not overlap."""
-    ones, others = iter(first.variables), iter(second.variables)
-    one, other = next(ones, None), next(others, None)
-    while one is not None and other is not None:
-        (start, end), (other_start, other_end) = _span(first, one), _span(second, other)
-        if start < other_end and other_start < end:
-            yield one, other
-        if end <= other_end:
-            one = next(ones, None)
-        else:
-            other = next(others, None)
-
-
 class _Comparison:
-    """A comparison of variables, with the steps that are left."""
+    """A comparison of the variables of two layouts."""
 
-    def __init__(self, first: Layout, second: Layout) -> None:
-        self._first, self._second = first, second
+    def __init__(self, first: Layout, second: Layout, steps: Steps) -> None:
+        self._first, self._second, self._steps = first, second, steps
         self._known: dict[tuple[str, str], bool] = {}
-        self.left = MAX_COMPARED
+
+    def overlapping(self) -> Iterator[tuple[Variable, Variable]]:
+        """Yield variables that have bytes in common, both in the order of their places. Variables
+        of one layout do not overlap."""
+        ones, others = iter(self._first.variables), iter(self._second.variables)
+        one, other = next(ones, None), next(others, None)
+        while one is not None and other is not None and self._steps.take():
+            start, end = _span(self._first, one)
+            other_start, other_end = _span(self._second, other)
+            if start < other_end and other_start < end:
+                yield one, other
+            if end <= other_end:
+                one = next(ones, None)
+            else:
+                other = next(others, None)
 
     def compare(self, one: Variable, other: Variable) -> Collision | None:
-        self.left -= 1
         own, others = self._first.types.get(one.type), self._second.types.get(other.type)
         if own is None or others is None or _is_gap(one, own) or _is_gap(other, others):
             return None
@@ -125,9 +133,9 @@ class _Comparison:
         return self._known[pair]
 
     def _are_alike(self, names: tuple[str, str], depth: int) -> bool:
-        self.left -= 1
+        self._steps.take()
         one, other = self._first.types.get(names[0]), self._second.types.get(names[1])
-        if one is None or other is None or depth == MAX_DEPTH or self.left <= 0:
+        if one is None or other is None or depth == MAX_DEPTH or self._steps.are_spent:
             return one is other
         if _outside(one) != _outside(other) or len(one.members) != len(other.members):
             return False

@@ -11,7 +11,7 @@ from scan.ethereum.client import Call, RpcError
 from scan.ethereum.request_node import NOT_ANSWERING
 from scan.extensions.transaction_details.contract_abis import Block
 from scan.extensions.transaction_details.storage.changed_variables import OF_PROXIES
-from scan.extensions.transaction_details.storage.collisions import ContractCollision
+from scan.extensions.transaction_details.storage.collisions import Comparisons, ContractCollision
 from scan.extensions.transaction_details.storage.layout import SLOTS, WORD, Layout
 from scan.extensions.transaction_details.storage.layouts import (
     KnownLayout,
@@ -21,6 +21,7 @@ from scan.extensions.transaction_details.storage.layouts import (
 from scan.extensions.transaction_details.storage.places import Place, Steps
 from scan.extensions.transaction_details.storage.queries import (
     contract_collisions,
+    hold_for,
     implementations_at,
 )
 from scan.extensions.transaction_details.storage.values import (
@@ -46,7 +47,6 @@ MAX_ENTRIES = 300
 MAX_SLOTS = 300  # that are read
 MAX_ROUNDS = 4  # of reading: a list, its elements, their strings, and the content of these
 MAX_TEXT = 2_048  # bytes of a string that is read
-MAX_FACETS = 8  # whose layouts are shown
 MAX_COLLISIONS = 100
 MAX_RESPONSE_BYTES = 256 * 1024
 TIMEOUT_S = 4.0
@@ -86,7 +86,7 @@ class StoredVariable(NamedTuple):
 
 class ContractStorage(NamedTuple):
     """The variables of a contract at a block, in the order of its layouts. `is_truncated`: of
-    variables, elements or strings some are left out."""
+    variables, elements, strings or collisions some are left out."""
 
     block: BlockId
     layouts: Sequence[KnownLayout]
@@ -112,8 +112,9 @@ def get(
         block = blocks.find(reader, blocks.newest_number(reader) or 0)
         reader.do_not_cache()
     at = Block(block.number, to_hex(block.hash))
-    targets = implementations_at(reader, [address], at).get(address, ())[:MAX_FACETS]
-    known = reader.sources.get(StorageLayouts).of({*targets, address, *filter(None, [other])})
+    targets = implementations_at(reader, [address], at).get(address, ())
+    wanted = (*filter(None, [other]), *targets, address)
+    known = reader.sources.get(StorageLayouts).of(wanted)
     layouts = in_order(known, (*targets, address))
     if not layouts and reader.has_node_failed:
         raise UpstreamFailed(NOT_ANSWERING)
@@ -125,13 +126,14 @@ def get(
     every_entry = ((lay, e) for lay, place in starts for e in entries_of(lay, place, steps))
     entries = [*islice(every_entry, MAX_ENTRIES + 1)]
     values = _Values(lambda slots: _read(reader, address, block, slots), entries, steps)
-    return ContractStorage(
-        block,
-        layouts,
-        values.read(),
-        values.is_truncated or any(layout.is_truncated for layout in every),
-        _collisions(in_order(known, (*targets, address, *filter(None, [other])))),
-    )
+    variables, comparisons = values.read(), Comparisons()
+    compared = in_order(known, (*targets, address, *filter(None, [other])))
+    if len(compared) > 1:
+        hold_for(reader, compared)
+    collisions = _collisions(compared, comparisons)
+    is_truncated = values.is_truncated or comparisons.steps.are_spent
+    is_truncated = is_truncated or any(layout.is_truncated for layout in every)
+    return ContractStorage(block, layouts, variables, is_truncated, collisions)
 
 
 def _starts(layouts: Sequence[Layout], variable: str | None) -> list[tuple[Layout, Place]]:
@@ -150,13 +152,15 @@ def _starts(layouts: Sequence[Layout], variable: str | None) -> list[tuple[Layou
     return [(layouts[-1], place_at(layouts[-1], variable))]
 
 
-def _collisions(layouts: Sequence[KnownLayout]) -> list[ContractCollision]:
+def _collisions(
+    layouts: Sequence[KnownLayout], comparisons: Comparisons
+) -> list[ContractCollision]:
     """Return the collisions of any two layouts."""
     pairs = [(one, other) for n, one in enumerate(layouts) for other in layouts[n + 1 :]]
     collisions: list[ContractCollision] = []
     for pair in pairs:
         if len(collisions) < MAX_COLLISIONS:
-            collisions += contract_collisions(*pair)
+            collisions += contract_collisions(*pair, comparisons)
     return collisions[:MAX_COLLISIONS]
 
 

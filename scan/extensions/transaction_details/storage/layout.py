@@ -72,6 +72,11 @@ class Layout(NamedTuple):
     is_vyper: bool = False
     is_truncated: bool = False
 
+    @property
+    def entries(self) -> int:
+        """Return how many variables and types it has."""
+        return len(self.variables) + len(self.types)
+
     def per_slot(self, type_: StorageType) -> int:
         """Return how many elements of a type share a slot."""
         return 1 if self.is_vyper else max(WORD // max(type_.size, 1), 1)

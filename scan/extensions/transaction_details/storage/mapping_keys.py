@@ -6,6 +6,7 @@ its storage, are not among the candidates.
 """
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
@@ -15,13 +16,14 @@ from scan.extensions.internal_transfers.transaction_traces import TraceFrame
 from scan.extensions.transaction_details.storage.layout import WORD, Layout, StorageType
 from scan.extensions.transaction_details.storage.values import (
     is_address,
+    is_elementary,
     is_fixed_bytes,
     is_number,
     is_signed,
     text_of,
     value_of,
 )
-from scan.hex import BadHex, data
+from scan.hex import BadHex, data, to_hex
 from scan.parameters import LONGEST_NAME
 
 MAX_WORDS = 2_000  # of a transaction that are tried
@@ -102,8 +104,23 @@ class Candidates:
                 yield Key(str(_shown(type_, word, is_vyper=is_vyper)), word)
 
 
+def _is_declared(type_: StorageType) -> bool:
+    """Return whether a source declares a type of which the layout does not say whether it is a
+    number, at the end of a word, or bytes, at its beginning. Vyper's are all numbers."""
+    return type_.kind == "value" and not is_elementary(type_.label)
+
+
+def _fits_any(type_: StorageType, word: bytes) -> bool:
+    """Return whether a word has a value of a declared type, whatever that is."""
+    rest = WORD - min(type_.size, WORD)
+    is_negative = word[:rest] == b"\xff" * rest and word[rest] >= 0x80
+    return not any(word[:rest]) or not any(word[WORD - rest :]) or is_negative
+
+
 def _fits(type_: StorageType, word: bytes) -> bool:
     label, size = type_.label, min(type_.size, WORD)
+    if _is_declared(type_):
+        return _fits_any(type_, word)
     if label == "bool":
         return int.from_bytes(word) < 2
     if is_fixed_bytes(label):
@@ -120,6 +137,8 @@ def _fits(type_: StorageType, word: bytes) -> bool:
 
 
 def _shown(type_: StorageType, word: bytes, *, is_vyper: bool) -> object:
+    if _is_declared(type_):
+        return to_hex(word)  # as a request has to name it
     size = min(type_.size, WORD)
     own = word[:size] if is_fixed_bytes(type_.label) else word[WORD - size :]
     shown = value_of(type_.label, word if is_vyper else own, is_vyper=is_vyper)
@@ -171,6 +190,12 @@ def _texts(content: bytes) -> Iterator[bytes]:
 
 def key_of(type_: StorageType, text: str) -> Key:
     """Return the key that a request names; raises InvalidParameter."""
+    if _is_declared(type_) and not _WHOLE_WORD.match(text):
+        message = (
+            f"The layout does not say what type {type_.label[:LONGEST_NAME]} is of: its keys have"
+            " to be given as 32 bytes (0x and 64 hex digits), as they are encoded."
+        )
+        raise InvalidParameter(message, field="variable")
     try:
         encoded = _encoded(type_, text)
     except (ValueError, OverflowError, BadHex):
@@ -179,6 +204,7 @@ def key_of(type_: StorageType, text: str) -> Key:
     return Key(text, encoded)
 
 
+_WHOLE_WORD = re.compile(r"0x[0-9a-fA-F]{64}\Z")
 _WORDS: Mapping[str, int] = {"true": 1, "false": 0}
 
 
@@ -189,6 +215,8 @@ def _encoded(type_: StorageType, text: str) -> bytes:
             return str(json.loads(text)).encode()
         return text.encode() if is_text else data(text)
     label = type_.label
+    if _is_declared(type_):
+        return data(text, WORD)
     if is_address(label):
         return data(text, ADDRESS_BYTES).rjust(WORD, b"\0")
     if is_fixed_bytes(label) or text.startswith("0x"):

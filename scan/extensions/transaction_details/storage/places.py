@@ -66,6 +66,10 @@ class Steps:
 
     left: int = MAX_STEPS
 
+    @property
+    def are_spent(self) -> bool:
+        return self.left <= 0
+
     def take(self) -> bool:
         self.left -= 1
         return self.left >= 0

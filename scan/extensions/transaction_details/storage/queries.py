@@ -14,7 +14,7 @@ from scan.extensions.transaction_details.storage.changed_variables import (
     Words,
     changed_variables,
 )
-from scan.extensions.transaction_details.storage.collisions import ContractCollision, collisions_of
+from scan.extensions.transaction_details.storage.collisions import Comparisons, ContractCollision
 from scan.extensions.transaction_details.storage.hashed_values import HashedValues
 from scan.extensions.transaction_details.storage.layouts import (
     KnownLayout,
@@ -27,7 +27,9 @@ from scan.hex import quantity
 from scan.queries.reader import Reader
 
 MAX_CONTRACTS = 50  # whose slots are named; those with most changed slots first
+MAX_FACETS = 8  # of a proxy, whose layouts are used
 MAX_FEW = 200  # words or slots; names of more may take the processor 0.2 s
+MAX_FEW_VARIABLES = 2_000  # of layouts together, likewise
 _ByAddress = Mapping[bytes, Mapping[int, Sequence[VariableChange]]]
 _IMPLEMENTATION = quantity(IMPLEMENTATION_SLOT)
 
@@ -56,24 +58,41 @@ def names_of_changes(
     targets = implementations_at(reader, [*chosen], block)
     for address, words in chosen.items():
         targets[address] = (*targets.get(address, ()), *_replaced(words))
-    addresses = {code for own, others in targets.items() for code in (own, *others)}
+    addresses = [code for own in chosen for code in (*targets[own], own)]
     known = reader.sources.get(StorageLayouts).of(addresses)
     candidates = Candidates(())
     if known:
         words_of = [pair for words in chosen.values() for pair in words.values()]
         candidates = candidates_of(frames(), [word for pair in words_of for word in pair[::-1]])
-        if max(candidates.count, len(words_of)) > MAX_FEW:
-            reader.hold_processor()
+        _bound_work(reader, [*known.values()], max(candidates.count, len(words_of)))
     layouts = {a: in_order(known, (*targets[a], a)) for a in chosen}
     variables = _variables(chosen, layouts, candidates, {})
     if any(layouts[a] and len(variables[a]) < len(words) for a, words in chosen.items()):
         values = hashed()
         if values:
-            variables = _variables(chosen, layouts, candidates.after(values), variables)
+            candidates = candidates.after(values)
+            _bound_work(reader, (), candidates.count)
+            variables = _variables(chosen, layouts, candidates, variables)
+    comparisons = Comparisons()
     return {
-        address: NamedStorage(variables[address], layouts[address], _collisions(known, words))
+        address: NamedStorage(
+            variables[address], layouts[address], _collisions(known, words, comparisons)
+        )
         for address, words in chosen.items()
     }
+
+
+def _bound_work(reader: Reader, layouts: Sequence[KnownLayout], words: int) -> None:
+    if words > MAX_FEW:
+        reader.hold_processor()
+    hold_for(reader, layouts)
+
+
+def hold_for(reader: Reader, layouts: Sequence[KnownLayout]) -> None:
+    """Hold a place until the request ends where distinct layouts have many variables."""
+    distinct = {id(known.layout): known.layout.entries for known in layouts}
+    if sum(distinct.values()) > MAX_FEW_VARIABLES:
+        reader.hold_processor()
 
 
 def _variables(
@@ -95,8 +114,8 @@ def _variables(
 def implementations_at(
     reader: Reader, addresses: Sequence[bytes], block: Block
 ) -> dict[bytes, tuple[bytes, ...]]:
-    """Return the implementations of those that are proxies at a block; of none that only the node
-    knows where it does not respond."""
+    """Return the first MAX_FACETS implementations of those that are proxies at a block; of none
+    that only the node knows where it does not respond."""
     emitters = [Emitter(address, block) for address in addresses]
     try:
         proxies = reader.sources.get(ContractAbis).proxies_at(emitters, reader.node)
@@ -105,7 +124,7 @@ def implementations_at(
             raise  # the database is unavailable
         reader.do_not_cache()
         return {}
-    return {emitter.address: proxy.implementations for emitter, proxy in proxies.items()}
+    return {e.address: proxy.implementations[:MAX_FACETS] for e, proxy in proxies.items()}
 
 
 def _replaced(words: Words) -> tuple[bytes, ...]:
@@ -116,15 +135,20 @@ def _replaced(words: Words) -> tuple[bytes, ...]:
     return tuple(word[12:] for word in (after, before) if any(word) and not any(word[:12]))
 
 
-def _collisions(known: Mapping[bytes, KnownLayout], words: Words) -> list[ContractCollision]:
+def _collisions(
+    known: Mapping[bytes, KnownLayout], words: Words, comparisons: Comparisons
+) -> list[ContractCollision]:
     replaced = in_order(known, _replaced(words))
     if len(replaced) < 2:
         return []
     after, before = replaced
-    return contract_collisions(before, after)
+    return contract_collisions(before, after, comparisons)
 
 
-def contract_collisions(first: KnownLayout, second: KnownLayout) -> list[ContractCollision]:
+def contract_collisions(
+    first: KnownLayout, second: KnownLayout, comparisons: Comparisons
+) -> list[ContractCollision]:
     """Return the collisions of the layouts of two contracts."""
     contracts = first.address, second.address
-    return [ContractCollision(contracts, c) for c in collisions_of(first.layout, second.layout)]
+    collisions = comparisons.collisions_of(first.layout, second.layout)
+    return [ContractCollision(contracts, collision) for collision in collisions]

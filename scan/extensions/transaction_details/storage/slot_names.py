@@ -21,20 +21,60 @@ from scan.extensions.transaction_details.storage.places import (
 
 # Of all contracts of a request together, in each of two attempts: 10,000 take 0.05 s.
 MAX_HASHES = 10_000
+MAX_VARIABLES = 20_000  # of distinct layouts together, likewise: they take 0.05 s
 # Candidates that are tried at each level: of a mapping, of one in another's values, and so on.
 MOST_KEYS = (1_000, 64, 16, 8)
 
 
 @dataclass
 class Budget:
-    """The hashes that a request may still have computed, and the steps of its walks."""
+    """The hashes that a request may still have computed, the variables whose places it may
+    compute, and the steps of its walks. What is known of a layout is kept for its next contract."""
 
     hashes: int = MAX_HASHES
+    variables: int = MAX_VARIABLES
     steps: Steps = field(default_factory=Steps)
+    _known: dict[int, "_Level"] = field(default_factory=dict)
 
     def take(self) -> bool:
         self.hashes -= 1
         return self.hashes >= 0
+
+    @property
+    def is_spent(self) -> bool:
+        return self.hashes <= 0 or self.steps.are_spent
+
+    def first_level(self, layout: Layout) -> "_Level":
+        """Return the variables of a layout; nothing of one that has more than are left."""
+        known = self._known.get(id(layout))
+        if known is None:
+            roots = roots_of(layout) if len(layout.variables) <= self.variables else []
+            self.variables -= len(roots)
+            known = self._known[id(layout)] = _Level(layout, roots, self.steps)
+        return known
+
+
+class _Level:
+    """Regions that as many hashes lead to, and the places in them that further ones lead from."""
+
+    def __init__(self, layout: Layout, roots: Sequence[Root], steps: Steps) -> None:
+        self._layout, self._roots, self._steps = layout, roots, steps  # the id stays the layout's
+        self.regions = Regions(layout, roots, steps)
+        self._places: Sequence[tuple[Place, int]] | None = None
+
+    def places(self, indices: Sequence[int], most_rank: int) -> Sequence[tuple[Place, int]]:
+        """Return the places with the ranks of their regions, of those below `most_rank`."""
+        if self._places is None:
+            self._places = [*self._walk(indices, most_rank)]
+        return self._places
+
+    def _walk(self, indices: Sequence[int], most_rank: int) -> Iterator[tuple[Place, int]]:
+        for root in self._roots:
+            if self._steps.are_spent:
+                return
+            if root.rank < most_rank:
+                for place in hashed_places(self._layout, root, indices, self._steps):
+                    yield place, root.rank
 
 
 def names_of_slots(
@@ -43,36 +83,35 @@ def names_of_slots(
     """Return what is in these slots, as far as candidates lead to them."""
     named: dict[int, Sequence[Part]] = {}
     unnamed = {*slots}
-    roots = roots_of(layout)
-    for level in range(len(MOST_KEYS) + 1):
-        regions = Regions(layout, roots, budget.steps)
+    if not unnamed:
+        return named
+    level = budget.first_level(layout)
+    for most in (*MOST_KEYS, 0):
+        regions = level.regions
         named |= {slot: parts for slot in unnamed if (parts := regions.parts_at(slot))}
         unnamed -= named.keys()
-        if not unnamed or level == len(MOST_KEYS):
+        if not unnamed or not most or budget.is_spent:
             break
-        roots = [*_next(layout, roots, candidates, budget, level)]
+        roots = [*_next(layout, level, candidates, budget, most)]
+        if not roots:
+            break
+        level = _Level(layout, roots, budget.steps)
     return named
 
 
 def _next(
-    layout: Layout,
-    roots: Sequence[Root],
-    candidates: Candidates,
-    budget: Budget,
-    level: int,
+    layout: Layout, level: _Level, candidates: Candidates, budget: Budget, most: int
 ) -> Iterator[Root]:
     """Yield the regions that hashes lead to from these; of values of mappings those alone whose
     keys are likely."""
-    indices = candidates.indices()
-    for root in roots:
-        if root.rank >= MOST_KEYS[level] and level:
-            continue
-        for place in hashed_places(layout, root, indices, budget.steps):
-            type_ = layout.types[place.type]
-            if type_.kind == "mapping":
-                yield from _values(layout, place, type_, candidates, budget, MOST_KEYS[level])
-            elif budget.take():
-                yield data_of(layout, place, root.rank)
+    for place, rank in level.places(candidates.indices(), most):
+        if budget.hashes <= 0:
+            return
+        type_ = layout.types[place.type]
+        if type_.kind == "mapping":
+            yield from _values(layout, place, type_, candidates, budget, most)
+        elif budget.take():
+            yield data_of(layout, place, rank)
 
 
 def _values(

@@ -6,8 +6,10 @@ from typing import Any
 from scan.hex import to_hex
 
 DECIMALS = 10  # of Vyper's decimal
-_NUMBER = re.compile(r"(u?)int[0-9]{1,3}\Z")
-_FIXED_BYTES = re.compile(r"bytes[0-9]{1,2}\Z")
+# Others, such as int7, may be names of types that a source declares.
+_BITS = "|".join(map(str, range(8, 257, 8)))
+_NUMBER = re.compile(rf"u?int(?:{_BITS})\Z")
+_FIXED_BYTES = re.compile(r"bytes(?:[1-9]|[12][0-9]|3[012])\Z")
 
 
 def value_of(label: str, raw: bytes, *, is_vyper: bool = False) -> Any:
@@ -45,7 +47,13 @@ def is_number(label: str) -> bool:
 
 
 def is_signed(label: str) -> bool:
-    return label.startswith("int")
+    return label.startswith("int") and is_number(label)
+
+
+def is_elementary(label: str) -> bool:
+    """Return whether a label says how a value is encoded; in Solidity, those of types that a source
+    declares over elementary ones ("type Mark is bytes4") do not."""
+    return is_address(label) or is_number(label) or is_fixed_bytes(label) or label == "decimal"
 
 
 def is_fixed_bytes(label: str) -> bool:
