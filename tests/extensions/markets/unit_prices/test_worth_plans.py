@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from scan.api import addresses
-from scan.extensions.markets.unit_prices.price_source import (
+from scan.extensions.markets.unit_prices.pool_prices import (
     MAX_BASES,
     MAX_HOLDERS,
     MAX_POOL_PRICES,
