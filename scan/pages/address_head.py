@@ -16,7 +16,7 @@ from scan.pages.tabs import HOLDINGS, AddressTab, Tab, titles, with_extensions
 from scan.queries import addresses, contract_creations, entities, holdings
 from scan.queries.contract_creations import creation_record
 from scan.queries.holdings import WorthPage
-from scan.queries.pages import Window
+from scan.queries.pages import Page, Window
 from scan.queries.prices import unit_prices
 
 MAX_HOLDINGS = 5
@@ -47,10 +47,11 @@ def address_tabs() -> Sequence[Tab]:
     return with_extensions(_OF_CORE, AddressTab)
 
 
-def address_head(key: bytes, tab: str) -> dict[str, Any]:
-    """Return the values of address_head.html above a tab."""
+def address_head(key: bytes, tab: str, first: Page | None = None) -> dict[str, Any]:
+    """Return the values of address_head.html above a tab. `first` is the first page of the tokens
+    held, where the tab has read it."""
     prices = unit_prices(reader())
-    held = tokens_held(key, Window(MAX_HOLDINGS, 0), prices, holdings.MAX_IN_HEAD)
+    held = first or tokens_held(key, Window(MAX_HOLDINGS, 0), prices, holdings.MAX_IN_HEAD)
     account = addresses.get(reader(), key)
     created = contract_creations.indexed(reader(), key)
     of_tabs = [name for other in address_tabs() for name in (other.list, other.counted) if name]
@@ -63,7 +64,7 @@ def address_head(key: bytes, tab: str) -> dict[str, Any]:
         "account": account,
         "creation": creation_record(created),
         "maker_names": names_of([], *named),
-        "holdings": json.loads(held.data),
+        "holdings": json.loads(held.data)[:MAX_HOLDINGS],
         "holding_count": held.total,
         "worth": held.worth if isinstance(held, WorthPage) else None,
         "prices": prices,

@@ -8,8 +8,9 @@ from flask import Blueprint, Response
 
 from scan.ethereum.checksums import checksummed
 from scan.hex import to_hex
-from scan.pages.address_head import address_head, address_tabs
+from scan.pages.address_head import MAX_HOLDINGS, address_head, address_tabs
 from scan.pages.filtered_lists import FilteredList, entity_list
+from scan.pages.holdings import first_page
 from scan.pages.records import address_of, complete_transactions, is_pool, names_of
 from scan.pages.site import HEADERS, page
 from scan.pages.tabs import list_of_address, requested
@@ -35,11 +36,12 @@ def get_address(address: str) -> Response:
     shown, values = tab.read(key) if tab.template else (_list(tab.name, key), {})
     if shown and "names" not in values:
         values = {**values, "names": names_of(shown.records, to_hex(key))}
+    first = first_page(shown, values, MAX_HOLDINGS) if shown and tab.name == "tokens" else None
     error = values.get("error")
     respond = shown.response if shown else partial(page, status_code=error.status if error else 200)
     return respond(
         "address.html",
-        **address_head(key, tab.name),
+        **address_head(key, tab.name, first),
         **values,
         tab_template=tab.template or "address_list.html",
         shown=shown,

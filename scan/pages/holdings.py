@@ -2,13 +2,12 @@
 
 import json
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from scan import parameters
-from scan.errors import InvalidParameter
+from scan.errors import InvalidParameter, Unavailable
 from scan.ethereum.block_parameter import BlockId
 from scan.hex import data, to_hex
 from scan.http.requests import reader
@@ -39,13 +38,26 @@ def holdings_tab(key: bytes) -> tuple[FilteredList, Mapping[str, Any]]:
     return shown, {"at": None if at is None else json.loads(blocks.get(reader(), at) or "null")}
 
 
+def first_page(shown: FilteredList, values: Mapping[str, Any], rows: int) -> Page | None:
+    """Return the list's page where it begins with the `rows` largest of the newest holdings."""
+    source = shown.source
+    if source is None or values["at"] is not None or shown.number > 1 or shown.cursor:
+        return None
+    return source if source.count >= rows or source.next is None else None
+
+
 def tokens_held(
     key: bytes, window: Window, prices: UnitPrices | None, most: int | None = None
 ) -> Page:
-    """Return the tokens held, by worth where there are prices and no more than `most` tokens."""
+    """Return the tokens held, by worth where there are prices, no more than `most` tokens, and,
+    for many, a place for their read."""
     if prices is not None:
-        with suppress(TooManyTokens):
+        try:
             return holdings.tokens_by_worth(reader(), key, window, prices, most)
+        except TooManyTokens:
+            pass
+        except Unavailable:
+            reader().do_not_cache()
     return addresses.tokens_held(reader(), key, window)
 
 

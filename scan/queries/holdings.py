@@ -1,7 +1,10 @@
 """The tokens of an address by their worth at the newest unit prices."""
 
+import time
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from typing import Any
+from decimal import Decimal
+from typing import Any, NamedTuple
 
 import orjson
 
@@ -16,6 +19,8 @@ from scan.queries.reader import Reader
 
 MAX_TOKENS = 10_000  # held by an address whose tokens are sorted: all are read for each page
 MAX_IN_HEAD = 1_000  # of an address whose page sums them up on every tab
+MAX_LETTERS = 100  # of a symbol that are compared
+SYMBOLS_AGAIN_S = 60.0
 MAX_ROWS = 1_000  # newest transfers and trades of an address, by which its use of a token is known
 NO_PRICES = "sort=worth needs unit prices, and there are none."
 TOO_MANY = f"The address holds more than {MAX_TOKENS:,} tokens: their list has no sort."
@@ -31,6 +36,44 @@ class WorthPage(Page):
     exact decimal number, and how many are `others` without a worth and how many `suspicious`."""
 
     worth: dict[str, Any] = field(default_factory=dict, kw_only=True)
+
+
+class _Symbols(NamedTuple):
+    symbols: Set[str]
+    of: tuple[int | None, Set[str]]  # version of the token lists, tokens with an operator's price
+    until: float
+
+
+class KnownSymbols:
+    """The letters and digits of the symbols of known tokens, which live as long as the process: of
+    12,000 tokens at most, which takes some 30 ms to read."""
+
+    def __init__(self) -> None:
+        self._known: _Symbols | None = None
+
+    def get(self, reader: Reader, version: int | None, tokens: Mapping[str, object]) -> Set[str]:
+        """Return them for a version of the token lists and the tokens with an operator's price,
+        whose symbols may become known a minute later."""
+        known, of = self._known, (version, tokens.keys())
+        if known is None or known.of != of or time.monotonic() >= known.until:
+            (symbols,) = reader.row(
+                "queries/known_symbols_list",
+                tokens=[bytes.fromhex(token[2:]) for token in tokens],
+                coin_symbol=coin_symbol(reader),
+                letters=MAX_LETTERS,
+            )
+            until = time.monotonic() + SYMBOLS_AGAIN_S
+            self._known = known = _Symbols({*filter(None, symbols)}, of, until)
+        return known.symbols
+
+
+class _Held(NamedTuple):
+    """The tokens of an address, those of them with a symbol like that of a known token, and the
+    number that it was bound by."""
+
+    tokens: Sequence[bytes]
+    alike: Sequence[bytes]
+    most: int
 
 
 def tokens_by_worth(
@@ -50,12 +93,12 @@ def tokens_by_worth(
     traversal = window.traversal("tokens held", filters, (ORDINAL,), has_blocks=False)
     offset = window.offset if traversal.cursor is None else traversal.position(1)[0]
     assert isinstance(offset, int)
+    held = _few_held(reader, address, prices, MAX_TOKENS if most is None else most)
     data, count, total, worth = reader.row(
         "queries/addresses_list_tokens_by_worth",
-        is_unbounded=most is None,  # several at once would hold all threads
+        is_unbounded=held.most > MAX_IN_HEAD,  # several at once would hold all threads
         address=address,
-        **_parameters(reader, prices),
-        most=MAX_TOKENS if most is None else most,
+        **_parameters(reader, prices, held),
         limit=window.limit,
         offset=offset,
     )
@@ -71,15 +114,52 @@ def tokens_by_worth(
     return WorthPage(data, count, total, following, worth=sums)
 
 
-def _parameters(reader: Reader, prices: UnitPrices) -> dict[str, Any]:
-    """Return the prices, and what of the index is whole, as the statement takes them."""
-    by_pools = prices.pools.values()
+def _few_held(reader: Reader, address: bytes, prices: UnitPrices, most: int) -> _Held:
+    """Return the tokens held. Most addresses hold few, whose reads need no place."""
+    few = min(most, MAX_IN_HEAD)
+    held = _held(reader, address, prices, few)
+    if held is None and most > few:
+        held = _held(reader, address, prices, most)
+    if held is None:
+        raise TooManyTokens(TOO_MANY, field="sort")
+    return held
+
+
+def _held(reader: Reader, address: bytes, prices: UnitPrices, most: int) -> _Held | None:
+    """Return the tokens held; None for more than `most`."""
+    is_all, tokens, symbols, version = reader.row(
+        "queries/addresses_list_held_symbols",
+        is_unbounded=most > MAX_IN_HEAD,
+        address=address,
+        most=most,
+        letters=MAX_LETTERS,
+    )
+    if not is_all:
+        return None
+    known = reader.sources.get(KnownSymbols).get(reader, version, prices.tokens)
+    held = [*map(bytes, tokens or ())]
+    alike = [t for t, symbol in zip(held, symbols or (), strict=True) if symbol in known]
+    return _Held(held, alike, most)
+
+
+def _parameters(reader: Reader, prices: UnitPrices, held: _Held) -> dict[str, Any]:
+    """Return the prices of the tokens held, and what of the index is whole, as the statement takes
+    them."""
+    given = [(token, *_price_of(prices, to_hex(token))) for token in held.tokens]
+    priced = [row for row in given if row[1] is not None]
     return {
-        "tokens": [bytes.fromhex(token[2:]) for token in (*prices.tokens, *prices.pools)],
-        "prices": [*prices.tokens.values(), *(by.price for by in by_pools)],
-        "depths": [*(None for _ in prices.tokens), *(by.depth for by in by_pools)],
-        "coin_symbol": coin_symbol(reader),
+        "tokens": [token for token, _, _ in priced],
+        "prices": [price for _, price, _ in priced],
+        "depths": [depth for _, _, depth in priced],
+        "alike": held.alike,
         "is_late": reader.first_block > 0,
         "is_whole": reader.first_block == 0 and reader.kept_from is None,
+        "most": held.most,
         "most_rows": MAX_ROWS,
     }
+
+
+def _price_of(prices: UnitPrices, token: str) -> tuple[Decimal | None, Decimal | None]:
+    """Return the price of a token, and the depth of its pool unless it is the operator's."""
+    by = None if token in prices.tokens else prices.pools.get(token)
+    return prices.price_of(token), None if by is None else by.depth

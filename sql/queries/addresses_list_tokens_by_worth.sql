@@ -1,10 +1,10 @@
 -- The tokens an address holds by their worth at given unit prices: first those that are counted in the
 -- total, then others by token address, last suspicious ones. A price has a depth, which no worth may exceed,
 -- unless it is the operator's. A token is known if it has an operator's price or is in a token list; others
--- are suspicious whose symbol has the letters and digits of that of a known one or of the coin, and, where the rows that tell are kept
--- and few enough, those that the address has neither sent in a transaction of its own nor traded.
--- params: address bytea, tokens bytea[], prices numeric[], depths numeric[], coin_symbol text,
---   is_late boolean, is_whole boolean, most integer, most_rows integer, limit integer, offset bigint
+-- are suspicious whose symbol is `alike` that of a known one or of the coin, and, where the rows that tell are
+-- kept and few enough, those that the address has neither sent in a transaction of its own nor traded.
+-- params: address bytea, tokens bytea[], prices numeric[], depths numeric[], alike bytea[], is_late boolean,
+--   is_whole boolean, most integer, most_rows integer, limit integer, offset bigint
 -- literals: none
 -- returns: one row: index version, data (JSON text; null: the address holds more than `most`), count in
 --   data, total, JSON text of {total, counted, others, suspicious}
@@ -19,21 +19,6 @@ WITH held AS MATERIALIZED (
 ), given AS MATERIALIZED (
     SELECT g.address, g.price, g.depth
     FROM unnest(%(tokens)s, %(prices)s, %(depths)s) AS g (address, price, depth)
-), known_symbols AS MATERIALIZED (
-    SELECT n.symbol
-    FROM (
-        SELECT %(coin_symbol)s AS symbol
-        UNION ALL
-        SELECT k.symbol
-        FROM given g
-        JOIN tokens k ON k.address = g.address
-        WHERE g.depth IS NULL
-        UNION ALL
-        SELECT l.symbol FROM listed_tokens l
-    ) AS known
-    CROSS JOIN LATERAL (
-        SELECT lower(regexp_replace(normalize(known.symbol, NFKC), '[^0-9A-Za-z]', '', 'g')) AS symbol) AS n
-    WHERE n.symbol <> ''
 ), sent AS MATERIALIZED (
     SELECT x.token_address, x.block_number, x.transaction_index
     FROM token_transfers x
@@ -65,8 +50,7 @@ WITH held AS MATERIALIZED (
 ), valued AS MATERIALIZED (
     SELECT h.token_address, h.balance,
         CASE WHEN (g.address IS NOT NULL AND g.depth IS NULL) OR l.address IS NOT NULL THEN NULL
-            WHEN lower(regexp_replace(normalize(k.symbol, NFKC), '[^0-9A-Za-z]', '', 'g'))
-                IN (SELECT s.symbol FROM known_symbols s) THEN 'imitation'
+            WHEN h.token_address IN (SELECT a.address FROM unnest(%(alike)s) AS a (address)) THEN 'imitation'
             WHEN judged.by_use AND h.token_address NOT IN (SELECT u.token FROM used u)
                 THEN 'unsolicited' END AS suspicion,
         CASE WHEN k.type = 'BEP20' AND NOT (%(is_late)s AND NOT EXISTS (

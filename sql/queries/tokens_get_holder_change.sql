@@ -1,9 +1,10 @@
 -- How a token's holders changed in the newest days (UTC), by its transfers in them: who held it before had
--- a balance then that is today's without what they moved. No more than `most` transfers are read.
+-- a balance then that is today's without what they moved. Of more than `most` transfers nothing is counted.
 -- params: address bytea, days integer, most integer
 -- literals: none
 -- returns: one row: index version, first of the days (null: no block), its first block, number of
---   transfers since (`most` + 1: more), of addresses that became holders, of those that are none any more
+--   transfers since (`most` + 1: more, and the next are 0), of addresses that became holders, of those that are
+--   none any more
 -- index: daily_stats_pkey, blocks_pkey, token_transfers_by_token, token_holders_pkey
 WITH start AS MATERIALIZED (
     SELECT s.day, s.first_block, b.token_transfers_before AS ordinal
@@ -25,7 +26,7 @@ WITH start AS MATERIALIZED (
         UNION ALL
         SELECT from_address, -value FROM moved
     ) AS m
-    WHERE m.holder <> zero_address()
+    WHERE m.holder <> zero_address() AND (SELECT count(*) FROM moved) <= %(most)s
     GROUP BY m.holder
 ), balances AS (
     SELECT coalesce(h.balance, 0) AS balance, coalesce(h.balance, 0) - n.value AS earlier

@@ -6,6 +6,8 @@ from app import create_app
 from scan.queries import tokens
 from tests.conftest import Postgres
 from tests.support.anvil import Anvil
+from tests.support.database import execute
+from tests.support.explain import Explained
 from tests.support.indexing import Indexing
 from tests.support.scenario.stage import STRANGERS, Stage
 
@@ -53,3 +55,21 @@ def test_holders_that_came_and_went_are_counted(
         many = client.get(path).json
         assert (many["added"], many["removed"], many["change"]) == (None, None, None)
         assert "no longer" not in client.get(f"/token/{coin.address}").text
+
+
+def test_no_balance_is_read_of_more_transfers_than_are_counted(
+    seeded_service: Explained, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    [[token, count]] = execute(
+        seeded_service.url,
+        "SELECT address, transfer_count FROM tokens ORDER BY transfer_count DESC LIMIT 1",
+    )
+    path = f"/api/v1/tokens/0x{bytes(token).hex()}/holders/change"
+    for most, is_read in ((count, True), (3, False)):
+        monkeypatch.setattr(tokens, "MAX_CHANGES", most)
+        plans, change = seeded_service.plans(path)
+        [plan] = [p for p in plans if p.statement == "queries/tokens_get_holder_change"]
+        tables = {n["Table"] for n in plan.nodes if n["Actual Loops"]}
+        assert ("token_holders" in tables) == is_read == (change["added"] is not None)
+        transfers = [n for n in plan.nodes if n["Table"] == "token_transfers" and n["Actual Loops"]]
+        assert sum(n["Actual Rows"] for n in transfers) <= most + 1

@@ -1,11 +1,10 @@
-"""The source of unit prices: a file or a URL, read in the background, or a pool of the chain; by
-them, the prices of tokens that have a pool with a token of a known price."""
+"""The source of unit prices: a file or a URL, read in the background, or a pool of the chain."""
 
 import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import NamedTuple
@@ -14,21 +13,12 @@ from urllib.parse import urlsplit
 from scan.environment import Network
 from scan.errors import NotFound
 from scan.extensions.markets import queries as pools
-from scan.extensions.markets.unit_prices.price_document import (
-    MAX_BYTES,
-    BadPrices,
-    parse,
-)
+from scan.extensions.markets.unit_prices.pool_prices import POOL_HOURS, READ_AGAIN_S, PoolPrices
+from scan.extensions.markets.unit_prices.price_document import MAX_BYTES, BadPrices, parse
 from scan.hex import data as from_hex
 from scan.outbound.document_fetcher import DocumentFetcher, NotFetched
-from scan.queries.prices import PoolPrice, UnitPrices
+from scan.queries.prices import UnitPrices
 from scan.queries.reader import Reader
-
-READ_AGAIN_S = 60.0
-POOL_HOURS = 24
-MAX_POOL_PRICES = 1000
-MAX_BASES = 20  # tokens with a price whose pools are looked for
-MAX_HOLDERS = 100_000  # of these tokens, among which pools are: 5 microseconds each
 
 OFF = "No unit prices are configured."
 UNREAD = "The prices have not been read yet."
@@ -44,17 +34,9 @@ class Reading(NamedTuple):
     problem: str | None
 
 
-class _PoolPrices(NamedTuple):
-    """Prices by pools, and the tokens whose prices they follow from."""
-
-    prices: Mapping[str, PoolPrice]
-    tokens: Set[str]
-    until: float
-
-
 class PriceSource:
     """The operator's prices, and those of pools that follow from them. No request waits for a file
-    or a server: requests before the end of the first reading get no prices."""
+    or a server, or for prices by pools: before the end of the first reading it gets none."""
 
     def __init__(
         self,
@@ -72,15 +54,15 @@ class PriceSource:
         self._lock = threading.Lock()
         self._read_again_at = 0.0
         self._reading = Reading(None, UNREAD if source else OFF)
-        self._pool_lock = threading.Lock()
-        self._pool_prices: _PoolPrices | None = None
+        self._by_pools = PoolPrices(now)
 
     def read(self, reader: Reader) -> Reading:
         """Return the newest prices; those of pools may be of an older version of the index."""
         prices, problem = self._given(reader)
         if prices is None:
             return Reading(None, problem)
-        return Reading(prices._replace(pools=self._of_pools(reader, prices)), problem)
+        pools, pool_problem = self._by_pools.read(reader, prices)
+        return Reading(prices._replace(pools=pools), problem or pool_problem)
 
     def _given(self, reader: Reader) -> Reading:
         """Return the operator's prices. A pool's price is of the reader's version of the index."""
@@ -91,25 +73,6 @@ class PriceSource:
         if self._reading.problem == UNREAD:
             reader.do_not_cache()
         return self._reading
-
-    def _of_pools(self, reader: Reader, given: UnitPrices) -> Mapping[str, PoolPrice]:
-        """Return the prices of pools, which one request at a time reads anew; others get the older
-        ones, without a wait, or none."""
-        if reader.first_block:  # what pools hold is not known by events alone
-            return {}
-        known = self._pool_prices
-        if known and self._now() < known.until and known.tokens == given.tokens.keys():
-            return known.prices
-        if self._pool_lock.acquire(blocking=False):
-            try:
-                until = self._now() + READ_AGAIN_S
-                prices = _by_pools(reader, given)
-                self._pool_prices = known = _PoolPrices(prices, given.tokens.keys(), until)
-            finally:
-                self._pool_lock.release()
-        if known is None:
-            reader.do_not_cache()
-        return known.prices if known else {}
 
     def _read_when_due(self) -> None:
         with self._lock:
@@ -135,25 +98,6 @@ class PriceSource:
             return self._fetcher.get(self._source, MAX_BYTES, self._allowed), host
         with Path(self._source).open("rb") as file:
             return file.read(MAX_BYTES + 1), "this site's operator"
-
-
-def _by_pools(reader: Reader, given: UnitPrices) -> Mapping[str, PoolPrice]:
-    (data,) = reader.row(
-        "queries/pool_prices_list",
-        tokens=[bytes.fromhex(token[2:]) for token in given.tokens],
-        prices=[*given.tokens.values()],
-        min_depth=given.min_depth,
-        hours=POOL_HOURS,
-        max_bases=MAX_BASES,
-        max_holders=MAX_HOLDERS // min(max(len(given.tokens), 1), MAX_BASES),
-        limit=MAX_POOL_PRICES,
-    )
-    return {
-        record["token"]: PoolPrice(
-            Decimal(record["price"]), record["pool"], Decimal(record["depth"])
-        )
-        for record in json.loads(data)
-    }
 
 
 def _of_pool(reader: Reader, pool: str, currency: str) -> Reading:

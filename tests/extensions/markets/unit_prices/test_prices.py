@@ -34,12 +34,12 @@ def document(scenario: Played, **changed: Any) -> dict[str, Any]:
 
 
 def read(client: FlaskClient) -> dict[str, Any]:
-    """Return what the API has once the source was read for the first time."""
+    """Return what the API has once the source and prices by pools have been read."""
     prices: dict[str, Any] = {}
 
     def is_read() -> bool:
         prices.update(client.get("/api/v1/prices").get_json())
-        return prices["problem"] != "The prices have not been read yet."
+        return "not been read yet" not in (prices["problem"] or "")
 
     wait_until(is_read)
     return prices

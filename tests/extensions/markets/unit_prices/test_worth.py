@@ -12,7 +12,7 @@ from flask.testing import FlaskClient
 from werkzeug.serving import make_server
 
 from app import create_app
-from scan.extensions.markets.unit_prices.price_source import POOL_HOURS
+from scan.extensions.markets.unit_prices.pool_prices import POOL_HOURS
 from scan.pages.formatting import worth
 from scan.queries import holdings
 from tests.conftest import Postgres

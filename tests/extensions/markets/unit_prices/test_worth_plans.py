@@ -1,16 +1,22 @@
 """What PostgreSQL reads for a holder of 10,000 tokens, and for prices by 2,000 pools."""
 
+import itertools
+from contextlib import ExitStack
 from decimal import Decimal
 
 import pytest
 
 from scan.api import addresses
-from scan.extensions.markets.unit_prices.price_source import (
+from scan.extensions.markets.unit_prices.pool_prices import (
     MAX_BASES,
     MAX_HOLDERS,
     MAX_POOL_PRICES,
     POOL_HOURS,
 )
+from scan.pages import address_head
+from scan.pages import holdings as pages_of_holdings
+from scan.queries import holdings
+from scan.queries.holdings import MAX_IN_HEAD
 from scan.queries.prices import PoolPrice, UnitPrices
 from tests.support.database import execute
 from tests.support.explain import Explained
@@ -40,6 +46,18 @@ INSERT INTO pool_candles (pool_address, hour, trade_count, first_ordinal, volume
     close_amount0, close_amount1)
 SELECT p.address, timestamptz '2026-01-01' + hour * interval '1 hour', 1, 0, 1, 1, 1e18, 2e6 + hour
 FROM pools p CROSS JOIN generate_series(1, 48) AS hour WHERE p.token1 = '\\x{BASE.hex()}'::bytea;
+"""  # noqa: S608 (numbers and bytes of this file)
+
+
+FEW_HOLDER = bytes([9] * 20)
+LISTED = f"""
+INSERT INTO listed_tokens (address, list, name, symbol, decimals)
+SELECT decode(md5(n::text) || '22222222', 'hex'), 'made', 'Listed ' || n, 'L' || n, 18
+FROM generate_series(1, {HELD}) AS n
+UNION ALL SELECT decode(md5('three') || '22222222', 'hex'), 'made', 'Three', '$ m\uff13', 18;
+INSERT INTO token_holders (holder, token_address, balance)
+SELECT '\\x{FEW_HOLDER.hex()}'::bytea, decode(md5(n::text) || '00000000', 'hex'), n * 1e15
+FROM generate_series(1, 5) AS n;
 """  # noqa: S608 (numbers and bytes of this file)
 
 
@@ -82,3 +100,77 @@ def test_tokens_by_worth_are_read_once(made: Explained, monkeypatch: pytest.Monk
         assert plan.statement == "queries/addresses_list_tokens_by_worth"
         plan.require_indexes(HELD, small={"dexes", "listed_tokens"})
         assert plan.buffers < 8 * HELD
+
+
+WORTH = "queries/addresses_list_tokens_by_worth"
+
+
+def test_a_holder_of_few_tokens_reads_neither_token_lists_nor_other_prices(
+    made: Explained, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    execute(made.url, LISTED)
+    execute(made.url, "VACUUM ANALYZE listed_tokens")
+    tokens = [row[0] for row in execute(made.url, "SELECT address FROM tokens LIMIT 1000")]
+    by_operator = {f"0x{bytes(token).hex()}": Decimal("0.5") for token in tokens}
+    given = UnitPrices("USD", "us", "2026-01-31T00:00:00Z", None, by_operator)
+    for module in (addresses, address_head, pages_of_holdings):
+        monkeypatch.setattr(module, "unit_prices", lambda _: given)
+    page = f"/address/0x{FEW_HOLDER.hex()}"
+    first, _ = made.plans(f"{page}?tab=transfers")
+    assert [plan.statement for plan in first].count("queries/known_symbols_list") == 1
+    for path in (page, f"{page}?tab=tokens"):
+        plans, _ = made.plans(path)
+        statements = [plan.statement for plan in plans]
+        assert statements.count(WORTH) == 1
+        assert "queries/known_symbols_list" not in statements
+        for plan in plans:
+            if plan.statement in (WORTH, "queries/addresses_list_held_symbols"):
+                plan.require_indexes(10)
+                assert plan.buffers < 200
+                assert all(n["Actual Rows"] <= 10 for n in plan.nodes if n["Actual Loops"])
+    given = given._replace(tokens={})  # whose tokens would be known ones
+    _, body = made.plans(f"/api/v1/addresses/0x{FEW_HOLDER.hex()}/tokens?sort=worth")
+    alike = [t["symbol"] for t in body["tokens"] if t["suspicious"] == "imitation"]
+    assert alike == ["M3"]
+    execute(made.url, "DELETE FROM listed_tokens WHERE name = 'Three'")
+    _, body = made.plans(f"/api/v1/addresses/0x{FEW_HOLDER.hex()}/tokens?sort=worth")
+    assert "imitation" not in [t["suspicious"] for t in body["tokens"]]
+
+
+def test_a_holder_of_too_many_tokens_for_a_head_reads_one_more_than_that(
+    made: Explained, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = UnitPrices("USD", "us", "2026-01-31T00:00:00Z", None, {f"0x{BASE.hex()}": Decimal(1)})
+    monkeypatch.setattr(address_head, "unit_prices", lambda _: given)
+    plans, _ = made.plans(f"/address/0x{HOLDER.hex()}")
+    by_statement = {plan.statement: plan for plan in plans}
+    assert WORTH not in by_statement
+    held = by_statement["queries/addresses_list_held_symbols"]
+    assert max(n["Actual Rows"] for n in held.nodes if n["Actual Loops"]) == MAX_IN_HEAD + 1
+    assert not [n for n in held.nodes if n["Actual Loops"] and n["Table"] == "tokens"]
+
+
+@pytest.mark.parametrize("has_many", [False, True])
+def test_tokens_have_no_order_where_no_place_is_free_for_the_read_of_many(
+    made: Explained, monkeypatch: pytest.MonkeyPatch, *, has_many: bool
+) -> None:
+    """The read of few needs no place."""
+    execute(made.url, LISTED)
+    given = UnitPrices("USD", "us", "2026-01-31T00:00:00Z", None, {f"0x{BASE.hex()}": Decimal(1)})
+    for module in (addresses, address_head, pages_of_holdings):
+        monkeypatch.setattr(module, "unit_prices", lambda _: given)
+    if has_many:
+        monkeypatch.setattr(holdings, "MAX_IN_HEAD", 4)
+    path, client = f"/address/0x{FEW_HOLDER.hex()}?tab=tokens", made.client
+    places = client.application.extensions["scan"].sources.unbounded_statements
+    with ExitStack() as held:
+        for number in itertools.count():
+            if not places.take(number):
+                break
+            held.callback(places.give_back, number)
+        page = client.get(path)
+        body = client.get(f"/api/v1/addresses/0x{FEW_HOLDER.hex()}/tokens?sort=worth")
+    assert page.status_code == 200 and body.status_code == (503 if has_many else 200)
+    assert ("Total value" in page.text) == (not has_many)
+    assert page.text.count('data-label="Token"') == 5
+    assert "Total value" in client.get(path).text  # the page without an order was not kept

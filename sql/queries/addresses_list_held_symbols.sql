@@ -1,0 +1,21 @@
+-- The tokens an address holds, where they are no more than `most`, and the first letters and digits of their
+-- symbols in lower case.
+-- params: address bytea, most integer, letters integer
+-- literals: none
+-- returns: one row: index version, whether the address holds no more than `most`, addresses, symbols (null:
+--   none), version of the token lists
+-- index: token_holders_pkey, tokens_pkey
+WITH held AS MATERIALIZED (
+    SELECT h.token_address
+    FROM token_holders h
+    WHERE h.holder = %(address)s AND h.balance > 0
+    LIMIT %(most)s + 1
+), counted AS MATERIALIZED (
+    SELECT count(*) <= %(most)s AS is_all FROM held
+)
+SELECT index_version(), (SELECT is_all FROM counted), array_agg(k.address),
+    array_agg(left(lower(regexp_replace(normalize(k.symbol, NFKC), '[^0-9A-Za-z]', '', 'g')), %(letters)s)),
+    (SELECT version FROM label_state)
+FROM held h
+JOIN tokens k ON k.address = h.token_address
+WHERE (SELECT is_all FROM counted);

@@ -1,0 +1,14 @@
+-- The first letters and digits, in lower case, of the symbols of the coin, of tokens in token lists and of the
+-- tokens given.
+-- params: tokens bytea[], coin_symbol text, letters integer
+-- literals: none
+-- returns: one row: index version, symbols
+-- index: tokens_pkey
+SELECT index_version(), array_agg(DISTINCT left(lower(regexp_replace(normalize(known.symbol, NFKC), '[^0-9A-Za-z]', '', 'g')), %(letters)s))
+FROM (
+    SELECT %(coin_symbol)s AS symbol
+    UNION ALL
+    SELECT k.symbol FROM tokens k WHERE k.address = ANY (%(tokens)s)
+    UNION ALL
+    SELECT l.symbol FROM listed_tokens l
+) AS known;

@@ -1,0 +1,131 @@
+"""Prices by pools are read in the background: what requests get while they are slow, or fail."""
+
+from collections.abc import Callable
+from decimal import Decimal
+from threading import Event
+from typing import Any, cast
+
+from scan.database.errors import QueryTooSlow
+from scan.extensions.markets.unit_prices.pool_prices import (
+    FAILED,
+    READ_AGAIN_S,
+    UNREAD,
+    PoolPrices,
+)
+from scan.queries.prices import UnitPrices
+from scan.queries.reader import Reader
+from tests.support.serving import wait_until
+
+TOKEN, BASE, POOL = (f"0x{digit * 40}" for digit in "123")
+ROW = f'[{{"token":"{TOKEN}","pool":"{POOL}","price":"2","depth":"9000"}}]'
+GIVEN = UnitPrices("USD", "us", "2026-01-31T00:00:00Z", None, {BASE: Decimal(1)})
+
+
+class SlowDatabase:
+    """A database whose statement returns when it is let, or fails at the time-out."""
+
+    def __init__(self) -> None:
+        self.readings = self.closed = 0
+        self.is_let = Event()
+        self.fails = False
+
+    def prepared_rows(self, statement: str, **_: object) -> list[tuple[int, str]]:
+        assert statement == "queries/pool_prices_list"
+        self.readings += 1
+        assert self.is_let.wait(10)
+        if self.fails:
+            raise QueryTooSlow
+        return [(1, ROW)]
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+class OneReader:
+    """A request, whose reads are those of the database above."""
+
+    first_block = 0
+
+    def __init__(self, database: SlowDatabase) -> None:
+        self.sources = self
+        self.database = database
+        self.is_cached = True
+
+    def do_not_cache(self) -> None:
+        self.is_cached = False
+
+
+class Clock:
+    now_s = 1000.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+def reading(database: SlowDatabase, clock: Clock) -> Callable[..., tuple[Any, str | None, bool]]:
+    prices = PoolPrices(clock)
+
+    def read(given: UnitPrices = GIVEN) -> tuple[Any, str | None, bool]:
+        request = OneReader(database)
+        by_pools, problem = prices.read(cast(Reader, request), given)
+        return by_pools, problem, request.is_cached
+
+    return read
+
+
+def test_no_request_waits_for_the_statement_and_one_thread_runs_it() -> None:
+    database = SlowDatabase()
+    read = reading(database, Clock())
+    for _ in range(5):
+        assert read() == ({}, UNREAD, False)
+    database.is_let.set()
+    wait_until(lambda: database.closed == 1)
+    wait_until(lambda: read()[1] is None)
+    prices, _, is_cached = read()
+    assert (prices[TOKEN].price, prices[TOKEN].pool, is_cached) == (Decimal(2), POOL, True)
+    assert (database.readings, database.closed) == (1, 1)
+
+
+def test_a_failed_reading_keeps_the_older_prices_and_pauses() -> None:
+    database, clock = SlowDatabase(), Clock()
+    read = reading(database, clock)
+    database.is_let.set()
+    wait_until(lambda: read()[1] is None)
+    database.fails = True
+    for readings in (2, 3):
+        clock.now_s += READ_AGAIN_S
+        read()
+        wait_until(lambda: database.closed == readings)  # noqa: B023 (called at once)
+        wait_until(lambda: read()[1] == FAILED)
+        for _ in range(5):
+            prices, problem, _ = read()
+            assert (prices[TOKEN].price, problem) == (Decimal(2), FAILED)
+        assert database.readings == readings
+    database.fails = False
+    clock.now_s += READ_AGAIN_S
+    read()
+    wait_until(lambda: read()[1] is None)
+
+
+def test_without_older_prices_a_failure_leaves_none_and_pauses() -> None:
+    database, clock = SlowDatabase(), Clock()
+    read = reading(database, clock)
+    database.fails = True
+    database.is_let.set()
+    read()
+    wait_until(lambda: read()[1] == FAILED)
+    assert [read() for _ in range(3)] == [({}, FAILED, False)] * 3
+    assert database.readings == 1
+
+
+def test_other_bases_are_read_at_once_and_prices_in_another_currency_are_not_shown() -> None:
+    database, clock = SlowDatabase(), Clock()
+    read = reading(database, clock)
+    database.is_let.set()
+    wait_until(lambda: read()[1] is None)
+    database.is_let.clear()
+    priced = GIVEN._replace(tokens={**GIVEN.tokens, TOKEN: Decimal(3)})
+    assert read(priced) == ({}, None, True)  # the operator's price goes before that of a pool
+    wait_until(lambda: database.readings == 2)
+    assert read(GIVEN._replace(currency="EUR")) == ({}, UNREAD, False)
+    database.is_let.set()
