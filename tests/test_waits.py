@@ -31,6 +31,7 @@ OF_NODE = {
 # Sessions with the node, each with the client that its places are counted for.
 SESSIONS = {
     ("scan.queries.reader", "self.client"),
+    ("scan.queries.blocks", "reader.client"),
     ("scan.verification.creation_reader", "_CLIENT"),
     ("scan.api.health", "HEALTH"),
     ("scan.extensions.names.primary_names", "reader.client"),
