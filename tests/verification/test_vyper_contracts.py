@@ -39,7 +39,8 @@ def test_an_equal_source_a_changed_comment_and_a_changed_constant_are_told_apart
     assert (changed.status_code, changed.json["code"]) == (422, "verification_failed")
 
     comment = explorer.verify(address, told(contract, "As deployed", "Other"), version, **named)
-    assert (comment.status_code, comment.json["match"]) == (200, "partial"), comment.json
+    assert comment.status_code == 200, comment.json
+    assert comment.json["match"] == "partial"
 
     equal = explorer.verify(address, told(contract), version, **named)
     level = "full" if contract.has_hash else "partial"

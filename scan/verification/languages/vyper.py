@@ -59,8 +59,8 @@ _OUTPUTS = [
     "evm.bytecode.object",
     "evm.deployedBytecode.object",
     "evm.deployedBytecode.sourceMap",
-    "layout",
 ]
+LAYOUT_FROM = (0, 4, 1)  # older releases refuse to give the layout of the storage, or leave it out
 _RESOURCE_ERRORS = ("MemoryError", "RecursionError")
 _IMPORTED = re.compile(r"^(?:from[ ]+[\w.]+[ ]+)?import[ ]+(?:[\w.]*\.)?(\w+)", re.MULTILINE)
 # The end of the intermediate representation of 0.3.1 as text: the size of what is returned.
@@ -116,7 +116,11 @@ def _take(
     compiled = sources if version >= SELECTION_FROM else selected
     files = {path: text for path, text in sources.items() if path in compiled and _is_code(path)}
     has_sizes = version >= SIZES_IN_METADATA_FROM and settings.get("bytecodeMetadata", True)
-    outputs = _OUTPUTS if has_sizes else [*_OUTPUTS, "ir"]
+    outputs = [
+        *_OUTPUTS,
+        *(["layout"] if version >= LAYOUT_FROM else []),
+        *([] if has_sizes else ["ir"]),
+    ]
     return CompilerInput(
         {
             "language": "Vyper",
