@@ -122,10 +122,10 @@ class Indexing:
         try:
             Follower(self.settings, database, Node(self.settings.rpc_urls), self._stop).run()
         finally:
-            _end_session(database)
+            end_session(database)
 
 
-def _end_session(database: Database) -> None:
+def end_session(database: Database) -> None:
     """Give back the lock of the indexer before the connection is closed: its server notices the end
     of a session later, and who writes next would be refused until then."""
     connection = getattr(database._local, "connection", None)

@@ -13,7 +13,7 @@ from scan.extensions.backfill.history import History
 from scan.extensions.backfill.resources import Cluster, Resources
 from scan.settings import Settings
 from tests.support.indexer_process import PATIENCE_S, IndexerProcess
-from tests.support.indexing import Indexing
+from tests.support.indexing import Indexing, end_session
 
 MEMORY_BYTES = 256 * 1024 * 1024
 PROCESS_PARTITION_ROWS = 60  # below what operators may set
@@ -60,7 +60,7 @@ def backfill(
         chain.begin(folder, range_blocks, last_block)
         return chain.run()
     finally:
-        database.close()
+        end_session(database)
 
 
 def follow(settings: Settings, head: int) -> None:
