@@ -108,8 +108,9 @@ def implementations(explorer: Explorer) -> dict[str, str]:
     return {n: of_openzeppelin(explorer, path, UPGRADEABLE, n).address for n in names}
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def proxy(explorer: Explorer, implementations: dict[str, str]) -> Deployed:
+    """A test's own, which it may upgrade."""
     argument = f"{int(implementations['First'], 16):064x}"
     return of_openzeppelin(explorer, "Own.sol", PROXY, "Own", argument, is_verified=False)
 
