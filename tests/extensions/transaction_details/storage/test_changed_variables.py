@@ -8,12 +8,19 @@ from eth_utils import keccak
 
 from app import create_app
 from scan.extensions.transaction_details.storage import hashed_values
-from tests.extensions.transaction_details.storage.conftest import Deployed, calldata
+from tests.extensions.transaction_details.storage.conftest import Deployed, calldata, deploy
+from tests.extensions.transaction_details.storage.contracts import KEPT, PATH
 from tests.support.faulty_node import FaultyNode, altering, refuse
 from tests.support.indexing import settings_for
 
 WHO = "0x" + 18 * "5e" + "0abc"
 NAME = b"\x11" * 32
+
+
+@pytest.fixture
+def kept(kept: Deployed) -> Deployed:
+    """A test's own, in which nothing is written yet, with the code of the verified one."""
+    return deploy(kept.explorer, {PATH: KEPT}, PATH, "Kept", is_verified=False)
 
 
 def test_variables_of_all_kinds(kept: Deployed) -> None:
