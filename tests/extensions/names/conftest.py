@@ -25,7 +25,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(normalization, "ANSWER_S", 120.0)
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def ens() -> Iterator[EnsChain]:
     with Anvil() as anvil:
         yield EnsChain(anvil)
