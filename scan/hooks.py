@@ -196,8 +196,10 @@ class AddressNames(Part):
     """Primary names of addresses."""
 
     module = "address_names"
-    read: Callable[[Reader, Sequence[bytes], bool], Mapping[bytes, AddressName] | None]
-    """Names by address, for a list those that are known soon; None without a name service."""
+    of_addresses: Callable[[Reader, Sequence[bytes]], Mapping[bytes, AddressName] | None]
+    """Names of the addresses that a request is about; None without a name service."""
+    in_list: Callable[[Reader, Sequence[bytes]], Mapping[bytes, str]]
+    """Names of the addresses that a list shows, as far as they are known soon."""
 
 
 @dataclass(frozen=True, kw_only=True)

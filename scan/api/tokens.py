@@ -3,6 +3,7 @@
 from flask import Blueprint
 
 from scan import parameters
+from scan.errors import NotFound
 from scan.http.list_responses import LISTED, list_response
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import Response, json_body, json_value
@@ -27,7 +28,10 @@ def get_token(address: str) -> Response:
 @blueprint.get("/tokens/<address>/holders/change")
 def get_holder_change(address: str) -> Response:
     query_arguments()
-    return json_value(tokens.holder_change(reader(), parameters.address(address)))
+    key = parameters.address(address)
+    if tokens.type_of(reader(), key) is None:
+        raise NotFound(tokens.UNKNOWN)
+    return json_value(tokens.holder_change(reader(), key))
 
 
 @blueprint.get("/tokens/<address>/holders")

@@ -21,9 +21,10 @@ CALL_GAS = "0x4c4b40"  # 5 million: a diamond reads one or two slots for each fa
 IMPLEMENTATION_CALL = "0x5c60da1b"  # implementation() of a beacon
 _STORAGE = "eth_getStorageAt"
 
-# keccak256("eip1967.proxy.implementation") - 1 and keccak256("eip1967.proxy.beacon") - 1
+# keccak256("eip1967.proxy.implementation") - 1, and so on
 IMPLEMENTATION_SLOT = "0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc"
 BEACON_SLOT = "0xa3f0ad74e5423aebfd80d3ef4346578335a9a72aeaee59ff6cb3582b35133d50"
+ADMIN_SLOT = "0xb53127684a568b3173ae13b9f8a6016e243e63b6e8ee1178d6a717850b5d6103"
 
 
 class CodeKind(NamedTuple):

@@ -54,7 +54,7 @@ def address_head(key: bytes, tab: str, first: Page | None = None) -> dict[str, A
     held = first or tokens_held(key, Window(MAX_HOLDINGS, 0), prices, holdings.MAX_IN_HEAD)
     account = addresses.get(reader(), key)
     created = contract_creations.indexed(reader(), key)
-    of_tabs = [name for other in address_tabs() for name in (other.list, other.counted) if name]
+    of_tabs = [name for other in address_tabs() for name in (other.list, other.length_name) if name]
     counts = entities.counts(reader(), key, (*all_links(), *of_tabs))
     makers = (created.creator, created.factory) if created else ()
     named = [*map(to_hex, filter(None, makers)), *account.more.values()]
@@ -83,7 +83,7 @@ def _lengths(counts: Mapping[str, int]) -> dict[str, int | None]:
     """Return the lengths of the lists on tabs, where these have all rows."""
     if reader().kept_from is not None:
         return {}
-    names = [tab.counted for tab in address_tabs() if tab.counted in all_lists()]
+    names = [tab.length_name for tab in address_tabs() if tab.length_name in all_lists()]
     whole = (name for name in names if all_lists()[name].table not in reader().incomplete)
     return {name: counts.get(name, 0) for name in whole}
 

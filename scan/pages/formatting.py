@@ -224,6 +224,12 @@ def as_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+def file_anchor(index: int) -> str:
+    """Return what the ids of a source file's lines begin with, by its place among the files: the
+    first has #L12 and the others #F2-L12, as one page may have them all."""
+    return f"F{index + 1}-" if index else ""
+
+
 def visible_lines(text: str) -> list[str]:
     """Return the lines of a text, each as visible(), but with tabs."""
     lines = text.replace("\r\n", "\n").split("\n")

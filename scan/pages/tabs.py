@@ -28,9 +28,10 @@ class Tab(NamedTuple):
     """A tab, by whose `place` those of a group are ordered. Other tabs link it where `is_linked` is
     true of the values of the page's head, and the address has entries in its `list` of list_counts,
     if it names one. `counted` is the length that stands beside the title, by its name on the page:
-    of an address a list's. An extension's has a template, and `read`, which returns its list, if it
-    is one, and the template's other values (an `error` among them is the page's; without `names` an
-    address's page names the addresses in the list); or `respond`, which returns a page of its own.
+    of an address a list's, by default that of `list`. An extension's has a template, and `read`,
+    which returns its list, if it is one, and the template's other values (an `error` among them is
+    the page's; without `names` an address's page names the addresses in the list); or `respond`,
+    which returns a page of its own.
     """
 
     name: str
@@ -44,6 +45,10 @@ class Tab(NamedTuple):
     counted: str = ""
     group: str = ACTIVITY
     feed: Feed | None = None  # what a feed at the tab's name below the address lists
+
+    @property
+    def length_name(self) -> str:
+        return self.counted or self.list
 
     def has_link(self, head: Mapping[str, Any]) -> bool:
         return self.is_linked(head) and (not self.list or self.list in head["counts"])
@@ -105,12 +110,12 @@ def titles(
     its title and the names and titles of these tabs. Titles have the lengths that are known, and
     empty tabs come last."""
     linked = [tab for tab in tabs if tab.name == current or tab.has_link(values)]
-    linked.sort(key=lambda tab: lengths.get(tab.counted) == 0)
+    linked.sort(key=lambda tab: lengths.get(tab.length_name) == 0)
     of_groups = [
         (
             group,
             [
-                (tab.name, _title(tab, lengths.get(tab.counted)))
+                (tab.name, _title(tab, lengths.get(tab.length_name)))
                 for tab in linked
                 if tab.group == group
             ],

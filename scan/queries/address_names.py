@@ -22,11 +22,10 @@ class AddressName(NamedTuple):
 def of_addresses(reader: Reader, addresses: Sequence[bytes]) -> Mapping[bytes, AddressName] | None:
     """Return the primary names of addresses; None where the chain has no name service."""
     part = registry.only(AddressNames)
-    return None if part is None else part.read(reader, addresses, False)
+    return None if part is None else part.of_addresses(reader, addresses)
 
 
-def in_list(reader: Reader, addresses: Sequence[bytes]) -> dict[bytes, str]:
+def in_list(reader: Reader, addresses: Sequence[bytes]) -> Mapping[bytes, str]:
     """Return the primary names that are known soon enough for a list, by address."""
     part = registry.only(AddressNames)
-    known = (part.read(reader, addresses, True) if part is not None else None) or {}
-    return {address: own.name for address, own in known.items() if own.name is not None}
+    return {} if part is None else part.in_list(reader, addresses)

@@ -104,6 +104,13 @@ def test_all_functions_share_the_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     assert accesses[-10:] == ["unrecognised"] * 10
 
 
+@pytest.mark.parametrize("name", ["owner", "arguments"])
+def test_the_name_of_a_variable_decides_nothing(name: str) -> None:
+    check = f"require(msg.sender == {name} || value > 1)"
+    body = f"address {name}; uint256 value; function f() public {{ {check}; value++; }}"
+    assert functions_of(body)["f()"]["access"] == "unrecognised"
+
+
 def test_functions_that_call_each_other() -> None:
     functions = functions_of(
         f"{OWNER} function f() public {{ g(); }} function g() public {{ f(); }}"

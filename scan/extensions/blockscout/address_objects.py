@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from scan.cached_values import cached_property
 from scan.ethereum.checksums import checksummed
 from scan.extensions.blockscout.objects import Object
 from scan.extensions.blockscout.proxy_objects import proxy_fields
@@ -18,9 +19,12 @@ class AddressObjects:
 
     def __init__(self, shown: Iterable[str | None]) -> None:
         """`shown` are addresses in lower-case hex; None are left out."""
-        keys = [data(address) for address in dict.fromkeys(shown) if address]
-        self._parties = addresses.parties(reader(), keys)
-        self._names = address_names.in_list(reader(), keys)
+        self._keys = [data(address) for address in dict.fromkeys(shown) if address]
+        self._parties = addresses.parties(reader(), self._keys)
+
+    @cached_property
+    def _names(self) -> Mapping[bytes, str]:
+        return address_names.in_list(reader(), self._keys)
 
     def of(self, address: str) -> Object:
         name = self._names.get(data(address))

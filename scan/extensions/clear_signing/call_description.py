@@ -15,7 +15,7 @@ from scan.contracts.abi_index import Entry
 from scan.contracts.decoding_budget import DecodingBudget
 from scan.contracts.signature_text import parse_signature
 from scan.extensions.clear_signing.descriptors import Descriptor
-from scan.extensions.clear_signing.field_formats import addresses_shown, plain, show
+from scan.extensions.clear_signing.field_formats import addresses_shown, as_key, formatted
 from scan.extensions.clear_signing.formats import EQUALS, NEVER, UNLESS, Field, Format, Lookup
 from scan.extensions.clear_signing.value_paths import (
     ARGUMENTS,
@@ -23,14 +23,14 @@ from scan.extensions.clear_signing.value_paths import (
     MAX_VALUES,
     DoesNotFit,
     Path,
-    Place,
-    places,
+    TypedValue,
+    values_at,
 )
 from scan.extensions.transaction_details.explanations.summary_parts import Names, Part, merged
 
 ADDRESS = AbiType("address", "address")
 UINT = AbiType("uint", "uint256", 256)
-TEXT = AbiType("constant", "constant")
+CONSTANT = AbiType("constant", "constant")  # that field_formats.raw() shows as it is
 
 
 class Call(NamedTuple):
@@ -44,11 +44,11 @@ class Call(NamedTuple):
     method: Decoded | None
 
 
-class Selected(NamedTuple):
+class SelectedValue(NamedTuple):
     """A value that a field shows, with the values of its parameters."""
 
     field: Field
-    place: Place
+    typed: TypedValue
     params: Mapping[str, Any]
 
 
@@ -86,81 +86,79 @@ class Description(NamedTuple):
         }
 
 
-def select(known: Format, call: Call) -> Sequence[Selected]:
+def select(format_: Format, call: Call) -> Sequence[SelectedValue]:
     """Return the values that the fields show. Raises DoesNotFit."""
-    roots = {ARGUMENTS: _arguments(known, call), CONTAINER: _container(call)}
-    selected: list[Selected] = []
-    for field in known.fields:
+    roots = {ARGUMENTS: _arguments(format_, call), CONTAINER: _container(call)}
+    selected: list[SelectedValue] = []
+    for field in format_.fields:
         selected += _of_field(field, roots)
         if len(selected) > MAX_VALUES:
             raise DoesNotFit(f"it has more than {MAX_VALUES} values")
-    if not known.required <= {one.field.path for one in selected}:
+    if not format_.required <= {value.field.path for value in selected}:
         raise DoesNotFit("a required field is not shown")
     return selected
 
 
-def addresses_in(selected: Sequence[Selected]) -> Iterator[str]:
+def addresses_in(selected: Sequence[SelectedValue]) -> Iterator[str]:
     """Yield the addresses of which names and tokens are needed."""
-    for one in selected:
-        yield from addresses_shown(one.place, one.params)
+    for value in selected:
+        yield from addresses_shown(value.typed, value.params)
 
 
 def describe(
-    descriptor: Descriptor, known: Format, selected: Sequence[Selected], names: Names
+    descriptor: Descriptor, format_: Format, selected: Sequence[SelectedValue], names: Names
 ) -> Description:
     """Return the description, by the names and tokens of addresses_in()."""
     fields = []
-    for one in selected:
-        if one.place.type is TEXT:
-            format_, part = "raw", Part(one.place.value, "text")
-        else:
-            format_, part = show(one.field.format, one.place, one.params, names)
-        fields.append(ShownField(one.field.label, part, format_, one.field))
-    return Description(descriptor, known.intent, _sentence(known, fields), fields)
+    for value in selected:
+        field = value.field
+        used_format, part = formatted(field.format, value.typed, value.params, names)
+        fields.append(ShownField(field.label, part, used_format, field))
+    return Description(descriptor, format_.intent, _sentence(format_, fields), fields)
 
 
-def _sentence(known: Format, fields: Sequence[ShownField]) -> Sequence[Part] | None:
+def _sentence(format_: Format, fields: Sequence[ShownField]) -> Sequence[Part] | None:
     """Return the sentence; None where a value in it is not shown once, as its field has it."""
     parts: list[Part] = []
-    for piece in known.sentence or ():
+    for piece in format_.sentence or ():
         if isinstance(piece, str):
             parts.append(Part(piece))
             continue
-        shown = [one for one in fields if one.field.path == piece]
-        if len(shown) != 1 or shown[0].format != shown[0].field.format:
+        at_path = [shown for shown in fields if shown.field.path == piece]
+        if len(at_path) != 1 or at_path[0].format != at_path[0].field.format:
             return None
-        parts.append(shown[0].value)
+        parts.append(at_path[0].value)
     return merged(parts) or None
 
 
-def _of_field(field: Field, roots: Mapping[str, Place]) -> Iterator[Selected]:
+def _of_field(field: Field, roots: Mapping[str, TypedValue]) -> Iterator[SelectedValue]:
     if field.path is None:
-        yield Selected(field, Place(TEXT, field.constant), {})
+        yield SelectedValue(field, TypedValue(CONSTANT, field.constant), {})
         return
-    for place in places(field.path, roots):
-        if _is_shown(field, place):
+    for typed in values_at(field.path, roots):
+        if _is_shown(field, typed):
             params = {
-                name: _value_of(operand, place, roots) for name, operand in field.params.items()
+                name: _value_of(operand, typed, roots) for name, operand in field.params.items()
             }
-            yield Selected(field, place, params)
+            yield SelectedValue(field, typed, params)
 
 
-def _is_shown(field: Field, place: Place) -> bool:
+def _is_shown(field: Field, typed: TypedValue) -> bool:
     """Return whether the value is shown. Raises DoesNotFit where it has to be another one."""
     if field.visibility not in (UNLESS, EQUALS):
         return field.visibility != NEVER
-    is_listed = plain(place) in (json.dumps(value).strip('"').lower() for value in field.listed)
+    is_listed = as_key(typed) in (json.dumps(value).strip('"').lower() for value in field.listed)
     if field.visibility == EQUALS and not is_listed:
         raise DoesNotFit("a value is not one of those that it must be")
     return field.visibility == UNLESS and not is_listed
 
 
-def _value_of(operand: Any, place: Place, roots: Mapping[str, Place]) -> Any:
-    """Return the value of a parameter beside that at `place`."""
+def _value_of(operand: Any, typed: TypedValue, roots: Mapping[str, TypedValue]) -> Any:
+    """Return the value of a parameter beside a shown value."""
     if isinstance(operand, Path):
-        return _one(places(operand, roots, place.positions))
+        return _only(values_at(operand, roots, typed.positions))
     if isinstance(operand, Lookup):
-        key = plain(_one(places(operand.key, roots, place.positions)))
+        key = as_key(_only(values_at(operand.key, roots, typed.positions)))
         values = {name.lower(): value for name, value in operand.values.items()}
         if key not in values:
             raise DoesNotFit("a map does not have a value")
@@ -168,19 +166,19 @@ def _value_of(operand: Any, place: Place, roots: Mapping[str, Place]) -> Any:
     return operand
 
 
-def _one(reached: Sequence[Place]) -> Place:
-    if len(reached) != 1:
+def _only(values: Sequence[TypedValue]) -> TypedValue:
+    if len(values) != 1:
         raise DoesNotFit("a parameter has several values")
-    return reached[0]
+    return values[0]
 
 
-def _arguments(known: Format, call: Call) -> Place:
+def _arguments(format_: Format, call: Call) -> TypedValue:
     """Return the arguments as one tuple, by the names of the descriptor's signature; where it has
     none, by those of the contract's ABI."""
-    method, entry = call.method, known.entry
+    method, entry = call.method, format_.entry
     if entry is not None and method is not None and method.signature != entry.signature:
         raise DoesNotFit("the contract's ABI has another function")
-    if entry is None or not known.names_arguments:
+    if entry is None or not format_.names_arguments:
         if method is None:
             raise DoesNotFit("no ABI names the arguments")
         names = [argument.name for argument in method.arguments]
@@ -189,7 +187,7 @@ def _arguments(known: Format, call: Call) -> Place:
     return _decoded(entry, call.calldata)
 
 
-def _decoded(entry: Entry, calldata: bytes) -> Place:
+def _decoded(entry: Entry, calldata: bytes) -> TypedValue:
     fit = values_of_call(calldata, entry, DecodingBudget())
     if fit is None:
         raise DoesNotFit("the calldata is not that of the function")
@@ -197,11 +195,11 @@ def _decoded(entry: Entry, calldata: bytes) -> Place:
     return _tuple(entry.names, entry.types, values)
 
 
-def _tuple(names: Sequence[str], types: Sequence[AbiType], values: Sequence[Any]) -> Place:
-    return Place(AbiType("tuple", "()", None, tuple(types), tuple(names)), list(values))
+def _tuple(names: Sequence[str], types: Sequence[AbiType], values: Sequence[Any]) -> TypedValue:
+    return TypedValue(AbiType("tuple", "()", None, tuple(types), tuple(names)), list(values))
 
 
-def _container(call: Call) -> Place:
+def _container(call: Call) -> TypedValue:
     values = {
         "from": (ADDRESS, call.from_address),
         "to": (ADDRESS, call.to_address),

@@ -6,17 +6,18 @@ import threading
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from scan.extensions.clear_signing.descriptor_files import (
     DescriptorFiles,
     Document,
     InvalidDescriptor,
 )
-from scan.extensions.clear_signing.formats import Format, parse_formats, text
-from scan.hex import data
+from scan.extensions.clear_signing.formats import Format, object_at, one_line, parse_formats
+from scan.hex import BadHex, data
 
 MAX_DEPLOYMENTS = 1_000  # of a file
+ADDRESS_BYTES = 20
 MAX_OF_ADDRESS = 8  # files that describe one contract
 LAST_VERSION = 2  # of the schema
 
@@ -24,7 +25,6 @@ LEFT_OUT = "descriptors: %s is left out: %s"
 
 log = logging.getLogger(__name__)
 
-_ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}", re.ASCII)
 _VERSION = re.compile(r"erc7730-v([0-9]{1,6})")
 
 
@@ -75,7 +75,7 @@ class Descriptors:
             try:
                 descriptor = _descriptor(name, listed.files.read(name))
             except (InvalidDescriptor, RecursionError) as error:
-                log.warning(LEFT_OUT, text(name, 200), error)
+                log.warning(LEFT_OUT, one_line(name, 200), error)
             self._parsed[name] = descriptor
         return self._parsed[name]
 
@@ -94,7 +94,7 @@ def _list(folder: Path, chain_id: str) -> _Listed:
         try:
             addresses = {*_addresses(files.read(name), chain_id)}
         except (InvalidDescriptor, RecursionError) as error:
-            log.warning(LEFT_OUT, text(name, 200), error)
+            log.warning(LEFT_OUT, one_line(name, 200), error)
             continue
         for address in addresses:
             if len(names[address]) < MAX_OF_ADDRESS:
@@ -108,31 +108,25 @@ def _descriptor(name: str, document: Document) -> Descriptor:
     version = _VERSION.search(str(document.get("$schema"))[:500])
     if version and int(version[1]) > LAST_VERSION:
         raise InvalidDescriptor(f"its schema's version is above {LAST_VERSION}")
-    metadata = _object(document, "metadata")
+    metadata = object_at(document, "metadata")
     return Descriptor(
-        text(name, 200),
-        text(metadata.get("owner")),
-        text(metadata.get("contractName")),
+        one_line(name, 200),
+        one_line(metadata.get("owner")),
+        one_line(metadata.get("contractName")),
         parse_formats(document),
     )
 
 
 def _addresses(document: Document, chain_id: str) -> Iterator[bytes]:
     """Yield where the contract is deployed on the chain; nowhere, of files that others include."""
-    deployments = _object(document, "context", "contract").get("deployments", [])
+    deployments = object_at(document, "context", "contract").get("deployments", [])
     if not isinstance(deployments, list) or len(deployments) > MAX_DEPLOYMENTS:
         raise InvalidDescriptor(f"its deployments are none, or more than {MAX_DEPLOYMENTS:,}")
     for deployment in deployments:
         own = deployment if isinstance(deployment, dict) else {}
-        address = own.get("address")
-        if not isinstance(address, str) or not _ADDRESS.fullmatch(address):
-            raise InvalidDescriptor("a deployment has no address")
-        if text(own.get("chainId")) == chain_id:
-            yield data(address.lower(), 20)
-
-
-def _object(document: Document, *names: str) -> Mapping[str, Any]:
-    value: Any = document
-    for name in names:
-        value = value.get(name) if isinstance(value, dict) else None
-    return value if isinstance(value, dict) else {}
+        try:
+            address = data(own.get("address"), ADDRESS_BYTES)
+        except BadHex:
+            raise InvalidDescriptor("a deployment has no address") from None
+        if one_line(own.get("chainId")) == chain_id:
+            yield address

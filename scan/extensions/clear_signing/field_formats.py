@@ -11,8 +11,8 @@ from typing import Any
 from scan.contracts.visible_text import clean
 from scan.ethereum.checksums import checksummed
 from scan.ethereum.units import in_units
-from scan.extensions.clear_signing.formats import text
-from scan.extensions.clear_signing.value_paths import DoesNotFit, Place, bytes_of
+from scan.extensions.clear_signing.formats import one_line
+from scan.extensions.clear_signing.value_paths import DoesNotFit, TypedValue, bytes_of
 from scan.extensions.transaction_details.explanations.summary_parts import (
     COIN,
     Asset,
@@ -24,45 +24,46 @@ from scan.extensions.transaction_details.explanations.summary_parts import (
     in_quotes,
     token_part,
 )
+from scan.hex import BadHex, data, to_hex
 from scan.queries.network import name_of
 
 MAX_CHARACTERS = 200
 LAST_TIME_S = 253_402_300_799  # in the year 9999
 MAX_DECIMALS = 255
+ADDRESS_BYTES = 20
 PREFIXES = dict(zip(range(-24, 25, 3), "y,z,a,f,p,n,µ,m,,k,M,G,T,P,E,Z,Y".split(","), strict=True))
 _NUMBER = re.compile(r"[0-9]{1,78}|0x[0-9a-fA-F]{1,64}", re.ASCII)
-_ADDRESS = re.compile(r"0x[0-9a-fA-F]{40}", re.ASCII)
 
 Params = Mapping[str, Any]
 
 
-def show(name: str, place: Place, params: Params, names: Names) -> tuple[str, Part]:
+def formatted(name: str, typed: TypedValue, params: Params, names: Names) -> tuple[str, Part]:
     """Return the format in which a value is shown, `raw` where the other does not fit, with what
     it shows."""
-    formatted = FORMATS.get(name)
-    if formatted is not None:
+    format_ = FORMATS.get(name)
+    if format_ is not None:
         try:
-            return name, formatted(place, params, names)
+            return name, format_(typed, params, names)
         except DoesNotFit:
             pass
-    return "raw", raw(place)
+    return "raw", raw(typed)
 
 
-def raw(place: Place) -> Part:
+def raw(typed: TypedValue) -> Part:
     """Show a value as it is."""
-    match place.type.kind:
+    match typed.type.kind:
         case "address":
-            return Part(checksummed(place.value), "address", place.value)
+            return Part(checksummed(typed.value), "address", typed.value)
         case "string":
-            return Part(in_quotes(clean(place.value, MAX_CHARACTERS)), "text")
+            return Part(in_quotes(clean(typed.value, MAX_CHARACTERS)), "text")
         case "bool":
-            return Part("true" if place.value else "false", "text")
-    return Part(_cut(str(place.value)), "text")
+            return Part("true" if typed.value else "false", "text")
+    return Part(_cut(str(typed.value)), "text")
 
 
-def plain(place: Place) -> str:
+def as_key(typed: TypedValue) -> str:
     """Return a value as keys and lists of a descriptor have it."""
-    return str(place.value).lower()  # of booleans, true and false
+    return str(typed.value).lower()  # of booleans, true and false
 
 
 def _cut(shown: str) -> str:
@@ -71,12 +72,13 @@ def _cut(shown: str) -> str:
 
 def address_of(value: object) -> str | None:
     """Return an address that a parameter names, in lower case; None if it is none."""
-    if isinstance(value, Place):
+    if isinstance(value, TypedValue):
         content = bytes_of(value) if value.type.kind in ("address", "bytes", "bytesN") else b""
-        return f"0x{content.hex()}" if len(content) == 20 else None
-    if isinstance(value, str) and _ADDRESS.fullmatch(value):
-        return value.lower()
-    return None
+        return f"0x{content.hex()}" if len(content) == ADDRESS_BYTES else None
+    try:
+        return to_hex(data(value, ADDRESS_BYTES))
+    except BadHex:
+        return None
 
 
 def number_of(value: object) -> int | None:
@@ -88,27 +90,27 @@ def number_of(value: object) -> int | None:
     return None
 
 
-def _integer(place: Place) -> int:
-    if place.type.kind not in ("uint", "int"):
+def _integer(typed: TypedValue) -> int:
+    if typed.type.kind not in ("uint", "int"):
         raise DoesNotFit("it is no integer")
-    return int(place.value)
+    return int(typed.value)
 
 
-def _natural(place: Place) -> int:
-    if (value := _integer(place)) < 0:
+def _natural(typed: TypedValue) -> int:
+    if (value := _integer(typed)) < 0:
         raise DoesNotFit("it is negative")
     return value
 
 
-def _address(place: Place) -> str:
-    address = address_of(place)
+def _address(typed: TypedValue) -> str:
+    address = address_of(typed)
     if address is None:
         raise DoesNotFit("it is no address")
     return address
 
 
-def _address_name(place: Place, params: Params, names: Names) -> Part:
-    address = _address(place)
+def _address_name(typed: TypedValue, params: Params, names: Names) -> Part:
+    address = _address(typed)
     senders = params.get("senderAddress")
     if address in map(address_of, senders if isinstance(senders, list) else [senders]):
         return Part("Sender", "text")
@@ -117,12 +119,12 @@ def _address_name(place: Place, params: Params, names: Names) -> Part:
     return part if is_named else Part(checksummed(address), "address", address)
 
 
-def _amount(place: Place, params: Params, names: Names) -> Part:
-    return asset_part(names, COIN, _natural(place))
+def _amount(typed: TypedValue, params: Params, names: Names) -> Part:
+    return asset_part(names, COIN, _natural(typed))
 
 
-def _token_amount(place: Place, params: Params, names: Names) -> Part:
-    value = _natural(place)
+def _token_amount(typed: TypedValue, params: Params, names: Names) -> Part:
+    value = _natural(typed)
     if {"chainId", "chainIdPath"} & params.keys():
         raise DoesNotFit("its token may be of another chain")
     token = address_of(params.get("tokenPath", params.get("token")))
@@ -135,11 +137,11 @@ def _token_amount(place: Place, params: Params, names: Names) -> Part:
     if threshold is None or value < threshold:
         return part
     unit = names.coin if is_coin else token_part(names, token).text
-    return part._replace(text=f"{text(params.get('message')) or 'Unlimited'} {unit}")
+    return part._replace(text=f"{one_line(params.get('message')) or 'Unlimited'} {unit}")
 
 
-def _nft_name(place: Place, params: Params, names: Names) -> Part:
-    number = str(_natural(place))
+def _nft_name(typed: TypedValue, params: Params, names: Names) -> Part:
+    number = str(_natural(typed))
     collection = address_of(params.get("collectionPath", params.get("collection")))
     if collection is None or not names.token(collection):
         raise DoesNotFit("the collection is not known")
@@ -147,31 +149,31 @@ def _nft_name(place: Place, params: Params, names: Names) -> Part:
     return part._replace(text=f"{part.text} #{number}", type="item", token_id=number)
 
 
-def _token_ticker(place: Place, params: Params, names: Names) -> Part:
-    address = _address(place)
+def _token_ticker(typed: TypedValue, params: Params, names: Names) -> Part:
+    address = _address(typed)
     if {"chainId", "chainIdPath"} & params.keys() or not names.token(address):
         raise DoesNotFit("the token is not known")
     return token_part(names, address)
 
 
-def _date(place: Place, params: Params, names: Names) -> Part:
-    value = _natural(place)
+def _date(typed: TypedValue, params: Params, names: Names) -> Part:
+    value = _natural(typed)
     if params.get("encoding") != "timestamp" or value > LAST_TIME_S:
         raise DoesNotFit("it is no time")
     return Part(f"{datetime.fromtimestamp(value, UTC):%Y-%m-%d %H:%M:%S} UTC", "text")
 
 
-def _duration(place: Place, params: Params, names: Names) -> Part:
-    minutes, seconds = divmod(_natural(place), 60)
+def _duration(typed: TypedValue, params: Params, names: Names) -> Part:
+    minutes, seconds = divmod(_natural(typed), 60)
     hours, minutes = divmod(minutes, 60)
     return Part(f"{hours:02}:{minutes:02}:{seconds:02}", "text")
 
 
-def _unit(place: Place, params: Params, names: Names) -> Part:
-    value, decimals = _integer(place), number_of(params.get("decimals", 0))
+def _unit(typed: TypedValue, params: Params, names: Names) -> Part:
+    value, decimals = _integer(typed), number_of(params.get("decimals", 0))
     if decimals is None or decimals > MAX_DECIMALS:
         raise DoesNotFit("its decimals are no number")
-    base, prefix = text(params.get("base")), ""
+    base, prefix = one_line(params.get("base")), ""
     if params.get("prefix") is True and value:
         exponent = len(str(abs(value))) - 1 - decimals
         power = min(max(exponent // 3 * 3, min(PREFIXES)), max(PREFIXES))
@@ -180,19 +182,19 @@ def _unit(place: Place, params: Params, names: Names) -> Part:
     return Part(f"{_cut(number)}{prefix}{base}", "text")
 
 
-def _enum(place: Place, params: Params, names: Names) -> Part:
+def _enum(typed: TypedValue, params: Params, names: Names) -> Part:
     values = params.get("$ref")
-    shown = text(values.get(plain(place))) if isinstance(values, dict) else ""
+    shown = one_line(values.get(as_key(typed))) if isinstance(values, dict) else ""
     if not shown:
         raise DoesNotFit("the enumeration does not have it")
     return Part(shown, "text")
 
 
-def _chain_id(place: Place, params: Params, names: Names) -> Part:
-    return Part(name_of(str(_natural(place)), ""), "text")
+def _chain_id(typed: TypedValue, params: Params, names: Names) -> Part:
+    return Part(name_of(str(_natural(typed)), ""), "text")
 
 
-FORMATS: Mapping[str, Callable[[Place, Params, Names], Part]] = {
+FORMATS: Mapping[str, Callable[[TypedValue, Params, Names], Part]] = {
     "addressName": _address_name,
     "amount": _amount,
     "chainId": _chain_id,
@@ -206,8 +208,8 @@ FORMATS: Mapping[str, Callable[[Place, Params, Names], Part]] = {
 }
 
 
-def addresses_shown(place: Place, params: Params) -> Sequence[str]:
+def addresses_shown(typed: TypedValue, params: Params) -> Sequence[str]:
     """Return the addresses whose names and tokens formats may show."""
     keys = ("tokenPath", "token", "collectionPath", "collection")
-    values = (place, *(params[key] for key in keys if key in params))
+    values = (typed, *(params[key] for key in keys if key in params))
     return [address for value in values if (address := address_of(value)) is not None]

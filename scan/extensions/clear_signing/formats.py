@@ -70,9 +70,9 @@ def parse_formats(document: Document) -> dict[bytes, Format]:
     """Return the formats of a descriptor by selector. Raises InvalidDescriptor."""
     formats: dict[bytes, Format] = {}
     fields_left = MAX_FIELDS_OF_FILE
-    abi = _list_or_none(_member(document, "context", "contract").get("abi"))
+    abi = _list_or_none(object_at(document, "context", "contract").get("abi"))
     known = index_abi(abi or (), "descriptor").functions
-    for key, written in _member(document, "display", "formats").items():
+    for key, written in object_at(document, "display", "formats").items():
         selector, entry, is_named = _function(key)
         own = None if is_named else only(known.get(selector, ()))
         if own is not None and (entry is None or entry.signature == own.signature):
@@ -131,14 +131,14 @@ def _format(
 def _intent(written: object) -> str:
     """Return the intent in one line, of an object `key: value` pairs."""
     if isinstance(written, dict):
-        pairs = [f"{text(key)}: {text(value)}" for key, value in [*written.items()][:10]]
-        return text(", ".join(pairs), MAX_INTENT)
-    return text(written, MAX_INTENT)
+        pairs = [f"{one_line(key)}: {one_line(value)}" for key, value in [*written.items()][:10]]
+        return one_line(", ".join(pairs), MAX_INTENT)
+    return one_line(written, MAX_INTENT)
 
 
 def _sentence(written: object) -> Sequence[str | Path] | None:
     """Return the texts and the paths of a sentence; None where it is malformed."""
-    template = text(written, MAX_INTENT)
+    template = one_line(written, MAX_INTENT)
     pieces: list[str | Path] = []
     end = 0
     for match in _PIECE.finditer(template):
@@ -179,12 +179,12 @@ def _field(document: Document, own: Mapping[str, Any], outer: Path | None) -> Fi
     if len(params) > MAX_PARAMETERS:
         raise InvalidDescriptor(f"a field has more than {MAX_PARAMETERS} parameters")
     visibility, listed = _visibility(both.get("visible", ALWAYS))
-    is_encrypted = "encryption" in both
+    is_raw = "encryption" in both or "path" not in both
     return Field(
-        text(both.get("label")),
+        one_line(both.get("label")),
         parse_path(both["path"], outer) if "path" in both else None,
-        text(_resolved(document, both.get("value", ""))),
-        "raw" if is_encrypted else text(both.get("format", "raw")),
+        one_line(_resolved(document, both.get("value", ""))),
+        "raw" if is_raw else one_line(both.get("format", "raw")),
         {name: _operand(document, name, value, outer) for name, value in params.items()},
         visibility,
         listed,
@@ -234,13 +234,13 @@ def constant(document: Document, path: object) -> Any:
     return value
 
 
-def text(value: object, most: int = MAX_TEXT) -> str:
+def one_line(value: object, most: int = MAX_TEXT) -> str:
     """Return a text or a number of a descriptor in one line, without invisible characters."""
     is_text = isinstance(value, str | int) and not isinstance(value, bool)
     return clean(str(value)[: 8 * most], most) if is_text else ""
 
 
-def _member(document: Document, *names: str) -> Mapping[str, Any]:
+def object_at(document: Document, *names: str) -> Mapping[str, Any]:
     """Return the object below some names; an empty one where there is none."""
     value: Any = document
     for name in names:

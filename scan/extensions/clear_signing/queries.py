@@ -48,11 +48,11 @@ def of_transaction(reader: Reader, record: Mapping[str, Any]) -> Description | N
         details.input,
         details.method,
     )
-    known = descriptor.formats[selector]
+    format_ = descriptor.formats[selector]
     try:
-        selected = select(known, call)
+        selected = select(format_, call)
     except (DoesNotFit, AbiError):
         return None
     keys = [data(address, 20) for address in {*addresses_in(selected)}]
     names = Names(addresses.parties(reader, keys), network.coin_symbol(reader))
-    return describe(descriptor, known, selected, names)
+    return describe(descriptor, format_, selected, names)

@@ -5,15 +5,17 @@ A path leads to values whose types an ABI has; values are those of abi_json.rend
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 from scan.contracts.abi import AbiType
 from scan.extensions.clear_signing.descriptor_files import InvalidDescriptor
+from scan.hex import to_hex
 
 MAX_VALUES = 200  # that the paths of a call lead to
 MAX_STEPS = 32
 MAX_CHARACTERS = 500
-ARGUMENTS, CONTAINER, DOCUMENT = "#", "@", "$"
+ARGUMENTS, CONTAINER = "#", "@"
 BYTES = AbiType("bytes", "bytes", dynamic=True)
 
 _STEP = re.compile(
@@ -67,7 +69,7 @@ def _step(name: str | None, first: str | None, colon: str | None, last: str | No
     return (None if first is None else int(first), None if last is None else int(last))
 
 
-class Place(NamedTuple):
+class TypedValue(NamedTuple):
     """A value with its type. `positions` are where it stands among the elements that each `[]` on
     the path selected, each with their number."""
 
@@ -76,9 +78,9 @@ class Place(NamedTuple):
     positions: tuple[tuple[int, int], ...] = ()
 
 
-def places(
-    path: Path, roots: Mapping[str, Place], along: Sequence[tuple[int, int]] = ()
-) -> list[Place]:
+def values_at(
+    path: Path, roots: Mapping[str, TypedValue], along: Sequence[tuple[int, int]] = ()
+) -> list[TypedValue]:
     """Return the values at a path; of arrays, their elements. None of them is a tuple.
 
     `along` are the positions of the value to which another one is to be found: of arrays on this
@@ -86,68 +88,62 @@ def places(
     """
     if path.root not in roots:
         raise DoesNotFit("the path leads to no argument")
-    reached = [roots[path.root]]
+    values = [roots[path.root]]
     for step in path.steps:
-        reached = _bounded(
-            following for place in reached for following in _next(place, step, along)
-        )
-    while any(place.type.kind == "array" for place in reached):
-        reached = _bounded(
-            element
-            for place in reached
-            for element in (
-                _next(place, (None, None), along) if place.type.kind == "array" else (place,)
+        values = _bounded(inner for outer in values for inner in _next(outer, step, along))
+    while any(value.type.kind == "array" for value in values):
+        values = _bounded(
+            inner
+            for outer in values
+            for inner in (
+                _next(outer, (None, None), along) if outer.type.kind == "array" else (outer,)
             )
         )
-    if any(place.type.kind == "tuple" for place in reached):
+    if any(value.type.kind == "tuple" for value in values):
         raise DoesNotFit("the path leads to a tuple, not to a value")
-    return reached
+    return values
 
 
-def _bounded(reached: Iterator[Place]) -> list[Place]:
-    found = []
-    for place in reached:
-        found.append(place)
-        if len(found) > MAX_VALUES:
-            raise DoesNotFit(f"a path leads to more than {MAX_VALUES} values")
-    return found
+def _bounded(values: Iterator[TypedValue]) -> list[TypedValue]:
+    bounded = [*islice(values, MAX_VALUES + 1)]
+    if len(bounded) > MAX_VALUES:
+        raise DoesNotFit(f"a path leads to more than {MAX_VALUES} values")
+    return bounded
 
 
-def _next(place: Place, step: Step, along: Sequence[tuple[int, int]]) -> Iterator[Place]:
+def _next(typed: TypedValue, step: Step, along: Sequence[tuple[int, int]]) -> Iterator[TypedValue]:
     if isinstance(step, str):
-        yield _member(place, step)
+        yield _member(typed, step)
     elif isinstance(step, int):
-        yield _element(place, step)
-    elif place.type.kind == "array":
-        yield from _elements(place, step, along)
+        yield _element(typed, step)
+    elif typed.type.kind == "array":
+        yield from _elements(typed, step, along)
     else:
-        whole = bytes_of(place)
-        part = whole[slice(*step)]
-        yield place._replace(type=BYTES, value=f"0x{part.hex()}")
+        yield typed._replace(type=BYTES, value=to_hex(bytes_of(typed)[slice(*step)]))
 
 
-def _member(place: Place, name: str) -> Place:
-    if place.type.kind != "tuple":
+def _member(typed: TypedValue, name: str) -> TypedValue:
+    if typed.type.kind != "tuple":
         raise DoesNotFit(f"{name} is a member of no tuple")
     # The names of an ABI are in the values, where the descriptor's signature has none.
-    labels = [*place.value] if isinstance(place.value, dict) else list(place.type.labels)
+    labels = [*typed.value] if isinstance(typed.value, dict) else list(typed.type.labels)
     if labels.count(name) != 1:
         raise DoesNotFit(f"there is no {name}")
     index = labels.index(name)
-    value = place.value[name if isinstance(place.value, dict) else index]
-    return place._replace(type=place.type.items[index], value=value)
+    value = typed.value[name if isinstance(typed.value, dict) else index]
+    return typed._replace(type=typed.type.items[index], value=value)
 
 
-def _element(place: Place, index: int) -> Place:
-    if place.type.kind != "array" or not -len(place.value) <= index < len(place.value):
+def _element(typed: TypedValue, index: int) -> TypedValue:
+    if typed.type.kind != "array" or not -len(typed.value) <= index < len(typed.value):
         raise DoesNotFit(f"there is no element {index}")
-    return place._replace(type=place.type.items[0], value=place.value[index])
+    return typed._replace(type=typed.type.items[0], value=typed.value[index])
 
 
 def _elements(
-    place: Place, step: tuple[int | None, int | None], along: Sequence[tuple[int, int]]
-) -> Iterator[Place]:
-    selected, depth = place.value[slice(*step)], len(place.positions)
+    typed: TypedValue, step: tuple[int | None, int | None], along: Sequence[tuple[int, int]]
+) -> Iterator[TypedValue]:
+    selected, depth = typed.value[slice(*step)], len(typed.positions)
     wanted: Sequence[int] = range(len(selected))
     if depth < len(along):
         position, count = along[depth]
@@ -155,19 +151,19 @@ def _elements(
             raise DoesNotFit("arrays that belong together differ in length")
         wanted = (position,)
     for index in wanted:
-        positions = (*place.positions, (index, len(selected)))
-        yield Place(place.type.items[0], selected[index], positions)
+        positions = (*typed.positions, (index, len(selected)))
+        yield TypedValue(typed.type.items[0], selected[index], positions)
 
 
-def bytes_of(place: Place) -> bytes:
+def bytes_of(typed: TypedValue) -> bytes:
     """Return the bytes of a value: 32 of an integer. Raises DoesNotFit for a composite one."""
-    match place.type.kind:
+    match typed.type.kind:
         case "uint":
-            return int(place.value).to_bytes(32)
+            return int(typed.value).to_bytes(32)
         case "int":
-            return int(place.value).to_bytes(32, signed=True)
+            return int(typed.value).to_bytes(32, signed=True)
         case "string":
-            return str(place.value).encode()
+            return str(typed.value).encode()
         case "array" | "tuple" | "bool":
             raise DoesNotFit("a value has no bytes")
-    return bytes.fromhex(place.value[2:])
+    return bytes.fromhex(typed.value[2:])

@@ -13,7 +13,7 @@ from markupsafe import Markup
 from scan import parameters
 from scan.errors import NotFound
 from scan.extensions.contract_details.source_highlighting import highlighted_lines
-from scan.pages.formatting import visible, visible_block
+from scan.pages.formatting import file_anchor, visible, visible_block
 from scan.verification.languages import of_path
 
 # The most of a file shown alone: a page with a source of 300,000 lines took 0.9 s.
@@ -103,8 +103,7 @@ def shown_files(sources_json: str | None, main_path: str, shown: Shown | None) -
     match_count, bytes_left = 0, FIRST_PAGE_BYTES
     for path in sorted(sources, key=lambda path: (path != main_path, path)):
         content = str(sources[path]["content"])
-        # The first file has #L12 and the others #F2-L12, as one page may have them all.
-        file = SourceFile(f"F{len(files) + 1}-" if files else "", path, (), 1 + content.count("\n"))
+        file = SourceFile(file_anchor(len(files)), path, (), 1 + content.count("\n"))
         numbers = dict(_lines_with(text, content)) if text else {}
         match_count += len(numbers)
         kept = islice(numbers.items(), MAX_MATCHES - len(matches))

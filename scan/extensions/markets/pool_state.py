@@ -47,18 +47,20 @@ def _of_node(
     reader: Reader, address: bytes, dex: str, head: BlockId
 ) -> tuple[Decimal | None, int | None]:
     """Return the price of token0's smallest unit in that of token1, and the fee in millionths."""
+    calldatas = (GET_RESERVES,) if _is_v2(dex) else (SLOT0, FEE)
     calls = [
         Call("eth_call", ({"to": to_hex(address), "data": calldata, "gas": hex(GAS)}, head))
-        for calldata in (GET_RESERVES, SLOT0, FEE)
+        for calldata in calldatas
     ]
     try:
         results = reader.node.within(TIMEOUT_S).results(calls, MAX_RESPONSE_BYTES)
     except (UpstreamFailed, Unavailable):
         return None, FEES.get(dex)
-    reserves, slot0, fee = map(_words, results)
+    words, *others = map(_words, results)
     if _is_v2(dex):
-        return _ratio(reserves), FEES.get(dex)
-    return _squared(slot0), fee[0] if fee and fee[0] < 1 << FEE_BITS else None
+        return _ratio(words), FEES.get(dex)
+    [fee] = others
+    return _squared(words), fee[0] if fee and fee[0] < 1 << FEE_BITS else None
 
 
 def _is_v2(dex: str) -> bool:

@@ -8,16 +8,16 @@ from scan.queries.address_names import AddressName
 from scan.queries.reader import Reader
 
 
-def read(
-    reader: Reader, addresses: Sequence[bytes], is_list: bool
-) -> Mapping[bytes, AddressName] | None:
+def of_addresses(reader: Reader, addresses: Sequence[bytes]) -> Mapping[bytes, AddressName] | None:
     known = reader.sources.get(Names)
-    if is_list:
-        return {key: AddressName(name) for key, name in known.in_list(reader, addresses).items()}
     if known.service(reader) is None:
         return None
     primary = known.primary(reader, addresses)
     return {key: address_name(primary.get(key, Primary(None))) for key in addresses}
+
+
+def in_list(reader: Reader, addresses: Sequence[bytes]) -> Mapping[bytes, str]:
+    return reader.sources.get(Names).in_list(reader, addresses)
 
 
 def address_name(primary: Primary) -> AddressName:
@@ -25,4 +25,4 @@ def address_name(primary: Primary) -> AddressName:
     return AddressName(primary.name, problem)
 
 
-HOOKS = hooks.AddressNames(read=read)
+HOOKS = hooks.AddressNames(of_addresses=of_addresses, in_list=in_list)

@@ -79,8 +79,6 @@ class ChainNames:
         different = [*{*names.values()}]
         targets = node_names.addresses_of(self._local, different) if names else {}
         result: Claims = claims | {a: _claim(name, targets[name], a) for a, name in names.items()}
-        if self._l1 is None:
-            return result
         astray = {a: name for a, name in names.items() if result[a] is None}
         return result | self._compared_on_l1(astray)
 

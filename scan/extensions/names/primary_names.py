@@ -119,7 +119,7 @@ class Names:
         block = _head(reader)
         if block is None:
             return Resolved(name, None, None, None)
-        names = self._chain_names(reader, reader.node.within(ONE_S), ONE_S, service, block)
+        names = self._chain_names(reader, reader.node, ONE_S, service, block)
         target = names.target(name)
         if target.address is Problem.OFF_CHAIN:
             target = self._hosted_target(reader, service, name, block) or target
@@ -150,14 +150,10 @@ class Names:
         node failed meanwhile."""
         if self._asked is None:
             return None
-        node = reader.sources.gateway.session(reader.client).within(gateways.TOTAL_S + ONE_S)
+        node, seconds = reader.sources.gateway.session(reader.client), gateways.TOTAL_S + ONE_S
         try:
             with self._lookups.place(reader.client):
-                return read(
-                    self._chain_names(
-                        reader, node, gateways.TOTAL_S + ONE_S, service, block, self._asked
-                    )
-                )
+                return read(self._chain_names(reader, node, seconds, service, block, self._asked))
         except (UpstreamFailed, Unavailable):
             reader.do_not_cache()
             return None
@@ -182,7 +178,7 @@ class Names:
         if self._l1 is not None and service.contract != ENS.contract:
             l1 = reads(self._l1.session(reader.client).within(seconds), ENS, "latest")
         chain_id = int(reader.sources.chain_id.read() or 1)
-        return ChainNames(reads(node, service, block), l1, evm_coin_type(chain_id))
+        return ChainNames(reads(node.within(seconds), service, block), l1, evm_coin_type(chain_id))
 
     def primary(self, reader: Reader, addresses: Sequence[bytes]) -> dict[bytes, Primary]:
         """Return the primary names of the addresses that a request is about, of the newest block;
@@ -194,9 +190,8 @@ class Names:
         missing = [address for address in addresses if address not in claims]
         if missing and not reader.has_node_failed:
             with suppress(UpstreamFailed, Unavailable):
-                node = reader.node.within(ONE_S)
-                names_ = self._chain_names(reader, node, ONE_S, service, block)
-                claims |= self._read(names_, missing, block)
+                of_chain = self._chain_names(reader, reader.node, ONE_S, service, block)
+                claims |= self._read(of_chain, missing, block)
             claims |= self._read_hosted(reader, service, claims, block)
         names: dict[bytes, Primary] = {}
         for address in addresses:
@@ -218,7 +213,7 @@ class Names:
         if missing and not reader.has_node_failed and time.monotonic() >= self._pause_until:
             try:
                 # In a session of its own: a list is cached whether or not names could be read.
-                node = reader.sources.gateway.session(reader.client).within(LIST_S)
+                node = reader.sources.gateway.session(reader.client)
                 names = self._chain_names(reader, node, LIST_S, service, block)
                 with self._lists.place(reader.client):
                     claims |= self._read(names, missing, block)

@@ -10,6 +10,7 @@ from scan.extensions.permissions.queries import ContractPermissions, Source
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.address_head import of_contract
+from scan.pages.formatting import file_anchor
 from scan.pages.records import names_of
 from scan.pages.tabs import CONTRACT, AddressTab
 from scan.verification.permissions.contract_permissions import ACCESSES
@@ -48,8 +49,7 @@ def _shown(permissions: ContractPermissions) -> list[ShownSource]:
                 access: [f for f in source.functions or () if f["access"] == access]
                 for access in ACCESSES
             },
-            # As the contract's page numbers its files.
-            {p: f"F{n}-L" if n > 1 else "L" for n, p in enumerate(source.paths, 1)},
+            {path: f"{file_anchor(index)}L" for index, path in enumerate(source.paths)},
         )
         for source in permissions.sources
     ]

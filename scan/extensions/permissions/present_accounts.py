@@ -8,6 +8,7 @@ that events name are asked for by hasRole.
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from scan.contracts.abi import selector
 from scan.errors import HistoryUnavailable, NotFound, Unavailable, UpstreamFailed
 from scan.ethereum import past_state
 from scan.ethereum.block_parameter import BlockId
@@ -29,10 +30,8 @@ TIMEOUT_S = 2.0
 MAX_RESPONSE_BYTES = 256 * 1024
 ADDRESS_BITS = 160
 
-# keccak256("eip1967.proxy.admin") - 1
-ADMIN_SLOT = 0xB53127684A568B3173AE13B9F8A6016E243E63B6E8EE1178D6A717850B5D6103
 _GRANTED = keccak256(b"RoleGranted(bytes32,address,address)")
-_HAS_ROLE = keccak256(b"hasRole(bytes32,address)")[:4]
+_HAS_ROLE = selector("hasRole(bytes32,address)")
 
 Step = Mapping[str, Any]  # {call}, or {slot, offset, size}
 Steps = tuple[tuple[tuple[str, Any], ...], ...]  # the same, as a key
@@ -77,8 +76,11 @@ def values(
 def _call(address: bytes, step: Step, block: BlockId) -> Call:
     if "slot" in step:
         return Call("eth_getStorageAt", (to_hex(address), hex(int(step["slot"])), block))
-    selector = keccak256(str(step["call"]).encode())[:4]
-    call = {"to": to_hex(address), "data": to_hex(selector), "gas": CALL_GAS}
+    return _eth_call(address, selector(str(step["call"])), block)
+
+
+def _eth_call(address: bytes, calldata: bytes, block: BlockId) -> Call:
+    call = {"to": to_hex(address), "data": to_hex(calldata), "gas": CALL_GAS}
     return Call("eth_call", (call, block))
 
 
@@ -138,7 +140,4 @@ def _named(reader: Reader, address: bytes, role: int) -> Members | None:
 
 
 def _has_role(address: bytes, role: int, who: bytes, block: BlockId) -> Call:
-    calldata = _HAS_ROLE + role.to_bytes(32) + who.rjust(32, b"\0")
-    return Call(
-        "eth_call", ({"to": to_hex(address), "data": to_hex(calldata), "gas": CALL_GAS}, block)
-    )
+    return _eth_call(address, _HAS_ROLE + role.to_bytes(32) + who.rjust(32, b"\0"), block)

@@ -5,18 +5,18 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from scan.contracts.proxy_contracts import Proxy
+from scan.contracts.proxy_contracts import ADMIN_SLOT, Proxy
 from scan.errors import NotFound
 from scan.extensions.permissions import present_accounts
-from scan.extensions.permissions.present_accounts import ADMIN_SLOT, Members, account, key_of
-from scan.hex import to_hex
+from scan.extensions.permissions.present_accounts import Members, account, key_of
+from scan.hex import quantity, to_hex
 from scan.queries import blocks, contracts
 from scan.queries.reader import Reader
 
 MAX_IMPLEMENTATIONS = 8
 NOT_VERIFIED = "The contract at this address is not verified."
 # How the admin of a proxy (ERC-1967) is read, and the owner of that admin.
-_ADMIN = ({"slot": str(ADMIN_SLOT), "offset": 0, "size": 20},)
+_ADMIN = ({"slot": str(quantity(ADMIN_SLOT)), "offset": 0, "size": 20},)
 _ADMIN_OWNER = (*_ADMIN, {"call": "owner()"})
 
 Record = dict[str, Any]
@@ -77,10 +77,9 @@ def of(reader: Reader, address: bytes) -> ContractPermissions:
     if newest is None or not any(source.is_verified for source in sources):
         raise NotFound(NOT_VERIFIED, field="address")
     block = blocks.find(reader, newest)
-    wanted = [key_of(steps) for steps in _steps(sources)]
-    read = present_accounts.values(
-        reader, address, block, [key_of(_ADMIN), key_of(_ADMIN_OWNER), *wanted]
-    )
+    of_admin = (_ADMIN, _ADMIN_OWNER) if proxy is not None else ()
+    wanted = [key_of(steps) for steps in (*of_admin, *_steps(sources))]
+    read = present_accounts.values(reader, address, block, wanted)
     members = present_accounts.members(reader, address, block, _roles(sources, read))
     _complete(sources, read, members)
     admin = account(read.get(key_of(_ADMIN)))

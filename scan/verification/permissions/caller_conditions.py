@@ -38,18 +38,19 @@ _TURNED = {"==": "==", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 class Caller(NamedTuple):
     """One alternative of a condition: whom it lets pass. `reads` is how the account or the role is
-    read, `number` its value where the source has it, `variables` the state variables."""
+    read, `number` its value where the source has it, `variables` the state variables;
+    `is_by_arguments`: it compares no caller, but arguments."""
 
     kind: str
     text: str = ""
     reads: tuple[Step, ...] | None = None
     number: int | None = None
     variables: frozenset[int] = frozenset()
+    is_by_arguments: bool = False
 
     def record(self) -> dict[str, Any]:
         value = None if self.number is None else f"0x{self.number % 2**256:064x}"
-        steps = None if self.reads is None else [step._asdict() for step in self.reads]
-        return {"kind": self.kind, "expression": self.text, "value": value, "reads": steps}
+        return {"kind": self.kind, "expression": self.text, "value": value}
 
 
 class Condition(NamedTuple):
@@ -65,7 +66,6 @@ class Condition(NamedTuple):
             "condition": self.place.text,
             "file": self.place.file,
             "line": self.place.line,
-            "callers": [caller.record() for caller in self.callers],
         }
 
 
@@ -149,8 +149,7 @@ def _compared(operator: str, left: Value, right: Value) -> Caller:
     if right.caller and not left.caller:
         left, right, operator = right, left, _TURNED[operator]
     if not left.caller:
-        is_argument = left.arguments or right.arguments
-        return Caller(NONE, "arguments" if is_argument else "")
+        return Caller(NONE, is_by_arguments=left.arguments or right.arguments)
     if left.kind == CALLER:
         return _of_caller(operator, right)
     if left.kind == ENTRY and not right.caller and right.kind == CONSTANT:
@@ -215,5 +214,5 @@ def _combined(callers: Sequence[Caller]) -> tuple[str, tuple[Caller, ...]]:
         return NONE, ()
     if len(kinds) == 1:
         return callers[0].kind, ()
-    depends = ARGUMENT in kinds or any(caller.text == "arguments" for caller in callers)
+    depends = ARGUMENT in kinds or any(caller.is_by_arguments for caller in callers)
     return (ARGUMENT if depends else UNRECOGNISED), ()

@@ -1,7 +1,8 @@
 """The record of who may call a contract's functions, as it is stored: bounded, with places."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from itertools import islice
+from typing import Any
 
 from scan.verification.permissions.caller_conditions import (
     ARGUMENT,
@@ -22,6 +23,7 @@ from scan.verification.permissions.syntax_tree import (
     parameters,
     type_of,
 )
+from scan.verification.permissions.values import Step
 
 MAX_FUNCTIONS = 300
 MAX_OF_ONE = 12  # conditions, effects or writes of a function
@@ -35,14 +37,6 @@ ACCESSES = RESTRICTED, UNKNOWN, BY_ARGUMENTS, UNRESTRICTED = (
     "arguments",
     "unrestricted",
 )
-
-
-class Slot(NamedTuple):
-    """Where a state variable is in a contract's storage; `offset` and `size` in bytes."""
-
-    slot: int
-    offset: int
-    size: int
 
 
 def selection_of_solidity(path: str, name: str) -> Mapping[str, Mapping[str, Sequence[str]]]:
@@ -71,10 +65,14 @@ def of_solidity(
     facts = [facts_of(members, function, budget) for function in functions]
     reading = _Reading(members, compiled.get("storageLayout") or {})
     names = [_signature(function, signatures) for function in functions]
+    checking: dict[int, list[str]] = {}  # the functions that check a state variable
+    for name_of_function, own in zip(names, facts, strict=True):
+        for variable in own.checked:
+            checking.setdefault(variable, []).append(name_of_function)
     return {
         "functions": [
-            _record(tree, function, own, signature, [*zip(names, facts, strict=False)], reading)
-            for function, own, signature in zip(functions, facts, names, strict=False)
+            _record(tree, function, own, signature, checking, reading)
+            for function, own, signature in zip(functions, facts, names, strict=True)
         ],
         "truncated": len(changing) > MAX_FUNCTIONS,
     }
@@ -85,7 +83,7 @@ def _record(
     function: Node,
     facts: FunctionFacts,
     signature: str,
-    all_facts: Sequence[tuple[str, FunctionFacts]],
+    checking: Mapping[int, Sequence[str]],
     reading: "_Reading",
 ) -> dict[str, Any]:
     place = tree.place(function)
@@ -99,7 +97,7 @@ def _record(
         "access": access,
         "conditions": [reading.condition(c) for c in facts.conditions[:MAX_OF_ONE]],
         "effects": [_effect(effect) for effect in _firsts(facts.effects)],
-        "writes": [*_writes(facts, all_facts)][:MAX_OF_ONE],
+        "writes": [*islice(_writes(facts, checking), MAX_OF_ONE)],
         "complete": not facts.is_complex,
     }
 
@@ -127,19 +125,18 @@ def _effect(effect: Effect) -> dict[str, Any]:
 
 
 def _writes(
-    facts: FunctionFacts, all_facts: Sequence[tuple[str, FunctionFacts]]
+    facts: FunctionFacts, checking: Mapping[int, Sequence[str]]
 ) -> Iterator[dict[str, Any]]:
     """Yield the state variables that a function writes, with the functions that check them."""
     known = set()
     for write in facts.writes:
         if write.variable not in known:
             known.add(write.variable)
-            checking = [name for name, other in all_facts if write.variable in other.checked]
             yield {
                 "variable": write.name,
                 "file": write.place.file,
                 "line": write.place.line,
-                "checkedBy": checking[:MAX_OF_ONE],
+                "checkedBy": [*checking.get(write.variable, ())][:MAX_OF_ONE],
             }
 
 
@@ -170,35 +167,33 @@ class _Reading:
 
     def __init__(self, members: Members, layout: Mapping[str, Any]) -> None:
         types = layout.get("types") or {}
-        self._slots: dict[int, Slot] = {}
+        self._slots: dict[int, dict[str, Any]] = {}  # by declaration; offset and size in bytes
         for entry in layout.get("storage") or ():
             size = int((types.get(entry["type"]) or {}).get("numberOfBytes") or 0)
             if 0 < size <= 32:
-                self._slots[int(entry["astId"])] = Slot(
-                    int(entry["slot"]), int(entry["offset"]), size
-                )
+                slot = {"slot": str(int(entry["slot"])), "offset": int(entry["offset"])}
+                self._slots[int(entry["astId"])] = {**slot, "size": size}
         self._getters = dict(_getters(members))
 
     def condition(self, condition: Condition) -> dict[str, Any]:
-        record = condition.record()
-        record["callers"] = [
-            {**caller, "reads": self._steps(caller["reads"])}
-            for caller in record["callers"][:MAX_OF_ONE]
+        callers = [
+            {**caller.record(), "reads": self._steps(caller.reads)}
+            for caller in condition.callers[:MAX_OF_ONE]
         ]
-        return record
+        return {**condition.record(), "callers": callers}
 
-    def _steps(self, steps: Sequence[Mapping[str, Any]] | None) -> list[dict[str, Any]] | None:
+    def _steps(self, steps: Sequence[Step] | None) -> list[dict[str, Any]] | None:
         read = [self._step(step) for step in steps or ()]
         known = [step for step in read if step is not None]
         return known if known and len(known) == len(read) else None
 
-    def _step(self, step: Mapping[str, Any]) -> dict[str, Any] | None:
-        if step["call"] is not None:
-            return {"call": step["call"]}
-        if getter := self._getters.get(step["variable"]):
-            return {"call": getter}
-        slot = self._slots.get(step["variable"])
-        return slot and {"slot": str(slot.slot), "offset": slot.offset, "size": slot.size}
+    def _step(self, step: Step) -> dict[str, Any] | None:
+        if step.call is not None:
+            return {"call": step.call}
+        if step.variable is None:
+            return None
+        getter = self._getters.get(step.variable)
+        return {"call": getter} if getter else self._slots.get(step.variable)
 
 
 def _getters(members: Members) -> Iterator[tuple[int, str]]:

@@ -9,7 +9,7 @@ from scan.verification.permissions.inline_assembly import Assembly
 from scan.verification.permissions.syntax_tree import Place
 from scan.verification.permissions.values import CALLER, Value
 
-EFFECTS = (
+(
     MINT,
     BURN,
     PAUSE,

@@ -28,7 +28,6 @@ HOOKS = hooks.Pages(
                 tab="delegations",
             ),
             list="authorizations_by_authority",
-            counted="authorizations_by_authority",
         ),
     ),
 )

@@ -25,7 +25,6 @@ HOOKS = hooks.Pages(
                 "messages_to_l1", "sender", "/messages-to-l1?sender={address}", tab="messages"
             ),
             list="messages_to_l1_by_sender",
-            counted="messages_to_l1_by_sender",
         ),
     ),
 )

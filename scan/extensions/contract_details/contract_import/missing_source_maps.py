@@ -8,13 +8,12 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from scan.errors import ScanError
-from scan.extensions.contract_details.contract_import.contract_file import record_of
+from scan.extensions.contract_details.contract_import.contract_file import BATCH_ROWS, record_of
 from scan.extensions.contract_details.contract_import.importer import DOWNLOAD_S
 from scan.hex import to_hex
 from scan.verification.request import parse
 from scan.verification.verifier import Verifier, add_findings
 
-BATCH_ROWS = 20  # of which each has up to 1 MiB of sources
 NO_MAP = "the compiler gives no source map for it"
 
 

@@ -16,7 +16,6 @@ def compare_sources(address: str, other: str) -> Response:
     query_arguments()
     key, other_key = parameters.address(address), parameters.address(other, "other")
     pairs = queries.of(reader(), key, other_key)
-    reader().do_not_cache()  # large sources would evict everything else
     return json_value(
         {
             "address": to_hex(key),

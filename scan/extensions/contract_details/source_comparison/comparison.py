@@ -82,12 +82,14 @@ def compare(source: Source, other: Source) -> list[FilePair]:
     left, rows = MAX_STEPS, MAX_ROWS
     compared: list[FilePair] = []
     for path, other_path in pairs.items():
-        lines, other_lines = source.files[path], other.files[other_path]
-        if lines == other_lines:
+        text, other_text = source.files[path], other.files[other_path]
+        if text == other_text:
             compared.append(FilePair(path, other_path, EQUAL))
             continue
-        parts, left = _parts(_lines(lines), _lines(other_lines), left)
-        rows -= sum(map(len, parts or ()))
+        parts = None
+        if rows >= 0:
+            parts, left = _parts(_lines(text), _lines(other_text), left)
+            rows -= sum(map(len, parts or ()))
         compared.append(FilePair(path, other_path, CHANGED, parts if rows >= 0 else None))
     paired = {*pairs.values()}
     compared += [FilePair(path, None, REMOVED) for path in source.files if path not in pairs]

@@ -24,7 +24,6 @@ def choose_other(address: str) -> Response:
 def compare_sources(address: str, other: str) -> Response:
     key, other_key = address_of(address), address_of(other)
     pairs = queries.of(reader(), key, other_key)
-    reader().do_not_cache()  # large sources would evict everything else
     own, others = to_hex(key), to_hex(other_key)
     return page(
         "source_comparison.html",

@@ -12,7 +12,9 @@ from scan.queries.reader import Reader
 def of(reader: Reader, address: bytes, other: bytes) -> list[FilePair]:
     """Return the files of two contracts in pairs; raises NotFound for one that is not verified."""
     reader.hold_processor()
-    return compare(_source(reader, address), _source(reader, other))
+    source, other_source = _source(reader, address), _source(reader, other)
+    reader.do_not_cache()  # large sources would evict everything else
+    return compare(source, other_source)
 
 
 def _source(reader: Reader, address: bytes) -> Source:

@@ -4,8 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from scan.contracts.proxy_contracts import BEACON_SLOT, IMPLEMENTATION_SLOT
-from scan.ethereum.keccak import keccak256
+from scan.contracts.proxy_contracts import ADMIN_SLOT, BEACON_SLOT, IMPLEMENTATION_SLOT
 from scan.extensions.transaction_details.storage.layout import (
     WORD,
     Layout,
@@ -14,7 +13,7 @@ from scan.extensions.transaction_details.storage.layout import (
     laid_out,
 )
 from scan.extensions.transaction_details.storage.mapping_keys import Candidates
-from scan.extensions.transaction_details.storage.places import Part
+from scan.extensions.transaction_details.storage.places import Part, content_start
 from scan.extensions.transaction_details.storage.slot_names import Budget, names_of_slots
 from scan.extensions.transaction_details.storage.values import (
     is_address,
@@ -26,8 +25,6 @@ from scan.extensions.transaction_details.storage.values import (
 from scan.hex import quantity
 
 MAX_TEXT = 64 * 1024  # bytes of a string that is shown
-# keccak256("eip1967.proxy.admin") - 1
-ADMIN_SLOT = "0xb53127684a568b3173ae13b9f8a6016e243e63b6e8ee1178d6a717850b5d6103"
 # The slots of proxies (EIP-1967), which no layout has.
 OF_PROXIES = laid_out(
     [
@@ -122,7 +119,7 @@ def content_of(slot: int, word: bytes, words: Mapping[int, bytes]) -> bytes | No
     length = length_of(word)
     if length > MAX_TEXT:
         return None
-    start = int.from_bytes(keccak256(slot.to_bytes(WORD)))
+    start = content_start(slot)
     data: list[bytes] = []
     for index in range(-(-length // WORD)):
         if (own := words.get(start + index)) is None:

@@ -18,7 +18,12 @@ from scan.extensions.transaction_details.storage.layouts import (
     StorageLayouts,
     in_order,
 )
-from scan.extensions.transaction_details.storage.places import Place, Steps
+from scan.extensions.transaction_details.storage.places import (
+    Place,
+    Steps,
+    bytes_at,
+    place_of,
+)
 from scan.extensions.transaction_details.storage.queries import (
     contract_collisions,
     hold_for,
@@ -139,11 +144,7 @@ def get(
 def _starts(layouts: Sequence[Layout], variable: str | None) -> list[tuple[Layout, Place]]:
     """Return the places of all variables, or the one at a path."""
     if variable is None:
-        return [
-            (layout, Place(v.name, v.type, v.slot, v.offset))
-            for layout in layouts
-            for v in layout.variables
-        ]
+        return [(layout, place_of(v)) for layout in layouts for v in layout.variables]
     for layout in layouts[:-1]:
         try:
             return [(layout, place_at(layout, variable))]
@@ -242,8 +243,7 @@ class _Values:
         word = self._words.get(place.slot)
         self.is_truncated = self.is_truncated or (word is None and entry.has_word)
         if word is not None and entry.kind == "value":
-            end = WORD - place.offset
-            raw = word[max(end - entry.size, 0) : end]
+            raw = bytes_at(word, place.offset, entry.size)
             value = value_of(entry.label, raw, is_vyper=layout.is_vyper)
         elif word is not None and entry.kind in ("text", "bytes"):
             length = int.from_bytes(word) if entry.kind == "bytes" else length_of(word)

@@ -57,6 +57,7 @@ class Candidates:
         self._words = [*dict.fromkeys(words)][:MAX_WORDS]
         self._texts = [*dict.fromkeys(texts)][:MAX_TEXTS]
         self._by_label: dict[tuple[str, int], Sequence[Key]] = {}
+        self._indices: Sequence[int] = ()
 
     def after(self, hashed: Sequence[bytes]) -> "Candidates":
         """Return candidates with those in values that were hashed, which are likelier: a key and a
@@ -76,11 +77,13 @@ class Candidates:
             self._by_label[known] = [*self._of(type_, is_vyper)]
         return self._by_label[known]
 
-    def indices(self) -> list[int]:
+    def indices(self) -> Sequence[int]:
         """Return places in arrays: the first ones, and those that candidates name."""
-        numbers = [int.from_bytes(word) for word in self._words]
-        near = [n for number in numbers if number < 2**32 for n in (number, number - 1) if n >= 0]
-        return [*dict.fromkeys((0, *near, *range(MAX_INDICES)))][:MAX_INDICES]
+        if not self._indices:
+            numbers = [n for word in self._words if (n := int.from_bytes(word)) < 2**32]
+            near = [n for number in numbers for n in (number, number - 1) if n >= 0]
+            self._indices = [*dict.fromkeys((0, *near, *range(MAX_INDICES)))][:MAX_INDICES]
+        return self._indices
 
     def _of(self, type_: StorageType, is_vyper: bool) -> Iterator[Key]:
         label = type_.label

@@ -32,6 +32,12 @@ class Place(NamedTuple):
     offset: int = 0
 
 
+def bytes_at(word: bytes, offset: int, size: int) -> bytes:
+    """Return the bytes of a word, of which `offset` counts from the lowest."""
+    end = WORD - offset
+    return word[max(end - size, 0) : end]
+
+
 class Part(NamedTuple):
     """What is in a slot: a "value", the "length" of an array or of Vyper's string, Solidity's
     "text" (a string or bytes, if it is short, else its length), or "data" of a string."""
@@ -45,8 +51,7 @@ class Part(NamedTuple):
 
     def raw(self, word: bytes) -> bytes:
         """Return its bytes in the word of its slot."""
-        end = WORD - self.offset
-        return word[max(end - self.size, 0) : end]
+        return bytes_at(word, self.offset, self.size)
 
 
 class Root(NamedTuple):
@@ -97,6 +102,15 @@ class Regions:
         return sorted(parts, key=lambda part: part.offset)
 
 
+def place_of(variable: Variable) -> Place:
+    return Place(variable.name, variable.type, variable.slot, variable.offset)
+
+
+def content_start(slot: int) -> int:
+    """Return where Solidity puts what stands apart from its slot: elements, or a long string."""
+    return int.from_bytes(keccak256(slot.to_bytes(WORD)))
+
+
 def root_of(layout: Layout, place: Place, rank: int = 0) -> Root:
     type_ = layout.types.get(place.type)
     return Root(place.slot, type_.slots if type_ else 1, place, rank=rank)
@@ -104,7 +118,7 @@ def root_of(layout: Layout, place: Place, rank: int = 0) -> Root:
 
 def roots_of(layout: Layout) -> list[Root]:
     """Return the regions of the variables."""
-    return [root_of(layout, Place(v.name, v.type, v.slot, v.offset)) for v in layout.variables]
+    return [root_of(layout, place_of(v)) for v in layout.variables]
 
 
 def data_of(layout: Layout, place: Place, rank: int = 0) -> Root:
@@ -112,8 +126,9 @@ def data_of(layout: Layout, place: Place, rank: int = 0) -> Root:
     is_array = layout.types[place.type].kind == "dynamic"
     if layout.is_vyper:
         return Root(place.slot + 1, layout.types[place.type].slots - 1, place, True, rank)
-    start = int.from_bytes(keccak256(place.slot.to_bytes(WORD)))
-    return Root(start, MOST_ELEMENTS if is_array else MOST_DATA, place, True, rank)
+    return Root(
+        content_start(place.slot), MOST_ELEMENTS if is_array else MOST_DATA, place, True, rank
+    )
 
 
 def member_of(place: Place, member: Variable) -> Place:

@@ -16,6 +16,7 @@ from scan.extensions.transaction_details.storage.places import (
     data_of,
     element_of,
     member_of,
+    place_of,
 )
 from scan.parameters import LONGEST_NAME
 
@@ -54,8 +55,7 @@ def place_at(layout: Layout, path: str) -> Place:
     for variable in sorted(variables, key=lambda v: -len(v.name)):
         rest = path[len(variable.name) :]
         if rest[:1] in ("", ".", "["):
-            start = Place(variable.name, variable.type, variable.slot, variable.offset)
-            return _followed(layout, start, rest)
+            return _followed(layout, place_of(variable), rest)
     raise NotFound(f"The contract has no variable {path[:LONGEST_NAME]!r}.")
 
 
