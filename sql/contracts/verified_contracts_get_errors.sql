@@ -12,10 +12,4 @@ SELECT (
         ORDER BY ordinality
         LIMIT 1000
     ) AS errors)
-FROM (
-    SELECT coalesce(v.abi, b.abi) AS abi
-    FROM contract_at(%(address)s) AS now
-    LEFT JOIN verification_of(%(address)s) AS v ON true
-    LEFT JOIN built_abis b ON v.address IS NULL AND b.code_hash = now.code_hash
-    WHERE v.address IS NOT NULL OR b.code_hash IS NOT NULL
-) AS known;
+FROM abi_of(%(address)s) AS known;

@@ -5,11 +5,7 @@
 --   "others": up to 50 names of view and pure functions, empty where "functions" is not}
 -- index: contracts_pkey, verified_contracts_by_code_hash, built_abis_pkey
 WITH known AS MATERIALIZED (
-    SELECT coalesce(v.abi, b.abi) AS abi
-    FROM contract_at(%(address)s) AS now
-    LEFT JOIN verification_of(%(address)s) AS v ON true
-    LEFT JOIN built_abis b ON v.address IS NULL AND b.code_hash = now.code_hash
-    WHERE v.address IS NOT NULL OR b.code_hash IS NOT NULL
+    SELECT abi FROM abi_of(%(address)s)
 ), functions AS MATERIALIZED (
     SELECT entry, ordinality, entry ->> 'name' AS name,
         coalesce(

@@ -14,7 +14,7 @@ WITH held AS MATERIALIZED (
     SELECT count(*) <= %(most)s AS is_all FROM held
 )
 SELECT index_version(), (SELECT is_all FROM counted), array_agg(k.address),
-    array_agg(left(lower(regexp_replace(normalize(k.symbol, NFKC), '[^0-9A-Za-z]', '', 'g')), %(letters)s)),
+    array_agg(symbol_letters(k.symbol, %(letters)s)),
     (SELECT version FROM label_state)
 FROM held h
 JOIN tokens k ON k.address = h.token_address

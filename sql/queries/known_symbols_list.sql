@@ -4,7 +4,7 @@
 -- literals: none
 -- returns: one row: index version, symbols
 -- index: tokens_pkey
-SELECT index_version(), array_agg(DISTINCT left(lower(regexp_replace(normalize(known.symbol, NFKC), '[^0-9A-Za-z]', '', 'g')), %(letters)s))
+SELECT index_version(), array_agg(DISTINCT symbol_letters(known.symbol, %(letters)s))
 FROM (
     SELECT %(coin_symbol)s AS symbol
     UNION ALL

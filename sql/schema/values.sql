@@ -14,6 +14,10 @@ RETURN coalesce(to_json(value)::text, 'null');
 CREATE OR REPLACE FUNCTION json_hex(value bytea) RETURNS text LANGUAGE sql IMMUTABLE
 RETURN coalesce('"' || hex(value) || '"', 'null');
 
+-- The first letters and digits of a token's symbol, in lower case, by which impostors are told.
+CREATE OR REPLACE FUNCTION symbol_letters(symbol text, most integer) RETURNS text LANGUAGE sql IMMUTABLE
+RETURN left(lower(regexp_replace(normalize(symbol, NFKC), '[^0-9A-Za-z]', '', 'g')), most);
+
 -- Why blocks are not proven by their hashes: the newest 20 runs of consecutive blocks with one reason, the
 -- newest first. Each takes a probe of blocks_unproven for each of at most 100 reasons, twice, and one of
 -- blocks_pkey for each bit of its length: the blocks between two numbers are all unproven where

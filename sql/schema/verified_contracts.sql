@@ -153,6 +153,16 @@ LANGUAGE sql STABLE AS $$
     LIMIT 1
 $$;
 
+-- The ABI of the contract that stands at an address now, of its verification or else of the operator's build;
+-- no row where its code has neither. The planner inlines it.
+CREATE OR REPLACE FUNCTION abi_of(at bytea) RETURNS TABLE (abi json) LANGUAGE sql STABLE AS $$
+    SELECT coalesce(v.abi, b.abi)
+    FROM contract_at(at) AS now
+    LEFT JOIN verification_of(at) AS v ON true
+    LEFT JOIN built_abis b ON v.address IS NULL AND b.code_hash = now.code_hash
+    WHERE v.address IS NOT NULL OR b.code_hash IS NOT NULL
+$$;
+
 -- The code that stands at an address now. The planner inlines it.
 CREATE OR REPLACE FUNCTION code_at(at bytea) RETURNS SETOF codes LANGUAGE sql STABLE AS $$
     SELECT o.* FROM contract_at(at) AS now JOIN codes o USING (code_hash)
