@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from scan.verification.permissions.syntax_tree import Node, Place
-from scan.verification.permissions.values import (
+from scan.verification.permissions.value_kinds import (
     CALLER,
     CONSTANT,
     ENTRY,
@@ -17,15 +17,16 @@ from scan.verification.permissions.values import (
     Environment,
     Step,
     Value,
-    Values,
 )
+from scan.verification.permissions.values import Values
 
 # Whom a condition lets pass: one account, those with a role, members of a mapping, the contract.
 CALLERS = ACCOUNT, ROLE, MEMBER, ITSELF = "account", "role", "member", "itself"
-# What a condition is: it lets only some callers pass, or all but some; it depends on the arguments,
-# too; or it depends on the caller in a way that is not recognised.
-KINDS = RESTRICTION, EXCLUSION, ARGUMENT, UNRECOGNISED = (
+# What a condition is: it lets only some callers pass, in each call or in some, or all but some; it
+# depends on the arguments, too; or it depends on the caller in a way that is not recognised.
+KINDS = RESTRICTION, CONDITIONAL, EXCLUSION, ARGUMENT, UNRECOGNISED = (
     "restriction",
+    "conditional",
     "exclusion",
     "argument",
     "unrecognised",
@@ -54,7 +55,8 @@ class Caller(NamedTuple):
 
 
 class Condition(NamedTuple):
-    """A condition at its place. `callers` are the alternatives of a restriction."""
+    """A condition at its place. `callers` are the alternatives of a restriction, also of one that
+    is checked in some calls alone."""
 
     kind: str
     place: Place
@@ -95,6 +97,22 @@ class Conditions:
             for kind, callers in (_combined(_checked(c, written)) for c in conjuncts)
             if kind != NONE
         ]
+
+    def decided(self, condition: Node, environment: Environment, function: Node) -> bool | None:
+        """Return whether an equality holds, where that is known: nobody calls from zero."""
+        operator = condition.get("operator")
+        if condition.get("nodeType") != "BinaryOperation" or operator not in ("==", "!="):
+            return None
+        sides = [
+            self._values.value(condition[side], environment, function)
+            for side in ("leftExpression", "rightExpression")
+        ]
+        numbers = [side.number for side in sides]
+        if {side.kind for side in sides} == {CALLER, CONSTANT} and 0 in numbers:
+            return bool(operator == "!=")
+        if None in numbers:
+            return None
+        return bool((numbers[0] == numbers[1]) == (operator == "=="))
 
     def _conjuncts(
         self, node: Node, environment: Environment, function: Node, *, holds: bool

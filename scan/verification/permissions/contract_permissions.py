@@ -6,6 +6,7 @@ from typing import Any
 
 from scan.verification.permissions.caller_conditions import (
     ARGUMENT,
+    CONDITIONAL,
     RESTRICTION,
     UNRECOGNISED,
     Condition,
@@ -23,7 +24,7 @@ from scan.verification.permissions.syntax_tree import (
     parameters,
     type_of,
 )
-from scan.verification.permissions.values import Step
+from scan.verification.permissions.value_kinds import Step
 
 MAX_FUNCTIONS = 300
 MAX_OF_ONE = 12  # conditions, effects or writes of a function
@@ -106,7 +107,7 @@ def _access(facts: FunctionFacts) -> str:
     kinds = {condition.kind for condition in facts.conditions}
     if RESTRICTION in kinds:
         return RESTRICTED
-    if UNRECOGNISED in kinds or facts.is_complex:
+    if not kinds.isdisjoint((UNRECOGNISED, CONDITIONAL)) or facts.is_complex:
         return UNKNOWN
     return BY_ARGUMENTS if ARGUMENT in kinds else UNRESTRICTED
 
