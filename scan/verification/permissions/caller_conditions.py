@@ -34,6 +34,7 @@ KINDS = RESTRICTION, CONDITIONAL, EXCLUSION, ARGUMENT, UNRECOGNISED = (
 NONE = "none"
 
 _NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+_NEGATED |= {"in": "not in", "not in": "in"}  # Vyper's
 _TURNED = {"==": "==", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 
@@ -52,6 +53,9 @@ class Caller(NamedTuple):
     def record(self) -> dict[str, Any]:
         value = None if self.number is None else f"0x{self.number % 2**256:064x}"
         return {"kind": self.kind, "expression": self.text, "value": value}
+
+
+_EXCLUDED = Caller(EXCLUSION)
 
 
 class Condition(NamedTuple):
@@ -164,6 +168,8 @@ class Conditions:
 
 def _compared(operator: str, left: Value, right: Value) -> Caller:
     """Return whom a comparison lets pass."""
+    if operator in ("in", "not in"):
+        return _of_membership(operator, left, right)
     if right.caller and not left.caller:
         left, right, operator = right, left, _TURNED[operator]
     if not left.caller:
@@ -172,6 +178,22 @@ def _compared(operator: str, left: Value, right: Value) -> Caller:
         return _of_caller(operator, right)
     if left.kind == ENTRY and not right.caller and right.kind == CONSTANT:
         return _of_entry(operator, left, right.number)
+    return _other(left, right)
+
+
+def _of_membership(operator: str, left: Value, right: Value) -> Caller:
+    """Return whom the test lets pass that an array has a value, or that two flags have a bit in
+    common: those of the caller's entry are not zero then."""
+    if not left.caller and not right.caller:
+        return Caller(NONE, is_by_arguments=left.arguments or right.arguments)
+    entry, other = (left, right) if left.caller else (right, left)
+    if other.caller or other.arguments:
+        return _other(left, right)
+    if left.kind == CALLER and right.kind in (VARIABLE_VALUE, ENTRY):
+        is_member = operator == "in"
+        return Caller(MEMBER, right.text, None, None, right.variables) if is_member else _EXCLUDED
+    if entry.kind == ENTRY:
+        return _of_entry("!=" if operator == "in" else "==", entry, 0)
     return _other(left, right)
 
 
