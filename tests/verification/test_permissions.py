@@ -19,7 +19,7 @@ from scan.verification.permissions.contract_permissions import (
     MAX_OF_ONE,
     MAX_RECORD_BYTES,
     of_solidity,
-    selection_of_solidity,
+    selection_of,
 )
 from scan.verification.permissions.stored_permissions import UNREADABLE
 from scan.verification.permissions.syntax_tree import MAX_STEPS, MAX_TEXT, TEXT_OF_STEP, Budget
@@ -32,7 +32,7 @@ OWNER = "address owner = msg.sender; uint256 value;"
 
 def output_of(body: str, before: str = "", compiler: str = "solc-0.8.28") -> tuple[Any, dict]:
     sources = {PATH: f"pragma solidity >=0.4.12; {before} contract Own {{ {body} }}"}
-    settings = {"outputSelection": selection_of_solidity(PATH, "Own")}
+    settings = {"outputSelection": selection_of(PATH, "Own")}
     return compile_standard(sources, compiler, settings), sources
 
 

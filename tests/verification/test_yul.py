@@ -36,26 +36,35 @@ def standard(source: str, **settings: Any) -> dict[str, Any]:
     }
 
 
-def creation_of(source: str, **settings: Any) -> str:
+def creation_of(source: str, version: str = VERSION, **settings: Any) -> str:
     selected = {"*": {"*": ["evm.bytecode.object", "evm.deployedBytecode.object"]}}
     request = standard(source, outputSelection=selected, **settings)
-    return compiled(VERSION, request, "Counter.yul", "Counter").creation
+    return compiled(version, request, "Counter.yul", "Counter").creation
 
 
+@pytest.mark.parametrize("version", [VERSION, "0.6.12", "0.7.6", "0.8.4"])
 @pytest.mark.parametrize("enabled", [True, False])
-def test_an_object_is_verified_and_another_one_is_not(explorer: Explorer, enabled: bool) -> None:
+def test_an_object_is_verified_and_another_one_is_not(
+    explorer: Explorer, enabled: bool, version: str
+) -> None:
     """Without its settings, which are searched for."""
-    address = explorer.deploy(creation_of(COUNTER, optimizer={"enabled": enabled}))
+    address = explorer.deploy(creation_of(COUNTER, version, optimizer={"enabled": enabled}))
     fields = {"language": "yul", "contractName": "Counter"}
-    changed = explorer.verify(address, COUNTER.replace("add(", "sub("), VERSION, **fields)
+    changed = explorer.verify(address, COUNTER.replace("add(", "sub("), version, **fields)
     assert (changed.status_code, changed.json["code"]) == (422, "verification_failed")
-    equal = explorer.verify(address, COUNTER, VERSION, **fields)
+    equal = explorer.verify(address, COUNTER, version, **fields)
     # No metadata proves comments and names.
     assert (equal.status_code, equal.json["match"]) == (200, "partial"), equal.json
     assert equal.json["creationMatch"] == "partial"
     stored = explorer.contract(address).json
     assert (stored["contractName"], stored["abi"]) == ("Counter", [])
     assert stored["sources"] == {"Counter.yul": {"content": COUNTER}}
+
+
+def test_a_release_that_gives_no_runtime_code_is_named(explorer: Explorer) -> None:
+    address = explorer.deploy(creation_of(COUNTER))
+    answer = explorer.verify(address, COUNTER, "0.5.16", language="Yul")
+    assert answer.status_code == 422 and "from 0.6.9 on" in answer.json["error"]
 
 
 def test_a_standard_json_input_says_its_language(explorer: Explorer) -> None:

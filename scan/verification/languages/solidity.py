@@ -15,7 +15,7 @@ from scan.verification.languages.language import (
 )
 from scan.verification.permissions.contract_permissions import (
     of_solidity,
-    selection_of_solidity,
+    selection_of,
 )
 from scan.verification.settings_search import candidate_settings, infer_settings
 
@@ -78,6 +78,6 @@ SOLIDITY = Language(
     take=partial(input_of, "Solidity"),
     give=lambda output, _: output,
     is_reproducible=lambda _: True,
-    tree_of=selection_of_solidity,
+    tree_of=selection_of,
     permissions=of_solidity,
 )

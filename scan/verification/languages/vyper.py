@@ -27,6 +27,7 @@ from scan.verification.languages.language import (
     Sources,
 )
 from scan.verification.languages.vyper_wheels import VYPER_COMPILER
+from scan.verification.permissions.contract_permissions import of_vyper, selection_of
 
 SUFFIX = ".vy"
 IMMUTABLES_FROM = (0, 3, 1)
@@ -60,6 +61,7 @@ _OUTPUTS = [
     "evm.deployedBytecode.object",
     "evm.deployedBytecode.sourceMap",
 ]
+_TREES = ["ast", "evm.methodIdentifiers"]
 LAYOUT_FROM = (0, 4, 1)  # older releases refuse to give the layout of the storage, or leave it out
 _RESOURCE_ERRORS = ("MemoryError", "RecursionError")
 _IMPORTED = re.compile(r"^(?:from[ ]+[\w.]+[ ]+)?import[ ]+(?:[\w.]*\.)?(\w+)", re.MULTILINE)
@@ -110,17 +112,21 @@ def _take(
     passed = {name: value for name, value in settings.items() if name not in own}
     layouts = {STORAGE_LAYOUTS: settings[STORAGE_LAYOUTS]} if STORAGE_LAYOUTS in settings else {}
     seed = ["--hash-seed", str(settings[_SEED])] if _SEED in settings else []
+    has_trees = any("ast" in names for of in selection.values() for names in of.values())
     selected = [path for path in sources if path.endswith(SUFFIX) and _is_selected(path, selection)]
+    is_of_modules = has_trees and version >= SELECTION_FROM
+    modules = [path for path in sources if is_of_modules and path.endswith(SUFFIX)]
     if version < SELECTION_FROM and len(selected) > 1:
         selected = _not_imported(selected, sources) or selected
     compiled = sources if version >= SELECTION_FROM else selected
     files = {path: text for path, text in sources.items() if path in compiled and _is_code(path)}
     has_sizes = version >= SIZES_IN_METADATA_FROM and settings.get("bytecodeMetadata", True)
     outputs = [
-        *_OUTPUTS,
+        *(_TREES if has_trees else _OUTPUTS),
         *(["layout"] if version >= LAYOUT_FROM else []),
-        *([] if has_sizes else ["ir"]),
+        *([] if has_sizes or has_trees else ["ir"]),
     ]
+    trees = {path: ["ast"] for path in modules}  # other outputs are refused for some modules
     return CompilerInput(
         {
             "language": "Vyper",
@@ -128,7 +134,10 @@ def _take(
             "interfaces": {
                 path: _interface(path, text) for path, text in sources.items() if path not in files
             },
-            "settings": {**passed, "outputSelection": dict.fromkeys(selected, outputs)},
+            "settings": {
+                **passed,
+                "outputSelection": {**trees, **dict.fromkeys(selected, outputs)},
+            },
             **layouts,
         },
         seed,
@@ -166,7 +175,11 @@ def _give(output: dict[str, Any], version: SolcVersion) -> dict[str, Any]:
 
 
 def _contract(contract: Mapping[str, Any], version: SolcVersion) -> dict[str, Any]:
-    """Return a contract in solc's form, with zeros for the values of immutables."""
+    """Return a contract in solc's form, with zeros for the values of immutables, or what is asked
+    for beside trees."""
+    layout = (contract.get("layout") or {}).get("storage_layout")
+    if "bytecode" not in contract.get("evm", {}):
+        return {"evm": contract.get("evm"), "storageLayout": layout}
     creation = _hex(contract["evm"]["bytecode"]["object"])
     runtime = _hex(contract["evm"]["deployedBytecode"]["object"])
     size = _immutable_size(creation, contract.get("ir"), version)
@@ -174,7 +187,7 @@ def _contract(contract: Mapping[str, Any], version: SolcVersion) -> dict[str, An
     return {
         "abi": contract["abi"],
         "metadata": "{}",
-        "storageLayout": (contract.get("layout") or {}).get("storage_layout"),
+        "storageLayout": layout,
         "evm": {
             "bytecode": {"object": creation},
             "deployedBytecode": {
@@ -248,4 +261,6 @@ VYPER = Language(
     take=_take,
     give=_give,
     is_reproducible=_is_reproducible,
+    tree_of=selection_of,
+    permissions=of_vyper,
 )

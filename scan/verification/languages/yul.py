@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
+from scan.errors import VerificationFailed
 from scan.verification.compiler_releases import SolcVersion
 from scan.verification.compiler_store import SOLC
 from scan.verification.languages.language import Language, Settings
@@ -15,13 +16,17 @@ from scan.verification.languages.solidity import input_of
 from scan.verification.settings_search import InferredSettings, candidate_settings, infer_settings
 
 SUFFIX = ".yul"
+RUNTIME_CODE_FROM = (0, 6, 9)  # releases before give the creation code alone
 _SETTINGS: Mapping[str, type] = {"optimizer": dict, "evmVersion": str, "libraries": dict}
 
 
 def _candidates(
     given: Mapping[str, Any], version: SolcVersion, deployed: bytes
 ) -> Iterator[Settings]:
-    """Yield optimizers and EVM versions as for Solidity; there is one pipeline, and no metadata."""
+    """Yield optimizers and EVM versions as for Solidity; there is one pipeline, and no metadata.
+    Raises VerificationFailed for a release that does not give the runtime code."""
+    if version < RUNTIME_CODE_FROM:
+        raise VerificationFailed("solc gives the runtime code of Yul from 0.6.9 on.")
     inferred = InferredSettings({}, infer_settings(deployed, version).push0)
     for settings in candidate_settings(given, version, inferred):
         if "viaIR" not in settings:

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 from scan.verification.permissions.syntax_tree import Node, Place
-from scan.verification.permissions.values import (
+from scan.verification.permissions.value_kinds import (
     CALLER,
     CONSTANT,
     ENTRY,
@@ -17,15 +17,16 @@ from scan.verification.permissions.values import (
     Environment,
     Step,
     Value,
-    Values,
 )
+from scan.verification.permissions.values import Values
 
 # Whom a condition lets pass: one account, those with a role, members of a mapping, the contract.
 CALLERS = ACCOUNT, ROLE, MEMBER, ITSELF = "account", "role", "member", "itself"
-# What a condition is: it lets only some callers pass, or all but some; it depends on the arguments,
-# too; or it depends on the caller in a way that is not recognised.
-KINDS = RESTRICTION, EXCLUSION, ARGUMENT, UNRECOGNISED = (
+# What a condition is: it lets only some callers pass, in each call or in some, or all but some; it
+# depends on the arguments, too; or it depends on the caller in a way that is not recognised.
+KINDS = RESTRICTION, CONDITIONAL, EXCLUSION, ARGUMENT, UNRECOGNISED = (
     "restriction",
+    "conditional",
     "exclusion",
     "argument",
     "unrecognised",
@@ -33,6 +34,7 @@ KINDS = RESTRICTION, EXCLUSION, ARGUMENT, UNRECOGNISED = (
 NONE = "none"
 
 _NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+_NEGATED |= {"in": "not in", "not in": "in"}  # Vyper's
 _TURNED = {"==": "==", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 
@@ -53,8 +55,12 @@ class Caller(NamedTuple):
         return {"kind": self.kind, "expression": self.text, "value": value}
 
 
+_EXCLUDED = Caller(EXCLUSION)
+
+
 class Condition(NamedTuple):
-    """A condition at its place. `callers` are the alternatives of a restriction."""
+    """A condition at its place. `callers` are the alternatives of a restriction, also of one that
+    is checked in some calls alone."""
 
     kind: str
     place: Place
@@ -95,6 +101,22 @@ class Conditions:
             for kind, callers in (_combined(_checked(c, written)) for c in conjuncts)
             if kind != NONE
         ]
+
+    def decided(self, condition: Node, environment: Environment, function: Node) -> bool | None:
+        """Return whether an equality holds, where that is known: nobody calls from zero."""
+        operator = condition.get("operator")
+        if condition.get("nodeType") != "BinaryOperation" or operator not in ("==", "!="):
+            return None
+        sides = [
+            self._values.value(condition[side], environment, function)
+            for side in ("leftExpression", "rightExpression")
+        ]
+        numbers = [side.number for side in sides]
+        if {side.kind for side in sides} == {CALLER, CONSTANT} and 0 in numbers:
+            return bool(operator == "!=")
+        if None in numbers:
+            return None
+        return bool((numbers[0] == numbers[1]) == (operator == "=="))
 
     def _conjuncts(
         self, node: Node, environment: Environment, function: Node, *, holds: bool
@@ -146,6 +168,8 @@ class Conditions:
 
 def _compared(operator: str, left: Value, right: Value) -> Caller:
     """Return whom a comparison lets pass."""
+    if operator in ("in", "not in"):
+        return _of_membership(operator, left, right)
     if right.caller and not left.caller:
         left, right, operator = right, left, _TURNED[operator]
     if not left.caller:
@@ -154,6 +178,22 @@ def _compared(operator: str, left: Value, right: Value) -> Caller:
         return _of_caller(operator, right)
     if left.kind == ENTRY and not right.caller and right.kind == CONSTANT:
         return _of_entry(operator, left, right.number)
+    return _other(left, right)
+
+
+def _of_membership(operator: str, left: Value, right: Value) -> Caller:
+    """Return whom the test lets pass that an array has a value, or that two flags have a bit in
+    common: those of the caller's entry are not zero then."""
+    if not left.caller and not right.caller:
+        return Caller(NONE, is_by_arguments=left.arguments or right.arguments)
+    entry, other = (left, right) if left.caller else (right, left)
+    if other.caller or other.arguments:
+        return _other(left, right)
+    if left.kind == CALLER and right.kind in (VARIABLE_VALUE, ENTRY):
+        is_member = operator == "in"
+        return Caller(MEMBER, right.text, None, None, right.variables) if is_member else _EXCLUDED
+    if entry.kind == ENTRY:
+        return _of_entry("!=" if operator == "in" else "==", entry, 0)
     return _other(left, right)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from scan.verification.permissions.caller_conditions import (
     ARGUMENT,
+    CONDITIONAL,
     RESTRICTION,
     UNRECOGNISED,
     Condition,
@@ -23,7 +24,8 @@ from scan.verification.permissions.syntax_tree import (
     parameters,
     type_of,
 )
-from scan.verification.permissions.values import Step
+from scan.verification.permissions.value_kinds import Step
+from scan.verification.permissions.vyper_tree import in_bytes, in_form_of_solc
 
 MAX_FUNCTIONS = 300
 MAX_OF_ONE = 12  # conditions, effects or writes of a function
@@ -39,9 +41,20 @@ ACCESSES = RESTRICTED, UNKNOWN, BY_ARGUMENTS, UNRESTRICTED = (
 )
 
 
-def selection_of_solidity(path: str, name: str) -> Mapping[str, Mapping[str, Sequence[str]]]:
-    """Return the outputs that of_solidity() reads; none of them needs code."""
+def selection_of(path: str, name: str) -> Mapping[str, Mapping[str, Sequence[str]]]:
+    """Return the outputs that a record is read of; none of them needs code."""
     return {"*": {"": ["ast"]}, path: {name: ["storageLayout", "evm.methodIdentifiers"]}}
+
+
+def of_vyper(
+    output: Mapping[str, Any], sources: Mapping[str, str], path: str, name: str
+) -> dict[str, Any] | None:
+    """Return the record of a contract in Vyper's output with trees, as of_solidity() does."""
+    try:
+        trees = in_form_of_solc(output, path, name, Budget())
+    except TooComplex:
+        return None
+    return of_solidity(trees, in_bytes(sources), path, name) if trees is not None else None
 
 
 def of_solidity(
@@ -106,7 +119,7 @@ def _access(facts: FunctionFacts) -> str:
     kinds = {condition.kind for condition in facts.conditions}
     if RESTRICTION in kinds:
         return RESTRICTED
-    if UNRECOGNISED in kinds or facts.is_complex:
+    if not kinds.isdisjoint((UNRECOGNISED, CONDITIONAL)) or facts.is_complex:
         return UNKNOWN
     return BY_ARGUMENTS if ARGUMENT in kinds else UNRESTRICTED
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from scan.verification.permissions.inline_assembly import Assembly
 from scan.verification.permissions.syntax_tree import Place
-from scan.verification.permissions.values import CALLER, Value
+from scan.verification.permissions.value_kinds import CALLER, Value
 
 (
     MINT,
@@ -22,6 +22,7 @@ from scan.verification.permissions.values import CALLER, Value
     TOKENS,
     DELEGATECALL,
     SELFDESTRUCT,
+    INITIALIZE,
 ) = (
     "mint",
     "burn",
@@ -35,6 +36,7 @@ from scan.verification.permissions.values import CALLER, Value
     "moveTokens",
     "delegatecall",
     "selfdestruct",
+    "initialize",
 )
 
 _PAUSE = r"paus|halted|stopped|trading_?(open|enabled|active|allowed|status)"
@@ -45,6 +47,7 @@ _BY_EVENT = (
     (FEES, re.compile(r".*(fee|tax)s?([A-Z_].*)?(updated|changed|set)", re.I)),
     (UPGRADE, re.compile(r"upgraded|beaconupgraded|diamondcut", re.I)),
     (OWNERSHIP, re.compile(r"ownershiptransfer(red|started)|adminchanged|new_?owner", re.I)),
+    (INITIALIZE, re.compile(r"initialized", re.I)),
     (ROLES, re.compile(r"role(granted|revoked|adminchanged)", re.I)),
 )
 _BY_CALL = (

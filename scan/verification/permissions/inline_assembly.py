@@ -18,19 +18,29 @@ _WORD = re.compile(r"[A-Za-z_$][\w$]*")
 _DELEGATING = {"delegatecall", "callcode"}
 _DESTROYING = {"selfdestruct", "suicide"}
 _JUMPING = {"jump", "jumpi"}  # before 0.5
-_WRITING = {"sstore", "tstore", "call", "create", "create2"} | _DELEGATING | _JUMPING
+_WRITING = {"sstore", "call", "create", "create2"} | _DELEGATING | _JUMPING
+# What sets a pointer into storage to a slot, and nothing else; `_slot` before 0.7.
+_SETTING = re.compile(
+    r"""assembly \s* (\([^()]*\))? \s* \{ \s*
+        [\w$]+ [._] slot \s* := \s* (?P<slot>[\w$]+) \s* \} \s*""",
+    re.VERBOSE,
+)
 
 
 class Assembly(NamedTuple):
     """What assembly may do. `reads_data`: it reads what is passed; `writes`: it changes state
-    variables, by calls, too; `ends`: it ends the whole call without reverting it."""
+    variables, by calls, too, `writes_transient`: those of the transaction; `ends`: it ends the
+    whole call without reverting it. `slot`: the name or number that it sets a pointer to, where it
+    does nothing else."""
 
     reads_caller: bool
     reads_data: bool
     writes: bool
+    writes_transient: bool
     ends: bool
     delegates: bool
     destroys: bool
+    slot: str | None
 
 
 def assembly_of(node: Node, tree: SyntaxTree, budget: Budget) -> Assembly:
@@ -42,12 +52,16 @@ def assembly_of(node: Node, tree: SyntaxTree, budget: Budget) -> Assembly:
 
 
 def _read(text: str) -> Assembly:
-    words = {*_WORD.findall(_COMMENT.sub(lambda match: match[1] or " ", text))}
+    code = _COMMENT.sub(lambda match: match[1] or " ", text)
+    words = {*_WORD.findall(code)}
+    setting = _SETTING.fullmatch(code)
     return Assembly(
         reads_caller=not words.isdisjoint(("caller", "origin")),
         reads_data=any(word.startswith("calldata") for word in words),
         writes=not words.isdisjoint(_WRITING),
+        writes_transient="tstore" in words,
         ends=not words.isdisjoint({"stop", "return"} | _DESTROYING | _JUMPING),
         delegates=not words.isdisjoint(_DELEGATING),
         destroys=not words.isdisjoint(_DESTROYING),
+        slot=setting["slot"] if setting else None,
     )

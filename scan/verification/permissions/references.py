@@ -12,6 +12,7 @@ from scan.verification.permissions.syntax_tree import (
     Budget,
     Members,
     Node,
+    SyntaxTree,
     descendants,
     is_view,
     type_of,
@@ -24,6 +25,10 @@ _LEAVING = "Return", "Break", "Continue", "PlaceholderStatement"
 _BLOCKS = "Block", "UncheckedBlock"
 _CALLS = None, "functionCall"
 _NAMED = "Identifier", "MemberAccess", "NewExpression", "FunctionCallOptions"
+# Numbers that stand for what is read beside state variables of a known place, which are positive:
+# by assembly, of the transaction's own storage, and of another contract, which may be this one.
+BY_ASSEMBLY, TRANSIENT, ELSEWHERE = 0, -(1 << 200), -(1 << 201)
+_NAMESPACE_BITS = 64  # of a slot, within which a structure lies
 _RUNNING_CODE = "call", "callcode", "delegatecall", "value", "gas"
 
 
@@ -71,11 +76,11 @@ class References:
             kind = node.get("nodeType")
             names: Iterable[int] = ()
             if kind == "Assignment":
-                names = _names_written(node.get("leftHandSide"))
+                names = _names_written(node.get("leftHandSide"), self._tree)
             elif kind == "UnaryOperation" and node.get("operator") in ("++", "--", "delete"):
-                names = _names_written(node.get("subExpression"))
+                names = _names_written(node.get("subExpression"), self._tree)
             elif kind == "InlineAssembly":
-                names = _external_references(node)
+                names = external_references(node)
             for name in names:
                 yield name, node
 
@@ -92,6 +97,8 @@ class References:
         is_caller, variables = False, set()
         for node in self._all_run([function.get("body"), function.get("modifiers")]):
             is_caller = is_caller or self._reads_call(node)
+            if node.get("nodeType") == "InlineAssembly":
+                variables.add(BY_ASSEMBLY)
             declared = self._tree.declared(node)
             if declared is not None and declared.get("stateVariable"):
                 variables.add(int(declared["id"]))
@@ -180,21 +187,31 @@ class References:
         )
 
 
-def _names_written(target: Any) -> Iterator[int]:
-    """Yield the variables that a target of an assignment changes, not those that index it."""
-    waiting = [target]
+def namespace_at(slot: int) -> int | None:
+    """Return the number that stands for a structure at a slot that the source names, such as one
+    of ERC-7201; None where state variables lie, too."""
+    return -(slot >> _NAMESPACE_BITS) or None
+
+
+def _names_written(target: Any, tree: SyntaxTree) -> Iterator[int]:
+    """Yield the variables that a target of an assignment changes, not those that index it, nor a
+    pointer into storage whose member is assigned."""
+    waiting = [(target, False)]
     while waiting:
-        node = waiting.pop()
+        node, is_part = waiting.pop()
         if not isinstance(node, dict):
             continue
-        if isinstance(declared := node.get("referencedDeclaration"), int):
+        is_pointer = is_part and (tree.declared(node) or {}).get("storageLocation") == "storage"
+        if isinstance(declared := node.get("referencedDeclaration"), int) and not is_pointer:
             yield declared
-        waiting += [node.get("baseExpression"), *(node.get("components") or ())]
+        waiting.append((node.get("baseExpression"), True))
+        waiting += [(part, is_part) for part in node.get("components") or ()]
         if node.get("nodeType") != "FunctionCall":
-            waiting.append(node.get("expression"))
+            waiting.append((node.get("expression"), True))
 
 
-def _external_references(node: Node) -> Iterator[int]:
+def external_references(node: Node) -> Iterator[int]:
+    """Yield the declarations that inline assembly names."""
     for reference in node.get("externalReferences") or ():
         of = reference if "declaration" in reference else next(iter(reference.values()), {})
         if isinstance(of, dict) and isinstance(of.get("declaration"), int):

@@ -4,12 +4,13 @@ Modifiers, functions that are called, bases and libraries are followed. A check 
 each call, as in a branch or after a return, restricts nobody.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import NamedTuple
 
 from scan.verification.permissions.caller_conditions import (
     ARGUMENT,
-    EXCLUSION,
+    CONDITIONAL,
+    RESTRICTION,
     UNRECOGNISED,
     Condition,
     Conditions,
@@ -24,6 +25,7 @@ from scan.verification.permissions.function_effects import (
     of_event,
     of_write,
 )
+from scan.verification.permissions.references import BY_ASSEMBLY, ELSEWHERE, TRANSIENT
 from scan.verification.permissions.syntax_tree import (
     MODIFIER,
     Budget,
@@ -33,17 +35,15 @@ from scan.verification.permissions.syntax_tree import (
     parameters,
     type_of,
 )
-from scan.verification.permissions.values import (
-    CALLER,
-    CONSTANT,
+from scan.verification.permissions.value_kinds import (
     ENTRY,
     OTHER,
     VARIABLE_VALUE,
     Environment,
     Value,
-    Values,
     mixed,
 )
+from scan.verification.permissions.values import Values
 
 MAX_STEPS_OF_ONE = 40_000
 
@@ -176,7 +176,7 @@ class _Walk:
         then: Node = node.get("trueBody") or {}
         otherwise: Node = node.get("falseBody") or {}
         self._expressions({"condition": condition}, frame)
-        decided = self._decided(condition, frame)
+        decided = self.reader.decided(condition, frame.environment, frame.function)
         if decided is not None:
             return self._statement(then if decided else otherwise, frame)
         if self._values.references.reverts(then):
@@ -189,22 +189,6 @@ class _Walk:
         inside = frame._replace(is_conditional=True)
         returns = [self._statement(part, inside) for part in (then, otherwise)]
         return any(returns)
-
-    def _decided(self, condition: Node, frame: _Frame) -> bool | None:
-        """Return whether an equality holds, where that is known: nobody calls from zero."""
-        operator = condition.get("operator")
-        if condition.get("nodeType") != "BinaryOperation" or operator not in ("==", "!="):
-            return None
-        sides = [
-            self._values.value(condition[side], frame.environment, frame.function)
-            for side in ("leftExpression", "rightExpression")
-        ]
-        numbers = [side.number for side in sides]
-        if {side.kind for side in sides} == {CALLER, CONSTANT} and 0 in numbers:
-            return bool(operator == "!=")
-        if None in numbers:
-            return None
-        return bool((numbers[0] == numbers[1]) == (operator == "=="))
 
     def _branch(self, condition: Node, frame: _Frame) -> None:
         """Note a condition on the caller that decides what is done, if not whether."""
@@ -222,8 +206,9 @@ class _Walk:
         )
         for condition in conditions:
             is_always = not frame.is_conditional and not self._may_have_ended
-            is_whole = is_always or condition.kind in (ARGUMENT, EXCLUSION)
-            self._add(condition if is_whole else Condition(UNRECOGNISED, condition.place))
+            if condition.kind == RESTRICTION and not is_always:
+                condition = condition._replace(kind=CONDITIONAL)
+            self._add(condition)
 
     def _add(self, condition: Condition) -> None:
         if condition not in self.conditions:
@@ -251,6 +236,8 @@ class _Walk:
         assembly, place = self._values.references.assembly(node), self._tree.place(node)
         if assembly.writes:
             self._written = None
+        if assembly.writes_transient and self._written is not None:
+            self._written |= {TRANSIENT, BY_ASSEMBLY}
         self._may_have_ended |= assembly.ends
         if assembly.reads_caller or assembly.delegates:
             self._add(Condition(UNRECOGNISED, place))
@@ -352,9 +339,12 @@ class _Walk:
 
     def _write(self, target: Node, node: Node, frame: _Frame) -> None:
         """Note the state variables that an expression writes."""
+        member: Node | None = None
         while target.get("nodeType") in ("IndexAccess", "MemberAccess"):
-            if (self._tree.declared(target) or {}).get("stateVariable"):
+            declared = self._tree.declared(target)
+            if (declared or {}).get("stateVariable"):
                 break  # Base.variable
+            member = declared or member
             target = target.get("baseExpression") or target.get("expression") or {}
         if target.get("nodeType") == "TupleExpression":
             for part in target.get("components") or ():
@@ -362,19 +352,28 @@ class _Walk:
                     self._write(part, node, frame)
             return
         value = self._values.value(target, frame.environment, frame.function)
-        if value.base is not None and value.kind in (VARIABLE_VALUE, ENTRY):
-            self._note(value.base, node, frame)
+        base = value.base if value.kind in (VARIABLE_VALUE, ENTRY) else None
+        if base is not None and base > 0:
+            self._note(base, {base}, node, frame)
+        elif base is not None and member is not None:
+            names = {base + offset for offset in (-1, 0, 1)}  # the next may begin inside
+            self._note(int(member["id"]), {*names, BY_ASSEMBLY}, node, frame)
+            if not self._values.is_fixed(node, frame.environment, frame.function):
+                self._written = None  # its slot may be that of an entry of a mapping
         elif " storage" in type_of(target) or type_of(target).startswith("mapping"):
             self._written = None
 
-    def _note(self, number: int, node: Node, frame: _Frame) -> None:
+    def _note(self, number: int, names: Collection[int], node: Node, frame: _Frame) -> None:
+        """Note a write of a declared variable, and the numbers that stand for what it changes."""
         place, declared = self._tree.place(node), self._tree.declarations[number]
         name = str(declared.get("name"))
         self.writes.append(Write(number, name, place))
         operator = str(node.get("operator"))
         self.effects += of_write(name, operator, place, is_conditional=frame.is_conditional)
         if self._written is not None:
-            self._written.add(number)
+            self._written.update(names)
+            if not self._values.is_fixed(node, frame.environment, frame.function):
+                self._written |= {ELSEWHERE, BY_ASSEMBLY}
 
 
 def _name_of(call: Node) -> str:

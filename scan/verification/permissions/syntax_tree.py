@@ -8,6 +8,7 @@ import re
 import time
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -98,7 +99,11 @@ class SyntaxTree:
         """Note the declarations of a file, without following calls of Python. It takes of the time
         but none of the steps."""
         waiting: list[tuple[Any, Node | None]] = [(root, None)]
-        while waiting:
+        for step in count():
+            if step % 256 == 0:
+                budget.check_time()
+            if not waiting:
+                return
             node, contract = waiting.pop()
             if isinstance(node, list):
                 waiting.extend((child, contract) for child in node)
@@ -106,8 +111,6 @@ class SyntaxTree:
             if not isinstance(node, dict):
                 continue
             kind, number = node.get("nodeType"), node.get("id")
-            if isinstance(number, int) and number % 64 == 0:
-                budget.check_time()
             if isinstance(number, int):
                 self._numbers.add(number)
             if kind == CONTRACT:

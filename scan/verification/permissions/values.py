@@ -4,11 +4,18 @@ A value is followed through arguments, local variables and functions that return
 is not followed still says whether the caller or the function's arguments may decide it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from scan.ethereum.keccak import keccak256
-from scan.verification.permissions.references import References
+from scan.verification.permissions.references import (
+    BY_ASSEMBLY,
+    ELSEWHERE,
+    TRANSIENT,
+    References,
+    external_references,
+    namespace_at,
+)
 from scan.verification.permissions.syntax_tree import (
     CONTRACT,
     Budget,
@@ -19,67 +26,37 @@ from scan.verification.permissions.syntax_tree import (
     type_of,
     visibility,
 )
-
-CALLER, SELF, CONSTANT, VARIABLE_VALUE, ENTRY, OTHER = (
-    "caller",
-    "self",
-    "constant",
-    "variable",
-    "entry",
-    "other",
+from scan.verification.permissions.value_kinds import (
+    CALLER,
+    CONSTANT,
+    ENTRY,
+    OTHER,
+    SELF,
+    VARIABLE_VALUE,
+    Environment,
+    Step,
+    Value,
+    mixed,
 )
+
 # Conversions that keep all of an address.
 _WHOLE = ("address", "address payable", "uint160", "uint256", "bytes32")
 _TEXTS = ("string", "bytes")
-
-
-class Step(NamedTuple):
-    """How a value is read of a contract: a `call` of a function without arguments, by its
-    signature, or the word of a state `variable`, by the number of its declaration. The next step is
-    of the contract at the address that this one gives."""
-
-    call: str | None = None
-    variable: int | None = None
-
-
-class Value(NamedTuple):
-    """What an expression stands for. `caller` and `arguments`: who calls, and what is passed, may
-    decide it. `keys` are of an entry of a mapping, whose state variable is `base`. `variables` are
-    the state variables that it depends on, `reads` how it is read; None where that is not known."""
-
-    kind: str
-    text: str = ""
-    type: str = ""
-    caller: bool = False
-    arguments: bool = False
-    number: int | None = None
-    keys: tuple["Value", ...] = ()
-    variables: frozenset[int] = frozenset()
-    reads: tuple[Step, ...] | None = None
-    base: int | None = None
-
-
-Environment = Mapping[int, Value]  # values of parameters and local variables, by declaration
 _NOBODY = Value(OTHER)
-
-
-def mixed(values: Iterable[Value], text: str = "", type_: str = "") -> Value:
-    """Return a value that depends on others in a way that is not followed."""
-    parts = list(values)
-    return Value(
-        OTHER,
-        text,
-        type_,
-        caller=any(part.caller for part in parts),
-        arguments=any(part.arguments for part in parts),
-        variables=frozenset().union(*(part.variables for part in parts)),
-    )
 
 
 class Return(NamedTuple):
     """The expression that a function returns, and the values of the names in it."""
 
     expression: Node
+    environment: Environment
+    function: Node
+
+
+class _Last(NamedTuple):
+    """The last statement of a function after declarations of local variables alone."""
+
+    statement: Node
     environment: Environment
     function: Node
 
@@ -143,7 +120,8 @@ class Values:
             constant = self.value(declared["value"], {}, function)
             return constant._replace(text=name, type="", reads=self._getter(declared))
         reads = self._getter(declared) or (Step(variable=number),)
-        variables = frozenset({number})
+        is_transient = declared.get("storageLocation") == "transient"
+        variables = frozenset({number, TRANSIENT} if is_transient else {number})
         return Value(VARIABLE_VALUE, name, variables=variables, reads=reads, base=number)
 
     def _getter(self, declared: Node) -> tuple[Step, ...] | None:
@@ -163,7 +141,9 @@ class Values:
         for node in self.references.assigned(function)[number]:
             if node.get("nodeType") == "InlineAssembly":
                 assembly = self.references.assembly(node)
-                parts.append(Value(OTHER, caller=assembly.reads_caller or assembly.reads_data))
+                is_caller = assembly.reads_caller or assembly.reads_data
+                variables = frozenset({BY_ASSEMBLY})
+                parts.append(Value(OTHER, caller=is_caller, variables=variables))
             else:
                 parts += self._parts(node, environment, function)
         self._being_read.remove(number)
@@ -187,7 +167,10 @@ class Values:
             return of._replace(kind=OTHER, caller=False)
         is_stored = type_of(base).startswith("struct ") and " storage" in type_of(base)
         if is_stored and (of.kind in (VARIABLE_VALUE, ENTRY) or not of.caller):
-            return of._replace(kind=ENTRY, text="", type="", reads=None)
+            is_namespace = declared is not None and of.base is not None and of.base < 0
+            member = {int(declared["id"])} if declared is not None and is_namespace else set()
+            variables = of.variables | member
+            return of._replace(kind=ENTRY, text="", type="", reads=None, variables=variables)
         return mixed([of])
 
     def _index(self, node: Node, environment: Environment, function: Node) -> Value:
@@ -222,6 +205,8 @@ class Values:
         if returned := self.returned(node, environment, function):
             value = self.value(returned.expression, returned.environment, returned.function)
             return self._with_getter(value._replace(text=""), returned.function)
+        if (number := self._namespace(node, environment, function)) is not None:
+            return Value(VARIABLE_VALUE, variables=frozenset({number}), base=number)
         called = self.references.called(node, function)
         if called is not None:
             receiver = self._parts(node.get("expression") or {}, environment, function)
@@ -262,7 +247,8 @@ class Values:
         is_read = declared is not None and (is_view(declared) or declared.get("stateVariable"))
         if declared is not None and is_read and not arguments and of.reads is not None:
             reads = (*of.reads, Step(call=f"{declared.get('name')}()"))
-        return mixed([*arguments, of])._replace(reads=reads)
+        value = mixed([*arguments, of])
+        return value._replace(reads=reads, variables=value.variables | {ELSEWHERE})
 
     def _hash(self, argument: Node, value: Value) -> Value:
         if argument.get("nodeType") != "Literal":
@@ -297,6 +283,38 @@ class Values:
     def returned(self, node: Node, environment: Environment, caller: Node) -> Return | None:
         """Return the expression that a call's function returns at its end, after declarations of
         local variables alone; None of others."""
+        last = self._last(node, environment, caller)
+        if last is None or last.statement.get("nodeType") != "Return":
+            return None
+        expression = last.statement.get("expression")
+        if not isinstance(expression, dict):
+            return None
+        return Return(expression, last.environment, last.function)
+
+    def _namespace(self, node: Node, environment: Environment, caller: Node) -> int | None:
+        """Return the number of the structure whose pointer a call returns, by the number of its
+        slot; None of others."""
+        last = self._last(node, environment, caller)
+        if last is None or last.statement.get("nodeType") != "InlineAssembly":
+            return None
+        slot = self.references.assembly(last.statement).slot
+        results = parameters(last.function, "returnParameters")
+        if slot is None or len(results) != 1 or results[0].get("storageLocation") != "storage":
+            return None
+        names = [n for n in external_references(last.statement) if n != results[0]["id"]]
+        number = self._number_of(names[0], last) if names else int(slot, 0)
+        return None if number is None else namespace_at(number)
+
+    def _number_of(self, name: int, last: _Last) -> int | None:
+        """Return the number of a constant, or of a local variable that is assigned once."""
+        declared = self._tree.declarations.get(name) or {}
+        if declared.get("constant"):
+            return self._state_variable(declared, last.function).number
+        is_once = len(self.references.assigned(last.function)[name]) == 1  # the assembly
+        value = last.environment.get(name) if is_once else None
+        return value.number if value is not None else None
+
+    def _last(self, node: Node, environment: Environment, caller: Node) -> _Last | None:
         called = self.references.called(node, caller)
         if called is None or called.get("modifiers") or not isinstance(called.get("body"), dict):
             return None
@@ -307,9 +325,14 @@ class Values:
                 if statement.get("nodeType") != "VariableDeclarationStatement":
                     return None
                 names |= self.declared_values(statement, names, called)
-        is_return = statements[-1].get("nodeType") == "Return"
-        expression = statements[-1].get("expression") if is_return else None
-        return Return(expression, names, called) if isinstance(expression, dict) else None
+        return _Last(statements[-1], names, called)
+
+    def is_fixed(self, node: Node, environment: Environment, function: Node) -> bool:
+        """Return whether what an assignment writes is a number in the source."""
+        if node.get("operator") == "delete":
+            return True
+        value = self.value(node.get("rightHandSide") or {}, environment, function)
+        return node.get("operator") == "=" and value.number is not None
 
     def declared_values(
         self, statement: Node, environment: Environment, function: Node
@@ -320,10 +343,21 @@ class Values:
         if not isinstance(initial, dict):
             zero = Value(CONSTANT, number=0)
             return {d["id"]: self._held(d, zero, function) for d in declared}
-        value = self.value(initial, environment, function)
-        if len(statement.get("declarations") or ()) != 1:
-            value = mixed([value])
-        return {d["id"]: self._held(d, value, function) for d in declared}
+        places = statement.get("declarations") or ()
+        values = self._components(initial, environment, function)
+        if len(values) != len(places):
+            values = [mixed([self.value(initial, environment, function)])] * len(places)
+        pairs = zip(places, values, strict=True)
+        return {d["id"]: self._held(d, v, function) for d, v in pairs if isinstance(d, dict)}
+
+    def _components(self, node: Node, environment: Environment, function: Node) -> list[Value]:
+        """Return the values of an expression that is assigned to several variables, or its own."""
+        if returned := self.returned(node, environment, function):
+            node, environment, function = returned
+        components = node.get("components") or ()
+        if node.get("nodeType") == "TupleExpression" and len(components) > 1:
+            return [self.value(part, environment, function) for part in components]
+        return [self.value(node, environment, function)]
 
 
 _READERS = {
