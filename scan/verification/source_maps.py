@@ -16,7 +16,7 @@ from scan.verification.bytecode_comparison import operand_size
 MAX_MAP_BYTES = 4 * 1024 * 1024  # as text; 24 KiB of code have 400 kB
 MAX_LINE = 300  # characters shown of a line
 CONTEXT_LINES = 2  # shown before and after a line
-JUMP, JUMPI = 0x56, 0x57
+JUMP, JUMPI, RETURN = 0x56, 0x57, 0xF3
 
 # Definitions of contracts: code that is mapped to all of one is the compiler's, such as the choice
 # of a function.
@@ -66,9 +66,9 @@ class SourceLine(NamedTuple):
     function: str | None
 
 
-def packed(source_map: str) -> bytes | None:
-    """Return a source map as it is stored; None for one that is too large."""
-    text = source_map.encode()
+def packed(source_map: object) -> bytes | None:
+    """Return a source map as it is stored; None for one that is too large, or no text."""
+    text = source_map.encode() if isinstance(source_map, str) else b""
     return zlib.compress(text, 6) if 0 < len(text) <= MAX_MAP_BYTES else None
 
 

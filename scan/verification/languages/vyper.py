@@ -60,6 +60,7 @@ _OUTPUTS = [
     "evm.deployedBytecode.object",
     "evm.deployedBytecode.sourceMap",
 ]
+CREATION_MAP_FROM = (0, 4, 0)
 LAYOUT_FROM = (0, 4, 1)  # older releases refuse to give the layout of the storage, or leave it out
 _RESOURCE_ERRORS = ("MemoryError", "RecursionError")
 _IMPORTED = re.compile(r"^(?:from[ ]+[\w.]+[ ]+)?import[ ]+(?:[\w.]*\.)?(\w+)", re.MULTILINE)
@@ -119,6 +120,7 @@ def _take(
     outputs = [
         *_OUTPUTS,
         *(["layout"] if version >= LAYOUT_FROM else []),
+        *(["evm.bytecode.sourceMap"] if version >= CREATION_MAP_FROM else []),
         *([] if has_sizes else ["ir"]),
     ]
     return CompilerInput(
@@ -176,7 +178,10 @@ def _contract(contract: Mapping[str, Any], version: SolcVersion) -> dict[str, An
         "metadata": "{}",
         "storageLayout": (contract.get("layout") or {}).get("storage_layout"),
         "evm": {
-            "bytecode": {"object": creation},
+            "bytecode": {
+                "object": creation,
+                "sourceMap": _source_map(contract["evm"]["bytecode"].get("sourceMap"), creation),
+            },
             "deployedBytecode": {
                 "object": runtime + "00" * size if runtime else "",
                 "immutableReferences": references,
