@@ -180,12 +180,12 @@ def _contract(contract: Mapping[str, Any], version: SolcVersion) -> dict[str, An
         "evm": {
             "bytecode": {
                 "object": creation,
-                "sourceMap": _source_map(contract["evm"]["bytecode"].get("sourceMap"), creation),
+                "sourceMap": source_map(contract["evm"]["bytecode"].get("sourceMap"), creation),
             },
             "deployedBytecode": {
                 "object": runtime + "00" * size if runtime else "",
                 "immutableReferences": references,
-                "sourceMap": _source_map(
+                "sourceMap": source_map(
                     contract["evm"]["deployedBytecode"].get("sourceMap"), runtime
                 ),
             },
@@ -193,7 +193,7 @@ def _contract(contract: Mapping[str, Any], version: SolcVersion) -> dict[str, An
     }
 
 
-def _source_map(given: object, runtime: str) -> str:
+def source_map(given: object, code_hex: str) -> str:
     """Return the map in solc's form. Releases from 0.4 on have an entry a byte, others one an
     instruction."""
     if isinstance(given, str):
@@ -201,7 +201,7 @@ def _source_map(given: object, runtime: str) -> str:
     text = given.get("pc_pos_map_compressed") if isinstance(given, dict) else None
     if not isinstance(text, str):
         return ""
-    of_bytes, code = text.split(";"), bytes.fromhex(runtime)
+    of_bytes, code = text.split(";"), bytes.fromhex(code_hex)
     entries, offset = [], 0
     while offset < min(len(code), len(of_bytes)):
         entry = of_bytes[offset]

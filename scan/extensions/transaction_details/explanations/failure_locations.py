@@ -22,6 +22,7 @@ from scan.extensions.transaction_details.explanations.failing_steps import (
     FailingSteps,
 )
 from scan.extensions.transaction_details.explanations.mapped_code import (
+    BuiltCreations,
     MappedCode,
     SourceFile,
     SourceFiles,
@@ -47,10 +48,11 @@ CallPath = tuple[int, ...]  # of a call in the trace
 
 
 class Location(NamedTuple):
-    """A line of a file of the contract at `address`. `is_generated`: the call ended in code of the
-    compiler's. `is_of_creation`: the contract is another one, that the same code created."""
+    """A line of a file of the contract at `address`, which is None of a build. `is_generated`: the
+    call ended in code of the compiler's. `is_of_creation`: the contract is another one, that the
+    same code created."""
 
-    address: bytes
+    address: bytes | None
     file: SourceFile
     line: SourceLine
     is_generated: bool
@@ -58,7 +60,7 @@ class Location(NamedTuple):
 
     def record(self) -> dict[str, Any]:
         return {
-            "address": to_hex(self.address),
+            "address": None if self.address is None else to_hex(self.address),
             "file": self.file.path,
             "line": self.line.line,
             "column": self.line.column,
@@ -145,8 +147,11 @@ class _Place(NamedTuple):
 class FailureLocations:
     """A reader of the lines in which calls failed."""
 
-    def __init__(self, database: Database, traces: TransactionTraces) -> None:
+    def __init__(
+        self, database: Database, traces: TransactionTraces, builds: BuiltCreations
+    ) -> None:
         self._database = database
+        self._builds = builds
         self._traces = traces
         self._not_given: SizedCache[float] = SizedCache(NOT_GIVEN_BYTES)  # until when
 
@@ -164,7 +169,7 @@ class FailureLocations:
         """Return whether the code of any of these calls has a source map."""
         addresses = [call.address for call in calls.values() if call.address is not None]
         return self.may_be_known(addresses) or bool(
-            mapped_code.of_creations(self._database, _creations(calls))
+            mapped_code.of_creations(self._database, self._builds, _creations(calls))
         )
 
     def may_be_known(self, addresses: Iterable[bytes]) -> bool:
@@ -185,7 +190,7 @@ class FailureLocations:
         addresses = {call.address for call in calls.values() if call.address is not None}
         database = self._database
         contracts = mapped_code.of_contracts(database, addresses - {*replaced}, block_number)
-        mapped = mapped_code.of_creations(database, _creations(calls))
+        mapped = mapped_code.of_creations(database, self._builds, _creations(calls))
         for path, call in calls.items():
             if call.address in contracts:
                 mapped[path] = contracts[call.address]
@@ -273,7 +278,11 @@ def _last_step(places: Sequence[_Place | None], origins: Sequence[int | None]) -
         if place is None or before is None or before.is_outside:
             break
         reached = next((p for p in places[origin + 1 :] if p is not None), place)
-        is_other_check = before.is_check and before.span[:3] != place.span[:3]
+        # Where a condition holds, it jumps to code of its own, as from one constructor to the next.
+        is_other_check = before.is_check and before.span[:3] not in (
+            place.span[:3],
+            reached.span[:3],
+        )
         if before.function in (place.function, reached.function) and not is_other_check:
             break
         index = led

@@ -1,11 +1,11 @@
 """Code that compilers have mapped to sources: of contracts at a block, and of creations.
 
 A creation that failed left no contract. Its code is that of a verified contract which the same code
-has created, apart from constructor arguments.
+has created, apart from constructor arguments, or else of a build of the operator's.
 """
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from itertools import islice
 from typing import NamedTuple, TypeVar
 
@@ -24,14 +24,24 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class MappedCode(NamedTuple):
-    """Code with its source map, and the verification that they are of. `files` are paths by their
-    numbers in the map."""
+    """Code with its source map, and the verification that they are of: the address, and the hash of
+    its runtime code. `files` are paths by their numbers in the map. Of a build there is no address;
+    the hash is another one, and `texts` are its sources by their paths."""
 
     code: bytes
-    verified_address: bytes
+    verified_address: bytes | None
     code_hash: bytes
     source_map: str
     files: Mapping[int, str]
+    texts: Mapping[str, str] | None = None
+
+
+class BuiltCreations:
+    """What finds the code of a creation, by its search hashes, among builds of the operator's. The
+    extension of builds sets it."""
+
+    def __init__(self) -> None:
+        self.find: Callable[[bytes, Iterable[bytes]], MappedCode | None] = lambda *_: None
 
 
 class SourceFile(NamedTuple):
@@ -51,7 +61,7 @@ class SourceFiles:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._files: dict[tuple[bytes, bytes, int], SourceFile | None] = {}
+        self._files: dict[tuple[bytes | None, bytes, int], SourceFile | None] = {}
 
     def file(self, mapped: MappedCode, number: int) -> SourceFile | None:
         """Return a file by its number in a source map; None of what is no source, or one file too
@@ -69,6 +79,9 @@ class SourceFiles:
     def _read(self, mapped: MappedCode, path: str) -> SourceFile | None:
         """Return a file. A single one may have been submitted by another path than the compiler's
         metadata has."""
+        if mapped.texts is not None:
+            text = mapped.texts.get(path)
+            return None if text is None else SourceFile(path, 0, source_text(text, path))
         given = {"address": mapped.verified_address, "code_hash": mapped.code_hash}
         row = self._database.row("contracts/verified_contracts_get_file", path=path, **given)
         if row is not None and row[0] is None and len(row[2]) == 1:
@@ -78,8 +91,11 @@ class SourceFiles:
             return None
         content, main_path, paths = row
         in_order = sorted(paths, key=lambda other: (other != main_path, other))
-        text = SourceText(content, is_vyper=path.endswith(VYPER.suffixes))
-        return SourceFile(path, in_order.index(path), text)
+        return SourceFile(path, in_order.index(path), source_text(content, path))
+
+
+def source_text(content: str, path: str) -> SourceText:
+    return SourceText(content, is_vyper=path.endswith(VYPER.suffixes))
 
 
 def has_source_map(database: Database, addresses: Iterable[bytes]) -> bool:
@@ -119,9 +135,11 @@ class _Created(NamedTuple):
     code_hash: bytes
 
 
-def of_creations(database: Database, creations: Mapping[Key, bytes]) -> dict[Key, MappedCode]:
+def of_creations(
+    database: Database, builds: BuiltCreations, creations: Mapping[Key, bytes]
+) -> dict[Key, MappedCode]:
     """Return the code of creations, without their arguments, of those that have also created a
-    verified contract; of the first MAX_CREATIONS."""
+    verified contract, or that a build has; of the first MAX_CREATIONS."""
     hashes = {
         key: creation_codes.search_hashes(creation)
         for key, creation in islice(creations.items(), MAX_CREATIONS)
@@ -136,10 +154,11 @@ def of_creations(database: Database, creations: Mapping[Key, bytes]) -> dict[Key
     mapped: dict[Key, MappedCode] = {}
     for key, own in hashes.items():
         stored = (c for search_hash in own for c in known[search_hash])
-        for created in stored:
-            if created.code.is_in(creations[key]):
-                mapped[key] = _mapped(database, created, creations[key])
-                break
+        created = next((c for c in stored if c.code.is_in(creations[key])), None)
+        if created is not None:
+            mapped[key] = _mapped(database, created, creations[key])
+        elif (built := builds.find(creations[key], own)) is not None:
+            mapped[key] = built
     return mapped
 
 
