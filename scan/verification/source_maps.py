@@ -121,6 +121,7 @@ class SourceText:
         # Solidity's maps count bytes, and Vyper's characters, of which each is a byte here.
         self._encoding = "latin-1" if is_vyper else "utf-8"
         self._encoded = content.encode(self._encoding, "replace")
+        self._line_starts = [0, *(end.end() for end in re.finditer(b"\n", self._encoded))]
         functions = _vyper_functions if is_vyper else _functions
         self._functions = sorted(functions(self._encoded))
         self._changes = _changes(self._functions)
@@ -150,22 +151,32 @@ class SourceText:
         before = bisect_right(offsets, span.start)
         return functions[before - 1] if before else None
 
-    def line_at(self, span: Span) -> SourceLine | None:
-        """Return the line in which a span begins; None where the file ends before."""
+    def line_number(self, span: Span) -> int | None:
+        """Return the number of the line in which a span begins; None where the file ends before."""
         if not 0 <= span.start < len(self._encoded):
             return None
-        before = self._encoded[: span.start].decode(self._encoding, "replace")
-        number = before.count("\n")
-        first = max(0, number - CONTEXT_LINES)
-        around = self._lines[first : number + CONTEXT_LINES + 1]
+        return bisect_right(self._line_starts, span.start)
+
+    def line(self, number: int) -> str:
+        """Return a line, without spaces around it, and cut."""
+        return self._lines[number - 1].strip()[:MAX_LINE]
+
+    def line_at(self, span: Span) -> SourceLine | None:
+        """Return the line in which a span begins; None where the file ends before."""
+        line = self.line_number(span)
+        if line is None:
+            return None
+        before = self._encoded[self._line_starts[line - 1] : span.start]
+        first = max(1, line - CONTEXT_LINES)
+        around = self._lines[first - 1 : line + CONTEXT_LINES]
         function = self.function_at(span)
         return SourceLine(
-            line=number + 1,
-            column=len(before) - before.rfind("\n"),
-            text=self._lines[number].strip()[:MAX_LINE],
+            line=line,
+            column=1 + len(before.decode(self._encoding, "replace")),
+            text=self.line(line),
             context=[
-                (first + 1 + index, line.rstrip("\r")[:MAX_LINE])
-                for index, line in enumerate(around)
+                (number, text.rstrip("\r")[:MAX_LINE])
+                for number, text in enumerate(around, start=first)
             ],
             function=function.name if function else None,
         )
