@@ -16,7 +16,7 @@ from scan.verification.bytecode_comparison import operand_size
 MAX_MAP_BYTES = 4 * 1024 * 1024  # as text; 24 KiB of code have 400 kB
 MAX_LINE = 300  # characters shown of a line
 CONTEXT_LINES = 2  # shown before and after a line
-JUMP, JUMPI = 0x56, 0x57
+JUMP, JUMPI, RETURN = 0x56, 0x57, 0xF3
 
 # Definitions of contracts: code that is mapped to all of one is the compiler's, such as the choice
 # of a function.
@@ -66,9 +66,9 @@ class SourceLine(NamedTuple):
     function: str | None
 
 
-def packed(source_map: str) -> bytes | None:
-    """Return a source map as it is stored; None for one that is too large."""
-    text = source_map.encode()
+def packed(source_map: object) -> bytes | None:
+    """Return a source map as it is stored; None for one that is too large, or no text."""
+    text = source_map.encode() if isinstance(source_map, str) else b""
     return zlib.compress(text, 6) if 0 < len(text) <= MAX_MAP_BYTES else None
 
 
@@ -121,6 +121,7 @@ class SourceText:
         # Solidity's maps count bytes, and Vyper's characters, of which each is a byte here.
         self._encoding = "latin-1" if is_vyper else "utf-8"
         self._encoded = content.encode(self._encoding, "replace")
+        self._line_starts = [0, *(end.end() for end in re.finditer(b"\n", self._encoded))]
         functions = _vyper_functions if is_vyper else _functions
         self._functions = sorted(functions(self._encoded))
         self._changes = _changes(self._functions)
@@ -150,22 +151,32 @@ class SourceText:
         before = bisect_right(offsets, span.start)
         return functions[before - 1] if before else None
 
-    def line_at(self, span: Span) -> SourceLine | None:
-        """Return the line in which a span begins; None where the file ends before."""
+    def line_number(self, span: Span) -> int | None:
+        """Return the number of the line in which a span begins; None where the file ends before."""
         if not 0 <= span.start < len(self._encoded):
             return None
-        before = self._encoded[: span.start].decode(self._encoding, "replace")
-        number = before.count("\n")
-        first = max(0, number - CONTEXT_LINES)
-        around = self._lines[first : number + CONTEXT_LINES + 1]
+        return bisect_right(self._line_starts, span.start)
+
+    def line(self, number: int) -> str:
+        """Return a line, without spaces around it, and cut."""
+        return self._lines[number - 1].strip()[:MAX_LINE]
+
+    def line_at(self, span: Span) -> SourceLine | None:
+        """Return the line in which a span begins; None where the file ends before."""
+        line = self.line_number(span)
+        if line is None:
+            return None
+        before = self._encoded[self._line_starts[line - 1] : span.start]
+        first = max(1, line - CONTEXT_LINES)
+        around = self._lines[first - 1 : line + CONTEXT_LINES]
         function = self.function_at(span)
         return SourceLine(
-            line=number + 1,
-            column=len(before) - before.rfind("\n"),
-            text=self._lines[number].strip()[:MAX_LINE],
+            line=line,
+            column=1 + len(before.decode(self._encoding, "replace")),
+            text=self.line(line),
             context=[
-                (first + 1 + index, line.rstrip("\r")[:MAX_LINE])
-                for index, line in enumerate(around)
+                (number, text.rstrip("\r")[:MAX_LINE])
+                for number, text in enumerate(around, start=first)
             ],
             function=function.name if function else None,
         )

@@ -23,6 +23,7 @@ OUTPUTS = [
     "metadata",
     "evm.bytecode.object",
     "evm.bytecode.linkReferences",
+    "evm.bytecode.sourceMap",
     "evm.deployedBytecode.object",
     "evm.deployedBytecode.linkReferences",
     "evm.deployedBytecode.immutableReferences",

@@ -12,8 +12,9 @@ from scan.database.connection import Database
 from scan.errors import NotFound, VerificationFailed
 from scan.ethereum.blocks import DELEGATION
 from scan.hex import to_hex
-from scan.verification import source_maps, storage_layouts
+from scan.verification import creation_codes, source_maps, storage_layouts
 from scan.verification.blueprints import preamble_of
+from scan.verification.bytecode_comparison import linked_code
 from scan.verification.code_layout import layouts_of
 from scan.verification.compiler_places import BUDGET_S, CompilerPlaces
 from scan.verification.compiler_releases import dotted
@@ -217,15 +218,22 @@ def _store_findings(
     layout = storage_layouts.packed(match.contract.output.get("storageLayout"))
     database.rows("verification/storage_layouts_put", **own, layout=layout)
     database.rows("verification/contract_permissions_put", **own, permissions=permissions)
-    source_map = match.contract.output["evm"]["deployedBytecode"].get("sourceMap")
-    packed = source_maps.packed(source_map) if isinstance(source_map, str) else None
+    evm, files = match.contract.output["evm"], [*match.contract.files.items()]
+    source_map = source_maps.packed(evm["deployedBytecode"].get("sourceMap"))
+    database.rows("verification/source_maps_put", **own, source_map=source_map, files=_json(files))
+    creation = creation_codes.of_compiled(linked_code(evm["bytecode"]))
+    creation_map = source_maps.packed(evm["bytecode"].get("sourceMap"))
     database.rows(
-        "verification/source_maps_put",
+        "verification/creation_maps_put",
         **own,
-        source_map=packed,
-        files=_json([[number, path] for number, path in match.contract.files.items()]),
+        code_size=creation and creation.size,
+        search_hash=creation and creation.search_hash,
+        masked_hash=creation and creation.masked_hash,
+        links=creation and _json([[*link] for link in creation.links]),
+        source_map=creation and creation_map,
+        files=_json(files),
     )
-    return packed is not None
+    return source_map is not None
 
 
 def _license_of(metadata: Mapping[str, Any], file_path: str) -> str | None:

@@ -177,6 +177,12 @@ def fill_owners(url: str, key_id: int, key_hash: bytes, prefix: str) -> None:
     execute(url, "INSERT INTO signatures VALUES ('abcd', 'f()')")
     execute(url, "INSERT INTO verified_functions VALUES ('abcd', 'f()')")
     execute(url, "INSERT INTO source_maps VALUES (%s, %s, 'zlib', '[]')", owner, bytes(32))
+    execute(
+        url,
+        "INSERT INTO creation_maps VALUES (%s, %s, 1, 'ab', 'cd', '[]', 'zlib', '[]')",
+        owner,
+        bytes(32),
+    )
     execute(url, "INSERT INTO storage_layouts VALUES (%s, %s, 'zlib')", owner, bytes(32))
     execute(url, "INSERT INTO contract_permissions VALUES (%s, %s, '{}')", owner, bytes(32))
     execute(url, "INSERT INTO built_abis VALUES (%s, 'Built', '[]', now())", bytes(32))

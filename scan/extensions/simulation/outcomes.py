@@ -143,7 +143,7 @@ def _locations(
     failed = failed_calls(outcome.trace.frames, names_of(frames))
     located = reader.sources.get(TransactionFailures).locations
     is_small = outcome.is_traced and (frames[0].frame.gas_used or 0) <= MAX_GAS
-    if not is_small or not located.may_be_known([call.address for call in failed.values()]):
+    if not is_small or not located.may_be_located(failed):
         return {}
     steps = failing_steps(reader.node, block, call, outcome.overrides)
     return located.of_steps(failed, steps, block.number, outcome.replaced)

@@ -62,6 +62,7 @@ _OUTPUTS = [
     "evm.deployedBytecode.sourceMap",
 ]
 _TREES = ["ast", "evm.methodIdentifiers"]
+CREATION_MAP_FROM = (0, 4, 0)
 LAYOUT_FROM = (0, 4, 1)  # older releases refuse to give the layout of the storage, or leave it out
 _RESOURCE_ERRORS = ("MemoryError", "RecursionError")
 _IMPORTED = re.compile(r"^(?:from[ ]+[\w.]+[ ]+)?import[ ]+(?:[\w.]*\.)?(\w+)", re.MULTILINE)
@@ -124,6 +125,7 @@ def _take(
     outputs = [
         *(_TREES if has_trees else _OUTPUTS),
         *(["layout"] if version >= LAYOUT_FROM else []),
+        *(["evm.bytecode.sourceMap"] if version >= CREATION_MAP_FROM and not has_trees else []),
         *([] if has_sizes or has_trees else ["ir"]),
     ]
     trees = {path: ["ast"] for path in modules}  # other outputs are refused for some modules
@@ -189,11 +191,14 @@ def _contract(contract: Mapping[str, Any], version: SolcVersion) -> dict[str, An
         "metadata": "{}",
         "storageLayout": layout,
         "evm": {
-            "bytecode": {"object": creation},
+            "bytecode": {
+                "object": creation,
+                "sourceMap": source_map(contract["evm"]["bytecode"].get("sourceMap"), creation),
+            },
             "deployedBytecode": {
                 "object": runtime + "00" * size if runtime else "",
                 "immutableReferences": references,
-                "sourceMap": _source_map(
+                "sourceMap": source_map(
                     contract["evm"]["deployedBytecode"].get("sourceMap"), runtime
                 ),
             },
@@ -201,7 +206,7 @@ def _contract(contract: Mapping[str, Any], version: SolcVersion) -> dict[str, An
     }
 
 
-def _source_map(given: object, runtime: str) -> str:
+def source_map(given: object, code_hex: str) -> str:
     """Return the map in solc's form. Releases from 0.4 on have an entry a byte, others one an
     instruction."""
     if isinstance(given, str):
@@ -209,7 +214,7 @@ def _source_map(given: object, runtime: str) -> str:
     text = given.get("pc_pos_map_compressed") if isinstance(given, dict) else None
     if not isinstance(text, str):
         return ""
-    of_bytes, code = text.split(";"), bytes.fromhex(runtime)
+    of_bytes, code = text.split(";"), bytes.fromhex(code_hex)
     entries, offset = [], 0
     while offset < min(len(code), len(of_bytes)):
         entry = of_bytes[offset]

@@ -44,7 +44,8 @@ class NoBuild(ValueError):
 
 class BuiltContract(NamedTuple):
     """A contract of a build. `form` says how its file has it, and `language` and `version` what
-    compiled it; the version may be empty. `abi` is JSON."""
+    compiled it; the version may be empty. `abi` is JSON. `creation` is what a compilation or an
+    artifact has of it."""
 
     file: Path
     form: str
@@ -54,6 +55,7 @@ class BuiltContract(NamedTuple):
     version: str
     runtime: LinkedCode
     abi: bytes
+    creation: "Code | None" = None
 
     @property
     def size(self) -> int:
@@ -72,6 +74,7 @@ class Reference(msgspec.Struct):
 class Code(msgspec.Struct, rename="camel"):
     object: str = ""
     immutable_references: dict[str, list[Reference]] | None = None
+    source_map: Any = None
 
 
 class _Evm(msgspec.Struct, rename="camel"):
@@ -138,6 +141,7 @@ class BuildFile(msgspec.Struct, rename="camel"):
     source_path: str | None = None
     source_id: str | None = None
     abi: msgspec.Raw = msgspec.Raw(b"[]")
+    bytecode: str | Code | None = None
     deployed_bytecode: str | Code | None = None
     immutable_references: dict[str, list[Reference]] | None = None
     deployment_bytecode: _ApeCode | None = None
@@ -212,9 +216,17 @@ def _of_compilation(file: Path, decoded: BuildFile, outputs: _Contracts) -> Iter
                 creation = contract.evm.bytecode or Code()
                 runtime = _vyper_code(creation.object, code.object, version)
             else:
-                runtime = _linked(code.object, code.immutable_references)
+                runtime = linked(code.object, code.immutable_references)
             yield BuiltContract(
-                file, COMPILATION, path, name, own, version, runtime, bytes(contract.abi)
+                file=file,
+                form=COMPILATION,
+                path=path,
+                name=name,
+                language=own,
+                version=version,
+                runtime=runtime,
+                abi=bytes(contract.abi),
+                creation=contract.evm.bytecode,
             )
 
 
@@ -239,10 +251,10 @@ def _of_artifact(file: Path, decoded: BuildFile) -> Iterator[BuiltContract]:
     language = str(metadata.get("language") or "")
     language = language or (VYPER.name if path.endswith(VYPER.suffixes) else SOLIDITY.name)
     if text.removeprefix("0x"):
-        runtime = _linked(text, references)
-        yield BuiltContract(
-            file, ARTIFACT, path, name, language, version, runtime, bytes(decoded.abi)
-        )
+        runtime = linked(text, references)
+        abi, creation = bytes(decoded.abi), decoded.bytecode
+        creation = creation if isinstance(creation, Code) else None
+        yield BuiltContract(file, ARTIFACT, path, name, language, version, runtime, abi, creation)
 
 
 def _of_types(file: Path, decoded: BuildFile) -> Iterator[BuiltContract]:
@@ -273,7 +285,7 @@ def _of_types(file: Path, decoded: BuildFile) -> Iterator[BuiltContract]:
             runtime=(
                 _vyper_code(_text(type_.deployment_bytecode), text, version)
                 if is_vyper
-                else _linked(text, None)
+                else linked(text, None)
             ),
             abi=bytes(type_.abi),
         )
@@ -323,7 +335,7 @@ def ape_sources_of(decoded: BuildFile) -> dict[str, str]:
     return {path: source.text for path, source in sources.items() if source.text}
 
 
-def _linked(text: str, immutables: Mapping[str, list[Reference]] | None) -> LinkedCode:
+def linked(text: str, immutables: Mapping[str, list[Reference]] | None) -> LinkedCode:
     """Return code with zeros where libraries are linked. A build that does not say where immutables
     are, as Ape's, has them where solc reserves their places. Raises ValueError where it is not hex,
     or above the bounds."""
@@ -372,7 +384,7 @@ def _vyper_code(creation: str, runtime: str, version: str) -> LinkedCode:
         name: [Reference(**reference) for reference in references]
         for name, references in code["immutableReferences"].items()
     }
-    return _linked(code["object"], references)
+    return linked(code["object"], references)
 
 
 def _numbers(version: str) -> SolcVersion:

@@ -10,6 +10,7 @@ import math
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,7 +19,8 @@ import orjson
 
 from scan.database.connection import Database
 from scan.errors import RateLimited, ScanError, Unavailable
-from scan.extensions.contract_details.builds import build_sources
+from scan.extensions.contract_details.builds import build_creations, build_sources
+from scan.extensions.contract_details.builds.build_creations import BuiltCreation
 from scan.extensions.contract_details.builds.build_folders import FileState, list_files
 from scan.extensions.contract_details.builds.build_formats import (
     BuiltContract,
@@ -28,6 +30,7 @@ from scan.extensions.contract_details.builds.build_formats import (
 from scan.extensions.contract_details.claims import CLAIMED, clean
 from scan.extensions.contract_details.contract_import.source_records import Record
 from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
+from scan.extensions.transaction_details.explanations.mapped_code import MappedCode
 from scan.hex import to_hex
 from scan.verification.bytecode_comparison import compare_runtime
 from scan.verification.contract_match import FULL, PARTIAL
@@ -36,6 +39,7 @@ from scan.verification.submission_compilations import MAX_ABI_BYTES
 MAX_BYTES = 128 * 1024 * 1024  # of code and ABIs in memory; what was built last is kept
 MAX_CONTRACTS = 10_000  # of which the newest are compared when a build changes
 MAX_SEEN = 100_000
+MAX_FITTING = 3  # builds with a creation's code whose files are read
 BATCH_ROWS = 100  # codes read at once, of at most 64 KiB
 NOTICED_BLOCKS = 10_000  # the newest, in which code without a creation is looked for
 FORK_BLOCKS = 64  # which may be replaced by others
@@ -59,14 +63,16 @@ class _Deployed(NamedTuple):
 
 
 class Builds:
-    """The contracts of build folders, by the length of their code."""
+    """The contracts of build folders, by the length of their code, and by their creation code."""
 
     def __init__(self, folders: Sequence[Path]) -> None:
         self._folders = folders
         self._states: dict[Path, FileState] = {}
         self._contracts: dict[Path, Sequence[BuiltContract]] = {}
+        self._creations: dict[Path, Sequence[BuiltCreation]] = {}
         self._bytes = 0  # of the contracts
         self._by_length: Mapping[int, Sequence[BuiltContract]] = {}
+        self._by_creation: Mapping[bytes, Sequence[BuiltCreation]] = {}
         self._left_out: str | None = None
         self._next_at = 0.0
 
@@ -89,7 +95,8 @@ class Builds:
         removed = self._states.keys() - listing.files.keys()
         for file in removed:
             del self._states[file]
-            self._bytes -= _size(self._contracts.pop(file, ()))
+            self._keep(file, ())
+            del self._contracts[file], self._creations[file]
         for file in sorted(changed, key=lambda f: -listing.files[f].modified_ns):
             self._states[file] = listing.files[file]
             self._keep(file, _read(file))
@@ -99,14 +106,21 @@ class Builds:
 
     def _keep(self, file: Path, contracts: Sequence[BuiltContract]) -> None:
         """Keep what a file has, as long as there is room: the oldest files give way."""
-        self._bytes += _size(contracts) - _size(self._contracts.get(file, ()))
-        self._contracts[file] = contracts
+        self._bytes -= self._size_of(file)
+        creations = map(build_creations.creation_of, contracts)
+        self._creations[file] = [creation for creation in creations if creation is not None]
+        self._contracts[file] = [built._replace(creation=None) for built in contracts]
+        self._bytes += self._size_of(file)
         while self._bytes > MAX_BYTES:
             kept = (other for other, its in self._contracts.items() if its)
             oldest = min(kept, key=lambda other: self._states[other].modified_ns)
-            self._bytes -= _size(self._contracts[oldest])
-            self._contracts[oldest] = ()
+            self._bytes -= self._size_of(oldest)
+            self._contracts[oldest] = self._creations[oldest] = ()
             log.warning("%s is left out: builds have more than %d MiB", oldest, MAX_BYTES >> 20)
+
+    def _size_of(self, file: Path) -> int:
+        contracts, creations = self._contracts.get(file, ()), self._creations.get(file, ())
+        return sum(built.size for built in contracts) + sum(made.size for made in creations)
 
     def _indexed(self) -> Mapping[int, Sequence[BuiltContract]]:
         by_length: defaultdict[int, list[BuiltContract]] = defaultdict(list)
@@ -115,7 +129,23 @@ class Builds:
             by_length[len(built.runtime.code)].append(built)
         count = sum(map(len, by_length.values()))
         log.info("%d contracts in %d files of builds", count, len(self._states))
+        by_creation: defaultdict[bytes, list[BuiltCreation]] = defaultdict(list)
+        for creation in (creation for file in newest_first for creation in self._creations[file]):
+            by_creation[creation.code.search_hash].append(creation)
+        self._by_creation = by_creation
         return by_length
+
+    def created(self, creation: bytes, search_hashes: Iterable[bytes]) -> MappedCode | None:
+        """Return the code of a creation by the build that has it, the newest one; `search_hashes`
+        are those of the creation. Threads of requests call it."""
+        built = self._by_creation
+        known = (code for search_hash in search_hashes for code in built.get(search_hash, ()))
+        for fitting in islice(known, MAX_FITTING):
+            if fitting.code.is_in(creation):
+                mapped = build_creations.mapped(fitting, creation)
+                if mapped is not None:
+                    return mapped
+        return None
 
     def match(self, code: bytes) -> BuiltContract | None:
         """Return the build that has deployed code: one that also has its metadata before others,
@@ -127,10 +157,6 @@ class Builds:
                 rank = (comparison.match == FULL, comparison.match == PARTIAL, built.version != "")
                 ranks.setdefault(rank, built)
         return ranks[max(ranks)] if ranks else None
-
-
-def _size(contracts: Iterable[BuiltContract]) -> int:
-    return sum(built.size for built in contracts)
 
 
 def _read(file: Path) -> list[BuiltContract]:

@@ -1,8 +1,9 @@
 """Where the code of failed calls ended: the offsets of their last instructions, by the node.
 
 A tracer in JavaScript, which runs in the node and returns little, where the node runs one (geth,
-Erigon, reth, anvil). Else the steps of the whole transaction without stack, memory and storage
-(structLogs), as far as they are within the bound of a trace.
+Erigon, reth, anvil; the last gives no error of a creation, only a fault). Else the steps of the
+whole transaction without stack, memory and storage (structLogs), as far as they are within the
+bound of a trace.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,7 +20,7 @@ ENTRY_BYTES = 100
 CACHE_BYTES = 8 * 1024 * 1024
 
 _TRACER = """{
-    calls: [], now: {path: [], inner: 0, steps: [], count: 0}, failed: [],
+    calls: [], now: {path: [], inner: 0, steps: [], count: 0, fault: false}, failed: [],
     end: function(call) {
         if (this.failed.length >= MAX_CALLS) return;
         var last = call.count % STEPS;
@@ -27,14 +28,15 @@ _TRACER = """{
             ? call.steps.slice(last).concat(call.steps.slice(0, last)) : call.steps]);
     },
     step: function(log, db) { var now = this.now; now.steps[now.count++ % STEPS] = log.getPC(); },
-    fault: function(log, db) { this.step(log, db); },
+    fault: function(log, db) { this.step(log, db); this.now.fault = true; },
     enter: function(frame) {
         var outer = this.now;
         this.calls.push(outer);
-        this.now = {path: outer.path.concat([outer.inner++]), inner: 0, steps: [], count: 0};
+        var path = outer.path.concat([outer.inner++]);
+        this.now = {path: path, inner: 0, steps: [], count: 0, fault: false};
     },
     exit: function(result) {
-        if (result.getError() !== undefined) this.end(this.now);
+        if (result.getError() !== undefined || this.now.fault) this.end(this.now);
         this.now = this.calls.pop();
     },
     result: function(context, db) {

@@ -6,6 +6,7 @@ revert is passed on. The line is that of the last step before it that comes from
 
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any, NamedTuple
 
 from scan.database.connection import Database
@@ -13,26 +14,31 @@ from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.sized_cache import SizedCache
 from scan.ethereum.transaction_reader import IndexedTransaction
+from scan.extensions.internal_transfers.traces import is_creation
 from scan.extensions.internal_transfers.transaction_traces import TraceFrame, TransactionTraces
+from scan.extensions.transaction_details.explanations import mapped_code
 from scan.extensions.transaction_details.explanations.failing_steps import (
     FAILING_STEPS,
     FailingSteps,
 )
+from scan.extensions.transaction_details.explanations.mapped_code import (
+    BuiltCreations,
+    MappedCode,
+    SourceFile,
+    SourceFiles,
+)
 from scan.hex import to_hex
 from scan.verification import source_maps
-from scan.verification.languages.vyper import VYPER
 from scan.verification.source_maps import (
     JUMP,
     JUMPI,
+    RETURN,
     SourceFunction,
     SourceLine,
-    SourceText,
     Span,
 )
 
 MAX_LOCATIONS = 20  # of a transaction; the first calls that failed
-MAX_FILES = 20  # read for them; those of the last steps first
-MAX_SOURCE_BYTES = 1024 * 1024  # after which no further file is read: a megabyte takes 0.2 s
 TIMEOUT_S = 3.0
 NOT_GIVEN_S = 60.0  # after which steps that the node did not give in time are requested again
 NOT_GIVEN_BYTES = 256 * 1024
@@ -42,19 +48,20 @@ CallPath = tuple[int, ...]  # of a call in the trace
 
 
 class Location(NamedTuple):
-    """A line of a file of the contract at `address`. `number` is the file's place among the
-    contract's files, its own first; `is_generated`: the call ended in code of the compiler's."""
+    """A line of a file of the contract at `address`, which is None of a build. `is_generated`: the
+    call ended in code of the compiler's. `is_of_creation`: the contract is another one, that the
+    same code created."""
 
-    address: bytes
-    file: str
-    number: int
+    address: bytes | None
+    file: SourceFile
     line: SourceLine
     is_generated: bool
+    is_of_creation: bool
 
     def record(self) -> dict[str, Any]:
         return {
-            "address": to_hex(self.address),
-            "file": self.file,
+            "address": None if self.address is None else to_hex(self.address),
+            "file": self.file.path,
             "line": self.line.line,
             "column": self.line.column,
             "function": self.line.function,
@@ -65,14 +72,16 @@ class Location(NamedTuple):
     @property
     def anchor(self) -> str:
         """The id of the line on the page of the file."""
-        return f"{f'F{self.number + 1}-' if self.number else ''}L{self.line.line}"
+        return self.file.anchor(self.line.line)
 
 
 class FailedCall(NamedTuple):
-    """A call that failed: the address of its code, and the called function's name, if known."""
+    """A call that failed: the address of its code, and the called function's name, if known. Of a
+    creation there is no address; `creation` is its code, with constructor arguments."""
 
-    address: bytes
+    address: bytes | None
     function: str | None
+    creation: bytes = b""
 
 
 def is_around(path: CallPath, cause: CallPath) -> bool:
@@ -83,12 +92,19 @@ def is_around(path: CallPath, cause: CallPath) -> bool:
 def failed_calls(
     frames: Iterable[TraceFrame], names: Mapping[CallPath, str]
 ) -> dict[CallPath, FailedCall]:
-    """Return the calls of a trace that failed; `names` are those of called functions."""
-    return {
-        frame.trace_address: FailedCall(frame.to_address, names.get(frame.trace_address))
-        for frame in frames
-        if frame.failure is not None and frame.to_address is not None
-    }
+    """Return the calls of a trace that failed; `names` are those of called functions. Of creations
+    those whose code the trace has whole."""
+    failed: dict[CallPath, FailedCall] = {}
+    for frame in frames:
+        path = frame.trace_address
+        if frame.failure is None:
+            continue
+        if is_creation(frame.type):
+            if len(frame.input) == frame.input_size:
+                failed[path] = FailedCall(None, None, frame.input)
+        elif frame.to_address is not None:
+            failed[path] = FailedCall(frame.to_address, names.get(path))
+    return failed
 
 
 def innermost(locations: Mapping[CallPath, Location], cause: CallPath) -> Location | None:
@@ -100,17 +116,11 @@ def innermost(locations: Mapping[CallPath, Location], cause: CallPath) -> Locati
     return location
 
 
-class _File(NamedTuple):
-    path: str
-    number: int
-    text: SourceText
-
-
 class _Place(NamedTuple):
     """Where a step is in a source."""
 
     span: Span
-    file: _File
+    file: SourceFile
 
     @property
     def function(self) -> tuple[str, SourceFunction | None]:
@@ -134,24 +144,14 @@ class _Place(NamedTuple):
         return self.file.text.is_check(self.span)
 
 
-class _Mapped(NamedTuple):
-    """A contract whose code is mapped to its sources."""
-
-    code: bytes
-    verified_address: bytes
-    code_hash: bytes
-    source_map: str
-    files: Mapping[int, str]
-
-
-_Files = dict[tuple[bytes, bytes, int], _File | None]  # by verified address, code, and number
-
-
 class FailureLocations:
     """A reader of the lines in which calls failed."""
 
-    def __init__(self, database: Database, traces: TransactionTraces) -> None:
+    def __init__(
+        self, database: Database, traces: TransactionTraces, builds: BuiltCreations
+    ) -> None:
         self._database = database
+        self._builds = builds
         self._traces = traces
         self._not_given: SizedCache[float] = SizedCache(NOT_GIVEN_BYTES)  # until when
 
@@ -161,16 +161,20 @@ class FailureLocations:
         """Return where calls failed, by their places in the trace. Nothing where the contracts have
         no source maps, or where the node does not say which steps they took. Raises Unavailable if
         the database is unavailable."""
-        if not self.may_be_known([call.address for call in calls.values()]):
+        if not self.may_be_located(calls):
             return {}
         return self.of_steps(calls, self._steps(node, indexed), indexed.block_number)
 
+    def may_be_located(self, calls: Mapping[CallPath, FailedCall]) -> bool:
+        """Return whether the code of any of these calls has a source map."""
+        addresses = [call.address for call in calls.values() if call.address is not None]
+        return self.may_be_known(addresses) or bool(
+            mapped_code.of_creations(self._database, self._builds, _creations(calls))
+        )
+
     def may_be_known(self, addresses: Iterable[bytes]) -> bool:
         """Return whether any of these contracts has a source map."""
-        distinct = sorted({*addresses})
-        return bool(distinct) and bool(
-            self._database.value("contracts/source_maps_exist", addresses=distinct)
-        )
+        return mapped_code.has_source_map(self._database, addresses)
 
     def of_steps(
         self,
@@ -181,14 +185,20 @@ class FailureLocations:
     ) -> dict[CallPath, Location]:
         """Return where calls failed at a block, as read() does, by their last steps; not where they
         ran other code than the chain's, at the addresses `replaced`."""
-        calls = dict([item for item in calls.items() if item[0] in steps][:MAX_LOCATIONS])
-        addresses = {call.address for call in calls.values()} - {*replaced}
-        mapped = self._mapped(addresses, block_number) if addresses else {}
-        files: _Files = {}
+        calls = {path: call for path, call in calls.items() if path in steps}
+        calls = dict(islice(calls.items(), MAX_LOCATIONS))
+        addresses = {call.address for call in calls.values() if call.address is not None}
+        database = self._database
+        contracts = mapped_code.of_contracts(database, addresses - {*replaced}, block_number)
+        mapped = mapped_code.of_creations(database, self._builds, _creations(calls))
+        for path, call in calls.items():
+            if call.address in contracts:
+                mapped[path] = contracts[call.address]
+        files = SourceFiles(database)
         located = {
-            path: self._located(call, mapped[call.address], steps[path], files)
+            path: _located(call, mapped[path], steps[path], files)
             for path, call in calls.items()
-            if call.address in mapped
+            if path in mapped
         }
         return {path: location for path, location in located.items() if location is not None}
 
@@ -212,70 +222,43 @@ class FailureLocations:
             return {}  # no place was free for this client
         return steps
 
-    def _mapped(self, addresses: set[bytes], block_number: int) -> dict[bytes, _Mapped]:
-        rows = self._database.rows(
-            "contracts/source_maps_find", addresses=sorted(addresses), block_number=block_number
-        )
-        return {
-            bytes(address): _Mapped(
-                bytes(code),
-                bytes(verified),
-                bytes(code_hash),
-                source_maps.unpacked(bytes(source_map)),
-                dict(files),
-            )
-            for address, code, verified, code_hash, source_map, files in rows
-        }
 
-    def _located(
-        self, call: FailedCall, mapped: _Mapped, steps: Sequence[int], files: _Files
-    ) -> Location | None:
-        """Return the line of the last step in a function, else of the last that is in a source.
-        `files` are those that were read for other calls of the transaction."""
-        if not all(step < len(mapped.code) for step in steps):
-            return None  # they are of other code
-        spans = source_maps.spans_at(mapped.code, mapped.source_map, steps)
-        places = [self._place(mapped, span, files) for span in reversed(spans)][::-1]
-        index = _last_step(places, _origins(mapped.code, steps, spans))
-        place = None if index is None else places[index]
-        if place is None:
-            return None
-        is_generated = index != len(steps) - 1
-        if place.is_elsewhere(call.function):
-            declared = _declared(places, call.function)
-            place, is_generated = declared or place, is_generated or declared is not None
-        line = place.file.text.line_at(place.span)
-        if line is None:
-            return None
-        return Location(call.address, place.file.path, place.file.number, line, is_generated)
+def _creations(calls: Mapping[CallPath, FailedCall]) -> dict[CallPath, bytes]:
+    return {path: call.creation for path, call in calls.items() if call.creation}
 
-    def _place(self, mapped: _Mapped, span: Span | None, files: _Files) -> _Place | None:
-        """Return where a step is; None where that is no source, or one file too many."""
-        if span is None or span.start < 0 or span.file not in mapped.files:
-            return None
-        key = mapped.verified_address, mapped.code_hash, span.file
-        if key not in files:
-            size = sum(file.text.size for file in files.values() if file is not None)
-            if len(files) == MAX_FILES or size > MAX_SOURCE_BYTES:
-                return None
-            files[key] = self._file(mapped, mapped.files[span.file])
-        file = files[key]
-        return None if file is None else _Place(span, file)
 
-    def _file(self, mapped: _Mapped, path: str) -> _File | None:
-        """Return a file. A single one may have been submitted by another path than the compiler's
-        metadata has."""
-        given = {"address": mapped.verified_address, "code_hash": mapped.code_hash}
-        row = self._database.row("contracts/verified_contracts_get_file", path=path, **given)
-        if row is not None and row[0] is None and len(row[2]) == 1:
-            [path] = row[2]
-            row = self._database.row("contracts/verified_contracts_get_file", path=path, **given)
-        if row is None or row[0] is None:
-            return None
-        content, main_path, paths = row
-        in_order = sorted(paths, key=lambda other: (other != main_path, other))
-        text = SourceText(content, is_vyper=path.endswith(VYPER.suffixes))
-        return _File(path, in_order.index(path), text)
+def _located(
+    call: FailedCall, mapped: MappedCode, steps: Sequence[int], files: SourceFiles
+) -> Location | None:
+    """Return the line of the last step in a function, else of the last that is in a source.
+    `files` are those that were read for other calls of the transaction."""
+    if not all(step < len(mapped.code) for step in steps):
+        return None  # they are of other code
+    spans = source_maps.spans_at(mapped.code, mapped.source_map, steps)
+    places = [_place(mapped, span, files) for span in reversed(spans)][::-1]
+    index = _last_step(places, _origins(mapped.code, steps, spans))
+    if call.address is None and steps and mapped.code[steps[-1]] == RETURN:
+        index = len(steps) - 1  # the code that it returned was not accepted
+    place = None if index is None else places[index]
+    if place is None:
+        return None
+    is_generated = index != len(steps) - 1
+    if place.is_elsewhere(call.function):
+        declared = _declared(places, call.function)
+        place, is_generated = declared or place, is_generated or declared is not None
+    line = place.file.text.line_at(place.span)
+    if line is None:
+        return None
+    address = call.address or mapped.verified_address
+    return Location(address, place.file, line, is_generated, call.address is None)
+
+
+def _place(mapped: MappedCode, span: Span | None, files: SourceFiles) -> _Place | None:
+    """Return where a step is; None where that is no source, or one file too many."""
+    if span is None or span.start < 0:
+        return None
+    file = files.file(mapped, span.file)
+    return None if file is None else _Place(span, file)
 
 
 def _last_step(places: Sequence[_Place | None], origins: Sequence[int | None]) -> int | None:
@@ -295,7 +278,11 @@ def _last_step(places: Sequence[_Place | None], origins: Sequence[int | None]) -
         if place is None or before is None or before.is_outside:
             break
         reached = next((p for p in places[origin + 1 :] if p is not None), place)
-        is_other_check = before.is_check and before.span[:3] != place.span[:3]
+        # Where a condition holds, it jumps to code of its own, as from one constructor to the next.
+        is_other_check = before.is_check and before.span[:3] not in (
+            place.span[:3],
+            reached.span[:3],
+        )
         if before.function in (place.function, reached.function) and not is_other_check:
             break
         index = led

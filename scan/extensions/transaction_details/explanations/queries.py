@@ -8,6 +8,7 @@ import orjson
 from scan.contracts.revert_reasons import CUSTOM, ERROR, UNKNOWN
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.extensions.internal_transfers import queries as internal_transfers
+from scan.extensions.internal_transfers.traces import is_creation
 from scan.extensions.internal_transfers.transaction_traces import (
     TransactionTrace,
     TransactionTraces,
@@ -98,7 +99,8 @@ def located_failure(reader: Reader, record: Mapping[str, Any]) -> TransactionFai
         return known
     locations, path = reader.sources.get(TransactionFailures).locations, known.failure.trace_address
     is_large = int(record["gasUsed"]) > MAX_GAS
-    if is_large or not locations.may_be_known(known.code_addresses()):
+    may_be_created = record["toAddress"] is None or is_creation(known.failure.type)
+    if is_large or not (may_be_created or locations.may_be_known(known.code_addresses())):
         return known
     try:
         sent = transactions.indexed(record)

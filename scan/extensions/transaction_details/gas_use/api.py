@@ -1,4 +1,7 @@
-"""GET /api/v1/transactions/:hash/gas and /contracts/:address/gas."""
+"""GET /api/v1/transactions/:hash/gas, its /lines, and /contracts/:address/gas."""
+
+from collections.abc import Mapping
+from typing import Any
 
 from flask import Blueprint
 
@@ -20,15 +23,29 @@ def get_gas(transaction_hash: str) -> Response:
     gas = queries.of_transaction(reader(), record)
     return json_value(
         {
-            "transactionHash": record["hash"],
-            "blockNumber": record["blockNumber"],
-            "blockHash": record["blockHash"],
-            "gasUsed": record["gasUsed"],
+            **_of_transaction(record),
             "functions": [function.record() for function in by_function(gas.calls)],
             "callCount": gas.call_count,
             "truncated": gas.is_truncated,
         }
     )
+
+
+@blueprint.get("/transactions/<transaction_hash>/gas/lines")
+@requires(Prerequisite.NODE)
+def get_gas_by_line(transaction_hash: str) -> Response:
+    record, _ = indexed_transaction(transaction_hash)
+    lines = queries.lines_of_transaction(reader(), record)
+    return json_value({**_of_transaction(record), **lines.record()})
+
+
+def _of_transaction(record: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "transactionHash": record["hash"],
+        "blockNumber": record["blockNumber"],
+        "blockHash": record["blockHash"],
+        "gasUsed": record["gasUsed"],
+    }
 
 
 @blueprint.get("/contracts/<address>/gas")

@@ -3,9 +3,12 @@
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from scan import hooks
+from flask import request
+
+from scan import hooks, parameters
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.extensions.transaction_details.gas_use import queries
+from scan.extensions.transaction_details.gas_use.gas_by_line import GasByLine
 from scan.extensions.transaction_details.gas_use.gas_use import (
     Box,
     FunctionGas,
@@ -23,8 +26,8 @@ from scan.pages.transaction_tabs import TransactionTab
 
 
 class ShownGas(NamedTuple):
-    """The data of the tab; `problem` is why there is none. `usual` is what other calls of the
-    transaction's own method took."""
+    """The data of the tab; `problem` is why there is none, `lines_problem` why there are no lines
+    where they were requested. `usual` is what other calls of the transaction's own method took."""
 
     boxes: Sequence[Box] = ()
     functions: Sequence[FunctionGas] = ()
@@ -33,15 +36,17 @@ class ShownGas(NamedTuple):
     is_truncated: bool = False
     usual: MethodGas | None = None
     problem: str | None = None
+    lines: GasByLine | None = None
+    lines_problem: str | None = None
 
     @property
     def height(self) -> int:
         return height(self.boxes)
 
     def addresses(self) -> Iterator[str]:
-        for function in self.functions:
-            if function.address is not None:
-                yield to_hex(function.address)
+        lines = self.lines.lines if self.lines else ()
+        addresses = [*(f.address for f in self.functions), *(line.address for line in lines)]
+        yield from (to_hex(address) for address in addresses if address is not None)
 
 
 def read_gas(transaction: Record) -> Shown:
@@ -51,7 +56,18 @@ def read_gas(transaction: Record) -> Shown:
     except (TracesUnavailable, UpstreamFailed, Unavailable) as error:
         reader().do_not_cache()
         shown = ShownGas(problem=error.message)
+    if "lines" in request.args and shown.problem is None:
+        parameters.one_of(request.args["lines"], "lines", ("all",))
+        shown = _with_lines(shown, transaction)
     return Shown({"gas": shown}, shown.addresses())
+
+
+def _with_lines(shown: ShownGas, transaction: Record) -> ShownGas:
+    try:
+        return shown._replace(lines=queries.lines_of_transaction(reader(), transaction))
+    except (TracesUnavailable, UpstreamFailed, Unavailable) as error:
+        reader().do_not_cache()
+        return shown._replace(lines_problem=error.message)
 
 
 def _shown(transaction: Record) -> ShownGas:

@@ -6,14 +6,23 @@ from typing import Any, NamedTuple
 import orjson
 
 from scan.contracts.decoding_budget import DecodingBudget
+from scan.errors import TracesUnavailable
+from scan.extensions.internal_transfers.transaction_traces import TransactionTraces
 from scan.extensions.transaction_details.contract_abis import NO_CONTRACT, ContractAbis
 from scan.extensions.transaction_details.explanations import queries as explanations
+from scan.extensions.transaction_details.explanations.mapped_code import BuiltCreations
+from scan.extensions.transaction_details.gas_use.gas_by_line import GasByLine, by_line
+from scan.extensions.transaction_details.gas_use.gas_of_steps import GAS_OF_STEPS, MAX_GAS
 from scan.extensions.transaction_details.gas_use.gas_use import CallGas, gas_of_calls
+from scan.extensions.transaction_details.queries import bound_work
 from scan.hex import data
+from scan.queries import transactions
 from scan.queries.reader import Reader
 
 MAX_CALLS = 2_000  # of a contract: the newest
 MAX_OF_METHOD = 1_000
+TIMEOUT_S = 3.5  # the node ends its tracer after 3 s
+TOO_MUCH_GAS = f"Lines are read of transactions of at most {MAX_GAS:,} gas."
 
 
 class MethodGas(NamedTuple):
@@ -53,6 +62,19 @@ def of_transaction(reader: Reader, record: Mapping[str, Any]) -> GasOfCalls:
     return GasOfCalls(
         gas_of_calls(frames, trace.frame_count), trace.frame_count, trace.is_truncated
     )
+
+
+def lines_of_transaction(reader: Reader, record: Mapping[str, Any]) -> GasByLine:
+    """Return the gas of a transaction by lines of verified sources. Raises TracesUnavailable,
+    UpstreamFailed."""
+    if int(record["gasUsed"]) > MAX_GAS:
+        raise TracesUnavailable(TOO_MUCH_GAS)
+    bound_work(reader, record)
+    sent, traces = transactions.indexed(record), reader.sources.get(TransactionTraces)
+    frames = traces.calls(reader.node, sent).frames
+    gas = traces.read(reader.node.within(TIMEOUT_S), sent, GAS_OF_STEPS)
+    builds = reader.sources.get(BuiltCreations)
+    return by_line(reader.sources.database, builds, gas, frames, record)
 
 
 def of_contract(reader: Reader, address: bytes) -> list[MethodGas]:

@@ -1,0 +1,171 @@
+"""Code that compilers have mapped to sources: of contracts at a block, and of creations.
+
+A creation that failed left no contract. Its code is that of a verified contract which the same code
+has created, apart from constructor arguments, or else of a build of the operator's.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from itertools import islice
+from typing import NamedTuple, TypeVar
+
+from scan.database.connection import Database
+from scan.verification import creation_codes, source_maps
+from scan.verification.bytecode_comparison import ByteRange
+from scan.verification.creation_codes import CreationCode
+from scan.verification.languages.vyper import VYPER
+from scan.verification.source_maps import SourceText
+
+MAX_CREATIONS = 20  # of a transaction that are searched for
+MAX_FILES = 20  # read for a transaction
+MAX_SOURCE_BYTES = 1024 * 1024  # after which no further file is read: a megabyte takes 0.2 s
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+class MappedCode(NamedTuple):
+    """Code with its source map, and the verification that they are of: the address, and the hash of
+    its runtime code. `files` are paths by their numbers in the map. Of a build there is no address;
+    the hash is another one, and `texts` are its sources by their paths."""
+
+    code: bytes
+    verified_address: bytes | None
+    code_hash: bytes
+    source_map: str
+    files: Mapping[int, str]
+    texts: Mapping[str, str] | None = None
+
+
+class BuiltCreations:
+    """What finds the code of a creation, by its search hashes, among builds of the operator's. The
+    extension of builds sets it."""
+
+    def __init__(self) -> None:
+        self.find: Callable[[bytes, Iterable[bytes]], MappedCode | None] = lambda *_: None
+
+
+class SourceFile(NamedTuple):
+    """A file of a verified contract. `number` is its place among the contract's, its own first."""
+
+    path: str
+    number: int
+    text: SourceText
+
+    def anchor(self, line: int) -> str:
+        """Return the id of a line on the page of the file."""
+        return f"{f'F{self.number + 1}-' if self.number else ''}L{line}"
+
+
+class SourceFiles:
+    """The files that are read for one transaction."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._files: dict[tuple[bytes | None, bytes, int], SourceFile | None] = {}
+
+    def file(self, mapped: MappedCode, number: int) -> SourceFile | None:
+        """Return a file by its number in a source map; None of what is no source, or one file too
+        many."""
+        if number not in mapped.files:
+            return None
+        key = mapped.verified_address, mapped.code_hash, number
+        if key not in self._files:
+            size = sum(file.text.size for file in self._files.values() if file is not None)
+            if len(self._files) == MAX_FILES or size > MAX_SOURCE_BYTES:
+                return None
+            self._files[key] = self._read(mapped, mapped.files[number])
+        return self._files[key]
+
+    def _read(self, mapped: MappedCode, path: str) -> SourceFile | None:
+        """Return a file. A single one may have been submitted by another path than the compiler's
+        metadata has."""
+        if mapped.texts is not None:
+            text = mapped.texts.get(path)
+            return None if text is None else SourceFile(path, 0, source_text(text, path))
+        given = {"address": mapped.verified_address, "code_hash": mapped.code_hash}
+        row = self._database.row("contracts/verified_contracts_get_file", path=path, **given)
+        if row is not None and row[0] is None and len(row[2]) == 1:
+            [path] = row[2]
+            row = self._database.row("contracts/verified_contracts_get_file", path=path, **given)
+        if row is None or row[0] is None:
+            return None
+        content, main_path, paths = row
+        in_order = sorted(paths, key=lambda other: (other != main_path, other))
+        return SourceFile(path, in_order.index(path), source_text(content, path))
+
+
+def source_text(content: str, path: str) -> SourceText:
+    return SourceText(content, is_vyper=path.endswith(VYPER.suffixes))
+
+
+def has_source_map(database: Database, addresses: Iterable[bytes]) -> bool:
+    """Return whether any of these contracts has a source map."""
+    distinct = sorted({*addresses})
+    return bool(distinct) and bool(
+        database.value("contracts/source_maps_exist", addresses=distinct)
+    )
+
+
+def of_contracts(
+    database: Database, addresses: set[bytes], block_number: int
+) -> dict[bytes, MappedCode]:
+    """Return the code of contracts at a block, of those that have a source map."""
+    if not addresses:
+        return {}
+    rows = database.rows(
+        "contracts/source_maps_find", addresses=sorted(addresses), block_number=block_number
+    )
+    return {
+        bytes(address): MappedCode(
+            bytes(code),
+            bytes(verified),
+            bytes(code_hash),
+            source_maps.unpacked(bytes(source_map)),
+            dict(files),
+        )
+        for address, code, verified, code_hash, source_map, files in rows
+    }
+
+
+class _Created(NamedTuple):
+    """Creation code of a verified contract that has a source map."""
+
+    code: CreationCode
+    address: bytes
+    code_hash: bytes
+
+
+def of_creations(
+    database: Database, builds: BuiltCreations, creations: Mapping[Key, bytes]
+) -> dict[Key, MappedCode]:
+    """Return the code of creations, without their arguments, of those that have also created a
+    verified contract, or that a build has; of the first MAX_CREATIONS."""
+    hashes = {
+        key: creation_codes.search_hashes(creation)
+        for key, creation in islice(creations.items(), MAX_CREATIONS)
+    }
+    wanted = [search_hash for own in hashes.values() for search_hash in own]
+    known: defaultdict[bytes, list[_Created]] = defaultdict(list)
+    rows = database.rows("contracts/creation_maps_find", search_hashes=wanted) if wanted else ()
+    for search_hash, size, masked_hash, links, address, code_hash in rows:
+        ranges = [ByteRange(*link) for link in links]
+        code = CreationCode(size, bytes(search_hash), bytes(masked_hash), ranges)
+        known[code.search_hash].append(_Created(code, bytes(address), bytes(code_hash)))
+    mapped: dict[Key, MappedCode] = {}
+    for key, own in hashes.items():
+        stored = (c for search_hash in own for c in known[search_hash])
+        created = next((c for c in stored if c.code.is_in(creations[key])), None)
+        if created is not None:
+            mapped[key] = _mapped(database, created, creations[key])
+        elif (built := builds.find(creations[key], own)) is not None:
+            mapped[key] = built
+    return mapped
+
+
+def _mapped(database: Database, created: _Created, creation: bytes) -> MappedCode:
+    """Return the code of a creation; with an empty source map where it has just been forgotten."""
+    code, address, code_hash = created
+    row = database.row("contracts/creation_maps_get", address=address, code_hash=code_hash)
+    source_map, files = row or (b"", ())
+    unpacked = source_maps.unpacked(bytes(source_map))
+    return MappedCode(creation[: code.size], address, code_hash, unpacked, dict(files))

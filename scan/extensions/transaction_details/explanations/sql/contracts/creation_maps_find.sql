@@ -1,0 +1,16 @@
+-- Creation code with one of these search hashes of contracts that stand now, each code once, by the verification
+-- with the lowest address: of the first 1,000 verifications, since one code may have thousands.
+-- params: search_hashes bytea[]
+-- literals: none
+-- returns: search_hash, code_size, masked_hash, links as JSON, the verified address, its code_hash
+-- index: creation_maps_by_search_hash, verified_contracts_pkey
+SELECT DISTINCT ON (m.search_hash, m.masked_hash) m.search_hash, m.code_size, m.masked_hash, m.links,
+    m.address, m.code_hash
+FROM (
+    SELECT search_hash, code_size, masked_hash, links, address, code_hash
+    FROM creation_maps
+    WHERE search_hash = ANY (%(search_hashes)s::bytea[])
+    ORDER BY search_hash, masked_hash, address
+    LIMIT 1000) AS m
+JOIN verified_contracts v ON v.address = m.address AND v.code_hash = m.code_hash AND v.is_indexed
+ORDER BY m.search_hash, m.masked_hash, m.address;

@@ -1,0 +1,272 @@
+"""The line in which the creation of a contract failed, which left no contract: by the source of
+another one that the same code has created."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pytest
+from eth_utils import keccak
+
+from tests.support.explorer import Explorer, compiled, standard_input
+from tests.support.vyper import Vyper
+
+VERSION = "0.8.28"
+PATH = "src/Created.sol"
+SOURCE = """// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.20;
+
+library Maths {
+    function half(uint256 n) external pure returns (uint256) {
+        require(n % 2 == 0, "it is odd"); // fails: library
+        return n / 2;
+    }
+}
+
+abstract contract Parent {
+    error TooLarge(uint256 given);
+    uint256 public kept;
+    constructor(uint256 n) {
+        if (n > 1000) revert TooLarge(n); // fails: parent
+        kept = n;
+    }
+}
+
+contract Created is Parent {
+    uint256 public immutable most;
+    address public constant OWNER = 0x00000000000000000000000000000000000000AA;
+    uint256[] public list;
+    constructor(uint256 n, string memory text) Parent(n) {
+        require(n != 1, text); // fails: text
+        most = 100 / (n - 2); // fails: divided
+        checkNot(n, 3);
+        if (n == 4) this.later(); // fails: no code
+        if (n == 5) assembly { mstore(0, 0xef) return(31, 1) }
+    }
+    function checkNot(uint256 n, uint256 other) internal pure {
+        require(n != other); // fails: function
+    }
+    function later() external { kept = OWNER.balance; }
+}
+
+contract Child {
+    uint256 public half;
+    constructor(uint256 n) {
+        half = Maths.half(n); // calls: library
+        assert(n != 6); // fails: child
+    }
+}
+
+contract Factory {
+    function create(uint256 n) external returns (address) {
+        return address(new Child(n)); // calls: child
+    }
+    function tryIt(uint256 n) external returns (bool) {
+        try new Child(n) returns (Child) { return true; } catch { return false; }
+    }
+}
+"""
+SETTINGS: dict[str, dict[str, Any]] = {
+    "plain": {"optimizer": {"enabled": False}},
+    "optimized": {"optimizer": {"enabled": True, "runs": 200}},
+}
+TEXT = "a text of more than thirty-two bytes, which take two words"
+
+
+class Deployed(NamedTuple):
+    explorer: Explorer
+    creation: str  # of Created
+    verified: str
+    child_creation: str
+    child: str
+    factory: str
+    library: str
+
+    def error(self, to: str | None, data: str) -> Any:
+        sent = self.explorer.send(to, data, gas=1_400_000)
+        return self.explorer.client.get(f"/api/v1/transactions/{sent}").json["error"]
+
+    def created(self, number: int, text: str = TEXT) -> str:
+        return f"0x{self.creation}{arguments(number, text)}"
+
+
+def arguments(number: int, text: str) -> str:
+    words = text.encode().hex()
+    words += "0" * (-len(words) % 64)
+    return f"{number:064x}{64:064x}{len(text):064x}{words}"
+
+
+def line_of(mark: str, source: str = SOURCE) -> int:
+    [number] = [n for n, line in enumerate(source.split("\n"), 1) if line.endswith(mark)]
+    return number
+
+
+def call_of(name: str, number: int) -> str:
+    return f"0x{keccak(text=f'{name}(uint256)')[:4].hex()}{number:064x}"
+
+
+def linked(creation: str, library: str) -> str:
+    return re.sub("__.{38}", library[2:].lower(), creation.removeprefix("0x"))
+
+
+@pytest.fixture(scope="module", params=SETTINGS)
+def deployed(request: pytest.FixtureRequest, explorer: Explorer) -> Iterator[Deployed]:
+    standard = standard_input({PATH: SOURCE}, **SETTINGS[request.param], evmVersion="cancun")
+
+    def deploy(name: str, arguments: str = "", library: str = "0x") -> tuple[str, str]:
+        creation = linked(compiled(VERSION, standard, PATH, name).creation, library)
+        address = explorer.deploy(creation, arguments)
+        answer = explorer.verify(address, standard, VERSION, contractName=f"{PATH}:{name}")
+        assert answer.status_code == 200, answer.json
+        return creation, address
+
+    _, library = deploy("Maths")
+    creation, verified = deploy("Created", arguments(10, "a"))
+    child_creation, child = deploy("Child", f"{8:064x}", library)
+    _, factory = deploy("Factory", "", library)
+    yield Deployed(explorer, creation, verified, child_creation, child, factory, library)
+
+
+FAILURES = {
+    "text": (1, "fails: text", "constructor"),
+    "division by zero": (2, "fails: divided", "constructor"),
+    "of a parent": (2000, "fails: parent", "constructor"),
+    "in a function": (3, "fails: function", "checkNot"),
+    "a call of itself, which has no code": (4, "fails: no code", "constructor"),
+}
+
+
+@pytest.mark.parametrize(("number", "mark", "function"), FAILURES.values(), ids=FAILURES)
+def test_the_line_where_a_creation_failed(
+    deployed: Deployed, number: int, mark: str, function: str
+) -> None:
+    location = deployed.error(None, deployed.created(number))["location"]
+    assert location is not None
+    assert (location["file"], location["line"]) == (PATH, line_of(mark))
+    assert location["function"] == function
+    assert location["address"] == deployed.verified
+
+
+def test_code_that_is_not_accepted_has_the_line_of_its_contract(deployed: Deployed) -> None:
+    location = deployed.error(None, deployed.created(5))["location"]
+    assert location["line"] == line_of("return(31, 1) }")
+
+
+def test_a_creation_by_a_factory(deployed: Deployed) -> None:
+    error = deployed.error(deployed.factory, call_of("create", 6))
+    assert error["location"]["line"] == line_of("fails: child")
+    assert error["location"]["address"] == deployed.child
+    assert error["reverting"]["type"] == "CREATE"
+
+
+def test_calls_inside_and_around_a_creation_have_their_lines(deployed: Deployed) -> None:
+    sent = deployed.explorer.send(deployed.factory, call_of("create", 7), gas=1_400_000)
+    frames = deployed.explorer.client.get(f"/api/v1/transactions/{sent}/trace").json["frames"]
+    lines = [frame["error"]["location"]["line"] for frame in frames]
+    assert lines == [line_of(m) for m in ("calls: child", "calls: library", "fails: library")]
+
+
+def test_a_creation_that_failed_inside_of_a_transaction_that_did_not(deployed: Deployed) -> None:
+    sent = deployed.explorer.send(deployed.factory, call_of("tryIt", 6), gas=1_400_000)
+    own, child, _ = deployed.explorer.client.get(f"/api/v1/transactions/{sent}/trace").json[
+        "frames"
+    ]
+    assert own["error"] is None
+    assert child["error"]["location"]["line"] == line_of("fails: child")
+
+
+def test_the_page_links_to_the_verified_contract(deployed: Deployed) -> None:
+    sent = deployed.explorer.send(None, deployed.created(1), gas=1_400_000)
+    page = deployed.explorer.client.get(f"/tx/{sent}").text
+    number = line_of("fails: text")
+    assert f"/address/{deployed.verified}?tab=contract&file={PATH}#L{number}" in page
+    assert f'<span data-line="{number}" class=hit>' in page
+    assert "the source of another contract, with the same creation code" in page
+
+
+def test_a_simulated_creation_has_its_line(deployed: Deployed) -> None:
+    body = {"calls": [{"data": deployed.created(1)}]}
+    answer = deployed.explorer.client.post("/api/v1/simulate", json=body)
+    assert answer.status_code == 200, answer.json
+    [outcome] = answer.json["calls"]
+    assert outcome["error"]["location"]["line"] == line_of("fails: text")
+
+
+def altered(code: str, old: str, new: str) -> str:
+    assert old in code
+    return code.replace(old, new)
+
+
+def test_code_that_differs_in_a_constant_is_other_code(deployed: Deployed) -> None:
+    """A constant address looks like that of a library, which may differ."""
+    sum_ = f"73{'11' * 20}"
+    other = SOURCE.replace(f"{0xAA:040X}", "11" * 20)
+    assert other != SOURCE
+    standard = standard_input({PATH: other}, **SETTINGS["plain"], evmVersion="cancun")
+    creation = compiled(VERSION, standard, PATH, "Created").creation.removeprefix("0x")
+    assert sum_ in creation
+    error = deployed.error(None, f"0x{creation}{arguments(1, TEXT)}")
+    assert (error["name"], error["location"]) == ("Error", None)
+
+
+def test_code_with_other_metadata_is_found(deployed: Deployed) -> None:
+    """As where comments differ: a partial match."""
+    prefix = b"dipfsX\x22\x12\x20".hex()
+    code = re.sub(f"{prefix}.{{64}}", prefix + "00" * 32, deployed.creation)
+    assert code != deployed.creation
+    location = deployed.error(None, f"0x{code}{arguments(1, TEXT)}")["location"]
+    assert location["line"] == line_of("fails: text")
+
+
+def test_a_library_at_another_address_is_found(deployed: Deployed) -> None:
+    code = altered(deployed.child_creation, deployed.library[2:].lower(), "22" * 20)
+    location = deployed.error(None, f"0x{code}{6:064x}")["location"]
+    assert location["line"] == line_of("calls: library")
+
+
+@pytest.mark.parametrize("data", ["0xfe", "0x", "0x60006000fd", "0x" + "73" * 4_000])
+def test_creations_by_no_known_code_have_no_line(deployed: Deployed, data: str) -> None:
+    sent = deployed.explorer.send(None, data, gas=1_400_000)
+    record = deployed.explorer.client.get(f"/api/v1/transactions/{sent}").json
+    assert record["error"] is None or record["error"]["location"] is None
+
+
+VYPER_SOURCE = """# a constructor that fails
+count: uint256
+LIMIT: immutable(uint256)
+
+@deploy
+def __init__(n: uint256):
+    assert n != 1, "it is 1" # fails: check
+    LIMIT = n
+    self._keep(n)
+
+@internal
+def _keep(n: uint256):
+    self.count = 100 // (n - 2) # fails: divide
+
+@external
+@view
+def limit() -> uint256:
+    return LIMIT
+"""
+VYPER_RELEASES = ["0.4.3", pytest.param("0.4.0", marks=pytest.mark.long)]
+
+
+@pytest.mark.parametrize(
+    ("number", "mark", "function"), [(1, "check", "__init__"), (2, "divide", "_keep")]
+)
+@pytest.mark.parametrize("release", VYPER_RELEASES)
+def test_the_line_of_a_creation_in_vyper(
+    explorer: Explorer, vyper: Vyper, release: str, number: int, mark: str, function: str
+) -> None:
+    creation = vyper.creation_of(release, VYPER_SOURCE)
+    address = explorer.deploy(creation, f"{5:064x}")
+    told = {"language": "vyper", "contractName": "Counter.vy:Counter"}
+    answer = explorer.verify(address, VYPER_SOURCE, release, **told)
+    assert answer.status_code == 200, answer.json
+    sent = explorer.send(None, f"0x{creation.removeprefix('0x')}{number:064x}", gas=1_000_000)
+    location = explorer.client.get(f"/api/v1/transactions/{sent}").json["error"]["location"]
+    assert location is not None
+    expected = line_of(f"fails: {mark}", VYPER_SOURCE)
+    assert (location["line"], location["function"]) == (expected, function)

@@ -1,0 +1,360 @@
+"""The gas of lines adds up to the receipt's, whatever a transaction calls, creates or wastes."""
+
+import json
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pytest
+from eth_utils import keccak
+
+from app import create_app
+from scan.extensions.transaction_details.explanations.failing_steps import STRUCT_LOGS
+from scan.extensions.transaction_details.gas_use.gas_of_steps import MAX_CODES, TRACER, read_gas
+from tests.support.explorer import Explorer, compiled, standard_input
+from tests.support.faulty_node import FaultyNode, altering
+from tests.support.indexing import settings_for
+
+VERSION, PATH = "0.8.28", "src/Costly.sol"
+SOURCE = """// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.20;
+
+library Sums {
+    function sum(uint256[] storage all) external view returns (uint256 n) {
+        for (uint256 i = 0; i < all.length; i++) n += all[i]; // library
+    }
+}
+
+contract Child {
+    uint256 public kept;
+    constructor(uint256 n) {
+        kept = n; // child
+        require(n != 13); // refuses
+    }
+}
+
+contract Costly {
+    uint256 public kept = 1;
+    uint256[] public all;
+
+    constructor() { all.push(3); } // pushes
+
+    function write(uint256 n) external {
+        kept = n; // writes
+    }
+    function loop(uint256 n) external pure returns (uint256 sum) {
+        for (uint256 i = 0; i < n; i++) sum += i; // loops
+    }
+    function delegate(uint256) external returns (uint256) {
+        return Sums.sum(all); // delegates
+    }
+    function itself(uint256 n) external {
+        this.write(n); // calls
+        this.loop(20);
+    }
+    function waste(uint256) external {
+        try this.burn{gas: 20_000}() { } catch { kept = 5; }
+    }
+    function burn() external pure {
+        while (true) { } // burns
+    }
+    function create(uint256 n) external {
+        try new Child(n) { } catch { }
+    }
+    function hash(uint256 n) external pure returns (bytes32) {
+        return sha256(abi.encode(n));
+    }
+    function pay(uint256 n) external payable {
+        payable(address(uint160(n))).transfer(1);
+    }
+    function large(uint256 n) external pure {
+        assembly { return(0, n) }
+    }
+    function refuse(uint256 n) external {
+        kept = n;
+        assembly { revert(0, 100000) }
+    }
+    function invalid(uint256) external pure {
+        assembly { invalid() }
+    }
+}
+"""
+
+
+class Transaction(NamedTuple):
+    """A call of a function, its gas limit and value, and the gas that is refunded."""
+
+    function: str
+    argument: int
+    gas: int = 300_000
+    value: int = 0
+    refund: int = 0
+
+
+TRANSACTIONS = [
+    Transaction("write", 7),
+    Transaction("write", 0, refund=4_800),
+    Transaction("loop", 300),
+    Transaction("loop", 1_000, gas=60_000),  # out of gas
+    Transaction("delegate", 0),
+    Transaction("itself", 8),
+    Transaction("waste", 0),
+    Transaction("waste", 0, gas=47_000),
+    Transaction("create", 5),
+    Transaction("create", 13),
+    Transaction("hash", 5),
+    Transaction("pay", 0xABCDEF, value=1),
+    Transaction("pay", 4, value=1),
+    Transaction("large", 100_000),
+    Transaction("refuse", 9),
+    Transaction("invalid", 0, gas=50_000),
+]
+SETTINGS: dict[str, dict[str, Any]] = {
+    "plain": {"optimizer": {"enabled": False}},
+    "optimized": {"optimizer": {"enabled": True, "runs": 200}},
+}
+
+
+class Deployed(NamedTuple):
+    explorer: Explorer
+    costly: str
+    creation: str
+
+    def send(self, transaction: Transaction) -> str:
+        data = data_of(transaction)
+        fields = {"gas": transaction.gas, "value": hex(transaction.value)}
+        return self.explorer.send(self.costly, data, **fields)
+
+    def lines(self, sent: str) -> Any:
+        answer = self.explorer.client.get(f"/api/v1/transactions/{sent}/gas/lines")
+        assert answer.status_code == 200, answer.json
+        return answer.json
+
+    def receipt(self, sent: str) -> dict[str, Any]:
+        return self.explorer.anvil.receipt_of(sent)
+
+
+def data_of(transaction: Transaction) -> str:
+    selector = keccak(text=f"{transaction.function}(uint256)")[:4].hex()
+    return f"0x{selector}{transaction.argument:064x}"
+
+
+def line_of(mark: str) -> int:
+    [number] = [n for n, line in enumerate(SOURCE.split("\n"), 1) if line.endswith(f"// {mark}")]
+    return number
+
+
+def intrinsic(data: str, *, is_creation: bool = False) -> int:
+    """What a transaction costs before it is executed (EIP-2028, EIP-3860)."""
+    given = bytes.fromhex(data[2:])
+    zeros = given.count(0)
+    creation = 32_000 + 2 * ((len(given) + 31) // 32) if is_creation else 0
+    return 21_000 + 4 * zeros + 16 * (len(given) - zeros) + creation
+
+
+@pytest.fixture(scope="module", params=SETTINGS)
+def deployed(request: pytest.FixtureRequest, explorer: Explorer) -> Iterator[Deployed]:
+    standard = standard_input({PATH: SOURCE}, **SETTINGS[request.param], evmVersion="cancun")
+
+    def deploy(name: str, library: str = "", arguments: str = "") -> tuple[str, str]:
+        creation = compiled(VERSION, standard, PATH, name).creation.removeprefix("0x")
+        while (start := creation.find("__")) >= 0:
+            creation = creation[:start] + library[2:] + creation[start + 40 :]
+        address = explorer.deploy(creation, arguments)
+        answer = explorer.verify(address, standard, VERSION, contractName=f"{PATH}:{name}")
+        assert answer.status_code == 200, answer.json
+        return address, creation
+
+    library, _ = deploy("Sums")
+    deploy("Child", arguments=f"{1:064x}")
+    costly, creation = deploy("Costly", library)
+    yield Deployed(explorer, costly, f"0x{creation}")
+
+
+def added(gas: Any) -> int:
+    parts = ("linesGas", "otherGas", "intrinsicGas")
+    return sum(int(gas[part]) for part in parts) - int(gas["refundedGas"])
+
+
+@pytest.mark.parametrize("transaction", TRANSACTIONS, ids=lambda t: f"{t.function} {t.argument}")
+def test_the_parts_are_the_gas_of_the_receipt(deployed: Deployed, transaction: Transaction) -> None:
+    if transaction.refund:  # there is a value to clear
+        deployed.send(transaction._replace(argument=1))
+    sent = deployed.send(transaction)
+    gas = deployed.lines(sent)
+    used = int(deployed.receipt(sent)["gasUsed"], 16)
+    assert int(gas["gasUsed"]) == added(gas) == used
+    assert int(gas["intrinsicGas"]) == intrinsic(data_of(transaction))
+    assert int(gas["refundedGas"]) == transaction.refund
+    own = [int(line["gas"]) for line in gas["lines"]]
+    assert own == sorted(own, reverse=True)
+    assert sum(own) == int(gas["linesGas"])
+    assert all(value >= 0 for value in own) and int(gas["otherGas"]) >= 0
+    assert (gas["lineCount"], gas["truncated"]) == (len(own), False)
+    for line in gas["lines"]:
+        assert line["source"] == SOURCE.split("\n")[line["line"] - 1].strip()
+
+
+def gas_of(gas: Any, mark: str) -> int:
+    return sum(int(line["gas"]) for line in gas["lines"] if line["line"] == line_of(mark))
+
+
+def test_lines_have_what_they_cost(deployed: Deployed) -> None:
+    deployed.send(Transaction("write", 1))
+    gas = deployed.lines(deployed.send(Transaction("write", 2)))
+    first = gas["lines"][0]
+    assert (first["line"], first["function"]) == (line_of("writes"), "write")
+    assert (first["address"], first["file"]) == (deployed.costly, PATH)
+    assert 5_000 <= int(first["gas"]) < 5_200  # a cold slot that is not zero
+    looped = deployed.lines(deployed.send(Transaction("loop", 300)))
+    assert gas_of(looped, "loops") > 0.75 * int(looped["linesGas"])
+
+
+def test_lines_of_calls_are_apart(deployed: Deployed) -> None:
+    gas = deployed.lines(deployed.send(Transaction("itself", 77)))
+    assert 2_900 <= gas_of(gas, "writes") < 5_200
+    assert gas_of(gas, "calls") < 3_000
+    delegated = deployed.lines(deployed.send(Transaction("delegate", 0)))
+    assert gas_of(delegated, "library") > 4_000  # two cold slots
+    assert 2_600 < gas_of(delegated, "delegates") < 4_000
+    [address] = {
+        line["address"] for line in delegated["lines"] if line["line"] == line_of("library")
+    }
+    assert address != deployed.costly
+    wasted = deployed.lines(deployed.send(Transaction("waste", 0)))
+    assert 19_000 < gas_of(wasted, "burns") <= 20_000
+
+
+def test_lines_of_creations(deployed: Deployed) -> None:
+    gas = deployed.lines(deployed.send(Transaction("create", 5)))
+    assert gas_of(gas, "child") > 20_000
+    failed = deployed.lines(deployed.send(Transaction("create", 13)))
+    assert gas_of(failed, "child") == pytest.approx(gas_of(gas, "child"), abs=100)
+    sent = deployed.explorer.send(None, deployed.creation, gas=1_400_000)
+    whole = deployed.lines(sent)
+    assert gas_of(whole, "pushes") > 40_000
+    assert added(whole) == int(deployed.receipt(sent)["gasUsed"], 16)
+    assert int(whole["intrinsicGas"]) == intrinsic(deployed.creation, is_creation=True)
+    assert int(whole["refundedGas"]) == 0
+
+
+def test_a_transaction_that_runs_no_code(deployed: Deployed) -> None:
+    sent = deployed.explorer.send(f"0x{'00' * 18}abcd", "0x", gas=21_000, value="0x1")
+    gas = deployed.lines(sent)
+    assert (gas["lines"], gas["intrinsicGas"], gas["linesGas"]) == ([], None, "0")
+
+
+def test_the_tab_shows_lines_where_they_are_requested(deployed: Deployed) -> None:
+    sent = deployed.send(Transaction("write", 12))
+    path = f"/tx/{sent}?tab=gas"
+    page = deployed.explorer.client.get(path).text
+    assert f"{path}&lines=all#lines" in page
+    page = deployed.explorer.client.get(f"{path}&lines=all").text
+    number = line_of("writes")
+    assert f"?tab=contract&file={PATH}#L{number}" in page
+    assert "kept = n; // writes" in page
+    assert deployed.explorer.client.get(f"{path}&lines=some").status_code == 400
+
+
+STEPS = """{
+    steps: [],
+    step: function(log) {
+        var step = {pc: log.getPC(), op: log.op.toString(), depth: log.getDepth()};
+        step.gas = log.getGas(); step.gasCost = 0;
+        this.steps.push(step);
+    },
+    fault: function(log) {
+        var last = this.steps[this.steps.length - 1];
+        if (last.op !== "REVERT") last.error = "failed";
+    },
+    result: function() { return {structLogs: this.steps}; }
+}"""
+
+
+@pytest.mark.parametrize(
+    "transaction",
+    [t for t in TRANSACTIONS if t.function in ("write", "loop", "delegate", "itself", "waste")],
+    ids=lambda t: f"{t.function} {t.argument} {t.gas}",
+)
+def test_steps_stand_for_a_tracer_that_the_node_does_not_run(
+    deployed: Deployed, transaction: Transaction
+) -> None:
+    sent = deployed.send(transaction)
+    expected = deployed.lines(sent)
+    steps = deployed.explorer.anvil.call("debug_traceTransaction", sent, {"tracer": STEPS})
+
+    def alter(call: dict[str, Any], answer: dict[str, Any]) -> None:
+        if TRACER in call["params"]:
+            del answer["result"]
+            answer["error"] = {"code": -32000, "message": "TypeError: tracer not found"}
+        elif STRUCT_LOGS in call["params"]:
+            answer["result"] = steps
+
+    assert lines_behind(deployed, sent, alter).json == expected
+
+
+def lines_behind(deployed: Deployed, sent: str, alter: Any) -> Any:
+    with FaultyNode(deployed.explorer.anvil.url) as node:
+        node.fault = altering(alter)
+        client = create_app(settings_for(deployed.explorer.settings.database_url, node.url))
+        return client.test_client().get(f"/api/v1/transactions/{sent}/gas/lines")
+
+
+LIES = {
+    "nothing": '{"codes": {}}',
+    "a list": "[]",
+    "text as gas": '{"first": 1, "other": 0, "codes": {"": {"0": "x"}}}',
+    "no offset": '{"first": 1, "other": 0, "codes": {"": {"x": 1}}}',
+    "no address": '{"first": 1, "other": 0, "codes": {"0x12": {"0": 1}}}',
+    "no place": '{"first": 1, "other": 0, "codes": {"a b": {"0": 1}}}',
+    "a list of codes": '{"first": 1, "other": 0, "codes": [1]}',
+    "infinite gas": '{"first": 1e999, "other": 0, "codes": {}}',
+    "steps without gas": '{"structLogs": [{"depth": 1, "pc": 0, "op": "STOP"}]}',
+    "steps that are none": '{"structLogs": 5}',
+}
+
+
+@pytest.mark.parametrize("lie", LIES.values(), ids=LIES)
+def test_a_node_that_lies_is_an_error(deployed: Deployed, lie: str) -> None:
+    sent = deployed.send(Transaction("write", 3))
+
+    def alter(call: dict[str, Any], answer: dict[str, Any]) -> None:
+        if TRACER in call["params"] or STRUCT_LOGS in call["params"]:
+            answer.pop("error", None)
+            answer["result"] = json.loads(lie)
+
+    assert lines_behind(deployed, sent, alter).status_code in (422, 502)
+
+
+HARMLESS = {
+    "offsets beyond the code": '{"first": 9, "other": 0, "codes": {"ADDRESS": {"99999": 7}}}',
+    "depths that jump": """{"structLogs": [
+        {"depth": 9, "pc": 0, "op": "STOP", "gas": 5, "gasCost": 0},
+        {"depth": 1, "pc": 0, "op": "CALL", "gas": 3, "gasCost": 0}]}""",
+    "calls that nobody made": '{"first": 9, "other": 0, "codes": {"5 6 7": {"0": 7}}}',
+    "negative gas": '{"first": -1, "other": 0, "codes": {"": {"0": -7}}}',
+}
+
+
+@pytest.mark.parametrize("lie", HARMLESS.values(), ids=HARMLESS)
+def test_a_node_that_lies_breaks_nothing(deployed: Deployed, lie: str) -> None:
+    sent = deployed.send(Transaction("write", 3))
+
+    def alter(call: dict[str, Any], answer: dict[str, Any]) -> None:
+        if TRACER in call["params"]:
+            answer["result"] = json.loads(lie.replace("ADDRESS", deployed.costly))
+
+    assert lines_behind(deployed, sent, alter).status_code == 200
+
+
+@pytest.mark.check
+@pytest.mark.parametrize(
+    "codes",
+    [
+        {" ".join(["1"] * n): {"0": 1} for n in range(MAX_CODES + 1)},
+        {"": {str(n): 1 for n in range(200_001)}},
+    ],
+    ids=["codes", "offsets"],
+)
+def test_an_answer_is_bounded(codes: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="too many"):
+        read_gas({"first": 1, "other": 0, "codes": codes})
