@@ -100,6 +100,7 @@ REASONS = {
     "exports/table_export.py:": "ranges of blocks, and rows counted for the progress bar",
     "exports/table_rows.py:": "rows counted for the size of a batch",
     "decoder/decode.html:position": "the place of a call in its list",
+    "clear_signing/clear_signing.html:position": "the place of a call in its list",
     "feeds/pages.py:": "the newest time of entries, and how many versions were read",
 }
 

@@ -1,4 +1,4 @@
-"""The field of GET /api/v1/transactions/:hash."""
+"""The fields of GET /api/v1/transactions/:hash."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,8 +10,7 @@ from scan.http.requests import reader
 
 def transaction_fields(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the call is for."""
-    description = of_transaction(reader(), record)
-    return {"clearSigning": None if description is None else description.record()}
+    return of_transaction(reader(), record).record()
 
 
 HOOKS = hooks.Api(transaction_fields=transaction_fields)

@@ -7,6 +7,7 @@ excludes) means no description, rather than a wrong one.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from scan.contracts.abi import AbiType, parse_types
@@ -15,7 +16,14 @@ from scan.contracts.abi_index import Entry
 from scan.contracts.decoding_budget import DecodingBudget
 from scan.contracts.signature_text import parse_signature
 from scan.extensions.clear_signing.descriptors import Descriptor
-from scan.extensions.clear_signing.field_formats import addresses_shown, as_key, formatted
+from scan.extensions.clear_signing.field_formats import (
+    address_of,
+    addresses_shown,
+    as_key,
+    cut,
+    formatted,
+    number_of,
+)
 from scan.extensions.clear_signing.formats import EQUALS, NEVER, UNLESS, Field, Format, Lookup
 from scan.extensions.clear_signing.value_paths import (
     ARGUMENTS,
@@ -24,22 +32,26 @@ from scan.extensions.clear_signing.value_paths import (
     DoesNotFit,
     Path,
     TypedValue,
+    bytes_of,
     values_at,
 )
 from scan.extensions.transaction_details.explanations.summary_parts import Names, Part, merged
+from scan.hex import BadHex, data
 
 ADDRESS = AbiType("address", "address")
 UINT = AbiType("uint", "uint256", 256)
+CALLDATA, SELECTOR_BYTES = "calldata", 4
 CONSTANT = AbiType("constant", "constant")  # that field_formats.raw() shows as it is
 
 
 class Call(NamedTuple):
-    """A transaction's call; `method` is how the contract's ABI, or a standard one, decodes it."""
+    """A call; `method` is how the contract's ABI, or a standard one, decodes it. Its sender and its
+    value are None where they are not known: what shows them does not fit then."""
 
     chain_id: str
-    from_address: str
+    from_address: str | None
     to_address: str
-    value_wei: int
+    value_wei: int | None
     calldata: bytes
     method: Decoded | None
 
@@ -54,16 +66,19 @@ class SelectedValue(NamedTuple):
 
 class ShownField(NamedTuple):
     """A field's label and value. `format` is that in which it is shown: `raw` where another does
-    not fit."""
+    not fit. `inner` is what a value that is calldata is for."""
 
     label: str
     value: Part
     format: str
     field: Field
+    inner: "Description | None" = None
 
     def record(self) -> dict[str, Any]:
         address = {} if self.value.address is None else {"address": self.value.address}
-        return {"label": self.label, "value": self.value.text, "format": self.format, **address}
+        inner = {} if self.inner is None else {"clearSigning": self.inner.record()}
+        shown = {"label": self.label, "value": self.value.text, "format": self.format}
+        return {**shown, **address, **inner}
 
 
 class Description(NamedTuple):
@@ -74,11 +89,15 @@ class Description(NamedTuple):
     sentence: Sequence[Part] | None
     fields: Sequence[ShownField]
 
+    @property
+    def text(self) -> str | None:
+        """The sentence without links."""
+        return None if self.sentence is None else "".join(part.text for part in self.sentence)
+
     def record(self) -> dict[str, Any]:
-        whole = None if self.sentence is None else "".join(part.text for part in self.sentence)
         return {
             "intent": self.intent or None,
-            "interpolatedIntent": whole,
+            "interpolatedIntent": self.text,
             "fields": [field.record() for field in self.fields],
             "owner": self.descriptor.owner or None,
             "contractName": self.descriptor.contract_name or None,
@@ -86,9 +105,21 @@ class Description(NamedTuple):
         }
 
 
-def select(format_: Format, call: Call) -> Sequence[SelectedValue]:
+def select(format_: Format, call: Call, budget: DecodingBudget) -> Sequence[SelectedValue]:
     """Return the values that the fields show. Raises DoesNotFit."""
-    roots = {ARGUMENTS: _arguments(format_, call), CONTAINER: _container(call)}
+    return _select(format_, _arguments(format_, call, budget), call)
+
+
+def select_in_message(
+    format_: Format, type_: AbiType, values: Sequence[Any], container: Call
+) -> Sequence[SelectedValue]:
+    """Return the values of a message that the fields show; `container` is that of the message as if
+    it were a call of the contract which verifies it. Raises DoesNotFit."""
+    return _select(format_, TypedValue(type_, list(values)), container)
+
+
+def _select(format_: Format, arguments: TypedValue, call: Call) -> Sequence[SelectedValue]:
+    roots = {ARGUMENTS: arguments, CONTAINER: _container(call)}
     selected: list[SelectedValue] = []
     for field in format_.fields:
         selected += _of_field(field, roots)
@@ -106,15 +137,54 @@ def addresses_in(selected: Sequence[SelectedValue]) -> Iterator[str]:
 
 
 def describe(
-    descriptor: Descriptor, format_: Format, selected: Sequence[SelectedValue], names: Names
+    descriptor: Descriptor,
+    format_: Format,
+    selected: Sequence[SelectedValue],
+    names: Names,
+    inner: Mapping[int, Description] = MappingProxyType({}),
 ) -> Description:
-    """Return the description, by the names and tokens of addresses_in()."""
+    """Return the description, by the names and tokens of addresses_in(). `inner` are those of the
+    calls that values are, by the position of the value."""
     fields = []
-    for value in selected:
-        field = value.field
-        used_format, part = formatted(field.format, value.typed, value.params, names)
-        fields.append(ShownField(field.label, part, used_format, field))
+    for position, value in enumerate(selected):
+        field, of_call = value.field, inner.get(position)
+        if of_call is None:
+            used_format, part = formatted(field.format, value.typed, value.params, names)
+        else:
+            used_format, part = CALLDATA, Part(cut(of_call.text or of_call.intent), "text")
+        fields.append(ShownField(field.label, part, used_format, field, of_call))
     return Description(descriptor, format_.intent, _sentence(format_, fields), fields)
+
+
+def call_in(value: SelectedValue, chain_id: str) -> Call | None:
+    """Return the call that a value is by its format, `calldata`; None for another value, and for a
+    call on another chain. A selector among the parameters stands before the value's bytes."""
+    if value.field.format != CALLDATA or value.typed.type.kind != "bytes":
+        return None
+    given = value.params
+
+    def parameter(name: str) -> Any:
+        return given.get(f"{name}Path", given.get(name))
+
+    to_address = address_of(parameter("callee"))
+    chain, amount, selector = map(parameter, ("chainId", "amount", "selector"))
+    if to_address is None or (chain is not None and _text(chain) != chain_id):
+        return None
+    prefix = b"" if selector is None else _selector(selector)
+    calldata = prefix + bytes_of(value.typed)
+    value_wei = number_of(_text(amount)) if amount is not None else None
+    return Call(chain_id, address_of(parameter("spender")), to_address, value_wei, calldata, None)
+
+
+def _text(value: Any) -> str:
+    return str(value.value if isinstance(value, TypedValue) else value)
+
+
+def _selector(value: Any) -> bytes:
+    try:
+        return data(_text(value), SELECTOR_BYTES)
+    except BadHex:
+        raise DoesNotFit("a selector is not of four bytes") from None
 
 
 def _sentence(format_: Format, fields: Sequence[ShownField]) -> Sequence[Part] | None:
@@ -172,7 +242,7 @@ def _only(values: Sequence[TypedValue]) -> TypedValue:
     return values[0]
 
 
-def _arguments(format_: Format, call: Call) -> TypedValue:
+def _arguments(format_: Format, call: Call, budget: DecodingBudget) -> TypedValue:
     """Return the arguments as one tuple, by the names of the descriptor's signature; where it has
     none, by those of the contract's ABI."""
     method, entry = call.method, format_.entry
@@ -184,11 +254,11 @@ def _arguments(format_: Format, call: Call) -> TypedValue:
         names = [argument.name for argument in method.arguments]
         types = parse_types(parse_signature(method.signature)["inputs"])
         return _tuple(names, types, [argument.value for argument in method.arguments])
-    return _decoded(entry, call.calldata)
+    return _decoded(entry, call.calldata, budget)
 
 
-def _decoded(entry: Entry, calldata: bytes) -> TypedValue:
-    fit = values_of_call(calldata, entry, DecodingBudget())
+def _decoded(entry: Entry, calldata: bytes, budget: DecodingBudget) -> TypedValue:
+    fit = values_of_call(calldata, entry, budget)
     if fit is None:
         raise DoesNotFit("the calldata is not that of the function")
     values = [argument.value for argument in fit.decoded().arguments]
@@ -200,11 +270,10 @@ def _tuple(names: Sequence[str], types: Sequence[AbiType], values: Sequence[Any]
 
 
 def _container(call: Call) -> TypedValue:
-    values = {
-        "from": (ADDRESS, call.from_address),
-        "to": (ADDRESS, call.to_address),
-        "value": (UINT, str(call.value_wei)),
-        "chainId": (UINT, call.chain_id),
-    }
+    values = {"to": (ADDRESS, call.to_address), "chainId": (UINT, call.chain_id)}
+    if call.from_address is not None:
+        values["from"] = ADDRESS, call.from_address
+    if call.value_wei is not None:
+        values["value"] = UINT, str(call.value_wei)
     types, texts = zip(*values.values(), strict=True)
     return _tuple([*values], types, texts)

@@ -1,10 +1,10 @@
-"""The descriptors of a chain, by the address of the contract that they describe."""
+"""The descriptors of a chain, by the contract that they describe or the factory that created it."""
 
 import logging
 import re
 import threading
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,12 +13,20 @@ from scan.extensions.clear_signing.descriptor_files import (
     Document,
     InvalidDescriptor,
 )
-from scan.extensions.clear_signing.formats import Format, object_at, one_line, parse_formats
+from scan.extensions.clear_signing.formats import (
+    Format,
+    event_topic,
+    object_at,
+    one_line,
+    parse_formats,
+)
+from scan.extensions.clear_signing.messages import Messages, keys
+from scan.extensions.clear_signing.messages import parse as parse_messages
 from scan.hex import BadHex, data
 
 MAX_DEPLOYMENTS = 1_000  # of a file
 ADDRESS_BYTES = 20
-MAX_OF_ADDRESS = 8  # files that describe one contract
+MAX_OF_KEY = 8  # files that describe one contract, or messages of one name
 LAST_VERSION = 2  # of the schema
 
 LEFT_OUT = "descriptors: %s is left out: %s"
@@ -29,12 +37,15 @@ _VERSION = re.compile(r"erc7730-v([0-9]{1,6})")
 
 
 class Descriptor(NamedTuple):
-    """A file: whose contract it says to describe, and formats by selector."""
+    """A file: whose contract it says to describe, and formats by selector. `deploy_event` is the
+    first topic of the event by which a factory names a contract that it created."""
 
     file: str
     owner: str
     contract_name: str
     formats: Mapping[bytes, Format]
+    deploy_event: bytes | None
+    messages: Messages | None
 
 
 class StillReading(Exception):
@@ -54,11 +65,52 @@ class Descriptors:
     def find(self, chain_id: str, address: bytes, selector: bytes) -> Descriptor | None:
         """Return the first descriptor, by the names of files, that describes a function of a
         contract. Raises StillReading."""
+        listed = self._of_chain(chain_id)
+        names = listed.names.get(address, ()) if listed else ()
+        return next(self._with_function(listed, names, selector), None) if listed else None
+
+    def find_of_factory(
+        self, chain_id: str, factory: bytes, topics: Collection[bytes], selector: bytes
+    ) -> Descriptor | None:
+        """Return the first descriptor of contracts that a factory creates with an event of one of
+        these topics. Raises StillReading."""
+        listed = self._of_chain(chain_id)
+        names = listed.of_factories.get(factory, ()) if listed else ()
+        fitting = self._with_function(listed, names, selector) if listed else iter(())
+        return next((known for known in fitting if known.deploy_event in topics), None)
+
+    def of_messages(self, chain_id: str, keys: Iterable[Hashable]) -> Iterator[Descriptor]:
+        """Yield the descriptors of messages that are found by keys. Raises StillReading."""
+        listed = self._of_chain(chain_id)
+        for name in dict.fromkeys(
+            name for key in keys if listed for name in listed.of_messages.get(key, ())
+        ):
+            descriptor = self._parse(listed, name) if listed else None
+            if descriptor is not None:
+                yield descriptor
+
+    def has_any(self, chain_id: str) -> bool:
+        """Return whether anything of the chain is described. Raises StillReading."""
+        listed = self._of_chain(chain_id)
+        return listed is not None and any(listed[1:])
+
+    def factories(self, chain_id: str) -> Collection[bytes]:
+        """Return the factories whose contracts are described. Raises StillReading."""
+        listed = self._of_chain(chain_id)
+        return listed.of_factories.keys() if listed else ()
+
+    def _with_function(
+        self, listed: "_Listed", names: Iterable[str], selector: bytes
+    ) -> Iterator[Descriptor]:
+        for name in names:
+            descriptor = self._parse(listed, name)
+            if descriptor is not None and selector in descriptor.formats:
+                yield descriptor
+
+    def _of_chain(self, chain_id: str) -> "_Listed | None":
         if self._folder is None:
             return None
-        listed = self._listed or self._list(self._folder, chain_id)
-        of_contract = (self._parse(listed, name) for name in listed.names.get(address, ()))
-        return next((known for known in of_contract if known and selector in known.formats), None)
+        return self._listed or self._list(self._folder, chain_id)
 
     def _list(self, folder: Path, chain_id: str) -> "_Listed":
         if not self._listing.acquire(blocking=False):
@@ -81,27 +133,46 @@ class Descriptors:
 
 
 class _Listed(NamedTuple):
-    """The files, and the names of those that describe a contract of the chain, by address."""
+    """The files, and the names of those that describe contracts of the chain: by the contract's
+    address, and by that of the factory which creates them; of messages, by the keys of
+    messages.py."""
 
     files: DescriptorFiles
     names: Mapping[bytes, Sequence[str]]
+    of_factories: Mapping[bytes, Sequence[str]]
+    of_messages: Mapping[Hashable, Sequence[str]]
 
 
 def _list(folder: Path, chain_id: str) -> _Listed:
     names: dict[bytes, list[str]] = defaultdict(list)
+    of_factories: dict[bytes, list[str]] = defaultdict(list)
+    of_messages: dict[Hashable, list[str]] = defaultdict(list)
     files = DescriptorFiles(folder)
     for name in files.names():
         try:
-            addresses = {*_addresses(files.read(name), chain_id)}
+            document = files.read(name)
+            contract = object_at(document, "context", "contract")
+            addresses = {*_deployed(contract, chain_id)}
+            factories = {*_deployed(object_at(contract, "factory"), chain_id)}
+            verifying = _deployed(object_at(document, "context", "eip712"), chain_id)
+            messages = {*keys(document, verifying)}
         except (InvalidDescriptor, RecursionError) as error:
             log.warning(LEFT_OUT, one_line(name, 200), error)
             continue
-        for address in addresses:
-            if len(names[address]) < MAX_OF_ADDRESS:
-                names[address].append(name)
+        for key in addresses:
+            _add(names[key], name)
+        for key in factories:
+            _add(of_factories[key], name)
+        for key_of_message in messages:
+            _add(of_messages[key_of_message], name)
     log.info("descriptors: of %d contracts of chain %s", len(names), chain_id)
     files.allow_all()
-    return _Listed(files, dict(names))
+    return _Listed(files, dict(names), dict(of_factories), dict(of_messages))
+
+
+def _add(of_key: list[str], name: str) -> None:
+    if len(of_key) < MAX_OF_KEY:
+        of_key.append(name)
 
 
 def _descriptor(name: str, document: Document) -> Descriptor:
@@ -109,17 +180,22 @@ def _descriptor(name: str, document: Document) -> Descriptor:
     if version and int(version[1]) > LAST_VERSION:
         raise InvalidDescriptor(f"its schema's version is above {LAST_VERSION}")
     metadata = object_at(document, "metadata")
+    is_of_messages = "eip712" in object_at(document, "context")
+    factory = object_at(document, "context", "contract", "factory")
     return Descriptor(
         one_line(name, 200),
         one_line(metadata.get("owner")),
         one_line(metadata.get("contractName")),
-        parse_formats(document),
+        {} if is_of_messages else parse_formats(document),
+        event_topic(factory.get("deployEvent")) if factory else None,
+        parse_messages(document) if is_of_messages else None,
     )
 
 
-def _addresses(document: Document, chain_id: str) -> Iterator[bytes]:
-    """Yield where the contract is deployed on the chain; nowhere, of files that others include."""
-    deployments = object_at(document, "context", "contract").get("deployments", [])
+def _deployed(bound: Document, chain_id: str) -> Iterator[bytes]:
+    """Yield where a contract or a factory is deployed on the chain; nowhere, of files that others
+    include."""
+    deployments = bound.get("deployments", [])
     if not isinstance(deployments, list) or len(deployments) > MAX_DEPLOYMENTS:
         raise InvalidDescriptor(f"its deployments are none, or more than {MAX_DEPLOYMENTS:,}")
     for deployment in deployments:

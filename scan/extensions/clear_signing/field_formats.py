@@ -58,7 +58,7 @@ def raw(typed: TypedValue) -> Part:
             return Part(in_quotes(clean(typed.value, MAX_CHARACTERS)), "text")
         case "bool":
             return Part("true" if typed.value else "false", "text")
-    return Part(_cut(str(typed.value)), "text")
+    return Part(cut(str(typed.value)), "text")
 
 
 def as_key(typed: TypedValue) -> str:
@@ -66,7 +66,8 @@ def as_key(typed: TypedValue) -> str:
     return str(typed.value).lower()  # of booleans, true and false
 
 
-def _cut(shown: str) -> str:
+def cut(shown: str) -> str:
+    """Return a text of at most MAX_CHARACTERS."""
     return shown if len(shown) <= MAX_CHARACTERS else f"{shown[: MAX_CHARACTERS - 1]}…"
 
 
@@ -179,7 +180,7 @@ def _unit(typed: TypedValue, params: Params, names: Names) -> Part:
         power = min(max(exponent // 3 * 3, min(PREFIXES)), max(PREFIXES))
         prefix, decimals = PREFIXES[power], decimals + power
     number = in_units(value * 10 ** max(-decimals, 0), max(decimals, 0))
-    return Part(f"{_cut(number)}{prefix}{base}", "text")
+    return Part(f"{cut(number)}{prefix}{base}", "text")
 
 
 def _enum(typed: TypedValue, params: Params, names: Names) -> Part:

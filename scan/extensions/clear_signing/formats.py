@@ -13,6 +13,7 @@ from scan.contracts.abi_decoding import only
 from scan.contracts.abi_index import Entry, entries_of, index_abi
 from scan.contracts.signature_text import canonical, parse_signature
 from scan.contracts.visible_text import clean
+from scan.ethereum.keccak import keccak256
 from scan.extensions.clear_signing.descriptor_files import Document, InvalidDescriptor
 from scan.extensions.clear_signing.value_paths import MAX_STEPS, Path, parse_path
 
@@ -67,7 +68,7 @@ class Format(NamedTuple):
 
 
 def parse_formats(document: Document) -> dict[bytes, Format]:
-    """Return the formats of a descriptor by selector. Raises InvalidDescriptor."""
+    """Return the formats of functions by selector. Raises InvalidDescriptor."""
     formats: dict[bytes, Format] = {}
     fields_left = MAX_FIELDS_OF_FILE
     abi = _list_or_none(object_at(document, "context", "contract").get("abi"))
@@ -84,6 +85,28 @@ def parse_formats(document: Document) -> dict[bytes, Format]:
         if fields_left < 0:
             raise InvalidDescriptor(f"it has more than {MAX_FIELDS_OF_FILE:,} fields")
     return formats
+
+
+def parse_messages(document: Document) -> dict[str, Format]:
+    """Return the formats of messages, by their keys. Raises InvalidDescriptor."""
+    formats: dict[str, Format] = {}
+    fields_left = MAX_FIELDS_OF_FILE
+    for key, written in object_at(document, "display", "formats").items():
+        formats[key] = _format(document, _object(written), None, True)
+        fields_left -= len(formats[key].fields)
+        if fields_left < 0:
+            raise InvalidDescriptor(f"it has more than {MAX_FIELDS_OF_FILE:,} fields")
+    return formats
+
+
+def event_topic(written: object) -> bytes:
+    """Return the first topic of an event's logs, by its signature. Raises InvalidDescriptor."""
+    if not isinstance(written, str):
+        raise InvalidDescriptor("its factory's deployEvent is no event")
+    try:
+        return keccak256(canonical(written).encode())
+    except AbiError as error:
+        raise InvalidDescriptor(f"{written[:60]!r} is no event: {error}") from None
 
 
 def _function(key: str) -> tuple[bytes, Entry | None, bool]:

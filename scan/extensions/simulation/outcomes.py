@@ -14,6 +14,7 @@ from scan.extensions.simulation.movements import (
 from scan.extensions.simulation.request import Overrides, SimulatedCall
 from scan.extensions.simulation.simulated_calls import Outcome, Simulator, failing_steps
 from scan.extensions.simulation.simulated_calls import hashed_values as values_hashed
+from scan.extensions.transaction_details.call_descriptions import describe_calls
 from scan.extensions.transaction_details.contract_abis import Block, ContractAbis
 from scan.extensions.transaction_details.explanations.failing_steps import MAX_GAS
 from scan.extensions.transaction_details.explanations.failure_locations import (
@@ -33,6 +34,7 @@ from scan.extensions.transaction_details.explanations.trace_decoding import (
 from scan.extensions.transaction_details.explanations.transaction_failures import (
     TransactionFailures,
 )
+from scan.extensions.transaction_details.hooks import CallToSign, Described
 from scan.extensions.transaction_details.queries import MAX_SMALL_GAS
 from scan.extensions.transaction_details.storage import hashed_values
 from scan.extensions.transaction_details.storage.hashed_values import HashedValues
@@ -50,6 +52,7 @@ class Simulated(NamedTuple):
     frames: Sequence[DecodedFrame]
     movements: Movements
     location: Location | None
+    described: Described | None  # what the call is for
 
     @property
     def missing(self) -> list[str]:
@@ -82,6 +85,7 @@ class Simulated(NamedTuple):
             or self.movements.is_truncated
             or (changes is not None and changes.is_truncated),
             "missing": missing,
+            **({} if self.described is None else self.described.record()),
         }
 
     def _location(self) -> dict[str, Any] | None:
@@ -117,7 +121,8 @@ def simulate(
     tokens = _tokens(reader, outcomes)
     at, abis = Block(block.number, to_hex(block.hash)), reader.sources.get(ContractAbis)
     simulated = []
-    for call, outcome in zip(calls, outcomes, strict=True):
+    descriptions = _descriptions(reader, calls, block, overrides)
+    for call, outcome, described in zip(calls, outcomes, descriptions, strict=True):
         frames = decode_trace(outcome.trace, at, abis, reader.node)
         locations = _locations(reader, block, call, outcome, frames)
         cause = outcome.trace.failure.trace_address if outcome.trace.failure else ()
@@ -127,9 +132,26 @@ def simulate(
                 with_locations(frames, locations),
                 movements(outcome.trace.frames, tokens, is_traced=outcome.is_traced),
                 innermost(locations, cause),
+                described,
             )
         )
     return block, simulated
+
+
+def _descriptions(
+    reader: Reader, calls: Sequence[SimulatedCall], block: BlockId, overrides: Overrides
+) -> Sequence[Described | None]:
+    """Return what calls are for; nothing of calls of other code than the chain's."""
+    to_sign = [
+        CallToSign(
+            None if call.to and "code" in overrides.get(to_hex(call.to), {}) else call.to,
+            call.input,
+            call.sender,
+            call.value,
+        )
+        for call in calls
+    ]
+    return describe_calls(reader, to_sign, block)
 
 
 def _locations(

@@ -12,9 +12,11 @@ from eth_abi import encode
 from eth_utils import keccak
 
 from scan.contracts.abi_decoding import decode_call_by
+from scan.contracts.decoding_budget import DecodingBudget
 from scan.extensions.clear_signing.call_description import (
     Call,
     addresses_in,
+    call_in,
     describe,
     select,
 )
@@ -39,6 +41,9 @@ FIELDS = [
      "params": {"base": "s", "decimals": 3, "prefix": True}},
     {"path": "legs", "fields": [{"path": "[0].mode", "label": "Mode", "format": "enum",
                                  "params": {"$ref": "$.metadata.enums.modes"}}]},
+    {"path": "route", "format": "calldata", "label": "Inside", "params": {
+        "calleePath": "to", "amountPath": "@.value", "selector": "0xa9059cbb", "chainId": 7,
+        "spenderPath": "@.from"}},
     {"path": "route.[:20]", "$ref": "$.display.definitions.who"},
     {"path": "fee", "format": "nftName", "label": "Id", "params": {
         "collection": {"map": "$.metadata.maps.tokens", "keyPath": "@.chainId"}}},
@@ -101,7 +106,10 @@ def described(folder: Path, document: Any) -> dict[str, Any] | None:
     method = decode_call_by(calldata, [SIGNATURE])
     known = descriptor.formats[SELECTOR]
     try:
-        selected = select(known, Call("7", ANN, EXCHANGE, 5, calldata, method))
+        call = Call("7", ANN, EXCHANGE, 5, calldata, method)
+        selected = select(known, call, DecodingBudget())
+        inner = [call_in(value, "7") for value in selected]
+        assert all(of_value is None or of_value.chain_id == "7" for of_value in inner)
     except DoesNotFit:
         return None
     assert all(len(address) == 42 for address in addresses_in(selected))
@@ -114,7 +122,7 @@ def test_the_document_itself_fits(tmp_path: Path) -> None:
     record = described(tmp_path, DOCUMENT)
     assert record is not None and record["intent"] == "Do: trade"
     assert [f["format"] for f in record["fields"]] == [
-        "tokenAmount", "raw", "addressName", "raw", "unit", "enum", "addressName", "raw",
+        "tokenAmount", "raw", "addressName", "raw", "unit", "enum", "raw", "addressName", "raw",
     ]  # fmt: skip
 
 

@@ -28,13 +28,13 @@ def decode_body() -> Response:
 
 
 def _decoded(encoded: Encoded) -> Response:
-    address = encoded.address
+    address, decoding = encoded.address, decode(reader(), encoded)
     return json_value(
         {
-            "data": to_hex(encoded.data),
+            "data": to_hex(decoding.signed or encoded.data),
             "topics": [*map(to_hex, encoded.topics)],
             "address": None if address is None else to_hex(address),
-            **decode(reader(), encoded).record(),
+            **decoding.record(),
         }
     )
 

@@ -4,23 +4,27 @@ All of it is hostile: sizes are bounded before they are decoded, the number and 
 calls and the bytes in all of them are, and one DecodingBudget bounds the time.
 """
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import orjson
 
-from scan.contracts.abi_decoding import Decoded, decode_call_by, decode_error
+from scan.contracts.abi_decoding import Argument, Decoded, decode_call_by, decode_error
 from scan.contracts.abi_index import BUILD, AbiIndex
 from scan.contracts.calldata_encoding import constructor_values
 from scan.contracts.decoding_budget import DecodingBudget
 from scan.contracts.revert_reasons import CUSTOM, Reason, decode_reason
 from scan.errors import InvalidParameter, NotFound
 from scan.ethereum.call_failures import REVERT, CallFailure
+from scan.ethereum.keccak import keccak256
+from scan.extensions.contract_details.decoder import typed_data
 from scan.extensions.contract_details.decoder.nested_calls import (
     NestedCall,
     calls_in,
     functions_with_calls,
 )
+from scan.extensions.transaction_details.call_descriptions import describe_calls, describe_message
 from scan.extensions.transaction_details.contract_abis import (
     NO_CONTRACT,
     Block,
@@ -29,14 +33,18 @@ from scan.extensions.transaction_details.contract_abis import (
     Emitter,
 )
 from scan.extensions.transaction_details.decoding import decode_call, decode_log, decode_log_by
+from scan.extensions.transaction_details.hooks import CallToSign, Described
 from scan.hex import to_hex
 from scan.queries import blocks, contracts
 from scan.queries.reader import Reader
 
 CALL, ERROR, EVENT, CONSTRUCTOR = KINDS = ("call", "error", "event", "constructor")
+MESSAGE = "message"
+CANDIDATE_KINDS = (*KINDS, MESSAGE)
 VERIFIED, IMPLEMENTATION, STANDARD = "verified", "implementation", "standard"
 ELSEWHERE, IMPORTED, PROTOCOL = "verified_elsewhere", "imported", "protocol"
-SOURCES = (VERIFIED, IMPLEMENTATION, BUILD, STANDARD, ELSEWHERE, IMPORTED, PROTOCOL)
+TYPED_DATA = "typed_data"
+SOURCES = (VERIFIED, IMPLEMENTATION, BUILD, STANDARD, ELSEWHERE, IMPORTED, PROTOCOL, TYPED_DATA)
 MAX_BYTES = 128 * 1024  # of what is decoded: nodes accept no larger transaction
 MAX_DECODED_BYTES = 512 * 1024  # of all candidates together; the first one's always are
 LARGE_BYTES = 16 * 1024  # what is larger is decoded two at a time
@@ -50,16 +58,20 @@ NO_NODE = "The node does not respond, so that implementations of proxies are not
 
 class Encoded(NamedTuple):
     """What is to be decoded. `kind` is one of KINDS, None for a call or an error, or for an event
-    where there are topics. `address` is the contract's, None where it is not known."""
+    where there are topics. `address` is the contract's, `sender` and `value` are those of a call,
+    None where they are not known. `typed_data` is JSON in place of all but the sender."""
 
     data: bytes
     topics: Sequence[bytes] = ()
     address: bytes | None = None
     kind: str | None = None
+    sender: bytes | None = None
+    value: int | None = None
+    typed_data: object = None
 
 
 class Candidate(NamedTuple):
-    """What the data may be. The source of `decoded` is one of SOURCES."""
+    """What the data may be, one of CANDIDATE_KINDS. The source of `decoded` is one of SOURCES."""
 
     kind: str
     decoded: Decoded
@@ -90,15 +102,20 @@ class DecodedCall(NamedTuple):
 class Decoding(NamedTuple):
     """Candidates, the likeliest first; `reason` is an error as a sentence. `calls` are those inside
     of the first candidate, each before the calls inside of it. `incomplete` says what is left
-    out."""
+    out, `described` what the call or message is for; `signed` are the bytes whose hash is signed,
+    of a message."""
 
     candidates: Sequence[Candidate] = ()
     reason: str | None = None
     calls: Sequence[DecodedCall] = ()
     incomplete: str | None = None
+    described: Described | None = None
+    signed: bytes | None = None
 
     def record(self) -> dict[str, Any]:
         return {
+            "digest": None if self.signed is None else to_hex(keccak256(self.signed)),
+            **({} if self.described is None else self.described.record()),
             "candidates": [candidate.record() for candidate in self.candidates],
             "reason": self.reason,
             "calls": [call.record() for call in self.calls],
@@ -120,16 +137,48 @@ def decode(reader: Reader, encoded: Encoded) -> Decoding:
     """Decode what a client sent. Raises InvalidParameter, NotFound for constructor arguments of a
     contract that is not verified, Unavailable."""
     reader.do_not_cache()
+    if encoded.typed_data is not None:
+        return _message(reader, encoded)
     if len(encoded.data) > MAX_BYTES:
         raise InvalidParameter(f"data must be at most {MAX_BYTES:,} bytes.", field="data")
     if len(encoded.data) > LARGE_BYTES:
         reader.hold_processor()
     if encoded.kind == CONSTRUCTOR:
-        return Decoding(_constructor(reader, encoded))
+        described = _described(reader, encoded, is_call=False)
+        return Decoding(_constructor(reader, encoded), described=described)
+    is_event = encoded.kind == EVENT or (encoded.topics and encoded.kind is None)
     decoder = _Decoder(reader)
-    if encoded.kind == EVENT or (encoded.topics and encoded.kind is None):
-        return decoder.event(encoded)
-    return decoder.call_or_error(encoded)
+    decoding = decoder.event(encoded) if is_event else decoder.call_or_error(encoded)
+    return decoding._replace(described=_described(reader, encoded, is_call=not is_event))
+
+
+def _message(reader: Reader, encoded: Encoded) -> Decoding:
+    """Decode typed data by its own types."""
+    size = len(json.dumps(encoded.typed_data))
+    if size > MAX_BYTES:
+        reason = f"{typed_data.FIELD} must have at most {MAX_BYTES:,} characters."
+        raise InvalidParameter(reason, field=typed_data.FIELD)
+    if size > LARGE_BYTES:
+        reader.hold_processor()
+    message, _ = parsed = typed_data.parse(encoded.typed_data, encoded.sender)
+    arguments = [
+        Argument(label, type_.name, value)
+        for label, type_, value in zip(
+            message.type.labels, message.type.items, message.values, strict=True
+        )
+    ]
+    decoded = Decoded(message.primary_type, message.encoded_type, arguments, TYPED_DATA)
+    described = describe_message(reader, message)
+    return Decoding([Candidate(MESSAGE, decoded)], described=described, signed=parsed.signed)
+
+
+def _described(reader: Reader, encoded: Encoded, *, is_call: bool) -> Described | None:
+    """Return what a call of a contract is for; of all else, nothing."""
+    is_call = is_call and encoded.kind in (None, CALL)
+    call = CallToSign(
+        encoded.address if is_call else None, encoded.data, encoded.sender, encoded.value
+    )
+    return describe_calls(reader, [call])[0]
 
 
 def _constructor(reader: Reader, encoded: Encoded) -> list[Candidate]:

@@ -3,13 +3,17 @@
 import re
 from collections.abc import Mapping
 
-from scan import parameters
+from scan import json_bodies, parameters
+from scan.contracts.abi import AbiError, AbiType
+from scan.contracts.abi_json import coerce
 from scan.errors import InvalidParameter
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.extensions.contract_details.decoder.decoding import KINDS, MAX_BYTES, Encoded
+from scan.extensions.contract_details.decoder.typed_data import FIELD
 
-NAMES = ("data", "topics", "address", "kind")
+NAMES = ("data", "topics", "address", "kind", "from", "value", FIELD)
 
+_WEI = AbiType("uint", "uint256", 256)
 _DATA = re.compile(r"0[xX](?:[0-9a-fA-F]{2})*", re.ASCII)
 _QUOTES_AND_SPACE = re.compile(r"[\s\"'`]+")
 
@@ -17,6 +21,15 @@ _QUOTES_AND_SPACE = re.compile(r"[\s\"'`]+")
 def encoded_of(values: Mapping[str, object]) -> Encoded:
     """Return what a request's values are, of which `topics` are a list; raises
     InvalidParameter."""
+    sender = parameters.optional_address(values, "from")
+    if FIELD in values:
+        others = [name for name in NAMES if name in values and name not in (FIELD, "from")]
+        if others:
+            message = f"{others[0]} is not for {FIELD}, which has all but from."
+            raise InvalidParameter(message, field=others[0])
+        if not isinstance(values[FIELD], dict):
+            raise InvalidParameter(f"{FIELD} must be an object.", field=FIELD)
+        return Encoded(b"", sender=sender, typed_data=values[FIELD])
     topics = values.get("topics", [])
     if not isinstance(topics, list) or len(topics) > MAX_TOPICS:
         raise InvalidParameter(f"topics must be at most {MAX_TOPICS} topics.", field="topics")
@@ -26,28 +39,47 @@ def encoded_of(values: Mapping[str, object]) -> Encoded:
         [parameters.hash32(topic, "topics") for topic in topics],
         parameters.optional_address(values, "address"),
         kind,
+        sender,
+        _wei(values["value"]) if "value" in values else None,
     )
 
 
 def encoded_of_query(arguments: Mapping[str, str]) -> Encoded:
     """Return what a query string has, in which topics have commas between them."""
-    topics = arguments.get("topics", "")
-    return encoded_of({**arguments, "topics": topics.split(",") if topics else []})
+    values: dict[str, object] = {**arguments}
+    if "topics" in arguments:
+        values["topics"] = arguments["topics"].split(",") if arguments["topics"] else []
+    if FIELD in arguments:
+        values[FIELD] = json_bodies.json_object(arguments[FIELD].encode("utf-8", "replace"))
+    return encoded_of(values)
 
 
 def typed(values: Mapping[str, str]) -> dict[str, str]:
     """Return the fields of a form as parameters, without those that are empty: what is pasted may
-    have quotes, lines and no 0x."""
+    have quotes, lines and no 0x, and data that begins as an object is typed data."""
     texts = {name: values.get(name, "")[: 4 * MAX_BYTES] for name in NAMES}
-    data, address = (_QUOTES_AND_SPACE.sub("", texts[name]) for name in ("data", "address"))
+    message = (texts[FIELD] or texts["data"]).strip()
+    if message.startswith("{"):
+        sender = {"from": texts["from"].strip()} if texts["from"].strip() else {}
+        return {FIELD: message, **sender}
+    data, *others = (
+        _QUOTES_AND_SPACE.sub("", texts[name]) for name in ("data", "address", "from", "value")
+    )
     topics = re.findall(r"[^\s,;\"'`\[\]]+", texts["topics"])
     fields = {
         "data": f"0x{data}" if data and data[:2] not in ("0x", "0X") else data,
         "topics": ",".join(topics[: MAX_TOPICS + 1]),
-        "address": address,
         "kind": texts["kind"],
+        **dict(zip(("address", "from", "value"), others, strict=True)),
     }
     return {name: text for name, text in fields.items() if text}
+
+
+def _wei(value: object) -> int:
+    try:
+        return int(coerce(_WEI, value, "value"))
+    except AbiError as error:
+        raise InvalidParameter(f"{error}.", field="value") from None
 
 
 def _data(value: object) -> bytes:

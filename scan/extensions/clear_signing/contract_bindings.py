@@ -1,0 +1,145 @@
+"""Which descriptor is that of a called contract (ERC-7730, "Context section" and "Proxy support").
+
+In this order: one deployed at the address; one of the factory that created the contract; one
+deployed at the implementation of the proxy that it is.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
+
+import orjson
+
+from scan.contracts.abi import WORD
+from scan.contracts.proxy_contracts import Proxy
+from scan.errors import NotFound, Unavailable, UpstreamFailed
+from scan.ethereum.block_parameter import BlockId
+from scan.ethereum.transaction_reader import (
+    Content,
+    IndexedTransaction,
+    TransactionLog,
+    TransactionUnavailable,
+)
+from scan.extensions.clear_signing.descriptors import Descriptor, Descriptors
+from scan.extensions.transaction_details.contract_abis import Block, ContractAbis, Emitter
+from scan.hex import to_hex
+from scan.queries import contract_creations
+from scan.queries.reader import Reader
+from scan.queries.transactions import get as get_transaction
+from scan.queries.transactions import indexed
+
+TIMEOUT_S = 1.5  # of the node, for proxies and for logs of factories
+MAX_CREATIONS = 8  # of contracts that factories may have created, looked up for a request
+ADDRESS_BYTES = 20
+
+
+class Called(NamedTuple):
+    """A called contract and the selector."""
+
+    address: bytes
+    selector: bytes
+
+
+class ContractBindings:
+    """Finds the descriptors of a request's calls, of contracts as they are after a block."""
+
+    def __init__(self, reader: Reader, chain_id: str, block: BlockId) -> None:
+        self._reader = reader
+        self._chain_id = chain_id
+        self._block = block
+        self._descriptors = reader.sources.get(Descriptors)
+        self._creations_left = MAX_CREATIONS
+
+    def find(self, calls: Collection[Called]) -> dict[Called, Descriptor]:
+        """Return the descriptors of calls; none where the node that has to tell does not respond.
+        Raises StillReading."""
+        bound = {call: self._at(call.address, call.selector) for call in calls}
+        missing = [call for call, descriptor in bound.items() if descriptor is None]
+        for find in (self._of_factories, self._of_proxies):
+            try:
+                bound |= find(missing) if missing else {}
+            except (TransactionUnavailable, NotFound, UpstreamFailed, Unavailable):
+                self._reader.do_not_cache()
+            missing = [call for call in missing if bound[call] is None]
+        return {call: descriptor for call, descriptor in bound.items() if descriptor is not None}
+
+    def with_implementations(self, address: bytes) -> list[bytes]:
+        """Return an address and, of a proxy, its implementations; none where the node that has to
+        tell does not respond."""
+        try:
+            proxy = self._implementations([address]).get(address)
+        except (UpstreamFailed, Unavailable):
+            self._reader.do_not_cache()
+            return [address]
+        return [address, *(proxy.implementations if proxy else ())]
+
+    def _implementations(self, addresses: Collection[bytes]) -> Mapping[bytes, Proxy]:
+        """Return the proxies among addresses. Raises UpstreamFailed, Unavailable."""
+        block = Block(self._block.number, to_hex(self._block.hash))
+        emitters = [Emitter(address, block) for address in dict.fromkeys(addresses)]
+        abis = self._reader.sources.get(ContractAbis)
+        proxies = abis.proxies_at(emitters, self._reader.node.within(TIMEOUT_S))
+        return {emitter.address: proxy for emitter, proxy in proxies.items()}
+
+    def _at(self, address: bytes, selector: bytes) -> Descriptor | None:
+        return self._descriptors.find(self._chain_id, address, selector)
+
+    def _of_proxies(self, calls: Sequence[Called]) -> dict[Called, Descriptor | None]:
+        proxies = self._implementations([call.address for call in calls])
+        return {
+            call: next(
+                filter(
+                    None,
+                    (
+                        self._at(implementation, call.selector)
+                        for implementation in proxies[call.address].implementations
+                    ),
+                ),
+                None,
+            )
+            for call in calls
+            if call.address in proxies
+        }
+
+    def _of_factories(self, calls: Sequence[Called]) -> dict[Called, Descriptor | None]:
+        """Return the descriptors of contracts that a factory created itself, by the index, if a log
+        of it in the same transaction names them: that alone is proven."""
+        factories = self._descriptors.factories(self._chain_id)
+        made_by: dict[bytes, bytes] = {}
+        transactions: dict[bytes, IndexedTransaction] = {}
+        for address in dict.fromkeys(call.address for call in calls if factories):
+            if self._creations_left == 0:
+                break
+            self._creations_left -= 1
+            creation = contract_creations.indexed(self._reader, address)
+            if creation is not None and creation.factory in factories:
+                record = get_transaction(self._reader, creation.transaction_hash)
+                if creation.factory is not None and record is not None:
+                    made_by[address] = creation.factory
+                    transactions[address] = indexed(orjson.loads(record))
+        if not made_by:
+            return {}
+        read = self._reader.sources.node_transactions.read(
+            self._reader.node.within(TIMEOUT_S),
+            [(transaction, Content.LOGS) for transaction in transactions.values()],
+        )
+        bound: dict[Called, Descriptor | None] = {}
+        for call in calls:
+            if factory := made_by.get(call.address):
+                receipt = read[transactions[call.address].hash].receipt
+                logs = (receipt.logs if receipt else None) or ()
+                topics = {
+                    log.topics[0]
+                    for log in logs
+                    if log.address == factory and log.topics and _names(log, call.address)
+                }
+                bound[call] = self._descriptors.find_of_factory(
+                    self._chain_id, factory, topics, call.selector
+                )
+        return bound
+
+
+def _names(log: TransactionLog, address: bytes) -> bool:
+    """Return whether a topic or a word of the data of an event is the address."""
+    word = bytes(WORD - ADDRESS_BYTES) + address
+    words = (log.data[at : at + WORD] for at in range(0, len(log.data), WORD))
+    return word in log.topics[1:] or word in words

@@ -1,0 +1,72 @@
+"""What a descriptor says of a call, beside the wallet's own question."""
+
+import pytest
+from werkzeug.serving import make_server
+
+from tests.extensions.clear_signing.exchange import (
+    ANN,
+    PATH,
+    SOURCE,
+    TRADE,
+    TYPES,
+    VERSION,
+    Chain,
+    ClientOf,
+    field,
+)
+from tests.extensions.contract_details.test_contract_page import WALLET, connect, output, press
+from tests.support.browser import Page
+from tests.support.explorer import compiled, standard_input
+from tests.support.serving import in_thread
+
+PAY = {
+    "intent": "Trade",
+    "interpolatedIntent": "Pay {@.value} from {@.from} until {deadline}",
+    "fields": [
+        field("@.value", "amount"),
+        field("@.from", "addressName"),
+        field("deadline", "date", encoding="timestamp"),
+    ],
+}
+ARGUMENTS = ("[]", ANN, "1800000000", "5", "0x", "-3", "hi")
+
+
+@pytest.fixture(scope="module")
+def written(chain: Chain) -> str:
+    """A verified contract, whose code no other contract has."""
+    source = SOURCE.replace("contract Exchange", "contract Written")
+    output = compiled(VERSION, standard_input({PATH: source}), PATH, "Written")
+    address = chain.explorer.deploy(output.creation)
+    answer = chain.explorer.verify(address, standard_input({PATH: source}), VERSION)
+    assert answer.status_code == 200, answer.json
+    return address
+
+
+@pytest.mark.parametrize(
+    ("format_", "said"),
+    [
+        (
+            PAY,
+            "By a descriptor: Pay 2 ETH from {sender} until 2027-01-15 08:00:00 UTC. Calls trade",
+        ),
+        ({"intent": "Trade"}, "By a descriptor: Trade. Calls trade"),
+        (None, "Confirm in the wallet. Calls trade"),
+    ],
+)
+def test_a_wallet_is_asked_beside_what_a_descriptor_says(
+    chain: Chain, client_of: ClientOf, page: Page, written: str, format_: object, said: str
+) -> None:
+    of_written = chain._replace(exchange=written)
+    client = client_of(**({"trade": of_written.descriptor({TRADE: format_})} if format_ else {}))
+    sender = chain.explorer.anvil.accounts[0]
+    page.before_scripts(WALLET)
+    server = make_server("127.0.0.1", 0, client.application, threaded=True)
+    with in_thread(server) as url:
+        page.open(f"{url}/address/{written}?tab=contract&view=write")
+        press(page, f"trade({','.join(TYPES)})", *ARGUMENTS, value="2")
+        connect(page, sender, chain.explorer.anvil.call("eth_chainId"))
+        page.wait("asked.length")
+        assert page.evaluate("asked[0].method") == "eth_sendTransaction"
+        assert said.format(sender=sender).lower() in output(page).lower()
+        assert page.evaluate("document.querySelectorAll('output i').length") == 0
+        assert not page.errors

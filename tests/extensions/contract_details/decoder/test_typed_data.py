@@ -1,0 +1,269 @@
+"""Typed data of EIP-712 decoded: hashes as eth-account has them, its values, and hostile bodies."""
+
+import copy
+import json
+import random
+from typing import Any
+
+import pytest
+from eth_account.messages import encode_typed_data
+from eth_utils import keccak
+from flask.testing import FlaskClient
+
+from scan.errors import InvalidParameter
+from scan.ethereum.keccak import keccak256
+from scan.extensions.contract_details.decoder.decoding import MAX_BYTES
+from scan.extensions.contract_details.decoder.typed_data import (
+    MAX_MEMBERS,
+    MAX_STRUCTURES,
+    parse,
+)
+
+ANN, BOB = (
+    "0xCD2a3d9F938E13CD947Ec05AbC7FE734Df8DD826",
+    "0xbBbBBBBbbBBBbbbBbbBbbbbBBbBbbbbBbBbbBBbB",
+)
+PERSON = [{"name": "name", "type": "string"}, {"name": "wallets", "type": "address[]"}]
+MAIL = [
+    {"name": "from", "type": "Person"},
+    {"name": "to", "type": "Person[]"},
+    {"name": "grid", "type": "int16[2][]"},
+    {"name": "attached", "type": "bytes"},
+    {"name": "id", "type": "bytes32"},
+    {"name": "urgent", "type": "bool"},
+    {"name": "fee", "type": "uint256"},
+    {"name": "asset", "type": "Asset"},
+]
+ASSET = [{"name": "token", "type": "address"}, {"name": "amount", "type": "uint128"}]
+DOMAIN = [
+    {"name": "name", "type": "string"},
+    {"name": "chainId", "type": "uint256"},
+    {"name": "verifyingContract", "type": "address"},
+]
+DATA: dict[str, Any] = {
+    "types": {"EIP712Domain": DOMAIN, "Mail": MAIL, "Person": PERSON, "Asset": ASSET},
+    "domain": {"name": "Ether Mail", "chainId": 1, "verifyingContract": BOB},
+    "primaryType": "Mail",
+    "message": {
+        "from": {"name": "Ann", "wallets": [ANN]},
+        "to": [{"name": "Bob", "wallets": [BOB, ANN]}, {"name": "ünïcode", "wallets": []}],
+        "grid": [[-1, 2], [32767, -32768]],
+        "attached": "0xdeadbeef",
+        "id": "0x" + "ab" * 32,
+        "urgent": True,
+        "fee": 2**256 - 1,
+        "asset": {"token": ANN, "amount": "5"},
+    },
+}
+NAMES = {"name": "a", "type": "uint8"}
+
+
+def with_(**changes: Any) -> Any:
+    return {**copy.deepcopy(DATA), **changes}
+
+
+def of_types(message: Any = None, **types: Any) -> Any:
+    return {"types": types, "domain": {}, "primaryType": "A", "message": message or {}}
+
+
+def signable(data: Any) -> bytes:
+    """What eth-account has signed."""
+    message = encode_typed_data(full_message=data)
+    return b"\x19" + message.version + message.header + message.body
+
+
+@pytest.mark.check
+def test_hashes_are_those_that_wallets_sign() -> None:
+    parsed = parse(DATA)
+    assert parsed.signed == signable(DATA)
+    assert parsed.message.encoded_type == (
+        "Mail(Person from,Person[] to,int16[2][] grid,bytes attached,bytes32 id,bool urgent,"
+        "uint256 fee,Asset asset)Asset(address token,uint128 amount)"
+        "Person(string name,address[] wallets)"
+    )
+
+
+@pytest.mark.check
+@pytest.mark.parametrize(
+    "domain",
+    [
+        {"name": "x"},
+        {"version": "1", "chainId": "0x1"},
+        {"salt": "0x" + "01" * 32, "name": "x"},
+    ],
+)
+def test_the_type_of_a_domain_may_be_left_out(domain: Any) -> None:
+    types = {name: members for name, members in DATA["types"].items() if name != "EIP712Domain"}
+    kinds = {"chainId": "uint256", "salt": "bytes32"}
+    order = ["name", "version", "chainId", "verifyingContract", "salt"]
+    written = [
+        {"name": name, "type": kinds.get(name, "string")} for name in order if name in domain
+    ]
+    own = parse(with_(types=types, domain=domain))
+    assert (
+        own.signed == parse(with_(types={**types, "EIP712Domain": written}, domain=domain)).signed
+    )
+    if "chainId" not in domain:
+        assert own.signed == signable(
+            with_(types={**types, "EIP712Domain": written}, domain=domain)
+        )
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("seed", range(3))
+def test_random_messages_are_hashed_as_by_eth_account(seed: int) -> None:
+    randomly = random.Random(seed)
+    kinds = ["uint8", "int256", "bool", "address", "bytes", "bytes4", "string"]
+    values = {
+        "uint8": lambda: randomly.randrange(256),
+        "int256": lambda: randomly.randrange(-(2**255), 2**255),
+        "bool": lambda: randomly.random() < 0.5,
+        "address": lambda: "0x" + randomly.randbytes(20).hex(),
+        "bytes": lambda: "0x" + randomly.randbytes(randomly.randrange(70)).hex(),
+        "bytes4": lambda: "0x" + randomly.randbytes(4).hex(),
+        "string": lambda: "".join(randomly.choices("aé漢 \n", k=randomly.randrange(40))),
+    }
+    for _ in range(30):
+        types: dict[str, Any] = {"EIP712Domain": DOMAIN}
+        made: dict[str, Any] = {}
+        for level in range(3):  # each structure refers to those before it
+            members = [{"name": f"s{n}", "type": f"S{n}"} for n in range(level)]
+            message = {f"s{n}": made[f"S{n}"]() for n in range(level)}
+            for number in range(randomly.randrange(1, 5)):
+                base = randomly.choice([*kinds, *made])
+                many = randomly.random() < 0.3
+                members.append({"name": f"m{number}", "type": base + "[]" * many})
+                made_one = made.get(base) or values[base]
+                count = randomly.randrange(3)
+                message[f"m{number}"] = [made_one() for _ in range(count)] if many else made_one()
+            types[f"S{level}"] = members
+            made[f"S{level}"] = lambda message=message: message
+        data = {**DATA, "types": types, "primaryType": "S2", "message": made["S2"]()}
+        assert parse(data).signed == signable(data)
+
+
+BAD: dict[str, tuple[Any, str]] = {
+    "no object": ([], "must be an object"),
+    "another field": (with_(more=1), "Unknown field of typedData"),
+    "no types": (with_(types=None), "types must be an object"),
+    "no domain": (with_(domain=[]), "domain must be an object"),
+    "no primary type": (with_(primaryType=None), "primaryType is none"),
+    "an unknown primary type": (with_(primaryType="Nobody"), "primaryType is none"),
+    "the domain alone": (with_(primaryType="EIP712Domain"), "that of the domain"),
+    "a member missing": (with_(message={}), "has no 'from'"),
+    "a member too many": (
+        with_(message={**DATA["message"], "more": 1}),
+        "has an unknown 'more'",
+    ),
+    "no message": (with_(message=None), "expected an array of 8 or an object"),
+    "a domain without a value": (with_(domain={"name": "x"}), "has no 'chainId'"),
+    "a recursive type": (
+        of_types(A=[{"name": "a", "type": "B"}], B=[{"name": "a", "type": "A[]"}]),
+        "refers to itself",
+    ),
+    "an alias": (of_types(A=[{"name": "a", "type": "uint"}]), "is not supported"),
+    "an unknown type": (of_types(A=[{"name": "a", "type": "Z"}]), "is not supported"),
+    "an odd array": (of_types(A=[{"name": "a", "type": "uint8[-1]"}]), "is not supported"),
+    "a type that is none": (of_types(A=[{"name": "a", "type": 7}]), "no text"),
+    "a long type": (of_types(A=[{"name": "a", "type": "uint8" + "[]" * 200}]), "too long"),
+    "a deep type": (of_types(A=[{"name": "a", "type": "uint8" + "[]" * 90}]), "too deeply"),
+    "deep structures": (
+        of_types(A=[{"name": "a", "type": "S0"}])
+        | {
+            "types": {
+                "A": [{"name": "a", "type": "S0"}],
+                **{f"S{n}": [{"name": "a", "type": f"S{n + 1}"}] for n in range(60)},
+                "S60": [NAMES],
+            }
+        },
+        "too deeply",
+    ),
+    "two members of a name": (of_types(A=[NAMES, NAMES]), "two members of one name"),
+    "a member with more": (of_types(A=[{**NAMES, "x": 1}]), "not of a name and a type"),
+    "a name that is none": (of_types(A=[{**NAMES, "name": "a b"}]), "no identifier"),
+    "a structure's name": (of_types(**{"A(": [NAMES]}), "no identifier"),
+    "many structures": (
+        of_types(**{f"S{n}": [NAMES] for n in range(MAX_STRUCTURES + 1)}),
+        "at most 100 structures",
+    ),
+    "many members": (
+        of_types(A=[{**NAMES, "name": f"m{n}"} for n in range(MAX_MEMBERS + 1)]),
+        "at most 100 members",
+    ),
+    "a number too large": (of_types({"a": 256}, A=[NAMES]), "outside the range of uint8"),
+    "a number that is none": (of_types({"a": 1.5}, A=[NAMES]), "a whole number"),
+    "an array of another length": (
+        of_types({"a": [1]}, A=[{"name": "a", "type": "uint8[999999999]"}]),
+        "expected 999999999 items",
+    ),
+}
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("name", BAD)
+def test_hostile_typed_data_is_refused(name: str) -> None:
+    data, words = BAD[name]
+    with pytest.raises(InvalidParameter) as refused:
+        parse(data)
+    assert words in refused.value.message and len(refused.value.message) < 400
+
+
+@pytest.mark.check
+def test_shared_structures_are_read_once() -> None:
+    """Written out, the type would have 40^14 members."""
+    types = {
+        f"S{n}": [{"name": f"m{m}", "type": f"S{n + 1}[]"} for m in range(40)] for n in range(14)
+    }
+    message = {f"m{m}": [] for m in range(40)}
+    data = of_types(message) | {"types": {**types, "S14": [NAMES]}, "primaryType": "S0"}
+    assert len(parse(data).message.encoded_type) < 10_000
+
+
+def test_typed_data_is_decoded_by_its_own_types(client: FlaskClient) -> None:
+    answer = client.post("/api/v1/decode", json={"typedData": DATA})
+    assert answer.status_code == 200, answer.json
+    record = answer.json
+    assert bytes.fromhex(record["data"][2:]) == signable(DATA)
+    assert record["digest"] == "0x" + keccak(signable(DATA)).hex()
+    [candidate] = record["candidates"]
+    assert (candidate["kind"], candidate["source"]) == ("message", "typed_data")
+    assert (candidate["name"], candidate["signature"]) == ("Mail", parse(DATA).message.encoded_type)
+    values = {one["name"]: (one["type"], one["value"]) for one in candidate["arguments"]}
+    assert values["fee"] == ("uint256", str(2**256 - 1))
+    assert values["asset"] == ("Asset", {"token": ANN.lower(), "amount": "5"})
+    assert values["grid"] == ("int16[2][]", [["-1", "2"], ["32767", "-32768"]])
+    small = of_types({"a": "<b>"}, A=[{"name": "a", "type": "string"}])
+    query = {"typedData": json.dumps(small)}
+    by_link = client.get("/api/v1/decode", query_string=query)
+    assert by_link.json == client.post("/api/v1/decode", json={"typedData": small}).json
+    form = client.post("/decode", data={"data": f" {json.dumps(small)}\n"})
+    page = client.get(form.headers["Location"])
+    assert "A(string a)" in page.text and "&lt;b&gt;" in page.text and "<b>" not in page.text
+    digest = keccak256(parse(small).signed)
+    assert by_link.json["digest"] == "0x" + digest.hex()
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"typedData": 7}, "typedData"),
+        ({"typedData": None}, "typedData"),
+        ({"typedData": DATA, "data": "0x"}, "data"),
+        ({"typedData": DATA, "topics": []}, "topics"),
+        ({"typedData": DATA, "value": "1"}, "value"),
+        ({"typedData": DATA, "from": "0x1"}, "from"),
+        (
+            {"typedData": of_types({"a": "x" * MAX_BYTES}, A=[{"name": "a", "type": "string"}])},
+            "typedData",
+        ),
+    ],
+)
+def test_what_is_no_typed_data_is_refused(client: FlaskClient, body: Any, field: str) -> None:
+    answer = client.post("/api/v1/decode", json=body)
+    assert (answer.status_code, answer.json["field"]) == (400, field)
+
+
+@pytest.mark.parametrize("text", ["{", "{}", '{"types": {}, "domain": {}, "primaryType": "A<b>"}'])
+def test_a_page_says_what_is_wrong_with_typed_data(client: FlaskClient, text: str) -> None:
+    page = client.get("/decode", query_string={"data": text})
+    assert page.status_code == 400 and 'role="alert"' in page.text and "<b>" not in page.text

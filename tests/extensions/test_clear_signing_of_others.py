@@ -1,0 +1,83 @@
+"""What calls that are simulated, and calls of contracts that factories created, are for."""
+
+import pytest
+from eth_utils import keccak
+
+from tests.extensions.clear_signing.conftest import chain, client_of
+from tests.extensions.clear_signing.exchange import TRANSFER, Chain, ClientOf
+from tests.extensions.clear_signing.test_calls_to_sign import (
+    PAY,
+    SEND,
+    data_of,
+    decoded,
+    deployed,
+    transfer,
+)
+
+__all__ = ["chain", "client_of"]
+FACTORY = """
+pragma solidity ^0.8.20;
+
+contract Wallet {
+    fallback() external payable {}
+}
+
+contract Factory {
+    event Made(address indexed wallet, uint256 number);
+    event Named(address wallet);
+
+    function make() external { emit Made(address(new Wallet()), 7); }
+    function makeUnnamed() external { new Wallet(); emit Made(address(this), 7); }
+    function name(address wallet) external { emit Made(wallet, 7); emit Named(wallet); }
+}
+"""
+
+
+def test_a_simulated_call_is_described_unless_its_code_is_another(
+    chain: Chain, client_of: ClientOf
+) -> None:
+    client = client_of(token=chain.descriptor({TRANSFER: SEND}))
+    sender = chain.explorer.anvil.accounts[0]
+    calls = [{"from": sender, "to": chain.exchange, "data": f"0x{transfer().hex()}"}]
+    answer = client.post("/api/v1/simulate", json={"calls": calls * 2})
+    first, second = answer.json["calls"]
+    assert first["clearSigning"]["interpolatedIntent"].startswith("Send 1.5 BET from 0x")
+    assert first["clearSigning"] == second["clearSigning"]
+    page = client.get("/simulate", query_string=calls[0])
+    assert "What the call is for" in page.text and "1.5 BET" in page.text
+    replaced = {"calls": calls, "overrides": {chain.exchange: {"code": "0x00"}}}
+    [other] = client.post("/api/v1/simulate", json=replaced).json["calls"]
+    assert (other["clearSigning"], other["clearSignedCalls"]) == (None, [])
+    creation = {"calls": [{"data": "0x00"}]}
+    assert client.post("/api/v1/simulate", json=creation).json["calls"][0]["clearSigning"] is None
+
+
+@pytest.mark.parametrize(
+    ("make", "event", "is_described"),
+    [
+        ("make()", "Made(address,uint256)", True),
+        ("make()", "Made(address indexed wallet, uint256 number)", True),
+        ("make()", "Named(address)", False),
+        ("makeUnnamed()", "Made(address,uint256)", False),
+    ],
+)
+def test_a_contract_of_a_factory_is_described_if_its_creation_names_it(
+    chain: Chain, client_of: ClientOf, make: str, event: str, is_described: bool
+) -> None:
+    factory = deployed(chain, "Factory", source=FACTORY)
+    sent = chain.explorer.send(factory, f"0x{keccak(text=make)[:4].hex()}")
+    path = f"/api/v1/contract-creations?factory={factory}"
+    [created] = chain.explorer.client.get(path).json["contractCreations"]
+    assert created["transactionHash"] == sent
+    wallet = created["address"]
+    later = data_of("name(address)", ["address"], wallet)  # too late: anybody may ask for it
+    chain.explorer.send(factory, f"0x{later.hex()}")
+    deployments = [{"chainId": 31337, "address": factory}]
+    document = chain.descriptor({TRANSFER: PAY})
+    document["context"]["contract"] = {
+        "factory": {"deployments": deployments, "deployEvent": event}
+    }
+    client = client_of(wallet=document)
+    described = decoded(client, transfer(), wallet, value="0")["clearSigning"]
+    assert (described is not None) == is_described
+    assert decoded(client, transfer(), chain.exchange, value="0")["clearSigning"] is None
