@@ -1,0 +1,31 @@
+"""Rows of lists of extensions have ids that links lead to."""
+
+import pytest
+from flask.testing import FlaskClient
+
+from scan import registry
+from tests.conftest import Played
+from tests.support.ids_of_rows import require_ids_of_rows
+
+LISTS = (
+    ("items", "/token/{item}?tab=items", "item"),
+    ("addresses_by_balance", "/accounts", "address"),
+    ("markets", "/dex", "pool"),
+    ("history", "/address/{maker}?tab=history", "entry"),
+    ("history", "/address/{maker}/transfers/sums", "sum"),
+    ("approvals", "/address/{maker}?tab=approvals", "approval"),
+    ("block_records", "/earnings", "earned"),
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"), [rest for name, *rest in LISTS if name in registry.installed()]
+)
+def test_every_row_of_a_list_has_an_id_of_its_own(
+    client: FlaskClient, scenario: Played, path: str, kind: str
+) -> None:
+    item = next(t for t in scenario.truth.token_transfers if t["tokenType"] == "BEP721")
+    maker = scenario.truth.dex_trades[0]["maker"]
+    response = client.get(path.format(item=item["tokenAddress"], maker=maker))
+    assert response.status_code == 200
+    require_ids_of_rows(response.text, kind)
