@@ -252,7 +252,7 @@ def entity_list(
     def read(window: Window, filters: Mapping[str, str]) -> Page:
         row = request.args.get("row", "").strip() if has_ids else ""
         if row:
-            position = row_links.position_before(row, entity, window.direction)
+            position = row_links.position_of(row, entity, window.direction)
             window = window._replace(position=position)
         if block is not None:
             window = window._replace(block_from=block, block_to=block)

@@ -6,7 +6,7 @@ import re
 from scan.errors import InvalidParameter
 from scan.http.requests import reader
 from scan.queries import transactions
-from scan.queries.ordinals import ordinal_at
+from scan.queries.ordinals import ordinal_at, position_before
 
 # Lists whose rows have such ids, by what these begin with (row_id() of tables.html).
 ENTITIES = {
@@ -18,7 +18,7 @@ ENTITIES = {
 _ID = re.compile(r"([a-z]+)(?:-([0-9]{1,9}))?(?:-([0-9]{1,9}))?-([0-9a-f]{64})", re.ASCII)
 
 
-def position_before(row: str, entity: str, direction: str) -> tuple[int]:
+def position_of(row: str, entity: str, direction: str) -> tuple[int]:
     """Return the position in an entity's lists after which the row with this id comes first.
 
     Raises InvalidParameter for another list's id, and NotFound where its transaction is not
@@ -39,4 +39,4 @@ def position_before(row: str, entity: str, direction: str) -> tuple[int]:
         transaction_index=record["transactionIndex"],
         batch_index=int(batch_index or 0),
     )
-    return (ordinal + 1 if direction == "desc" else ordinal - 1,)
+    return position_before(ordinal, direction)
