@@ -189,7 +189,7 @@ def _site(app: Flask, services: Services, indexed_block: IndexedBlock) -> Site |
     sources, settings = services.sources, services.settings
     if not settings.pages:
         return None
-    of_chain = (sources.chain_id, sources.first_block, indexed_block, sources.index_state)
+    of_chain = (sources.chain_id, sources.first_block, indexed_block)
     return Site(settings, page_paths(app, page_blueprints()), *of_chain)
 
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:  # hooks are of all rooms, which stand above this one
     from scan.pages.transaction_tabs import TransactionTab
     from scan.queries.address_names import AddressName
     from scan.queries.pages import Page, Window
-    from scan.queries.prices import UnitPrices
+    from scan.queries.prices import DayPrices, UnitPrices
     from scan.queries.reader import Reader
     from scan.settings import Settings
     from scan.webhooks.queues import Connect
@@ -189,6 +189,8 @@ class Prices(Part):
     module = "prices"
     read: Callable[[Reader], UnitPrices | None]
     """The newest prices; None without any."""
+    of_days: Callable[[Reader], DayPrices | None]
+    """Prices of days; None without any."""
 
 
 @dataclass(frozen=True, kw_only=True)

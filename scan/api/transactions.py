@@ -30,7 +30,8 @@ def list_transactions_of_address(address: str) -> Response:
 def get_transaction(transaction_hash: str) -> Response:
     """Return a transaction's record, with fields of extensions."""
     indexed, record = indexed_transaction(transaction_hash)
-    more: dict[str, Any] = {"finality": blocks.finality_of(reader(), indexed["blockNumber"])}
+    tag = blocks.finality_of(reader(), indexed["blockNumber"], indexed["confirmations"])
+    more: dict[str, Any] = {"finality": tag}
     for part in registry.parts(Api):
         more |= part.transaction_fields(indexed)
     return json_body(record.encode()[:-1] + b"," + orjson.dumps(more)[1:])

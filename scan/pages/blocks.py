@@ -18,6 +18,7 @@ from scan.pages.records import (
 from scan.pages.sections import BlockSection, sections_of
 from scan.queries import blocks
 from scan.queries.pages import Window
+from scan.queries.prices import unit_prices
 
 MOST_SHOWN = 50  # of each list that extensions add to a block
 
@@ -55,5 +56,6 @@ def get_block(block: str) -> Response:
         lists=lists,
         transactions=sent,
         names=names,
-        finality=finality_of(record["number"]),
+        finality=finality_of(record["number"], record["confirmations"]),
+        prices=unit_prices(reader()),
     )

@@ -1,5 +1,5 @@
-"""Widths of the fractions in a table's columns: points below each other, and nothing right of the
-longest fraction, so that a head and the whole numbers below it end where their column does."""
+"""Amounts in tables: fractions as wide as their column's longest, so that points stand below each
+other, and heads and whole numbers end where their column does; and what the Tab key stops at."""
 
 import re
 from collections import defaultdict
@@ -7,6 +7,8 @@ from collections import defaultdict
 from markupsafe import Markup
 
 _PART = re.compile(r'<(?P<tag>t[rdh])\b|<span class="fraction(?P<end>)">(?P<fraction>[^<]*)</span>')
+_ROW = re.compile(r"(?=<tr\b)")
+STOP, NO_STOP = (f'tabindex="{index}" data-full=' for index in (0, -1))
 WIDE = "…"  # about as wide as two digits
 
 
@@ -30,3 +32,10 @@ def fit_fractions(table: str) -> Markup:
             pieces += table[done:end], f" w{widths[column]}"
             done = end
     return Markup("".join((*pieces, table[done:])))
+
+
+def without_stops(table: str) -> str:
+    """Return the rows of a table, of which those with a link are no stop of the Tab key for each of
+    their cut values: they show all of them while a link has the focus (scan.css)."""
+    rows = _ROW.split(table)
+    return "".join(row.replace(STOP, NO_STOP) if "<a " in row else row for row in rows)

@@ -26,6 +26,7 @@ from scan.errors import (
 from scan.http.list_responses import window_of
 from scan.http.request_state import request_state_of
 from scan.http.requests import query_arguments, reader
+from scan.pages import row_links
 from scan.pages.formatting import exchange_name
 from scan.pages.records import Listing, listing
 from scan.pages.site import page, site
@@ -47,7 +48,7 @@ ENDS_OF_DAY = {"timeFrom": "T00:00:00Z", "timeTo": "T23:59:59Z"}
 DIRECTIONS = {"out": "from", "in": "to"}
 TRANSACTION_TYPES = {"0": "legacy", "1": "access list", "2": "EIP-1559", "3": "blobs"}
 TRANSACTION_TYPES |= {"4": "EIP-7702 authorization"}
-LABELS = {"page": "The page", "limit": "Rows on a page", "orderBy": "The order"}
+LABELS = {"row": "The row", "page": "The page", "limit": "Rows on a page", "orderBy": "The order"}
 # What a refused value must be, by the kind of its field, where the API has other words.
 EXPECTED = {
     "address": "must be an address: 0x followed by 40 hex digits.",
@@ -101,12 +102,18 @@ class FilteredList(Listing):
     api_arguments: Mapping[str, str] = field(default_factory=dict)
     direction: str = "desc"
     cursor: str | None = None
+    row: str | None = None  # the id of the row at which the page begins
     is_ordered: bool = True
     is_by_size: bool = False
     has_numbers: bool = True
     source: Page | None = None
     error: ScanError | None = None
     missing: str = ""
+
+    @property
+    def is_numbered(self) -> bool:
+        """Return whether the page has a number in the list."""
+        return self.has_numbers and self.is_counted and self.cursor is None and self.row is None
 
     @property
     def sizes(self) -> Sequence[str]:
@@ -240,8 +247,13 @@ def entity_list(
     `page_of` reads another page than the entity's own."""
 
     own = fixed.get("address")
+    has_ids = page_of is None and entity in row_links.ENTITIES.values()
 
     def read(window: Window, filters: Mapping[str, str]) -> Page:
+        row = request.args.get("row", "").strip() if has_ids else ""
+        if row:
+            position = row_links.position_of(row, entity, window.direction)
+            window = window._replace(position=position)
         if block is not None:
             window = window._replace(block_from=block, block_to=block)
         given = {**fixed, **filters}
@@ -258,7 +270,7 @@ def entity_list(
         tab=tab,
         own=own,
         more=more,
-        paging=paging,
+        paging=(*paging, "row") if has_ids else paging,
     )
 
 
@@ -305,6 +317,7 @@ def filtered_list(
         arguments={**({"tab": tab} if "tab" in arguments else {}), **kept},
         direction=arguments.get("orderBy", "desc"),
         cursor=arguments.get("cursor"),
+        row=arguments.get("row"),
         is_ordered="orderBy" in paging,
         is_by_size=is_by_size,
         has_numbers="page" in paging,
@@ -312,7 +325,9 @@ def filtered_list(
     try:
         if own is not None:
             filters = _of_address(filters, own)
-        given = {key: arguments[key] for key in paging if key in arguments}
+        given = {key: arguments[key] for key in paging if key in arguments and key != "row"}
+        if "row" in arguments and {"page", "cursor"} & given.keys():
+            raise InvalidParameter("row: leave out page and cursor.", field="row")
         if "limit" in given:
             parameters.one_of(given["limit"], "limit", SIZES)
         window = window_of({**given, **{key: filters[key] for key in RANGE if key in filters}})
@@ -328,7 +343,7 @@ def filtered_list(
         Unavailable,
         UpstreamFailed,
     ) as error:
-        if isinstance(error, InvalidParameter) and error.field not in (*keys, *PAGING):
+        if isinstance(error, InvalidParameter) and error.field not in (*keys, *paging):
             raise
         return replace(base, error=error)
     order = {"orderBy": kept["orderBy"]} if "orderBy" in kept else {}

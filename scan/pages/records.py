@@ -147,10 +147,10 @@ def complete_transactions(records: Iterable[Record]) -> None:
         pages.add_to_transactions(transactions)
 
 
-def finality_of(number: int) -> str:
+def finality_of(number: int, confirmations: int) -> str:
     """Return `finalized`, `safe` or `not final` for a block; empty where the node's chain has no
     such blocks, or the node does not answer."""
-    tag = blocks.finality_of(reader(), number) or ""
+    tag = blocks.finality_of(reader(), number, confirmations) or ""
     return "not final" if tag == "latest" else tag
 
 

@@ -23,12 +23,12 @@ from scan.http.same_origin import SameOrigin
 from scan.http.services import services
 from scan.pages import formatting
 from scan.pages.argument_values import shown_value
-from scan.pages.decimal_columns import fit_fractions
+from scan.pages.decimal_columns import fit_fractions, without_stops
 from scan.pages.paths import PagePaths
 from scan.pages.sections import Section, sections_of
 from scan.pages.static_files import BRAND_STYLES, icon_of, preview_of, url_of
 from scan.queries.network import name_of, symbol_of, token_standard
-from scan.queries.reader import ChainId, FirstBlock, IndexState, Unproven
+from scan.queries.reader import ChainId, FirstBlock
 from scan.queries.trades import priced
 from scan.queries.transactions import creates_contract
 from scan.server.wsgi_responses import WsgiResponse
@@ -71,7 +71,6 @@ class Chain(NamedTuple):
     name: str
     symbol: str
     first_block: int = 0  # at which the index begins
-    unproven: Unproven = Unproven()
 
     def standard(self, token_type: str) -> str:
         return token_standard(token_type, self.id)
@@ -87,14 +86,12 @@ class Site:
         chain_id: ChainId,
         first_block: FirstBlock,
         indexed_block: IndexedBlock,
-        index_state: IndexState,
     ) -> None:
         self.indexed_block = indexed_block
         self._settings = settings
         self._paths = paths
         self._chain_id = chain_id
         self._first_block = first_block
-        self._index_state = index_state
         # Matches templates' markup alone: quotes in values are escaped. Links to logos have the
         # base path already.
         base_path = re.escape(f"{settings.base_path.lstrip('/')}/")
@@ -122,11 +119,9 @@ class Site:
         )
 
     def chain(self) -> Chain:
-        """Return the chain; the database is read until its id is known, and every few seconds for
-        what is not proven."""
+        """Return the chain; the database is read until its id is known."""
         self._chain_id.read()
         self._first_block.read()
-        self._index_state.unproven.get()
         return self._chain()
 
     def render(
@@ -155,8 +150,7 @@ class Site:
         configured = self._settings.chain_name
         name = configured if chain_id is None else name_of(chain_id, configured)
         symbol = symbol_of(chain_id, self._settings.coin_symbol)
-        unproven = self._index_state.unproven.known or Unproven()
-        return Chain(chain_id, name, symbol, self._first_block.known, unproven)
+        return Chain(chain_id, name, symbol, self._first_block.known)
 
 
 def _error_title(error: ScanError) -> str:
@@ -242,6 +236,7 @@ def _templates() -> Environment:
         "aligned": formatting.aligned,
         "rounded": formatting.rounded,
         "fit_fractions": fit_fractions,
+        "without_stops": without_stops,
         "aligned_gwei": formatting.aligned_gwei,
         "checksummed": checksummed,
         "short_address": formatting.short_address,

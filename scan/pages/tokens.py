@@ -55,7 +55,9 @@ def list_token_transfers() -> Response:
 @blueprint.get("/trades")
 def list_trades() -> Response:
     shown = entity_list("dex_trades", "/trades", "/dex-trades")
-    return shown.response("trades.html", shown=shown, names=names_of(shown.records))
+    return shown.response(
+        "trades.html", shown=shown, names=names_of(shown.records), prices=unit_prices(reader())
+    )
 
 
 @blueprint.get("/token/<address>")

@@ -26,7 +26,12 @@ blueprint = Blueprint("pages_transactions", __name__)
 def list_transactions() -> Response:
     shown = entity_list("transactions", "/txs", "/transactions")
     complete_transactions(shown.records)
-    return shown.response("transactions.html", shown=shown, names=names_of(shown.records))
+    return shown.response(
+        "transactions.html",
+        shown=shown,
+        names=names_of(shown.records),
+        prices=unit_prices(reader()),
+    )
 
 
 @blueprint.get("/tx/<transaction_hash>")
@@ -62,7 +67,7 @@ def get_transaction(transaction_hash: str) -> Response:
         tab=tab,
         tab_titles=transaction_tabs.titles(heads),
         is_open=transaction_tabs.is_open(tab),
-        finality=finality_of(record["blockNumber"]),
+        finality=finality_of(record["blockNumber"], record["confirmations"]),
         adjacent=json.loads(transactions.adjacent(reader(), key) or "null"),
         prices=unit_prices(reader()),
         names=names_of(

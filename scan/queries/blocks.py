@@ -98,13 +98,12 @@ def finality(reader: Reader) -> Finality:
     return known
 
 
-def finality_of(reader: Reader, number: int) -> str | None:
+def finality_of(reader: Reader, number: int, confirmations: int) -> str | None:
     """Return the strongest of the node's tags whose block is not before this one, of FINALITY; None
-    where the chain has no safe and finalized blocks, or the node does not answer. What else a
+    where the chain has no safe and finalized blocks, or the node does not answer. `confirmations`
+    are those of a record, which tell the newest block of its version of the index. What else a
     response has may be cached without it where the node is slow."""
-    newest_block = newest_number(reader)
-    if newest_block is None:
-        return None
+    newest_block = number + confirmations - 1
     node = reader.sources.gateway.session(reader.client)
     newest = reader.sources.finality.at(node, newest_block)
     if node.failed and not reader.sources.finality.is_paused:

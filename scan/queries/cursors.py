@@ -116,7 +116,7 @@ class Traversal(NamedTuple):
         """
         if position is None:
             return None
-        if self.cursor is not None and self.direction == "desc":
+        if self.cursor is not None and self.cursor.newest is not None and self.direction == "desc":
             newest = self.cursor.newest
         return _encode(Cursor(tuple(position), newest), self.scope)
 

@@ -1,17 +1,20 @@
 """Unit prices of the coin and of tokens, where an extension gives them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from decimal import Context, Decimal
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from scan import registry
 from scan.hooks import Prices
 from scan.queries.reader import Reader
 
+COIN = "coin"  # as an asset, beside tokens by their address in hex
 MIN_DEPTH = Decimal(1000)
 # Enough for a balance of 100 digits at a price of 80, so that no worth is rounded.
 EXACT = Context(prec=400)
+
+AssetDay = tuple[str, str]  # an asset and a day (UTC), such as 2026-01-31
 
 
 class PoolPrice(NamedTuple):
@@ -26,7 +29,8 @@ class PoolPrice(NamedTuple):
 class UnitPrices(NamedTuple):
     """The worth in `currency` of one coin, and of one token by its address in hex, at `time` (ISO
     8601) by `source`; `pools` has the prices of other tokens, by address, too, of pools whose depth
-    is at least `min_depth`."""
+    is at least `min_depth`. `history` is a pool of the coin, a slash, and that token of it which
+    stands for the currency: by its trades there are prices of days; None without."""
 
     currency: str
     source: str
@@ -35,6 +39,7 @@ class UnitPrices(NamedTuple):
     tokens: Mapping[str, Decimal]
     min_depth: Decimal = MIN_DEPTH
     pools: Mapping[str, PoolPrice] = MappingProxyType({})
+    history: str | None = None
 
     def has_price(self, token: str) -> bool:
         return token in self.tokens or token in self.pools
@@ -56,6 +61,15 @@ class UnitPrices(NamedTuple):
         return None if is_by_pool and worth > self.pools[token].depth else worth
 
 
+class DayPrices(Protocol):
+    """Prices of days in `currency`."""
+
+    currency: str
+
+    def read(self, wanted: Set[AssetDay]) -> Mapping[AssetDay, Decimal]:
+        """Return the price of each asset on its day, where there is one."""
+
+
 class CoinPrice(NamedTuple):
     amount: Decimal
     time: str  # as of when, ISO 8601
@@ -66,8 +80,17 @@ def exact_worth(value: int | str, decimals: int, price: Decimal) -> Decimal:
 
 
 def unit_prices(reader: Reader) -> UnitPrices | None:
-    """Return the newest prices; None where there are none."""
+    """Return the newest prices, the same ones for a whole request; None where there are none."""
+    return reader.once(_read)
+
+
+def _read(reader: Reader) -> UnitPrices | None:
     return next(filter(None, (part.read(reader) for part in registry.parts(Prices))), None)
+
+
+def day_prices(reader: Reader) -> DayPrices | None:
+    """Return prices of days; None where there are none. Raises Unavailable until they are read."""
+    return next(filter(None, (part.of_days(reader) for part in registry.parts(Prices))), None)
 
 
 def coin_in_usd(reader: Reader) -> CoinPrice | None:

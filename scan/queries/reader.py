@@ -1,6 +1,6 @@
 """One request's reads of the chain, and the versions of the index that they saw."""
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeVar
@@ -159,6 +159,7 @@ class Reader:
         self.client = client
         self.balances_since: int | None = None  # the block that a shown balance is known from
         self._node: NodeSession | None = None
+        self._once: dict[Callable[[Reader], Any], Any] = {}
         self.depends_on_index_alone = True
         self._until_end: ExitStack | None = None  # few requests need one, which takes 2 us
 
@@ -200,6 +201,13 @@ class Reader:
             [row] = read(statement, **params)
         self.versions.add(row[0])
         return row[1:]
+
+    def once(self, read: Callable[["Reader"], T]) -> T:
+        """Return what `read` returns for this reader; it is called once a request."""
+        if read not in self._once:
+            self._once[read] = read(self)
+        kept: T = self._once[read]
+        return kept
 
     @property
     def first_block(self) -> int:

@@ -3,12 +3,13 @@
 -- literals: entity
 -- returns: one row: index version, ordinal; `row_index` is the transaction's, the log's, or of an internal
 --   transfer its own in its transaction; a token transfer before the transaction is passed over whatever its log
--- index: blocks_pkey, token_transfers_pkey, logs_pkey, internal_transfers_pkey
+-- index: blocks_pkey, token_transfers_pkey, dex_trades_pkey, logs_pkey, internal_transfers_pkey
 SELECT index_version(), coalesce((
     SELECT CASE %(entity)s
         WHEN 'transactions' THEN b.transactions_before
         WHEN 'token_transfers' THEN b.token_transfers_before
         WHEN 'internal_transfers' THEN b.internal_transfers_before
+        WHEN 'dex_trades' THEN b.dex_trades_before
         ELSE b.logs_before END
         + CASE WHEN b.number > %(block_number)s THEN 0
             WHEN %(entity)s = 'transactions' THEN least(%(row_index)s, b.transaction_count)
@@ -19,6 +20,12 @@ SELECT index_version(), coalesce((
                     AND x.ordinal < b.token_transfers_before + b.token_transfer_count
                     AND (x.transaction_index < %(transaction_index)s
                         OR (x.log_index, coalesce(x.batch_index, 0)) < (%(row_index)s, %(batch_index)s)))
+            WHEN %(entity)s = 'dex_trades' THEN (
+                SELECT count(*)
+                FROM dex_trades d
+                WHERE d.ordinal >= b.dex_trades_before
+                    AND d.ordinal < b.dex_trades_before + b.dex_trade_count
+                    AND d.log_index < %(row_index)s)
             WHEN %(entity)s = 'internal_transfers' THEN (
                 SELECT count(*)
                 FROM internal_transfers i

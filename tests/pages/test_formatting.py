@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from scan.pages import formatting, site
-from scan.pages.decimal_columns import fit_fractions
+from scan.pages.decimal_columns import fit_fractions, without_stops
 from scan.pages.formatting import percent, short_price, worth
 from scan.queries.network import name_of, token_standard
 from scan.queries.prices import exact_worth
@@ -179,3 +179,11 @@ def test_the_longest_fraction_of_a_column_decides_its_width() -> None:
     assert re.findall('class="fraction( w5)?">([^<]*)<', fitted) == [
         shown for _, fee, value in rows for shown in ((" w5", fee), ("", value))
     ]
+
+
+@pytest.mark.check
+def test_cut_values_of_rows_without_a_link_stay_stops() -> None:
+    value = '<td><data tabindex="0" data-full="1">'
+    assert without_stops(f"<tr>{value}<tr><a >{value}<tr>{value}") == (
+        f"<tr>{value}<tr><a >{value.replace('0', '-1', 1)}<tr>{value}"
+    )

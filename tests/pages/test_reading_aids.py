@@ -205,13 +205,28 @@ def test_whatever_is_touched_is_large_enough(page: Page, explorer_url: str) -> N
     page.call("Emulation.clearDeviceMetricsOverride")
 
 
-def test_all_digits_are_reached_by_keyboard(page: Page, over_http: str) -> None:
+def test_all_digits_of_a_row_are_shown_where_one_of_its_links_has_the_focus(
+    page: Page, over_http: str
+) -> None:
+    """So that no cell is a stop of its own; a finger and the pointer show one."""
     page.open(f"{over_http}/txs")
-    cut = "document.querySelector('.amount[data-full]')"
-    assert page.evaluate(f"getComputedStyle({cut}, '::after').content") == "none"
+    assert page.evaluate("document.querySelectorAll('tr [data-full][tabindex=\"0\"]').length") == 0
+    cut = "document.querySelector('tr .amount[data-full]')"
+    content = f"getComputedStyle({cut}, '::after').content"
+    full = page.evaluate(f"JSON.stringify({cut}.dataset.full)")
+    assert page.evaluate(content) == "none" and "ETH" in full
+    page.evaluate(f"{cut}.closest('tr').querySelector('a').focus()")
+    assert page.evaluate(content) == full
+    page.evaluate(f"{cut}.closest('tr').querySelector('a').blur()")
+    assert page.evaluate(content) == "none"
     page.evaluate(f"{cut}.focus()")
-    shown = page.evaluate(f"getComputedStyle({cut}, '::after').content")
-    assert shown == page.evaluate(f"JSON.stringify({cut}.dataset.full)") and "ETH" in shown
+    assert page.evaluate(content) == full
+
+
+def test_the_tab_key_stops_at_links_alone_in_a_list(page: Page, over_http: str) -> None:
+    page.open(f"{over_http}/txs")
+    stops = "[...document.querySelectorAll('tbody *')].filter((element) => element.tabIndex >= 0)"
+    assert page.evaluate(f"{stops}.every((stop) => stop.matches('a, button'))")
 
 
 def test_a_list_is_skipped_by_keyboard(page: Page, over_http: str) -> None:

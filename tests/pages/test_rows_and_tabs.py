@@ -9,6 +9,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from tests.conftest import Played
+from tests.support.ids_of_rows import require_ids_of_rows
 
 ROW = re.compile(
     r'<tr id="([^"]+)"[^>]*>\s*<td class="lead"[^>]*>.*?href="/tx/(0x\w+)(?:#([^"]+))?"'
@@ -32,10 +33,27 @@ def test_a_row_leads_to_its_place_in_its_transaction_wherever_a_list_begins(
     assert len({id for id, _, _ in rows}) == len(rows) > 25
     by_place = {(sent, row): id for id, sent, row in rows}
     assert all(by_place.get((sent, row), id) == id for id, sent, row in last)
-    assert all(id.endswith(sent[2:18]) for id, sent, _ in rows)
+    assert all(id.endswith(sent[2:]) for id, sent, _ in rows)
     for _, sent, row in rows[:: len(rows) // 5]:
         page = client.get(f"/tx/{sent}").text
         assert (page.count(f'id="{row}"') == 1) if row else kind == "tx", (sent, row)
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("/tokens", "token"),
+        ("/contracts", "contract"),
+        ("/token/{token}?tab=holders", "holder"),
+        ("/address/{holder}?tab=tokens", "token"),
+    ],
+)
+def test_every_row_of_a_list_has_an_id_of_its_own(
+    client: FlaskClient, scenario: Played, path: str, kind: str
+) -> None:
+    moved = next(t for t in scenario.truth.token_transfers if t["tokenType"] == "BEP20")
+    shown = path.format(token=moved["tokenAddress"], holder=moved["toAddress"])
+    require_ids_of_rows(client.get(shown).text, kind)
 
 
 def test_ids_of_a_transactions_rows_are_those_of_its_events(

@@ -1,11 +1,13 @@
 """The columns of each list's CSV file, as [csv] of the openapi.toml files names them.
 
 A column is a field as renamed_fields.py of the extension openapi writes it, in one of FORMATS, or
-`name()` for one of CELLS; TIME, PARTIES and BALANCE are several columns.
+`name()` for one of CELLS; the names of GROUPS are several columns.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from functools import cache
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from scan import registry
@@ -27,28 +29,36 @@ from scan.extensions.exports.csv_format import (
 )
 from scan.extensions.exports.hooks import Exports
 from scan.queries.network import token_standard
+from scan.queries.prices import COIN, AssetDay
 
 Record = Mapping[str, Any]
 
 
 class Context(NamedTuple):
     """Values that cells need beside their record: `own` is the address in the list's path, `coin`
-    the coin's symbol, `token` the record of the token whose holders are listed."""
+    the coin's symbol, `token` the record of the token whose holders are listed, `prices` those of
+    the assets of records on their days."""
 
     own: str | None
     coin: str
     token: Record
     chain_id: str | None = None
+    prices: Mapping[AssetDay, Decimal] = MappingProxyType({})
+    currency: str = ""  # of the prices
 
 
 class Column(NamedTuple):
     name: str
     cell: Callable[[Record, Context], Cell]
     of_own: bool = False  # only in the list of an address
+    is_priced: bool = False  # only with prices of days
+    asset: Callable[[Record], str | None] | None = None  # whose price it is
 
 
 GROUPS = {
     "TIME": ("time_utc = timestamp", "date_time = timestamp as date_time", "block = blockNumber"),
+    "COIN_PRICE": ("price = coin_price()", "price_currency() as text"),
+    "TOKEN_PRICE": ("price = token_price()", "price_currency() as text"),
     "PARTIES": ("direction()", "from = fromAddress", "to = toAddress"),
     "BALANCE": (
         "amount = balance in decimals",
@@ -59,6 +69,22 @@ GROUPS = {
         "token_type = type as standard",
         "balance_since_block = balanceSince",
     ),
+}
+
+
+def _token(record: Record) -> str | None:
+    """Return the asset of a record of a transfer, or of a row of a history; None for an item."""
+    if record["tokenAddress"] is None:
+        return COIN
+    token: str = record["tokenAddress"]
+    return token if record["tokenType"] == "BEP20" else None
+
+
+ASSETS: Mapping[str, Callable[[Record], str | None]] = {
+    "coin_price": lambda _: COIN,
+    "token_price": _token,
+    "token_in_price": lambda record: record["tokenIn"],
+    "token_out_price": lambda record: record["tokenOut"],
 }
 YES_NO = {True: "yes", False: "no", None: ""}
 FORMATS: Mapping[str, Callable[[Any, Context], Cell]] = {
@@ -99,6 +125,20 @@ def _topic(n: int) -> Callable[[Record, Context], Cell]:
     return lambda record, _: record["topics"][n] if n < len(record["topics"]) else None
 
 
+def day_of(record: Record) -> str:
+    """Return the day (UTC) of a record."""
+    day: str = record["date"] if "date" in record else record["timestamp"][: len("2026-01-31")]
+    return day
+
+
+def _price(asset: Callable[[Record], str | None]) -> Callable[[Record, Context], Cell]:
+    def cell(record: Record, context: Context) -> Cell:
+        price = context.prices.get((asset(record) or "", day_of(record)))
+        return None if price is None else f"{price:f}"
+
+    return cell
+
+
 @cache
 def _cells() -> Mapping[str, Callable[[Record, Context], Any]]:
     """Return the CELLS that no single field has, of this extension and of others."""
@@ -113,6 +153,8 @@ def _cells() -> Mapping[str, Callable[[Record, Context], Any]]:
         "coin": lambda _, context: context.coin,
         "token_symbol": lambda _, context: context.token["symbol"],
         "held": lambda record, context: amount(record["balance"], context.token["decimals"]),
+        "price_currency": lambda _, context: context.currency,
+        **{name: _price(asset) for name, asset in ASSETS.items()},
         **{f"topic{n}": _topic(n) for n in range(MAX_TOPICS)},
         **registry.merged(part.cells for part in registry.parts(Exports)),
     }
@@ -121,8 +163,15 @@ def _cells() -> Mapping[str, Callable[[Record, Context], Any]]:
 def _column(written: str) -> Column:
     field = renamed_field(written)
     read = _cells()[field.source] if field.is_computed else _field(field.source)
-    of_own = field.is_computed and field.source == "direction"
-    return Column(field.name, _cell(read, field.format, field.decimals), of_own)
+    source = field.source if field.is_computed else ""
+    asset = ASSETS.get(source)
+    return Column(
+        field.name,
+        _cell(read, field.format, field.decimals),
+        of_own=source == "direction",
+        is_priced=asset is not None or source == "price_currency",
+        asset=asset,
+    )
 
 
 def _field(name: str) -> Callable[[Record, Context], Any]:
@@ -157,7 +206,11 @@ def csv_text(kind: str, records: Sequence[Record]) -> bytes:
     return BYTE_ORDER_MARK + lines([[column.name for column in shown], *rows])
 
 
-def columns(kind: str, own: str | None) -> Sequence[Column]:
+def columns(kind: str, own: str | None, *, has_prices: bool = False) -> Sequence[Column]:
     """Return the columns of a list; `own` is the address in its path, if it has one."""
     every = _columns(declared("csv")[kind])
-    return [column for column in every if own is not None or not column.of_own]
+    return [
+        column
+        for column in every
+        if (own is not None or not column.of_own) and (has_prices or not column.is_priced)
+    ]

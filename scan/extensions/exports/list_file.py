@@ -14,10 +14,11 @@ import orjson
 
 from scan.errors import Unavailable
 from scan.extensions.exports import csv_format
-from scan.extensions.exports.csv_columns import Context, Record, columns
+from scan.extensions.exports.csv_columns import Context, Record, columns, day_of
 from scan.http.list_format import MAX_FILE_ROWS, Format
 from scan.queries import tokens
 from scan.queries.pages import Page, Window
+from scan.queries.prices import day_prices
 from scan.queries.reader import Reader
 
 MAX_BYTES = 64 * 1024 * 1024
@@ -85,14 +86,14 @@ def _write(
     """Write all pages, and return the last one without its records."""
     until = time.monotonic() + MAX_WRITING_S
     window = window._replace(limit=PAGE_ROWS_OF.get(source.kind, PAGE_ROWS))
-    csv = _CsvRows(reader, source)
-    if file_format is Format.CSV:
+    csv = _CsvRows(reader, source) if file_format is Format.CSV else None
+    if csv is not None:
         file.write(csv.header())
     rows = 0
     while True:
         page = source.read(window)
         records = orjson.loads(page.data)
-        if file_format is Format.CSV:
+        if csv is not None:
             file.write(csv.lines(records))
         else:
             file.writelines(orjson.dumps(r, option=orjson.OPT_APPEND_NEWLINE) for r in records)
@@ -105,11 +106,15 @@ def _write(
 
 class _CsvRows:
     def __init__(self, reader: Reader, source: ListSource) -> None:
-        self._columns = columns(source.kind, source.own)
+        own, kind = source.own, source.kind
+        is_priced = any(column.is_priced for column in columns(kind, own, has_prices=True))
+        self._prices = day_prices(reader) if is_priced else None
+        self._columns = columns(kind, own, has_prices=self._prices is not None)
         token = {}
         if source.kind == "holders" and source.own is not None:
             token = orjson.loads(tokens.get(reader, bytes.fromhex(source.own[2:])))
-        self._context = Context(source.own, source.coin, token, source.chain_id)
+        currency = self._prices.currency if self._prices is not None else ""
+        self._context = Context(source.own, source.coin, token, source.chain_id, currency=currency)
 
     def header(self) -> bytes:
         names = [column.name for column in self._columns]
@@ -117,4 +122,9 @@ class _CsvRows:
 
     def lines(self, records: Sequence[Record]) -> bytes:
         cells, context = [column.cell for column in self._columns], self._context
+        if self._prices is not None:
+            assets = [column.asset for column in self._columns if column.asset is not None]
+            priced = {(asset(r), day_of(r)) for asset in assets for r in records}
+            wanted = {(asset, day) for asset, day in priced if asset is not None}
+            context = context._replace(prices=self._prices.read(wanted))
         return csv_format.lines([cell(record, context) for cell in cells] for record in records)

@@ -12,6 +12,7 @@ from scan.pages.records import Record, hash_of, names_of
 from scan.pages.sections import Section, Shown, TransactionSection
 from scan.pages.tabs import AddressTab, list_of_address
 from scan.queries.pages import Window
+from scan.queries.prices import unit_prices
 
 MAX_SHOWN = 200
 
@@ -21,7 +22,12 @@ blueprint = Blueprint("pages_internal_transfers", __name__)
 @blueprint.get("/internal-transfers")
 def list_internal_transfers() -> Response:
     shown = entity_list("internal_transfers", "/internal-transfers", "/internal-transfers")
-    return shown.response("internal_transfers.html", shown=shown, names=names_of(shown.records))
+    return shown.response(
+        "internal_transfers.html",
+        shown=shown,
+        names=names_of(shown.records),
+        prices=unit_prices(reader()),
+    )
 
 
 def transaction_head(transaction: Record) -> Shown:

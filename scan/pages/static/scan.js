@@ -289,7 +289,20 @@
   const parsing = new MutationObserver(showPage);
   parsing.observe(root, {childList: true, subtree: true});
   document.addEventListener("click", onClick);
+  // Opens a list at the row that a link names, once the row has moved to another page of it.
+  function openAtRow() {
+    const row = location.hash.slice(1);
+    const [, kind] = row.match(/^(tx|transfer|trade|internal)(?:-\d+){0,2}-[0-9a-f]{64}$/) ?? [];
+    const url = new URL(location.href);
+    if (!kind || url.searchParams.has("row") || document.getElementById(row)) return;
+    if (!document.querySelector(`#list ~ .table tr[id^="${kind}-"]`) || !document.querySelector("#pages a")) return;
+    for (const name of ["page", "p", "cursor"]) url.searchParams.delete(name);
+    url.searchParams.set("row", row);
+    location.replace(url);
+  }
+
   document.addEventListener("DOMContentLoaded", () => {
+    openAtRow();
     parsing.disconnect();
     setTheme(stored("theme"));
     showPage();

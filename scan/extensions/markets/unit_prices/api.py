@@ -17,7 +17,7 @@ def get_prices() -> Response:
     prices, problem = reader().sources.get(PriceSource).read(reader())
     reader().do_not_cache()
     if prices is None:
-        empty = dict.fromkeys(("currency", "source", "time", "coin"))
+        empty = dict.fromkeys(("currency", "source", "time", "coin", "history"))
         return json_value(
             {**empty, "tokens": {}, "pools": {}, "minDepth": None, "problem": problem}
         )
@@ -33,6 +33,7 @@ def get_prices() -> Response:
                 token: {"pool": by.pool, "price": f"{by.price:f}", "depth": f"{by.depth:f}"}
                 for token, by in prices.pools.items()
             },
+            "history": prices.history,
             "problem": problem,
         }
     )

@@ -10,6 +10,7 @@ import orjson
 
 from scan import parameters
 from scan.errors import InvalidParameter
+from scan.extensions.markets.unit_prices.settings import POOL_AND_TOKEN
 from scan.hex import to_hex
 from scan.queries.prices import MIN_DEPTH, UnitPrices
 
@@ -39,7 +40,7 @@ def parse(document: bytes, source: str) -> UnitPrices:
     listed = fields.get("tokens", {})
     if not isinstance(listed, dict) or len(listed) > MAX_TOKENS:
         raise BadPrices(f"`tokens` must be an object with at most {MAX_TOKENS} addresses.")
-    coin, min_depth = fields.get("coin"), fields.get("minDepth")
+    history, coin, min_depth = fields.get("history"), fields.get("coin"), fields.get("minDepth")
     return UnitPrices(
         _currency(fields.get("currency")),
         source,
@@ -47,6 +48,7 @@ def parse(document: bytes, source: str) -> UnitPrices:
         None if coin is None else _price(coin),
         {_address(address): _price(price) for address, price in listed.items()},
         MIN_DEPTH if min_depth is None else _price(min_depth),
+        history=None if history is None else _pool_and_token(history),
     )
 
 
@@ -73,6 +75,12 @@ def _price(text: Any) -> Decimal:
     if not isinstance(text, str) or not _PRICE.fullmatch(text):
         raise BadPrices("A price must be a decimal number, with at most 20 digits and 30 decimals.")
     return Decimal(text)
+
+
+def _pool_and_token(text: Any) -> str:
+    if not isinstance(text, str) or not POOL_AND_TOKEN.fullmatch(text.lower()):
+        raise BadPrices("`history` must be the address of a pool, a slash and that of a token.")
+    return text.lower()
 
 
 def _address(text: str) -> str:

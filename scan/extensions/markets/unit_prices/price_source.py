@@ -114,5 +114,12 @@ def _of_pool(reader: Reader, pool: str, currency: str) -> Reading:
     price, other, symbol = closed[len(closed) // 2], record["token0"], record["token1Symbol"]
     if currency == other:
         price, other, symbol = 1 / price, record["token1"], record["token0Symbol"]
-    tokens = {other: price, currency: Decimal(1)}
-    return Reading(UnitPrices(symbol or currency, pool, record["lastTradeAt"], price, tokens), None)
+    prices = UnitPrices(
+        symbol or currency,
+        pool,
+        record["lastTradeAt"],
+        price,
+        {other: price, currency: Decimal(1)},
+        history=f"{pool}/{currency}",
+    )
+    return Reading(prices, None)

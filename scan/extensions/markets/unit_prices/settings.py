@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from scan import hooks
 from scan.environment import Kind, existing_file, https_url, require, setting
 
+POOL_AND_TOKEN = re.compile(r"0x[0-9a-f]{40}/0x[0-9a-f]{40}")
+
 
 def _source(text: str) -> str:
     """Return a URL, a pool with the token that prices are in, or the path of a file."""
     if "://" in text:
         return https_url.parse(text)
     if _is_pool(text):
-        require(re.fullmatch(r"0x[0-9a-f]{40}/0x[0-9a-f]{40}", text.lower()))
+        require(POOL_AND_TOKEN.fullmatch(text.lower()))
         return text.lower()
     return existing_file.parse(text)
 

@@ -25,6 +25,8 @@ def test_numbers_are_exact_and_addresses_lower_case() -> None:
     assert prices[:5] == ("USD", "here", GIVEN["time"], Decimal(digits), {TOKEN.lower(): 1})
     assert (prices.min_depth, prices.pools) == (1000, {})
     assert parse(json.dumps({**GIVEN, "minDepth": "0.5"}).encode(), "").min_depth == Decimal("0.5")
+    history = parse(json.dumps({**GIVEN, "history": f"{TOKEN}/{TOKEN}"}).encode(), "").history
+    assert (prices.history, history) == (None, f"{TOKEN}/{TOKEN}".lower())
     assert parse(b'{"currency":"EUR","time":"2026-01-31T23:59:59Z"}', "").coin is None
 
 
@@ -45,6 +47,10 @@ def test_numbers_are_exact_and_addresses_lower_case() -> None:
         ),
         ({"coin": float("inf")}, "JSON"),
         *(({"minDepth": bad}, "price") for bad in ("-1", "1e9", [], True, "9" * 21)),
+        *(
+            ({"history": bad}, "history")
+            for bad in (1, [], TOKEN, f"{TOKEN}/", f"{TOKEN}/{TOKEN}/", f"{TOKEN}/{TOKEN}\n")
+        ),
         ({"tokens": {TOKEN: None}}, "price"),
         ({"tokens": {"0x12": "1"}}, "address"),
         ({"tokens": []}, "tokens"),

@@ -2,6 +2,7 @@
 
 import itertools
 from contextlib import ExitStack
+from datetime import date
 from decimal import Decimal
 
 import pytest
@@ -84,6 +85,18 @@ def test_prices_by_pools_read_the_largest_holders_alone(made: Explained) -> None
     plan = made.database.plans[-1]
     plan.require_indexes(small={"dexes"})
     assert plan.buffers < 4 * MAX_HOLDERS // 5 + 100 * POOLS
+
+
+def test_prices_of_days_read_the_hours_of_these_days_alone(made: Explained) -> None:
+    select = "SELECT address FROM pools WHERE token1 = %s LIMIT 1000"
+    pools = [bytes(row[0]) for row in execute(made.url, select, BASE)]
+    [[_, data]] = made.database.prepared_rows(
+        "queries/pool_day_prices_list", pools=pools, days=[date(2026, 1, 1), date(2026, 1, 2)] * 500
+    )
+    assert data.count('"pool"') == len(pools) == 1000
+    plan = made.database.plans[-1]
+    plan.require_indexes(most_sorted=24)
+    assert plan.buffers < 16 * len(pools)
 
 
 def test_tokens_by_worth_are_read_once(made: Explained, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,7 +68,7 @@ def test_a_sender_has_its_pending_transactions(explorer: Explorer) -> None:
     assert (rows[0]["value"], rows[0]["gasLimit"]) == ("7", "21000")
     assert other.status_code in (200, 400)
     assert "ETag" not in page.headers and page.status_code == 200
-    assert all(f'id="tx-{sent[2:18]}"' in page.text for sent in hashes)
+    assert all(f'id="tx-{sent[2:]}"' in page.text for sent in hashes)
     assert page.text.count(">queued<") == 1
     assert '?tab=pending" aria-current="page">Pending<' in page.text
 

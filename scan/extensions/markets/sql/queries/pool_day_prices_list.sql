@@ -1,0 +1,31 @@
+-- The price of each of the pools given on the day beside it: the median of the closing prices of the hours of the day (UTC) that have
+-- trades, as that of queries/pool_prices_list. A pool without trades on the day has no row.
+-- params: pools bytea[], days date[]
+-- literals: none
+-- returns: one row: index version, JSON text of [{pool, day, token0, token1, price}], where price is of one
+--   token0 in token1, as text
+-- index: pools_pkey, tokens_pkey, pool_candles_pkey
+WITH wanted AS MATERIALIZED (
+    SELECT g.pool, g.day
+    FROM unnest(%(pools)s, %(days)s) AS g (pool, day)
+)
+SELECT index_version(),
+    json_list(string_agg(
+        json_build_object('pool', hex(w.pool), 'day', w.day, 'token0', hex(p.token0), 'token1', hex(p.token1),
+            'price', trim_scale(median.price)::text)::text, ','))
+FROM wanted w
+JOIN pools p ON p.address = w.pool
+LEFT JOIN tokens k0 ON k0.address = p.token0
+LEFT JOIN tokens k1 ON k1.address = p.token1
+CROSS JOIN LATERAL (
+    SELECT (array_agg(c.price ORDER BY c.price))[count(*) / 2 + 1] AS price
+    FROM (
+        SELECT pool_price(a.close_amount0, a.close_amount1, token_unit(k0), token_unit(k1)) AS price
+        FROM pool_candles a
+        WHERE a.pool_address = w.pool
+            AND a.hour >= w.day::timestamp AT TIME ZONE 'UTC'
+            AND a.hour < (w.day + 1)::timestamp AT TIME ZONE 'UTC'
+            AND a.close_amount0 > 0 AND a.close_amount1 > 0
+    ) AS c
+) AS median
+WHERE median.price > 0;

@@ -1,0 +1,44 @@
+"""Rows of lists of extensions have ids that links lead to."""
+
+import re
+
+import pytest
+from flask.testing import FlaskClient
+
+from scan import registry
+from tests.conftest import Played
+from tests.support.ids_of_rows import require_ids_of_rows
+
+LISTS = (
+    ("items", "/token/{item}?tab=items", "item"),
+    ("addresses_by_balance", "/accounts", "address"),
+    ("markets", "/dex", "pool"),
+    ("history", "/address/{maker}?tab=history", "entry"),
+    ("history", "/address/{maker}/transfers/sums", "sum"),
+    ("approvals", "/address/{maker}?tab=approvals", "approval"),
+    ("block_records", "/earnings", "earned"),
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"), [rest for name, *rest in LISTS if name in registry.installed()]
+)
+def test_every_row_of_a_list_has_an_id_of_its_own(
+    client: FlaskClient, scenario: Played, path: str, kind: str
+) -> None:
+    item = next(t for t in scenario.truth.token_transfers if t["tokenType"] == "BEP721")
+    maker = scenario.truth.dex_trades[0]["maker"]
+    response = client.get(path.format(item=item["tokenAddress"], maker=maker))
+    assert response.status_code == 200
+    require_ids_of_rows(response.text, kind)
+
+
+@pytest.mark.skipif("internal_transfers" not in registry.installed(), reason="without them")
+@pytest.mark.parametrize("order", ["desc", "asc"])
+def test_internal_transfers_begin_at_the_row_that_a_link_names(
+    client: FlaskClient, order: str
+) -> None:
+    path = f"/internal-transfers?limit=25&orderBy={order}"
+    ids = re.findall(r'<tr id="(internal-[^"]+)"', client.get(path).text)
+    shown = client.get(f"{path}&row={ids[1]}").text
+    assert re.findall(r'<tr id="(internal-[^"]+)"', shown)[: len(ids) - 1] == ids[1:]

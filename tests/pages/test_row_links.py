@@ -1,0 +1,105 @@
+"""Links that name a row of a list: its page begins at the row, wherever the row has moved."""
+
+import re
+from html import unescape
+
+import pytest
+from flask.testing import FlaskClient
+from werkzeug.serving import make_server
+
+from tests.conftest import Played
+from tests.support.browser import Page
+from tests.support.serving import in_thread, wait_until
+
+ROW = re.compile(r'<tr id="((?:tx|transfer|trade)-[^"]+)"')
+ABSENT = "tx-" + "9" * 64
+
+
+def rows_of(client: FlaskClient, path: str) -> list[str]:
+    response = client.get(path)
+    assert response.status_code == 200, path
+    return ROW.findall(response.text)
+
+
+@pytest.mark.parametrize("order", ["desc", "asc"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/txs?",
+        "/token-transfers?",
+        "/trades?",
+        "/token-transfers?tokenType=BEP1155&",
+        "/address/{maker}?",
+        "/address/{maker}?tab=transfers&",
+        "/address/{maker}?tab=trades&",
+        "/pool/{pool}?",
+        "/token/{token}?",
+        "/block/{block}?",
+    ],
+)
+def test_a_page_begins_at_the_row_that_its_link_names(
+    client: FlaskClient, scenario: Played, path: str, order: str
+) -> None:
+    trade = scenario.truth.dex_trades[0]
+    busy = max(scenario.truth.blocks, key=lambda block: block["txCount"])
+    values = {"maker": trade["maker"], "pool": trade["pairAddress"], "token": trade["tokenIn"]}
+    path = path.format(**values, block=busy["number"]) + f"limit=25&orderBy={order}"
+    pages = (
+        rows_of(client, f"{path.replace('limit=25', 'limit=100')}&page={number}")
+        for number in range(1, 9)
+    )
+    whole = [row for rows in pages for row in rows]
+    for place in {0, 1, len(whole) // 2, len(whole) - 1}:
+        html = client.get(f"{path}&row={whole[place]}").text
+        shown = ROW.findall(html)
+        assert shown == whole[place : place + 25]
+        following = re.search(r'rel="next" href="([^"]+)"', html.partition('id="pages"')[2])
+        assert (following is not None) == (len(whole) - place > 25)
+        if following is not None:
+            older = rows_of(client, unescape(following[1]))
+            assert older[: len(whole) - place - 25] == whole[place + 25 : place + 50]
+
+
+@pytest.mark.parametrize(
+    ("path", "row", "message"),
+    [
+        ("/trades", ABSENT, "must be the id of a row of this list"),
+        ("/txs", "tx-12", "must be the id of a row of this list"),
+        ("/txs", "tx-" + "A" * 64, "must be the id of a row of this list"),
+        ("/txs", f"tx-{'1' * 10}-{'9' * 64}", "must be the id of a row of this list"),
+        ("/txs?page=2", ABSENT, "leave out page and cursor"),
+    ],
+)
+def test_a_row_of_another_form_is_refused(
+    client: FlaskClient, path: str, row: str, message: str
+) -> None:
+    response = client.get(f"{path}{'&' if '?' in path else '?'}row={row}")
+    assert response.status_code == 400
+    assert message in response.text and "<tbody>" not in response.text
+
+
+def test_a_row_that_is_not_indexed_leaves_the_list_empty(client: FlaskClient) -> None:
+    response = client.get(f"/txs?row={ABSENT}")
+    assert response.status_code == 200
+    assert "The transaction of this row is not indexed." in response.text
+    assert client.get("/tokens?row=tx-1").status_code == 400  # a list without such ids
+
+
+def test_a_row_beyond_its_transaction_begins_at_the_next_one(
+    client: FlaskClient, scenario: Played
+) -> None:
+    moved = scenario.truth.token_transfers[0]["transactionHash"][2:]
+    for row in (f"transfer-999999999-{moved}", f"transfer-0-999999999-{moved}"):
+        assert rows_of(client, f"/token-transfers?row={row}")
+
+
+def test_a_link_to_a_row_that_has_moved_opens_the_list_at_it(
+    client: FlaskClient, page: Page
+) -> None:
+    rows = rows_of(client, "/txs?limit=100")
+    with in_thread(make_server("127.0.0.1", 0, client.application, threaded=True)) as url:
+        page.open(f"{url}/txs?limit=25&page=3#{rows[5]}")
+        wait_until(lambda: page.evaluate("location.search") == f"?limit=25&row={rows[5]}")
+        wait_until(lambda: page.evaluate("document.querySelector('tr:target')?.id") == rows[5])
+        page.open(f"{url}/txs?limit=25#{rows[5]}")
+        assert page.evaluate("location.search") == "?limit=25"
