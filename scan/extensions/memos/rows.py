@@ -1,7 +1,8 @@
 """Memos in the inputs of a block's transactions. Pure.
 
-A transaction with logs called a contract, whatever its input looks like. Of others only the state
-tells, so that texts to a contract are memos, too.
+A transaction that failed or has logs called a contract, whatever its input looks like, and so did
+one whose input is a selector alone if it took more gas than four letters do. Of others only the
+state tells, so that texts to a contract are memos, too.
 """
 
 from collections.abc import Iterator
@@ -9,7 +10,7 @@ from typing import Annotated, NamedTuple
 
 from scan import hooks
 from scan.contracts.visible_text import text_hash, text_start
-from scan.ethereum.blocks import DecodedBlock
+from scan.ethereum.blocks import PLAIN_TRANSFER_GAS, DecodedBlock
 from scan.ethereum.column_types import (
     BIGINT,
     COMPUTED,
@@ -21,6 +22,9 @@ from scan.ethereum.column_types import (
 )
 from scan.ethereum.forms.form import PLACE_BITS
 from scan.ethereum.sparse_tables import SparseTable
+
+SELECTOR_BYTES = 4
+MOST_GAS_OF_LETTERS = PLAIN_TRANSFER_GAS + 40 * SELECTOR_BYTES  # by EIP-7623
 
 
 class Memo(NamedTuple):
@@ -36,12 +40,16 @@ class Memo(NamedTuple):
 def memos(block: DecodedBlock) -> Iterator[Memo]:
     if not block.text_inputs:
         return
-    calls = {log.transaction_index for log in block.contract_logs}
+    with_logs = {log.transaction_index for log in block.contract_logs}
     ordinal = block.number << PLACE_BITS
-    for transaction_index, content in block.text_inputs:
-        text = "" if transaction_index in calls else text_start(content)
+    for index, content in block.text_inputs:
+        transaction = block.transactions[index]
+        has_failed = block.has_statuses and not transaction.status
+        ran_code = len(content) == SELECTOR_BYTES and transaction.gas_used > MOST_GAS_OF_LETTERS
+        is_call = index in with_logs or has_failed or ran_code
+        text = "" if is_call else text_start(content)
         if text:
-            yield Memo(ordinal, block.number, transaction_index, text_hash(text), text)
+            yield Memo(ordinal, block.number, index, text_hash(text), text)
             ordinal += 1
 
 

@@ -55,6 +55,13 @@ def test_a_memo_is_found_by_its_whole_text(chain: Chain) -> None:
     assert auditing.run(chain.settings) == 0
 
 
+def test_four_letters_to_nobody_are_a_memo(chain: Chain) -> None:
+    """They may be a selector, but ran no code."""
+    sent = chain.send("test")
+    chain.index()
+    assert [row["transactionHash"] for row in chain.memos("test")] == [sent]
+
+
 def test_pages_lead_from_the_search_to_the_transactions(chain: Chain) -> None:
     sent = chain.send(INVOICE)
     chain.send("another & more?")
@@ -114,6 +121,11 @@ def test_other_inputs_are_no_memos(chain: Chain) -> None:
     chain.node.call("anvil_setCode", "0x" + 40 * "7", "0x5f5fa0")  # LOG0
     called = chain.send(INVOICE, to="0x" + 40 * "7")
     assert chain.node.receipt_of(called)["logs"]
+    chain.node.call("anvil_setCode", "0x" + 40 * "8", "0x5f5ffd")  # reverts
+    failed = chain.send(INVOICE, to="0x" + 40 * "8")
+    assert chain.node.receipt_of(failed)["status"] == "0x0"
+    chain.node.call("anvil_setCode", "0x" + 40 * "9", "0x60015f55")  # writes a slot
+    chain.send("abcd", to="0x" + 40 * "9")
     chain.index()
     assert chain.memos() == []
 
