@@ -3,7 +3,9 @@
 import codecs
 import unicodedata
 
-MOST_BYTES = 2048  # that a text is recognised by
+from scan.ethereum.keccak import keccak256
+from scan.ethereum.text_inputs import MAX_TEXT_BYTES
+
 # Controls, direction marks and others without a glyph; surrogates, private and unassigned.
 _HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
 # Letters that show nothing, though Unicode calls them letters or symbols.
@@ -13,36 +15,43 @@ _BLANK_LETTERS = "\u115f\u1160\u2800\u3164\uffa0\u034f"
 def clean(text: str, most: int) -> str:
     """Return the text in one line of at most `most` characters, without invisible ones; "" where
     none is visible."""
-    shown = "".join(
-        character
-        for character in text[: most * 8]
-        if unicodedata.category(character) not in _HIDDEN and character not in _BLANK_LETTERS
-    )
-    shown = _without_stacks(" ".join(shown.split()))
+    shown = text[: most * 8]
+    # Sets, as a character is looked at once: a block may have thousands of memos.
+    hidden = {c for c in set(shown) if unicodedata.category(c) in _HIDDEN or c in _BLANK_LETTERS}
+    if hidden:
+        shown = shown.translate(dict.fromkeys(map(ord, hidden)))
+    shown = " ".join(shown.split())
+    if not shown.isascii():
+        shown = _without_stacks(shown)
     return shown if len(shown) <= most else f"{shown[: most - 1].rstrip()}…"
 
 
-def text_start(content: bytes, most: int) -> str:
+def text_start(content: bytes, most: int = MAX_TEXT_BYTES) -> str:
     """Return the text that bytes in UTF-8 begin with, as clean() has it; "" where they are none, or
     have other controls than line breaks and tabs. A character that was cut at the end is left out.
     """
     try:
-        text = codecs.getincrementaldecoder("utf-8")().decode(content[:MOST_BYTES])
+        text = codecs.getincrementaldecoder("utf-8")().decode(content[:MAX_TEXT_BYTES])
     except UnicodeDecodeError:
         return ""
-    if any(unicodedata.category(c) == "Cc" and c not in "\r\n\t" for c in text):
+    if any(unicodedata.category(c) == "Cc" and c not in "\r\n\t" for c in set(text)):
         return ""
     return clean(" ".join(text.split()), most)
 
 
+def text_hash(text: str) -> bytes:
+    """Return the hash by which a text is found that text_start() returned whole."""
+    return keccak256(text.encode())
+
+
 def _without_stacks(text: str) -> str:
     """Return the text with at most two combining marks on a letter: more would cover the lines
-    above and below."""
+    above and below. It begins with a letter."""
     kept: list[str] = []
     marks = 0
     for character in text:
         marks = marks + 1 if unicodedata.category(character) in ("Mn", "Me") else 0
-        if marks <= 2 and not (marks and not kept):
+        if marks <= 2 and (kept or not (marks or character == " ")):
             kept.append(character)
     return "".join(kept)
 

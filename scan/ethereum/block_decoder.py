@@ -54,6 +54,7 @@ from scan.ethereum.forms.matching import (
     form_of,
     without_foreign_fields,
 )
+from scan.ethereum.text_inputs import text_inputs
 from scan.ethereum.withdrawals import decode_withdrawals
 from scan.hex import BadHex, quantity
 
@@ -108,11 +109,8 @@ def _block(
 ) -> DecodedBlock:
     require(quantity(block.number) == number, number, "it has another number")
     require(len(receipts) == len(block.transactions), number, "receipts are missing or too many")
-    require(
-        all(a.log_index < b.log_index for a, b in pairwise(logs)),
-        number,
-        "its logs are not in order",
-    )
+    are_in_order = all(a.log_index < b.log_index for a, b in pairwise(logs))
+    require(are_in_order, number, "its logs are not in order")
     sent, received = ({}, {}) if not receipts else map(_fields, (block.transactions, receipts))
     sent = without_foreign_fields(sent)
     form = form_of(block, sent, received, chain_id)
@@ -130,6 +128,7 @@ def _block(
         chain_fields=form and form.chain_fields_of_block(block, sent, received),
         has_statuses=None not in received.get("status", ()),
         authorization_lists=_authorization_lists(sent, transactions),
+        text_inputs=text_inputs(sent.get("to", ()), sent.get("input", ())),
     )
 
 

@@ -38,6 +38,7 @@ from scan.ethereum.forms.matching import (
     TRANSACTION_FIELDS,
 )
 from scan.ethereum.forms.matching import HEADER_FIELDS as FORM_HEADER_FIELDS
+from scan.ethereum.text_inputs import TextInput
 
 PLAIN_TRANSFER_GAS = 21_000
 WEI_PER_GWEI = 10**9
@@ -214,6 +215,7 @@ class DecodedBlock(NamedTuple):
     credits: tuple[Credit, ...] = ()
     uncles: tuple[Uncle, ...] = ()
     authorization_lists: tuple[AuthorizationList, ...] = ()
+    text_inputs: tuple[TextInput, ...] = ()
     message_event: tuple[str, str] | None = None  # as its Form has it
     # Whether contracts of earlier transactions keep code and coin in a SELFDESTRUCT (EIP-6780).
     keeps_destroyed: bool = False

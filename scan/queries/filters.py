@@ -11,8 +11,10 @@ from typing import Any
 
 from scan import parameters
 from scan.contracts.signature_text import MAX_LENGTH
+from scan.contracts.visible_text import text_hash, text_start
 from scan.database.lists import Filter, all_entities, of_kind, served_entities
 from scan.errors import InvalidParameter
+from scan.ethereum.text_inputs import MAX_TEXT_BYTES
 
 TOKEN_TYPES = ("BEP20", "BEP721", "BEP1155")
 MAX_DEX_NAME = 100
@@ -39,6 +41,14 @@ def _choice(choices: Mapping[str, str], value: Any, name: str) -> Value:
     return bytes.fromhex(choices[parameters.one_of(value, name, choices)])
 
 
+def _text_hash(value: Any, name: str) -> Value:
+    """Return the hash of the text as visible_text.py has it; raises InvalidParameter."""
+    text = text_start(parameters.text(value, name, most=MAX_TEXT_BYTES).encode())
+    if not text:
+        raise InvalidParameter(f"{name} must have a visible character.", field=name)
+    return text_hash(text)
+
+
 # Parsers of filters by kind: each takes a value, from a query string or JSON, and the filter's key.
 PARSERS: Mapping[str, Callable[[Any, str], Value]] = {
     "address": parameters.address,
@@ -48,6 +58,7 @@ PARSERS: Mapping[str, Callable[[Any, str], Value]] = {
     "method": partial(parameters.text, most=MAX_LENGTH),  # which method_names.selectors() reads
     "nonce": parameters.nonce,
     "pubkey": parameters.pubkey,
+    "text": _text_hash,
     "token_type": partial(parameters.one_of, allowed=TOKEN_TYPES),
     "topic": parameters.hash32,
     "transaction_type": parameters.transaction_type,

@@ -22,6 +22,7 @@ class ConcurrencyLimit:
         clients_wait: bool = False,
         places_in_line: int | None = None,
         takes_turns: bool = False,
+        pause_factor: float = 0.0,
         busy: str,
         retry_after_s: int = 2,
     ) -> None:
@@ -32,12 +33,18 @@ class ConcurrencyLimit:
         `places_in_line` so many wait at most, one of each client: who waits holds a thread. With
         `takes_turns` more may wait, as many as have their turn within PLACE_WAIT_S if each place is
         held as long as the last one was, or as the present ones have been by now.
+
+        With `pause_factor`, the last free place is not for a client that has given one back, for so
+        many times as long as it held it: as many clients as there are places, asking without end,
+        would keep all of them. It is of limits with one place of a client.
         """
         self._places = places
         self._places_per_client = places_per_client or places
         self._clients_wait = clients_wait
         self._places_in_line = places_in_line
         self._takes_turns = takes_turns
+        self._pause_factor = pause_factor
+        self._paused_until: dict[Hashable, float] = {}  # by client, of those that may not be over
         self._waiting: list[Hashable] = []
         self._busy = busy
         self._retry_after_s = retry_after_s
@@ -113,6 +120,7 @@ class ConcurrencyLimit:
             self.taken -= 1
             self._changed_hands_at = time.monotonic()
             if client is not None:
+                self._pause(client, self._changed_hands_at)
                 self._taken_by[client] -= 1
                 self._changed_hands_of[client] = self._changed_hands_at
                 # So that nothing is kept of clients that hold none.
@@ -120,8 +128,17 @@ class ConcurrencyLimit:
                     del self._taken_by[client], self._changed_hands_of[client]
             self._changed.notify_all()
 
+    def _pause(self, client: Hashable, now: float) -> None:
+        if self._pause_factor:
+            paused = {c: until for c, until in self._paused_until.items() if until > now}
+            held_s = now - self._changed_hands_of[client]
+            self._paused_until = paused | {client: now + held_s * self._pause_factor}
+
     def _is_free_for(self, client: Hashable) -> bool:
-        return self.taken < self._places and self._may_hold_more(client)
+        free = self._places - self.taken
+        if free == 1 and self._paused_until.get(client, 0.0) > time.monotonic():
+            return False
+        return free > 0 and self._may_hold_more(client)
 
     def _may_hold_more(self, client: Hashable) -> bool:
         return client is None or self._taken_by[client] < self._places_per_client

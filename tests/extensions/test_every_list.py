@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import pytest
+from eth_utils import keccak
 from flask.testing import FlaskClient
 
 from app import create_app
@@ -36,12 +37,14 @@ FIRST_KEPT = BLOCKS // 2
 NOBODY = "http://127.0.0.1:9"
 ADDRESSES = ["0x" + address(name).hex() for name in ("one", "two", "three")]
 HASHES = ["0x01" + 62 * "1", "0x01" + 62 * "2"]
+TEXTS = {text: "0x" + keccak(text=text).hex() for text in ("Invoice 7", "one, two & three")}
 # What a column may hold that a filter of a kind compares.
 OF_KIND: dict[str, list[Any]] = {
     "address": ADDRESSES,
     "hash": HASHES,
     "flag": [True, False],
     "pubkey": ["0x" + 96 * "1", "0x" + 96 * "2"],
+    "text": [*TEXTS],
 }
 # What other columns hold, by the name of their type.
 OF_TYPE = {
@@ -141,6 +144,7 @@ def store(url: str, entity: str, rows: list[Row]) -> None:
         for filter_ in FILTERS[entity]
         for name, value in filter_.choices.items()
     }
+    choices |= {("text", text): hash_ for text, hash_ in TEXTS.items()}
     stored = []
     for number, row in enumerate(rows):
         index = number % ROWS_OF_BLOCK

@@ -196,7 +196,10 @@ def paths_of(explorer: Explorer, hostile: str) -> list[str]:
         *(f"/address/{hostile}?tab={tab}" for tab in TABS_OF_CONTRACT),
         f"/address/{hostile}/compare/{hostile}",
         *(f"/address/{hostile}?tab=contract&view={view}" for view in ("read", "write")),
-        *(f"/{name}" for name in (*lists, "user-operations", "keys", "webhooks", "watchlist")),
+        *(
+            f"/{name}"
+            for name in (*lists, "memos", "user-operations", "keys", "webhooks", "watchlist")
+        ),
         "/verify",
         "/status",
         "/charts",

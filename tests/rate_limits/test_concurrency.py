@@ -116,3 +116,24 @@ def test_a_place_that_is_held_long_is_waited_for_by_few() -> None:
         assert places.refusal("f", wait_s=20.0) and not places.take("f", wait_s=20.0)
         places.give_back("a")
         assert waiting.result()
+
+
+def test_as_many_clients_as_places_leave_one_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who has held a place gets the last free one after a pause, and any other at once."""
+    now = 100.0
+    monkeypatch.setattr(concurrency.time, "monotonic", lambda: now)
+    places = ConcurrencyLimit(2, places_per_client=1, pause_factor=3.0, busy="busy")
+    assert places.take("a") and places.take("b") and not places.take("c")
+    now += 2.0
+    places.give_back("b")
+    now += 5.9
+    assert not places.take("b") and places.take("c")
+    places.give_back("c")
+    places.give_back("a")
+    assert places.take("b") and not places.take("a") and places.take("d")
+    places.give_back("d")
+    places.give_back("b")
+    now += 60.0
+    assert places.take("a") and places.take("b")
+    places.give_back("a")
+    assert {*places._paused_until} == {"a"}

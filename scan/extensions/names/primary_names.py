@@ -37,6 +37,8 @@ LIST_S = 0.3
 MAX_IN_LIST = 60
 KEPT_S = 60.0
 PAUSE_S = 5.0
+# Two clients that ask for ever new names leave others a place for three quarters of the time.
+PAUSE_FACTOR = 3.0
 CACHE_BYTES = 4 * 1024 * 1024
 ENTRY_BYTES = 600  # some 7,000 addresses
 
@@ -96,8 +98,12 @@ class Names:
         self._l1 = l1
         self._kept: SizedCache[_Kept] = SizedCache(CACHE_BYTES)
         self._hosted: SizedCache[_Hosted] = SizedCache(CACHE_BYTES // 4)
-        self._lookups = ConcurrencyLimit(2, places_per_client=1, busy="Names are being read.")
-        self._lists = ConcurrencyLimit(2, places_per_client=1, busy="Names are being read.")
+        self._lookups, self._lists = (
+            ConcurrencyLimit(
+                2, places_per_client=1, pause_factor=PAUSE_FACTOR, busy="Names are being read."
+            )
+            for _ in range(2)
+        )
         self._pause_until = 0.0
 
     @property

@@ -41,7 +41,7 @@ def search() -> Response:
     if destination is not None:
         return _redirect(RESULTS[destination["type"]].path, destination["value"])
     of_templates = [results for results in _all_results().values() if results.template]
-    others = {r.template: records for r in of_templates if (records := r.read(reader(), text))}
+    others = {r.template: records for r in of_templates if (records := r.records(reader(), text))}
     named = search_queries.hash_or_address(text)
     if named and not results:  # its page says why it is not indexed
         return _redirect(_path_of_unindexed(named), to_hex(named))

@@ -8,11 +8,11 @@ import orjson
 
 from scan import parameters, registry
 from scan.errors import Unavailable
-from scan.extensions.search.hooks import Search
+from scan.extensions.search.hooks import MAX_NAME, Search
 from scan.hex import to_hex
 from scan.queries.reader import Reader
 
-MAX_TEXT = 100
+MAX_TEXT = 2048
 MAX_FOUND = 20
 LEAST_SIMILAR = 3  # characters: a trigram
 
@@ -58,13 +58,16 @@ def results(reader: Reader, text: str, *, with_similar: bool = True) -> list[Rec
     records = orjson.loads(search(reader, text, with_similar=with_similar))
     own = registry.merged(part.results for part in registry.parts(Search)).values()
     first = (results for results in own if not results.template)
-    of_extensions = [record for results in first for record in results.read(reader, text)]
+    of_extensions = [record for results in first for record in results.records(reader, text)]
     return [*of_extensions, *records][:MAX_FOUND]
 
 
 def search(reader: Reader, text: str, *, with_similar: bool = True) -> str:
-    """Return records as a JSON array; raises InvalidParameter for an empty or too long text."""
+    """Return records as a JSON array; raises InvalidParameter for a text of more than MAX_TEXT
+    characters."""
     stripped = parameters.text(text, "q", most=MAX_TEXT).strip()
+    if len(stripped) > MAX_NAME:
+        return "[]"
     content = hash_or_address(stripped)
     body: str
     body, count, has_similar = reader.row(

@@ -2,7 +2,6 @@
 
 import ipaddress
 import json
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
@@ -148,36 +147,6 @@ def test_few_names_of_a_request_are_looked_up(asking: Named, receiver: Receiver)
     records = get(asking.client, "/addresses", addresses=",".join(people))["addresses"]
     assert [record["nameProblem"] for record in records] == ["off_chain"] * 6
     assert len(receiver.received) == MAX_LOOKUPS
-
-
-def test_a_client_has_one_lookup_at_a_time(asking: Named, receiver: Receiver) -> None:
-    """Whoever names a slow host holds one thread, and others' names are read meanwhile."""
-    ens, alice = asking.ens, asking.ens.people[0]
-    for name in ("slow.eth", "second.eth"):
-        ens.resolve_by(name, ens.offchain([receiver.url("/{data}")]))
-    asking.follow()
-    answered = threading.Event()
-
-    def slowly(handler: Handler, received: Received) -> Answer:
-        assert answered.wait(60)
-        return says(alice)(handler, received)
-
-    receiver.behaviour = slowly
-    statuses: list[int] = []
-    client = asking.client.application.test_client()
-    slow = threading.Thread(
-        target=lambda: statuses.append(client.get("/api/v1/names/slow.eth").status_code)
-    )
-    slow.start()
-    receiver.wait_for(1)
-    try:
-        assert asking.lookup("second.eth").status_code == 404
-        assert len(receiver.received) == 1
-    finally:
-        answered.set()
-        slow.join(60)
-    assert statuses == [200]
-    assert asking.lookup("second.eth").json["address"] == alice
 
 
 @pytest.mark.parametrize("depth", [2, MAX_NESTED, MAX_NESTED + 1, 1_000])

@@ -26,6 +26,7 @@ from scan.ethereum.forms.matching import FORM_OF_CHAIN, form_of
 from scan.ethereum.keccak import keccak256
 from scan.ethereum.rlp import LISTS, join_list, quantity_item, string_prefix_bytes
 from scan.ethereum.senders import signer
+from scan.ethereum.text_inputs import MAX_TEXT_BYTES, text_inputs
 from scan.extensions.backfill.history_files.e2store import BadFile
 from scan.extensions.backfill.history_files.raw_block import RawBlock, RawReceipt, read_header
 from scan.extensions.backfill.history_files.rlp_reader import list_content, read_list
@@ -85,6 +86,7 @@ def _block(raw: RawBlock, header: Any, number: int, chain_id: int) -> DecodedBlo
     transactions: list[DecodedTransaction] = []
     logs: list[EventLog] = []
     authorizations: list[AuthorizationList] = []
+    texts: list[str] = []  # of inputs, as hex
     totals = [0, *(int.from_bytes(receipt.cumulative_gas_used) for receipt in raw.receipts)]
     for index, (encoded, receipt, (before, after)) in enumerate(
         zip(raw.transactions, raw.receipts, pairwise(totals), strict=True)
@@ -93,6 +95,7 @@ def _block(raw: RawBlock, header: Any, number: int, chain_id: int) -> DecodedBlo
         transactions.append(
             _transaction(encoded, index, layout, items, receipt, after - before, prices)
         )
+        texts.append(to_hex(items[layout.input][:MAX_TEXT_BYTES]))
         logs += [
             EventLog(index, log_index, *log)
             for log_index, log in enumerate(receipt.logs, len(logs))
@@ -109,6 +112,7 @@ def _block(raw: RawBlock, header: Any, number: int, chain_id: int) -> DecodedBlo
         chain_fields=form and form.chain_fields_of_block(header, {}, {}),
         has_statuses=not any(len(receipt.outcome) == _HASH_BYTES for receipt in raw.receipts),
         authorization_lists=tuple(authorizations),
+        text_inputs=text_inputs([t.to_address for t in transactions], texts),
     )
 
 

@@ -38,7 +38,9 @@ def test_a_block_with_blobs_is_that_of_the_node(scenario: Played) -> None:
 def test_roots_of_the_state_take_the_place_of_statuses_before_byzantium() -> None:
     with Anvil(hardfork="homestead") as anvil, FaultyNode(anvil.url) as proxy:
         for value in (1, 2, 3):
-            anvil.send(anvil.accounts[0], anvil.accounts[1], value=value, gasPrice=10**10)
+            memo = f"0x{b'Invoice'.hex()}"
+            sent = {"value": value, "data": memo, "gasPrice": 10**10}
+            anvil.send(anvil.accounts[0], anvil.accounts[1], **sent)
             anvil.send(anvil.accounts[0], None, data="0xfe", value=7, gasPrice=10**10)
             anvil.mine()
         chain = MinedChain(anvil, {2: [(1, "0x" + "22" * 20)]}, head=3)
@@ -53,6 +55,7 @@ def test_roots_of_the_state_take_the_place_of_statuses_before_byzantium() -> Non
             decoded = decode(raw, signed_chain.CHAIN_ID)
             assert decoded.block == expected._replace(size=raw.size)
             assert not decoded.block.has_statuses
+            assert (0, b"Invoice") in decoded.block.text_inputs
             assert [u.miner for u in decoded.uncles] == [u.miner for u in uncles]
 
 

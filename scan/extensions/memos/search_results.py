@@ -1,0 +1,41 @@
+"""A memo among the results of a search, by its whole text.
+
+Anybody can send one, so that it is listed and leads nowhere by itself."""
+
+from typing import Any
+
+from scan.contracts.visible_text import text_hash, text_start
+from scan.ethereum.text_inputs import MAX_TEXT_BYTES
+from scan.extensions.search.hooks import Results, Search
+from scan.queries import entities
+from scan.queries.pages import Window
+from scan.queries.reader import Reader
+
+
+def memo_with_text(reader: Reader, text: str) -> list[dict[str, Any]]:
+    """Return what leads to all memos with a text, if there is one."""
+    whole = text_start(text.encode())
+    if not whole:
+        return []
+    page = entities.matching_page(reader, "memos", Window(1, 0), {"text": text_hash(whole)})
+    if page.data == "[]":
+        return []
+    return [
+        {
+            "type": "memo",
+            "value": whole,
+            "name": whole,
+            "symbol": None,
+            "match": "exact",
+            "holderCount": None,
+            "firstSeen": None,
+            "verified": None,
+            "largerNamesake": None,
+            "unproven": [],
+        }
+    ]
+
+
+HOOKS = Search(
+    results={"memo": Results("Memos", "/memos?text=", memo_with_text, most=MAX_TEXT_BYTES)}
+)

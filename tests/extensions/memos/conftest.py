@@ -1,0 +1,60 @@
+"""A chain with memos."""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from scan.settings import Settings
+from tests.support.anvil import Anvil
+from tests.support.database import Postgres
+from tests.support.indexing import Indexing
+
+INVOICE = "Invoice 2026-114"
+NOTHING = "0x" + 40 * "e"  # an address without code
+
+
+class Chain(NamedTuple):
+    node: Anvil
+    settings: Settings
+    client: FlaskClient
+
+    def send(self, content: str | bytes, sender: int = 0, **fields: Any) -> str:
+        """Send a text in a block of its own, and return the transaction's hash."""
+        data = content.encode() if isinstance(content, str) else content
+        self.node.call("evm_setAutomine", False)
+        sent = self.node.send(
+            self.node.accounts[sender],
+            fields.pop("to", NOTHING),
+            data=f"0x{data.hex()}",
+            gas=hex(29_000_000),
+            **fields,
+        )
+        self.node.mine()
+        return sent
+
+    def index(self) -> None:
+        Indexing(self.settings.database_url, self.node.url).run_until(self.node.head())
+
+    def memos(self, text: str | None = None, **more: object) -> list[dict[str, Any]]:
+        """The whole list, as the API has it."""
+        query = {"limit": 100, **({} if text is None else {"text": text}), **more}
+        answer = self.client.get("/api/v1/memos", query_string=query)
+        assert answer.status_code == 200, answer.text
+        rows: list[dict[str, Any]] = answer.json["memos"]
+        assert answer.json["total"] == len(rows)
+        return rows
+
+    def results(self, text: str) -> list[dict[str, Any]]:
+        answer = self.client.get("/api/v1/search", query_string={"q": text})
+        assert answer.status_code == 200, answer.text
+        return [row for row in answer.json["results"] if row["type"] == "memo"]
+
+
+@pytest.fixture
+def chain(postgres: Postgres, template: str) -> Iterator[Chain]:
+    with Anvil() as node, postgres.cloned(template) as url:
+        settings = Indexing(url, node.url).settings
+        yield Chain(node, settings, create_app(settings).test_client())

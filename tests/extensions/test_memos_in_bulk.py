@@ -1,0 +1,24 @@
+"""Memos in bulk."""
+
+from pathlib import Path
+
+from tests.extensions.backfill.backfilling import backfill
+from tests.extensions.memos.conftest import INVOICE, Chain, chain
+from tests.support.database import Postgres
+from tests.support.indexing import settings_for
+from tests.support.table_digest import digest
+
+__all__ = ["chain"]
+
+
+def test_bulk_has_the_same_memos(
+    chain: Chain, postgres: Postgres, template: str, tmp_path: Path
+) -> None:
+    for text in (INVOICE, "\u202etab\tand \\N \\. 'quotes\" №", INVOICE, "é" * 3000):
+        chain.send(text)
+    chain.index()
+    assert len(chain.memos()) == 4
+    with postgres.cloned(template) as url:
+        settings = settings_for(url, chain.node.url)
+        assert backfill(settings, tmp_path / "files", last_block=chain.node.head())
+        assert digest(url) == digest(chain.settings.database_url)
