@@ -101,17 +101,22 @@ def accounts_of(contract: Deployed, function: Mapping[str, Any]) -> list[str]:
     return [account for account in accounts if account]
 
 
-def test_each_function_is_as_its_calls_are(conditions: Deployed) -> None:
-    functions = conditions.functions()
-    declared = {*re.findall(r"function ([ruan][A-Z]\w*)", CHECKS), "receive"}
-    assert {name.partition("(")[0] for name in functions} == declared
+def assert_as_called(contract: Deployed, functions: Mapping[str, Any]) -> None:
+    """The access of each function is what its name says, and what a stranger's call shows."""
     for name, function in functions.items():
-        letter = "n" if name == "receive" else name[0]
+        letter = "n" if name in ("receive", "fallback") else name[0]
         assert function["access"] == ACCESS[letter], function
         assert function["complete"]
         if function["access"] in ("restricted", "unrestricted"):
             is_open = function["access"] == "unrestricted"
-            assert conditions.succeeds(STRANGER, name) == is_open, name
+            assert contract.succeeds(STRANGER, name) == is_open, name
+
+
+def test_each_function_is_as_its_calls_are(conditions: Deployed) -> None:
+    functions = conditions.functions()
+    declared = {*re.findall(r"function ([ruan][A-Z]\w*)", CHECKS), "receive"}
+    assert {name.partition("(")[0] for name in functions} == declared
+    assert_as_called(conditions, functions)
 
 
 def test_accounts_that_are_named_may_call(conditions: Deployed) -> None:

@@ -3,7 +3,6 @@ the accounts that are named."""
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import pytest
 from eth_abi import encode
@@ -11,9 +10,9 @@ from eth_utils import keccak
 
 from tests.extensions.permissions.test_permissions import (
     ACCESS,
-    STRANGER,
     Deployed,
     accounts_of,
+    assert_as_called,
 )
 from tests.support.explorer import Explorer
 from tests.support.vyper import Vyper, source_for, source_of
@@ -213,16 +212,6 @@ def conditions(
 def modules(explorer: Explorer, vyper: Vyper) -> Iterator[Deployed]:
     files = {"main.vy": MAIN, "owned.vy": OWNED, "minting.vy": MINTING, "hidden.vy": HIDDEN}
     yield verified(explorer, vyper, NEWEST, files)
-
-
-def assert_as_called(contract: Deployed, functions: Mapping[str, Any]) -> None:
-    for name, function in functions.items():
-        letter = "n" if name == "fallback" else name[0]
-        assert function["access"] == ACCESS[letter], function
-        assert function["complete"]
-        if function["access"] in ("restricted", "unrestricted"):
-            is_open = function["access"] == "unrestricted"
-            assert contract.succeeds(STRANGER, name) == is_open, name
 
 
 def test_each_function_is_as_its_calls_are(conditions: tuple[str, Deployed]) -> None:
