@@ -12,7 +12,7 @@ from scan.verification.bytecode_comparison import LinkedCode, linked_code
 from scan.verification.compiler_places import RunningPlace
 from scan.verification.compiler_releases import dotted
 from scan.verification.compiler_run import compile_source
-from scan.verification.languages.language import Selection
+from scan.verification.languages.language import Selection, Sources
 from scan.verification.request import Submission
 from scan.verification.sandbox import Program
 from scan.verification.settings_search import CompilerSettings
@@ -82,12 +82,18 @@ class Compilations:
         return self._place.left_s() >= 1
 
     def run(
-        self, settings: CompilerSettings, selection: Selection, addition: str = ""
+        self,
+        settings: CompilerSettings,
+        selection: Selection,
+        addition: str = "",
+        more: Sources | None = None,
     ) -> dict[str, Any]:
-        """Return the compiler's output for the sources, each with `addition` at its end."""
+        """Return the compiler's output for the sources, each with `addition` at its end, and for
+        `more`."""
         self.count += 1
         language, version = self.submission.language, self.submission.version
         sources = {path: text + addition for path, text in self.submission.sources.items()}
+        sources |= more or {}
         given = language.take(sources, settings, selection, version)
         output = compile_source(
             self._compiler, given.standard, self._place.left_s(), self._place.check, given.options

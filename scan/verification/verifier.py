@@ -23,9 +23,10 @@ from scan.verification.contract_match import FULL, PARTIAL, RUNTIME, Match
 from scan.verification.creation_comparison import Creation, DeployedCode
 from scan.verification.creation_reader import CreationReader
 from scan.verification.match_search import find_match
-from scan.verification.permissions.stored_permissions import read_permissions
+from scan.verification.permissions.stored_permissions import read_permissions, with_tree
 from scan.verification.request import Submission
 from scan.verification.similar_code import pattern_of
+from scan.verification.storage_names import add_names
 from scan.verification.stored_bytes import StoredBytes
 from scan.verification.submission_compilations import Compilations
 
@@ -107,11 +108,11 @@ def verify(verifier: Verifier, submission: Submission, client: str | None = None
     is_blueprint = preamble_of(contract.code) is not None
     creation = verifier.creations.input_of(contract.address, contract.block_number)
     code = DeployedCode(contract.code, None if is_blueprint else creation)
-    match, abi, permissions = _compiled(verifier, submission, code, client)
+    match, abi, permissions, layout = _compiled(verifier, submission, code, client)
     layouts = layouts_of(match, code)
     verified = _store(verifier.database, contract, submission, match, abi, layouts)
     if verified.stored or match.level == FULL:  # of the same source as one that is kept
-        _store_findings(verifier.database, contract, match, permissions)
+        _store_findings(verifier.database, contract, match, permissions, layout)
     if verified.stored:
         texts = (abi, match.metadata, layouts, permissions or "", *submission.sources.values())
         verifier.stored_bytes.add(client, sum(len(text.encode()) for text in texts))
@@ -125,21 +126,27 @@ def add_findings(verifier: Verifier, submission: Submission) -> bool:
     the match, and return whether the compiler gives a source map. Raises as verify() does."""
     contract = indexed_contract(verifier.database, submission.address)
     code = DeployedCode(contract.code, None)
-    match, _, permissions = _compiled(verifier, submission, code, None)
-    return _store_findings(verifier.database, contract, match, permissions)
+    match, _, permissions, layout = _compiled(verifier, submission, code, None)
+    return _store_findings(verifier.database, contract, match, permissions, layout)
 
 
 def _compiled(
     verifier: Verifier, submission: Submission, code: DeployedCode, client: str | None
-) -> tuple[Match, str, str | None]:
-    """Return the match, its ABI, and who may call its functions (None: not known), as JSON."""
+) -> tuple[Match, str, str | None, bytes | None]:
+    """Return the match, its ABI and who may call its functions (None: not known) as JSON, and the
+    layout of its storage as it is stored."""
     deadline = time.monotonic() + BUDGET_S
     with verifier.places.admitted(client):
         compiler = verifier.compilers.of(submission.language.kind).compiler(submission.version)
         with verifier.places.running(deadline) as place:
             match = find_match(compiler, submission, code, place)
             compilations = Compilations(compiler, submission, code.runtime, place)
-            return match, match.contract.abi_json(), read_permissions(compilations, match)
+            output = with_tree(compilations, match)
+            permissions = output and read_permissions(compilations, match, output)
+            given = match.contract.output.get("storageLayout")
+            named = output and add_names(given, compilations, match, output)
+            layout = storage_layouts.packed(named) or storage_layouts.packed(given)
+            return match, match.contract.abi_json(), permissions or None, layout
 
 
 def indexed_contract(database: Database, address: bytes) -> IndexedContract:
@@ -210,12 +217,15 @@ def _store(
 
 
 def _store_findings(
-    database: Database, contract: IndexedContract, match: Match, permissions: str | None
+    database: Database,
+    contract: IndexedContract,
+    match: Match,
+    permissions: str | None,
+    layout: bytes | None,
 ) -> bool:
     """Store where the code is in its sources, the layout of its storage and who may call its
     functions, in the place of what was known of the code, and return whether the first is known."""
     own = {"address": contract.address, "code_hash": contract.code_hash}
-    layout = storage_layouts.packed(match.contract.output.get("storageLayout"))
     database.rows("verification/storage_layouts_put", **own, layout=layout)
     database.rows("verification/contract_permissions_put", **own, permissions=permissions)
     evm, files = match.contract.output["evm"], [*match.contract.files.items()]

@@ -167,10 +167,11 @@ def _standard_output(stored: Contract) -> dict[str, Any]:
 
 
 def _storage_layout(stored: Contract) -> Any:
-    """Return Solidity's layout; Vyper's has another form."""
+    """Return Solidity's layout, without what Scan adds to it; Vyper's has another form."""
     if stored.storage is None or of_path(stored.path) is not SOLIDITY:
         return None
-    return json_fragment(storage_layouts.unpacked(bytes(stored.storage)))
+    layout = orjson.loads(storage_layouts.unpacked(bytes(stored.storage)))
+    return {name: layout[name] for name in ("storage", "types") if name in layout}
 
 
 def _documentation(stored: Contract, kind: str) -> Any:

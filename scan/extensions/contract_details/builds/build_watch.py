@@ -40,6 +40,7 @@ MAX_BYTES = 128 * 1024 * 1024  # of code and ABIs in memory; what was built last
 MAX_CONTRACTS = 10_000  # of which the newest are compared when a build changes
 MAX_SEEN = 100_000
 MAX_FITTING = 3  # builds with a creation's code whose files are read
+MAX_MAPPED = 4  # maps with their sources that are kept: a factory may fail many times in a call
 BATCH_ROWS = 100  # codes read at once, of at most 64 KiB
 NOTICED_BLOCKS = 10_000  # the newest, in which code without a creation is looked for
 FORK_BLOCKS = 64  # which may be replaced by others
@@ -73,6 +74,9 @@ class Builds:
         self._bytes = 0  # of the contracts
         self._by_length: Mapping[int, Sequence[BuiltContract]] = {}
         self._by_creation: Mapping[bytes, Sequence[BuiltCreation]] = {}
+        self._mapped: dict[
+            bytes, MappedCode
+        ] = {}  # by the hash of the code, what was read of files
         self._left_out: str | None = None
         self._next_at = 0.0
 
@@ -133,6 +137,7 @@ class Builds:
         for creation in (creation for file in newest_first for creation in self._creations[file]):
             by_creation[creation.code.search_hash].append(creation)
         self._by_creation = by_creation
+        self._mapped = {}
         return by_length
 
     def created(self, creation: bytes, search_hashes: Iterable[bytes]) -> MappedCode | None:
@@ -141,10 +146,15 @@ class Builds:
         built = self._by_creation
         known = (code for search_hash in search_hashes for code in built.get(search_hash, ()))
         for fitting in islice(known, MAX_FITTING):
-            if fitting.code.is_in(creation):
-                mapped = build_creations.mapped(fitting, creation)
-                if mapped is not None:
-                    return mapped
+            if not fitting.code.is_in(creation):
+                continue
+            read, key = self._mapped, fitting.code.masked_hash
+            mapped = read.get(key) or build_creations.mapped(fitting, creation)
+            if mapped is not None:
+                if len(read) >= MAX_MAPPED:
+                    read.clear()
+                read[key] = mapped
+                return mapped._replace(code=creation[: fitting.code.size])
         return None
 
     def match(self, code: bytes) -> BuiltContract | None:

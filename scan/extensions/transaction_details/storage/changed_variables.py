@@ -94,7 +94,10 @@ def _changes(layout: Layout, part: Part, words: Words, sides: _Sides) -> Iterato
     if part.kind == "text":
         yield from _text_changes(part, sides)
         return
-    values = (value_of(part.label, part.raw(w), is_vyper=layout.is_vyper) for w in (before, after))
+    values = (
+        value_of(part.label, part.raw(word), is_vyper=layout.is_vyper, enums=layout.enums)
+        for word in (before, after)
+    )
     yield VariableChange(part.name, part.label, part.offset, part.size, *values)
 
 

@@ -244,7 +244,7 @@ class _Values:
         self.is_truncated = self.is_truncated or (word is None and entry.has_word)
         if word is not None and entry.kind == "value":
             raw = bytes_at(word, place.offset, entry.size)
-            value = value_of(entry.label, raw, is_vyper=layout.is_vyper)
+            value = value_of(entry.label, raw, is_vyper=layout.is_vyper, enums=layout.enums)
         elif word is not None and entry.kind in ("text", "bytes"):
             length = int.from_bytes(word) if entry.kind == "bytes" else length_of(word)
             content = self._content(layout, entry, word)

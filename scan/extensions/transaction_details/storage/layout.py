@@ -18,6 +18,8 @@ MAX_TYPES = 2_000
 MAX_MEMBERS = 5_000  # of all structs together
 MAX_NAME = 100
 MAX_LABEL = 200
+MAX_ENUMS = 500
+MAX_ENUM_MEMBERS = 256
 SLOTS = 2**256
 
 Kind = Literal["value", "mapping", "array", "dynamic", "bytes", "struct", "unknown"]
@@ -65,12 +67,13 @@ class StorageType(NamedTuple):
 class Layout(NamedTuple):
     """Variables by their slots, and types by name. `is_vyper`: in Vyper's way, whose arrays and
     strings stand where they are declared, and whose values have a slot each. `is_truncated`:
-    variables beyond MAX_VARIABLES are left out."""
+    variables beyond MAX_VARIABLES are left out. `enums` are the members by the labels of types."""
 
     variables: Sequence[Variable]
     types: Mapping[str, StorageType]
     is_vyper: bool = False
     is_truncated: bool = False
+    enums: Mapping[str, Sequence[str]] = {}
 
     @property
     def entries(self) -> int:
@@ -83,15 +86,22 @@ class Layout(NamedTuple):
 
 
 def read_solidity(text: str) -> Layout:
-    """Read a `storageLayout`. Raises MalformedLayout."""
+    """Read a `storageLayout`, with the names that scan/verification/storage_names.py adds. Raises
+    MalformedLayout."""
     try:
         given = orjson.loads(text)
-        entries = given["storage"]
+        namespaces = given.get("namespaces") or {"storage": []}
+        entries = [*given["storage"], *namespaces["storage"]]
         variables = [_variable(entry) for entry in entries[:MAX_VARIABLES]]
-        types = _types(given.get("types") or {})
+        types = _types({**(given.get("types") or {}), **(namespaces.get("types") or {})})
+        enums = {
+            str(label)[:MAX_LABEL]: [str(name)[:MAX_NAME] for name in names[:MAX_ENUM_MEMBERS]]
+            for label, names in [*(given.get("enums") or {}).items()][:MAX_ENUMS]
+        }
     except (ValueError, KeyError, TypeError, AttributeError):
         raise MalformedLayout("The layout of the storage is malformed.") from None
-    return laid_out(variables, types, is_truncated=len(entries) > MAX_VARIABLES)
+    layout = laid_out(variables, types, is_truncated=len(entries) > MAX_VARIABLES)
+    return layout._replace(enums=enums)
 
 
 def laid_out(

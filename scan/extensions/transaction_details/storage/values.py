@@ -1,6 +1,7 @@
 """The values of variables, from the bytes that they have in a slot."""
 
 import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scan.hex import to_hex
@@ -12,11 +13,19 @@ _NUMBER = re.compile(rf"u?int(?:{_BITS})\Z")
 _FIXED_BYTES = re.compile(r"bytes(?:[1-9]|[12][0-9]|3[012])\Z")
 
 
-def value_of(label: str, raw: bytes, *, is_vyper: bool = False) -> Any:
-    """Return the value of a type by its label: numbers as decimal strings, bool, and others as hex.
-    A bool that is neither 0 nor 1 is a number. `raw` are the variable's own bytes, in Vyper a whole
-    slot."""
+def value_of(
+    label: str,
+    raw: bytes,
+    *,
+    is_vyper: bool = False,
+    enums: Mapping[str, Sequence[str]] = {},
+) -> Any:
+    """Return the value of a type by its label: numbers as decimal strings, bool, members of `enums`
+    by their names, and others as hex. A bool that is neither 0 nor 1 is a number, as is what no
+    member of an enum has. `raw` are the variable's own bytes, in Vyper a whole slot."""
     number = int.from_bytes(raw)
+    if number < len(members := enums.get(label, ())):
+        return members[number]
     if label == "bool" and number < 2:
         return bool(number)
     if label == "decimal":
@@ -42,7 +51,7 @@ def is_text(label: str) -> bool:
 
 
 def is_number(label: str) -> bool:
-    """Return whether a type's values are shown as numbers: an enum's members have no names."""
+    """Return whether a type's values are numbers, as members of enums are."""
     return _NUMBER.match(label) is not None or label.startswith("enum ") or label == "bool"
 
 

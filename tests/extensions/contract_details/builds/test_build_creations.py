@@ -10,6 +10,7 @@ import pytest
 from scan.extensions.contract_details.builds.build_watch import Builds
 from scan.extensions.transaction_details.explanations.mapped_code import BuiltCreations
 from scan.http.services import Services
+from scan.verification.creation_codes import search_hashes
 from tests.extensions.contract_details.builds.projects import VERSION
 from tests.support.explorer import Explorer, compilation, standard_input
 
@@ -155,6 +156,24 @@ def test_a_malformed_build_says_nothing(
     record = failure(explorer, builds, folder, 1)
     assert record["error"]["name"] == "Error"
     assert record["error"]["location"] is None
+
+
+def test_a_file_is_read_once_until_builds_change(
+    explorer: Explorer, builds: BuiltCreations, tmp_path: Path
+) -> None:
+    """A call may fail to create twenty contracts, by a build of 64 MiB."""
+    folder = build_info(tmp_path)
+    own = Builds([folder])
+    own.refresh()
+    code = bytes.fromhex(creation(1)[2:])
+    hashes = search_hashes(code)
+    first = own.created(code, hashes)
+    (folder / "a1.json").unlink()
+    assert first is not None
+    assert own.created(code, hashes) == first
+    own._next_at = 0
+    own.refresh()
+    assert own.created(code, hashes) is None
 
 
 def test_a_build_that_was_removed_says_nothing(

@@ -34,7 +34,7 @@ def test_variables_of_all_kinds(kept: Deployed) -> None:
         "packed.owner": WHO,
         "packed.below": "-5",
         "packed.mark": "0x01020304",
-        "step": "2",
+        "step": "Done",
         "price": f"0x{99:016x}",
         "other": WHO,
         "negative": "-1234",
