@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from scan.verification.blueprints import PREAMBLE
 from scan.verification.bytecode_comparison import (
     ADDRESS_BYTES,
     PUSH32,
@@ -44,7 +45,7 @@ class NoBuild(ValueError):
 
 class BuiltContract(NamedTuple):
     """A contract of a build. `form` says how its file has it, and `language` and `version` what
-    compiled it; the version may be empty. `abi` is JSON."""
+    compiled it; the version may be empty. `abi` is JSON. `creation` is hex."""
 
     file: Path
     form: str
@@ -54,6 +55,7 @@ class BuiltContract(NamedTuple):
     version: str
     runtime: LinkedCode
     abi: bytes
+    creation: str
 
     @property
     def size(self) -> int:
@@ -138,6 +140,7 @@ class BuildFile(msgspec.Struct, rename="camel"):
     source_path: str | None = None
     source_id: str | None = None
     abi: msgspec.Raw = msgspec.Raw(b"[]")
+    bytecode: str | Code | None = None
     deployed_bytecode: str | Code | None = None
     immutable_references: dict[str, list[Reference]] | None = None
     deployment_bytecode: _ApeCode | None = None
@@ -182,6 +185,19 @@ def contracts_of(file: Path) -> list[BuiltContract]:
         raise NoBuild(str(error)) from None
 
 
+def with_blueprint(built: BuiltContract) -> Iterator[BuiltContract]:
+    """Yield a contract, and its blueprint (ERC-5202), which cannot be called, both without creation
+    code. A contract whose creation code is malformed has none."""
+    yield built._replace(creation="")
+    creation = built.creation.removeprefix("0x")
+    try:
+        blueprint = _linked(PREAMBLE.hex() + creation, {}) if creation else None
+    except ValueError:
+        return
+    if blueprint is not None:
+        yield built._replace(runtime=blueprint, abi=b"[]", creation="")
+
+
 def _contracts(file: Path, decoded: BuildFile, content: bytes) -> Iterator[BuiltContract]:
     outputs = decoded.output.contracts if decoded.output else decoded.contracts
     if outputs is not None:
@@ -208,13 +224,13 @@ def _of_compilation(file: Path, decoded: BuildFile, outputs: _Contracts) -> Iter
                 continue
             compiler = metadata_of(contract.metadata).get("compiler", {})
             version = stated or str(compiler.get("version") or "")
+            creation = (contract.evm.bytecode or Code()).object
             if own == VYPER.name:
-                creation = contract.evm.bytecode or Code()
-                runtime = _vyper_code(creation.object, code.object, version)
+                runtime = _vyper_code(creation, code.object, version)
             else:
                 runtime = _linked(code.object, code.immutable_references)
             yield BuiltContract(
-                file, COMPILATION, path, name, own, version, runtime, bytes(contract.abi)
+                file, COMPILATION, path, name, own, version, runtime, bytes(contract.abi), creation
             )
 
 
@@ -239,9 +255,10 @@ def _of_artifact(file: Path, decoded: BuildFile) -> Iterator[BuiltContract]:
     language = str(metadata.get("language") or "")
     language = language or (VYPER.name if path.endswith(VYPER.suffixes) else SOLIDITY.name)
     if text.removeprefix("0x"):
-        runtime = _linked(text, references)
+        runtime, creation = _linked(text, references), decoded.bytecode or ""
+        creation = creation.object if isinstance(creation, Code) else creation
         yield BuiltContract(
-            file, ARTIFACT, path, name, language, version, runtime, bytes(decoded.abi)
+            file, ARTIFACT, path, name, language, version, runtime, bytes(decoded.abi), creation
         )
 
 
@@ -276,6 +293,7 @@ def _of_types(file: Path, decoded: BuildFile) -> Iterator[BuiltContract]:
                 else _linked(text, None)
             ),
             abi=bytes(type_.abi),
+            creation=_text(type_.deployment_bytecode),
         )
 
 
@@ -299,6 +317,7 @@ def _of_combined(file: Path, content: bytes) -> Iterator[BuiltContract]:
                     version=version,
                     runtime=_vyper_code(contract.bytecode, contract.bytecode_runtime, version),
                     abi=bytes(contract.abi),
+                    creation=contract.bytecode,
                 )
 
 

@@ -24,6 +24,7 @@ from scan.extensions.contract_details.builds.build_formats import (
     BuiltContract,
     NoBuild,
     contracts_of,
+    with_blueprint,
 )
 from scan.extensions.contract_details.claims import CLAIMED, clean
 from scan.extensions.contract_details.contract_import.source_records import Record
@@ -59,7 +60,7 @@ class _Deployed(NamedTuple):
 
 
 class Builds:
-    """The contracts of build folders, by the length of their code."""
+    """The contracts of build folders and their blueprints, by the length of their code."""
 
     def __init__(self, folders: Sequence[Path]) -> None:
         self._folders = folders
@@ -135,10 +136,11 @@ def _size(contracts: Iterable[BuiltContract]) -> int:
 
 def _read(file: Path) -> list[BuiltContract]:
     try:
-        return [c for c in contracts_of(file) if len(c.abi) <= MAX_ABI_BYTES]
+        contracts = [c for c in contracts_of(file) if len(c.abi) <= MAX_ABI_BYTES]
     except (NoBuild, OSError) as error:
         log.debug("%s is no build: %s", file, error)
         return []
+    return [form for contract in contracts for form in with_blueprint(contract)]
 
 
 class BuildWatch:
