@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 _MARK = b"\xfe\x71"
+PREAMBLE = _MARK + b"\0"  # of the first version, without data
 _LENGTHS = 0b11  # bits of the number of bytes of the length; the others are the version, 0
 _RESERVED = 3
 

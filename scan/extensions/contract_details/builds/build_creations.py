@@ -1,10 +1,11 @@
-"""Creation code of builds, by which the line is found where a creation failed.
+"""Creation code of builds, by which the line is found where a creation failed, and blueprints.
 
 What failed to be created cannot be verified. The source map is the one that the build has, with the
 sources that its own input or the project has: not compiled here.
 """
 
 import json
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import msgspec
@@ -16,11 +17,13 @@ from scan.extensions.contract_details.builds.build_formats import (
     COMPILATION,
     MALFORMED,
     BuiltContract,
+    Code,
     NoBuild,
     linked,
 )
 from scan.extensions.transaction_details.explanations.mapped_code import MappedCode
 from scan.verification import creation_codes, source_maps
+from scan.verification.blueprints import PREAMBLE
 from scan.verification.creation_codes import CreationCode
 from scan.verification.languages.vyper import source_map
 
@@ -58,7 +61,7 @@ class _Numbers(msgspec.Struct):
 def creation_of(built: BuiltContract) -> BuiltCreation | None:
     """Return the creation code of a built contract; None where the build has no map of it."""
     given = built.creation
-    if given is None or built.form not in (COMPILATION, ARTIFACT):
+    if built.form not in (COMPILATION, ARTIFACT):
         return None
     try:
         linked_code = linked(given.object, {})
@@ -67,6 +70,19 @@ def creation_of(built: BuiltContract) -> BuiltCreation | None:
     except MALFORMED:
         return None
     return None if packed is None or code is None else BuiltCreation(built, code, packed)
+
+
+def with_blueprint(built: BuiltContract) -> Iterator[BuiltContract]:
+    """Yield a contract, and its blueprint (ERC-5202), which cannot be called, both without creation
+    code. A contract whose creation code is malformed has none."""
+    yield built._replace(creation=Code())
+    creation = built.creation.object.removeprefix("0x")
+    try:
+        blueprint = linked(PREAMBLE.hex() + creation, {}) if creation else None
+    except ValueError:
+        return
+    if blueprint is not None:
+        yield built._replace(runtime=blueprint, abi=b"[]", creation=Code())
 
 
 def mapped(creation: BuiltCreation, deployed: bytes) -> MappedCode | None:

@@ -42,30 +42,6 @@ class NoBuild(ValueError):
     """A file is none of a build, or is malformed; the message says why."""
 
 
-class BuiltContract(NamedTuple):
-    """A contract of a build. `form` says how its file has it, and `language` and `version` what
-    compiled it; the version may be empty. `abi` is JSON. `creation` is what a compilation or an
-    artifact has of it."""
-
-    file: Path
-    form: str
-    path: str
-    name: str
-    language: str
-    version: str
-    runtime: LinkedCode
-    abi: bytes
-    creation: "Code | None" = None
-
-    @property
-    def size(self) -> int:
-        ranges = (*self.runtime.links.values(), *self.runtime.immutables.values())
-        return len(self.abi) + len(self.runtime.code) + PLACE_BYTES * sum(map(len, ranges))
-
-
-COMPILATION, ARTIFACT, TYPE, COMBINED = "compilation", "artifact", "type", "combined"
-
-
 class Reference(msgspec.Struct):
     start: int
     length: int
@@ -75,6 +51,29 @@ class Code(msgspec.Struct, rename="camel"):
     object: str = ""
     immutable_references: dict[str, list[Reference]] | None = None
     source_map: Any = None
+
+
+class BuiltContract(NamedTuple):
+    """A contract of a build. `form` says how its file has it, and `language` and `version` what
+    compiled it; the version may be empty. `abi` is JSON. `creation` has no references."""
+
+    file: Path
+    form: str
+    path: str
+    name: str
+    language: str
+    version: str
+    runtime: LinkedCode
+    abi: bytes
+    creation: Code
+
+    @property
+    def size(self) -> int:
+        ranges = (*self.runtime.links.values(), *self.runtime.immutables.values())
+        return len(self.abi) + len(self.runtime.code) + PLACE_BYTES * sum(map(len, ranges))
+
+
+COMPILATION, ARTIFACT, TYPE, COMBINED = "compilation", "artifact", "type", "combined"
 
 
 class _Evm(msgspec.Struct, rename="camel"):
@@ -212,21 +211,13 @@ def _of_compilation(file: Path, decoded: BuildFile, outputs: _Contracts) -> Iter
                 continue
             compiler = metadata_of(contract.metadata).get("compiler", {})
             version = stated or str(compiler.get("version") or "")
+            creation = contract.evm.bytecode or Code()
             if own == VYPER.name:
-                creation = contract.evm.bytecode or Code()
                 runtime = _vyper_code(creation.object, code.object, version)
             else:
                 runtime = linked(code.object, code.immutable_references)
             yield BuiltContract(
-                file=file,
-                form=COMPILATION,
-                path=path,
-                name=name,
-                language=own,
-                version=version,
-                runtime=runtime,
-                abi=bytes(contract.abi),
-                creation=contract.evm.bytecode,
+                file, COMPILATION, path, name, own, version, runtime, bytes(contract.abi), creation
             )
 
 
@@ -251,9 +242,8 @@ def _of_artifact(file: Path, decoded: BuildFile) -> Iterator[BuiltContract]:
     language = str(metadata.get("language") or "")
     language = language or (VYPER.name if path.endswith(VYPER.suffixes) else SOLIDITY.name)
     if text.removeprefix("0x"):
-        runtime = linked(text, references)
-        abi, creation = bytes(decoded.abi), decoded.bytecode
-        creation = creation if isinstance(creation, Code) else None
+        runtime, abi, creation = linked(text, references), bytes(decoded.abi), decoded.bytecode
+        creation = creation if isinstance(creation, Code) else Code(creation or "")
         yield BuiltContract(file, ARTIFACT, path, name, language, version, runtime, abi, creation)
 
 
@@ -288,6 +278,7 @@ def _of_types(file: Path, decoded: BuildFile) -> Iterator[BuiltContract]:
                 else linked(text, None)
             ),
             abi=bytes(type_.abi),
+            creation=Code(_text(type_.deployment_bytecode)),
         )
 
 
@@ -311,6 +302,7 @@ def _of_combined(file: Path, content: bytes) -> Iterator[BuiltContract]:
                     version=version,
                     runtime=_vyper_code(contract.bytecode, contract.bytecode_runtime, version),
                     abi=bytes(contract.abi),
+                    creation=Code(contract.bytecode),
                 )
 
 

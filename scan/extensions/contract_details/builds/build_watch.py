@@ -64,7 +64,8 @@ class _Deployed(NamedTuple):
 
 
 class Builds:
-    """The contracts of build folders, by the length of their code, and by their creation code."""
+    """The contracts of build folders and their blueprints, by the length of their code, and the
+    contracts by their creation code."""
 
     def __init__(self, folders: Sequence[Path]) -> None:
         self._folders = folders
@@ -113,7 +114,9 @@ class Builds:
         self._bytes -= self._size_of(file)
         creations = map(build_creations.creation_of, contracts)
         self._creations[file] = [creation for creation in creations if creation is not None]
-        self._contracts[file] = [built._replace(creation=None) for built in contracts]
+        self._contracts[file] = [
+            form for built in contracts for form in build_creations.with_blueprint(built)
+        ]
         self._bytes += self._size_of(file)
         while self._bytes > MAX_BYTES:
             kept = (other for other, its in self._contracts.items() if its)

@@ -9,8 +9,10 @@ import pytest
 from scan.environment import read_variables
 from scan.errors import ScanError, SettingError
 from scan.extensions.contract_details.builds import build_folders, build_sources, build_watch
+from scan.extensions.contract_details.builds.build_creations import with_blueprint
 from scan.extensions.contract_details.builds.build_folders import list_files
 from scan.extensions.contract_details.builds.build_formats import (
+    MAX_CODE_BYTES,
     BuiltContract,
     NoBuild,
     contracts_of,
@@ -314,6 +316,15 @@ def test_sources_are_read_up_to_the_project_s_folder(tmp_path: Path) -> None:
     (moved / "foundry.toml").unlink()
     (tmp_path / "outer/package.json").touch()
     assert parse(build_sources.request(built, ADDRESS)).sources == SOURCES
+
+
+@pytest.mark.parametrize("creation", ["", "0x", "0xzz", "0x6", "ü", "00" * (MAX_CODE_BYTES + 1)])
+def test_creation_code_that_is_none_leaves_the_contract(creation: str, tmp_path: Path) -> None:
+    file = tmp_path / "A.json"
+    code = {"contractName": "A", "bytecode": creation, "deployedBytecode": "0x6001"}
+    file.write_text(json.dumps({**code, "abi": []}))
+    [built] = (form for contract in contracts_of(file) for form in with_blueprint(contract))
+    assert built.runtime.code == b"\x60\x01"
 
 
 def test_places_of_immutables_that_a_build_does_not_state_are_those_solc_reserves(

@@ -5,15 +5,33 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
+from eth_abi import encode
 from eth_utils import keccak
 
 from tests.extensions.contract_details.builds.test_build_watch import Watched, match_of, running
-from tests.support.explorer import Explorer
+from tests.support.explorer import Explorer, compiled, standard_input
+from tests.support.vyper import blueprint_of
 
 __all__ = ["running"]
 RECORDED = Path(__file__).with_name("recorded")
 ID = "solc-0_8_28-143bdd0caccc2c025e97eb7ea333ef40f36141fc"
 INCREASE = f"0x{keccak(text='increase()')[:4].hex()}"
+MAKE = f"0x{keccak(text='make(address,uint256)')[:4].hex()}"
+MAKER = """
+pragma solidity ^0.8.20;
+contract Maker {
+    function make(address blueprint, uint256 step) external returns (address made) {
+        bytes memory code = abi.encodePacked(_after_preamble(blueprint), step);
+        assembly { made := create(0, add(code, 32), mload(code)) }
+        require(made != address(0));
+    }
+    function _after_preamble(address blueprint) private view returns (bytes memory code) {
+        uint256 size = blueprint.code.length - 3;
+        code = new bytes(size);
+        assembly { extcodecopy(blueprint, add(code, 32), 3, size) }
+    }
+}
+"""
 # The files of a project by tool, and the folder that is watched.
 TOOLS: Mapping[str, tuple[str, Mapping[str, str]]] = {
     "truffle": (
@@ -75,6 +93,27 @@ def test_what_a_tool_deploys_is_verified_and_decoded(
     event = sent["logs"][0]["event"]
     assert (event["signature"], event["arguments"][0]["value"]) == ("Counted(uint256)", str(step))
     assert running.client.get(f"/api/v1/contracts/{tally}/claims").json["claims"] == []
+
+
+@pytest.mark.parametrize("tool", TOOLS)
+def test_a_blueprint_of_a_tool_and_what_is_created_of_it_are_verified(
+    running: Explorer, tool: str, tmp_path: Path
+) -> None:
+    watched = Watched(running, built(tmp_path, tool))
+    blueprint = running.deploy(blueprint_of(creation_of(tool)))
+    maker = running.deploy(
+        compiled("0.8.28", standard_input({"M.sol": MAKER}), "M.sol", "Maker").creation
+    )
+    step = 300 + [*TOOLS].index(tool)
+    running.send(maker, MAKE + encode(["address", "uint256"], [blueprint, step]).hex(), gas=500_000)
+    [made] = running.client.get(f"/api/v1/contract-creations?factory={maker}").json[
+        "contractCreations"
+    ]
+    watched.step()
+    assert match_of(running, blueprint) == ("full", "Tally")
+    assert match_of(running, made["address"]) == ("full", "Tally")
+    page = running.client.get(f"/address/{blueprint}?tab=contract").text
+    assert "ERC-5202" in page
 
 
 @pytest.mark.parametrize(("tool", "step"), [("truffle", 200), ("foundry", 201)])
