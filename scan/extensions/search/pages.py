@@ -51,7 +51,8 @@ def search() -> Response:
 @blueprint.get("/search/suggestions")
 def suggest() -> Response:
     """Return the suggestions that a script shows below the search box."""
-    text = search_queries.whole_value(reader(), request.args.get("q", "").strip())
+    typed = request.args.get("q", "").strip()
+    text = search_queries.whole_value(reader(), typed, with_transactions=False)
     results = search_queries.results(reader(), text, with_similar=False) if text else []
     groups = _grouped(results[:MAX_SUGGESTIONS])
     return page("suggestions.html", groups=groups, paths=_paths())

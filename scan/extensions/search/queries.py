@@ -14,12 +14,14 @@ from scan.queries.reader import Reader
 
 MAX_TEXT = 2048
 MAX_FOUND = 20
+LEAST_OF_TRANSACTION = 8  # hex digits of a transaction's hash that are looked for
+NEWEST_TRANSACTIONS = 100_000  # among which: 33 ms in memory
 LEAST_SIMILAR = 3  # characters: a trigram
 
 _DIGITS = re.compile(r"[0-9][0-9,_']{0,25}\Z")
 _HEX = re.compile(r"(?:0[xX])?([0-9a-fA-F]{40}|[0-9a-fA-F]{64})\Z")
 
-# An address or a block's hash as pages show them, 0x5FbDB2…0aa3, or its beginning.
+# An address or a hash as pages show them, 0x5FbDB2…0aa3, or its beginning.
 _PART = re.compile(
     r"0[xX](?:([0-9a-fA-F]{4,59})(?:…|\.{2,3})([0-9a-fA-F]{4,59})|([0-9a-fA-F]{6,63}))\Z"
 )
@@ -28,8 +30,9 @@ ADDRESS_DIGITS, HASH_DIGITS = 40, 64
 Record = Mapping[str, Any]
 
 
-def whole_value(reader: Reader, text: str) -> str:
-    """Return the address or block hash of which a text is a part, if only one is; else the text."""
+def whole_value(reader: Reader, text: str, *, with_transactions: bool = True) -> str:
+    """Return the address or block hash of which a text is a part, if only one is, or else that of a
+    transaction among the newest ones; else the text."""
     part = _PART.match(text)
     head, tail = (part[1] or part[3], part[2] or "") if part else ("", "")
     if not part or hash_or_address(text) or len(head + tail) > HASH_DIGITS:
@@ -37,7 +40,7 @@ def whole_value(reader: Reader, text: str) -> str:
     may_be_address = len(head + tail) <= ADDRESS_DIGITS
     addresses = _range(head, ADDRESS_DIGITS) if may_be_address else (None, None)
     hashes = _range(head, HASH_DIGITS)
-    (value,) = reader.row(
+    value, has_none = reader.row(
         "queries/values_find_by_part",
         first_address=addresses[0],
         last_address=addresses[1],
@@ -45,7 +48,28 @@ def whole_value(reader: Reader, text: str) -> str:
         last_hash=hashes[1],
         tail=tail.lower(),
     )
+    if has_none and with_transactions and len(head + tail) >= LEAST_OF_TRANSACTION:
+        value = _transaction(reader, hashes, tail.lower())
     return value or text
+
+
+def _transaction(reader: Reader, hashes: tuple[bytes, bytes], tail: str) -> str | None:
+    """Return the hash of the only one of the newest transactions between two hashes that ends with
+    a tail; None also where as many are looked for as may be at once."""
+    value: str | None
+    try:
+        (value,) = reader.row(
+            "queries/transactions_find_by_part",
+            is_unbounded=True,
+            first_hash=hashes[0],
+            last_hash=hashes[1],
+            tail=tail,
+            newest=NEWEST_TRANSACTIONS,
+        )
+    except Unavailable:
+        reader.do_not_cache()
+        return None
+    return value
 
 
 def _range(head: str, digits: int) -> tuple[bytes, bytes]:

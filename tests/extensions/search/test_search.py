@@ -8,6 +8,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
+from scan.extensions.search import queries
 from tests.conftest import Played
 from tests.support.database import Postgres, execute
 from tests.support.explain import Explained, explained
@@ -74,6 +75,44 @@ def test_addresses_and_blocks_are_found_by_their_beginning(
         assert len(search(client, part)) == 1
         moved = client.get("/search", query_string={"q": part})
         assert moved.headers["Location"] == path
+
+
+def test_new_transactions_are_found_by_a_part_of_their_hash(
+    client: FlaskClient, scenario: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    oldest = scenario.truth.transactions[-1]["hash"]
+    parts = (
+        oldest[:10],
+        oldest[:65],
+        f"{oldest[:8]}…{oldest[-4:]}",
+        f"{oldest[:6]}...{oldest[-4:]}",
+    )
+    for part in parts:
+        [transaction] = search(client, part)
+        assert (transaction["type"], transaction["value"]) == ("transaction", oldest)
+        moved = client.get("/search", query_string={"q": part})
+        assert moved.headers["Location"] == f"/tx/{oldest}"
+        suggested = client.get("/search/suggestions", query_string={"q": part})
+        assert oldest not in suggested.text  # asked for with each letter that is typed
+    for part in (oldest[:9], f"{oldest[:10]}…{int(oldest[-4:], 16) ^ 1:04x}"):
+        assert search(client, part) == []
+    monkeypatch.setattr(queries, "NEWEST_TRANSACTIONS", len(scenario.truth.transactions) - 1)
+    assert search(client, oldest[:11]) == []
+
+
+def test_a_part_that_two_transactions_have_finds_neither(own_seeded_service: Explained) -> None:
+    execute(
+        own_seeded_service.url,
+        "UPDATE transactions SET hash = decode('abcdef01' || lpad(ordinal::text, 56, '0'), 'hex')"
+        " WHERE ordinal IN (7, 8)",
+    )
+    plans, body = own_seeded_service.plans("/api/v1/search?q=0xabcdef01")
+    assert body["results"] == []
+    [plan] = [plan for plan in plans if plan.statement == "queries/transactions_find_by_part"]
+    plan.require_indexes(most_sorted=0)
+    _, body = own_seeded_service.plans("/api/v1/search?q=0xabcdef01…0007")
+    [transaction] = body["results"]
+    assert transaction["value"] == f"0xabcdef01{7:056d}"
 
 
 def test_a_part_that_several_have_finds_none_of_them(database_url: str) -> None:

@@ -1,27 +1,16 @@
-"""Prices of days in CSV files: what hours of pools give, by which tokens, and what has none."""
+"""Prices of days: what hours of pools give, by which tokens, and what has none."""
 
-import csv
-import io
-import json
 from collections.abc import Iterator
 from decimal import Decimal
-from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import pytest
-from flask.testing import FlaskClient
 
-from app import create_app
 from scan.database.connection import Database
-from scan.extensions.markets.unit_prices import pool_prices
 from scan.extensions.markets.unit_prices.day_prices import PoolDayPrices
-from scan.extensions.markets.unit_prices.price_source import PriceSource, Reading
 from scan.queries.prices import COIN, PoolPrice, UnitPrices
 from scan.queries.reader import Reader
-from tests.conftest import Played
-from tests.extensions.markets.unit_prices.test_prices import document, priced_by, read
 from tests.support.database import execute
-from tests.support.indexing import Indexing
 
 DAY, NEXT_DAY = "2026-01-31", "2026-02-01"
 DOLLAR, WRAPPED, GOLD, SILVER, ITEM = (bytes([n] * 20) for n in range(1, 6))
@@ -113,91 +102,3 @@ def test_a_price_of_a_day_is_the_median_of_its_hours(
     reader = cast(Reader, OneReader(database))
     prices = PoolDayPrices(reader, given, in_hex(COIN_POOL), in_hex(WRAPPED), in_hex(DOLLAR))
     assert prices.read({(asset, day)}) == ({} if price is None else {(asset, day): Decimal(price)})
-
-
-def rows_of(client: FlaskClient, path: str) -> list[dict[str, str]]:
-    response = client.get(f"{path}{'&' if '?' in path else '?'}format=csv")
-    assert response.status_code == 200, response.text
-    return [*csv.DictReader(io.StringIO(response.data.decode("utf-8-sig")))]
-
-
-def prices_of_hours(client: FlaskClient, pool: str, day: str) -> Decimal:
-    """Return the median of the day's closes, of token0 in token1."""
-    candles = client.get(f"/api/v1/pools/{pool}/candles?limit=100").json["candles"]
-    closes = sorted(
-        Decimal(candle["close"])
-        for candle in candles
-        if candle["time"].startswith(day) and candle["close"] is not None
-    )
-    return closes[len(closes) // 2]
-
-
-def near(text: str, price: Decimal) -> bool:
-    return abs(Decimal(text) - price) <= price * Decimal("1e-12")
-
-
-@pytest.mark.parametrize("form", ["pool", "file"])
-def test_rows_of_csv_files_have_the_price_of_their_day(
-    indexed: Indexing, scenario: Played, client: FlaskClient, tmp_path: Path, form: str
-) -> None:
-    trade = scenario.truth.dex_trades[-1]
-    pool = client.get(f"/api/v1/pools/{trade['pairAddress']}").json
-    source = f"{pool['address']}/{pool['token1']}"
-    if form == "file":
-        file = tmp_path / "prices.json"
-        file.write_text(json.dumps(document(scenario, currency="USD", history=source)))
-        source = str(file)
-    priced = create_app(priced_by(indexed.settings, source)).test_client()
-    history = f"{pool['address']}/{pool['token1']}"
-    assert read(priced)["history"] == history
-    day = trade["timestamp"][:10]
-    price = prices_of_hours(client, pool["address"], day)
-    sent = rows_of(priced, f"/api/v1/addresses/{trade['maker']}/transactions")
-    [row] = [row for row in sent if row["transaction"] == trade["transactionHash"]]
-    assert near(row["price"], price)
-    assert row["price_currency"] == ("USD" if form == "file" else pool["token1Symbol"])
-    traded = rows_of(priced, f"/api/v1/dex-trades?pool={pool['address']}")
-    [row] = [
-        row
-        for row in traded
-        if row["transaction"] == trade["transactionHash"]
-        and row["log_index"] == str(trade["logIndex"])
-    ]
-    for way in ("In", "Out"):
-        expected = price if trade[f"token{way}"] == pool["token0"] else Decimal(1)
-        assert near(row[f"price_{way.lower()}"], expected)
-    transfers = rows_of(priced, f"/api/v1/addresses/{trade['maker']}/transfers")
-    assert {row["price"] for row in transfers if row["token"] == pool["token1"]} == {"1"}
-    for row in transfers:
-        assert not (row["token_id"] and row["price"])
-    for path in ("history", "history?group=transaction"):
-        assert "price" in rows_of(priced, f"/api/v1/addresses/{trade['maker']}/{path}")[0]
-
-
-def test_without_prices_of_days_files_have_no_column_for_them(
-    indexed: Indexing, scenario: Played, client: FlaskClient, tmp_path: Path
-) -> None:
-    file = tmp_path / "prices.json"
-    file.write_text(json.dumps(document(scenario)))
-    without_history = create_app(priced_by(indexed.settings, str(file))).test_client()
-    read(without_history)
-    for unpriced in (client, without_history):
-        assert not {"price", "price_currency"} & {*rows_of(unpriced, "/api/v1/transactions")[0]}
-    trade = scenario.truth.dex_trades[-1]
-    absent = f"0x{'9' * 40}"
-    for history in (f"{absent}/{trade['tokenIn']}", f"{trade['pairAddress']}/{absent}"):
-        file.write_text(json.dumps(document(scenario, history=history)))
-        priced = create_app(priced_by(indexed.settings, str(file))).test_client()
-        assert read(priced)["history"] == history
-        assert "price" not in rows_of(priced, "/api/v1/transactions")[0]
-
-
-@pytest.mark.parametrize("problem", ["The prices have not been read yet.", pool_prices.UNREAD])
-def test_a_file_before_prices_are_read_is_refused_rather_than_short(
-    indexed: Indexing, monkeypatch: pytest.MonkeyPatch, problem: str
-) -> None:
-    monkeypatch.setattr(PriceSource, "read", lambda *_: Reading(None, problem))
-    client = create_app(priced_by(indexed.settings, "https://prices.example/")).test_client()
-    refused = client.get("/api/v1/transactions?format=csv")
-    assert (refused.status_code, refused.json["error"]) == (503, problem)
-    assert client.get("/api/v1/transactions?format=ndjson").status_code == 200

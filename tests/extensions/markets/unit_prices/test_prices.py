@@ -11,11 +11,9 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan.extensions.markets.unit_prices.price_source import PriceSource
 from scan.extensions.markets.unit_prices.settings import Settings as PriceSettings
 from scan.pages.formatting import worth
 from scan.queries.prices import exact_worth
-from scan.queries.reader import Reader
 from scan.settings import Settings
 from tests.conftest import Played
 from tests.support.indexing import Indexing
@@ -144,20 +142,16 @@ def test_prices_of_a_pool_are_the_median_of_its_hours(
         assert priced.get(f"/token/{pool['token0']}").status_code == 200
 
 
-@pytest.mark.parametrize(
-    "entity", ["transactions", "trades", "internal_transfers", "block", "pool"]
-)
+@pytest.mark.parametrize("entity", ["transactions", "trades", "block", "pool"])
 def test_lists_have_the_worth_of_values_and_fees(
     indexed: Indexing, scenario: Played, client: FlaskClient, tmp_path: Path, entity: str
 ) -> None:
     truth, file = scenario.truth, tmp_path / "prices.json"
     sent = next(t for t in truth.transactions if t["value"] != "0")
     trade = truth.dex_trades[-1]
-    moved = client.get("/api/v1/internal-transfers?limit=1").json["internalTransfers"][0]
     path, amounts = {
         "transactions": (f"/txs?blockFrom={sent['blockNumber']}", [sent["value"], sent["fee"]]),
         "block": (f"/block/{sent['blockNumber']}", [sent["value"], sent["fee"]]),
-        "internal_transfers": ("/internal-transfers", [moved["value"]]),
         "trades": ("/trades", [trade["amountIn"], trade["amountOut"]]),
         "pool": (f"/pool/{trade['pairAddress']}", [trade["amountIn"], trade["amountOut"]]),
     }[entity]
@@ -173,31 +167,6 @@ def test_lists_have_the_worth_of_values_and_fees(
     for amount, places in zip(amounts, decimals, strict=False):
         total = worth(exact_worth(amount, places, price)).replace("<", "&lt;")
         assert f'<span class="below"> <span class="quiet">≈ {total} <bdi>USD</bdi>' in html
-
-
-@pytest.mark.parametrize("path", ["?tab=tokens", "/transfers/sums", "?tab=transfers", ""])
-def test_a_page_reads_prices_once(
-    indexed: Indexing,
-    scenario: Played,
-    client: FlaskClient,
-    monkeypatch: pytest.MonkeyPatch,
-    path: str,
-) -> None:
-    """A second reading may have other prices, so that a total would not be that of its rows."""
-    pool = client.get("/api/v1/pools").json["pools"][0]
-    readings: list[Reader] = []
-
-    def read(source: PriceSource, reader: Reader) -> Any:
-        readings.append(reader)
-        return read_once(source, reader)
-
-    read_once = PriceSource.read
-    monkeypatch.setattr(PriceSource, "read", read)
-    place = f"{pool['address']}/{pool['token1']}"
-    priced = create_app(priced_by(indexed.settings, place)).test_client()
-    holder = scenario.truth.token_transfers[-1]["toAddress"]
-    assert priced.get(f"/address/{holder}{path}").status_code == 200
-    assert len(readings) == 1
 
 
 @pytest.mark.check
