@@ -111,7 +111,8 @@ def did_the_deposit_arrive(visitor: Visitor, known: Known) -> None:
 def what_can_the_owner_do(visitor: Visitor, known: Known) -> None:
     visitor.search(SAVINGS)
     visitor.click("Permissions")
-    visitor.sees("View functions are left out")
+    visitor.sees("upgradeToAndCall", "owner")
+    assert "no conditions were read" not in visitor.page.text()
 
 
 def same_contract_as(visitor: Visitor, known: Known) -> None:
