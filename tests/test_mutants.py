@@ -127,7 +127,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "tests" / "test_a.py").write_text(TESTS)
     monkeypatch.setattr(command, "ROOT", tmp_path)
     monkeypatch.setattr(command, "kept", _nothing_kept)
-    monkeypatch.setattr(command, "SECONDS_OF_A_TEST", 1.0)
+    monkeypatch.setattr(command, "SECONDS_OF_A_TEST", 5.0)
     return tmp_path
 
 

@@ -90,7 +90,8 @@ def is_in_function(original: str, text: str) -> bool:
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     early_config.stash[AT_IMPORT] = Recorder(Path.cwd())
-    early_config.stash[AT_IMPORT].start()
+    if not early_config.known_args_namespace.file_or_dir:  # it takes as long again
+        early_config.stash[AT_IMPORT].start()
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -155,8 +156,8 @@ def _end_processes(before: set[int]) -> None:
     while new := [p for p in psutil.Process().children() if p.pid not in before]:
         for process in new:
             with suppress(psutil.NoSuchProcess):
-                for one in [process, *process.children(recursive=True)]:
-                    one.kill()
+                for started in [process, *process.children(recursive=True)]:
+                    started.kill()
         for process in new:
             with suppress(ChildProcessError, psutil.NoSuchProcess):
                 os.waitpid(process.pid, 0)
