@@ -242,9 +242,9 @@ class _Run:
                     function.__code__ = changes.get(function.__code__, function.__code__)
             gc.freeze()
         elif self._task.place:
-            from scan.database import statements
+            from scan.database import migrations, statements
 
-            for value in vars(statements).values():
+            for value in (*vars(statements).values(), *vars(migrations).values()):
                 if isinstance(value, functools._lru_cache_wrapper):
                     value.cache_clear()
 
