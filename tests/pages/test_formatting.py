@@ -78,6 +78,11 @@ def test_amounts_are_exact_and_never_rounded_up(
         (formatting.aligned_gwei("999999999999"), ("1,000", "", "999.999999999")),
         (formatting.aligned_gwei("7"), ("0", ".000000007", None)),
         (formatting.aligned_gwei("0"), ("0", "", None)),
+        (formatting.gwei(1_234_567_890), "1.234"), (formatting.gwei("999999"), "0"),
+        # Numbers of an axis have at most three digits after the point.
+        (formatting.compact(999), "999"), (formatting.compact(1000), "1K"),
+        (formatting.compact(999_999_999), "999.999M"), (formatting.compact(10**9), "1B"),
+        (formatting.compact(999_999_999_999), "999.999B"), (formatting.compact(10**12), "1T"),
         # Only nothing is 0 per cent, and all 100.
         (percent(0, 7), "0 %"), (percent(1, 10**6), "<0.1 %"), (percent(1, 3), "33.3 %"),
         (percent(21_000, 21_000), "100 %"), (percent(29_999_999, 30_000_000), ">99.9 %"),
@@ -98,6 +103,7 @@ def test_amounts_are_exact_and_never_rounded_up(
         (short_price(Decimal("0")), "0"), (short_price(Decimal(10**9)), "1,000,000,000"),
         (short_price(Decimal(10**16)), "1·10¹⁶"),
         (formatting.short_id("1" * 20), "1" * 20),
+        (formatting.short_id("1" * 21), "11111111…11111111"),
         (short_price(Decimal("0.00000123456789")), "0.00000123457"),
         (short_price(Decimal("1" + 332 * "0")), "1·10³³²"),
         (short_price(Decimal("0." + 330 * "0" + "12")), "1.2·10⁻³³¹"),
@@ -125,6 +131,7 @@ def test_amounts_are_exact_and_never_rounded_up(
         # Bytes are text where they are readable.
         (formatting.text_in("Grüße\n\u202eto you".encode()), "Grüße\n\u202eto you"),
         (formatting.text_in(b"a" * 30_000), "a" * formatting.MAX_TEXT + "…"),
+        (formatting.text_in(b"a" * formatting.MAX_TEXT), "a" * formatting.MAX_TEXT),
         *((formatting.text_in(content), None)
           for content in (b"", b" \n", b"\0abc", b"\xa9\x05\x9c\xbb", b"\x1b[31mred")),
         # Addresses in sentences have their checksums (the first four are those of EIP-55).

@@ -194,9 +194,13 @@ def test_metadata_names_the_compiler_and_the_kind_of_hash():
     assert (compiler_version(tail), hash_kind(tail)) == ("0.8.26", "ipfs")
     swarm = b"\xa1ebzzr0X\x20" + bytes(32) + b"\0\x29"
     assert hash_kind(read_metadata(CODE + swarm)) == "bzzr0"
-    nightly = b"\xa1dsolcx\x1a0.8.26-nightly.2024.5.1+cm"
-    tail = read_metadata(CODE + nightly + len(nightly).to_bytes(2, "big"))
-    assert compiler_version(tail) == "0.8.26"
+    for unreleased, version in (
+        (b"\xa1dsolcx\x1a0.8.26-nightly.2024.5.1+cm", "0.8.26"),
+        (b"\xa1dsolct0.8.5-develop.2021.6", "0.8.5"),
+        (b"\xa2lexperimental\xf4dsolcC\0\x08\x05", "0.8.5"),
+    ):
+        tail = read_metadata(CODE + unreleased + len(unreleased).to_bytes(2, "big"))
+        assert compiler_version(tail) == version
     assert (compiler_version(None), hash_kind(None)) == (None, None)
 
 
@@ -207,6 +211,7 @@ def test_metadata_names_the_compiler_and_the_kind_of_hash():
         ("605f80fd", False),
         ("7f" + "5f" * 32 + "00", False),
         ("60", False),
+        ("e6", False),  # its operand is beyond the end
         ("600056 5b5f80fd", True),  # after a jump, where another may arrive
         ("6000 80fd fe 5f80fd", False),  # an embedded contract
         ("6000 56 5b 00 fe 305f5f", False),  # data
