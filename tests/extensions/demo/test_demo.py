@@ -77,6 +77,7 @@ def test_every_endpoint_is_asked_once(demo):
         "/api/v1/addresses",
         "/api/v1/decode",
         "/api/v1/search",
+        "/api/v1/transactions/<transaction_hash>/gas/lines",
         "/mail",
         "/mail/confirm",
         "/mail/leave",

@@ -123,7 +123,7 @@ def many_items(explorer: Explorer) -> str:
 
 def rows_of(html: str) -> dict[str, str]:
     """Entries of a gallery by the id of their item."""
-    rows = html.partition('class="gallery"')[2].partition("</ul>")[0].split("<li>")[1:]
+    rows = html.partition('class="gallery"')[2].partition("</ul>")[0].split("<li ")[1:]
     return {re.findall(r"/nft/0x[0-9a-f]{40}/(\d+)", row)[0]: row for row in rows}
 
 
