@@ -248,6 +248,7 @@ def test_typed_data_is_decoded_by_its_own_types(client: FlaskClient) -> None:
     [
         ({"typedData": 7}, "typedData"),
         ({"typedData": None}, "typedData"),
+        ({"typedData": of_types(**{"\ud800": []})}, "typedData"),
         ({"typedData": DATA, "data": "0x"}, "data"),
         ({"typedData": DATA, "topics": []}, "topics"),
         ({"typedData": DATA, "value": "1"}, "value"),
