@@ -182,6 +182,10 @@ BAD: dict[str, tuple[Any, str]] = {
     "a member with more": (of_types(A=[{**NAMES, "x": 1}]), "not of a name and a type"),
     "a name that is none": (of_types(A=[{**NAMES, "name": "a b"}]), "no identifier"),
     "a structure's name": (of_types(**{"A(": [NAMES]}), "no identifier"),
+    "the name of an elementary type": (
+        of_types({"a": {"b": ""}}, A=[{"name": "a", "type": "address"}], address=[NAMES]),
+        "that of an elementary type",
+    ),
     "many structures": (
         of_types(**{f"S{n}": [NAMES] for n in range(MAX_STRUCTURES + 1)}),
         "at most 100 structures",
