@@ -218,7 +218,9 @@ class _Describer:
             if format_ is None:
                 continue
             try:
-                tree.selected = select_in_message(format_, message.type, message.values, tree.call)
+                tree.selected = select_in_message(
+                    format_, message.type, message.values, tree.call, self._budget
+                )
             except (DoesNotFit, AbiError):
                 continue
             tree.descriptor, tree.format = descriptor, format_
