@@ -63,7 +63,7 @@ def parse(value: object, sender: bytes | None = None) -> TypedData:
         raise _invalid("primaryType is that of the domain")
     try:
         type_ = structures.type_of(primary_type)
-        of_domain = coerce(structures.type_of(DOMAIN), domain or [], "domain")
+        of_domain = coerce(structures.type_of(DOMAIN), domain, "domain")
         of_message = coerce(type_, message, "message")
     except AbiError as error:
         raise _invalid(str(error)) from None

@@ -56,6 +56,7 @@ DATA: dict[str, Any] = {
     },
 }
 NAMES = {"name": "a", "type": "uint8"}
+MANY = {"name": "b", "type": "B[]"}
 
 
 def with_(**changes: Any) -> Any:
@@ -140,6 +141,14 @@ def test_random_messages_are_hashed_as_by_eth_account(seed: int) -> None:
             made[f"S{level}"] = lambda message=message: message
         data = {**DATA, "types": types, "primaryType": "S2", "message": made["S2"]()}
         assert parse(data).signed == signable(data)
+
+
+@pytest.mark.check
+def test_a_structure_without_members_is_an_empty_object() -> None:
+    data = of_types({"a": {}, "b": [{}, []]}, A=[NAMES | {"type": "B"}, MANY], B=[])
+    empty = keccak(keccak(text="B()"))
+    of_members = empty + keccak(empty + empty)
+    assert parse(data).struct_hash == keccak(keccak(text="A(B a,B[] b)B()") + of_members)
 
 
 BAD: dict[str, tuple[Any, str]] = {
