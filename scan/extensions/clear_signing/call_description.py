@@ -233,7 +233,8 @@ def _is_shown(field: Field, typed: TypedValue) -> bool:
     """Return whether the value is shown. Raises DoesNotFit where it has to be another one."""
     if field.visibility not in (UNLESS, EQUALS):
         return field.visibility != NEVER
-    is_listed = as_key(typed) in (json.dumps(value).strip('"').lower() for value in field.listed)
+    listed = (value if isinstance(value, str) else json.dumps(value) for value in field.listed)
+    is_listed = as_key(typed) in map(str.lower, listed)
     if field.visibility == EQUALS and not is_listed:
         raise DoesNotFit("a value is not one of those that it must be")
     return field.visibility == UNLESS and not is_listed
