@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,20 @@ def write(tmp_path: Path) -> Write:
 
 def known(folder: Path, chain_id: str = "7") -> Descriptor | None:
     return Descriptors(folder).find(chain_id, ADDRESS, SELECTOR)
+
+
+def test_many_fields_are_merged_in_a_moment(tmp_path: Path, write: Write) -> None:
+    """In 2 s when each of them was compared with all."""
+    for name in "ab":
+        fields = [{"path": f"{name}{n}"} for n in range(12_000)]
+        write(
+            f"{name}.json",
+            document(fields=fields) | ({"includes": "b.json"} if name == "a" else {}),
+        )
+    began = time.process_time()
+    merged = descriptor_files.DescriptorFiles(tmp_path).read("a.json")
+    assert len(merged["display"]["formats"][TRANSFER]["fields"]) == 24_000
+    assert time.process_time() - began < 1
 
 
 def test_a_file_describes_a_contract_of_its_chain_alone(tmp_path: Path, write: Write) -> None:
