@@ -24,6 +24,7 @@ ADDRESS, SELECTOR = bytes.fromhex("aa" * 20), bytes.fromhex("a9059cbb")
 DEPLOYED = {"contract": {"deployments": [{"chainId": 7, "address": "0x" + "Aa" * 20}]}}
 TRANSFER = "transfer(address to,uint256 value)"
 FIELD = {"path": "value", "label": "Amount"}
+SHARING = {"path": "value", "$ref": "$.display.shared"}
 
 Write = Callable[[str, Any], Path]
 
@@ -178,6 +179,13 @@ HOSTILE: dict[str, Any] = {
     "many fields of several functions": {
         "context": DEPLOYED,
         "display": {"formats": {f"f{n}(int8 value)": {"fields": [FIELD] * 180} for n in range(28)}},
+    },
+    "many parameters of several functions": {
+        "context": DEPLOYED,
+        "display": {
+            "formats": {f"f{n}(int8 value)": {"fields": [SHARING] * 125} for n in range(2)},
+            "shared": {"params": {f"p{n}Path": "a" + ".b" * 31 for n in range(20)}},
+        },
     },
     "many parameters": document(fields=[{**FIELD, "params": {str(n): n for n in range(21)}}]),
     "fields that are none": document(fields=[7]),
