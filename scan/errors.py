@@ -13,7 +13,8 @@ def install_extra(names: str) -> str:
 class ScanError(Exception):
     """An error with an HTTP status, a stable code and a sentence that a person can act on.
 
-    `field` names the parameter at fault. `headers` are sent with the response.
+    `field` names the parameter at fault. `headers` are sent with the response. A client's text in
+    either may have half of a surrogate pair, which no response can have.
     """
 
     status = 500
@@ -23,14 +24,14 @@ class ScanError(Exception):
         self, message: str, *, field: str | None = None, headers: Mapping[str, str] | None = None
     ) -> None:
         super().__init__(message)
-        self.message = message
-        self.field = field
+        self.message = message.encode("utf-8", "replace").decode()
+        self.field = None if field is None else field.encode("utf-8", "replace").decode()
         self.headers = dict(headers or {})
 
     def body(self) -> dict[str, object]:
         body: dict[str, object] = {"error": self.message, "code": self.code}
-        if self.field is not None:  # from the client, so it may have half of a surrogate pair
-            body["field"] = self.field.encode("utf-8", "replace").decode()
+        if self.field is not None:
+            body["field"] = self.field
         return body
 
 

@@ -129,6 +129,8 @@ def _array(abi_type: AbiType, value: object, where: str) -> list[Any]:
 
 
 def _tuple(abi_type: AbiType, value: object, where: str) -> tuple[Any, ...]:
+    if value == {} and not abi_type.items:
+        return ()
     if isinstance(value, dict):
         if not _are_unique_names(abi_type.labels):
             raise AbiError(f"{where}: the members of {abi_type.name} have no names; send an array")

@@ -7,10 +7,13 @@ from tests.extensions.clear_signing.conftest import chain, client_of
 from tests.extensions.clear_signing.exchange import TRANSFER, Chain, ClientOf
 from tests.extensions.clear_signing.test_calls_to_sign import (
     PAY,
+    SAFE,
     SEND,
     data_of,
     decoded,
     deployed,
+    executed,
+    inside,
     transfer,
 )
 
@@ -47,6 +50,11 @@ def test_a_simulated_call_is_described_unless_its_code_is_another(
     assert "What the call is for" in page.text and "1.5 BET" in page.text
     replaced = {"calls": calls, "overrides": {chain.exchange: {"code": "0x00"}}}
     [other] = client.post("/api/v1/simulate", json=replaced).json["calls"]
+    assert (other["clearSigning"], other["clearSignedCalls"]) == (None, [])
+    around = {"from": sender, "to": SAFE, "data": f"0x{executed(chain.exchange, transfer()).hex()}"}
+    [kept] = client.post("/api/v1/simulate", json={"calls": [around]}).json["calls"]
+    assert [path for path, _ in inside(kept)] == [[0]]
+    [other] = client.post("/api/v1/simulate", json=replaced | {"calls": [around]}).json["calls"]
     assert (other["clearSigning"], other["clearSignedCalls"]) == (None, [])
     creation = {"calls": [{"data": "0x00"}]}
     assert client.post("/api/v1/simulate", json=creation).json["calls"][0]["clearSigning"] is None

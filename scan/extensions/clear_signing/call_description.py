@@ -107,22 +107,28 @@ class Description(NamedTuple):
 
 def select(format_: Format, call: Call, budget: DecodingBudget) -> Sequence[SelectedValue]:
     """Return the values that the fields show. Raises DoesNotFit."""
-    return _select(format_, _arguments(format_, call, budget), call)
+    return _select(format_, _arguments(format_, call, budget), call, budget)
 
 
 def select_in_message(
-    format_: Format, type_: AbiType, values: Sequence[Any], container: Call
+    format_: Format,
+    type_: AbiType,
+    values: Sequence[Any],
+    container: Call,
+    budget: DecodingBudget,
 ) -> Sequence[SelectedValue]:
     """Return the values of a message that the fields show; `container` is that of the message as if
     it were a call of the contract which verifies it. Raises DoesNotFit."""
-    return _select(format_, TypedValue(type_, list(values)), container)
+    return _select(format_, TypedValue(type_, list(values)), container, budget)
 
 
-def _select(format_: Format, arguments: TypedValue, call: Call) -> Sequence[SelectedValue]:
+def _select(
+    format_: Format, arguments: TypedValue, call: Call, budget: DecodingBudget
+) -> Sequence[SelectedValue]:
     roots = {ARGUMENTS: arguments, CONTAINER: _container(call)}
     selected: list[SelectedValue] = []
     for field in format_.fields:
-        selected += _of_field(field, roots)
+        selected += _of_field(field, roots, budget)
         if len(selected) > MAX_VALUES:
             raise DoesNotFit(f"it has more than {MAX_VALUES} values")
     if not format_.required <= {value.field.path for value in selected}:
@@ -201,23 +207,34 @@ def _sentence(format_: Format, fields: Sequence[ShownField]) -> Sequence[Part] |
     return merged(parts) or None
 
 
-def _of_field(field: Field, roots: Mapping[str, TypedValue]) -> Iterator[SelectedValue]:
+def _of_field(
+    field: Field, roots: Mapping[str, TypedValue], budget: DecodingBudget
+) -> Iterator[SelectedValue]:
     if field.path is None:
         yield SelectedValue(field, TypedValue(CONSTANT, field.constant), {})
         return
     for typed in values_at(field.path, roots):
+        _spend(budget)
         if _is_shown(field, typed):
-            params = {
-                name: _value_of(operand, typed, roots) for name, operand in field.params.items()
-            }
+            params = {}
+            for name, operand in field.params.items():
+                _spend(budget)
+                params[name] = _value_of(operand, typed, roots)
             yield SelectedValue(field, typed, params)
+
+
+def _spend(budget: DecodingBudget) -> None:
+    """Count a value that a descriptor has looked up: 15 KB of one took 40 s."""
+    if not budget.allows():
+        raise DoesNotFit("it takes too long")
 
 
 def _is_shown(field: Field, typed: TypedValue) -> bool:
     """Return whether the value is shown. Raises DoesNotFit where it has to be another one."""
     if field.visibility not in (UNLESS, EQUALS):
         return field.visibility != NEVER
-    is_listed = as_key(typed) in (json.dumps(value).strip('"').lower() for value in field.listed)
+    listed = (value if isinstance(value, str) else json.dumps(value) for value in field.listed)
+    is_listed = as_key(typed) in map(str.lower, listed)
     if field.visibility == EQUALS and not is_listed:
         raise DoesNotFit("a value is not one of those that it must be")
     return field.visibility == UNLESS and not is_listed

@@ -122,11 +122,11 @@ def _merge(included: Any, including: Any) -> Any:
 
 def _merge_fields(included: list[Any], including: list[Any]) -> list[Any]:
     own = {path: field for field in including if (path := _path(field)) is not None}
-    paths = {_path(field) for field in included}
+    paths = {_path(field) for field in included} - {None}
     merged = [
         _merge(field, own[path]) if (path := _path(field)) in own else field for field in included
     ]
-    return [*merged, *(field for field in including if _path(field) not in paths - {None})]
+    return [*merged, *(field for field in including if _path(field) not in paths)]
 
 
 def _path(field: Any) -> str | None:

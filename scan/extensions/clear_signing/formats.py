@@ -20,7 +20,7 @@ from scan.extensions.clear_signing.value_paths import MAX_STEPS, Path, parse_pat
 MAX_TEXT = 100  # characters of a label, and of other texts
 MAX_INTENT = 300
 MAX_FIELDS = 200
-MAX_FIELDS_OF_FILE = 5_000
+MAX_FIELDS_OF_FILE = 5_000  # with their parameters: each may share a definition of twenty paths
 MAX_PARAMETERS = 20
 MAX_GROUPS = 8  # one in another
 MAX_LISTED_ADDRESSES = 50  # of a parameter
@@ -81,9 +81,7 @@ def parse_formats(document: Document) -> dict[bytes, Format]:
         if selector in formats:
             raise InvalidDescriptor(f"it has two formats of {key[:60]!r}")
         formats[selector] = _format(document, _object(written), entry, is_named)
-        fields_left -= len(formats[selector].fields)
-        if fields_left < 0:
-            raise InvalidDescriptor(f"it has more than {MAX_FIELDS_OF_FILE:,} fields")
+        fields_left = _fields_left(fields_left, formats[selector])
     return formats
 
 
@@ -93,10 +91,17 @@ def parse_messages(document: Document) -> dict[str, Format]:
     fields_left = MAX_FIELDS_OF_FILE
     for key, written in object_at(document, "display", "formats").items():
         formats[key] = _format(document, _object(written), None, True)
-        fields_left -= len(formats[key].fields)
-        if fields_left < 0:
-            raise InvalidDescriptor(f"it has more than {MAX_FIELDS_OF_FILE:,} fields")
+        fields_left = _fields_left(fields_left, formats[key])
     return formats
+
+
+def _fields_left(before: int, format_: Format) -> int:
+    left = before - sum(1 + len(field.params) for field in format_.fields)
+    if left < 0:
+        raise InvalidDescriptor(
+            f"it has more than {MAX_FIELDS_OF_FILE:,} fields with their parameters"
+        )
+    return left
 
 
 def event_topic(written: object) -> bytes:

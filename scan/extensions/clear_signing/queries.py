@@ -218,7 +218,9 @@ class _Describer:
             if format_ is None:
                 continue
             try:
-                tree.selected = select_in_message(format_, message.type, message.values, tree.call)
+                tree.selected = select_in_message(
+                    format_, message.type, message.values, tree.call, self._budget
+                )
             except (DoesNotFit, AbiError):
                 continue
             tree.descriptor, tree.format = descriptor, format_
@@ -309,12 +311,14 @@ class _Describer:
 
 def _inside(tree: _Tree, position: int, nested: NestedCall) -> _Tree:
     """Return a call inside as a tree: one to the contract itself comes from the same sender with
-    the same value, another one from the contract, or from its sender where that runs its code."""
+    the same value; another one from the contract, or from its sender where that runs its code. Of a
+    proposal it is not known who makes it."""
     outer = tree.call
     if nested.to is None:
         call = outer._replace(calldata=nested.input, method=None)
         return _Tree(call, (*tree.path, position), tree.is_code_of_sender)
     sender = outer.from_address if tree.is_code_of_sender else outer.to_address
+    sender = None if nested.is_by_other else sender
     call = Call(outer.chain_id, sender, to_hex(nested.to), nested.value, nested.input, None)
     return _Tree(call, (*tree.path, position), nested.is_delegated)
 

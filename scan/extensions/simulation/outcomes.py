@@ -141,14 +141,11 @@ def simulate(
 def _descriptions(
     reader: Reader, calls: Sequence[SimulatedCall], block: BlockId, overrides: Overrides
 ) -> Sequence[Described | None]:
-    """Return what calls are for; nothing of calls of other code than the chain's."""
+    """Return what calls are for; nothing where any contract has other code than the chain's, as a
+    call inside may be of that one."""
+    has_other_code = any("code" in account for account in overrides.values())
     to_sign = [
-        CallToSign(
-            None if call.to and "code" in overrides.get(to_hex(call.to), {}) else call.to,
-            call.input,
-            call.sender,
-            call.value,
-        )
+        CallToSign(None if has_other_code else call.to, call.input, call.sender, call.value)
         for call in calls
     ]
     return describe_calls(reader, to_sign, block)

@@ -87,9 +87,10 @@ const walletSend = (() => {
       const signal = AbortSignal.timeout(DESCRIBED_WITHIN_MS);
       const response = await fetch(`${base}/api/v1/decode`, {method: "POST", headers, body, signal});
       const {clearSigning, clearSignedCalls = []} = await response.json();
-      const said = [clearSigning, ...clearSignedCalls.map((inside) => inside.clearSigning)];
-      const sentences = said.filter(Boolean).map(({interpolatedIntent, intent}) => interpolatedIntent || intent);
-      return sentences.filter(Boolean).map((sentence) => `By a descriptor: ${sentence}. `).join("");
+      const own = clearSigning ? [["By a descriptor", clearSigning]] : [];
+      const inside = clearSignedCalls.map((call) => ["A call inside, by a descriptor", call.clearSigning]);
+      const said = [...own, ...inside].map(([who, {interpolatedIntent, intent}]) => [who, interpolatedIntent || intent]);
+      return said.filter(([, sentence]) => sentence).map(([who, sentence]) => `${who}: ${sentence}. `).join("");
     } catch {
       return "";
     }

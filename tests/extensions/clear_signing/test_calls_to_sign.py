@@ -173,6 +173,16 @@ def test_calls_inside_are_described_as_those_of_their_senders(
     assert [call["path"] for call in record["calls"]] == [[0], [0, 0], [0, 1], [0, 2]]
 
 
+def test_a_proposed_call_may_be_made_by_a_timelock(chain: Chain, client_of: ClientOf) -> None:
+    types = ["address[]", "uint256[]", "bytes[]", "string"]
+    signature = f"propose({','.join(types)})"
+    data = data_of(signature, types, [chain.exchange], [0], [transfer()], "")
+    client = client_of(token=chain.descriptor({TRANSFER: SEND}))
+    assert inside(decoded(client, data, SAFE)) == []
+    client = client_of(token=chain.descriptor({TRANSFER: PAY}))
+    assert inside(decoded(client, data, SAFE)) == [([0], "Pay 0 ETH")]
+
+
 def test_a_delegatecall_is_not_what_the_descriptor_says(chain: Chain, client_of: ClientOf) -> None:
     client = client_of(token=chain.descriptor({TRANSFER: SEND}))
     assert inside(decoded(client, executed(chain.exchange, transfer(), operation=1), SAFE)) == []

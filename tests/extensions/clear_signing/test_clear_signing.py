@@ -6,6 +6,7 @@ import pytest
 from eth_utils import keccak
 from werkzeug.serving import make_server
 
+from scan.extensions.clear_signing.formats import MAX_FIELDS
 from scan.extensions.clear_signing.value_paths import MAX_VALUES
 from tests.extensions.clear_signing.exchange import (
     ANN,
@@ -168,6 +169,16 @@ def test_values_are_bounded(chain: Chain, client_of: ClientOf) -> None:
     client = client_of(trade=document)
     assert len(shown(client, chain.trade_of(legs=MAX_VALUES))) == MAX_VALUES
     assert signing(client, chain.trade_of(legs=MAX_VALUES + 1)) is None
+
+
+def test_the_time_of_a_description_is_bounded(chain: Chain, client_of: ClientOf) -> None:
+    hidden = {"ifNotIn": [*range(10**9, 10**9 + 999), 0]}  # is looked up 40,000 times
+    fields = [{"$ref": "$.display.hidden", "path": "legs.[].mode"}] * MAX_FIELDS
+    document = chain.descriptor({TRADE: {"intent": "Trade", "fields": fields}})
+    document["display"]["hidden"] = {"visible": hidden}
+    legs = [(chain.exchange, 1, 0)] * MAX_VALUES
+    sent = chain.trade(legs, ANN, 0, 0, b"", 0, "")
+    assert signing(client_of(trade=document), sent) is None
 
 
 def test_texts_are_cut_and_visible(chain: Chain, client_of: ClientOf) -> None:

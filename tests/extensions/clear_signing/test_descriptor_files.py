@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ ADDRESS, SELECTOR = bytes.fromhex("aa" * 20), bytes.fromhex("a9059cbb")
 DEPLOYED = {"contract": {"deployments": [{"chainId": 7, "address": "0x" + "Aa" * 20}]}}
 TRANSFER = "transfer(address to,uint256 value)"
 FIELD = {"path": "value", "label": "Amount"}
+SHARING = {"path": "value", "$ref": "$.display.shared"}
 
 Write = Callable[[str, Any], Path]
 
@@ -44,6 +46,20 @@ def write(tmp_path: Path) -> Write:
 
 def known(folder: Path, chain_id: str = "7") -> Descriptor | None:
     return Descriptors(folder).find(chain_id, ADDRESS, SELECTOR)
+
+
+def test_many_fields_are_merged_in_a_moment(tmp_path: Path, write: Write) -> None:
+    """In 2 s when each of them was compared with all."""
+    for name in "ab":
+        fields = [{"path": f"{name}{n}"} for n in range(12_000)]
+        write(
+            f"{name}.json",
+            document(fields=fields) | ({"includes": "b.json"} if name == "a" else {}),
+        )
+    began = time.process_time()
+    merged = descriptor_files.DescriptorFiles(tmp_path).read("a.json")
+    assert len(merged["display"]["formats"][TRANSFER]["fields"]) == 24_000
+    assert time.process_time() - began < 1
 
 
 def test_a_file_describes_a_contract_of_its_chain_alone(tmp_path: Path, write: Write) -> None:
@@ -163,6 +179,13 @@ HOSTILE: dict[str, Any] = {
     "many fields of several functions": {
         "context": DEPLOYED,
         "display": {"formats": {f"f{n}(int8 value)": {"fields": [FIELD] * 180} for n in range(28)}},
+    },
+    "many parameters of several functions": {
+        "context": DEPLOYED,
+        "display": {
+            "formats": {f"f{n}(int8 value)": {"fields": [SHARING] * 125} for n in range(2)},
+            "shared": {"params": {f"p{n}Path": "a" + ".b" * 31 for n in range(20)}},
+        },
     },
     "many parameters": document(fields=[{**FIELD, "params": {str(n): n for n in range(21)}}]),
     "fields that are none": document(fields=[7]),

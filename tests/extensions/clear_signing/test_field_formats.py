@@ -146,6 +146,15 @@ FIELDS: dict[str, tuple[list[Any], list[tuple[str, str]]]] = {
 }
 
 
+@pytest.mark.parametrize("note", ["hi", "žluťoučký", 'a "quoted"', "a\nb"])
+def test_texts_are_found_in_lists_as_they_are(chain: Chain, client_of: ClientOf, note: str) -> None:
+    rules: list[Any] = [{"ifNotIn": [note]}, {"mustMatch": [note]}]
+    fields = [{**field("note"), "visible": rule} for rule in rules]
+    document = chain.descriptor({TRADE: {"intent": "Trade", "fields": [*fields, field("fee")]}})
+    sent = chain.trade_of(note=note)
+    assert shown(client_of(trade=document), sent) == [("fee", "-25", "raw")]
+
+
 @pytest.mark.parametrize("name", FIELDS)
 def test_values_are_shown_as_their_formats_say(
     chain: Chain, client_of: ClientOf, name: str

@@ -1,6 +1,7 @@
 """What a descriptor says of a call, beside the wallet's own question."""
 
 import pytest
+from flask.testing import FlaskClient
 from werkzeug.serving import make_server
 
 from tests.extensions.clear_signing.exchange import (
@@ -8,12 +9,14 @@ from tests.extensions.clear_signing.exchange import (
     PATH,
     SOURCE,
     TRADE,
+    TRANSFER,
     TYPES,
     VERSION,
     Chain,
     ClientOf,
     field,
 )
+from tests.extensions.clear_signing.test_calls_to_sign import transfer
 from tests.extensions.contract_details.test_contract_page import WALLET, connect, output, press
 from tests.support.browser import Page
 from tests.support.explorer import compiled, standard_input
@@ -28,13 +31,14 @@ PAY = {
         field("deadline", "date", encoding="timestamp"),
     ],
 }
+MULTICALL = "function multicall(bytes[] calldata data) external payable {}"
 ARGUMENTS = ("[]", ANN, "1800000000", "5", "0x", "-3", "hi")
 
 
 @pytest.fixture(scope="module")
 def written(chain: Chain) -> str:
     """A verified contract, whose code no other contract has."""
-    source = SOURCE.replace("contract Exchange", "contract Written")
+    source = SOURCE.replace("contract Exchange {", f"contract Written {{ {MULTICALL}")
     output = compiled(VERSION, standard_input({PATH: source}), PATH, "Written")
     address = chain.explorer.deploy(output.creation)
     answer = chain.explorer.verify(address, standard_input({PATH: source}), VERSION)
@@ -57,16 +61,34 @@ def test_a_wallet_is_asked_beside_what_a_descriptor_says(
     chain: Chain, client_of: ClientOf, page: Page, written: str, format_: object, said: str
 ) -> None:
     of_written = chain._replace(exchange=written)
-    client = client_of(**({"trade": of_written.descriptor({TRADE: format_})} if format_ else {}))
+    files = {"trade": of_written.descriptor({TRADE: format_})} if format_ else {}
     sender = chain.explorer.anvil.accounts[0]
+    signature = f"trade({','.join(TYPES)})"
+    beside = prompt(chain, client_of(**files), page, written, signature, *ARGUMENTS)
+    assert said.format(sender=sender).lower() in beside.lower()
+    assert page.evaluate("document.querySelectorAll('output i').length") == 0
+
+
+def test_what_a_call_inside_is_for_is_not_said_of_the_call(
+    chain: Chain, client_of: ClientOf, page: Page, written: str
+) -> None:
+    document = chain._replace(exchange=written).descriptor({TRANSFER: {"intent": "Send"}})
+    inside = f'["0x{transfer().hex()}"]'
+    beside = prompt(chain, client_of(token=document), page, written, "multicall(bytes[])", inside)
+    assert "Confirm in the wallet. A call inside, by a descriptor: Send. Calls multicall" in beside
+
+
+def prompt(
+    chain: Chain, client: FlaskClient, page: Page, to: str, signature: str, *arguments: str
+) -> str:
+    """Return what stands beside the wallet's question."""
     page.before_scripts(WALLET)
     server = make_server("127.0.0.1", 0, client.application, threaded=True)
     with in_thread(server) as url:
-        page.open(f"{url}/address/{written}?tab=contract&view=write")
-        press(page, f"trade({','.join(TYPES)})", *ARGUMENTS, value="2")
-        connect(page, sender, chain.explorer.anvil.call("eth_chainId"))
+        page.open(f"{url}/address/{to}?tab=contract&view=write")
+        press(page, signature, *arguments, value="2")
+        connect(page, chain.explorer.anvil.accounts[0], chain.explorer.anvil.call("eth_chainId"))
         page.wait("asked.length")
         assert page.evaluate("asked[0].method") == "eth_sendTransaction"
-        assert said.format(sender=sender).lower() in output(page).lower()
-        assert page.evaluate("document.querySelectorAll('output i').length") == 0
         assert not page.errors
+        return output(page)

@@ -31,6 +31,12 @@ class Listing(NamedTuple):
     left_out: str | None
 
 
+def state_of(file: os.DirEntry[str] | Path) -> FileState:
+    """Raises OSError."""
+    stat = file.stat(follow_symlinks=False)
+    return FileState(stat.st_mtime_ns, stat.st_size, stat.st_ino)
+
+
 def list_files(folders: Iterable[Path]) -> Listing:
     """Return the JSON files in folders and in the folders inside. What cannot be read, such as a
     folder that a build has just removed, is left out."""
@@ -41,15 +47,15 @@ def list_files(folders: Iterable[Path]) -> Listing:
             left_out = entry
             continue
         try:
-            stat = entry.stat(follow_symlinks=False)
+            state = state_of(entry)
         except OSError:
             continue
-        if stat.st_size > MAX_FILE_BYTES:
+        if state.size > MAX_FILE_BYTES:
             left_out = f"{entry.path} is larger than {MAX_FILE_BYTES >> 20} MiB"
             continue
         if len(files) == MAX_FILES:
             return Listing(files, f"there are more than {MAX_FILES} files")
-        files[Path(entry.path)] = FileState(stat.st_mtime_ns, stat.st_size, stat.st_ino)
+        files[Path(entry.path)] = state
     return Listing(files, left_out)
 
 

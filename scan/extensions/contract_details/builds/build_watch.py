@@ -21,7 +21,7 @@ from scan.database.connection import Database
 from scan.errors import RateLimited, ScanError, Unavailable
 from scan.extensions.contract_details.builds import build_creations, build_sources
 from scan.extensions.contract_details.builds.build_creations import BuiltCreation
-from scan.extensions.contract_details.builds.build_folders import FileState, list_files
+from scan.extensions.contract_details.builds.build_folders import FileState, list_files, state_of
 from scan.extensions.contract_details.builds.build_formats import (
     BuiltContract,
     NoBuild,
@@ -75,9 +75,8 @@ class Builds:
         self._bytes = 0  # of the contracts
         self._by_length: Mapping[int, Sequence[BuiltContract]] = {}
         self._by_creation: Mapping[bytes, Sequence[BuiltCreation]] = {}
-        self._mapped: dict[
-            bytes, MappedCode
-        ] = {}  # by the hash of the code, what was read of files
+        # What was read of files, by the file, path and name; None of a build without sources.
+        self._mapped: dict[tuple[Path, str, str], MappedCode | None] = {}
         self._left_out: str | None = None
         self._next_at = 0.0
 
@@ -151,14 +150,27 @@ class Builds:
         for fitting in islice(known, MAX_FITTING):
             if not fitting.code.is_in(creation):
                 continue
-            read, key = self._mapped, fitting.code.masked_hash
-            mapped = read.get(key) or build_creations.mapped(fitting, creation)
-            if mapped is not None:
+            read, key = self._mapped, (fitting.built.file, fitting.built.path, fitting.built.name)
+            try:
+                mapped = read[key]
+            except KeyError:
+                mapped = self._read_mapped(fitting, creation)
                 if len(read) >= MAX_MAPPED:
                     read.clear()
                 read[key] = mapped
+            if mapped is not None:
                 return mapped._replace(code=creation[: fitting.code.size])
         return None
+
+    def _read_mapped(self, fitting: BuiltCreation, creation: bytes) -> MappedCode | None:
+        """Return the code with what its file has; None where that is no longer the file of the map,
+        as a compiler has just written it."""
+        file = fitting.built.file
+        mapped = build_creations.mapped(fitting, creation)
+        try:
+            return mapped if state_of(file) == self._states.get(file) else None
+        except OSError:
+            return None
 
     def match(self, code: bytes) -> BuiltContract | None:
         """Return the build that has deployed code: one that also has its metadata before others,

@@ -63,7 +63,7 @@ def parse(value: object, sender: bytes | None = None) -> TypedData:
         raise _invalid("primaryType is that of the domain")
     try:
         type_ = structures.type_of(primary_type)
-        of_domain = coerce(structures.type_of(DOMAIN), domain or [], "domain")
+        of_domain = coerce(structures.type_of(DOMAIN), domain, "domain")
         of_message = coerce(type_, message, "message")
     except AbiError as error:
         raise _invalid(str(error)) from None
@@ -161,6 +161,8 @@ def _members(name: str, listed: object) -> Members:
     at = f"types.{name[:60]}"
     if not _NAME.fullmatch(name) or len(name) > MAX_NAME:
         raise _invalid(f"{at}: the name is no identifier, or longer than {MAX_NAME} characters")
+    if _is_elementary(name):
+        raise _invalid(f"{at}: the name is that of an elementary type")
     if not isinstance(listed, list) or len(listed) > MAX_MEMBERS:
         raise _invalid(f"{at} must be an array of at most {MAX_MEMBERS} members")
     members = []
@@ -176,6 +178,14 @@ def _members(name: str, listed: object) -> Members:
     if len({label for label, _ in members}) < len(members):
         raise _invalid(f"{at} has two members of one name")
     return members
+
+
+def _is_elementary(name: str) -> bool:
+    try:
+        parse_type({"type": name})
+    except AbiError:
+        return False
+    return True
 
 
 def _invalid(reason: str) -> InvalidParameter:

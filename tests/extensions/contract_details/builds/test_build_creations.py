@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from scan.extensions.contract_details.builds import build_creations
 from scan.extensions.contract_details.builds.build_watch import Builds
 from scan.extensions.transaction_details.explanations.mapped_code import BuiltCreations
 from scan.http.services import Services
@@ -174,6 +175,35 @@ def test_a_file_is_read_once_until_builds_change(
     own._next_at = 0
     own.refresh()
     assert own.created(code, hashes) is None
+
+
+def test_a_build_without_sources_is_read_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    folder = build_info(tmp_path)
+    info = json.loads((folder / "a1.json").read_text())
+    write(folder / "a1.json", {**info, "input": {}})
+    own = Builds([folder])
+    own.refresh()
+    reads: list[object] = []
+    mapped = build_creations.mapped
+    monkeypatch.setattr(
+        build_creations, "mapped", lambda *given: reads.append(given) or mapped(*given)
+    )
+    code = bytes.fromhex(creation(1)[2:])
+    assert [own.created(code, search_hashes(code)) for _ in range(3)] == [None] * 3
+    assert len(reads) == 1
+
+
+def test_a_map_is_not_used_with_the_sources_of_a_later_build(tmp_path: Path) -> None:
+    folder = build_info(tmp_path)
+    own = Builds([folder])
+    own.refresh()
+    info = json.loads((folder / "a1.json").read_text())
+    info["input"]["sources"][PATH]["content"] = "// moved\n" + SOURCES[PATH]
+    write(folder / "a1.json", info)
+    code = bytes.fromhex(creation(1)[2:])
+    assert own.created(code, search_hashes(code)) is None
 
 
 def test_a_build_that_was_removed_says_nothing(

@@ -56,6 +56,7 @@ DATA: dict[str, Any] = {
     },
 }
 NAMES = {"name": "a", "type": "uint8"}
+MANY = {"name": "b", "type": "B[]"}
 
 
 def with_(**changes: Any) -> Any:
@@ -142,6 +143,14 @@ def test_random_messages_are_hashed_as_by_eth_account(seed: int) -> None:
         assert parse(data).signed == signable(data)
 
 
+@pytest.mark.check
+def test_a_structure_without_members_is_an_empty_object() -> None:
+    data = of_types({"a": {}, "b": [{}, []]}, A=[NAMES | {"type": "B"}, MANY], B=[])
+    empty = keccak(keccak(text="B()"))
+    of_members = empty + keccak(empty + empty)
+    assert parse(data).struct_hash == keccak(keccak(text="A(B a,B[] b)B()") + of_members)
+
+
 BAD: dict[str, tuple[Any, str]] = {
     "no object": ([], "must be an object"),
     "another field": (with_(more=1), "Unknown field of typedData"),
@@ -182,6 +191,10 @@ BAD: dict[str, tuple[Any, str]] = {
     "a member with more": (of_types(A=[{**NAMES, "x": 1}]), "not of a name and a type"),
     "a name that is none": (of_types(A=[{**NAMES, "name": "a b"}]), "no identifier"),
     "a structure's name": (of_types(**{"A(": [NAMES]}), "no identifier"),
+    "the name of an elementary type": (
+        of_types({"a": {"b": ""}}, A=[{"name": "a", "type": "address"}], address=[NAMES]),
+        "that of an elementary type",
+    ),
     "many structures": (
         of_types(**{f"S{n}": [NAMES] for n in range(MAX_STRUCTURES + 1)}),
         "at most 100 structures",
@@ -248,6 +261,7 @@ def test_typed_data_is_decoded_by_its_own_types(client: FlaskClient) -> None:
     [
         ({"typedData": 7}, "typedData"),
         ({"typedData": None}, "typedData"),
+        ({"typedData": of_types(**{"\ud800": []})}, "typedData"),
         ({"typedData": DATA, "data": "0x"}, "data"),
         ({"typedData": DATA, "topics": []}, "topics"),
         ({"typedData": DATA, "value": "1"}, "value"),
