@@ -36,6 +36,9 @@ total: uint256
 minters: HashMap[address, bool]
 roles: HashMap[address, Role]
 masks: HashMap[address, Role]
+levels: HashMap[address, uint256]
+allowed: uint256[2]
+ALLOWED: constant(uint256[2]) = [0, 1]
 members: DynArray[address, 5]
 pair: Pair
 
@@ -89,6 +92,8 @@ self.pair.admin = msg.sender; assert self.pair.admin == msg.sender
 self.pair = Pair(admin=msg.sender, since=0); assert self.pair.admin == msg.sender
 assert self.roles[msg.sender] in self.masks[msg.sender]
 assert self.roles[to] in Role.MINTER
+assert self.levels[msg.sender] in self.allowed
+assert self.levels[msg.sender] in ALLOWED
 assert convert(msg.sender, uint160) % 2 == convert(self.owner, uint160) % 2
 assert tx.origin == self.owner
 assert msg.sender == self.owner or msg.sender != self.owner
@@ -110,6 +115,8 @@ assert not (msg.sender != self.owner or self.total > 0)
 if not (msg.sender == self.owner): raw_revert(b"")
 assert convert(msg.sender, uint256) == convert(self.owner, uint256)
 assert (Role.MINTER | Role.KEEPER) in self.roles[msg.sender]
+assert self.roles[msg.sender] in ~Role.MINTER
+assert self.roles[msg.sender] in self.masks[self]
 """.strip().split("\n")
 
 

@@ -84,7 +84,8 @@ class Expressions:
             return reference(self._declarations.variables[module.path, name])
         if base.get("ast_type") == "Name" and base["id"] in self._module.flags:
             members = self._module.flags[base["id"]]
-            return {"nodeType": "Literal", "value": str(1 << members.index(name))}
+            literal = {"nodeType": "Literal", "value": str(1 << members.index(name))}
+            return {**literal, "typeDescriptions": {"typeString": base["id"]}}
         of = self.expression(base)
         if name == "address":
             return of
@@ -146,7 +147,17 @@ class Expressions:
     def _unary(self, node: Node) -> Node:
         operator = "!" if node["op"]["ast_type"] == "Not" else "-"
         operand = self.expression(node["operand"])
-        return {"nodeType": "UnaryOperation", "operator": operator, "subExpression": operand}
+        made = {"nodeType": "UnaryOperation", "operator": operator, "subExpression": operand}
+        return {**made, "typeDescriptions": self._type_of_flags(operand)}
+
+    def _operation(self, node: Node) -> Node:
+        parts = [self.expression(node[side]) for side in ("left", "right")]
+        return {**mixed(parts), "typeDescriptions": self._type_of_flags(parts[0])}
+
+    def _type_of_flags(self, operand: Node) -> Node:
+        """Return the type of an operation on flags, which is its operands'; none of others."""
+        type_ = operand.get("typeDescriptions") or {}
+        return type_ if type_.get("typeString") in self._module.flags else {}
 
     def _conditional(self, node: Node) -> Node:
         parts = (("condition", "test"), ("trueExpression", "body"), ("falseExpression", "orelse"))
@@ -340,6 +351,7 @@ _EXPRESSIONS: dict[str, Callable[[Expressions, Node], Node]] = {
     "Compare": Expressions._compare,
     "BoolOp": Expressions._boolean,
     "UnaryOp": Expressions._unary,
+    "BinOp": Expressions._operation,
     "IfExp": Expressions._conditional,
     "Tuple": Expressions._tuple,
     "List": Expressions._tuple,
