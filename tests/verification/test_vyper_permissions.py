@@ -79,6 +79,7 @@ extcall Own(to).claim(); {CHECK}
 self.owner = msg.sender; assert msg.sender == staticcall Own(self).owner()
 raw_call(to, b""); {CHECK}
 raw_call(to, b"", is_delegate_call=DELEGATES); {CHECK}
+send(to, 0, gas=msg.gas); {CHECK}
 if self.total > 0: selfdestruct(to); {CHECK}
 made: address = create_minimal_proxy_to(to); {CHECK}
 a: address = self; b: address = self; a, b = self._two(); assert b == msg.sender
@@ -105,6 +106,7 @@ self.total += 1 if msg.sender == self.owner else 2
 ALWAYS = f"""
 {CHECK}
 self.total = 1; {CHECK}
+send(to, 0); {CHECK}
 self._check_after(1)
 x: bool = self._check()
 assert self._check() and self.total < 5

@@ -258,6 +258,8 @@ class Expressions:
             return _converted(arguments, f"contract {name}")
         if name in self._module.structures:
             return mixed([*arguments, *map(self.expression, options.values())])
+        if name == "send" and "gas" in options:  # it may run as much as a call does
+            return self._raw_call("raw_call", arguments[:1], {**options, "value": given[1]})
         if name in ("raw_call", "send") and arguments:
             return self._raw_call(name, arguments, options)
         if name.startswith(_CREATING):
