@@ -352,9 +352,19 @@ def test_a_node_that_lies_breaks_nothing(deployed: Deployed, lie: str) -> None:
     [
         {" ".join(["1"] * n): {"0": 1} for n in range(MAX_CODES + 1)},
         {"": {str(n): 1 for n in range(200_001)}},
+        {" ".join(["1"] * 2_000): {"0": 1}},
     ],
-    ids=["codes", "offsets"],
+    ids=["codes", "offsets", "path"],
 )
 def test_an_answer_is_bounded(codes: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="too many"):
         read_gas({"first": 1, "other": 0, "codes": codes})
+
+
+@pytest.mark.check
+def test_calls_of_steps_are_bounded() -> None:
+    """Each of them has a path, which is as long as it is deep."""
+    step = {"gas": 1, "gasCost": 1, "pc": 0, "op": "CALL"}
+    for depths in (range(1, 2_000), [600 + n % 2 for n in range(5_000)]):
+        with pytest.raises(ValueError, match="too many"):
+            read_gas({"structLogs": [{**step, "depth": depth} for depth in depths]})
