@@ -31,6 +31,7 @@ flag Role:
     MINTER
 
 DELEGATES: constant(bool) = True
+READS: constant(bool) = False
 owner: public(address)
 total: uint256
 minters: HashMap[address, bool]
@@ -79,6 +80,7 @@ extcall Own(to).claim(); {CHECK}
 self.owner = msg.sender; assert msg.sender == staticcall Own(self).owner()
 raw_call(to, b""); {CHECK}
 raw_call(to, b"", is_delegate_call=DELEGATES); {CHECK}
+raw_call(to, b"", is_static_call=READS); {CHECK}
 send(to, 0, gas=msg.gas); {CHECK}
 if self.total > 0: selfdestruct(to); {CHECK}
 made: address = create_minimal_proxy_to(to); {CHECK}
@@ -107,6 +109,7 @@ ALWAYS = f"""
 {CHECK}
 self.total = 1; {CHECK}
 send(to, 0); {CHECK}
+raw_call(to, b"", is_static_call=True); {CHECK}
 self._check_after(1)
 x: bool = self._check()
 assert self._check() and self.total < 5

@@ -276,7 +276,11 @@ class Expressions:
 
     def _raw_call(self, name: str, arguments: list[Node], options: Mapping[str, Node]) -> Node:
         kinds = {"is_delegate_call": "delegatecall", "is_static_call": "staticcall"}
-        said = [kinds[o] for o in kinds if (options.get(o) or {"value": False}).get("value", True)]
+        given = {o: (options.get(o) or {"value": False}).get("value") for o in kinds}
+        # What a constant says is not known: it delegates, and may write.
+        said = [kinds[o] for o, value in given.items() if value is True]
+        if given["is_delegate_call"] is None:
+            said = ["delegatecall"]
         member = "send" if name == "send" else next(iter(said), "call")
         # A call that fails reverts, so that what it calls may refuse callers, as a contract may.
         type_ = _ADDRESS if name == "send" else {"typeString": "contract called"}
