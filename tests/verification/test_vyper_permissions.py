@@ -134,10 +134,12 @@ def source_with(bodies: list[str]) -> str:
     return DECLARED + "\n" + "\n".join(functions)
 
 
-def output_of(vyper: Vyper, source: str, version: str = NEWEST) -> dict[str, Any]:
+def output_of(
+    vyper: Vyper, source: str, version: str = NEWEST, more: Mapping[str, str] | None = None
+) -> dict[str, Any]:
     vyper.install(version)
     release = VYPER.kind.parse_version(version)
-    given = VYPER.take({PATH: source}, {}, selection_of(PATH, "own"), release)
+    given = VYPER.take({PATH: source, **(more or {})}, {}, selection_of(PATH, "own"), release)
     program = vyper.store.find(release)
     assert program is not None
     output = compile_source(program, given.standard, 40.0, options=given.options)
@@ -145,8 +147,11 @@ def output_of(vyper: Vyper, source: str, version: str = NEWEST) -> dict[str, Any
     return VYPER.give(output, release)
 
 
-def functions_of(vyper: Vyper, source: str) -> Mapping[str, Any]:
-    record = of_vyper(output_of(vyper, source), {PATH: source}, PATH, "own")
+def functions_of(
+    vyper: Vyper, source: str, more: Mapping[str, str] | None = None
+) -> Mapping[str, Any]:
+    output = output_of(vyper, source, more=more)
+    record = of_vyper(output, {PATH: source, **(more or {})}, PATH, "own")
     assert record is not None
     return {function["function"].partition("(")[0]: function for function in record["functions"]}
 
@@ -177,6 +182,48 @@ def test_an_argument_whose_default_is_the_caller(vyper: Vyper) -> None:
         DECLARED + "\n@external\ndef f(who: address = msg.sender):\n    assert who == self.owner\n"
     )
     assert functions_of(vyper, source)["f"]["access"] == "unrestricted"
+
+
+KEPT = """
+flag Role:
+    KEEPER
+
+struct Pair:
+    members: DynArray[address, 5]
+
+pair: Pair
+roles: HashMap[address, Role]
+"""
+OWN = """
+import kept
+initializes: kept
+
+interface Members:
+    def append(who: address): view
+
+struct Pair:
+    members: Members
+
+pair: Pair
+
+@external
+def join(who: address):
+    kept.pair.members.append(who)
+    assert msg.sender in kept.pair.members
+
+@external
+def keep():
+    assert msg.sender in kept.pair.members and kept.roles[msg.sender] in kept.Role.KEEPER
+"""
+
+
+def test_types_are_of_the_module_that_names_them(vyper: Vyper) -> None:
+    """The structure of a module is another one than that of its name here."""
+    functions = functions_of(vyper, OWN, {"kept.vy": KEPT})
+    assert functions["join"]["access"] == "unrecognised"
+    assert functions["keep"]["access"] == "restricted"
+    kinds = [condition["kind"] for condition in functions["keep"]["conditions"]]
+    assert kinds == ["restriction", "restriction"]
 
 
 def test_places_after_characters_of_several_bytes(vyper: Vyper) -> None:

@@ -82,37 +82,52 @@ class Expressions:
         module = self._module_of(base)
         if module is not None and (module.path, name) in self._declarations.variables:
             return reference(self._declarations.variables[module.path, name])
-        if base.get("ast_type") == "Name" and base["id"] in self._module.flags:
-            members = self._module.flags[base["id"]]
-            literal = {"nodeType": "Literal", "value": str(1 << members.index(name))}
-            return {**literal, "typeDescriptions": {"typeString": base["id"]}}
+        if (flags := self._flags(base)) is not None:
+            literal = {"nodeType": "Literal", "value": str(1 << flags.index(name))}
+            type_ = {"typeString": base.get("id") or base["attr"]}
+            return {**literal, "typeDescriptions": type_}
         of = self.expression(base)
         if name == "address":
             return of
         if base.get("ast_type") == "Name" and base["id"] in ("msg", "tx", "block", "chain"):
             return {"nodeType": "MemberAccess", "expression": of, "memberName": name}
-        annotation = self._module.field(_annotation(of), name)
-        return self._part_of({"nodeType": "MemberAccess", "memberName": name}, of, annotation)
+        annotation, declaring = self._annotation(of)
+        made = {"nodeType": "MemberAccess", "memberName": name}
+        return self._part_of(made, of, declaring.field(annotation, name))
+
+    def _flags(self, node: Node) -> Sequence[str] | None:
+        """Return the members of the flags that an expression names; None of others."""
+        if node.get("ast_type") == "Name":
+            return self._module.flags.get(node["id"])
+        is_name = node.get("ast_type") == "Attribute"
+        module = self._module_of(node["value"]) if is_name else None
+        return module.flags.get(node["attr"]) if module is not None else None
 
     def _subscript(self, node: Node) -> Node:
         index = node["slice"]
         key = index["value"] if index.get("ast_type") == "Index" else index
         of = self.expression(node["value"])
-        annotation = self._module.entry(_annotation(of))
+        annotation, declaring = self._annotation(of)
         made = {"nodeType": "IndexAccess", "indexExpression": self.expression(key)}
-        return self._part_of({**made, "baseExpression": of}, of, annotation)
+        return self._part_of({**made, "baseExpression": of}, of, declaring.entry(annotation))
 
     def _part_of(self, made: Node, of: Node, annotation: Node | None) -> Node:
         """Return a part of a variable, with its type, and where it is."""
-        is_stored = bool(of.get("isStored"))
-        type_ = {"typeString": self._module.type_string(annotation, is_stored=is_stored)}
+        is_stored, (_, declaring) = bool(of.get("isStored")), self._annotation(of)
+        type_ = {"typeString": declaring.type_string(annotation, is_stored=is_stored)}
         part = {
             **made,
-            "annotation": (annotation,),
+            "annotation": (annotation, declaring),
             "isStored": is_stored,
             "typeDescriptions": type_,
         }
         return part if "baseExpression" in made else {**part, "expression": of}
+
+    def _annotation(self, node: Node) -> tuple[Node | None, Module]:
+        """Return the type of a part of a variable, and the module that names it so. They are in a
+        tuple, so that no walk goes into them."""
+        annotation, declaring = node.get("annotation") or (None, self._module)
+        return annotation, declaring
 
     def _module_of(self, node: Node) -> Module | None:
         """Return the module that an expression names: `self`, or one that is imported."""
@@ -190,7 +205,8 @@ class Expressions:
             changed = {"nodeType": "Assignment", "operator": "+=", "leftHandSide": of}
             return {**changed, "rightHandSide": mixed(arguments)}
         if is_view is None:
-            is_view = self._module.is_view(_annotation(of), name)
+            annotation, declaring = self._annotation(of)
+            is_view = declaring.is_view(annotation, name)
         return self._call_of_contract(of, name, arguments, options, is_view=is_view)
 
     def _call_of_contract(
@@ -296,12 +312,6 @@ class Expressions:
         if name == "empty" and WORD_TYPES.fullmatch(type_name(given[0])):
             return {"nodeType": "Literal", "value": "0"}
         return mixed([self.expression(given[0])] if name.endswith("abi_decode") else [])
-
-
-def _annotation(node: Node) -> Node | None:
-    """Return the type of a part of a variable. It is in a tuple, so that no walk goes into it."""
-    (annotation,) = node.get("annotation") or (None,)
-    return annotation
 
 
 def mixed(parts: Sequence[Node]) -> dict[str, Any]:
