@@ -1,6 +1,7 @@
 """Numbers in sources that conditions on the caller depend on: those that are known, and others."""
 
 import pytest
+from eth_utils import keccak
 
 from tests.support.vyper import Vyper
 from tests.verification.test_permissions import OWNER, functions_of
@@ -42,6 +43,7 @@ VYPER_DECLARED = f"""
 TWO: constant(uint256) = 2
 SHORT: constant(bytes1) = 0x01
 LONG: constant(bytes32) = 0x01{"00" * 31}
+has_role: HashMap[bytes32, HashMap[address, bool]]
 """
 
 
@@ -65,3 +67,11 @@ def test_numbers_that_stay(body: str) -> None:
 def test_numbers_that_conversions_of_vyper_change(vyper: Vyper, body: str) -> None:
     source = f"{source_with([body])}{VYPER_DECLARED}"
     assert functions_of_vyper(vyper, source)["f0"]["access"] == "unrecognised"
+
+
+def test_hashes_of_what_is_no_text_are_not_known(vyper: Vyper) -> None:
+    texts = ['keccak256("x")', f"keccak256(0x{1:064x})"]
+    bodies = [f"assert self.has_role[{text}][msg.sender]" for text in texts]
+    functions = functions_of_vyper(vyper, f"{source_with(bodies)}{VYPER_DECLARED}")
+    roles = [functions[f"f{n}"]["conditions"][0]["callers"][0]["value"] for n in range(2)]
+    assert roles == [f"0x{keccak(text='x').hex()}", None]

@@ -254,9 +254,12 @@ class Values:
         return value._replace(reads=reads, variables=value.variables | {ELSEWHERE})
 
     def _hash(self, argument: Node, value: Value) -> Value:
-        if argument.get("nodeType") != "Literal":
+        text = argument.get("hexValue")
+        if argument.get("nodeType") != "Literal" or argument.get("kind") == "number":
             return mixed([value])
-        content = bytes.fromhex(str(argument.get("hexValue") or ""))
+        if not isinstance(text, str):  # as a number of Vyper has none
+            return mixed([value])
+        content = bytes.fromhex(text)
         return Value(CONSTANT, number=int.from_bytes(keccak256(content), "big"))
 
     def bound(
