@@ -102,9 +102,13 @@ def _namespaces(
     [contract] = [node for path, node in contracts if (path, node.get("name")) == own]
     bases = {*(contract.get("linearizedBaseContracts") or ()), contract.get("id")}
     known: dict[str, _Namespace] = {}
-    for path, around, node in declared:
-        if around is None or node.get("nodeType") != "StructDefinition":
-            continue
+    structs = [
+        (path, around, node)
+        for path, around, node in declared
+        if around is not None and node.get("nodeType") == "StructDefinition"
+    ]
+    # A library may be one that the contract does not call.
+    for path, around, node in sorted(structs, key=lambda struct: struct[1].get("id") not in bases):
         if around.get("id") not in bases and around.get("contractKind") != "library":
             continue
         documentation = node.get("documentation")

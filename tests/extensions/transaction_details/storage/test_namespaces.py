@@ -15,6 +15,13 @@ WHO = "0x" + 18 * "5e" + "0abc"
 OWNED_PATH, PATH = "access/Owned.sol", "Upgradeable.sol"
 # As OpenZeppelin's upgradeable contracts keep their state, since version 5.
 SOURCES = {
+    "access/Former.sol": """// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.20;
+library Former {
+    /// @custom:storage-location erc7201:example.storage.Owned
+    struct OwnedStorage { uint256 former; }
+}
+""",
     OWNED_PATH: """// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.20;
 abstract contract Owned {
