@@ -71,8 +71,8 @@ def _declared(output: Mapping[str, Any]) -> Iterator[tuple[str, Node | None, Nod
             own = [(path, node, inner) for inner in node.get("nodes") or ()] if is_contract else ()
             for declared in ((path, None, node), *own):
                 left -= 1
-                if left < 0:
-                    return
+                if left < 0:  # another enum of the same name may follow
+                    raise ValueError("too many declarations")
                 yield declared
 
 
@@ -80,9 +80,10 @@ def _enums(declared: Sequence[tuple[str, Node | None, Node]]) -> dict[str, list[
     """Return the members of enums by the labels of types; none of names that two files declare."""
     enums: dict[str, list[str]] = {}
     for _, _, node in declared:
-        if node.get("nodeType") != "EnumDefinition" or len(enums) == MAX_ENUMS:
-            continue
         label = f"enum {node.get('canonicalName') or node.get('name')}"
+        is_one_too_many = len(enums) == MAX_ENUMS and label not in enums
+        if node.get("nodeType") != "EnumDefinition" or is_one_too_many:
+            continue
         members = [str(member.get("name")) for member in node.get("members") or ()]
         is_other = enums.get(label, members) != members
         enums[label] = [] if is_other or len(members) > MAX_MEMBERS else members
@@ -102,9 +103,13 @@ def _namespaces(
     [contract] = [node for path, node in contracts if (path, node.get("name")) == own]
     bases = {*(contract.get("linearizedBaseContracts") or ()), contract.get("id")}
     known: dict[str, _Namespace] = {}
-    for path, around, node in declared:
-        if around is None or node.get("nodeType") != "StructDefinition":
-            continue
+    structs = [
+        (path, around, node)
+        for path, around, node in declared
+        if around is not None and node.get("nodeType") == "StructDefinition"
+    ]
+    # A library may be one that the contract does not call.
+    for path, around, node in sorted(structs, key=lambda struct: struct[1].get("id") not in bases):
         if around.get("id") not in bases and around.get("contractKind") != "library":
             continue
         documentation = node.get("documentation")

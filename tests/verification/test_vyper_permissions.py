@@ -31,11 +31,15 @@ flag Role:
     MINTER
 
 DELEGATES: constant(bool) = True
+READS: constant(bool) = False
 owner: public(address)
 total: uint256
 minters: HashMap[address, bool]
 roles: HashMap[address, Role]
 masks: HashMap[address, Role]
+levels: HashMap[address, uint256]
+allowed: uint256[2]
+ALLOWED: constant(uint256[2]) = [0, 1]
 members: DynArray[address, 5]
 pair: Pair
 
@@ -76,6 +80,8 @@ extcall Own(to).claim(); {CHECK}
 self.owner = msg.sender; assert msg.sender == staticcall Own(self).owner()
 raw_call(to, b""); {CHECK}
 raw_call(to, b"", is_delegate_call=DELEGATES); {CHECK}
+raw_call(to, b"", is_static_call=READS); {CHECK}
+send(to, 0, gas=msg.gas); {CHECK}
 if self.total > 0: selfdestruct(to); {CHECK}
 made: address = create_minimal_proxy_to(to); {CHECK}
 a: address = self; b: address = self; a, b = self._two(); assert b == msg.sender
@@ -89,6 +95,8 @@ self.pair.admin = msg.sender; assert self.pair.admin == msg.sender
 self.pair = Pair(admin=msg.sender, since=0); assert self.pair.admin == msg.sender
 assert self.roles[msg.sender] in self.masks[msg.sender]
 assert self.roles[to] in Role.MINTER
+assert self.levels[msg.sender] in self.allowed
+assert self.levels[msg.sender] in ALLOWED
 assert convert(msg.sender, uint160) % 2 == convert(self.owner, uint160) % 2
 assert tx.origin == self.owner
 assert msg.sender == self.owner or msg.sender != self.owner
@@ -100,6 +108,8 @@ self.total += 1 if msg.sender == self.owner else 2
 ALWAYS = f"""
 {CHECK}
 self.total = 1; {CHECK}
+send(to, 0); {CHECK}
+raw_call(to, b"", is_static_call=True); {CHECK}
 self._check_after(1)
 x: bool = self._check()
 assert self._check() and self.total < 5
@@ -110,6 +120,8 @@ assert not (msg.sender != self.owner or self.total > 0)
 if not (msg.sender == self.owner): raw_revert(b"")
 assert convert(msg.sender, uint256) == convert(self.owner, uint256)
 assert (Role.MINTER | Role.KEEPER) in self.roles[msg.sender]
+assert self.roles[msg.sender] in ~Role.MINTER
+assert self.roles[msg.sender] in self.masks[self]
 """.strip().split("\n")
 
 
@@ -122,10 +134,12 @@ def source_with(bodies: list[str]) -> str:
     return DECLARED + "\n" + "\n".join(functions)
 
 
-def output_of(vyper: Vyper, source: str, version: str = NEWEST) -> dict[str, Any]:
+def output_of(
+    vyper: Vyper, source: str, version: str = NEWEST, more: Mapping[str, str] | None = None
+) -> dict[str, Any]:
     vyper.install(version)
     release = VYPER.kind.parse_version(version)
-    given = VYPER.take({PATH: source}, {}, selection_of(PATH, "own"), release)
+    given = VYPER.take({PATH: source, **(more or {})}, {}, selection_of(PATH, "own"), release)
     program = vyper.store.find(release)
     assert program is not None
     output = compile_source(program, given.standard, 40.0, options=given.options)
@@ -133,8 +147,11 @@ def output_of(vyper: Vyper, source: str, version: str = NEWEST) -> dict[str, Any
     return VYPER.give(output, release)
 
 
-def functions_of(vyper: Vyper, source: str) -> Mapping[str, Any]:
-    record = of_vyper(output_of(vyper, source), {PATH: source}, PATH, "own")
+def functions_of(
+    vyper: Vyper, source: str, more: Mapping[str, str] | None = None
+) -> Mapping[str, Any]:
+    output = output_of(vyper, source, more=more)
+    record = of_vyper(output, {PATH: source, **(more or {})}, PATH, "own")
     assert record is not None
     return {function["function"].partition("(")[0]: function for function in record["functions"]}
 
@@ -165,6 +182,48 @@ def test_an_argument_whose_default_is_the_caller(vyper: Vyper) -> None:
         DECLARED + "\n@external\ndef f(who: address = msg.sender):\n    assert who == self.owner\n"
     )
     assert functions_of(vyper, source)["f"]["access"] == "unrestricted"
+
+
+KEPT = """
+flag Role:
+    KEEPER
+
+struct Pair:
+    members: DynArray[address, 5]
+
+pair: Pair
+roles: HashMap[address, Role]
+"""
+OWN = """
+import kept
+initializes: kept
+
+interface Members:
+    def append(who: address): view
+
+struct Pair:
+    members: Members
+
+pair: Pair
+
+@external
+def join(who: address):
+    kept.pair.members.append(who)
+    assert msg.sender in kept.pair.members
+
+@external
+def keep():
+    assert msg.sender in kept.pair.members and kept.roles[msg.sender] in kept.Role.KEEPER
+"""
+
+
+def test_types_are_of_the_module_that_names_them(vyper: Vyper) -> None:
+    """The structure of a module is another one than that of its name here."""
+    functions = functions_of(vyper, OWN, {"kept.vy": KEPT})
+    assert functions["join"]["access"] == "unrecognised"
+    assert functions["keep"]["access"] == "restricted"
+    kinds = [condition["kind"] for condition in functions["keep"]["conditions"]]
+    assert kinds == ["restriction", "restriction"]
 
 
 def test_places_after_characters_of_several_bytes(vyper: Vyper) -> None:

@@ -183,7 +183,8 @@ def _compared(operator: str, left: Value, right: Value) -> Caller:
 
 def _of_membership(operator: str, left: Value, right: Value) -> Caller:
     """Return whom the test lets pass that an array has a value, or that two flags have a bit in
-    common: those of the caller's entry are not zero then."""
+    common: those of the caller's entry are not zero then. Flags are of one type; an array may have
+    the zero of those who have no entry."""
     if not left.caller and not right.caller:
         return Caller(NONE, is_by_arguments=left.arguments or right.arguments)
     entry, other = (left, right) if left.caller else (right, left)
@@ -192,7 +193,7 @@ def _of_membership(operator: str, left: Value, right: Value) -> Caller:
     if left.kind == CALLER and right.kind in (VARIABLE_VALUE, ENTRY):
         is_member = operator == "in"
         return Caller(MEMBER, right.text, None, None, right.variables) if is_member else _EXCLUDED
-    if entry.kind == ENTRY:
+    if entry.kind == ENTRY and left.type and left.type == right.type:
         return _of_entry("!=" if operator == "in" else "==", entry, 0)
     return _other(left, right)
 

@@ -36,6 +36,9 @@ from scan.verification.permissions.value_kinds import (
     Environment,
     Step,
     Value,
+    converted_number,
+    has_number,
+    literal_number,
     mixed,
 )
 
@@ -76,6 +79,8 @@ class Values:
             read = _READERS.get(str(node.get("nodeType")), Values._other)
             value = read(self, node, environment, function)
             text = value.text or self._tree.place(node).text
+            if value.number and not has_number(type_of(node)):
+                value = value._replace(number=None)
             return value._replace(text=text, type=value.type or type_of(node))
 
     def _parts(self, node: Node, environment: Environment, function: Node) -> list[Value]:
@@ -97,10 +102,8 @@ class Values:
         text = str(node.get("value") or "")
         if text in ("true", "false"):
             return Value(CONSTANT, number=int(text == "true"))
-        try:
-            return Value(CONSTANT, number=int(text[:80], 0))
-        except ValueError:
-            return Value(CONSTANT)
+        is_number = node.get("kind") in (None, "number") and not node.get("subdenomination")
+        return Value(CONSTANT, number=literal_number(text) if is_number else None)
 
     def _identifier(self, node: Node, environment: Environment, function: Node) -> Value:
         number = node.get("referencedDeclaration")
@@ -216,12 +219,12 @@ class Values:
         return self._outside(node, arguments, environment, function)
 
     def _converted(self, node: Node, arguments: Sequence[Value]) -> Value:
-        target = type_of(node)
-        if len(arguments) == 1 and (target in _WHOLE or target.startswith("contract ")):
-            return arguments[0]._replace(text="", type="")
-        if len(arguments) == 1 and arguments[0].number is not None:
-            return arguments[0]._replace(text="", type="")
-        return mixed(arguments)
+        target, [value, *others] = type_of(node), arguments or [_NOBODY]
+        number = converted_number(value.number, value.type, target)
+        is_whole = target in _WHOLE or target.startswith("contract ")
+        if others or number != value.number or (number is None and not is_whole):
+            return mixed(arguments)
+        return value._replace(text="", type="")
 
     def _with_getter(self, value: Value, called: Node) -> Value:
         """Return what a function returns with a call of it, where anybody can make the same."""
@@ -251,9 +254,12 @@ class Values:
         return value._replace(reads=reads, variables=value.variables | {ELSEWHERE})
 
     def _hash(self, argument: Node, value: Value) -> Value:
-        if argument.get("nodeType") != "Literal":
+        text = argument.get("hexValue")
+        if argument.get("nodeType") != "Literal" or argument.get("kind") == "number":
             return mixed([value])
-        content = bytes.fromhex(str(argument.get("hexValue") or ""))
+        if not isinstance(text, str):  # as a number of Vyper has none
+            return mixed([value])
+        content = bytes.fromhex(text)
         return Value(CONSTANT, number=int.from_bytes(keccak256(content), "big"))
 
     def bound(

@@ -82,36 +82,52 @@ class Expressions:
         module = self._module_of(base)
         if module is not None and (module.path, name) in self._declarations.variables:
             return reference(self._declarations.variables[module.path, name])
-        if base.get("ast_type") == "Name" and base["id"] in self._module.flags:
-            members = self._module.flags[base["id"]]
-            return {"nodeType": "Literal", "value": str(1 << members.index(name))}
+        if (flags := self._flags(base)) is not None:
+            literal = {"nodeType": "Literal", "value": str(1 << flags.index(name))}
+            type_ = {"typeString": base.get("id") or base["attr"]}
+            return {**literal, "typeDescriptions": type_}
         of = self.expression(base)
         if name == "address":
             return of
         if base.get("ast_type") == "Name" and base["id"] in ("msg", "tx", "block", "chain"):
             return {"nodeType": "MemberAccess", "expression": of, "memberName": name}
-        annotation = self._module.field(_annotation(of), name)
-        return self._part_of({"nodeType": "MemberAccess", "memberName": name}, of, annotation)
+        annotation, declaring = self._annotation(of)
+        made = {"nodeType": "MemberAccess", "memberName": name}
+        return self._part_of(made, of, declaring.field(annotation, name))
+
+    def _flags(self, node: Node) -> Sequence[str] | None:
+        """Return the members of the flags that an expression names; None of others."""
+        if node.get("ast_type") == "Name":
+            return self._module.flags.get(node["id"])
+        is_name = node.get("ast_type") == "Attribute"
+        module = self._module_of(node["value"]) if is_name else None
+        return module.flags.get(node["attr"]) if module is not None else None
 
     def _subscript(self, node: Node) -> Node:
         index = node["slice"]
         key = index["value"] if index.get("ast_type") == "Index" else index
         of = self.expression(node["value"])
-        annotation = self._module.entry(_annotation(of))
+        annotation, declaring = self._annotation(of)
         made = {"nodeType": "IndexAccess", "indexExpression": self.expression(key)}
-        return self._part_of({**made, "baseExpression": of}, of, annotation)
+        return self._part_of({**made, "baseExpression": of}, of, declaring.entry(annotation))
 
     def _part_of(self, made: Node, of: Node, annotation: Node | None) -> Node:
         """Return a part of a variable, with its type, and where it is."""
-        is_stored = bool(of.get("isStored"))
-        type_ = {"typeString": self._module.type_string(annotation, is_stored=is_stored)}
+        is_stored, (_, declaring) = bool(of.get("isStored")), self._annotation(of)
+        type_ = {"typeString": declaring.type_string(annotation, is_stored=is_stored)}
         part = {
             **made,
-            "annotation": (annotation,),
+            "annotation": (annotation, declaring),
             "isStored": is_stored,
             "typeDescriptions": type_,
         }
         return part if "baseExpression" in made else {**part, "expression": of}
+
+    def _annotation(self, node: Node) -> tuple[Node | None, Module]:
+        """Return the type of a part of a variable, and the module that names it so. They are in a
+        tuple, so that no walk goes into them."""
+        annotation, declaring = node.get("annotation") or (None, self._module)
+        return annotation, declaring
 
     def _module_of(self, node: Node) -> Module | None:
         """Return the module that an expression names: `self`, or one that is imported."""
@@ -146,7 +162,17 @@ class Expressions:
     def _unary(self, node: Node) -> Node:
         operator = "!" if node["op"]["ast_type"] == "Not" else "-"
         operand = self.expression(node["operand"])
-        return {"nodeType": "UnaryOperation", "operator": operator, "subExpression": operand}
+        made = {"nodeType": "UnaryOperation", "operator": operator, "subExpression": operand}
+        return {**made, "typeDescriptions": self._type_of_flags(operand)}
+
+    def _operation(self, node: Node) -> Node:
+        parts = [self.expression(node[side]) for side in ("left", "right")]
+        return {**mixed(parts), "typeDescriptions": self._type_of_flags(parts[0])}
+
+    def _type_of_flags(self, operand: Node) -> Node:
+        """Return the type of an operation on flags, which is its operands'; none of others."""
+        type_ = operand.get("typeDescriptions") or {}
+        return type_ if type_.get("typeString") in self._module.flags else {}
 
     def _conditional(self, node: Node) -> Node:
         parts = (("condition", "test"), ("trueExpression", "body"), ("falseExpression", "orelse"))
@@ -179,7 +205,8 @@ class Expressions:
             changed = {"nodeType": "Assignment", "operator": "+=", "leftHandSide": of}
             return {**changed, "rightHandSide": mixed(arguments)}
         if is_view is None:
-            is_view = self._module.is_view(_annotation(of), name)
+            annotation, declaring = self._annotation(of)
+            is_view = declaring.is_view(annotation, name)
         return self._call_of_contract(of, name, arguments, options, is_view=is_view)
 
     def _call_of_contract(
@@ -247,6 +274,8 @@ class Expressions:
             return _converted(arguments, f"contract {name}")
         if name in self._module.structures:
             return mixed([*arguments, *map(self.expression, options.values())])
+        if name == "send" and "gas" in options:  # it may run as much as a call does
+            return self._raw_call("raw_call", arguments[:1], {**options, "value": given[1]})
         if name in ("raw_call", "send") and arguments:
             return self._raw_call(name, arguments, options)
         if name.startswith(_CREATING):
@@ -263,7 +292,11 @@ class Expressions:
 
     def _raw_call(self, name: str, arguments: list[Node], options: Mapping[str, Node]) -> Node:
         kinds = {"is_delegate_call": "delegatecall", "is_static_call": "staticcall"}
-        said = [kinds[o] for o in kinds if (options.get(o) or {"value": False}).get("value", True)]
+        given = {o: (options.get(o) or {"value": False}).get("value") for o in kinds}
+        # What a constant says is not known: it delegates, and may write.
+        said = [kinds[o] for o, value in given.items() if value is True]
+        if given["is_delegate_call"] is None:
+            said = ["delegatecall"]
         member = "send" if name == "send" else next(iter(said), "call")
         # A call that fails reverts, so that what it calls may refuse callers, as a contract may.
         type_ = _ADDRESS if name == "send" else {"typeString": "contract called"}
@@ -279,12 +312,6 @@ class Expressions:
         if name == "empty" and WORD_TYPES.fullmatch(type_name(given[0])):
             return {"nodeType": "Literal", "value": "0"}
         return mixed([self.expression(given[0])] if name.endswith("abi_decode") else [])
-
-
-def _annotation(node: Node) -> Node | None:
-    """Return the type of a part of a variable. It is in a tuple, so that no walk goes into it."""
-    (annotation,) = node.get("annotation") or (None,)
-    return annotation
 
 
 def mixed(parts: Sequence[Node]) -> dict[str, Any]:
@@ -340,6 +367,7 @@ _EXPRESSIONS: dict[str, Callable[[Expressions, Node], Node]] = {
     "Compare": Expressions._compare,
     "BoolOp": Expressions._boolean,
     "UnaryOp": Expressions._unary,
+    "BinOp": Expressions._operation,
     "IfExp": Expressions._conditional,
     "Tuple": Expressions._tuple,
     "List": Expressions._tuple,

@@ -101,7 +101,7 @@ class _Trees:
             "storageLocation": "transient" if "transient" in kinds else "default",
             "visibility": "public" if is_exposed else "internal",
             "typeDescriptions": {"typeString": module.type_string(annotation)},
-            "annotation": (annotation,),
+            "annotation": (annotation, module),
         }
 
     def file(self, module: Module, name: str) -> Node:
@@ -209,7 +209,7 @@ class _Body(Expressions):
             "name": name,
             "src": node.get("src"),
             "typeDescriptions": {"typeString": self._module.type_string(annotation)},
-            "annotation": (annotation,),
+            "annotation": (annotation, self._module),
         }
         self._names = {**self._names, name: declared}
         return declared

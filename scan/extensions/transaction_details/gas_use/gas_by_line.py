@@ -1,7 +1,7 @@
 """The gas of a transaction by lines of verified sources, without the gas of calls inside."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scan.database.connection import Database
@@ -19,6 +19,7 @@ from scan.hex import to_hex
 from scan.verification import source_maps
 
 MAX_LINES = 200  # the costliest
+MAX_CONTRACTS = 20  # whose source maps are read; the costliest: 24 KiB of code take 0.1 s
 
 
 class LineGas(NamedTuple):
@@ -90,11 +91,8 @@ def by_line(
     files = SourceFiles(database)
     sums: Counter[tuple[bytes | None, SourceFile, int]] = Counter()
     functions: dict[tuple[bytes | None, SourceFile, int], str | None] = {}
-    for used in gas.codes:
-        code = codes.get(used.address or used.path)
-        if code is None or any(offset >= len(code.mapped.code) for offset in used.by_offset):
-            continue
-        offsets = sorted(used.by_offset)
+    for code, by_offset in _merged(codes, gas.codes):
+        offsets = sorted(by_offset)
         spans = source_maps.spans_at(code.mapped.code, code.mapped.source_map, offsets)
         for offset, span in zip(offsets, spans, strict=True):
             file = None if span is None else files.file(code.mapped, span.file)
@@ -102,7 +100,7 @@ def by_line(
             if span is None or file is None or number is None:
                 continue
             line = (code.address, file, number)
-            sums[line] += used.by_offset[offset]
+            sums[line] += by_offset[offset]
             function = file.text.function_at(span)
             functions.setdefault(line, function and function.name)
     lines_gas, intrinsic, refunded = sum(sums.values()), None, None
@@ -126,6 +124,19 @@ def by_line(
     )
 
 
+def _merged(
+    codes: Mapping[bytes | CallPath, _Code], used: Sequence[CodeGas]
+) -> Iterable[tuple[_Code, Mapping[int, int]]]:
+    """Return codes with the gas of all calls that ran them; not of calls that ran other code."""
+    merged: dict[int, tuple[_Code, Counter[int]]] = {}
+    for address, path, by_offset in used:
+        code = codes.get(address or path)
+        if code is not None and all(offset < len(code.mapped.code) for offset in by_offset):
+            _, sums = merged.setdefault(id(code.mapped), (code, Counter()))
+            sums.update(by_offset)
+    return merged.values()
+
+
 def _codes(
     database: Database,
     builds: BuiltCreations,
@@ -146,7 +157,12 @@ def _codes(
                 creations[path] = call.input
         elif call is not None and call.to_address is not None:
             addresses[path] = call.to_address
-    contracts = mapped_code.of_contracts(database, {*addresses.values()}, block_number)
+    sums: Counter[bytes] = Counter()
+    for address, path, by_offset in used:
+        if (key := address or path) in addresses:
+            sums[addresses[key]] += sum(by_offset.values())
+    costliest = {address for address, _ in sums.most_common(MAX_CONTRACTS)}
+    contracts = mapped_code.of_contracts(database, costliest, block_number)
     codes: dict[bytes | CallPath, _Code] = {
         key: _Code(address, contracts[address])
         for key, address in addresses.items()

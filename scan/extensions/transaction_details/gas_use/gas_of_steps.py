@@ -21,6 +21,8 @@ from scan.hex import data
 MAX_GAS = 1_500_000
 MAX_CODES = 500
 MAX_OFFSETS = 200_000  # of all codes together
+MAX_PATHS = 200_000  # numbers in the paths of all calls: the 63/64 of gas end them far before
+MAX_KEY = 2_000  # characters
 ENTRY_BYTES = 200
 OFFSET_BYTES = 120
 CACHE_BYTES = 16 * 1024 * 1024
@@ -136,9 +138,9 @@ def read_gas(answer: Mapping[str, Any]) -> GasOfSteps:
     if "structLogs" in answer:
         return _of_struct_logs(answer["structLogs"])
     first = _number(answer["first"])
-    codes = [*_codes(answer["codes"])]
-    if sum(len(code.by_offset) for code in codes) > MAX_OFFSETS:
+    if sum(map(len, answer["codes"].values())) > MAX_OFFSETS:
         raise ValueError("too many steps")
+    codes = [*_codes(answer["codes"])]
     return GasOfSteps(None if first < 0 else first, codes, _number(answer["other"]))
 
 
@@ -146,6 +148,8 @@ def _codes(given: Mapping[str, Mapping[str, Any]]) -> Iterator[CodeGas]:
     if len(given) > MAX_CODES:
         raise ValueError("too many codes")
     for key, by_offset in given.items():
+        if len(key) > MAX_KEY:
+            raise ValueError("too many calls")
         is_address = key.startswith("0x")
         yield CodeGas(
             data(key, 20) if is_address else None,
@@ -168,6 +172,7 @@ def _of_struct_logs(logs: Sequence[Any]) -> GasOfSteps:
         tuple[int, int, int]
     ] = []  # the offset of their last step, the gas before it, its end
     inner: list[int] = []  # the gas of calls inside of that step
+    in_paths = 0
 
     def end() -> None:
         path, start, by_offset = frames.pop()
@@ -184,6 +189,9 @@ def _of_struct_logs(logs: Sequence[Any]) -> GasOfSteps:
             end()
         if depth > len(frames):
             path = (*frames[-1].path, made[-1] - 1) if frames else ()
+            in_paths += len(path)
+            if in_paths > MAX_PATHS:
+                raise ValueError("too many calls")
             frames.append(_Frame(path, gas, Counter()))
             made.append(0)
             last.append((offset, gas, 0))

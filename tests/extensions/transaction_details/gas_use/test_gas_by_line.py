@@ -3,13 +3,16 @@
 import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
+from unittest.mock import Mock
 
 import pytest
 from eth_utils import keccak
 
 from app import create_app
 from scan.extensions.transaction_details.explanations.failing_steps import STRUCT_LOGS
+from scan.extensions.transaction_details.gas_use import gas_by_line
 from scan.extensions.transaction_details.gas_use.gas_of_steps import MAX_CODES, TRACER, read_gas
+from scan.verification import source_maps
 from tests.support.explorer import Explorer, compiled, standard_input
 from tests.support.faulty_node import FaultyNode, altering
 from tests.support.indexing import settings_for
@@ -292,6 +295,33 @@ def test_steps_stand_for_a_tracer_that_the_node_does_not_run(
     assert lines_behind(deployed, sent, alter).json == expected
 
 
+def test_a_source_map_is_read_once_for_all_calls(
+    deployed: Deployed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent = deployed.send(Transaction("itself", 78))
+    steps = deployed.explorer.anvil.call("debug_traceTransaction", sent, {"tracer": STEPS})
+    read = Mock(side_effect=source_maps.spans_at)
+
+    def alter(call: dict[str, Any], answer: dict[str, Any]) -> None:
+        if TRACER in call["params"]:
+            answer["result"] = steps
+
+    monkeypatch.setattr(source_maps, "spans_at", read)
+    assert lines_behind(deployed, sent, alter).status_code == 200
+    assert read.call_count == 1
+
+
+def test_source_maps_are_read_of_the_costliest_contracts(
+    deployed: Deployed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent = deployed.send(Transaction("delegate", 0))
+    monkeypatch.setattr(gas_by_line, "MAX_CONTRACTS", 1)
+    gas = deployed.lines(sent)
+    addresses = {line["address"] for line in gas["lines"]}
+    assert len(addresses) == 1 and deployed.costly not in addresses
+    assert added(gas) == int(gas["gasUsed"])
+
+
 def lines_behind(deployed: Deployed, sent: str, alter: Any) -> Any:
     with FaultyNode(deployed.explorer.anvil.url) as node:
         node.fault = altering(alter)
@@ -352,9 +382,19 @@ def test_a_node_that_lies_breaks_nothing(deployed: Deployed, lie: str) -> None:
     [
         {" ".join(["1"] * n): {"0": 1} for n in range(MAX_CODES + 1)},
         {"": {str(n): 1 for n in range(200_001)}},
+        {" ".join(["1"] * 2_000): {"0": 1}},
     ],
-    ids=["codes", "offsets"],
+    ids=["codes", "offsets", "path"],
 )
 def test_an_answer_is_bounded(codes: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="too many"):
         read_gas({"first": 1, "other": 0, "codes": codes})
+
+
+@pytest.mark.check
+def test_calls_of_steps_are_bounded() -> None:
+    """Each of them has a path, which is as long as it is deep."""
+    step = {"gas": 1, "gasCost": 1, "pc": 0, "op": "CALL"}
+    for depths in (range(1, 2_000), [600 + n % 2 for n in range(5_000)]):
+        with pytest.raises(ValueError, match="too many"):
+            read_gas({"structLogs": [{**step, "depth": depth} for depth in depths]})

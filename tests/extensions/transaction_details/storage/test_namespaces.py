@@ -7,7 +7,7 @@ import pytest
 from eth_utils import keccak
 
 from scan.extensions.transaction_details.storage.layout import MalformedLayout, read_solidity
-from scan.verification.storage_names import slot_of
+from scan.verification.storage_names import MAX_ENUMS, MAX_NODES, _declared, _enums, slot_of
 from tests.extensions.transaction_details.storage.conftest import Deployed, calldata, deploy
 from tests.support.explorer import Explorer
 
@@ -15,6 +15,13 @@ WHO = "0x" + 18 * "5e" + "0abc"
 OWNED_PATH, PATH = "access/Owned.sol", "Upgradeable.sol"
 # As OpenZeppelin's upgradeable contracts keep their state, since version 5.
 SOURCES = {
+    "access/Former.sol": """// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.20;
+library Former {
+    /// @custom:storage-location erc7201:example.storage.Owned
+    struct OwnedStorage { uint256 former; }
+}
+""",
     OWNED_PATH: """// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.20;
 abstract contract Owned {
@@ -127,6 +134,23 @@ def test_the_storage_of_a_contract_with_namespaces(token: Deployed) -> None:
 
 def test_a_value_that_no_member_has_is_a_number(token: Deployed) -> None:
     assert token.changed("corrupt()") == {"plain": ("Draft", "7")}
+
+
+@pytest.mark.check
+def test_enums_of_one_name_have_no_members_however_many_there_are() -> None:
+    def enum(name: str, *members: str) -> Any:
+        named = [{"name": member} for member in members]
+        return {"nodeType": "EnumDefinition", "name": name, "members": named}
+
+    others = [enum(f"E{number}", "A") for number in range(MAX_ENUMS - 1)]
+    enums = _enums(_of_files(*others, enum("E", "A", "B"), enum("E", "B", "A")))
+    assert "enum E" not in enums and len(enums) == MAX_ENUMS - 1
+    with pytest.raises(ValueError, match="too many"):
+        _of_files(enum("E", "A"), *[{}] * MAX_NODES, enum("E", "B"))
+
+
+def _of_files(*nodes: Any) -> list[Any]:
+    return [*_declared({"sources": {PATH: {"ast": {"nodes": nodes}}}})]
 
 
 @pytest.mark.check
