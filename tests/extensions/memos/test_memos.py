@@ -82,6 +82,15 @@ def test_pages_lead_from_the_search_to_the_transactions(chain: Chain) -> None:
     ]
 
 
+@pytest.mark.parametrize("text", ["=HYPERLINK(1)", "a;=1+1", "\uff1d1+1"])
+def test_no_memo_is_a_formula_in_a_file(chain: Chain, text: str) -> None:
+    chain.send(text)
+    chain.index()
+    file = chain.client.get("/api/v1/memos?format=csv", buffered=True).data.decode("utf-8-sig")
+    [row] = csv.DictReader(io.StringIO(file))
+    assert row["text"] == text.replace("=", "'=").replace("\uff1d", "'\uff1d")
+
+
 @pytest.mark.parametrize(("content", "text"), HOSTILE.items())
 def test_a_hostile_text_is_shown_and_found_in_one_line(
     chain: Chain, content: str, text: str
