@@ -109,13 +109,17 @@ def search(reader: Reader, text: str, *, with_similar: bool = True) -> str:
 
 def destination(text: str, records: Sequence[Record]) -> Record | None:
     """Return the only record of a search that has this hash, address, number or operator's label;
-    None without one. A name of a token or a contract, which anybody can choose, leads nowhere."""
+    None without one. A name of a token or a contract, which anybody can choose, leads nowhere, and
+    neither does what extensions find: a memo may have the text of any hash."""
     named = to_hex(content) if (content := hash_or_address(text.strip())) else None
     exact = [
         record
         for record in records
         if record["match"] == "exact"
-        and (record["type"] in ("block", "transaction", "address") or record["value"] == named)
+        and (
+            record["type"] in ("block", "transaction", "address")
+            or (record["type"] in ("token", "contract") and record["value"] == named)
+        )
     ]
     return exact[0] if len(exact) == 1 else None
 
