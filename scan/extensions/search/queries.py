@@ -78,12 +78,14 @@ def _range(head: str, digits: int) -> tuple[bytes, bytes]:
 
 
 def results(reader: Reader, text: str, *, with_similar: bool = True) -> list[Record]:
-    """Return the records that extensions find, then those of search(): at most MAX_FOUND."""
+    """Return the records that extensions find, those of search(), and those that come last: at most
+    MAX_FOUND."""
     records = orjson.loads(search(reader, text, with_similar=with_similar))
     own = registry.merged(part.results for part in registry.parts(Search)).values()
-    first = (results for results in own if not results.template)
-    of_extensions = [record for results in first for record in results.records(reader, text)]
-    return [*of_extensions, *records][:MAX_FOUND]
+    listed = [(r.is_last, r.records(reader, text)) for r in own if not r.template]
+    first = [record for is_last, found in listed if not is_last for record in found]
+    last = [record for is_last, found in listed if is_last for record in found]
+    return [*[*first, *records][: MAX_FOUND - len(last)], *last]
 
 
 def search(reader: Reader, text: str, *, with_similar: bool = True) -> str:

@@ -102,6 +102,14 @@ def test_a_memo_with_the_text_of_a_hash_does_not_keep_a_search_from_its_page(
         assert [result["value"] for result in chain.results(text)] == [text]
 
 
+def test_a_memo_comes_after_what_else_has_its_text(chain: Chain) -> None:
+    chain.node.deploy(chain.node.accounts[0], "LooseToken", "Better", "BET")
+    chain.send("BET")
+    chain.index()
+    results = chain.client.get("/api/v1/search", query_string={"q": "BET"}).json["results"]
+    assert [result["type"] for result in results] == ["token", "memo"]
+
+
 @pytest.mark.parametrize("text", ["=HYPERLINK(1)", "a;=1+1", "\uff1d1+1"])
 def test_no_memo_is_a_formula_in_a_file(chain: Chain, text: str) -> None:
     chain.send(text)
