@@ -60,7 +60,7 @@ def filters_in_form(html: str) -> dict[str, str]:
         ("/txs?to=1&to=2", "to is given more than once."),
         ("/address/0x" + 40 * "7" + "?tab=up", "This page has no tab “up”. It has: transactions,"),
         ("/tx/0x12", "Not a hash: a hash is 0x followed by 64 hex digits."),
-        ("/search?q=" + 101 * "x", "The search must be text of at most 100 characters"),
+        ("/search?q=" + 2049 * "x", "The search must be text of at most 2048 characters"),
     ],
 )
 def test_what_a_page_does_not_know_is_named_in_words(

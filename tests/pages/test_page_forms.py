@@ -97,4 +97,4 @@ def test_a_suggested_address_has_its_checksum(client: FlaskClient, scenario: Pla
 
 def test_suggestions_for_no_text_or_a_long_one(client: FlaskClient) -> None:
     assert client.get("/search/suggestions").status_code == 200
-    assert client.get("/search/suggestions", query_string={"q": "x" * 101}).status_code == 400
+    assert client.get("/search/suggestions", query_string={"q": "x" * 2049}).status_code == 400
