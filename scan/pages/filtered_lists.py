@@ -103,6 +103,7 @@ class FilteredList(Listing):
     direction: str = "desc"
     cursor: str | None = None
     row: str | None = None  # the id of the row at which the page begins
+    has_row_links: bool = False
     is_ordered: bool = True
     is_by_size: bool = False
     has_numbers: bool = True
@@ -318,6 +319,7 @@ def filtered_list(
         direction=arguments.get("orderBy", "desc"),
         cursor=arguments.get("cursor"),
         row=arguments.get("row"),
+        has_row_links="row" in paging,
         is_ordered="orderBy" in paging,
         is_by_size=is_by_size,
         has_numbers="page" in paging,

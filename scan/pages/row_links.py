@@ -15,6 +15,8 @@ ENTITIES = {
     "trade": "dex_trades",
     "internal": "internal_transfers",
 }
+# How many numbers follow: that of a log or an internal transfer, and that in a batch.
+_NUMBERS = {"tx": (0,), "transfer": (1, 2), "trade": (1,), "internal": (1,)}
 _ID = re.compile(r"([a-z]+)(?:-([0-9]{1,9}))?(?:-([0-9]{1,9}))?-([0-9a-f]{64})", re.ASCII)
 
 
@@ -24,9 +26,10 @@ def position_of(row: str, entity: str, direction: str) -> tuple[int]:
     Raises InvalidParameter for another list's id, and NotFound where its transaction is not
     indexed."""
     parsed = _ID.fullmatch(row)
-    if parsed is None or ENTITIES.get(parsed[1]) != entity:
+    kind, index, batch_index, transaction_hash = parsed.groups() if parsed else ("",) * 4
+    numbers = (index is not None) + (batch_index is not None)
+    if ENTITIES.get(kind) != entity or numbers not in _NUMBERS[kind]:
         raise InvalidParameter("row must be the id of a row of this list.", field="row")
-    _, index, batch_index, transaction_hash = parsed.groups()
     text = transactions.get(reader(), bytes.fromhex(transaction_hash))
     if text is None:
         raise reader().not_indexed("The transaction of this row is not indexed.")

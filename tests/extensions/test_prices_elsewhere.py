@@ -14,8 +14,9 @@ from flask.testing import FlaskClient
 from app import create_app
 from scan.extensions.markets.unit_prices import pool_prices
 from scan.extensions.markets.unit_prices.price_source import PriceSource, Reading
+from scan.pages import site
 from scan.pages.formatting import worth
-from scan.queries.prices import exact_worth
+from scan.queries.prices import UnitPrices, exact_worth
 from scan.queries.reader import Reader
 from tests.conftest import Played
 from tests.extensions.markets.unit_prices.test_prices import document, priced_by, read
@@ -146,3 +147,25 @@ def test_internal_transfers_have_the_worth_of_their_value(
     read(priced)
     total = worth(exact_worth(moved["value"], 18, Decimal(3000))).replace("<", "&lt;")
     assert f"≈ {total} <bdi>USD</bdi>" in priced.get("/internal-transfers").text
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("is_backed", [True, False, None])
+def test_only_a_trade_that_transfers_bear_has_a_worth(
+    monkeypatch: pytest.MonkeyPatch, is_backed: bool | None
+) -> None:
+    """A pool of anybody's says that any amount of a token was traded."""
+    token, other, pool = (f"0x{digit * 40}" for digit in "123")
+    prices = UnitPrices("USD", "us", "2026-01-31T00:00:00Z", None, {token: Decimal(2)})
+    trade = {
+        **{"pairAddress": pool, "dex": "uniswap-v2", "maker": pool, "logIndex": 1},
+        **{"transactionHash": f"0x{64 * '9'}", "timestamp": "2026-01-31T00:00:00Z"},
+        **{"tokenIn": token, "amountIn": str(10**60), "tokenInDecimals": 6},
+        **{"tokenOut": other, "amountOut": "1", "tokenOutDecimals": 6},
+        "backedByTransfers": is_backed,
+    }
+    templates = site._templates()
+    monkeypatch.setitem(templates.globals, "has_page", lambda path: True)
+    tables: Any = templates.get_template("tables.html").make_module()
+    html = tables.trades_table([trade], {}, prices=prices)
+    assert ("≈" in html) == (is_backed is True)

@@ -66,6 +66,9 @@ def test_a_page_begins_at_the_row_that_its_link_names(
         ("/txs", "tx-12", "must be the id of a row of this list"),
         ("/txs", "tx-" + "A" * 64, "must be the id of a row of this list"),
         ("/txs", f"tx-{'1' * 10}-{'9' * 64}", "must be the id of a row of this list"),
+        ("/txs", f"tx-1-{'9' * 64}", "must be the id of a row of this list"),
+        ("/token-transfers", f"transfer-{'9' * 64}", "must be the id of a row of this list"),
+        ("/trades", f"trade-1-0-{'9' * 64}", "must be the id of a row of this list"),
         ("/txs?page=2", ABSENT, "leave out page and cursor"),
     ],
 )

@@ -127,7 +127,7 @@ def _topic(n: int) -> Callable[[Record, Context], Cell]:
 
 def day_of(record: Record) -> str:
     """Return the day (UTC) of a record."""
-    day: str = record["date"] if "date" in record else record["timestamp"][: len("2026-01-31")]
+    day: str = record["date"] if "date" in record else record["timestamp"].partition("T")[0]
     return day
 
 

@@ -1,6 +1,7 @@
 """A memo among the results of a search, by its whole text.
 
-Anybody can send one, so that it is listed and leads nowhere by itself."""
+Anybody can send one of any text, so that it is listed after all others and leads nowhere by itself.
+"""
 
 from typing import Any
 
@@ -37,5 +38,7 @@ def memo_with_text(reader: Reader, text: str) -> list[dict[str, Any]]:
 
 
 HOOKS = Search(
-    results={"memo": Results("Memos", "/memos?text=", memo_with_text, most=MAX_TEXT_BYTES)}
+    results={
+        "memo": Results("Memos", "/memos?text=", memo_with_text, most=MAX_TEXT_BYTES, is_last=True)
+    }
 )

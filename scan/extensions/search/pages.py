@@ -43,7 +43,8 @@ def search() -> Response:
     of_templates = [results for results in _all_results().values() if results.template]
     others = {r.template: records for r in of_templates if (records := r.records(reader(), text))}
     named = search_queries.hash_or_address(text)
-    if named and not results:  # its page says why it is not indexed
+    # Its page says why it is not indexed; a memo with its text is no reason to stay away from it.
+    if named and not any(result["type"] in RESULTS for result in results):
         return _redirect(_path_of_unindexed(named), to_hex(named))
     return page("search.html", query=text, others=others, groups=_grouped(results), paths=_paths())
 

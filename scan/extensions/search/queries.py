@@ -78,12 +78,14 @@ def _range(head: str, digits: int) -> tuple[bytes, bytes]:
 
 
 def results(reader: Reader, text: str, *, with_similar: bool = True) -> list[Record]:
-    """Return the records that extensions find, then those of search(): at most MAX_FOUND."""
+    """Return the records that extensions find, those of search(), and those that come last: at most
+    MAX_FOUND."""
     records = orjson.loads(search(reader, text, with_similar=with_similar))
     own = registry.merged(part.results for part in registry.parts(Search)).values()
-    first = (results for results in own if not results.template)
-    of_extensions = [record for results in first for record in results.records(reader, text)]
-    return [*of_extensions, *records][:MAX_FOUND]
+    listed = [(r.is_last, r.records(reader, text)) for r in own if not r.template]
+    first = [record for is_last, found in listed if not is_last for record in found]
+    last = [record for is_last, found in listed if is_last for record in found]
+    return [*[*first, *records][: MAX_FOUND - len(last)], *last]
 
 
 def search(reader: Reader, text: str, *, with_similar: bool = True) -> str:
@@ -109,13 +111,17 @@ def search(reader: Reader, text: str, *, with_similar: bool = True) -> str:
 
 def destination(text: str, records: Sequence[Record]) -> Record | None:
     """Return the only record of a search that has this hash, address, number or operator's label;
-    None without one. A name of a token or a contract, which anybody can choose, leads nowhere."""
+    None without one. A name of a token or a contract, which anybody can choose, leads nowhere, and
+    neither does what extensions find: a memo may have the text of any hash."""
     named = to_hex(content) if (content := hash_or_address(text.strip())) else None
     exact = [
         record
         for record in records
         if record["match"] == "exact"
-        and (record["type"] in ("block", "transaction", "address") or record["value"] == named)
+        and (
+            record["type"] in ("block", "transaction", "address")
+            or (record["type"] in ("token", "contract") and record["value"] == named)
+        )
     ]
     return exact[0] if len(exact) == 1 else None
 

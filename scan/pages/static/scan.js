@@ -295,7 +295,7 @@
     const [, kind] = row.match(/^(tx|transfer|trade|internal)(?:-\d+){0,2}-[0-9a-f]{64}$/) ?? [];
     const url = new URL(location.href);
     if (!kind || url.searchParams.has("row") || document.getElementById(row)) return;
-    if (!document.querySelector(`#list ~ .table tr[id^="${kind}-"]`) || !document.querySelector("#pages a")) return;
+    if (!document.querySelector(`#list[data-row-links] ~ .table tr[id^="${kind}-"]`) || !document.querySelector("#pages a")) return;
     for (const name of ["page", "p", "cursor"]) url.searchParams.delete(name);
     url.searchParams.set("row", row);
     location.replace(url);

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scan.api.openapi.declarations import declared
 from scan.api.openapi.schemas import schemas
 from scan.extensions.exports import csv_format
-from scan.extensions.exports.csv_columns import GROUPS, Context, columns
+from scan.extensions.exports.csv_columns import GROUPS, Context, columns, day_of
 
 pytestmark = pytest.mark.check
 
@@ -112,3 +112,8 @@ def test_every_column_shows_a_field_of_a_record():
             source = re.split(" as | in ", column.rpartition(" = ")[2])[0]
             is_known = column in GROUPS or source.endswith("()") or f'"{source}": ' in records
             assert is_known, f"[csv] {kind}: {column}"
+
+
+@pytest.mark.parametrize("day", ["2026-01-31", "12000-01-31"])  # a block may have any time
+def test_a_day_is_that_of_the_time(day: str) -> None:
+    assert day_of({"timestamp": f"{day}T23:59:59Z"}) == day

@@ -82,6 +82,43 @@ def test_pages_lead_from_the_search_to_the_transactions(chain: Chain) -> None:
     ]
 
 
+def test_a_memo_with_the_text_of_a_hash_does_not_keep_a_search_from_its_page(
+    chain: Chain,
+) -> None:
+    sent = chain.send(INVOICE)
+    sender = chain.node.accounts[0].lower()
+    pages = {
+        sender: f"/address/{sender}",
+        sent: f"/tx/{sent}",
+        NOTHING[:-1] + "0": f"/address/{NOTHING[:-1]}0",  # not indexed
+        f"0x{64 * '9'}": f"/tx/0x{64 * '9'}",
+    }
+    for text in pages:
+        chain.send(text)
+    chain.index()
+    for text, path in pages.items():
+        found = chain.client.get("/search", query_string={"q": text})
+        assert (found.status_code, found.headers.get("Location")) == (302, path)
+        assert [result["value"] for result in chain.results(text)] == [text]
+
+
+def test_a_memo_comes_after_what_else_has_its_text(chain: Chain) -> None:
+    chain.node.deploy(chain.node.accounts[0], "LooseToken", "Better", "BET")
+    chain.send("BET")
+    chain.index()
+    results = chain.client.get("/api/v1/search", query_string={"q": "BET"}).json["results"]
+    assert [result["type"] for result in results] == ["token", "memo"]
+
+
+@pytest.mark.parametrize("text", ["=HYPERLINK(1)", "a;=1+1", "\uff1d1+1"])
+def test_no_memo_is_a_formula_in_a_file(chain: Chain, text: str) -> None:
+    chain.send(text)
+    chain.index()
+    file = chain.client.get("/api/v1/memos?format=csv", buffered=True).data.decode("utf-8-sig")
+    [row] = csv.DictReader(io.StringIO(file))
+    assert row["text"] == text.replace("=", "'=").replace("\uff1d", "'\uff1d")
+
+
 @pytest.mark.parametrize(("content", "text"), HOSTILE.items())
 def test_a_hostile_text_is_shown_and_found_in_one_line(
     chain: Chain, content: str, text: str

@@ -35,8 +35,10 @@ class PoolDayPrices:
 
     def read(self, wanted: Set[AssetDay]) -> Mapping[AssetDay, Decimal]:
         """Return the price of each asset on its day, rounded to 20 digits, where there is one."""
-        pairs = {(self._coin_pool, day) for _, day in wanted}
-        pairs |= {(self._pools[asset].pool, day) for asset, day in wanted if asset in self._pools}
+        # Python's calendar ends with the year 9999.
+        dated = {(asset, day) for asset, day in wanted if len(day) == len("2026-01-31")}
+        pairs = {(self._coin_pool, day) for _, day in dated}
+        pairs |= {(self._pools[asset].pool, day) for asset, day in dated if asset in self._pools}
         medians = self._medians(sorted(pairs))
         prices = {(asset, day): self._price(asset, day, medians) for asset, day in wanted}
         return {key: price for key, price in prices.items() if price is not None}

@@ -82,6 +82,8 @@ def database(database_url: str) -> Iterator[Database]:
         (COIN, NEXT_DAY, "2500"),
         (COIN, "2026-02-02", None),
         (in_hex(DOLLAR), "2026-02-02", "1"),
+        (COIN, "12000-01-31", None),  # a block may have any time
+        (in_hex(DOLLAR), "12000-01-31", "1"),
         (in_hex(GOLD), DAY, "1600"),  # half a coin
         (in_hex(GOLD), NEXT_DAY, None),
         (in_hex(SILVER), NEXT_DAY, "0.16666666666666666667"),
@@ -102,3 +104,4 @@ def test_a_price_of_a_day_is_the_median_of_its_hours(
     reader = cast(Reader, OneReader(database))
     prices = PoolDayPrices(reader, given, in_hex(COIN_POOL), in_hex(WRAPPED), in_hex(DOLLAR))
     assert prices.read({(asset, day)}) == ({} if price is None else {(asset, day): Decimal(price)})
+    assert prices.read(set()) == {}
