@@ -173,7 +173,6 @@ def test_blocks_and_transactions_alone_are_those_of_the_lists(
         fees = {name: int(fee) for name, fee in detail.pop("feeParts").items() if fee is not None}
         assert fees.pop("execution") == int(transaction["gasPrice"]) * int(transaction["gasUsed"])
         assert fees.keys() <= {"blob"}
-        detail.pop("memo", None)  # of an extension
         blobs = len(transaction["blobVersionedHashes"] or ())
         assert detail.pop("blobGasUsed", None) == (str(131_072 * blobs) if blobs else None)
         same([detail], [transaction])

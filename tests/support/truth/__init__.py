@@ -23,7 +23,11 @@ ELSEWHERE = {
     "event": "of a log, decoded by its contract's ABI: test_transaction_details.py",
     "confirmations": "of a block or a transaction alone: tests/api/test_lists.py",
     "finality": "of a transaction alone: tests/pages/test_pages.py",
-    "clearSigning": "of a transaction alone: tests/extensions/clear_signing",
+    **dict.fromkeys(
+        ("clearSigning", "clearSignedCalls"),
+        "of a transaction alone: tests/extensions/clear_signing",
+    ),
+    "memo": "of a transaction alone: tests/extensions/memos",
     **dict.fromkeys(
         ("blobCount", "blobGasPrice"),
         "of a block or a transaction alone: tests/extensions/block_records/blobs",
