@@ -1,13 +1,14 @@
 """Which blocks the node calls safe and finalized, read once for each newest block."""
 
 import time
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.client import Call, RpcError
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.sized_cache import SizedCache
-from scan.hex import BadHex, quantity
+from scan.hex import BadHex, data, quantity
 
 TIMEOUT_S = 0.5
 PAUSE_S = 10.0  # after a node that did not answer in time: others do not wait for it
@@ -35,34 +36,39 @@ class FinalityReader:
         """Whether the node did not answer just now, and is not asked."""
         return time.monotonic() < self._paused_until
 
-    def at(self, node: NodeSession, newest_block: int) -> Finality:
-        """Return the finality while `newest_block` is the newest indexed block."""
+    def at(
+        self, node: NodeSession, newest_block: int, newest_hash: Callable[[], bytes | None]
+    ) -> Finality:
+        """Return the finality while `newest_block` is the newest indexed block. Where the node is
+        further, it tells by that block's hash whether it has finalized the same chain."""
         cached = self._cache.get(newest_block)
         if cached is not None:
             return cached
         if self.is_paused:
             return Finality()
         calls = [Call("eth_getBlockByNumber", (tag, False)) for tag in TAGS]
+        own = Call("eth_getBlockByNumber", (hex(newest_block), False))
         try:
             results = node.within(TIMEOUT_S).results(calls, MOST_BYTES)
+            numbers = [_number(block) for block in results]
+            if any(number is not None and number > newest_block for number in numbers):
+                [block] = node.within(TIMEOUT_S).results([own], MOST_BYTES)
+                if data(block["hash"], 32) != newest_hash():
+                    return Finality()
         except Unavailable:
             return Finality()
         except UpstreamFailed:
             self._paused_until = time.monotonic() + PAUSE_S
             return Finality()
-        try:
-            read = Finality(*(_number(block, newest_block) for block in results))
         except (TypeError, KeyError, BadHex):
             node.record_failed()
             return Finality()
+        read = Finality(*(None if n is None else min(n, newest_block) for n in numbers))
         if not any(isinstance(result, RpcError) and result.is_transient for result in results):
             self._cache.store(newest_block, read, ENTRY_BYTES)
         return read
 
 
-def _number(block: Any, most: int) -> int | None:
-    """Return a block's number, at most `most`: the node may have blocks that are not indexed yet.
-    None where the node has no such block."""
-    if block is None or isinstance(block, RpcError):
-        return None
-    return min(quantity(block["number"]), most)
+def _number(block: Any) -> int | None:
+    """Return a block's number; None where the node has no such block."""
+    return None if block is None or isinstance(block, RpcError) else quantity(block["number"])

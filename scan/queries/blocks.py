@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from decimal import Decimal
+from functools import partial
 from typing import Any, NamedTuple, cast
 
 import orjson
@@ -87,12 +88,18 @@ def newest_number(reader: Reader) -> int | None:
     return None if newest is None else int(newest)
 
 
+def hash_at(reader: Reader, number: int) -> bytes | None:
+    """Return a block's hash; None where it is not indexed."""
+    [block_hash] = reader.row("queries/blocks_get_hash", number=number)
+    return None if block_hash is None else bytes(block_hash)
+
+
 def finality(reader: Reader) -> Finality:
     """Return the node's finality; nothing before the first block."""
     newest = newest_number(reader)
     if newest is None:
         return Finality()
-    known = reader.sources.finality.at(reader.node, newest)
+    known = reader.sources.finality.at(reader.node, newest, partial(hash_at, reader, newest))
     if reader.sources.finality.is_paused:
         reader.do_not_cache()
     return known
@@ -105,7 +112,8 @@ def finality_of(reader: Reader, number: int, confirmations: int) -> str | None:
     response has may be cached without it where the node is slow."""
     newest_block = number + confirmations - 1
     node = reader.sources.gateway.session(reader.client)
-    newest = reader.sources.finality.at(node, newest_block)
+    newest_hash = partial(hash_at, reader, newest_block)
+    newest = reader.sources.finality.at(node, newest_block, newest_hash)
     if node.failed and not reader.sources.finality.is_paused:
         reader.do_not_cache()
     if newest == (None, None):

@@ -7,6 +7,7 @@ import pytest
 from scan.ethereum.client import Node
 from scan.ethereum.finality import Finality, FinalityReader
 from scan.ethereum.request_node import NodeGateway, NodeSession
+from scan.hex import to_hex
 from scan.rate_limits.concurrency import WaitingThreads
 from tests.support import faulty_node
 from tests.support.faulty_node import Answers, Calls, FaultyNode
@@ -15,6 +16,7 @@ from tests.support.serving import NOWHERE
 pytestmark = pytest.mark.check
 
 NUMBERS = {"safe": "0x3c", "finalized": "0x32"}
+HASH = bytes(31) + b"\1"
 
 
 class Tagged(FaultyNode):
@@ -23,9 +25,20 @@ class Tagged(FaultyNode):
 
     def forward(self, calls: Calls) -> Answers:
         return [
-            {"jsonrpc": "2.0", "id": call["id"], "result": {"number": NUMBERS[call["params"][0]]}}
+            {
+                "jsonrpc": "2.0",
+                "id": call["id"],
+                "result": {
+                    "number": NUMBERS.get(call["params"][0], call["params"][0]),
+                    "hash": to_hex(HASH),
+                },
+            }
             for call in calls
         ]
+
+
+def newest_hash() -> bytes:
+    return HASH
 
 
 @pytest.fixture
@@ -42,25 +55,38 @@ def session(node: Tagged, monkeypatch: pytest.MonkeyPatch) -> NodeSession:
 
 def test_the_node_is_asked_once_for_each_newest_block(node: Tagged, session: NodeSession) -> None:
     reader = FinalityReader()
-    assert [reader.at(session, 100) for _ in range(3)] == [Finality(60, 50)] * 3
+    assert [reader.at(session, 100, newest_hash) for _ in range(3)] == [Finality(60, 50)] * 3
     assert node.requests == 1
-    assert reader.at(session, 55) == Finality(55, 50)  # block 60 is not indexed yet
-    assert node.requests == 2
+    assert reader.at(session, 55, newest_hash) == Finality(55, 50)  # block 60 is not indexed yet
+    assert node.requests == 3  # and that block is of the node's chain
+
+
+@pytest.mark.parametrize("indexed", [bytes(32), None])
+def test_an_index_on_a_dropped_branch_has_no_finality_of_the_node(
+    indexed: bytes | None, node: Tagged, session: NodeSession
+) -> None:
+    reader = FinalityReader()
+    assert reader.at(session, 55, lambda: indexed) == Finality()
+    assert reader.at(session, 55, newest_hash) == Finality(55, 50)
 
 
 def test_that_the_chain_has_no_finality_is_remembered(node: Tagged, session: NodeSession) -> None:
     node.fault = faulty_node.node_error(-32000, "finalized block not found")
     reader = FinalityReader()
-    assert reader.at(session, 100) == Finality(None, None) == reader.at(session, 100)
+    assert (
+        reader.at(session, 100, newest_hash)
+        == Finality(None, None)
+        == reader.at(session, 100, newest_hash)
+    )
     assert node.requests == 1
 
 
 def test_a_failure_of_the_node_is_not_remembered(node: Tagged, session: NodeSession) -> None:
     node.fault = faulty_node.node_error(-32603, "Internal error")
     reader = FinalityReader()
-    assert reader.at(session, 100) == Finality(None, None)
+    assert reader.at(session, 100, newest_hash) == Finality(None, None)
     node.fault = None
-    assert reader.at(session, 100) == Finality(60, 50)
+    assert reader.at(session, 100, newest_hash) == Finality(60, 50)
 
 
 def test_others_do_not_wait_for_a_node_that_did_not_answer(
@@ -69,11 +95,11 @@ def test_others_do_not_wait_for_a_node_that_did_not_answer(
     monkeypatch.setattr("scan.ethereum.finality.PAUSE_S", 60.0)
     node.fault = faulty_node.cut_connection
     reader = FinalityReader()
-    assert reader.at(session, 100) == Finality(None, None)
+    assert reader.at(session, 100, newest_hash) == Finality(None, None)
     requests = node.requests
     node.fault = None
     other = NodeGateway(Node([node.url]), WaitingThreads()).session("b")
-    assert reader.at(other, 100) == Finality(None, None)
+    assert reader.at(other, 100, newest_hash) == Finality(None, None)
     assert node.requests == requests
     monkeypatch.setattr(reader, "_paused_until", 0.0)
-    assert reader.at(other, 100) == Finality(60, 50)
+    assert reader.at(other, 100, newest_hash) == Finality(60, 50)

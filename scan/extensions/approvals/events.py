@@ -13,6 +13,7 @@ from scan.extensions.logs import node_logs
 from scan.extensions.logs.log_filter import LogFilter
 from scan.extensions.logs.node_logs import BlockSpan, TooManyLogs
 from scan.hex import to_hex
+from scan.queries.blocks import hash_at
 from scan.queries.reader import Reader
 
 PERMIT2 = bytes.fromhex("000000000022d473030f116ddee9f6b43ac78ba3")
@@ -209,7 +210,7 @@ def _of_node(
 
 def _is_before(reader: Reader, block: BlockId, head: BlockId) -> bool:
     """Return whether a block is in the chain before its head."""
-    return block.number < head.number and node_logs.hash_at(reader, block.number) == block.hash
+    return block.number < head.number and hash_at(reader, block.number) == block.hash
 
 
 def _read_back(

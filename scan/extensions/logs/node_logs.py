@@ -19,6 +19,7 @@ from scan.ethereum.request_node import NodeSession, NodeTimedOut
 from scan.ethereum.sized_cache import SizedCache
 from scan.extensions.logs.log_filter import LogFilter
 from scan.hex import BadHex, data, quantity
+from scan.queries.blocks import hash_at
 from scan.queries.reader import Reader
 
 MOST_DATA_BYTES = 16 * 1024 * 1024  # of a page's logs; a single log may have more
@@ -345,11 +346,6 @@ def _require_indexed(reader: Reader, logs: Sequence[NodeLog]) -> None:
     )
     if not are_indexed:
         raise UpstreamFailed(ANOTHER_CHAIN)
-
-
-def hash_at(reader: Reader, number: int) -> bytes | None:
-    [block_hash] = reader.row("queries/blocks_get_hash", number=number)
-    return None if block_hash is None else bytes(block_hash)
 
 
 def require_known(reader: Reader, number: int) -> None:

@@ -17,6 +17,7 @@ from scan.extensions.logs.node_logs import ANOTHER_CHAIN, TOO_LARGE, BlockSpan, 
 from scan.extensions.transaction_details.contract_abis import Block, Contract, ContractAbis, Emitter
 from scan.extensions.transaction_details.details import decode_event, decode_event_by
 from scan.hex import data, to_hex
+from scan.queries.blocks import hash_at
 from scan.queries.cursors import ORDINAL
 from scan.queries.filters import Value, read_values
 from scan.queries.ordinals import ordinal_at
@@ -153,7 +154,7 @@ def _position_at(direction: str, after: tuple[int, int] | None, next_block: int)
 
 
 def _reference(reader: Reader, number: int | None) -> BlockId | None:
-    block_hash = None if number is None else node_logs.hash_at(reader, number)
+    block_hash = None if number is None else hash_at(reader, number)
     return None if number is None or block_hash is None else BlockId(number, block_hash)
 
 
