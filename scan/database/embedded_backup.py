@@ -53,10 +53,10 @@ def restore(postgres: EmbeddedPostgres, path: Path) -> str:
 
 def _database_in(postgres: EmbeddedPostgres, path: Path) -> str:
     """Return the name of the database that a file was made of."""
-    found = _NAME.search(_run(postgres, "pg_restore", "--list", str(path)))
-    if found is None:
+    match = _NAME.search(_run(postgres, "pg_restore", "--list", str(path)))
+    if match is None:
         raise BackupFailed(f"{path} was not written by `scan backup`")
-    return found[1]
+    return match[1]
 
 
 def _run(postgres: EmbeddedPostgres, program: str, *arguments: str) -> str:

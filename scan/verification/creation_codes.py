@@ -92,4 +92,4 @@ def _without_operands(code: bytes) -> bytes:
 
 
 def _without_hashes(code: bytes) -> bytes:
-    return _HASH.sub(lambda found: found[1] + bytes(len(found[2])), code)
+    return _HASH.sub(lambda match: match[1] + bytes(len(match[2])), code)

@@ -89,12 +89,12 @@ class Names:
     """The names that one process knows."""
 
     def __init__(
-        self, settings: Settings, asked: Gateways | None = None, l1: NodeGateway | None = None
+        self, settings: Settings, hosts: Gateways | None = None, l1: NodeGateway | None = None
     ) -> None:
         """`asked` are hosts that names' contracts name, `l1` is a node of Ethereum."""
         self.normalizer = Normalizer()
         self._settings = settings
-        self._asked = asked
+        self._hosts = hosts
         self._l1 = l1
         self._kept: SizedCache[_Kept] = SizedCache(CACHE_BYTES)
         self._hosted: SizedCache[_Hosted] = SizedCache(CACHE_BYTES // 4)
@@ -108,7 +108,7 @@ class Names:
 
     @property
     def asks_gateways(self) -> bool:
-        return self._asked is not None
+        return self._hosts is not None
 
     def service(self, reader: Reader) -> NameService | None:
         """Return the name service of the indexed chain, None where there is none."""
@@ -154,12 +154,12 @@ class Names:
     ) -> _T | None:
         """Return what is read with other hosts asked; None where they are not asked, or where the
         node failed meanwhile."""
-        if self._asked is None:
+        if self._hosts is None:
             return None
         node, seconds = reader.sources.gateway.session(reader.client), gateways.TOTAL_S + ONE_S
         try:
             with self._lookups.place(reader.client):
-                return read(self._chain_names(reader, node, seconds, service, block, self._asked))
+                return read(self._chain_names(reader, node, seconds, service, block, self._hosts))
         except (UpstreamFailed, Unavailable):
             reader.do_not_cache()
             return None
@@ -171,13 +171,13 @@ class Names:
         seconds: float,
         service: NameService,
         block: BlockId,
-        asked: Gateways | None = None,
+        hosts: Gateways | None = None,
     ) -> ChainNames:
         """Return the names of a request, whose nodes have so many seconds."""
 
         def reads(session: NodeSession, of: NameService, at: BlockId | str) -> NameReads:
             place = lambda: reader.sources.gateway.place(reader.client)  # noqa: E731
-            lookups = None if asked is None else GatewayReads(asked, session, place)
+            lookups = None if hosts is None else GatewayReads(hosts, session, place)
             return NameReads(session, of, at, lookups)
 
         l1 = None

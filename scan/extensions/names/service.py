@@ -14,13 +14,13 @@ from scan.outbound.document_fetcher import DocumentFetcher
 
 def service(core: Services) -> object:
     own, ca_bundle = core.settings.of(Settings), core.settings.ca_bundle
-    asked = l1 = None
+    hosts = l1 = None
     if own.choice.asks_gateways:
         timeouts = AttemptTimeouts(total_s=gateways.TOTAL_S, connect_s=gateways.CONNECT_S)
-        asked = Gateways(DocumentFetcher(tls_context(ca_bundle), timeouts), gateways.ALLOWED)
+        hosts = Gateways(DocumentFetcher(tls_context(ca_bundle), timeouts), gateways.ALLOWED)
     if own.l1_urls:
         l1 = NodeGateway(Node(own.l1_urls, ca_bundle=ca_bundle), core.waiting_threads)
-    return Names(own, asked, l1)
+    return Names(own, hosts, l1)
 
 
 HOOKS = hooks.Service(make=service)
