@@ -27,8 +27,8 @@ def position_of(row: str, entity: str, direction: str) -> tuple[int]:
     indexed."""
     parsed = _ID.fullmatch(row)
     kind, index, batch_index, transaction_hash = parsed.groups() if parsed else ("",) * 4
-    numbers = (index is not None) + (batch_index is not None)
-    if ENTITIES.get(kind) != entity or numbers not in _NUMBERS[kind]:
+    numbers = [number for number in (index, batch_index) if number is not None]
+    if ENTITIES.get(kind) != entity or len(numbers) not in _NUMBERS[kind]:
         raise InvalidParameter("row must be the id of a row of this list.", field="row")
     text = transactions.get(reader(), bytes.fromhex(transaction_hash))
     if text is None:
