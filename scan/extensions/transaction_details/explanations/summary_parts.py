@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from scan.contracts.visible_text import clean, short
 from scan.ethereum.units import COIN_DECIMALS, in_units
+from scan.pages.formatting import exchange_name
 
 MAX_SYMBOL = 20
 MAX_NAME = 40
@@ -138,7 +139,7 @@ def _of_token(
 
 def exchange_part(name: str | None, pool: str) -> Part:
     """Show a pool by its exchange's name, in which a factory's address is shortened."""
-    text = _ADDRESS.sub(lambda match: short(match[0]), clean(name or "", 60))
+    text = _ADDRESS.sub(lambda match: short(match[0]), exchange_name(clean(name or "", 60)))
     return Part(text or "an exchange", "pool", pool)
 
 

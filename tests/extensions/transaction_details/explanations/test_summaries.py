@@ -145,7 +145,7 @@ def test_a_route_of_several_pools_is_one_swap() -> None:
     ]
     parties = {TOKEN: token("BET"), OTHER: token("ALF"), middle: token("MID")}
     summary = sentence(parties, to=POOL, transfers=moved, trades=hops)
-    assert summary.text == "Swapped 1 BET for 0.99 ALF on uniswap-v2 and uniswap-v3"
+    assert summary.text == "Swapped 1 BET for 0.99 ALF on Uniswap V2 and Uniswap V3"
 
 
 def test_a_swap_for_another_states_no_more_than_the_sender_gave() -> None:
@@ -159,10 +159,10 @@ def test_a_swap_for_another_states_no_more_than_the_sender_gave() -> None:
     parties = {TOKEN: token("BET"), OTHER: token("ALF")}
     trades = [trade(10_000_000, 9_000_000)]
     text = sentence(parties, to=BOB, transfers=moved, trades=trades).text
-    assert text == "Swapped 10 BET for 9 ALF on uniswap-v2, paid to 0x666666…6666, sent 2 BET"
+    assert text == "Swapped 10 BET for 9 ALF on Uniswap V2, paid to 0x666666…6666, sent 2 BET"
     moved = [transfer(buyer, POOL, 10_000_000), transfer(POOL, ALICE, 9_000_000, OTHER)]
     text = sentence(parties, to=BOB, transfers=moved, trades=trades).text
-    assert text == "Swapped 10 BET of 0x666666…6666 for 9 ALF on uniswap-v2"
+    assert text == "Swapped 10 BET of 0x666666…6666 for 9 ALF on Uniswap V2"
 
 
 def test_coin_sent_along_is_never_left_out() -> None:
@@ -283,7 +283,7 @@ def test_liquidity_says_who_owns_it(owner: str, end: str, item: str | None) -> N
     parties = {**POOL_OF_BOTH, **({} if item is None else {BOB: positions})}
     text = sentence(parties, to=POOL, transfers=moved, logs=logs).text
     got = ", received “Positions” (0x222222…2222) #7" if item and owner == ALICE else ""
-    assert text == f"Added 5 BET and 4 ALF as liquidity on uniswap-v2{end}{got}"
+    assert text == f"Added 5 BET and 4 ALF as liquidity on Uniswap V2{end}{got}"
 
 
 @pytest.mark.parametrize(
@@ -303,7 +303,7 @@ def test_liquidity_removed_says_who_was_paid(owners: tuple[str, str], end: str) 
     ]
     logs = [log(POOL, "Burn(address,uint256,uint256,address)", ALICE, BOB, 5, 4)]
     text = sentence(POOL_OF_BOTH, to=POOL, transfers=moved, logs=logs).text
-    assert text == f"Removed 5 BET and 4 ALF of liquidity from uniswap-v2{end}"
+    assert text == f"Removed 5 BET and 4 ALF of liquidity from Uniswap V2{end}"
 
 
 def test_an_unwrap_that_paid_nothing_is_a_burn() -> None:
