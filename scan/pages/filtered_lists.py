@@ -355,12 +355,13 @@ def filtered_list(
 
 def _unknown_filter(name: str, fields: Sequence[Field], names: Sequence[str]) -> InvalidParameter:
     """Return the error for a name in the query string that is no filter of the list."""
-    unknown = f"The list has no filter “{name}”"
+    unknown = f"This list has no filter “{name}”"
     similar = parameters.nearest(name, names)
     if similar is not None:
         return InvalidParameter(f"{unknown}. Did you mean “{similar}”?", field=name)
-    known = ", ".join(f"{field.key} ({field.label})" for field in fields)
-    return InvalidParameter(f"{unknown}{f': it has {known}' if known else ''}.", field=name)
+    filters = ", ".join(f"{field.key} ({field.label})" for field in fields)
+    offered = f"; its filters are {filters}" if filters else ""
+    return InvalidParameter(f"{unknown}{offered}.", field=name)
 
 
 def _require_order(window: Window) -> None:

@@ -46,8 +46,8 @@ def get_transaction(transaction_hash: str) -> Response:
         if blocks.get(reader(), key) is not None:
             raise NotFound("This is the hash of a block, not of a transaction. Search for it.")
         raise reader().not_indexed(
-            "Neither a transaction nor a block with this hash is indexed. If it is a transaction's,"
-            " it may be pending, not sent, or on another chain."
+            "No transaction or block with this hash is indexed. A transaction may still be pending,"
+            " may never have been sent, or may be on another chain."
         )
     record: Record = json.loads(body)
     events = transactions.events(reader(), key)

@@ -271,7 +271,7 @@ def test_a_page_decodes_without_a_script(client: FlaskClient, work: Work) -> Non
     [link] = re.findall(r'href="(/decode\?data=0x[^"]+)"', page)
     assert "the contract" in client.get(unescape(link)).text
     long = client.post("/decode", data={"data": hexed(nested(3) + bytes(10_000))})
-    assert long.status_code == 200 and "Calls inside" in long.text
+    assert long.status_code == 200 and "Nested calls" in long.text
     assert "Too long to link to" in long.text
     unknown = call("multicall(bytes[])", [b"\1\2\3\4", b"", TRANSFER])
     inside = client.get("/decode", query_string={"data": hexed(unknown)}).text

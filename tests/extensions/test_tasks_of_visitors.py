@@ -146,7 +146,7 @@ def link_to_a_row(visitor: Visitor, known: Known) -> None:
 def gas_of_a_method(visitor: Visitor, known: Known) -> None:
     visitor.search(known.trade)
     visitor.click("Gas", "main a")
-    visitor.sees("usually takes")
+    visitor.sees("usually uses")
 
 
 def for_the_taxes(visitor: Visitor, known: Known) -> None:

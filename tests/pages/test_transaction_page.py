@@ -92,7 +92,7 @@ def test_amounts_of_tokens_have_their_units(client: FlaskClient, scenario: Playe
     value = next(a["value"] for a in newest["event"]["arguments"] if a["type"] == "uint256")
     assert f'data-full="{value}">' in events and f'/token/{transfer["tokenAddress"]}"' in events
     swap = f"/tx/{scenario.truth.dex_trades[-1]['transactionHash']}?tab=events&open=all"
-    unknown = ' <span class="quiet">(the ABI names no unit)</span>'
+    unknown = ' <span class="quiet">(raw value)</span>'
     assert re.search(rf">[0-9]+(,[0-9]{{3}})+</span>{re.escape(unknown)}", client.get(swap).text)
     assert unknown not in page.partition('aria-label="Events"')[2].partition("</details>")[0]
 

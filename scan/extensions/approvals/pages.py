@@ -13,12 +13,12 @@ from scan.pages.tabs import HOLDINGS, AddressTab
 
 # The largest numbers of tokens, which uses do not lower.
 _UNLIMITED = tuple(map(str, (2**256 - 1, 2**160 - 1, 2**96 - 1)))
-_WORDS = ("an amount", "one item", "all items", "an amount by Permit2")
+_WORDS = ("an amount", "one NFT", "all NFTs", "an amount through Permit2")
 FIELDS = (
     Field("tokenAddress", "Token", "address"),
     Field("spender", "Spender", "address"),
     Field("kind", "Kind", "choice", dict(zip(KINDS, _WORDS, strict=True))),
-    Field("ended", "Ended ones", "flag", {"true": "also"}),
+    Field("ended", "Ended approvals", "flag", {"true": "include"}),
 )
 
 

@@ -15,7 +15,7 @@ from scan.hex import BadHex, quantity, to_hex
 MAX_SEARCHED = 2_000  # transactions in the pool of a node that does not list those of one sender
 MOST_POOL_BYTES = 4 * 1024 * 1024
 STATES = ("pending", "queued")
-NO_POOL = "The node does not offer the transactions that wait for their block."
+NO_POOL = "The node does not offer its transaction pool (txpool)."
 TOO_LARGE = "The node's answer is too large."
 
 

@@ -57,8 +57,8 @@ MAX_RESPONSE_BYTES = 256 * 1024
 TIMEOUT_S = 4.0
 
 NO_LAYOUT = (
-    "No layout of this contract's storage is known: it is not verified, was verified before Scan"
-    " kept layouts, or its compiler gives none (Solidity before 0.5.13, Vyper before 0.4.1)."
+    "No storage layout of this contract is available: it is not verified, was verified before Scan"
+    " stored layouts, or its compiler outputs none (Solidity before 0.5.13, Vyper before 0.4.1)."
 )
 
 ReadSlots = Callable[[Sequence[int]], Mapping[int, bytes]]

@@ -108,7 +108,7 @@ def test_the_tab_shows_calls_as_boxes(stores: Stores) -> None:
     assert '<svg x="0.0%" y="0" width="100.0%" height="25">' in page
     assert "make: " in page
     page = stores.explorer.client.get(f"/tx/{stores.sent[0]}?tab=gas").text
-    assert "keep(uint256)</code> usually takes" in page
+    assert "keep(uint256)</code> usually uses" in page
     assert "its newest 7 calls" in page
 
 

@@ -134,7 +134,7 @@ def test_a_node_that_is_away_is_said(indexed: Indexing) -> None:
     settings = settings_for(indexed.settings.database_url, "http://127.0.0.1:9")
     client = create_app(settings).test_client()
     page = client.get(TAB)
-    assert page.status_code == 200 and "are not known: The node does not respond" in page.text
+    assert page.status_code == 200 and "are not available. The node does not respond" in page.text
 
 
 @pytest.mark.parametrize("query", ["?limit=5", "?page=2"])

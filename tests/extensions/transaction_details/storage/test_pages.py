@@ -57,7 +57,7 @@ def test_a_contract_without_a_layout(kept: Deployed) -> None:
     address = kept.explorer.place("0x5f3560015500")
     page = kept.explorer.client.get(f"/address/{address}?tab=storage")
     assert page.status_code == 200
-    assert "No layout of this contract" in page.text
+    assert "No storage layout of this contract" in page.text
 
 
 def test_names_beside_the_slots_of_a_transaction(kept: Deployed, sent: str) -> None:
