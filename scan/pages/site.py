@@ -154,7 +154,8 @@ class Site:
 
 
 def _error_title(error: ScanError) -> str:
-    return ERROR_TITLES.get(error.status, "Temporarily unavailable")
+    other = "Invalid request" if error.status < 500 else "Temporarily unavailable"
+    return ERROR_TITLES.get(error.status, other)
 
 
 def _refusal(error: ScanError, text: str, content_type: str) -> WsgiResponse:

@@ -32,6 +32,11 @@ def test_a_search_for_what_is_not_indexed_leads_to_the_page_that_says_so(
     assert "This is the hash of a block" in client.get(f"/tx/{block}").text
 
 
+def test_a_method_that_a_page_does_not_accept_is_no_outage(client: FlaskClient) -> None:
+    refused = client.post("/blocks", headers={"Accept": "text/html"})
+    assert refused.status_code == 405 and "<h1>Invalid request</h1>" in refused.text
+
+
 def test_pages_show_what_the_chain_has(client: FlaskClient, scenario: Played) -> None:
     truth, head = scenario.truth, scenario.truth.head
     transfer, sent = truth.token_transfers[0], truth.transactions[5]
