@@ -48,13 +48,13 @@ def test_holders_that_came_and_went_are_counted(
         assert (added, removed) == (2, 1)
         assert (change["added"], change["removed"], change["change"]) == (2, 1, 1)
         assert change["days"] == 30
-        assert "2 new, 1 no longer" in client.get(f"/token/{coin.address}").text
+        assert "2 joined, 1 left" in client.get(f"/token/{coin.address}").text
         assert client.get(f"/api/v1/tokens/{STRANGERS[0]}/holders/change").status_code == 404
         monkeypatch.setattr(tokens, "MAX_CHANGES", 3)
         client = create_app(indexing.settings).test_client()
         many = client.get(path).json
         assert (many["added"], many["removed"], many["change"]) == (None, None, None)
-        assert "no longer" not in client.get(f"/token/{coin.address}").text
+        assert "joined" not in client.get(f"/token/{coin.address}").text
 
 
 def test_no_balance_is_read_of_more_transfers_than_are_counted(
