@@ -66,7 +66,7 @@ class DayPrices(Protocol):
 
     currency: str
 
-    def read(self, wanted: Set[AssetDay]) -> Mapping[AssetDay, Decimal]:
+    def read(self, asset_days: Set[AssetDay]) -> Mapping[AssetDay, Decimal]:
         """Return the price of each asset on its day, where there is one."""
 
 

@@ -20,6 +20,7 @@ from scan.ethereum.transaction_reader import (
     TransactionUnavailable,
 )
 from scan.extensions.clear_signing.descriptors import Descriptor, Descriptors
+from scan.extensions.clear_signing.field_formats import ADDRESS_BYTES
 from scan.extensions.transaction_details.contract_abis import Block, ContractAbis, Emitter
 from scan.hex import to_hex
 from scan.queries import contract_creations
@@ -29,7 +30,6 @@ from scan.queries.transactions import indexed
 
 TIMEOUT_S = 1.5  # of the node, for proxies and for logs of factories
 MAX_CREATIONS = 8  # of contracts that factories may have created, looked up for a request
-ADDRESS_BYTES = 20
 
 
 class Called(NamedTuple):
@@ -85,56 +85,49 @@ class ContractBindings:
 
     def _of_proxies(self, calls: Sequence[Called]) -> dict[Called, Descriptor | None]:
         proxies = self._implementations([call.address for call in calls])
-        return {
-            call: next(
-                filter(
-                    None,
-                    (
-                        self._at(implementation, call.selector)
-                        for implementation in proxies[call.address].implementations
-                    ),
-                ),
-                None,
-            )
-            for call in calls
-            if call.address in proxies
-        }
+        bound: dict[Called, Descriptor | None] = {}
+        for call in calls:
+            if call.address in proxies:
+                implementations = proxies[call.address].implementations
+                described = (self._at(address, call.selector) for address in implementations)
+                bound[call] = next(filter(None, described), None)
+        return bound
 
     def _of_factories(self, calls: Sequence[Called]) -> dict[Called, Descriptor | None]:
         """Return the descriptors of contracts that a factory created itself, by the index, if a log
         of it in the same transaction names them: that alone is proven."""
         factories = self._descriptors.factories(self._chain_id)
-        made_by: dict[bytes, bytes] = {}
-        transactions: dict[bytes, IndexedTransaction] = {}
+        created: dict[bytes, tuple[bytes, IndexedTransaction]] = {}  # factory, and its transaction
         for address in dict.fromkeys(call.address for call in calls if factories):
             if self._creations_left == 0:
                 break
             self._creations_left -= 1
             creation = contract_creations.indexed(self._reader, address)
-            if creation is not None and creation.factory in factories:
-                record = get_transaction(self._reader, creation.transaction_hash)
-                if creation.factory is not None and record is not None:
-                    made_by[address] = creation.factory
-                    transactions[address] = indexed(orjson.loads(record))
-        if not made_by:
+            if creation is None or creation.factory is None or creation.factory not in factories:
+                continue
+            record = get_transaction(self._reader, creation.transaction_hash)
+            if record is not None:
+                created[address] = creation.factory, indexed(orjson.loads(record))
+        if not created:
             return {}
         read = self._reader.sources.node_transactions.read(
             self._reader.node.within(TIMEOUT_S),
-            [(transaction, Content.LOGS) for transaction in transactions.values()],
+            [(transaction, Content.LOGS) for _, transaction in created.values()],
         )
         bound: dict[Called, Descriptor | None] = {}
         for call in calls:
-            if factory := made_by.get(call.address):
-                receipt = read[transactions[call.address].hash].receipt
-                logs = (receipt.logs if receipt else None) or ()
-                topics = {
-                    log.topics[0]
-                    for log in logs
-                    if log.address == factory and log.topics and _names(log, call.address)
-                }
-                bound[call] = self._descriptors.find_of_factory(
-                    self._chain_id, factory, topics, call.selector
-                )
+            if call.address not in created:
+                continue
+            factory, transaction = created[call.address]
+            receipt = read[transaction.hash].receipt
+            topics = {
+                log.topics[0]
+                for log in (receipt.logs if receipt else None) or ()
+                if log.address == factory and log.topics and _names(log, call.address)
+            }
+            bound[call] = self._descriptors.find_of_factory(
+                self._chain_id, factory, topics, call.selector
+            )
         return bound
 
 

@@ -13,6 +13,7 @@ from scan.extensions.clear_signing.descriptor_files import (
     Document,
     InvalidDescriptor,
 )
+from scan.extensions.clear_signing.field_formats import ADDRESS_BYTES
 from scan.extensions.clear_signing.formats import (
     Format,
     event_topic,
@@ -25,7 +26,6 @@ from scan.extensions.clear_signing.messages import parse as parse_messages
 from scan.hex import BadHex, data
 
 MAX_DEPLOYMENTS = 1_000  # of a file
-ADDRESS_BYTES = 20
 MAX_OF_KEY = 8  # files that describe one contract, or messages of one name
 LAST_VERSION = 2  # of the schema
 
@@ -66,8 +66,7 @@ class Descriptors:
         """Return the first descriptor, by the names of files, that describes a function of a
         contract. Raises StillReading."""
         listed = self._of_chain(chain_id)
-        names = listed.names.get(address, ()) if listed else ()
-        return next(self._with_function(listed, names, selector), None) if listed else None
+        return next(self._with_function(listed, listed.names.get(address, ()), selector), None)
 
     def find_of_factory(
         self, chain_id: str, factory: bytes, topics: Collection[bytes], selector: bytes
@@ -75,29 +74,25 @@ class Descriptors:
         """Return the first descriptor of contracts that a factory creates with an event of one of
         these topics. Raises StillReading."""
         listed = self._of_chain(chain_id)
-        names = listed.of_factories.get(factory, ()) if listed else ()
-        fitting = self._with_function(listed, names, selector) if listed else iter(())
-        return next((known for known in fitting if known.deploy_event in topics), None)
+        fitting = self._with_function(listed, listed.of_factories.get(factory, ()), selector)
+        return next((own for own in fitting if own.deploy_event in topics), None)
 
     def of_messages(self, chain_id: str, keys: Iterable[Hashable]) -> Iterator[Descriptor]:
         """Yield the descriptors of messages that are found by keys. Raises StillReading."""
         listed = self._of_chain(chain_id)
-        for name in dict.fromkeys(
-            name for key in keys if listed for name in listed.of_messages.get(key, ())
-        ):
-            descriptor = self._parse(listed, name) if listed else None
+        for name in dict.fromkeys(name for key in keys for name in listed.of_messages.get(key, ())):
+            descriptor = self._parse(listed, name)
             if descriptor is not None:
                 yield descriptor
 
     def has_any(self, chain_id: str) -> bool:
         """Return whether anything of the chain is described. Raises StillReading."""
         listed = self._of_chain(chain_id)
-        return listed is not None and any(listed[1:])
+        return bool(listed.names or listed.of_factories or listed.of_messages)
 
     def factories(self, chain_id: str) -> Collection[bytes]:
         """Return the factories whose contracts are described. Raises StillReading."""
-        listed = self._of_chain(chain_id)
-        return listed.of_factories.keys() if listed else ()
+        return self._of_chain(chain_id).of_factories.keys()
 
     def _with_function(
         self, listed: "_Listed", names: Iterable[str], selector: bytes
@@ -107,9 +102,9 @@ class Descriptors:
             if descriptor is not None and selector in descriptor.formats:
                 yield descriptor
 
-    def _of_chain(self, chain_id: str) -> "_Listed | None":
+    def _of_chain(self, chain_id: str) -> "_Listed":
         if self._folder is None:
-            return None
+            return _NONE
         return self._listed or self._list(self._folder, chain_id)
 
     def _list(self, folder: Path, chain_id: str) -> "_Listed":
@@ -123,6 +118,7 @@ class Descriptors:
 
     def _parse(self, listed: "_Listed", name: str) -> Descriptor | None:
         if name not in self._parsed:
+            assert listed.files is not None  # as there are names
             descriptor = None
             try:
                 descriptor = _descriptor(name, listed.files.read(name))
@@ -133,14 +129,17 @@ class Descriptors:
 
 
 class _Listed(NamedTuple):
-    """The files, and the names of those that describe contracts of the chain: by the contract's
-    address, and by that of the factory which creates them; of messages, by the keys of
-    messages.py."""
+    """The files (None without a folder), and the names of those that describe contracts of the
+    chain: by the contract's address, and by that of the factory which creates them; of messages, by
+    the keys of messages.py."""
 
-    files: DescriptorFiles
+    files: DescriptorFiles | None
     names: Mapping[bytes, Sequence[str]]
     of_factories: Mapping[bytes, Sequence[str]]
     of_messages: Mapping[Hashable, Sequence[str]]
+
+
+_NONE = _Listed(None, {}, {}, {})
 
 
 def _list(folder: Path, chain_id: str) -> _Listed:

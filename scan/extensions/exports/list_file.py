@@ -124,7 +124,7 @@ class _CsvRows:
         cells, context = [column.cell for column in self._columns], self._context
         if self._prices is not None:
             assets = [column.asset for column in self._columns if column.asset is not None]
-            priced = {(asset(r), day_of(r)) for asset in assets for r in records}
-            wanted = {(asset, day) for asset, day in priced if asset is not None}
-            context = context._replace(prices=self._prices.read(wanted))
+            of_cells = {(asset(r), day_of(r)) for asset in assets for r in records}
+            asset_days = {(asset, day) for asset, day in of_cells if asset is not None}
+            context = context._replace(prices=self._prices.read(asset_days))
         return csv_format.lines([cell(record, context) for cell in cells] for record in records)

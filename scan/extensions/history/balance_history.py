@@ -12,6 +12,7 @@ from scan.extensions.history import queries as history
 from scan.extensions.history.queries import HistoryFilter, HistoryPage
 from scan.parameters import BIGINT_MAX
 from scan.queries import addresses, blocks, tokens
+from scan.queries.blocks import hash_at
 from scan.queries.cursors import HASH, INVALID, ORDINAL, Kind, Traversal
 from scan.queries.network import coin_symbol
 from scan.queries.pages import Window, in_blocks
@@ -139,8 +140,8 @@ def _newest(
     """Return the balance that older ones are computed from, and its block, as parameters."""
     if traversal.cursor is not None:
         number, hash_, wei = traversal.cursor.position
-        [current] = reader.row("queries/blocks_get_hash", number=number)
-        if current is None or bytes(current) != hash_:
+        assert isinstance(number, int)
+        if hash_at(reader, number) != hash_:
             raise InvalidParameter(INVALID, field="cursor")
         return {"block_to": number, "balance": int.from_bytes(bytes(wei), signed=True)}
     if token is not None:

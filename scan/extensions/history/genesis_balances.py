@@ -9,6 +9,7 @@ from scan.database.errors import Conflict
 from scan.errors import HistoryUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum.block_parameter import BlockId
 from scan.hex import to_hex
+from scan.queries.blocks import hash_at
 from scan.queries.reader import Reader
 
 log = logging.getLogger(__name__)
@@ -29,10 +30,10 @@ class GenesisBalances:
 
     def read(self, reader: Reader, address: bytes) -> GenesisBalance | None:
         """Read a balance from the node and store it; None where the node does not give it."""
-        [block_hash] = reader.row("queries/blocks_get_hash", number=0)
+        block_hash = hash_at(reader, 0)
         if block_hash is None or reader.has_node_failed:
             return None
-        read = _read(reader, address, BlockId(0, bytes(block_hash)))
+        read = _read(reader, address, BlockId(0, block_hash))
         if read is not None:
             self._store(address, read)
         return read

@@ -7,7 +7,7 @@ from typing import Any
 
 from scan.contracts.visible_text import text_hash, text_start
 from scan.ethereum.text_inputs import MAX_TEXT_BYTES
-from scan.extensions.search.hooks import Results, Search
+from scan.extensions.search.hooks import Results, Search, exact_result
 from scan.queries import entities
 from scan.queries.pages import Window
 from scan.queries.reader import Reader
@@ -21,20 +21,7 @@ def memo_with_text(reader: Reader, text: str) -> list[dict[str, Any]]:
     page = entities.matching_page(reader, "memos", Window(1, 0), {"text": text_hash(whole)})
     if page.data == "[]":
         return []
-    return [
-        {
-            "type": "memo",
-            "value": whole,
-            "name": whole,
-            "symbol": None,
-            "match": "exact",
-            "holderCount": None,
-            "firstSeen": None,
-            "verified": None,
-            "largerNamesake": None,
-            "unproven": [],
-        }
-    ]
+    return [exact_result("memo", whole, whole, ())]
 
 
 HOOKS = Search(

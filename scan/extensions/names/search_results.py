@@ -9,7 +9,7 @@ from scan.errors import Unavailable, UpstreamFailed
 from scan.extensions.names.node_names import Problem
 from scan.extensions.names.normalization import NotChecked, NotNormalizable
 from scan.extensions.names.primary_names import Names, Resolved
-from scan.extensions.search.hooks import Results, Search
+from scan.extensions.search.hooks import Results, Search, exact_result
 from scan.hex import to_hex
 from scan.queries.reader import Reader
 
@@ -24,20 +24,7 @@ def addresses_of_name(reader: Reader, text: str) -> list[dict[str, Any]]:
     resolved = _resolve(reader, text)
     if not isinstance(resolved, Resolved) or resolved.address is None:
         return []
-    return [
-        {
-            "type": "name",
-            "value": to_hex(resolved.address),
-            "name": resolved.name,
-            "symbol": None,
-            "match": "exact",
-            "holderCount": None,
-            "firstSeen": None,
-            "verified": None,
-            "largerNamesake": None,
-            "unproven": ["name"],
-        }
-    ]
+    return [exact_result("name", to_hex(resolved.address), resolved.name, ("name",))]
 
 
 def unread_name(reader: Reader, text: str) -> list[dict[str, str]]:

@@ -82,9 +82,11 @@ def results(reader: Reader, text: str, *, with_similar: bool = True) -> list[Rec
     MAX_FOUND."""
     records = orjson.loads(search(reader, text, with_similar=with_similar))
     own = registry.merged(part.results for part in registry.parts(Search)).values()
-    listed = [(r.is_last, r.records(reader, text)) for r in own if not r.template]
-    first = [record for is_last, found in listed if not is_last for record in found]
-    last = [record for is_last, found in listed if is_last for record in found]
+    listed = [results for results in own if not results.template]
+    first, last = (
+        [record for r in listed if r.is_last == is_last for record in r.records(reader, text)]
+        for is_last in (False, True)
+    )
     return [*[*first, *records][: MAX_FOUND - len(last)], *last]
 
 

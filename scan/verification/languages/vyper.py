@@ -177,8 +177,8 @@ def _give(output: dict[str, Any], version: SolcVersion) -> dict[str, Any]:
 
 
 def _contract(contract: Mapping[str, Any], version: SolcVersion) -> dict[str, Any]:
-    """Return a contract in solc's form, with zeros for the values of immutables, or what is asked
-    for beside trees."""
+    """Return a contract in solc's form, with zeros for the values of immutables; of a
+    compilation for trees what it has beside them."""
     layout = (contract.get("layout") or {}).get("storage_layout")
     if "bytecode" not in contract.get("evm", {}):
         return {"evm": contract.get("evm"), "storageLayout": layout}

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping, Set
 from datetime import date
 from decimal import Context, Decimal
+from typing import NamedTuple
 
 from scan.errors import NotFound, Unavailable
 from scan.extensions.markets import queries as pools
@@ -14,8 +15,22 @@ from scan.queries.reader import Reader
 
 ROUNDED = Context(prec=20)
 
-# The price of a pool's token0 in its token1, and both tokens, by the pool and the day.
-Medians = Mapping[tuple[str, str], tuple[Decimal, str, str]]
+
+class Median(NamedTuple):
+    """The price of a pool's token0 in its token1 on a day."""
+
+    price: Decimal
+    token0: str
+    token1: str
+
+    def of(self, token: str) -> tuple[Decimal, str]:
+        """Return the price of one of both tokens in the other one, and that one."""
+        if token == self.token0:
+            return ROUNDED.plus(self.price), self.token1
+        return ROUNDED.divide(Decimal(1), self.price), self.token0
+
+
+Medians = Mapping[tuple[str, str], Median]  # by the pool and the day
 
 
 class PoolDayPrices:
@@ -33,31 +48,33 @@ class PoolDayPrices:
         self._wrapped_coin = wrapped_coin
         self._unit = unit
 
-    def read(self, wanted: Set[AssetDay]) -> Mapping[AssetDay, Decimal]:
+    def read(self, asset_days: Set[AssetDay]) -> Mapping[AssetDay, Decimal]:
         """Return the price of each asset on its day, rounded to 20 digits, where there is one."""
         # Python's calendar ends with the year 9999.
-        dated = {(asset, day) for asset, day in wanted if len(day) == len("2026-01-31")}
+        dated = {(asset, day) for asset, day in asset_days if len(day) == len("2026-01-31")}
         pairs = {(self._coin_pool, day) for _, day in dated}
         pairs |= {(self._pools[asset].pool, day) for asset, day in dated if asset in self._pools}
         medians = self._medians(sorted(pairs))
-        prices = {(asset, day): self._price(asset, day, medians) for asset, day in wanted}
+        prices = {(asset, day): self._price(asset, day, medians) for asset, day in asset_days}
         return {key: price for key, price in prices.items() if price is not None}
 
     def _price(self, asset: str, day: str, medians: Medians) -> Decimal | None:
         if asset == self._unit:
             return Decimal(1)
-        coin = _in_other(medians.get((self._coin_pool, day)), self._wrapped_coin)
+        median = medians.get((self._coin_pool, day))
+        coin_price = None if median is None else median.of(self._wrapped_coin)[0]
         if asset in (COIN, self._wrapped_coin):
-            return None if coin is None else coin[0]
+            return coin_price
         pool = self._pools.get(asset)
-        by_pool = None if pool is None else _in_other(medians.get((pool.pool, day)), asset)
-        if by_pool is None:
+        median = None if pool is None else medians.get((pool.pool, day))
+        if median is None:
             return None
-        price, other = by_pool
+        price, other = median.of(asset)
         if other == self._unit:
             return price
-        is_in_coin = other == self._wrapped_coin and coin is not None
-        return ROUNDED.multiply(price, coin[0]) if is_in_coin and coin else None
+        if other != self._wrapped_coin or coin_price is None:
+            return None
+        return ROUNDED.multiply(price, coin_price)
 
     def _medians(self, pairs: list[tuple[str, str]]) -> Medians:
         (data,) = self._reader.row(
@@ -66,23 +83,11 @@ class PoolDayPrices:
             days=[date.fromisoformat(day) for _, day in pairs],
         )
         return {
-            (record["pool"], record["day"]): (
-                Decimal(record["price"]),
-                record["token0"],
-                record["token1"],
+            (record["pool"], record["day"]): Median(
+                Decimal(record["price"]), record["token0"], record["token1"]
             )
             for record in json.loads(data)
         }
-
-
-def _in_other(median: tuple[Decimal, str, str] | None, token: str) -> tuple[Decimal, str] | None:
-    """Return the price of a token of a pool in the other one, and that one."""
-    if median is None:
-        return None
-    price, token0, token1 = median
-    if token == token0:
-        return ROUNDED.plus(price), token1
-    return ROUNDED.divide(Decimal(1), price), token0
 
 
 def day_prices(reader: Reader) -> PoolDayPrices | None:

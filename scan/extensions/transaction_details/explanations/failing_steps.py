@@ -49,7 +49,7 @@ TIMEOUT = {"timeout": "3s"}  # of geth, which by default goes on for 5 s
 TRACER = {"tracer": " ".join(_BOUNDED.split()), **TIMEOUT}
 STRUCT_LOGS = {"disableStack": True, "disableStorage": True, "disableMemory": True, **TIMEOUT}
 WAYS = (("debug_traceTransaction", TRACER), ("debug_traceTransaction", STRUCT_LOGS))
-_CALLS = frozenset("CALL CALLCODE DELEGATECALL STATICCALL CREATE CREATE2".split())
+CALLS = frozenset("CALL CALLCODE DELEGATECALL STATICCALL CREATE CREATE2".split())
 _SUCCEEDED = frozenset("STOP RETURN SELFDESTRUCT".split())
 
 FailingSteps = Mapping[tuple[int, ...], Sequence[int]]
@@ -101,7 +101,7 @@ def _of_struct_logs(logs: Sequence[Any]) -> FailingSteps:
             last.append("")
         calls[-1].steps.append(_number(step["pc"]))
         last[-1] = "" if step.get("error") else str(step["op"])
-        inner[-1] += last[-1] in _CALLS
+        inner[-1] += last[-1] in CALLS
     while calls:
         end()
     return failed

@@ -10,6 +10,7 @@ from itertools import islice
 from typing import NamedTuple, TypeVar
 
 from scan.database.connection import Database
+from scan.pages.formatting import file_anchor
 from scan.verification import creation_codes, source_maps
 from scan.verification.bytecode_comparison import ByteRange
 from scan.verification.creation_codes import CreationCode
@@ -53,7 +54,7 @@ class SourceFile(NamedTuple):
 
     def anchor(self, line: int) -> str:
         """Return the id of a line on the page of the file."""
-        return f"{f'F{self.number + 1}-' if self.number else ''}L{line}"
+        return f"{file_anchor(self.number)}L{line}"
 
 
 class SourceFiles:
@@ -144,17 +145,17 @@ def of_creations(
         key: creation_codes.search_hashes(creation)
         for key, creation in islice(creations.items(), MAX_CREATIONS)
     }
-    wanted = [search_hash for own in hashes.values() for search_hash in own]
-    known: defaultdict[bytes, list[_Created]] = defaultdict(list)
-    rows = database.rows("contracts/creation_maps_find", search_hashes=wanted) if wanted else ()
+    searched = [search_hash for own in hashes.values() for search_hash in own]
+    stored: defaultdict[bytes, list[_Created]] = defaultdict(list)
+    rows = database.rows("contracts/creation_maps_find", search_hashes=searched) if searched else ()
     for search_hash, size, masked_hash, links, address, code_hash in rows:
         ranges = [ByteRange(*link) for link in links]
         code = CreationCode(size, bytes(search_hash), bytes(masked_hash), ranges)
-        known[code.search_hash].append(_Created(code, bytes(address), bytes(code_hash)))
+        stored[code.search_hash].append(_Created(code, bytes(address), bytes(code_hash)))
     mapped: dict[Key, MappedCode] = {}
     for key, own in hashes.items():
-        stored = (c for search_hash in own for c in known[search_hash])
-        created = next((c for c in stored if c.code.is_in(creations[key])), None)
+        candidates = (c for search_hash in own for c in stored[search_hash])
+        created = next((c for c in candidates if c.code.is_in(creations[key])), None)
         if created is not None:
             mapped[key] = _mapped(database, created, creations[key])
         elif (built := builds.find(creations[key], own)) is not None:

@@ -14,7 +14,11 @@ from typing import Any, NamedTuple
 
 from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.extensions.internal_transfers.transaction_traces import TraceKind
-from scan.extensions.transaction_details.explanations.failing_steps import STRUCT_LOGS, TIMEOUT
+from scan.extensions.transaction_details.explanations.failing_steps import (
+    CALLS,
+    STRUCT_LOGS,
+    TIMEOUT,
+)
 from scan.hex import data
 
 # A step takes the tracer 10 us; a million gas may be 240,000 steps.
@@ -100,7 +104,6 @@ for _name, _value in _BOUNDS.items():
     _TRACER = _TRACER.replace(_name, str(_value))
 TRACER = {"tracer": " ".join(_TRACER.split()), **TIMEOUT}
 WAYS = (("debug_traceTransaction", TRACER), ("debug_traceTransaction", STRUCT_LOGS))
-_CALLS = frozenset("CALL CALLCODE DELEGATECALL STATICCALL CREATE CREATE2".split())
 _ENDS = frozenset("STOP RETURN REVERT SELFDESTRUCT".split())
 
 CallPath = tuple[int, ...]
@@ -204,7 +207,7 @@ def _of_struct_logs(logs: Sequence[Any]) -> GasOfSteps:
         has_ended = op in _ENDS and not step.get("error")
         is_paid = has_ended or op == "REVERT"
         last[-1] = offset, gas, min(gas, _number(step["gasCost"])) if is_paid else gas
-        made[-1] += op in _CALLS
+        made[-1] += op in CALLS
     while frames:
         end()
     return GasOfSteps(_number(logs[0]["gas"]) if logs else None, codes, 0)
