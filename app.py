@@ -113,8 +113,7 @@ def renew(app: Flask) -> None:
     permanent: Permanent = app.extensions["scan.permanent"]
     app.extensions["scan"] = services = _services(permanent.settings, permanent.connections)
     for part in registry.parts(hooks.Service):
-        service = part.make(services)
-        services.sources.of_extensions[type(service)] = service
+        services.sources.keep(part.make(services), part.base)
     index_version = IndexVersion(services.version_listener())
     indexed_block = IndexedBlock(services.reads, index_version, services.waiting_threads)
     app.extensions["scan.pages"] = _site(app, services, indexed_block)

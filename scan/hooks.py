@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 if TYPE_CHECKING:  # hooks are of all rooms, which stand above this one
     import argparse
@@ -36,12 +36,11 @@ if TYPE_CHECKING:  # hooks are of all rooms, which stand above this one
     from scan.pages.sections import Section
     from scan.pages.tabs import AddressTab, TokenTab
     from scan.pages.transaction_tabs import TransactionTab
-    from scan.queries.address_names import AddressName
     from scan.queries.pages import Page, Window
-    from scan.queries.prices import DayPrices, UnitPrices
-    from scan.queries.reader import Reader
     from scan.settings import Settings
     from scan.webhooks.queues import Connect
+
+Kind = TypeVar("Kind")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,28 +182,6 @@ class Pages(Part):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Prices(Part):
-    """Prices of the coin and of tokens."""
-
-    module = "prices"
-    read: Callable[[Reader], UnitPrices | None]
-    """The newest prices; None without any."""
-    of_days: Callable[[Reader], DayPrices | None]
-    """Prices of days; None without any."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class AddressNames(Part):
-    """Primary names of addresses."""
-
-    module = "address_names"
-    of_addresses: Callable[[Reader, Sequence[bytes]], Mapping[bytes, AddressName] | None]
-    """Names of the addresses that a request is about; None without a name service."""
-    in_list: Callable[[Reader, Sequence[bytes]], Mapping[bytes, str]]
-    """Names of the addresses that a list shows, as far as they are known soon."""
-
-
-@dataclass(frozen=True, kw_only=True)
 class Entities(Part):
     """Entities whose pages are no plain lists."""
 
@@ -336,10 +313,13 @@ class Deliveries(Part):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Service(Part):
+class Service(Part, Generic[Kind]):
     """What lives as long as the process, where it is made of the core's; Sources.get() returns it
     by type, and makes what needs no arguments."""
 
     module = "service"
-    make: Callable[[Services], object]
+    make: Callable[[Services], Kind]
     """Makes it."""
+    base: type[Kind] | None = None
+    """The class that the core or another extension has for such a service, by which it is known
+    there: its own methods are what there is without the extension."""

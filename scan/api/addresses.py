@@ -12,8 +12,8 @@ from scan.hex import to_hex
 from scan.http.list_responses import LISTED, list_body, list_response
 from scan.http.requests import block_argument, query_arguments, reader
 from scan.http.responses import Response, json_value
-from scan.queries import address_names, addresses, contract_creations, holdings, tokens
-from scan.queries.address_names import AddressName
+from scan.queries import addresses, contract_creations, holdings, tokens
+from scan.queries.address_names import AddressName, AddressNames
 from scan.queries.balances import Balance
 from scan.queries.contract_creations import creation_record
 from scan.queries.holdings import WorthPage
@@ -64,7 +64,7 @@ def _amount(balance: Balance) -> dict[str, Any]:
 
 def _names(keys: Sequence[bytes]) -> list[dict[str, Any]]:
     """Return the fields of addresses that have their names; none without a name service."""
-    names = address_names.of_addresses(reader(), keys)
+    names = reader().sources.get(AddressNames).of_addresses(reader(), keys)
     if names is None:
         return [{} for _ in keys]
     own = (names.get(key, AddressName()) for key in keys)

@@ -13,7 +13,8 @@ from scan.hex import to_hex
 from scan.hooks import Pages
 from scan.http.requests import reader
 from scan.pages import formatting
-from scan.queries import address_names, addresses, blocks
+from scan.queries import addresses, blocks
+from scan.queries.address_names import AddressNames
 from scan.queries.pages import Page
 from scan.queries.reader import KeptFrom
 
@@ -134,7 +135,7 @@ def names_of(records: Iterable[Record], *more: str | None) -> Names:
         pair = formatting.pair_name(name["pool"]) if name["pool"] else None
         name["name"] = name["label"] or pair or token.get("name") or name["contract"]
     unnamed = [key for key in keys if not names.get(to_hex(key), {}).get("name")]
-    for address, claim in address_names.in_list(reader(), unnamed).items():
+    for address, claim in reader().sources.get(AddressNames).in_list(reader(), unnamed).items():
         own = names.get(to_hex(address), NAMELESS)
         names[to_hex(address)] = {**own, "claim": claim}
     return names

@@ -6,8 +6,6 @@ A name is the claim of whoever has the address: it is shown beside the address, 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from scan import registry
-from scan.hooks import AddressNames
 from scan.queries.reader import Reader
 
 
@@ -19,13 +17,16 @@ class AddressName(NamedTuple):
     problem: str | None = None
 
 
-def of_addresses(reader: Reader, addresses: Sequence[bytes]) -> Mapping[bytes, AddressName] | None:
-    """Return the primary names of addresses; None where the chain has no name service."""
-    part = registry.only(AddressNames)
-    return None if part is None else part.of_addresses(reader, addresses)
+class AddressNames:
+    """The primary names that a process knows; without an extension, none."""
 
+    def of_addresses(
+        self, reader: Reader, addresses: Sequence[bytes]
+    ) -> Mapping[bytes, AddressName] | None:
+        """Return the names of addresses that a request is about; None where the chain has no name
+        service."""
+        return None
 
-def in_list(reader: Reader, addresses: Sequence[bytes]) -> Mapping[bytes, str]:
-    """Return the primary names that are known soon enough for a list, by address."""
-    part = registry.only(AddressNames)
-    return {} if part is None else part.in_list(reader, addresses)
+    def in_list(self, reader: Reader, addresses: Sequence[bytes]) -> Mapping[bytes, str]:
+        """Return the names that are known soon enough for a list, by address."""
+        return {}

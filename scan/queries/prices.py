@@ -5,8 +5,6 @@ from decimal import Context, Decimal
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
-from scan import registry
-from scan.hooks import Prices
 from scan.queries.reader import Reader
 
 COIN = "coin"  # as an asset, beside tokens by their address in hex
@@ -70,6 +68,17 @@ class DayPrices(Protocol):
         """Return the price of each asset on its day, where there is one."""
 
 
+class Prices:
+    """The prices that a process knows; without an extension, none."""
+
+    def newest(self, reader: Reader) -> UnitPrices | None:
+        return None
+
+    def of_days(self, reader: Reader) -> DayPrices | None:
+        """Return prices of days. Raises Unavailable until they are read."""
+        return None
+
+
 class CoinPrice(NamedTuple):
     amount: Decimal
     time: str  # as of when, ISO 8601
@@ -85,12 +94,12 @@ def unit_prices(reader: Reader) -> UnitPrices | None:
 
 
 def _read(reader: Reader) -> UnitPrices | None:
-    return next(filter(None, (part.read(reader) for part in registry.parts(Prices))), None)
+    return reader.sources.get(Prices).newest(reader)
 
 
 def day_prices(reader: Reader) -> DayPrices | None:
     """Return prices of days; None where there are none. Raises Unavailable until they are read."""
-    return next(filter(None, (part.of_days(reader) for part in registry.parts(Prices))), None)
+    return reader.sources.get(Prices).of_days(reader)
 
 
 def coin_in_usd(reader: Reader) -> CoinPrice | None:

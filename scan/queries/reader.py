@@ -141,6 +141,16 @@ class Sources:
     processor_places: ConcurrencyLimit = field(default_factory=processor_places)
     of_extensions: dict[type[Any], Any] = field(default_factory=dict)
 
+    def keep(self, service: T, base: type[T] | None) -> None:
+        """Keep what get() returns for a service's type, and for its base. Raises TypeError where
+        the service leaves a method to its base, or where get() was called for that before."""
+        for kind in filter(None, (type(service), base)):
+            if self.of_extensions.setdefault(kind, service) is not service:
+                raise TypeError(f"there are two {kind.__name__}, or it was read too early")
+        for name in vars(base) if base else ():
+            if name[0] != "_" and getattr(type(service), name) is getattr(base, name):
+                raise TypeError(f"{type(service).__name__} has no {name}() of its own")
+
     def get(self, kind: type[T]) -> T:
         """Return what an extension keeps for as long as the process lives, by its type: what its
         service.py made, or, of a type that is made without arguments, what is made now."""

@@ -64,6 +64,29 @@ def _line(text: str | None) -> str:
     return " ".join((text or "").split())
 
 
+def _bases() -> Iterator[tuple[str, str, str]]:
+    """The classes by which services are known where they are not made: name, module, meaning."""
+    for file in sorted((ROOT / "scan/extensions").rglob("service.py")):
+        body = ast.parse(file.read_text(encoding="utf-8")).body
+        modules = {
+            name.name: node.module
+            for node in body
+            if isinstance(node, ast.ImportFrom) and node.module
+            for name in node.names
+        }
+        [made] = [
+            n.value for n in body if isinstance(n, ast.Assign) and isinstance(n.value, ast.Call)
+        ]
+        for base in (ast.unparse(k.value) for k in made.keywords if k.arg == "base"):
+            declared_in = (ROOT / modules[base].replace(".", "/")).with_suffix(".py")
+            [declared] = [
+                node
+                for node in ast.parse(declared_in.read_text(encoding="utf-8")).body
+                if isinstance(node, ast.ClassDef) and node.name == base
+            ]
+            yield base, modules[base], _line(ast.get_docstring(declared))
+
+
 def generated() -> str:
     """A section for each part, with a line for each hook."""
     sections = []
@@ -82,6 +105,9 @@ def generated() -> str:
                 f"| `{h.name}` | `{h.type.replace('|', chr(92) + '|')}` | {h.meaning} |"
                 for h in contract.hooks
             ]
+        if contract.name == "Service":
+            sections += ["", "| Base | Module | What it is |", "|---|---|---|"]
+            sections += [f"| `{name}` | `{module}` | {text} |" for name, module, text in _bases()]
     return "\n".join(sections)
 
 

@@ -9,7 +9,8 @@ from scan.extensions.blockscout.objects import Object
 from scan.extensions.blockscout.proxy_objects import proxy_fields
 from scan.hex import data
 from scan.http.requests import reader
-from scan.queries import address_names, addresses
+from scan.queries import addresses
+from scan.queries.address_names import AddressNames
 
 UNRATED = "ok"  # Scan rates nobody, but Blockscout's form has `ok` or `scam` of an address
 
@@ -24,7 +25,7 @@ class AddressObjects:
 
     @cached_property
     def _names(self) -> Mapping[bytes, str]:
-        return address_names.in_list(reader(), self._keys)
+        return reader().sources.get(AddressNames).in_list(reader(), self._keys)
 
     def of(self, address: str) -> Object:
         name = self._names.get(data(address))

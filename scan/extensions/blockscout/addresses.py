@@ -35,13 +35,13 @@ from scan.hex import data, to_hex
 from scan.http.requests import reader
 from scan.http.responses import Response, json_value
 from scan.queries import (
-    address_names,
     addresses,
     blocks,
     contract_creations,
     contracts,
     tokens,
 )
+from scan.queries.address_names import AddressNames
 from scan.queries.contract_creations import IndexedCreation
 
 SIDES = ("to", "from")
@@ -65,9 +65,10 @@ def get_address(address_hash: str) -> Response:
         created = contract_creations.indexed(reader(), key)
     balance = account.balance.required()
     log_count = _log_count(counts, is_contract=account.balance.is_contract)
+    names = reader().sources.get(AddressNames).in_list(reader(), [key])
     return json_value(
         {
-            **address_object(shown, party, address_names.in_list(reader(), [key]).get(key)),
+            **address_object(shown, party, names.get(key)),
             **_proxy(key, account),
             **_creation(created),
             "token": None if token is None else token_object(token),

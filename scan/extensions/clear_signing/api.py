@@ -4,13 +4,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from scan import hooks
-from scan.extensions.clear_signing.queries import of_transaction
+from scan.extensions.clear_signing.queries import Erc7730
 from scan.http.requests import reader
 
 
 def transaction_fields(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return what the call is for."""
-    return of_transaction(reader(), record).record()
+    return reader().sources.get(Erc7730).of_transaction(reader(), record).record()
 
 
 HOOKS = hooks.Api(transaction_fields=transaction_fields)

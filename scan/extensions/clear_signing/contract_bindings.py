@@ -42,11 +42,13 @@ class Called(NamedTuple):
 class ContractBindings:
     """Finds the descriptors of a request's calls, of contracts as they are after a block."""
 
-    def __init__(self, reader: Reader, chain_id: str, block: BlockId) -> None:
+    def __init__(
+        self, reader: Reader, descriptors: Descriptors, chain_id: str, block: BlockId
+    ) -> None:
         self._reader = reader
         self._chain_id = chain_id
         self._block = block
-        self._descriptors = reader.sources.get(Descriptors)
+        self._descriptors = descriptors
         self._creations_left = MAX_CREATIONS
 
     def find(self, calls: Collection[Called]) -> dict[Called, Descriptor]:

@@ -8,7 +8,7 @@ from scan.extensions.clear_signing.descriptor_files import Document, InvalidDesc
 from scan.extensions.clear_signing.field_formats import address_of, number_of
 from scan.extensions.clear_signing.formats import Format, object_at, one_line, parse_messages
 from scan.extensions.contract_details.decoder.typed_data import Structures, members_by_name
-from scan.extensions.transaction_details.hooks import MessageToSign
+from scan.extensions.transaction_details.clear_signing import MessageToSign
 from scan.hex import BadHex, data
 
 MAX_SCHEMAS = 50  # of a file

@@ -31,6 +31,11 @@ from scan.extensions.contract_details.decoder.nested_calls import (
     functions_with_calls,
 )
 from scan.extensions.transaction_details import queries as transaction_details
+from scan.extensions.transaction_details.clear_signing import (
+    CallToSign,
+    ClearSigning,
+    MessageToSign,
+)
 from scan.extensions.transaction_details.contract_abis import (
     NO_CONTRACT,
     Block,
@@ -40,7 +45,6 @@ from scan.extensions.transaction_details.contract_abis import (
 from scan.extensions.transaction_details.decoding import decode_call
 from scan.extensions.transaction_details.details import NO_LOGS
 from scan.extensions.transaction_details.explanations.summary_parts import Names
-from scan.extensions.transaction_details.hooks import CallToSign, MessageToSign
 from scan.hex import data, to_hex
 from scan.queries import addresses, blocks, network
 from scan.queries.reader import Reader
@@ -48,6 +52,7 @@ from scan.queries.reader import Reader
 MAX_CALLS = 50  # of a request, with those inside
 MAX_DEPTH = 4  # of calls inside of calls
 MAX_SHOWN = 1_000  # values of all calls of a request
+TEMPLATE = "clear_signing.html"
 LARGE_BYTES = 16 * 1024  # of calldata; what is larger is described two at a time
 
 
@@ -70,6 +75,10 @@ class Described(NamedTuple):
     inside: Sequence[InnerDescription] = ()
     subject: str = "call"
 
+    @property
+    def template(self) -> str:
+        return TEMPLATE
+
     def record(self) -> dict[str, Any]:
         description = self.description
         return {
@@ -81,87 +90,89 @@ class Described(NamedTuple):
 NOTHING = Described()
 
 
-def of_transaction(reader: Reader, record: Mapping[str, Any]) -> Described:
-    """Return what a transaction's call is for; nothing where no descriptor fits it, and where the
-    node does not have its calldata."""
-    if not (record["toAddress"] and record["methodId"] and _has_descriptors(reader)):
-        return NOTHING
-    details = transaction_details.details(reader, record, NO_LOGS)
-    if details.input is None:
-        return NOTHING
-    to_address, from_address = (data(record[name], 20) for name in ("toAddress", "fromAddress"))
-    call = CallToSign(to_address, details.input, from_address, int(record["value"]))
-    block = BlockId(record["blockNumber"], data(record["blockHash"], 32))
-    return of_calls(reader, [call], block)[0]
+class Erc7730(ClearSigning):
+    """Says what calls and messages are for, by the operator's descriptors."""
 
+    def __init__(self, descriptors: Descriptors) -> None:
+        self._descriptors = descriptors
 
-def of_calls(
-    reader: Reader, calls: Sequence[CallToSign], block: BlockId | None = None
-) -> list[Described]:
-    """Return what calls are for, of contracts as they are after a block, by default the newest."""
-    chain_id = reader.sources.chain_id.read()
-    if chain_id is None or not _has_descriptors(reader):
-        return [NOTHING] * len(calls)
-    if sum(len(call.input) for call in calls) > LARGE_BYTES:
-        reader.hold_processor()
-    if block is None:
-        reader.do_not_cache()
-        newest = blocks.newest_number(reader)
-        if newest is None:
+    def of_transaction(self, reader: Reader, record: Mapping[str, Any]) -> Described:
+        """Return what a transaction's call is for; nothing where no descriptor fits it, and where
+        the node does not have its calldata."""
+        if not (record["toAddress"] and record["methodId"] and self._has_descriptors(reader)):
+            return NOTHING
+        details = transaction_details.details(reader, record, NO_LOGS)
+        if details.input is None:
+            return NOTHING
+        to_address, from_address = (data(record[name], 20) for name in ("toAddress", "fromAddress"))
+        call = CallToSign(to_address, details.input, from_address, int(record["value"]))
+        block = BlockId(record["blockNumber"], data(record["blockHash"], 32))
+        return self.of_calls(reader, [call], block)[0]
+
+    def of_calls(
+        self, reader: Reader, calls: Sequence[CallToSign], block: BlockId | None = None
+    ) -> list[Described]:
+        chain_id = reader.sources.chain_id.read()
+        if chain_id is None or not self._has_descriptors(reader):
             return [NOTHING] * len(calls)
-        block = blocks.find(reader, newest)
-    trees = {
-        position: _Tree(
-            Call(
-                chain_id,
-                None if call.sender is None else to_hex(call.sender),
-                to_hex(call.to),
-                call.value,
-                call.input,
-                None,
+        if sum(len(call.input) for call in calls) > LARGE_BYTES:
+            reader.hold_processor()
+        if block is None:
+            reader.do_not_cache()
+            newest = blocks.newest_number(reader)
+            if newest is None:
+                return [NOTHING] * len(calls)
+            block = blocks.find(reader, newest)
+        trees = {
+            position: _Tree(
+                Call(
+                    chain_id,
+                    None if call.sender is None else to_hex(call.sender),
+                    to_hex(call.to),
+                    call.value,
+                    call.input,
+                    None,
+                )
             )
-        )
-        for position, call in enumerate(calls)
-        if call.to is not None and len(call.input) >= SELECTOR_BYTES
-    }
-    describer = _Describer(reader, chain_id, block)
-    try:
-        describer.select([*trees.values()])
-    except StillReading:
-        reader.do_not_cache()
-        return [NOTHING] * len(calls)
-    described = dict(zip(trees, describer.described([*trees.values()]), strict=True))
-    return [described.get(position, NOTHING) for position in range(len(calls))]
+            for position, call in enumerate(calls)
+            if call.to is not None and len(call.input) >= SELECTOR_BYTES
+        }
+        describer = _Describer(reader, self._descriptors, chain_id, block)
+        try:
+            describer.select([*trees.values()])
+        except StillReading:
+            reader.do_not_cache()
+            return [NOTHING] * len(calls)
+        described = dict(zip(trees, describer.described([*trees.values()]), strict=True))
+        return [described.get(position, NOTHING) for position in range(len(calls))]
 
+    def of_message(self, reader: Reader, message: MessageToSign) -> Described:
+        """Return what a message is for: one whose domain has a contract of this chain that verifies
+        it, without which the ERC has wallets reject the descriptor."""
+        if not self._has_descriptors(reader):
+            return NOTHING
+        chain_id, newest = reader.sources.chain_id.read(), blocks.newest_number(reader)
+        verifying = address_of(message.domain.get("verifyingContract"))
+        is_of_chain = str(number_of(message.domain.get("chainId"))) == chain_id
+        if chain_id is None or newest is None or verifying is None or not is_of_chain:
+            return NOTHING
+        sender = None if message.sender is None else to_hex(message.sender)
+        tree = _Tree(Call(chain_id, sender, verifying, 0, b"", None))
+        describer = _Describer(reader, self._descriptors, chain_id, blocks.find(reader, newest))
+        try:
+            describer.select_message(tree, message)
+        except StillReading:
+            return NOTHING
+        [described] = describer.described([tree])
+        return described._replace(subject="message")
 
-def of_message(reader: Reader, message: MessageToSign) -> Described:
-    """Return what a message is for: one whose domain has a contract of this chain that verifies it,
-    without which the ERC has wallets reject the descriptor."""
-    if not _has_descriptors(reader):
-        return NOTHING
-    chain_id, newest = reader.sources.chain_id.read(), blocks.newest_number(reader)
-    verifying = address_of(message.domain.get("verifyingContract"))
-    is_of_chain = str(number_of(message.domain.get("chainId"))) == chain_id
-    if chain_id is None or newest is None or verifying is None or not is_of_chain:
-        return NOTHING
-    sender = None if message.sender is None else to_hex(message.sender)
-    tree = _Tree(Call(chain_id, sender, verifying, 0, b"", None))
-    describer = _Describer(reader, chain_id, blocks.find(reader, newest))
-    try:
-        describer.select_message(tree, message)
-    except StillReading:
-        return NOTHING
-    [described] = describer.described([tree])
-    return described._replace(subject="message")
-
-
-def _has_descriptors(reader: Reader) -> bool:
-    chain_id = reader.sources.chain_id.read()
-    try:
-        return bool(chain_id) and reader.sources.get(Descriptors).has_any(chain_id or "")
-    except StillReading:
-        reader.do_not_cache()
-        return False
+    def _has_descriptors(self, reader: Reader) -> bool:
+        chain_id = reader.sources.chain_id.read()
+        try:
+            return bool(chain_id) and self._descriptors.has_any(chain_id or "")
+        except StillReading:
+            reader.do_not_cache()
+            return False
 
 
 @dataclass
@@ -188,10 +199,13 @@ class _Tree:
 class _Describer:
     """The descriptions of one request, within its bounds."""
 
-    def __init__(self, reader: Reader, chain_id: str, block: BlockId) -> None:
+    def __init__(
+        self, reader: Reader, descriptors: Descriptors, chain_id: str, block: BlockId
+    ) -> None:
         self._reader = reader
+        self._descriptors = descriptors
         self._block = Block(block.number, to_hex(block.hash))
-        self._bindings = ContractBindings(reader, chain_id, block)
+        self._bindings = ContractBindings(reader, descriptors, chain_id, block)
         self._budget = DecodingBudget()
         self._calls_left = MAX_CALLS
         self._values_left = MAX_SHOWN
@@ -211,9 +225,9 @@ class _Describer:
     def select_message(self, tree: _Tree, message: MessageToSign) -> None:
         """Add to the tree the descriptor that fits a message, and the calls that are values of it.
         Raises StillReading."""
-        descriptors, chain_id = self._reader.sources.get(Descriptors), tree.call.chain_id
+        chain_id = tree.call.chain_id
         verifying = self._bindings.with_implementations(data(tree.call.to_address, 20))
-        for descriptor in descriptors.of_messages(chain_id, keys_of(message, verifying)):
+        for descriptor in self._descriptors.of_messages(chain_id, keys_of(message, verifying)):
             format_ = descriptor.messages.format_of(message) if descriptor.messages else None
             if format_ is None:
                 continue

@@ -2,12 +2,14 @@
 
 from scan import hooks
 from scan.extensions.clear_signing.descriptors import Descriptors
+from scan.extensions.clear_signing.queries import Erc7730
 from scan.extensions.clear_signing.settings import Settings
+from scan.extensions.transaction_details.clear_signing import ClearSigning
 from scan.http.services import Services
 
 
-def service(core: Services) -> object:
-    return Descriptors(core.settings.of(Settings).descriptors)
+def service(core: Services) -> Erc7730:
+    return Erc7730(Descriptors(core.settings.of(Settings).descriptors))
 
 
-HOOKS = hooks.Service(make=service)
+HOOKS = hooks.Service(make=service, base=ClearSigning)

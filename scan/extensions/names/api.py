@@ -4,10 +4,9 @@ from flask import Blueprint
 
 from scan import hooks
 from scan.errors import InvalidParameter, NotFound, Unavailable, UpstreamFailed
-from scan.extensions.names.address_names import address_name
 from scan.extensions.names.node_names import Problem
 from scan.extensions.names.normalization import NotChecked, NotNormalizable
-from scan.extensions.names.primary_names import Names, Primary
+from scan.extensions.names.primary_names import Names, Primary, address_name
 from scan.hex import to_hex
 from scan.http.prerequisites import Prerequisite, requires
 from scan.http.requests import query_arguments, reader

@@ -29,6 +29,7 @@ from scan.extensions.names.node_names import (
 from scan.extensions.names.normalization import Normalizer, NotChecked, NotNormalizable
 from scan.extensions.names.settings import Settings
 from scan.queries import blocks
+from scan.queries.address_names import AddressName, AddressNames
 from scan.queries.reader import Reader
 from scan.rate_limits.concurrency import ConcurrencyLimit
 
@@ -85,7 +86,7 @@ class _Hosted(NamedTuple):
 _T = TypeVar("_T")
 
 
-class Names:
+class Names(AddressNames):
     """The names that one process knows."""
 
     def __init__(
@@ -185,6 +186,14 @@ class Names:
             l1 = reads(self._l1.session(reader.client).within(seconds), ENS, "latest")
         chain_id = int(reader.sources.chain_id.read() or 1)
         return ChainNames(reads(node.within(seconds), service, block), l1, evm_coin_type(chain_id))
+
+    def of_addresses(
+        self, reader: Reader, addresses: Sequence[bytes]
+    ) -> Mapping[bytes, AddressName] | None:
+        if self.service(reader) is None:
+            return None
+        primary = self.primary(reader, addresses)
+        return {key: address_name(primary.get(key, Primary(None))) for key in addresses}
 
     def primary(self, reader: Reader, addresses: Sequence[bytes]) -> dict[bytes, Primary]:
         """Return the primary names of the addresses that a request is about, of the newest block;
@@ -306,6 +315,10 @@ class Names:
             return known
         with reader.sources.gateway.place(reader.client):
             return self.normalizer.normalized(text)
+
+
+def address_name(primary: Primary) -> AddressName:
+    return AddressName(primary.name, primary.problem and str(primary.problem.value))
 
 
 def _head(reader: Reader) -> BlockId | None:

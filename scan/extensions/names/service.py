@@ -10,9 +10,10 @@ from scan.extensions.names.settings import Settings
 from scan.http.services import Services
 from scan.outbound.connection import AttemptTimeouts, tls_context
 from scan.outbound.document_fetcher import DocumentFetcher
+from scan.queries.address_names import AddressNames
 
 
-def service(core: Services) -> object:
+def service(core: Services) -> Names:
     own, ca_bundle = core.settings.of(Settings), core.settings.ca_bundle
     hosts = l1 = None
     if own.choice.asks_gateways:
@@ -23,4 +24,4 @@ def service(core: Services) -> object:
     return Names(own, hosts, l1)
 
 
-HOOKS = hooks.Service(make=service)
+HOOKS = hooks.Service(make=service, base=AddressNames)

@@ -14,7 +14,11 @@ from scan.extensions.simulation.movements import (
 from scan.extensions.simulation.request import Overrides, SimulatedCall
 from scan.extensions.simulation.simulated_calls import Outcome, Simulator, failing_steps
 from scan.extensions.simulation.simulated_calls import hashed_values as values_hashed
-from scan.extensions.transaction_details.call_descriptions import describe_calls
+from scan.extensions.transaction_details.clear_signing import (
+    CallToSign,
+    ClearSigning,
+    Described,
+)
 from scan.extensions.transaction_details.contract_abis import Block, ContractAbis
 from scan.extensions.transaction_details.explanations.failing_steps import MAX_GAS
 from scan.extensions.transaction_details.explanations.failure_locations import (
@@ -34,7 +38,6 @@ from scan.extensions.transaction_details.explanations.trace_decoding import (
 from scan.extensions.transaction_details.explanations.transaction_failures import (
     TransactionFailures,
 )
-from scan.extensions.transaction_details.hooks import CallToSign, Described
 from scan.extensions.transaction_details.queries import MAX_SMALL_GAS
 from scan.extensions.transaction_details.storage import hashed_values
 from scan.extensions.transaction_details.storage.hashed_values import HashedValues
@@ -148,7 +151,7 @@ def _descriptions(
         CallToSign(None if has_other_code else call.to, call.input, call.sender, call.value)
         for call in calls
     ]
-    return describe_calls(reader, to_sign, block)
+    return reader.sources.get(ClearSigning).of_calls(reader, to_sign, block)
 
 
 def _locations(

@@ -10,7 +10,6 @@ from scan.errors import InvalidParameter, ScanError
 from scan.ethereum.units import COIN_DECIMALS
 from scan.extensions.simulation.outcomes import Simulated, addresses_in, simulate
 from scan.extensions.simulation.request import SimulatedCall, call_of
-from scan.extensions.transaction_details import call_descriptions
 from scan.extensions.transaction_details.explanations.pages import (
     MAX_SLOTS,
     ShownTraces,
@@ -62,7 +61,6 @@ def show_simulation() -> Response:
         most_slots=MAX_SLOTS,
         is_open=False,
         error=error,
-        signing_template=call_descriptions.template(),
         names=names_of((), *_addresses(simulated)),
     )
 

@@ -30,7 +30,10 @@ from scan.extensions.contract_details.builds.build_formats import (
 from scan.extensions.contract_details.claims import CLAIMED, clean
 from scan.extensions.contract_details.contract_import.source_records import Record
 from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
-from scan.extensions.transaction_details.explanations.mapped_code import MappedCode
+from scan.extensions.transaction_details.explanations.mapped_code import (
+    BuiltCreations,
+    MappedCode,
+)
 from scan.hex import to_hex
 from scan.verification.bytecode_comparison import compare_runtime
 from scan.verification.contract_match import FULL, PARTIAL
@@ -63,7 +66,7 @@ class _Deployed(NamedTuple):
     built: BuiltContract
 
 
-class Builds:
+class Builds(BuiltCreations):
     """The contracts of build folders and their blueprints, by the length of their code, and the
     contracts by their creation code."""
 
@@ -142,9 +145,9 @@ class Builds:
         self._mapped = {}
         return by_length
 
-    def created(self, creation: bytes, search_hashes: Iterable[bytes]) -> MappedCode | None:
-        """Return the code of a creation by the build that has it, the newest one; `search_hashes`
-        are those of the creation. Threads of requests call it."""
+    def find(self, creation: bytes, search_hashes: Iterable[bytes]) -> MappedCode | None:
+        """Return the code of a creation by the newest build that has it. Threads of requests call
+        it."""
         built = self._by_creation
         known = (code for search_hash in search_hashes for code in built.get(search_hash, ()))
         for fitting in islice(known, MAX_FITTING):

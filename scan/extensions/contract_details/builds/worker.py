@@ -6,7 +6,6 @@ from scan import hooks
 from scan.extensions.contract_details.builds.build_watch import Builds, BuildWatch
 from scan.extensions.contract_details.builds.settings import Settings
 from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
-from scan.extensions.transaction_details.explanations.mapped_code import BuiltCreations
 from scan.http.services import Services
 from scan.http.worker_thread import WorkerThread
 
@@ -14,12 +13,9 @@ EVERY_S = 0.5
 
 
 def threads(core: Services) -> Iterable[WorkerThread]:
-    folders = core.settings.of(Settings).artifacts
-    if not folders:
+    if not core.settings.of(Settings).artifacts:
         return ()
-    builds = Builds(folders)
-    core.sources.get(BuiltCreations).find = builds.created
-    watch = BuildWatch(builds, core.writes, core.sources.get(VerificationJobs))
+    watch = BuildWatch(core.sources.get(Builds), core.writes, core.sources.get(VerificationJobs))
     failure = "builds are not compared"
     return (WorkerThread("builds", watch.step, EVERY_S, core.writes, failure),)
 

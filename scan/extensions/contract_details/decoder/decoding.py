@@ -24,7 +24,11 @@ from scan.extensions.contract_details.decoder.nested_calls import (
     calls_in,
     functions_with_calls,
 )
-from scan.extensions.transaction_details.call_descriptions import describe_calls, describe_message
+from scan.extensions.transaction_details.clear_signing import (
+    CallToSign,
+    ClearSigning,
+    Described,
+)
 from scan.extensions.transaction_details.contract_abis import (
     NO_CONTRACT,
     Block,
@@ -33,7 +37,6 @@ from scan.extensions.transaction_details.contract_abis import (
     Emitter,
 )
 from scan.extensions.transaction_details.decoding import decode_call, decode_log, decode_log_by
-from scan.extensions.transaction_details.hooks import CallToSign, Described
 from scan.hex import to_hex
 from scan.queries import blocks, contracts
 from scan.queries.reader import Reader
@@ -168,7 +171,7 @@ def _message(reader: Reader, encoded: Encoded) -> Decoding:
         )
     ]
     decoded = Decoded(message.primary_type, message.encoded_type, arguments, TYPED_DATA)
-    described = describe_message(reader, message)
+    described = reader.sources.get(ClearSigning).of_message(reader, message)
     return Decoding([Candidate(MESSAGE, decoded)], described=described, signed=parsed.signed)
 
 
@@ -178,7 +181,7 @@ def _described(reader: Reader, encoded: Encoded, *, is_call: bool) -> Described 
     call = CallToSign(
         encoded.address if is_call else None, encoded.data, encoded.sender, encoded.value
     )
-    return describe_calls(reader, [call])[0]
+    return reader.sources.get(ClearSigning).of_calls(reader, [call])[0]
 
 
 def _constructor(reader: Reader, encoded: Encoded) -> list[Candidate]:

@@ -23,7 +23,6 @@ from scan.extensions.contract_details.contract_functions import (
 from scan.extensions.contract_details.decoder.decoding import KINDS, Decoding, Encoded, decode
 from scan.extensions.contract_details.decoder.encoding import EncodedCall, encode, entry_of
 from scan.extensions.contract_details.decoder.parameters import encoded_of_query, typed
-from scan.extensions.transaction_details import call_descriptions
 from scan.hex import to_hex
 from scan.http.form_body import form
 from scan.http.requests import reader
@@ -70,7 +69,6 @@ def _decoding_page(fields: Mapping[str, str]) -> Response:
         kinds=KINDS,
         decoding=decoding,
         error=error,
-        signing_template=call_descriptions.template(),
         names=names,
         contract=fields.get("address", "").lower(),
         link=len(urlencode(fields)) < LONGEST_LINK,

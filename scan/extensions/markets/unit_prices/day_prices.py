@@ -6,10 +6,8 @@ from datetime import date
 from decimal import Context, Decimal
 from typing import NamedTuple
 
-from scan.errors import NotFound, Unavailable
+from scan.errors import NotFound
 from scan.extensions.markets import queries as pools
-from scan.extensions.markets.unit_prices import pool_prices, price_source
-from scan.extensions.markets.unit_prices.price_source import PriceSource
 from scan.queries.prices import COIN, AssetDay, UnitPrices
 from scan.queries.reader import Reader
 
@@ -90,13 +88,10 @@ class PoolDayPrices:
         }
 
 
-def day_prices(reader: Reader) -> PoolDayPrices | None:
-    """Return prices of days; None where the source names no pool of the coin, or one that is not
-    indexed. Raises Unavailable until prices have been read, since a file would lack them."""
-    prices, problem = reader.sources.get(PriceSource).read(reader)
-    if problem in (price_source.UNREAD, pool_prices.UNREAD):
-        raise Unavailable(problem)
-    if prices is None or prices.history is None:
+def day_prices(reader: Reader, prices: UnitPrices) -> PoolDayPrices | None:
+    """Return prices of days; None where the newest prices name no pool of the coin, or one that is
+    not indexed."""
+    if prices.history is None:
         return None
     pool, unit = prices.history.split("/")
     try:

@@ -11,13 +11,15 @@ from typing import NamedTuple
 from urllib.parse import urlsplit
 
 from scan.environment import Network
-from scan.errors import NotFound
+from scan.errors import NotFound, Unavailable
 from scan.extensions.markets import queries as pools
+from scan.extensions.markets.unit_prices import pool_prices
+from scan.extensions.markets.unit_prices.day_prices import PoolDayPrices, day_prices
 from scan.extensions.markets.unit_prices.pool_prices import POOL_HOURS, READ_AGAIN_S, PoolPrices
 from scan.extensions.markets.unit_prices.price_document import MAX_BYTES, BadPrices, parse
 from scan.hex import data as from_hex
 from scan.outbound.document_fetcher import DocumentFetcher, NotFetched
-from scan.queries.prices import UnitPrices
+from scan.queries.prices import Prices, UnitPrices
 from scan.queries.reader import Reader
 
 OFF = "No unit prices are configured."
@@ -34,7 +36,7 @@ class Reading(NamedTuple):
     problem: str | None
 
 
-class PriceSource:
+class PriceSource(Prices):
     """The operator's prices, and those of pools that follow from them. No request waits for a file
     or a server, or for prices by pools: before the end of the first reading it gets none."""
 
@@ -63,6 +65,17 @@ class PriceSource:
             return Reading(None, problem)
         pools, pool_problem = self._by_pools.read(reader, prices)
         return Reading(prices._replace(pools=pools), problem or pool_problem)
+
+    def newest(self, reader: Reader) -> UnitPrices | None:
+        return self.read(reader).prices
+
+    def of_days(self, reader: Reader) -> PoolDayPrices | None:
+        """Return prices of days. Raises Unavailable until prices have been read, since a file would
+        lack them."""
+        prices, problem = self.read(reader)
+        if problem in (UNREAD, pool_prices.UNREAD):
+            raise Unavailable(problem)
+        return None if prices is None else day_prices(reader, prices)
 
     def _given(self, reader: Reader) -> Reading:
         """Return the operator's prices. A pool's price is of the reader's version of the index."""

@@ -6,13 +6,14 @@ from scan.extensions.markets.unit_prices.settings import Settings
 from scan.http.services import Services
 from scan.outbound.connection import tls_context
 from scan.outbound.document_fetcher import DocumentFetcher
+from scan.queries.prices import Prices
 
 
-def service(core: Services) -> object:
+def service(core: Services) -> PriceSource:
     settings, source = core.settings, core.settings.of(Settings).prices
     is_url = "://" in source
     fetcher = DocumentFetcher(tls_context(settings.ca_bundle)) if is_url else None
     return PriceSource(source, fetcher, settings.webhook_allow_networks)
 
 
-HOOKS = hooks.Service(make=service)
+HOOKS = hooks.Service(make=service, base=Prices)

@@ -9,7 +9,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from scan.database.connection import Database
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.sized_cache import SizedCache
@@ -22,12 +21,12 @@ from scan.extensions.transaction_details.explanations.failing_steps import (
     FailingSteps,
 )
 from scan.extensions.transaction_details.explanations.mapped_code import (
-    BuiltCreations,
     MappedCode,
     SourceFile,
     SourceFiles,
 )
 from scan.hex import to_hex
+from scan.queries.reader import Sources
 from scan.verification import source_maps
 from scan.verification.source_maps import (
     JUMP,
@@ -147,11 +146,8 @@ class _Place(NamedTuple):
 class FailureLocations:
     """A reader of the lines in which calls failed."""
 
-    def __init__(
-        self, database: Database, traces: TransactionTraces, builds: BuiltCreations
-    ) -> None:
-        self._database = database
-        self._builds = builds
+    def __init__(self, sources: Sources, traces: TransactionTraces) -> None:
+        self._sources = sources
         self._traces = traces
         self._not_given: SizedCache[float] = SizedCache(NOT_GIVEN_BYTES)  # until when
 
@@ -169,12 +165,12 @@ class FailureLocations:
         """Return whether the code of any of these calls has a source map."""
         addresses = [call.address for call in calls.values() if call.address is not None]
         return self.may_be_known(addresses) or bool(
-            mapped_code.of_creations(self._database, self._builds, _creations(calls))
+            mapped_code.of_creations(self._sources, _creations(calls))
         )
 
     def may_be_known(self, addresses: Iterable[bytes]) -> bool:
         """Return whether any of these contracts has a source map."""
-        return mapped_code.has_source_map(self._database, addresses)
+        return mapped_code.has_source_map(self._sources.database, addresses)
 
     def of_steps(
         self,
@@ -188,9 +184,9 @@ class FailureLocations:
         calls = {path: call for path, call in calls.items() if path in steps}
         calls = dict(islice(calls.items(), MAX_LOCATIONS))
         addresses = {call.address for call in calls.values() if call.address is not None}
-        database = self._database
+        database = self._sources.database
         contracts = mapped_code.of_contracts(database, addresses - {*replaced}, block_number)
-        mapped = mapped_code.of_creations(database, self._builds, _creations(calls))
+        mapped = mapped_code.of_creations(self._sources, _creations(calls))
         for path, call in calls.items():
             if call.address in contracts:
                 mapped[path] = contracts[call.address]

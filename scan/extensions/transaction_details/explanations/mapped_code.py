@@ -5,12 +5,13 @@ has created, apart from constructor arguments, or else of a build of the operato
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from itertools import islice
 from typing import NamedTuple, TypeVar
 
 from scan.database.connection import Database
 from scan.pages.formatting import file_anchor
+from scan.queries.reader import Sources
 from scan.verification import creation_codes, source_maps
 from scan.verification.bytecode_comparison import ByteRange
 from scan.verification.creation_codes import CreationCode
@@ -38,11 +39,12 @@ class MappedCode(NamedTuple):
 
 
 class BuiltCreations:
-    """What finds the code of a creation, by its search hashes, among builds of the operator's. The
-    extension of builds sets it."""
+    """Creations that builds of the operator's have; without an extension, none."""
 
-    def __init__(self) -> None:
-        self.find: Callable[[bytes, Iterable[bytes]], MappedCode | None] = lambda *_: None
+    def find(self, creation: bytes, search_hashes: Iterable[bytes]) -> MappedCode | None:
+        """Return the code of a creation by the build that has it; `search_hashes` are those of the
+        creation."""
+        return None
 
 
 class SourceFile(NamedTuple):
@@ -136,9 +138,7 @@ class _Created(NamedTuple):
     code_hash: bytes
 
 
-def of_creations(
-    database: Database, builds: BuiltCreations, creations: Mapping[Key, bytes]
-) -> dict[Key, MappedCode]:
+def of_creations(sources: Sources, creations: Mapping[Key, bytes]) -> dict[Key, MappedCode]:
     """Return the code of creations, without their arguments, of those that have also created a
     verified contract, or that a build has; of the first MAX_CREATIONS."""
     hashes = {
@@ -147,6 +147,7 @@ def of_creations(
     }
     searched = [search_hash for own in hashes.values() for search_hash in own]
     stored: defaultdict[bytes, list[_Created]] = defaultdict(list)
+    database, builds = sources.database, sources.get(BuiltCreations)
     rows = database.rows("contracts/creation_maps_find", search_hashes=searched) if searched else ()
     for search_hash, size, masked_hash, links, address, code_hash in rows:
         ranges = [ByteRange(*link) for link in links]

@@ -4,7 +4,6 @@ from scan import hooks
 from scan.extensions.internal_transfers.transaction_traces import TransactionTraces
 from scan.extensions.transaction_details.contract_abis import ContractAbis
 from scan.extensions.transaction_details.explanations.failure_locations import FailureLocations
-from scan.extensions.transaction_details.explanations.mapped_code import BuiltCreations
 from scan.extensions.transaction_details.explanations.transaction_failures import (
     TransactionFailures,
 )
@@ -19,7 +18,7 @@ def service(core: Services) -> object:
         sources.get(TransactionTraces),
         sources.get(ContractAbis),
         sources.node_transactions,
-        FailureLocations(core.reads, sources.get(TransactionTraces), sources.get(BuiltCreations)),
+        FailureLocations(sources, sources.get(TransactionTraces)),
     )
 
 

@@ -4,18 +4,17 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from scan.database.connection import Database
 from scan.extensions.internal_transfers.traces import is_creation
 from scan.extensions.internal_transfers.transaction_traces import TraceFrame
 from scan.extensions.transaction_details.explanations import mapped_code
 from scan.extensions.transaction_details.explanations.mapped_code import (
-    BuiltCreations,
     MappedCode,
     SourceFile,
     SourceFiles,
 )
 from scan.extensions.transaction_details.gas_use.gas_of_steps import CallPath, CodeGas, GasOfSteps
 from scan.hex import to_hex
+from scan.queries.reader import Sources
 from scan.verification import source_maps
 
 MAX_LINES = 200  # the costliest
@@ -80,15 +79,14 @@ class _Code(NamedTuple):
 
 
 def by_line(
-    database: Database,
-    builds: BuiltCreations,
+    sources: Sources,
     gas: GasOfSteps,
     frames: Sequence[TraceFrame],
     record: Mapping[str, Any],
 ) -> GasByLine:
     """Return the gas of a transaction by line; `frames` are its calls, and `record` is its."""
-    codes = _codes(database, builds, gas.codes, frames, record["blockNumber"])
-    files = SourceFiles(database)
+    codes = _codes(sources, gas.codes, frames, record["blockNumber"])
+    files = SourceFiles(sources.database)
     sums: Counter[tuple[bytes | None, SourceFile, int]] = Counter()
     functions: dict[tuple[bytes | None, SourceFile, int], str | None] = {}
     for code, by_offset in _merged(codes, gas.codes):
@@ -138,8 +136,7 @@ def _merged(
 
 
 def _codes(
-    database: Database,
-    builds: BuiltCreations,
+    sources: Sources,
     used: Sequence[CodeGas],
     frames: Sequence[TraceFrame],
     block_number: int,
@@ -162,12 +159,12 @@ def _codes(
         if (key := address or path) in addresses:
             sums[addresses[key]] += sum(by_offset.values())
     costliest = {address for address, _ in sums.most_common(MAX_CONTRACTS)}
-    contracts = mapped_code.of_contracts(database, costliest, block_number)
+    contracts = mapped_code.of_contracts(sources.database, costliest, block_number)
     codes: dict[bytes | CallPath, _Code] = {
         key: _Code(address, contracts[address])
         for key, address in addresses.items()
         if address in contracts
     }
-    created = mapped_code.of_creations(database, builds, creations)
+    created = mapped_code.of_creations(sources, creations)
     codes |= {path: _Code(mapped.verified_address, mapped) for path, mapped in created.items()}
     return codes

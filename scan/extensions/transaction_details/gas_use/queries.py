@@ -10,7 +10,6 @@ from scan.errors import TracesUnavailable
 from scan.extensions.internal_transfers.transaction_traces import TransactionTraces
 from scan.extensions.transaction_details.contract_abis import NO_CONTRACT, ContractAbis
 from scan.extensions.transaction_details.explanations import queries as explanations
-from scan.extensions.transaction_details.explanations.mapped_code import BuiltCreations
 from scan.extensions.transaction_details.gas_use.gas_by_line import GasByLine, by_line
 from scan.extensions.transaction_details.gas_use.gas_of_steps import GAS_OF_STEPS, MAX_GAS
 from scan.extensions.transaction_details.gas_use.gas_use import CallGas, gas_of_calls
@@ -73,8 +72,7 @@ def lines_of_transaction(reader: Reader, record: Mapping[str, Any]) -> GasByLine
     sent, traces = transactions.indexed(record), reader.sources.get(TransactionTraces)
     frames = traces.calls(reader.node, sent).frames
     gas = traces.read(reader.node.within(TIMEOUT_S), sent, GAS_OF_STEPS)
-    builds = reader.sources.get(BuiltCreations)
-    return by_line(reader.sources.database, builds, gas, frames, record)
+    return by_line(reader.sources, gas, frames, record)
 
 
 def of_contract(reader: Reader, address: bytes) -> list[MethodGas]:

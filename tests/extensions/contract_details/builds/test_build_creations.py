@@ -1,7 +1,7 @@
 """The line in which a creation failed, by a build whose contract was never deployed."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,8 @@ from scan.http.services import Services
 from scan.verification.creation_codes import search_hashes
 from tests.extensions.contract_details.builds.projects import VERSION
 from tests.support.explorer import Explorer, compilation, standard_input
+
+Use = Callable[[Path], Builds]
 
 PATH, PARENT_PATH = "src/Refusing.sol", "src/Parent.sol"
 SOURCES = {
@@ -84,17 +86,21 @@ def foundry(project: Path) -> Path:
 
 
 @pytest.fixture
-def builds(explorer: Explorer) -> Iterator[BuiltCreations]:
+def use(explorer: Explorer, monkeypatch: pytest.MonkeyPatch) -> Use:
+    """Let the application know the builds of a folder."""
     services: Services = explorer.app.extensions["scan"]
-    builds = services.sources.get(BuiltCreations)
-    yield builds
-    builds.find = BuiltCreations().find
+
+    def use_folder(folder: Path) -> Builds:
+        builds = Builds([folder])
+        builds.refresh()
+        monkeypatch.setitem(services.sources.of_extensions, BuiltCreations, builds)
+        return builds
+
+    return use_folder
 
 
-def failure(explorer: Explorer, builds: BuiltCreations, folder: Path, number: int) -> Any:
-    own = Builds([folder])
-    own.refresh()
-    builds.find = own.created
+def failure(explorer: Explorer, use: Use, folder: Path, number: int) -> Any:
+    use(folder)
     sent = explorer.send(None, creation(number), gas=1_000_000)
     return explorer.client.get(f"/api/v1/transactions/{sent}").json
 
@@ -111,18 +117,16 @@ def line_of(mark: str) -> tuple[str, int]:
 
 @pytest.mark.parametrize("tool", [build_info, hardhat_3, foundry])
 def test_the_line_by_a_build_of_each_tool(
-    explorer: Explorer, builds: BuiltCreations, tmp_path: Path, tool: Any
+    explorer: Explorer, use: Use, tmp_path: Path, tool: Any
 ) -> None:
-    location = failure(explorer, builds, tool(tmp_path), 1)["error"]["location"]
+    location = failure(explorer, use, tool(tmp_path), 1)["error"]["location"]
     assert location is not None
     assert (location["file"], location["line"]) == line_of("own")
     assert (location["address"], location["function"]) == (None, "constructor")
 
 
-def test_the_line_of_a_parent_in_another_file(
-    explorer: Explorer, builds: BuiltCreations, tmp_path: Path
-) -> None:
-    record = failure(explorer, builds, build_info(tmp_path), 2)
+def test_the_line_of_a_parent_in_another_file(explorer: Explorer, use: Use, tmp_path: Path) -> None:
+    record = failure(explorer, use, build_info(tmp_path), 2)
     location = record["error"]["location"]
     assert (location["file"], location["line"]) == line_of("parent")
     page = explorer.client.get(f"/tx/{record['hash']}").text
@@ -143,7 +147,7 @@ MALFORMED: dict[str, Any] = {
 
 @pytest.mark.parametrize("change", MALFORMED.values(), ids=MALFORMED)
 def test_a_malformed_build_says_nothing(
-    explorer: Explorer, builds: BuiltCreations, tmp_path: Path, change: dict[str, Any]
+    explorer: Explorer, use: Use, tmp_path: Path, change: dict[str, Any]
 ) -> None:
     folder = build_info(tmp_path)
     info = json.loads((folder / "a1.json").read_text())
@@ -154,13 +158,13 @@ def test_a_malformed_build_says_nothing(
         for name, value in change.items():
             info[name] = {**info[name], **value} if name == "output" else value
     write(folder / "a1.json", info)
-    record = failure(explorer, builds, folder, 1)
+    record = failure(explorer, use, folder, 1)
     assert record["error"]["name"] == "Error"
     assert record["error"]["location"] is None
 
 
 def test_a_file_is_read_once_until_builds_change(
-    explorer: Explorer, builds: BuiltCreations, tmp_path: Path
+    explorer: Explorer, use: Use, tmp_path: Path
 ) -> None:
     """A call may fail to create twenty contracts, by a build of 64 MiB."""
     folder = build_info(tmp_path)
@@ -168,13 +172,13 @@ def test_a_file_is_read_once_until_builds_change(
     own.refresh()
     code = bytes.fromhex(creation(1)[2:])
     hashes = search_hashes(code)
-    first = own.created(code, hashes)
+    first = own.find(code, hashes)
     (folder / "a1.json").unlink()
     assert first is not None
-    assert own.created(code, hashes) == first
+    assert own.find(code, hashes) == first
     own._next_at = 0
     own.refresh()
-    assert own.created(code, hashes) is None
+    assert own.find(code, hashes) is None
 
 
 def test_a_build_without_sources_is_read_once(
@@ -191,7 +195,7 @@ def test_a_build_without_sources_is_read_once(
         build_creations, "mapped", lambda *given: reads.append(given) or mapped(*given)
     )
     code = bytes.fromhex(creation(1)[2:])
-    assert [own.created(code, search_hashes(code)) for _ in range(3)] == [None] * 3
+    assert [own.find(code, search_hashes(code)) for _ in range(3)] == [None] * 3
     assert len(reads) == 1
 
 
@@ -203,16 +207,14 @@ def test_a_map_is_not_used_with_the_sources_of_a_later_build(tmp_path: Path) -> 
     info["input"]["sources"][PATH]["content"] = "// moved\n" + SOURCES[PATH]
     write(folder / "a1.json", info)
     code = bytes.fromhex(creation(1)[2:])
-    assert own.created(code, search_hashes(code)) is None
+    assert own.find(code, search_hashes(code)) is None
 
 
 def test_a_build_that_was_removed_says_nothing(
-    explorer: Explorer, builds: BuiltCreations, tmp_path: Path
+    explorer: Explorer, use: Use, tmp_path: Path
 ) -> None:
     folder = build_info(tmp_path)
-    own = Builds([folder])
-    own.refresh()
-    builds.find = own.created
+    own = use(folder)
     (folder / "a1.json").unlink()
     sent = explorer.send(None, creation(1), gas=1_000_000)
     assert explorer.client.get(f"/api/v1/transactions/{sent}").json["error"]["location"] is None

@@ -21,7 +21,6 @@ from scan.extensions.transaction_details.explanations.failure_locations import (
     FailedCall,
     FailureLocations,
 )
-from scan.extensions.transaction_details.explanations.mapped_code import BuiltCreations
 from scan.extensions.transaction_details.explanations.transaction_failures import (
     TransactionFailures,
 )
@@ -324,7 +323,7 @@ def test_only_what_the_node_did_not_give_is_not_requested_again(
 ) -> None:
     sources = failing.explorer.app.extensions["scan"].sources
     traces: Any = UnansweredTraces(error)
-    locations = FailureLocations(sources.database, traces, BuiltCreations())
+    locations = FailureLocations(sources, traces)
     calls = {(): FailedCall(bytes.fromhex(failing.address[2:]), None)}
     for _ in range(2):
         node = sources.gateway.session("a")

@@ -1,17 +1,14 @@
-"""What other extensions say of calls and messages, in their clear_signing.py."""
+"""What an extension may say of calls and messages to sign."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from scan.contracts.abi import AbiType
     from scan.ethereum.block_parameter import BlockId
     from scan.queries.reader import Reader
-
-from scan.hooks import Part
 
 
 class CallToSign(NamedTuple):
@@ -38,19 +35,27 @@ class MessageToSign(NamedTuple):
 
 
 class Described(Protocol):
+    """What a call or a message is for."""
+
+    @property
+    def template(self) -> str:
+        """The template that shows it, as `clear_signing`."""
+        ...
+
     def record(self) -> dict[str, Any]:
         """Return clearSigning and clearSignedCalls, the fields of a record."""
         ...
 
 
-@dataclass(frozen=True, kw_only=True)
-class ClearSigning(Part):
-    """What calls and messages are for."""
+class ClearSigning:
+    """Says what calls and messages are for; without an extension, nothing."""
 
-    module = "clear_signing"
-    of_calls: Callable[[Reader, Sequence[CallToSign], BlockId | None], Sequence[Described]]
-    """Descriptions of calls, of contracts as they are after a block; None for the newest."""
-    of_message: Callable[[Reader, MessageToSign], Described]
-    """The description of a message."""
-    template: str
-    """The template that shows a description, its `clear_signing`."""
+    def of_calls(
+        self, reader: Reader, calls: Sequence[CallToSign], block: BlockId | None = None
+    ) -> Sequence[Described | None]:
+        """Return what calls are for, of contracts as they are after a block, by default the
+        newest."""
+        return [None] * len(calls)
+
+    def of_message(self, reader: Reader, message: MessageToSign) -> Described | None:
+        return None

@@ -1,0 +1,56 @@
+"""Services that extensions keep: one of each type, with all methods of the base it is known by."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from scan.queries.address_names import AddressNames
+from scan.queries.reader import Reader, Sources
+
+
+class ByAddress(AddressNames):
+    def of_addresses(self, reader: Reader, addresses: Sequence[bytes]) -> dict[Any, Any]:
+        return {}
+
+    def in_list(self, reader: Reader, addresses: Sequence[bytes]) -> dict[bytes, str]:
+        return dict.fromkeys(addresses, "a name")
+
+
+class Misspelt(AddressNames):
+    def of_addresses(self, reader: Reader, addresses: Sequence[bytes]) -> dict[Any, Any]:
+        return {}
+
+    def in_lists(self, reader: Reader, addresses: Sequence[bytes]) -> dict[bytes, str]:
+        return {}
+
+
+@pytest.fixture
+def sources(client: FlaskClient) -> Sources:
+    known: Sources = client.application.extensions["scan"].sources
+    return replace(known, of_extensions={})
+
+
+def test_a_service_is_known_by_its_type_and_its_base(sources: Sources) -> None:
+    service = ByAddress()
+    sources.keep(service, AddressNames)
+    assert sources.get(ByAddress) is sources.get(AddressNames) is service
+
+
+def test_without_an_extension_the_base_answers(sources: Sources) -> None:
+    names, reader = sources.get(AddressNames), Reader(sources, "a")
+    assert names.of_addresses(reader, [b"a"]) is None
+    assert names.in_list(reader, [b"a"]) == {}
+
+
+def test_a_method_that_the_service_lacks_is_named(sources: Sources) -> None:
+    with pytest.raises(TypeError, match=r"Misspelt has no in_list\(\) of its own"):
+        sources.keep(Misspelt(), AddressNames)
+
+
+def test_what_was_read_before_is_not_replaced(sources: Sources) -> None:
+    sources.get(AddressNames)
+    with pytest.raises(TypeError, match="AddressNames"):
+        sources.keep(ByAddress(), AddressNames)
