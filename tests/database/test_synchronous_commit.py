@@ -17,7 +17,9 @@ def primary() -> Iterator[Postgres]:
         server.make_template()
         for setting in ("synchronous_commit = on", "synchronous_standby_names = nobody"):
             execute(server.url("postgres"), f"ALTER SYSTEM SET {setting}")
-        execute(server.url("postgres"), "SELECT pg_reload_conf()")
+        server.halt()  # a reload would reach the processes of the server at any time
+        server.resume()
+        execute(server.url("postgres"), "CHECKPOINT")  # by the process that lets commits wait
         yield server
 
 

@@ -213,9 +213,9 @@ def test_lines_have_what_they_cost(deployed: Deployed) -> None:
 
 
 def test_lines_of_calls_are_apart(deployed: Deployed) -> None:
+    deployed.send(Transaction("write", 1))  # a slot that is zero costs more
     gas = deployed.lines(deployed.send(Transaction("itself", 77)))
-    assert 2_900 <= gas_of(gas, "writes") < 5_200
-    assert gas_of(gas, "calls") < 3_000
+    assert 2_900 <= gas_of(gas, "writes") < 5_200 and gas_of(gas, "calls") < 3_000
     delegated = deployed.lines(deployed.send(Transaction("delegate", 0)))
     assert gas_of(delegated, "library") > 4_000  # two cold slots
     assert 2_600 < gas_of(delegated, "delegates") < 4_000
