@@ -78,6 +78,9 @@ def _answer_error(error: errors.ScanError) -> Response:
 def _ours(error: HTTPException) -> errors.ScanError:
     """Return the framework's own refusal as one of ours."""
     if isinstance(error, NotFound):
+        interface = request_state_of(request.environ).interface
+        if interface is not None and interface.unknown_path:
+            return errors.NotFound(interface.unknown_path)
         nearest = cast(Application, current_app).routes.nearest(request.path)
         advice = f"the nearest path is {nearest}" if nearest else "/docs/ lists all endpoints"
         return errors.NotFound(f"Not found; {advice}.")

@@ -27,6 +27,7 @@ class Interface(NamedTuple):
     has_address_limit: bool = False  # the limit of an address over all keys, instead of the API's
     calls_api: bool = False  # with the caller's key, which is charged for the calls
     api_key_parameter: str | None = None  # in the query or the form; an unknown key is ignored
+    unknown_path: str = ""  # the message for a path of no view, instead of the API's advice
     catalogued: str = ""  # its path in the catalogue of APIs, if it is there
     line_of_llms: str = ""  # in /llms.txt
 

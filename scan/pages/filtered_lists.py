@@ -175,8 +175,9 @@ class FilteredList(Listing):
     def json_path(self) -> str:
         """Return the path of this page in the API."""
         paging: dict[str, object] = {"limit": self.size}
-        if self.cursor is not None and "direction" not in self.arguments:
-            paging["cursor"] = self.cursor
+        cursor = self.cursor or (self.source.beginning if self.source else None)
+        if cursor is not None and "direction" not in self.arguments:
+            paging["cursor"] = cursor
         elif self.number > 1:
             paging["page"] = self.number
         return f"{self.whole}{'&' if '?' in self.whole else '?'}{urlencode(paging)}"

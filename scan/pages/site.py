@@ -116,6 +116,7 @@ class Site:
             prefixes=tuple(f"{prefix}/" for prefix in self._paths.prefixes),
             same_origin=SameOrigin(self._settings.brand.url, self._paths.with_token),
             has_page_limit=True,
+            unknown_path="There is no page at this address.",
         )
 
     def chain(self) -> Chain:

@@ -120,6 +120,13 @@ class Traversal(NamedTuple):
             newest = self.cursor.newest
         return _encode(Cursor(tuple(position), newest), self.scope)
 
+    def beginning(self, newest: BlockId | None) -> str | None:
+        """Return the cursor of a page that begins after_position(), whose newest row is of the
+        block `newest`; None for other pages, and where the page has no rows."""
+        if newest is None or self.cursor is None or self.cursor.newest is not None:
+            return None
+        return _encode(self.cursor._replace(newest=newest), self.scope)
+
     def restart(self, position: Sequence[Value], newest: BlockId) -> str:
         """Return the cursor of a client that has dropped its rows above the block `newest`."""
         return _encode(Cursor(tuple(position), newest), self.scope)

@@ -122,6 +122,8 @@ class Page:
     # The block from which on no row is missing, of extensions that were off before; None: none is.
     complete_from: int | None = field(default=None, kw_only=True)
     position: int | None = field(default=None, kw_only=True)  # the ordinal in `next`
+    # The cursor of this page itself, where it begins after a window's position.
+    beginning: str | None = field(default=None, kw_only=True)
 
     @property
     def file_headers(self) -> Mapping[str, str]:
@@ -147,16 +149,17 @@ class Page:
                 lambda ends: [_position_at(traversal, ends.of(entity))],
             )
         after = None if position is None else [position]
-        following = traversal.next(after, read_reference(newest))
+        newest_block = read_reference(newest)
         return cls(
             data,
             count,
             total,
-            following,
+            traversal.next(after, newest_block),
             untraced_blocks[0] if untraced_blocks else None,
             kept_from,
             complete_from=reader.incomplete.get(entity),
             position=position,
+            beginning=traversal.beginning(newest_block),
         )
 
 

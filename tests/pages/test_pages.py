@@ -164,6 +164,18 @@ def test_errors_are_pages_that_help_on(client: FlaskClient, path: str, status: i
     assert 'role="search"' in answer.text and "<script>alert" not in answer.text
 
 
+@pytest.mark.parametrize("path", ["/no", "/transaction/12", "/block/1/2"])
+def test_a_page_that_does_not_exist_is_told_in_words_of_pages(
+    client: FlaskClient, path: str
+) -> None:
+    response = client.get(path, headers={"Accept": "text/html,*/*;q=0.8"})
+    assert (response.status_code, response.mimetype) == (404, "text/html")
+    assert "There is no page at this address." in response.text
+    assert 'role="search"' in response.text and 'the <a href="/">home page</a>' in response.text
+    main = response.text.partition("<main")[2].partition("</main>")[0]
+    assert "/docs/" not in main and "nearest path" not in main
+
+
 def test_the_other_method_is_refused_as_a_page(client: FlaskClient) -> None:
     answer = client.post("/blocks")
     assert (answer.status_code, answer.mimetype) == (405, "text/html")

@@ -11,7 +11,7 @@ from tests.conftest import Played
 from tests.support.browser import Page
 from tests.support.serving import in_thread, wait_until
 
-ROW = re.compile(r'<tr id="((?:tx|transfer|trade)-[^"]+)"')
+ROW = re.compile(r'<tr id="((?:tx|transfer|trade|internal)-[^"]+)"')
 ABSENT = "tx-" + "9" * 64
 
 
@@ -57,6 +57,32 @@ def test_a_page_begins_at_the_row_that_its_link_names(
         if following is not None:
             older = rows_of(client, unescape(following[1]))
             assert older[: len(whole) - place - 25] == whole[place + 25 : place + 50]
+
+
+@pytest.mark.parametrize("order", ["desc", "asc"])
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("/txs?", "transactions"),
+        ("/txs?status=true&", "transactions"),
+        ("/token-transfers?", "transfers"),
+        ("/token-transfers?tokenType=BEP20&", "transfers"),
+        ("/trades?", "trades"),
+        ("/internal-transfers?", "internalTransfers"),
+    ],
+)
+def test_the_json_of_a_page_that_begins_at_a_row_has_the_same_rows(
+    client: FlaskClient, scenario: Played, path: str, name: str, order: str
+) -> None:
+    path = f"{path}limit=25&orderBy={order}"
+    rows = rows_of(client, path)
+    html = client.get(f"{path}&row={rows[7]}").text
+    link = re.search(r'class="json" href="([^"]+)"', html)
+    assert link is not None
+    records = client.get(unescape(link[1])).json[name]
+    shown = [row[-64:] for row in ROW.findall(html)]
+    hashes = [record.get("transactionHash") or record["hash"] for record in records]
+    assert shown[0] == rows[7][-64:] and [hash_[2:] for hash_ in hashes] == shown
 
 
 @pytest.mark.parametrize(
