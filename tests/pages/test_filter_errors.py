@@ -10,8 +10,8 @@ from flask.testing import FlaskClient
 @pytest.mark.parametrize(
     ("query", "words"),
     [
-        ({"from": "0x12"}, "Sender must be an address: 0x followed by 40 hex digits."),
-        ({"from": '"><script>alert(1)</script>'}, "Sender must be an address"),
+        ({"from": "0x12"}, "From must be an address: 0x followed by 40 hex digits."),
+        ({"from": '"><script>alert(1)</script>'}, "From must be an address"),
         ({"method": "0x12"}, "Method must be 0x followed by 8 hex digits."),
         ({"method": "neverHeardOf"}, "Method is not a known function: give its"),
         ({"method": "f(uint257)"}, "Method is not a signature:"),

@@ -220,6 +220,31 @@ def test_every_filter_of_the_table_stands_in_the_form(client: FlaskClient) -> No
             assert f' name="{filter_.key}"' in html and filter_.label in html, (path, filter_.key)
 
 
+@pytest.mark.parametrize(
+    ("path", "key", "label"),
+    [
+        ("/txs", "from", "From"),
+        ("/txs", "to", "To"),
+        ("/token-transfers", "from", "From"),
+        ("/internal-transfers", "to", "To"),
+        ("/trades", "maker", "Maker"),
+        ("/contracts", "creator", "Creator"),
+        ("/contracts", "factory", "Factory"),
+    ],
+)
+def test_a_filter_is_called_like_its_column(
+    client: FlaskClient, path: str, key: str, label: str
+) -> None:
+    html = client.get(path).text
+    assert re.search(rf'<label>{label} <input name="{key}"', html)
+    assert f"<th>{label}</th>" in html
+
+
+def test_the_filter_of_proxies_is_answered_by_yes_or_no(client: FlaskClient) -> None:
+    html = client.get("/contracts?proxy=false").text
+    assert "Proxy <b>no</b>" in html
+
+
 def test_filters_are_chips_that_links_take_away(client: FlaskClient, sender: str) -> None:
     html = client.get(f"/txs?from={sender}&status=true&limit=50").text
     chips = [unescape(link) for link in re.findall(r'class="chip" href="([^"]+)"', html)]

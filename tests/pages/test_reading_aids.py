@@ -240,6 +240,14 @@ def test_a_list_is_skipped_by_keyboard(page: Page, over_http: str) -> None:
     )
 
 
+def test_bars_of_gas_begin_below_each_other(page: Page, over_http: str) -> None:
+    page.open(f"{over_http}/blocks")
+    for row, share in enumerate(("0 %", "<0.1 %", "100 %", ">99.9 %")):
+        page.evaluate(f"document.querySelectorAll('.percent')[{row}].textContent = '{share}'")
+    bars = "[...document.querySelectorAll('meter')]"
+    assert page.evaluate(f"new Set({bars}.map((b) => b.getBoundingClientRect().left)).size") == 1
+
+
 def test_a_chart_is_read_with_the_arrow_keys(page: Page, over_http: str) -> None:
     page.open(over_http)
     page.evaluate("document.querySelector('.plot svg').focus()")

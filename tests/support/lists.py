@@ -32,7 +32,7 @@ TOKEN_TYPES = ("BEP20", "BEP721", "BEP1155")
 ONLY_OF_ONE_BLOCK = set(
     """
     withdrawals confirmations producerFees earned withdrawn tokenTransferCount tradeCount
-    internalTransferCount
+    internalTransferCount logCount
     """.split()
 )
 

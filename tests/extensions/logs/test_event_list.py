@@ -2,7 +2,10 @@
 
 from flask.testing import FlaskClient
 
+from app import create_app
 from tests.conftest import Played
+from tests.support.database import Postgres
+from tests.support.indexing import Indexing
 
 
 def test_a_block_leads_to_its_events_and_these_to_their_transactions(
@@ -20,3 +23,20 @@ def test_a_block_leads_to_its_events_and_these_to_their_transactions(
         assert f'id="event-{index}"' in client.get(f"/tx/{sent}?tab=events").text
         assert f'href="/address/{row["address"]}"' in page
     assert page.count('<article class="event"') == len(own)
+
+
+def test_a_block_has_the_number_of_its_events_where_all_are_stored(
+    client: FlaskClient, scenario: Played, postgres: Postgres, template: str
+) -> None:
+    [number, *_] = [row["blockNumber"] for row in scenario.truth.logs]
+    count = sum(row["blockNumber"] == number for row in scenario.truth.logs)
+    link = f'href="/events?blockFrom={number}&amp;blockTo={number}">'
+    assert "logCount" not in client.get(f"/api/v1/blocks/{number}").json
+    assert f"{link}Read from the node</a>" in client.get(f"/block/{number}").text
+    with postgres.cloned(template) as url:
+        indexing = Indexing(url, scenario.anvil.url, logs="all")
+        indexing.run_until(scenario.anvil.head())
+        own = create_app(indexing.settings).test_client()
+        assert own.get(f"/api/v1/blocks/{number}").json["logCount"] == count
+        assert f"{link}{count}</a>" in own.get(f"/block/{number}").text
+        assert own.get("/api/v1/blocks/0").json["logCount"] == 0

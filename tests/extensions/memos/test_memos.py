@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 
 import pytest
 from eth_utils import keccak
@@ -218,10 +219,16 @@ def test_a_memo_that_many_send_is_one_list_with_pages(chain: Chain) -> None:
 
 
 def test_an_index_from_before_says_since_when_it_has_memos(chain: Chain) -> None:
-    chain.send(INVOICE)
+    before = chain.send(INVOICE)
     index_apart(chain.settings.database_url, chain.node, "none")
-    chain.send(INVOICE)
+    after = chain.send(INVOICE)
     chain.index()
+    record = chain.client.get(f"/api/v1/transactions/{before}").json
+    assert "memo" not in record and "memos" in record["incomplete"]
+    assert re.search(
+        r"because extensions were off: .*\bmemos\b", chain.client.get(f"/tx/{before}").text
+    )
+    assert "incomplete" not in chain.client.get(f"/api/v1/transactions/{after}").json
     body = chain.client.get("/api/v1/memos?text=Invoice+2026-114").json
     assert (body["total"], body["completeFrom"]) == (1, 2)
     assert "Complete from block 2 on" in chain.client.get("/memos").text

@@ -248,6 +248,8 @@ def test_pages_show_operations(chain: Chain) -> None:
     assert "2. 0x" in page(f"/user-operation/{batch['hash']}")
     count = len(chain.operations)
     assert f"{count} user operations" in page("/user-operations")
+    listed = chain.client.get("/user-operations").text
+    assert '<label>Account <input name="sender"' in listed and "<th>Account</th>" in listed
     sender = failed["sender"]
     assert "2 user operations" in page(f"/user-operations?sender={sender}")
     assert "2 of this account" in page(f"/address/{sender}")
