@@ -6,7 +6,9 @@ from typing import Any
 from scan import hooks
 from scan.extensions.approvals.api import approvals_of
 from scan.extensions.approvals.queries import KINDS
+from scan.extensions.transaction_details.clear_signing import ClearSigning
 from scan.hex import to_hex
+from scan.http.requests import reader
 from scan.pages.filtered_lists import UNORDERED, Field, FilteredList, filtered_list
 from scan.pages.records import names_of
 from scan.pages.tabs import HOLDINGS, AddressTab
@@ -33,7 +35,11 @@ def _read(key: bytes) -> tuple[FilteredList, Mapping[str, Any]]:
         paging=UNORDERED,
     )
     spenders = (record["spender"] for record in shown.records)
-    return shown, {"names": names_of(shown.records, own, *spenders), "unlimited": _UNLIMITED}
+    return shown, {
+        "names": names_of(shown.records, own, *spenders),
+        "unlimited": _UNLIMITED,
+        "may_describe": reader().sources.get(ClearSigning).may_describe(reader()),
+    }
 
 
 HOOKS = hooks.Pages(

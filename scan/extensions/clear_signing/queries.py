@@ -96,6 +96,14 @@ class Erc7730(ClearSigning):
     def __init__(self, descriptors: Descriptors) -> None:
         self._descriptors = descriptors
 
+    def may_describe(self, reader: Reader) -> bool:
+        chain_id = reader.sources.chain_id.read()
+        try:
+            return chain_id is not None and self._descriptors.has_any(chain_id)
+        except StillReading:
+            reader.do_not_cache()
+            return True
+
     def of_transaction(self, reader: Reader, record: Mapping[str, Any]) -> Described:
         """Return what a transaction's call is for; nothing where no descriptor fits it, and where
         the node does not have its calldata."""

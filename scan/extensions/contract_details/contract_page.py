@@ -13,7 +13,9 @@ from scan.extensions.contract_details.contract_functions import (
 )
 from scan.extensions.contract_details.contract_source import VIEWS, ShownContract, read_contract
 from scan.extensions.contract_details.source_files import Shown
+from scan.extensions.transaction_details.clear_signing import ClearSigning
 from scan.hex import to_hex
+from scan.http.requests import reader
 from scan.http.services import services
 from scan.pages.address_head import address_head
 from scan.pages.argument_values import ERC20_RESULTS
@@ -66,6 +68,7 @@ def _values(key: bytes, contract: ShownContract, pages: str, **more: Any) -> dic
     vyper = compilers.of(VYPER.kind).releases() if shows_form else {}
     return {
         "contract": contract,
+        "may_describe": reader().sources.get(ClearSigning).may_describe(reader()),
         "contract_path": f"{pages}/{address}",
         "names": names,
         "token": token,

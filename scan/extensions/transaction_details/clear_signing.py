@@ -50,6 +50,10 @@ class Described(Protocol):
 class ClearSigning:
     """Says what calls and messages are for; without an extension, nothing."""
 
+    def may_describe(self, reader: Reader) -> bool:
+        """Return whether there is anything that says what calls are for, or may be soon."""
+        return False
+
     def of_calls(
         self, reader: Reader, calls: Sequence[CallToSign], block: BlockId | None = None
     ) -> Sequence[Described | None]:

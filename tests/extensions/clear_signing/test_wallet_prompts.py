@@ -54,19 +54,30 @@ def written(chain: Chain) -> str:
             "By a descriptor: Pay 2 ETH from {sender} until 2027-01-15 08:00:00 UTC. Calls trade",
         ),
         ({"intent": "Trade"}, "By a descriptor: Trade. Calls trade"),
-        (None, "Confirm in the wallet. Calls trade"),
     ],
 )
 def test_a_wallet_is_asked_beside_what_a_descriptor_says(
     chain: Chain, client_of: ClientOf, page: Page, written: str, format_: object, said: str
 ) -> None:
     of_written = chain._replace(exchange=written)
-    files = {"trade": of_written.descriptor({TRADE: format_})} if format_ else {}
+    files = {"trade": of_written.descriptor({TRADE: format_})}
     sender = chain.explorer.anvil.accounts[0]
     signature = f"trade({','.join(TYPES)})"
     beside = prompt(chain, client_of(**files), page, written, signature, *ARGUMENTS)
     assert said.format(sender=sender).lower() in beside.lower()
     assert page.evaluate("document.querySelectorAll('output i').length") == 0
+
+
+@pytest.mark.parametrize("has_other", [False, True])
+def test_nothing_is_asked_where_there_are_no_descriptors(
+    chain: Chain, client_of: ClientOf, page: Page, written: str, has_other: bool
+) -> None:
+    """With a descriptor of another contract only the service knows that it says nothing."""
+    files = {"other": chain.descriptor({TRADE: PAY})} if has_other else {}
+    signature = f"trade({','.join(TYPES)})"
+    beside = prompt(chain, client_of(**files), page, written, signature, *ARGUMENTS)
+    assert "Confirm in the wallet. Calls trade" in beside
+    assert any(url.endswith("/api/v1/decode") for url in page.requested) == has_other
 
 
 def test_what_a_call_inside_is_for_is_not_said_of_the_call(

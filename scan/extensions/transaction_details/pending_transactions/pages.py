@@ -8,6 +8,7 @@ from flask import Response, request
 
 from scan import hooks, parameters
 from scan.extensions.transaction_details import method_names
+from scan.extensions.transaction_details.clear_signing import ClearSigning
 from scan.extensions.transaction_details.pending_transactions import queries as pending_transactions
 from scan.extensions.transaction_details.pending_transactions.node_transaction import MAX_UINT64
 from scan.hex import to_hex
@@ -34,6 +35,7 @@ def page_of_missing(transaction_hash: bytes) -> Response | None:
         sent=sent,
         method=method,
         replaced_by=replaced_by,
+        may_describe=reader().sources.get(ClearSigning).may_describe(reader()),
         names=names_of((), *map(to_hex, parties), *addresses_in(method)),
     )
 
