@@ -15,11 +15,16 @@ ROUNDED = Context(prec=20)
 
 
 class Median(NamedTuple):
-    """The price of a pool's token0 in its token1 on a day."""
+    """The price of a pool's token0 in its token1 on a day, and what was traded of both."""
 
     price: Decimal
     token0: str
     token1: str
+    volume0: Decimal
+    volume1: Decimal
+
+    def volume_of(self, token: str) -> Decimal:
+        return self.volume0 if token == self.token0 else self.volume1
 
     def of(self, token: str) -> tuple[Decimal, str]:
         """Return the price of one of both tokens in the other one, and that one."""
@@ -33,7 +38,9 @@ Medians = Mapping[tuple[str, str], Median]  # by the pool and the day
 
 class PoolDayPrices:
     """Prices by the pool of the coin that the source of prices names, and by those pools that make
-    present prices of tokens, where their other token is one of that pool's two."""
+    present prices of tokens, where their other token is one of that pool's two and trades of a day
+    moved at least the least depth of it: what a pool held then is not stored, and one small trade
+    would set the worth of a day's rows."""
 
     def __init__(
         self, reader: Reader, prices: UnitPrices, coin_pool: str, wrapped_coin: str, unit: str
@@ -42,6 +49,7 @@ class PoolDayPrices:
         self.currency = prices.currency
         self._reader = reader
         self._pools = prices.pools
+        self._min_depth = prices.min_depth
         self._coin_pool = coin_pool
         self._wrapped_coin = wrapped_coin
         self._unit = unit
@@ -68,11 +76,10 @@ class PoolDayPrices:
         if median is None:
             return None
         price, other = median.of(asset)
-        if other == self._unit:
-            return price
-        if other != self._wrapped_coin or coin_price is None:
+        other_price = {self._unit: Decimal(1), self._wrapped_coin: coin_price}.get(other)
+        if other_price is None or median.volume_of(other) * other_price < self._min_depth:
             return None
-        return ROUNDED.multiply(price, coin_price)
+        return ROUNDED.multiply(price, other_price)
 
     def _medians(self, pairs: list[tuple[str, str]]) -> Medians:
         (data,) = self._reader.row(
@@ -82,7 +89,11 @@ class PoolDayPrices:
         )
         return {
             (record["pool"], record["day"]): Median(
-                Decimal(record["price"]), record["token0"], record["token1"]
+                Decimal(record["price"]),
+                record["token0"],
+                record["token1"],
+                Decimal(record["volume0"]),
+                Decimal(record["volume1"]),
             )
             for record in json.loads(data)
         }

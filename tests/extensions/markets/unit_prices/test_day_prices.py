@@ -66,12 +66,24 @@ def database(database_url: str) -> Iterator[Database]:
         execute(
             database_url,
             "INSERT INTO pool_candles (pool_address, hour, trade_count, first_ordinal, volume0,"
-            " volume1, close_amount0, close_amount1) VALUES (%s, %s, 1, 0, 0, 0, %s, %s)",
+            " volume1, close_amount0, close_amount1)"
+            " VALUES (%s, %s, 1, 0, coalesce(%s, 0), coalesce(%s, 0), %s, %s)",
             *close,
+            *close[2:],
         )
     database = Database(database_url, statement_timeout_ms=10_000)
     yield database
     database.close()
+
+
+def prices_of(database: Database, min_depth: Decimal) -> PoolDayPrices:
+    by_pools = {
+        in_hex(token): PoolPrice(Decimal(7), in_hex(pool), Decimal(10**6))
+        for token, pool in ((GOLD, GOLD_POOL), (SILVER, SILVER_POOL), (ITEM, LONE_POOL))
+    }
+    given = UnitPrices("USD", "us", f"{DAY}T00:00:00Z", None, {}, min_depth, by_pools)
+    reader = cast(Reader, OneReader(database))
+    return PoolDayPrices(reader, given, in_hex(COIN_POOL), in_hex(WRAPPED), in_hex(DOLLAR))
 
 
 @pytest.mark.parametrize(
@@ -95,13 +107,22 @@ def database(database_url: str) -> Iterator[Database]:
 def test_a_price_of_a_day_is_the_median_of_its_hours(
     database: Database, asset: str, day: str, price: str | None
 ) -> None:
-    depth = Decimal(10**6)
-    by_pools = {
-        in_hex(token): PoolPrice(Decimal(7), in_hex(pool), depth)
-        for token, pool in ((GOLD, GOLD_POOL), (SILVER, SILVER_POOL), (ITEM, LONE_POOL))
-    }
-    given = UnitPrices("USD", "us", f"{DAY}T00:00:00Z", None, {}, pools=by_pools)
-    reader = cast(Reader, OneReader(database))
-    prices = PoolDayPrices(reader, given, in_hex(COIN_POOL), in_hex(WRAPPED), in_hex(DOLLAR))
+    prices = prices_of(database, Decimal("0.5"))
     assert prices.read({(asset, day)}) == ({} if price is None else {(asset, day): Decimal(price)})
     assert prices.read(set()) == {}
+
+
+@pytest.mark.parametrize(
+    ("token", "day", "traded"),
+    [
+        (GOLD, DAY, Decimal(3200)),  # one coin, at the price of the day
+        (SILVER, NEXT_DAY, Decimal("0.5")),
+    ],
+)
+def test_a_pool_with_few_trades_makes_no_price_of_the_day(
+    database: Database, token: bytes, day: str, traded: Decimal
+) -> None:
+    asset_days = {(in_hex(token), day), (COIN, day)}
+    assert len(prices_of(database, traded).read(asset_days)) == 2
+    thin = prices_of(database, traded + Decimal("0.01")).read(asset_days)
+    assert thin.keys() == {(COIN, day)}  # the coin's pool is the operator's choice
