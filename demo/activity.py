@@ -28,6 +28,9 @@ from tests.support.anvil import RpcError, creation_code
 from tests.support.scenario.stage import ETHER, STRANGERS
 from tests.support.solidity import artifact
 
+# Memos of payments, by the last digits of their amounts.
+MEMOS = {3: "Invoice 2026-114", 11: "Rent, February", 17: "Danke für das Mittagessen"}
+
 
 def everyday(town: Town) -> None:
     """Three weeks of blocks at uneven times, more by day than by night."""
@@ -64,7 +67,9 @@ def habit(town: Town) -> None:
 def pay(town: Town) -> None:
     who = town.random.randrange(PEOPLE)
     to = town.random.choice((*town.people, *STRANGERS))
-    town.send(who, to, value=int(town.amount(0.2, 9) * 1000 + 1) * ETHER // 1000)
+    thousandths = int(town.amount(0.2, 9) * 1000 + 1)
+    memo = MEMOS.get(thousandths % 20, "")
+    town.send(who, to, value=thousandths * ETHER // 1000, data=f"0x{memo.encode().hex()}")
 
 
 def move_coin(town: Town) -> None:
