@@ -1,20 +1,14 @@
-"""What `make mutants` changes, and what it says of it: see tests/mutants/."""
+"""What `make mutants` changes, which tests it runs, and what it says: see tests/mutants/."""
 
 import shutil
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from scan.settings import ROOT
 from tests.mutants import __main__ as command
 from tests.mutants.drawing import mutants
-from tests.mutants.forks import is_in_function
-from tests.mutants.kept import Kept
-from tests.mutants.ranking import Ranking
-from tests.mutants.recorder import is_among
+from tests.mutants.selection import functions_at
 
 pytestmark = pytest.mark.check
 
@@ -41,29 +35,6 @@ def test_one_operator_word_or_number_is_changed_at_a_time(
 
 
 @pytest.mark.parametrize(
-    ("text", "changed", "is_inside"),
-    [
-        ("def f():\n    return 1\n", "def f():\n    return 2\n", True),
-        ("class A:\n    def f(self):\n        return [1 for _ in ()]\n", None, True),
-        ("class A:\n    x = 1\n", None, False),
-        ("def f(x=1):\n    return x\n", None, False),
-        ("f = lambda: 1\n", None, True),
-        ("X = 1\n", None, False),
-    ],
-)
-def test_what_functions_do_when_called_is_replaced_in_place(
-    text: str, changed: str | None, is_inside: bool
-) -> None:
-    assert is_in_function(text, changed or text.replace("1", "2")) is is_inside
-
-
-def test_statements_of_a_template_are_known_by_its_name() -> None:
-    assert is_among("queries/{list}_page", {"queries/blocks_page"})
-    assert not is_among("queries/{list}_page", {"queries/blocks_page_size", "api/blocks_page"})
-    assert is_among("scan/a.py:3", {"scan/a.py:3"})
-
-
-@pytest.mark.parametrize(
     ("text", "is_tuning"),
     [
         ("MAX_ROWS = 1\n", True),
@@ -78,99 +49,109 @@ def test_bounds_and_times_are_tuning(text: str, is_tuning: bool) -> None:
     assert {mutant.is_tuning for mutant in mutants("a.py", text)} == {is_tuning}
 
 
+FUNCTIONS = """
+@decorated
+def outer(
+    a=1,
+):
+    def inner():
+        return [
+            x for x in a
+        ]
+    return inner
+LIMIT = 5
+f = lambda: 1
+"""
+
+
 @pytest.mark.parametrize(
-    ("place", "nearest"),
+    ("line", "names"),
     [
-        ("scan/pages/formatting.py", "tests/pages/test_formatting.py"),
-        ("scan/extensions/mail/deliveries.py", "tests/extensions/mail/"),
-        ("sql/webhooks/webhooks_activate.sql", "tests/webhooks/"),
+        (2, ["outer"]),
+        (4, ["outer"]),
+        (8, ["inner", "outer"]),
+        (10, ["outer"]),
+        (11, []),
+        (12, ["<lambda>"]),
     ],
 )
-def test_tests_of_the_same_room_and_name_are_the_nearest(place: str, nearest: str) -> None:
-    text = (ROOT / place).read_text()
-    mutant = next(mutants(place, text))
-    assert Ranking(ROOT).files(mutant, text)[0].startswith(nearest)
+def test_a_line_is_in_the_innermost_function(line: int, names: list[str]) -> None:
+    functions = functions_at(compile(FUNCTIONS, "a.py", "exec"), line)
+    assert [function.co_name for function in functions] == names
 
 
 MODULE = """
 LIMIT = 5
 def entered(): return 1
-def slow(): return 2
 def unread(): return 3
-def known(): return 4
+def unreached(): return 4
+def started(): return 5
+def run(database, statement): return statement
 """
 TESTS = """
-import time
+import subprocess, sys
 import pytest
 from scan import a
-def test_entered(): assert a.entered() == 1
-def test_limit(): assert a.LIMIT == 5
-def test_slow():
-    for _ in range(a.slow() - 2): time.sleep(600)
-def test_of_another_function(): a.unread()
-@pytest.mark.parametrize("known", [a.known()])
-def test_known(known): assert known == a.known()
-def test_that_fails(): assert a.entered() == 9
+@pytest.fixture(scope="module")
+def made(): return a.entered()
+def test_of_a_fixture(made): assert made == 1
+def test_limit(): assert a.unread() and a.LIMIT == 5
+def test_in_another_process():
+    program = "from scan import a; assert a.started() == 5"
+    subprocess.run([sys.executable, "-c", program], check=True)
+def test_of_a_statement():
+    statement = a.run(None, "queries/rows_list")
+    assert open(f"sql/{statement}.sql").read() == "SELECT min(1)"
 """
 
 
 @pytest.fixture
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project with a module, its tests, and no servers."""
-    root = Path(command.__file__).parent
-    for folder in ("scan", "sql", "tests/support/node/node_modules"):
+    """A project with a module, a statement, and their tests."""
+    for folder in ("scan", "sql/queries", "tests/support/node/node_modules"):
         (tmp_path / folder).mkdir(parents=True)
-    shutil.copytree(root, tmp_path / "tests" / "mutants")
+    shutil.copytree(Path(command.__file__).parent, tmp_path / "tests" / "mutants")
     for package in ("scan", "tests"):
         (tmp_path / package / "__init__.py").touch()
     (tmp_path / "scan" / "a.py").write_text(MODULE)
+    (tmp_path / "sql" / "queries" / "rows_list.sql").write_text("SELECT min(1)")
     (tmp_path / "tests" / "test_a.py").write_text(TESTS)
     monkeypatch.setattr(command, "ROOT", tmp_path)
-    monkeypatch.setattr(command, "kept", _nothing_kept)
-    monkeypatch.setattr(command, "SECONDS_OF_A_TEST", 5.0)
     return tmp_path
 
 
-@contextmanager
-def _nothing_kept(*_: object) -> Iterator[Kept]:
-    yield Kept({}, frozenset())
-
-
-def output(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str
-) -> tuple[int, list[str]]:
-    monkeypatch.setattr(sys, "argv", ["mutants", "--seed", "606", *arguments])
+def test_mutants_are_killed_by_tests_that_reach_them_in_any_process(
+    tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["mutants", "--seed", "606"])
     status = command.main()
-    return status, capsys.readouterr().out.splitlines()
-
-
-def test_each_mutant_is_said_to_be_killed_or_to_survive(
-    tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    status, [first, *lines, total] = output(monkeypatch, capsys)
-    assert (status, first) == (1, "seed 606, 5 mutants")
-    assert total == "3 killed, 2 survived"
-    words = dict(zip(lines[::2], lines[1::2], strict=True))
-    assert {line.partition("   in")[0] for line in words} == {
-        "killed: scan/a.py:2: 5 -> 6",
-        "killed: scan/a.py:3: 1 -> 2",
-        "killed: scan/a.py:4: 2 -> 3",
-        "survived: scan/a.py:5: 3 -> 4",
-        "survived: scan/a.py:6: 4 -> 5",
+    first, number_of_tests, *lines, total = capsys.readouterr().out.splitlines()
+    assert (status, first, number_of_tests) == (1, "seed 606, 7 mutants", "4 tests")
+    assert total == "5 killed, 1 survived, 1 unreached"
+    outcomes = {
+        line.partition("   in")[0]: why.strip()
+        for line, why in zip(lines[::2], lines[1::2], strict=True)
     }
-    why = {line.split(":")[2]: reason.strip() for line, reason in words.items()}
-    assert why["2"].startswith("by tests/test_a.py::test_limit")
-    assert why["3"].startswith("by tests/test_a.py::test_entered")
-    assert why["4"] == "tests/test_a.py::test_slow hangs"
-    assert why["5"].endswith("1 of them entered it")
+    failed = "FAILED tests/test_a.py::test_"
+    assert {line: why.partition(" - ")[0] for line, why in outcomes.items()} == {
+        "killed: scan/a.py:2: 5 -> 6": f"{failed}limit",
+        "killed: scan/a.py:3: 1 -> 2": f"{failed}of_a_fixture",
+        "survived: scan/a.py:4: 3 -> 4": "1 tests of 1 files pass, 0 more reach it",
+        "unreached: scan/a.py:5: 4 -> 5": "no test is known to reach it",
+        "killed: scan/a.py:6: 5 -> 6": f"{failed}in_another_process",
+        "killed: sql/queries/rows_list.sql:1: min -> max": f"{failed}of_a_statement",
+        "killed: sql/queries/rows_list.sql:1: 1 -> 2": f"{failed}of_a_statement",
+    }
 
 
-def test_those_to_try_are_chosen_by_number(
+def test_a_test_that_hangs_kills_a_mutant(
     tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (tree / "scan" / "a.py").write_text("def entered(): return 1 + 0\n")
-    (tree / "tests" / "test_a.py").write_text("from scan import a\ndef test_a(): a.entered()\n")
-    _, [_, *all_lines, _] = output(monkeypatch, capsys)
-    _, [first, one, _, total] = output(monkeypatch, capsys, "--numbers", "2")
-    assert (first, total) == ("seed 606, 1 mutants", "1 survived")
-    assert one in all_lines
+    (tree / "scan" / "a.py").write_text("def slow(): return 2\n")
+    (tree / "tests" / "test_a.py").write_text(
+        "import time\nfrom scan import a\ndef test_slow(): time.sleep(600 * (a.slow() - 2))\n"
+    )
+    monkeypatch.setattr(command, "START_S", 3.0)
+    monkeypatch.setattr(sys, "argv", ["mutants", "--only", "py$"])
+    assert command.main() == 0
+    assert capsys.readouterr().out.splitlines()[-2:] == ["    one of 1 tests hangs", "1 killed"]

@@ -1,0 +1,124 @@
+"""The tests that reach a mutant, by what was recorded of each test."""
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType
+from typing import NamedTuple
+
+from scan.cached_values import cached_property
+from tests.mutants.drawing import Mutant
+from tests.mutants.reached import Reached
+
+CREATED = re.compile(r"^CREATE (?:OR REPLACE )?\w+ (?:IF NOT EXISTS )?(\w+)", re.M)
+MOST = 150  # tests of a mutant
+
+
+class Selection(NamedTuple):
+    """Tests by node ID, those of one file together, and how many more reach the mutant."""
+
+    tests: Sequence[str]
+    left: int
+
+
+@dataclass
+class Selector:
+    root: Path
+    reached: Reached
+
+    def of(self, mutant: Mutant, original: str, bound_s: float) -> Selection:
+        """Return the fastest tests that reach a mutant, of together at most so many seconds."""
+        keys = self._keys(mutant, original)
+        tests = {test for key in keys for test in self.reached.by_tests.get(key, ())}
+        tests &= self.reached.seconds.keys()
+        files = {file for key in keys for file in self.reached.by_files.get(key, ())}
+        behind = {t for t in self.reached.seconds if t.partition("::")[0] in files} - tests
+        ranked = [*sorted(tests, key=self._seconds), *sorted(behind, key=self._seconds)]
+        chosen, left_s = [], bound_s
+        for test in ranked[:MOST]:
+            left_s -= self._seconds(test)
+            if chosen and left_s < 0:
+                break
+            chosen.append(test)
+        places = list(dict.fromkeys(test.partition("::")[0] for test in chosen))
+        together = sorted(chosen, key=lambda test: places.index(test.partition("::")[0]))
+        return Selection(together, len(ranked) - len(chosen))
+
+    def _seconds(self, test: str) -> float:
+        return self.reached.seconds[test]
+
+    def _keys(self, mutant: Mutant, original: str) -> Collection[str]:
+        if mutant.place.endswith(".py"):
+            return self._of_python(mutant, original)
+        if "sql/schema/" in mutant.place:
+            names = {*CREATED.findall(original)}
+            return {key for key, text in self._statements if names & {*re.findall(r"\w+", text)}}
+        name = re.sub(r"^.*?\bsql/|\.sql.*", "", mutant.place)
+        pattern = re.compile(re.sub(r"\\{\w+\\}", r"\\w+", re.escape(name)))
+        keys = {key for key in self._known if pattern.fullmatch(key)}
+        if keys:
+            return keys
+        # It is included by others, which name it.
+        stem = Path(mutant.place).name.partition(".")[0]
+        including = {p for p, text in self._files if p != mutant.place and stem in text}
+        stems = {re.sub(r"^.*?\bsql/|\.sql.*", "", place) for place in including}
+        return {key for key in self._known if key in stems or key.partition("/")[0] in stems}
+
+    def _of_python(self, mutant: Mutant, original: str) -> Collection[str]:
+        """The function that the mutant is in; outside of functions all of its module, or of those
+        that import it."""
+        functions = functions_at(compile(original, mutant.place, "exec"), mutant.line)
+        for function in functions:
+            key = f"{mutant.place}:{function.co_firstlineno}"
+            if key in self._known:
+                return [key]
+        if functions:
+            return []
+        of_module = [key for key in self._known if key.startswith(f"{mutant.place}:")]
+        if of_module:
+            return of_module
+        module = mutant.place.removesuffix(".py").replace("/", ".")
+        importing = [f"{place}:" for place, text in self._files if f"{module} import" in text]
+        return [key for key in self._known if key.startswith(tuple(importing))]
+
+    @cached_property
+    def _known(self) -> Collection[str]:
+        return self.reached.by_tests.keys() | self.reached.by_files.keys()
+
+    @cached_property
+    def _files(self) -> list[tuple[str, str]]:
+        paths = [p for folder in ("scan", "sql") for p in (self.root / folder).rglob("*.*")]
+        return [
+            (path.relative_to(self.root).as_posix(), path.read_text("utf-8"))
+            for path in paths
+            if path.suffix in (".py", ".sql", ".jinja")
+        ]
+
+    @cached_property
+    def _statements(self) -> list[tuple[str, str]]:
+        from scan.database.statements import read_texts
+
+        return [(name, text) for name, text in read_texts() if name in self._known]
+
+
+def functions_at(code: CodeType, line: int) -> list[CodeType]:
+    """Return the functions that a line is in, the innermost first."""
+    around = [function for function in _functions(code) if _has(function, line)]
+    return around[::-1]
+
+
+def _functions(code: CodeType) -> Iterator[CodeType]:
+    """Yield functions, each before those in it; of comprehensions, that around them."""
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            if constant.co_flags & 1 and constant.co_name[1:-1] not in ("listcomp", "genexpr"):
+                yield constant
+            yield from _functions(constant)
+
+
+def _has(code: CodeType, line: int) -> bool:
+    ends = (end for _, end, _, _ in code.co_positions() if end is not None)
+    inner = (c for c in code.co_consts if isinstance(c, CodeType))
+    last = max([code.co_firstlineno, *ends])
+    return code.co_firstlineno <= line <= last or any(_has(c, line) for c in inner)
