@@ -150,18 +150,18 @@ def scenario(
     shared = getattr(request.config, "workerinput", {}).get("scenario_node")
     if shared is None:
         with Anvil() as node, kept_answers(node.url, folder / "answers"):
-            yield played_on(node)
+            yield _played(node)
     else:
         kept = folder / "scenario"
         with alone(kept):
             if not kept.exists():
-                kept.write_bytes(pickle.dumps(played_on(pickle.loads(shared))))
+                kept.write_bytes(pickle.dumps(_played(pickle.loads(shared))))
         played = pickle.loads(kept.read_bytes())
         with kept_answers(played.anvil.url, folder / "answers"):
             yield played
 
 
-def played_on(node: Anvil) -> Played:
+def _played(node: Anvil) -> Played:
     stage = play(node)
     purses(stage)
     truth = read_truth(node)

@@ -77,7 +77,7 @@ class Postgres:
         """A new one; a streaming replica of `primary`; or on data that `fill` puts in a folder."""
         self._folder = new_folder("scan-postgres-")
         self._server = _server_on(self._folder / "data")
-        self._numbers = (str(number) for number in itertools.count(1))
+        self._numbers = itertools.count(1)
         if primary is not None:
             self._copy(primary)
         elif fill is not None:
@@ -88,16 +88,6 @@ class Postgres:
         self._server.ensure_pgdata_inited()
         (self._folder / "data").chmod(0o700)
         self._server.ensure_postgres_running()
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Where it is: another process that unpickles this uses the same server."""
-        return {"folder": self._folder}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self._folder = state["folder"]
-        self._server = _server_on(self._folder / "data")
-        self._server.ensure_postgres_running()  # it is; its address is read
-        self._numbers = (f"{os.getpid()}_{number}" for number in itertools.count(1))
 
     def _copy(self, primary: "Postgres") -> None:
         user = self._server.system_user
@@ -188,24 +178,15 @@ class Postgres:
     def cloned(self, template: str) -> Iterator[str]:
         """The address of a copy of `template`, dropped afterwards; that of template0 is empty."""
         name = f"scan_{next(self._numbers)}"
-        self.copy(template, name)
+        # Page by page through the WAL, PostgreSQL's default, takes 17 ms of processor more.
+        copy = "CREATE DATABASE {name} TEMPLATE {template} STRATEGY file_copy"
+        self._administer(copy, name=name, template=template)
         try:
             yield self.url(name)
         finally:
             _end_key_usage()
             # FORCE: what a test left connected must not outlive it.
             self._administer("DROP DATABASE {name} WITH (FORCE)", name=name)
-
-    def copy(self, template: str, name: str) -> None:
-        # Page by page through the WAL, PostgreSQL's default, takes 17 ms of processor more.
-        copy = "CREATE DATABASE {name} TEMPLATE {template} STRATEGY file_copy"
-        self._administer(copy, name=name, template=template)
-
-    def drop_those_of(self, process: int) -> None:
-        """The databases that a process which had unpickled this has left."""
-        names = "SELECT datname FROM pg_database WHERE starts_with(datname, %s)"
-        for (name,) in execute(self.url("postgres"), names, f"scan_{process}_"):
-            self._administer("DROP DATABASE {name} WITH (FORCE)", name=str(name))
 
     def _administer(self, statement: str, **names: str) -> None:
         """One statement outside a transaction, as CREATE DATABASE wants it."""
