@@ -159,7 +159,7 @@ class Page:
             kept_from,
             complete_from=reader.incomplete.get(entity),
             position=position,
-            beginning=traversal.beginning(newest_block),
+            beginning=None if traversal.cursor is None else traversal.beginning(newest_block),
         )
 
 

@@ -180,8 +180,7 @@ def _unit(typed: TypedValue, params: Params, names: Names) -> Part:
         power = min(max(exponent // 3 * 3, min(PREFIXES)), max(PREFIXES))
         prefix, decimals = PREFIXES[power], decimals + power
     number = in_units(value * 10 ** max(-decimals, 0), max(decimals, 0))
-    space = " " if base == "%" else ""  # as pages write percentages
-    return Part(f"{cut(number)}{prefix}{space}{base}", "text")
+    return Part(f"{cut(number)}{prefix}{base}", "text")
 
 
 def _enum(typed: TypedValue, params: Params, names: Names) -> Part:

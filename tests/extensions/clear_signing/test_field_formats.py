@@ -42,7 +42,7 @@ FIELDS: dict[str, tuple[list[Any], list[tuple[str, str]]]] = {
             field("wait", "unit", base="s", decimals=6, prefix=True),
             field("wait", "unit", base="s", decimals=10**9),
         ],
-        [("-0.25 %", "unit"), ("8.25ks", "unit"), ("8.25ms", "unit"), ("8250", "raw")],
+        [("-0.25%", "unit"), ("8.25ks", "unit"), ("8.25ms", "unit"), ("8250", "raw")],
     ),
     "the coin": ([field("@.value", "amount")], [("0.5 ETH", "amount")]),
     "elements": (
