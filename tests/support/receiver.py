@@ -69,6 +69,7 @@ class Authority:
 
 class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # or the body waits for the acknowledgement of the head, 40 ms
     server: "Receiver"
 
     def do_GET(self) -> None:
