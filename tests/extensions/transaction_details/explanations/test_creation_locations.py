@@ -2,7 +2,6 @@
 another one that the same code has created."""
 
 import re
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pytest
@@ -111,9 +110,8 @@ def linked(creation: str, library: str) -> str:
     return re.sub("__.{38}", library[2:].lower(), creation.removeprefix("0x"))
 
 
-@pytest.fixture(scope="module", params=SETTINGS)
-def deployed(request: pytest.FixtureRequest, explorer: Explorer) -> Iterator[Deployed]:
-    standard = standard_input({PATH: SOURCE}, **SETTINGS[request.param], evmVersion="cancun")
+def deployed_by(explorer: Explorer, way: str) -> Deployed:
+    standard = standard_input({PATH: SOURCE}, **SETTINGS[way], evmVersion="cancun")
 
     def deploy(name: str, arguments: str = "", library: str = "0x") -> tuple[str, str]:
         creation = linked(compiled(VERSION, standard, PATH, name).creation, library)
@@ -126,7 +124,17 @@ def deployed(request: pytest.FixtureRequest, explorer: Explorer) -> Iterator[Dep
     creation, _ = deploy("Created", arguments(10, "a"))
     child_creation, _ = deploy("Child", f"{8:064x}", library)
     _, factory = deploy("Factory", "", library)
-    yield Deployed(explorer, creation, child_creation, factory, library)
+    return Deployed(explorer, creation, child_creation, factory, library)
+
+
+@pytest.fixture(scope="module", params=["plain", pytest.param("optimized", marks=pytest.mark.long)])
+def deployed(request: pytest.FixtureRequest, explorer: Explorer) -> Deployed:
+    return deployed_by(explorer, request.param)
+
+
+@pytest.fixture(scope="module")
+def optimized(explorer: Explorer) -> Deployed:
+    return deployed_by(explorer, "optimized")
 
 
 FAILURES = {
@@ -147,6 +155,11 @@ def test_the_line_where_a_creation_failed(
     assert (location["file"], location["line"]) == (PATH, line_of(mark))
     assert location["function"] == function
     assert deployed.name_at(location["address"]) == "Created"
+
+
+def test_the_line_that_led_to_code_which_optimisers_merge(optimized: Deployed) -> None:
+    location = optimized.error(None, optimized.created(1))["location"]
+    assert (location["line"], location["function"]) == (line_of("fails: text"), "constructor")
 
 
 def test_code_that_is_not_accepted_has_the_line_of_its_contract(deployed: Deployed) -> None:

@@ -91,7 +91,7 @@ def deployed(explorer: Explorer, way: str) -> Deployed:
 
 
 WAYS = [
-    pytest.param(way, marks=pytest.mark.long if way == "via IR" else (), id=way) for way in SETTINGS
+    pytest.param(way, marks=pytest.mark.long if way != "plain" else (), id=way) for way in SETTINGS
 ]
 
 
@@ -100,7 +100,15 @@ def failing(request: pytest.FixtureRequest, explorer: Explorer) -> Iterator[Depl
     yield deployed(explorer, request.param)
 
 
+@pytest.fixture(scope="module")
+def optimized(explorer: Explorer) -> Deployed:
+    return deployed(explorer, "optimized")
+
+
 # Of a loop any line may be the last; with equal code the optimiser keeps one of two functions.
+MERGED = """
+    bare caught gas inLibrary inModifier inPrivate lowLevel named notThere revertText
+""".split()
 FIRST_LINES = {"gas": "for (uint256 i", "bare": "function bare"}
 
 
@@ -119,6 +127,15 @@ def expected_line(failing: Deployed, name: str, mark: str) -> range:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_line_of_each_kind_of_failure(failing: Deployed, name: str) -> None:
+    require_line(failing, name)
+
+
+@pytest.mark.parametrize("name", MERGED)
+def test_the_line_that_led_to_code_which_optimisers_merge(optimized: Deployed, name: str) -> None:
+    require_line(optimized, name)
+
+
+def require_line(failing: Deployed, name: str) -> None:
     error = failing.error(call_of(name))
     location = error["location"]
     mark = {"passOn": "inner", "reentered": "text"}.get(name) or MARKS.get(name, name)
@@ -128,6 +145,16 @@ def test_the_line_of_each_kind_of_failure(failing: Deployed, name: str) -> None:
     expected = {"passOn": "refuse", "reentered": "text"}.get(name) or FUNCTIONS.get(name, name)
     assert location["function"] == expected
     assert location["source"] in FAILING.split("\n")[location["line"] - 1]
+
+
+def test_a_check_that_the_compiler_generates_is_said_to_be_one(optimized: Deployed) -> None:
+    location = optimized.error(call_of("wrongType", 2, "bool"))["location"]
+    assert (location["function"], location["generated"]) == ("wrongType", True)
+
+
+def test_the_page_of_a_contract_says_how_its_code_is_optimized(optimized: Deployed) -> None:
+    page = optimized.explorer.client.get(f"/address/{optimized.address}?tab=contract").text
+    assert "<dt>Optimizer</dt><dd>on, 200 runs</dd>" in page
 
 
 def test_each_call_of_the_trace_that_failed_has_its_line(failing: Deployed) -> None:

@@ -154,7 +154,7 @@ def intrinsic(data: str, *, is_creation: bool = False) -> int:
     return 21_000 + 4 * zeros + 16 * (len(given) - zeros) + creation
 
 
-@pytest.fixture(scope="module", params=SETTINGS)
+@pytest.fixture(scope="module", params=["plain", pytest.param("optimized", marks=pytest.mark.long)])
 def deployed(request: pytest.FixtureRequest, explorer: Explorer) -> Iterator[Deployed]:
     standard = standard_input({PATH: SOURCE}, **SETTINGS[request.param], evmVersion="cancun")
 
