@@ -14,15 +14,23 @@ STOP_S = 2.0  # for the end of a step, such as a mail
 
 class WorkerThread:
     """A thread that takes steps until stop(). `step` returns whether the next follows at once,
-    rather than after `pause_s`, as it does after an error. `failure` begins the log's line."""
+    rather than after `pause_s`, as it does after an error. `failure` begins the log's line. `wake`
+    ends the wait of a step that waits itself."""
 
     def __init__(
-        self, name: str, step: Callable[[], bool], pause_s: float, database: Database, failure: str
+        self,
+        name: str,
+        step: Callable[[], bool],
+        pause_s: float,
+        database: Database,
+        failure: str,
+        wake: Callable[[], None] | None = None,
     ) -> None:
         self._step = step
         self._pause_s = pause_s
         self._database = database
         self._failure = failure
+        self._wake = wake
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
 
@@ -31,6 +39,8 @@ class WorkerThread:
 
     def stop(self) -> None:
         self._stop.set()
+        if self._wake is not None:
+            self._wake()
         self._thread.join(STOP_S)
 
     def _run(self) -> None:

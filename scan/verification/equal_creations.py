@@ -35,7 +35,7 @@ class EqualCreations:
         self._database = database
         self._waiting_threads = waiting_threads
         self._creations = creations
-        self._waiting: queue.Queue[tuple[bytes, threading.Event]] = queue.Queue(MAX_WAITING)
+        self._waiting: queue.Queue[tuple[bytes, threading.Event] | None] = queue.Queue(MAX_WAITING)
         self._unknown_since: SizedCache[float] = SizedCache(_UNKNOWN_BYTES)
 
     def request(self, address: bytes, client: Hashable) -> bool:
@@ -69,15 +69,24 @@ class EqualCreations:
         return done
 
     def compare_next(self, timeout_s: float) -> None:
-        """Compare the contract that has waited longest, if one comes within `timeout_s`."""
+        """Compare the contract that has waited longest, if one comes within `timeout_s` and before
+        wake() is called."""
         try:
-            address, done = self._waiting.get(timeout=timeout_s)
+            entry = self._waiting.get(timeout=timeout_s)
         except queue.Empty:
             return
+        if entry is None:
+            return
+        address, done = entry
         try:
             self._compare(address)
         finally:
             done.set()
+
+    def wake(self) -> None:
+        """End the wait of compare_next()."""
+        with suppress(queue.Full):  # then it does not wait
+            self._waiting.put_nowait(None)
 
     def _compare(self, address: bytes) -> None:
         row = self._database.row("verification/creations_get_comparable_pair", address=address)

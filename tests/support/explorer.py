@@ -56,7 +56,7 @@ class Explorer:
         threads: list[hooks.Startable] = []
 
         def start() -> None:
-            while threads:  # each takes up to a second to end, for which no test waits
+            while threads:  # whose steps may take a while to end, for which no test waits
                 Thread(target=threads.pop().stop).start()
             services: Services = self.app.extensions["scan"]
             threads.extend(equal_creations.threads(services))

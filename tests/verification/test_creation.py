@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 from eth_utils.crypto import keccak
 
+from app import create_app
+from scan.http import equal_creations
 from tests.support.database import execute
 from tests.support.explorer import Compiled, Explorer, compiled, standard_input
 from tests.support.serving import wait_until
@@ -268,6 +270,14 @@ def test_libraries_and_contracts_of_a_constructor_alone(explorer, version):
     assert (answer.json["match"], answer.json["creationMatch"]) == ("full", "full"), answer.json
     false = source.replace("age = 3", "age = 4")
     expect_no_match(explorer.verify(address, false, version, **given))
+
+
+def test_a_process_that_ends_does_not_wait_for_contracts_to_compare(explorer, monkeypatch):
+    monkeypatch.setattr(equal_creations, "POLL_S", 600.0)
+    [comparing] = equal_creations.threads(create_app(explorer.settings).extensions["scan"])
+    comparing.start()
+    comparing.stop()
+    assert not comparing._thread.is_alive()
 
 
 @pytest.mark.long
