@@ -42,8 +42,18 @@ def creation_of(source: str, version: str = VERSION, **settings: Any) -> str:
     return compiled(version, request, "Counter.yul", "Counter").creation
 
 
-@pytest.mark.parametrize("version", [VERSION, "0.6.12", "0.7.6", "0.8.4"])
-@pytest.mark.parametrize("enabled", [True, False])
+@pytest.mark.parametrize(
+    ("enabled", "version"),
+    [
+        (True, VERSION),
+        (False, "0.6.12"),
+        *(
+            pytest.param(enabled, version, marks=pytest.mark.long)
+            for enabled, version in [(False, VERSION), (True, "0.6.12")]
+            + [(enabled, version) for enabled in (True, False) for version in ("0.7.6", "0.8.4")]
+        ),
+    ],
+)
 def test_an_object_is_verified_and_another_one_is_not(
     explorer: Explorer, enabled: bool, version: str
 ) -> None:
