@@ -26,6 +26,7 @@ from scan.database import migrations
 from scan.errors import Unavailable
 from scan.settings import Settings
 from tests.support.folders import new_folder, temporary_folder
+from tests.support.serving import wait_until
 
 START_TIMEOUT_S = 120
 SHORT_CHECKPOINTS = 2  # entries of a list between two, instead of 128
@@ -253,5 +254,17 @@ def execute(url: str, statement: str, *values: object) -> list[tuple[object, ...
         with connection.cursor() as cursor:
             cursor.execute(statement, values)
             return cursor.fetchall() if cursor.description else []
+    finally:
+        connection.close()
+
+
+def wait_until_none(url: str, statement: str) -> None:
+    """Wait until the statement has no rows, on one connection: a new one each time takes as long as
+    what is waited for has to run."""
+    connection = psycopg2.connect(url)
+    try:
+        connection.autocommit = True
+        with connection.cursor() as cursor:
+            wait_until(lambda: cursor.execute(statement) or not cursor.fetchall(), timeout_s=60)
     finally:
         connection.close()

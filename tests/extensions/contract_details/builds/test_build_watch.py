@@ -17,10 +17,9 @@ from tests.extensions.contract_details.builds.projects import (
     creation_of,
     foundry,
 )
-from tests.support.database import execute
+from tests.support.database import execute, wait_until_none
 from tests.support.explorer import Explorer
 from tests.support.foundry import Foundry
-from tests.support.serving import wait_until
 from tests.support.vyper import NEWEST, SEVEN, Vyper, source_for
 
 
@@ -40,7 +39,7 @@ class Watched:
         count, submitted = -1, 0
         while submitted != count:  # two are submitted at once
             self.watch.step()
-            wait_until(lambda: not execute(url, unfinished), timeout_s=60)
+            wait_until_none(url, unfinished)
             count, [(submitted,)] = (
                 submitted,
                 execute(url, "SELECT count(*) FROM verification_jobs"),

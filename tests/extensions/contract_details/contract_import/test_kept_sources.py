@@ -8,7 +8,7 @@ import pytest
 from scan.extensions.contract_details.contract_import.kept_sources import KeptSources
 from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
 from scan.http.services import Services
-from tests.support.database import execute
+from tests.support.database import execute, wait_until_none
 from tests.support.explorer import Explorer, compiled, standard_input
 from tests.support.many_functions import VERSION
 from tests.support.serving import wait_until
@@ -28,8 +28,7 @@ class Sources:
     def step(self) -> None:
         """Wait until what the step submits is over."""
         self._kept.step()
-        unfinished = "SELECT id FROM verification_jobs WHERE finished_at IS NULL"
-        wait_until(lambda: not execute(self._url, unfinished), timeout_s=60)
+        wait_until_none(self._url, "SELECT id FROM verification_jobs WHERE finished_at IS NULL")
 
 
 def creation(source: str, name: str) -> str:
