@@ -49,8 +49,11 @@ class Watched:
 
 @pytest.fixture
 def running(explorer: Explorer) -> Iterator[Explorer]:
-    execute(explorer.settings.database_url, "DELETE FROM built_abis")
-    execute(explorer.settings.database_url, "DELETE FROM verified_contracts")
+    """Without the contracts of other tests, which builds of the same code would verify again."""
+    url = explorer.settings.database_url
+    execute(url, "DELETE FROM built_abis")
+    execute(url, "DELETE FROM verified_contracts")
+    execute(url, "DELETE FROM contracts")
     yield explorer
 
 
