@@ -9,7 +9,7 @@ _ACTIONS: Mapping[str, tuple[str, ...]] = {
         "stats ethsupplyexchange",
         "stats coinsupply",
     ),
-    "prices of the past are not known": ("stats ethdailyprice", "stats ethdailymarketcap"),
+    "no prices of past days are stored": ("stats ethdailyprice", "stats ethdailymarketcap"),
     "the largest and smallest prices of gas are not kept by day": ("stats dailyavggasprice",),
     "difficulty is not indexed": ("stats dailyavghashrate", "stats dailyavgnetdifficulty"),
     "the nodes of the network are not counted, nor measured": (
@@ -20,7 +20,8 @@ _ACTIONS: Mapping[str, tuple[str, ...]] = {
     "how long transactions wait at a gas price is not recorded; see gasoracle": (
         "gastracker gasestimate",
     ),
-    "ENS is not resolved": ("ens forwardresolve", "stats dailyensregister"),
+    "/names/:name of the API resolves names": ("ens forwardresolve",),
+    "registrations of names are not counted": ("stats dailyensregister",),
     "`scan labels export` writes them": (
         "nametag getlabelmasterlist",
         "nametag exportaddresstags",
