@@ -120,6 +120,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.long
 def test_mutants_are_killed_by_tests_that_reach_them_in_any_process(
     tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -144,6 +145,7 @@ def test_mutants_are_killed_by_tests_that_reach_them_in_any_process(
     }
 
 
+@pytest.mark.long
 def test_a_test_that_hangs_kills_a_mutant(
     tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -12,7 +12,7 @@ from tests.mutants.drawing import Mutant
 from tests.mutants.reached import Reached
 
 CREATED = re.compile(r"^CREATE (?:OR REPLACE )?\w+ (?:IF NOT EXISTS )?(\w+)", re.M)
-MOST = 150  # tests of a mutant
+MOST, MOST_FILES = 150, 12  # tests of a mutant, and files of tests, whose fixtures take longer
 
 
 class Selection(NamedTuple):
@@ -28,25 +28,30 @@ class Selector:
     reached: Reached
 
     def of(self, mutant: Mutant, original: str, bound_s: float) -> Selection:
-        """Return the fastest tests that reach a mutant, of together at most so many seconds."""
+        """Return tests that reach a mutant, of together at most so many seconds: those of its room
+        first, then the fastest."""
         keys = self._keys(mutant, original)
         tests = {test for key in keys for test in self.reached.by_tests.get(key, ())}
         tests &= self.reached.seconds.keys()
         files = {file for key in keys for file in self.reached.by_files.get(key, ())}
         behind = {t for t in self.reached.seconds if t.partition("::")[0] in files} - tests
-        ranked = [*sorted(tests, key=self._seconds), *sorted(behind, key=self._seconds)]
-        chosen, left_s = [], bound_s
-        for test in ranked[:MOST]:
-            left_s -= self._seconds(test)
-            if chosen and left_s < 0:
-                break
-            chosen.append(test)
-        places = list(dict.fromkeys(test.partition("::")[0] for test in chosen))
-        together = sorted(chosen, key=lambda test: places.index(test.partition("::")[0]))
-        return Selection(together, len(ranked) - len(chosen))
+        room = re.sub(r"^(scan|sql)/|\bsql/", "tests/", mutant.place).split("/")[:-1]
 
-    def _seconds(self, test: str) -> float:
-        return self.reached.seconds[test]
+        def rank(test: str) -> tuple[int, float]:
+            folder = test.partition("::")[0].split("/")[:-1]
+            near = sum(a == b for a, b in zip(room, folder, strict=False))
+            return -near, self.reached.seconds[test]
+
+        ranked = [*sorted(tests, key=rank), *sorted(behind, key=rank)]
+        chosen: dict[str, list[str]] = {}  # by file
+        for test in ranked[:MOST]:
+            file, seconds = test.partition("::")[0], self.reached.seconds[test]
+            is_one_file_more = len(chosen) == MOST_FILES and file not in chosen
+            if not chosen or (seconds <= bound_s and not is_one_file_more):
+                chosen.setdefault(file, []).append(test)
+                bound_s -= seconds
+        together = [test for of_file in chosen.values() for test in of_file]
+        return Selection(together, len(ranked) - len(together))
 
     def _keys(self, mutant: Mutant, original: str) -> Collection[str]:
         if mutant.place.endswith(".py"):
