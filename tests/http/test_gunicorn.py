@@ -115,6 +115,22 @@ def test_the_end_of_a_body_may_come_in_two_pieces(shared_server):
             assert client.recv(65536).startswith(b"HTTP/1.1 200 OK\r\n")
 
 
+def test_the_rest_of_a_body_is_waited_for(database_url):
+    """Beyond the worker's next check of its connections, at which it closes the idle one."""
+    whole = CHUNKED + b'13\r\n{"entity":"blocks"}\r\n0\r\n\r\n'
+    with (
+        gunicorn(database_url, "--keep-alive", "1") as server,
+        connect(server) as client,
+        connect(server) as idle,
+    ):
+        client.sendall(whole[:-20])
+        idle.sendall(b"GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n")
+        while idle.recv(65536):
+            pass
+        client.sendall(whole[-20:])
+        assert client.recv(65536).startswith(b"HTTP/1.1 200 OK\r\n")
+
+
 def test_clients_that_never_finish_hold_no_thread(shared_server):
     """Eight threads, two hundred clients; those who do ask are answered while these wait, by the
     loop and by a thread."""

@@ -88,6 +88,19 @@ def test_forks_leave_what_holders_give(database_url, postgres, template, monkeyp
     database.close()
 
 
+def test_who_sends_everything_leaves_the_range_of_the_balance(database_url, monkeypatch):
+    monkeypatch.setattr(derivation, "LARGE_TOKEN_HOLDERS", 3)
+    database = Database(database_url, statement_timeout_ms=0)
+    chain = Chain(database)
+    chain.append([Move(ZERO, person, tokens=10) for person in PEOPLE[:4]])
+    assert counts(database_url)[TOKEN] == 4
+    chain.append([Move(PEOPLE[0], PEOPLE[1], tokens=10)])
+    assert (counts(database_url)[TOKEN], execute(database_url, RECOUNT)) == (3, [(0,)])
+    chain.unwind(chain.number - 1)
+    assert (counts(database_url)[TOKEN], execute(database_url, RECOUNT)) == (4, [(0,)])
+    database.close()
+
+
 def page(seeded: Explained, number: int, limit: int = 100) -> tuple[Plan, Any]:
     path = f"/api/v1/tokens/0x{LARGE.hex()}/holders?page={number}&limit={limit}"
     [plan], answer = seeded.plans(path)
