@@ -93,7 +93,9 @@ def test_refusals_keep_the_names_of_functions(explorer, many):
     answer = explorer.call(many, "write")
     assert answer.json["error"] == "The function write is neither view nor pure."
     answer = explorer.call(many, "require_")
-    assert answer.json["error"].startswith("The function require_(uint256) takes 1 argument")
+    assert answer.json["error"] == "The function require_(uint256) takes 1 argument, got 0."
+    answer = explorer.call(many, "require_", 1, 2)
+    assert answer.json["error"].endswith(" takes 1 argument, got 2.")
     answer = explorer.client.post(f"/api/v1/contracts/{many}/call", json={})
     assert answer.json["error"] == "functionName is required."
 

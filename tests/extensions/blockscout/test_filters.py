@@ -163,6 +163,13 @@ def test_the_gas_of_a_contract_is_that_of_its_callers(ask: Asking, truth: Truth)
     assert ask(f"/addresses/{person}/counters")["gas_usage_count"] == str(sent[person])
 
 
+def test_blocks_are_counted_for_their_miner(ask: Asking, truth: Truth) -> None:
+    mined = Counter(block["miner"].lower() for block in truth.blocks)
+    for account in (*mined, most(truth, "txCount"), UNSEEN):
+        assert ask(f"/addresses/{account}/counters")["validations_count"] == str(mined[account])
+        assert ask(f"/addresses/{account}")["has_validated_blocks"] is (mined[account] > 0)
+
+
 def test_state_changes_go_on_by_their_count(ask: Asking, truth: Truth) -> None:
     sent = next(t["hash"] for t in truth.transactions if int(t["value"]) > 0)
     path = f"/transactions/{sent}/state-changes"
