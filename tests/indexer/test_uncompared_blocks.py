@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
-from scan.ethereum.block_validation import contradicting_fields
+from scan.ethereum.block_validation import STATUSES, contradicting_fields
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
 from scan.ethereum.keccak import keccak256
 from scan.indexer.block_source import BlockSource
 from tests.support.anvil import Anvil
 from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
+from tests.support.mined_chain import MinedChain
 
 BLOCKS = 4
 Records = list[dict[str, Any]]
@@ -192,3 +193,15 @@ def test_a_state_sync_is_none_on_ethereum_and_named_elsewhere(mainnet, plain, ca
     assert [record.getMessage() for record in caplog.records] == [
         "block 3, and maybe later ones, are not proven: a state sync"
     ]
+
+
+def test_before_byzantium_a_block_is_unproven_where_a_transaction_used_all_its_gas():
+    """Receipts have no status then, and what failed used all."""
+    with Anvil(hardfork="homestead") as anvil, FaultyNode(anvil.url) as node:
+        anvil.send(anvil.accounts[0], anvil.accounts[1], gas=50_000, gasPrice=10**10)
+        anvil.mine()
+        anvil.send(anvil.accounts[0], None, data="0xfe", gas=60_000, gasPrice=10**10)
+        anvil.mine()
+        node.fault = MinedChain(anvil, {}, head=2)
+        blocks = BlockSource(Node([node.url]), traces="off").blocks(1, 2)
+    assert [fetched.block.unproven for fetched in blocks] == [None, STATUSES]

@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from scan.ethereum.client import Node
+from scan.indexer.block_source import BlockSource
 from tests.support import faulty_node
 from tests.support.altered_fields import AlteredFields
 from tests.support.faulty_node import Calls, Fault, FaultyNode, Forward, Reply
@@ -110,3 +112,11 @@ def test_tables_are_the_same(scenario, indexed, database_url, monkeypatch, way):
     if isinstance(fault, AlteredFields | TwoAtATime):
         assert fault.is_met
     assert digest(database_url) == digest(honest)
+
+
+def test_receipts_that_are_read_one_by_one_are_those_of_their_blocks(scenario):
+    url, head = scenario.anvil.url, scenario.anvil.head()
+    with FaultyNode(url) as node:
+        node.fault = faulty_node.refuse_method("eth_getBlockReceipts")
+        one_by_one = BlockSource(Node([node.url]), traces="off").blocks(0, head)
+    assert one_by_one == BlockSource(Node([url]), traces="off").blocks(0, head)
