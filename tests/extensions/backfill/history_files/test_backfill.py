@@ -106,6 +106,20 @@ def test_an_indexer_takes_pruned_blocks_from_files_by_itself(
     assert digest(database_url) == chain.digest
 
 
+def test_an_index_that_lacks_few_blocks_takes_them_from_a_node_that_has_them(
+    chain: Chain, database_url: str, tmp_path: Path
+) -> None:
+    chain.node.fault = signed_chain.sized()
+    files = {"SCAN_HISTORY": str(chain.files), "SCAN_DATA_DIR": str(tmp_path)}
+    settings = {"SCAN_TRACES": "off", "SCAN_FINALITY": "3", **files}
+    with IndexerProcess(database_url, chain.node.url, **settings) as process:
+        hash_ = BlockSource(Node([chain.node.url])).hash_at(chain.head)
+        assert hash_ is not None
+        process.wait_for(chain.head, to_hex(hash_))
+        assert "bulk" not in process.output()
+    assert not (tmp_path / "bulk").exists()
+
+
 @pytest.mark.long
 def test_one_command_beside_a_pruned_node_is_ready_with_files(chain: Chain) -> None:
     """From nothing to a service, with the two variables that the guide names: what `make run`
