@@ -7,6 +7,8 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from tests.conftest import Played
+from tests.support.anvil import Anvil
+from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
 from tests.support.indexing import Indexing
 from tests.support.serving import NOWHERE
 from tests.support.value_names import shown
@@ -66,3 +68,25 @@ def test_a_balance_that_nobody_knows_is_not_made_up(indexed: Indexing, scenario:
     assert known.status_code == 200
     assert client.get(f"/api/v1/addresses?addresses={UNSEEN}").status_code == 502
     assert client.get(f"/api/v1/addresses/{UNSEEN}").status_code == 502
+
+
+def test_the_node_is_asked_for_balances_of_older_blocks_alone(database_url: str) -> None:
+    """It may know what no row says."""
+    asked: list[str] = []
+
+    def record(calls: Calls, forward: Forward) -> Reply:
+        asked.extend(c["params"][0] for c in calls if c["method"] == "eth_getBalance")
+        return Reply(body=forward(calls))
+
+    with Anvil() as anvil, FaultyNode(anvil.url) as node:
+        sender, *others = anvil.accounts[:3]
+        for number, recipient in enumerate(others, start=1):
+            anvil.send(sender, recipient, value=1)
+            anvil.mine()
+            settings = Indexing(database_url, node.url).run_until(number).settings
+        anvil.call("anvil_setBalance", others[0], hex(7))
+        node.fault = record
+        path = f"/api/v1/addresses?addresses={','.join(others)}"
+        rows = create_app(settings).test_client().get(path).json["addresses"]
+    assert [row["balanceBlock"] for row in rows] == [2, 2]
+    assert (rows[0]["balance"], asked) == ("7", [others[0]])
