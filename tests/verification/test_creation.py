@@ -1,12 +1,16 @@
 """Constructors and initial values, which are in the creation code alone, deployed and compared."""
 
+from contextlib import closing
 from typing import Any
 
 import pytest
 from eth_utils.crypto import keccak
 
 from app import create_app
+from scan.database.connection import Database
+from scan.ethereum.internal_transfers import InternalTransfer, TransferType
 from scan.http import equal_creations
+from tests.support import made_blocks
 from tests.support.database import execute
 from tests.support.explorer import Compiled, Explorer, compiled, standard_input
 from tests.support.serving import wait_until
@@ -225,6 +229,19 @@ def test_a_contract_s_child_is_compared_with_its_trace(explorer):
     assert (arguments[31], arguments[-32:].rstrip(b"\0")) == (9, b"made")
     changed = FACTORY.replace("NUMBER", "4")
     expect_no_match(explorer.verify(child, changed, "0.8.28", **given))
+
+
+def test_a_creation_is_told_from_others_of_its_block(database_url):
+    factory, first, second = map(made_blocks.address, ("factory", "first", "second"))
+    kinds = ((first, TransferType.CREATE2), (second, TransferType.CREATE))
+    made = [InternalTransfer(n, 0, kind, factory, to, 0) for n, (to, kind) in enumerate(kinds)]
+    with closing(Database(database_url, statement_timeout_ms=0)) as database:
+        chain = made_blocks.Chain(database)
+        moves = [made_blocks.Move(made_blocks.address("anna"), factory)] * 2
+        hashes = chain.append(moves, internal_transfers=made, is_traced=True)
+        for contract, hash_ in zip((first, second), hashes, strict=True):
+            row = database.row("verification/creations_get", address=contract, block_number=0)
+            assert row is not None and (row[0], bytes(row[1])) == (True, hash_)
 
 
 def _call(signature: str, argument: int) -> str:

@@ -215,6 +215,16 @@ def test_an_audit_finds_what_was_changed(followed, change):
     assert run(followed.settings) == DIFFERS
 
 
+def test_an_audit_accepts_a_collection_that_nobody_holds(followed):
+    burnt = (
+        "INSERT INTO tokens"
+        " (address, block_number, type, name, symbol, decimals, total_supply, wraps)"
+        " VALUES ('\\x07', 30, 'BEP721', 'Burnt', 'B', 0, 0, false)"
+    )
+    spoil(followed.settings, burnt)
+    assert run(followed.settings) == EXACT
+
+
 def test_a_node_that_names_a_time_in_the_future_has_no_more_removed(followed):
     in_years_s = int(time.time()) + 10_000 * DAY_S
     for number in range(3 * FINALITY):
