@@ -372,3 +372,22 @@ def test_a_compiler_that_states_no_version_has_none(tmp_path):
     found = fake(tmp_path, "echo 'Version: 0.8.28'; exit 3").find(NEWEST)
     assert found is not None
     assert stated_version(found) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "options"),
+    [
+        ("solc-0.6.8", b"\x7fELF", []),
+        ("solc-0.6.9", b"\x7fELF", ["--base-path", "/sources"]),
+        ("solc-0.8.21", b"\x7fELF", ["--base-path", "/sources"]),
+        ("solc-0.8.22", b"\x7fELF", ["--base-path", "/sources", "--no-import-callback"]),
+        ("solc-0.8.22", b"#!/bin/sh", []),
+    ],
+)
+def test_a_native_compiler_reads_no_file_outside_its_folder(
+    tmp_path: Path, name: str, content: bytes, options: list[str]
+) -> None:
+    """As far as its release has options for it; the sandbox holds all of them."""
+    (tmp_path / name).write_bytes(content)
+    arguments = compiler_run._arguments(sandbox.Program(tmp_path / name, ""), "/sources")
+    assert arguments == ["--standard-json", *options]
