@@ -4,6 +4,7 @@ import csv
 import io
 import json
 import random
+import re
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
@@ -99,6 +100,19 @@ def test_every_day_of_the_scenario_adds_up_to_the_chain(
 def test_only_days_of_the_chain_are_listed(days: FlaskClient, query: str, dates: list[str]) -> None:
     body = days.get(f"{PATH}?{query}").json
     assert [day["date"][-2:] for day in body["days"]] == dates and body["complete"]
+
+
+def test_charts_have_counts_in_units_and_fees_in_coins(days: FlaskClient) -> None:
+    newest = days.get(PATH).json["days"][-1]
+    tables = re.findall(r"<th>Time</th><th>(.*?)</th>(.*?)</table>", days.get("/charts").text, re.S)
+    shown = [(title, re.findall(r"<td>([^<]*)</td></tr>", rows)[-1]) for title, rows in tables]
+    coins = {
+        name: f"{Decimal(newest[name]).scaleb(-18).normalize():f}" for name in ("fees", "burntFees")
+    }
+    assert [value.replace(",", "") for _, value in shown] == [
+        coins.get(name, str(newest[name])) for name in COUNTS
+    ]
+    assert [title for title, _ in shown if ", " in title] == ["Fees, ETH", "Burnt fees, ETH"]
 
 
 def test_days_as_csv(days: FlaskClient) -> None:

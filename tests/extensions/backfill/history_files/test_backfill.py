@@ -153,8 +153,13 @@ def test_doctor_and_readyz_name_the_files_as_the_cure(chain: Chain, database_url
 def test_files_are_written_of_what_is_indexed(
     chain: Chain, database_url: str, tmp_path: Path
 ) -> None:
-    """Files of the first blocks, then of more: the first file of the era is replaced."""
+    """Files of the first blocks, then of more: the first file of the era is replaced, and what is
+    listed beside it stays."""
     chain.node.fault = signed_chain.sized()
+    later = tmp_path / f"chain{signed_chain.CHAIN_ID}-00001-aaaaaaaa-noproofs.ere"
+    later.touch()
+    listed = [f"{'0' * 64}  {name}" for name in (later.name, "notes.txt")]
+    (tmp_path / "checksums.txt").write_text("\n".join(listed))
     Indexing(database_url, chain.node.url, traces="off").run_until(chain.head)
     for last in (40, chain.head - 20, chain.head - 20):
         done = scan(
@@ -166,9 +171,10 @@ def test_files_are_written_of_what_is_indexed(
             RPC_URL=chain.node.url,
         )
         assert done.returncode == 0, done.stderr
-        [path] = tmp_path.glob("*.ere")
+        [path] = tmp_path.glob("*-00000-*.ere")
         digest_ = hashlib.sha256(path.read_bytes()).hexdigest()
-        assert (tmp_path / "checksums.txt").read_text() == f"{digest_}  {path.name}\n"
+        lines = (tmp_path / "checksums.txt").read_text().splitlines()
+        assert lines == [f"{digest_}  {path.name}", *listed] and later.exists()
     [written] = chain.files.glob("*.ere")
     assert path.read_bytes() == written.read_bytes()
     assert path.name == written.name.replace("test", f"chain{signed_chain.CHAIN_ID}")

@@ -126,6 +126,11 @@ def test_an_approval_by_another_contract_is_not_the_called_ones() -> None:
     assert sentence({TOKEN: token(), OTHER: token()}, logs=logs).action == "call"
 
 
+def test_data_that_ends_within_a_word_is_no_argument() -> None:
+    approval = log(TOKEN, APPROVAL, ALICE, BOB, data=b"\xff" * 31)
+    assert sentence({TOKEN: token()}, logs=[approval]).text.startswith("Called 0xa9059cbb of ")
+
+
 def test_a_token_of_no_known_decimals_has_units() -> None:
     logs = [log(TOKEN, APPROVAL, ALICE, BOB, 1500)]
     text = sentence({TOKEN: {"isContract": True}}, logs=logs).text

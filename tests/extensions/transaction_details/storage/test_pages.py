@@ -4,7 +4,8 @@ import re
 
 import pytest
 
-from tests.extensions.transaction_details.storage.conftest import Deployed, calldata
+from tests.extensions.transaction_details.storage.conftest import Deployed, calldata, deploy
+from tests.extensions.transaction_details.storage.contracts import KEPT, PATH
 
 WHO = "0x" + 18 * "5e" + "0abc"
 
@@ -31,6 +32,15 @@ def test_the_tab_of_a_contract(kept: Deployed, sent: str) -> None:
     query = {"tab": "storage", "variable": f"balances[{WHO}]"}
     page = kept.explorer.client.get(f"/address/{kept.address}", query_string=query)
     assert f"balances[{WHO}] uint256 1,234,567" in text_of(page.text)
+
+
+def test_contracts_in_variables_have_their_names(kept: Deployed) -> None:
+    holding = deploy(kept.explorer, {PATH: KEPT}, PATH, "Kept")
+    data = calldata("set(address,uint256)", kept.address, 5)
+    kept.explorer.send(holding.address, data, gas=5_000_000)
+    query = {"tab": "storage", "variable": "other"}
+    page = kept.explorer.client.get(f"/address/{holding.address}", query_string=query)
+    assert f"other contract kept kept {kept.address[:6]}" in text_of(page.text).lower()
 
 
 @pytest.mark.parametrize(
