@@ -1,9 +1,16 @@
 """Verified contracts in Blockscout's form."""
 
+from contextlib import closing
+
+from app import create_app
 from scan.contracts.proxy_contracts import BY_CODE, BY_STATE
+from scan.database.connection import Database
 from scan.extensions.blockscout.proxy_objects import KINDS
 from tests.extensions.blockscout.published import faults
 from tests.support.explorer import Explorer
+from tests.support.indexing import settings_for
+from tests.support.made_blocks import FIRST_TIMESTAMP_S, Chain, Move, address
+from tests.support.serving import NOWHERE
 
 
 def test_a_verified_contract_is_as_published(explorer: Explorer, many: str) -> None:
@@ -53,6 +60,18 @@ def test_verified_contracts_are_listed(explorer: Explorer, many: str) -> None:
     assert rows is not None
     row = next(row for row in rows["result"] if row["Address"] == many.lower())
     assert (row["ContractName"], row["CompilerVersion"][:2]) == ("Many", "v0")
+
+
+def test_new_contracts_are_those_of_the_day_before_the_newest_block(database_url: str) -> None:
+    with closing(Database(database_url, statement_timeout_ms=10_000)) as database:
+        chain = Chain(database)
+        for hour in (0, 1, 24, 25, 49):
+            creation = Move(address("creator"), None, contract=address(f"contract {hour}"))
+            chain.append([creation], timestamp_s=FIRST_TIMESTAMP_S + 3_600 * hour)
+    client = create_app(settings_for(database_url, NOWHERE)).test_client()
+    counters = client.get("/api/v2/smart-contracts/counters").json
+    assert counters is not None
+    assert (counters["smart_contracts"], counters["new_smart_contracts_24h"]) == ("5", "2")
 
 
 def test_what_is_no_contract_is_not_found(explorer: Explorer) -> None:

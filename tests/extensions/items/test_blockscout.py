@@ -15,6 +15,8 @@ def test_items_of_a_token_are_listed_by_their_first_transfers(ask: Asking, truth
             ]
             pages = list(ask.pages(f"/tokens/{token['address']}/instances", items_count=2))
             assert [row["id"] for page in pages for row in page] == list(dict.fromkeys(moved))[::-1]
+            is_unique = True if token["type"] == "BEP721" else None
+            assert {row["is_unique"] for page in pages for row in page} == {is_unique}
             most_pages = max(most_pages, len(pages))
     assert most_pages > 2
 

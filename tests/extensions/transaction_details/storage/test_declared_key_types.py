@@ -89,6 +89,17 @@ def test_labels_that_are_like_elementary_ones(label: str) -> None:
 
 
 @pytest.mark.check
+@pytest.mark.parametrize(("label", "least", "most"), [("int8", -128, 127), ("uint8", 0, 255)])
+def test_keys_are_numbers_that_their_type_has(label: str, least: int, most: int) -> None:
+    type_ = StorageType("value", label, 1)
+    numbers = [int.from_bytes(key_of(type_, str(n)).encoded, signed=n < 0) for n in (least, most)]
+    assert numbers == [least, most]
+    for number in (least - 1, most + 1):
+        with pytest.raises(InvalidParameter):
+            key_of(type_, str(number))
+
+
+@pytest.mark.check
 def test_candidates_in_either_alignment() -> None:
     words: list[Any] = [
         MARK.ljust(32, bytes(1)),
