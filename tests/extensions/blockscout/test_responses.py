@@ -234,6 +234,8 @@ def test_what_a_transaction_moved(ask: Asking, truth: Truth) -> None:
     without = next(t for t in truth.transactions if t["hash"] not in by_transaction)
     assert ask.rows(f"/transactions/{without['hash']}/token-transfers") == []
     assert "token_transfer" not in ask(f"/transactions/{without['hash']}")["transaction_types"]
+    listed = [t for t in ask.rows("/transactions") if "token_transfer" in t["transaction_types"]]
+    assert {transaction["hash"] for transaction in listed} == by_transaction.keys()
 
 
 def test_a_transactions_fees_add_up(ask: Asking, truth: Truth) -> None:

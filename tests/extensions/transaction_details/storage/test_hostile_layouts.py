@@ -43,6 +43,7 @@ from scan.extensions.transaction_details.storage.slot_names import (
     Budget,
     names_of_slots,
 )
+from scan.extensions.transaction_details.storage.values import value_of
 from scan.extensions.transaction_details.storage.variable_paths import entries_of, place_at
 from scan.extensions.transaction_details.storage.vyper_layout import read_vyper
 from scan.verification.storage_layouts import MAX_LAYOUT_BYTES, packed, unpacked
@@ -232,6 +233,11 @@ def test_candidates_are_bounded() -> None:
     assert len(candidates.of(own.types["t"], is_vyper=False)) == MAX_WORDS
     assert len(candidates.of(own.types["s"], is_vyper=False)) == MAX_TEXTS
     assert len(candidates.indices()) == MAX_INDICES
+
+
+@pytest.mark.parametrize(("byte", "value"), [(0, False), (1, True), (2, "2"), (255, "255")])
+def test_a_bool_that_is_neither_true_nor_false_is_a_number(byte: int, value: object) -> None:
+    assert value_of("bool", bytes([byte])) == value
 
 
 def test_a_long_string_is_not_put_together() -> None:
