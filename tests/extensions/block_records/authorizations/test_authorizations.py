@@ -246,6 +246,31 @@ def test_what_was_not_traced_is_not_guessed(
         assert {row["is_valid"] for row in stored} == {None, True, False}
 
 
+def test_what_an_untraced_block_created_before_an_authorization_is_not_guessed(
+    anvil: Anvil, postgres: Postgres, template: str
+) -> None:
+    """Between two authorizations of one block, code creates a contract in the account's name."""
+    place_codes(anvil)
+    for nonce, delegate in enumerate((MAKER, IDLE)):
+        signed = [authorize(FRESH, delegate, nonce)]
+        send(anvil, signed, to=FRESH.address, sender=key_of(3), nonce=nonce)
+    anvil.mine()
+    for traces, second in (("auto", False), ("off", None)):
+        with postgres.cloned(template) as url:
+            Indexing(url, anvil.url, traces=traces).run_until(anvil.head())
+            assert [row["is_valid"] for row in rows(url)] == [True, second], traces
+
+
+def test_without_traces_the_nonce_of_an_account_that_does_not_delegate_is_known(
+    anvil: Anvil, database_url: str
+) -> None:
+    for authority, delegate, nonce in ((FRESH, ZERO, 0), (ALICE, MAKER, 0), (FRESH, ZERO, 1)):
+        send(anvil, [authorize(authority, delegate, nonce)], sender=key_of(3))
+        anvil.mine()
+        Indexing(database_url, anvil.url, traces="off").run_until(anvil.head())
+    assert [row["is_valid"] for row in rows(database_url)] == [True, True, True]
+
+
 @pytest.mark.long
 def test_what_was_missed_while_the_extension_was_off_is_not_guessed(
     postgres: Postgres, template: str
