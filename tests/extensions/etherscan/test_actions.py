@@ -13,10 +13,11 @@ from tests.conftest import Played
 from tests.extensions.etherscan.conftest import Asking
 from tests.support import faulty_node
 from tests.support.anvil import ZERO, Anvil
+from tests.support.database import Postgres, execute
 from tests.support.etherscan_truth import EtherscanTruth
 from tests.support.explorer import Explorer
 from tests.support.faulty_node import Fault, FaultyNode
-from tests.support.indexing import Indexing
+from tests.support.indexing import Indexing, settings_for
 from tests.support.serving import NOWHERE
 
 UNSEEN = "0x" + "9d" * 20
@@ -177,6 +178,23 @@ def test_creation_by_a_contract(ask: Asking, scenario: Played) -> None:
     assert row["creationBytecode"].startswith("0x60")
     receipt = scenario.anvil.call("eth_getTransactionReceipt", row["txHash"])
     assert receipt["to"] == factory and receipt["from"] == row["contractCreator"]
+
+
+def test_a_contract_of_several_blocks_was_created_once(
+    postgres: Postgres, indexed_template: str, scenario: Played
+) -> None:
+    """One that was destroyed and created again has a row of contracts for each block."""
+    pair = scenario.stage.pools["v2 harbor/weth"].address.lower()
+    again = (
+        "INSERT INTO contracts SELECT address, block_number + 1, code_hash FROM contracts"
+        " WHERE address = %s"
+    )
+    with postgres.cloned(indexed_template) as url:
+        execute(url, again, bytes.fromhex(pair[2:]))
+        ask = Asking(create_app(settings_for(url, scenario.anvil.url)).test_client())
+        [row] = ask.result("contract", "getcontractcreation", contractaddresses=pair)
+    receipt = scenario.anvil.call("eth_getTransactionReceipt", row["txHash"])
+    assert int(row["blockNumber"]) == int(receipt["blockNumber"], 16)
 
 
 def test_creation_of_nothing(ask: Asking) -> None:

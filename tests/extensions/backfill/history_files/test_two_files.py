@@ -92,9 +92,11 @@ def write(url: str, folder: Path, first: int, last: int) -> None:
         writer.write(output)
 
 
-def open_sources(chain: Chain, database_url: str, folder: Path, *sources: Path) -> Any:
+def open_sources(
+    chain: Chain, database_url: str, folder: Path, *sources: Path, start: int = START
+) -> Any:
     settings = settings_for(
-        database_url, chain.node.url, traces="off", data_dir=folder, start_block=START
+        database_url, chain.node.url, traces="off", data_dir=folder, start_block=start
     )
     return settings, open_files(settings, OPTIONS, [*map(str, sources)])
 
@@ -111,6 +113,18 @@ def test_a_chain_of_two_files_is_the_one_of_the_node(
     assert backfill(settings, folder, last_block=last, range_blocks=range_blocks, history=files)
     follow(settings, HEAD)
     assert digest(database_url) == chain.digest
+
+
+def test_a_last_file_of_another_chain_is_taken_from_the_next_source(
+    chain: Chain, database_url: str, tmp_path: Path
+) -> None:
+    """Where a range ends with the file, only the first block that the node has tells."""
+    start = BLOCKS_OF_FILE
+    sources = (chain.other, chain.files)
+    settings, files = open_sources(chain, database_url, tmp_path, *sources, start=start)
+    folder = tmp_path / "spooled"
+    assert backfill(settings, folder, last_block=HEAD - 3, range_blocks=4, history=files)
+    assert execute(database_url, "SELECT count(*) FROM blocks") == [(HEAD - 2 - start,)]
 
 
 @pytest.mark.parametrize("range_blocks", [4, 500])
