@@ -77,6 +77,8 @@ def test_the_largest_of_a_day_are_those_of_its_sample(
         values = sorted((move.tokens or 0 for move in newest), reverse=True)
         body = client.get(f"{path}&tokenAddress=0x{TOKEN.hex()}").json
         assert [int(t["value"]) for t in body["transfers"]] == [v for v in values if v][:10]
+        places = [(int(t["value"]), t["blockNumber"], t["logIndex"]) for t in body["transfers"]]
+        assert places == sorted(places, reverse=True)
         assert (body["of"], body["total"]) == (len(newest), len(moves))
 
 

@@ -77,6 +77,7 @@ def test_what_the_node_does_not_say_of_the_past_is_an_error_and_not_cached(
 
 
 def test_more_than_twenty_balances_are_refused(ask: Asking) -> None:
+    assert len(ask.result("account", "balancemulti", address=",".join([UNSEEN] * 20))) == 20
     body = ask("account", "balancemulti", address=",".join([UNSEEN] * 21))
     assert (body["status"], body["message"]) == ("0", "NOTOK")
 
