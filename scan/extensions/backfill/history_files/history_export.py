@@ -109,13 +109,16 @@ def _blocks(source: BlockSource, first: int, last: int) -> Iterator[tuple[Any, A
 
 
 def _list(path: Path) -> None:
-    """Put a file into checksums.txt, and delete an older file of its era."""
+    """Put a file into checksums.txt, and delete an older file of its chain, era and format."""
     listed = path.parent / CHECKSUMS
     lines = listed.read_text().splitlines() if listed.exists() else []
     written = parse_name(path.name)
     names = {line: parse_name(line.split()[-1]) for line in lines if line.strip()}
     older = [
-        (line, name) for line, name in names.items() if name and written and name.era == written.era
+        (line, name)
+        for line, name in names.items()
+        if name and written and name._replace(text="") == written._replace(text="")
+        if Path(name.text).suffix == path.suffix
     ]
     for line, name in older:
         del names[line]

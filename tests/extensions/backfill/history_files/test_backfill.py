@@ -156,9 +156,15 @@ def test_files_are_written_of_what_is_indexed(
     """Files of the first blocks, then of more: the first file of the era is replaced, and what is
     listed beside it stays."""
     chain.node.fault = signed_chain.sized()
-    later = tmp_path / f"chain{signed_chain.CHAIN_ID}-00001-aaaaaaaa-noproofs.ere"
-    later.touch()
-    listed = [f"{'0' * 64}  {name}" for name in (later.name, "notes.txt")]
+    of_chain = f"chain{signed_chain.CHAIN_ID}"
+    others = (
+        f"{of_chain}-00000-aaaaaaaa.era1",
+        f"{of_chain}-00001-aaaaaaaa-noproofs.ere",
+        "sepolia-00000-aaaaaaaa-noproofs.ere",
+    )
+    for name in others:
+        (tmp_path / name).touch()
+    listed = [f"{'0' * 64}  {name}" for name in (*others, "notes.txt")]
     (tmp_path / "checksums.txt").write_text("\n".join(listed))
     Indexing(database_url, chain.node.url, traces="off").run_until(chain.head)
     for last in (40, chain.head - 20, chain.head - 20):
@@ -171,10 +177,11 @@ def test_files_are_written_of_what_is_indexed(
             RPC_URL=chain.node.url,
         )
         assert done.returncode == 0, done.stderr
-        [path] = tmp_path.glob("*-00000-*.ere")
+        [path] = tmp_path.glob(f"{of_chain}-00000-*.ere")
         digest_ = hashlib.sha256(path.read_bytes()).hexdigest()
         lines = (tmp_path / "checksums.txt").read_text().splitlines()
-        assert lines == [f"{digest_}  {path.name}", *listed] and later.exists()
+        of_names = sorted([f"{digest_}  {path.name}", *listed], key=lambda line: line.split()[-1])
+        assert lines == of_names and all((tmp_path / name).exists() for name in others)
     [written] = chain.files.glob("*.ere")
     assert path.read_bytes() == written.read_bytes()
     assert path.name == written.name.replace("test", f"chain{signed_chain.CHAIN_ID}")
