@@ -12,7 +12,6 @@ from flask.testing import FlaskClient
 from app import create_app
 from tests.api.test_bad_input import require_refusal
 from tests.conftest import Played
-from tests.extensions.retention.test_retention import remove
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres
 from tests.support.indexing import Indexing, settings_for
@@ -51,27 +50,6 @@ def test_every_item_of_the_scenario(client: FlaskClient, scenario: Played) -> No
     assert {item.token_type for item in items} == {"BEP721", "BEP1155"}
     assert str(UINT256 - 1) in {item.token_id for item in items}
     assert any(item.owner is None for item in items if item.token_type == "BEP721")
-
-
-def test_the_transfers_of_an_item_begin_with_the_first_that_is_kept(
-    postgres: Postgres, indexed_template: str, scenario: Played
-) -> None:
-    transfers = scenario.truth.token_transfers[::-1]
-    blocks = [transfer["blockNumber"] for transfer in transfers]
-    kept = next(
-        transfer
-        for number, transfer in enumerate(transfers)
-        if transfer["tokenId"] is not None and blocks.index(transfer["blockNumber"]) == number
-    )
-    with postgres.cloned(indexed_template) as url:
-        remove(url, kept["blockNumber"])
-        client = create_app(settings_for(url, NOWHERE)).test_client()
-        path = f"/api/v1/tokens/{kept['tokenAddress']}/items/{kept['tokenId']}/transfers"
-        oldest = client.get(path).json["transfers"][-1]
-    assert (oldest["transactionHash"], oldest["logIndex"]) == (
-        kept["transactionHash"],
-        kept["logIndex"],
-    )
 
 
 def test_a_search_for_a_token_and_an_id_leads_to_the_item(

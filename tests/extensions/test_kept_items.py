@@ -1,0 +1,29 @@
+"""Transfers of items whose older ones are removed."""
+
+from app import create_app
+from tests.conftest import Played
+from tests.extensions.retention.test_retention import remove
+from tests.support.database import Postgres
+from tests.support.indexing import settings_for
+from tests.support.serving import NOWHERE
+
+
+def test_the_transfers_of_an_item_begin_with_the_first_that_is_kept(
+    postgres: Postgres, indexed_template: str, scenario: Played
+) -> None:
+    transfers = scenario.truth.token_transfers[::-1]
+    blocks = [transfer["blockNumber"] for transfer in transfers]
+    kept = next(
+        transfer
+        for number, transfer in enumerate(transfers)
+        if transfer["tokenId"] is not None and blocks.index(transfer["blockNumber"]) == number
+    )
+    with postgres.cloned(indexed_template) as url:
+        remove(url, kept["blockNumber"])
+        client = create_app(settings_for(url, NOWHERE)).test_client()
+        path = f"/api/v1/tokens/{kept['tokenAddress']}/items/{kept['tokenId']}/transfers"
+        oldest = client.get(path).json["transfers"][-1]
+    assert (oldest["transactionHash"], oldest["logIndex"]) == (
+        kept["transactionHash"],
+        kept["logIndex"],
+    )
