@@ -72,10 +72,10 @@ def test_a_balance_that_nobody_knows_is_not_made_up(indexed: Indexing, scenario:
 
 def test_the_node_is_asked_for_balances_of_older_blocks_alone(database_url: str) -> None:
     """It may know what no row says."""
-    asked: list[str] = []
+    requested: list[str] = []
 
     def record(calls: Calls, forward: Forward) -> Reply:
-        asked.extend(c["params"][0] for c in calls if c["method"] == "eth_getBalance")
+        requested.extend(c["params"][0] for c in calls if c["method"] == "eth_getBalance")
         return Reply(body=forward(calls))
 
     with Anvil() as anvil, FaultyNode(anvil.url) as node:
@@ -89,4 +89,4 @@ def test_the_node_is_asked_for_balances_of_older_blocks_alone(database_url: str)
         path = f"/api/v1/addresses?addresses={','.join(others)}"
         rows = create_app(settings).test_client().get(path).json["addresses"]
     assert [row["balanceBlock"] for row in rows] == [2, 2]
-    assert (rows[0]["balance"], asked) == ("7", [others[0]])
+    assert (rows[0]["balance"], requested) == ("7", [others[0]])

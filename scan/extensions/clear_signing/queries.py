@@ -97,12 +97,7 @@ class Erc7730(ClearSigning):
         self._descriptors = descriptors
 
     def may_describe(self, reader: Reader) -> bool:
-        chain_id = reader.sources.chain_id.read()
-        try:
-            return chain_id is not None and self._descriptors.has_any(chain_id)
-        except StillReading:
-            reader.do_not_cache()
-            return True
+        return self._has_descriptors(reader) is not False
 
     def of_transaction(self, reader: Reader, record: Mapping[str, Any]) -> Described:
         """Return what a transaction's call is for; nothing where no descriptor fits it, and where
@@ -174,13 +169,14 @@ class Erc7730(ClearSigning):
         [described] = describer.described([tree])
         return described._replace(subject="message")
 
-    def _has_descriptors(self, reader: Reader) -> bool:
+    def _has_descriptors(self, reader: Reader) -> bool | None:
+        """Return whether there are descriptors of the chain; None while they are being read."""
         chain_id = reader.sources.chain_id.read()
         try:
             return bool(chain_id) and self._descriptors.has_any(chain_id or "")
         except StillReading:
             reader.do_not_cache()
-            return False
+            return None
 
 
 @dataclass
