@@ -381,10 +381,7 @@ def test_compilers_of_all_ages(version: str) -> None:
     assert condition["callers"][0]["reads"] == [{"call": "owner()"}]
 
 
-def test_a_record_that_is_too_large_is_not_kept(
-    explorer: Explorer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(syntax_tree, "MAX_SECONDS", 60.0)
+def test_a_record_that_is_too_large_is_not_kept(explorer: Explorer) -> None:
     names = [f"{'x' * 100}{n}" for n in range(MAX_OF_ONE)]
     body = "".join(f"uint8 {name};" for name in names)
     body += f"function write() internal {{ {''.join(f'{name} = 1;' for name in names)} }}"
