@@ -8,7 +8,7 @@ from scan.contracts.calldata_encoding import constructor_values
 from scan.contracts.proxy_contracts import Proxy
 from scan.errors import InvalidParameter, NotFound
 from scan.hex import to_hex
-from scan.http.list_responses import LISTED, entity_list, list_response
+from scan.http.list_responses import LISTED, add_list, list_response
 from scan.http.prerequisites import Prerequisite, requires
 from scan.http.requests import (
     block_argument,
@@ -33,6 +33,7 @@ from scan.verification.verifier import Verified, message, verify
 MAX_ARGUMENTS = 1000
 STORED = frozenset({"settings", "abi", "sources"})
 blueprint = Blueprint("contracts", __name__)
+add_list(blueprint, "/contract-creations", "contract_creations")
 
 
 @blueprint.post("/verify")
@@ -72,11 +73,6 @@ def list_contracts() -> Response:
         query_arguments(*LISTED),
         lambda window: contracts.verified_page(reader(), window),
     )
-
-
-@blueprint.get("/contract-creations")
-def list_contract_creations() -> Response:
-    return entity_list("contract_creations")
 
 
 @blueprint.get("/contracts/<address>")

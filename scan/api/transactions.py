@@ -7,23 +7,14 @@ from flask import Blueprint
 
 from scan import parameters, registry
 from scan.hooks import Api
-from scan.http.list_responses import entity_list
+from scan.http.list_responses import add_list
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import Response, json_body
 from scan.queries import blocks, transactions
 
 blueprint = Blueprint("transactions", __name__)
-
-
-@blueprint.get("/transactions")
-def list_transactions() -> Response:
-    return entity_list("transactions")
-
-
-@blueprint.get("/addresses/<address>/transactions")
-def list_transactions_of_address(address: str) -> Response:
-    """Return the transactions that an address sent, received or was created by."""
-    return entity_list("transactions", address=address)
+add_list(blueprint, "/transactions", "transactions")
+add_list(blueprint, "/addresses/<address>/transactions", "transactions")
 
 
 @blueprint.get("/transactions/<transaction_hash>")

@@ -24,18 +24,14 @@ class Listener:
         self._channel = psycopg2.sql.Identifier(channel)
         self._lock = threading.Lock()
         self._connecting = threading.Lock()
-        self._connection: Any = None
+        self.connection: Any = None  # None where it is lost
         self._retry_at = 0.0
-
-    @property
-    def is_connected(self) -> bool:
-        return self._connection is not None
 
     def poll(self) -> list[str] | None:
         """Return the payloads that have come since the last call, None without a connection. Never
         wait."""
         with self._lock:
-            connection = self._connection
+            connection = self.connection
             if connection is None:
                 return None
             payloads: list[str] = []
@@ -47,7 +43,7 @@ class Listener:
                     connection.notifies.clear()
                     connection.poll()
             except psycopg2.Error:
-                self._connection = None
+                self.connection = None
                 return None
             return payloads
 
@@ -61,7 +57,7 @@ class Listener:
         if payloads == []:
             # select.select() takes no file above 1023, and a busy worker has thousands.
             readable = select.poll()
-            readable.register(self._connection.fileno(), select.POLLIN)
+            readable.register(self.connection.fileno(), select.POLLIN)
             readable.register(wake, select.POLLIN)
             readable.poll(timeout_s * 1000)
             payloads = self.poll()
@@ -79,7 +75,7 @@ class Listener:
         if not self._connecting.acquire(blocking=False):
             return None
         try:
-            if self._connection is not None or time.monotonic() < self._retry_at:
+            if self.connection is not None or time.monotonic() < self._retry_at:
                 return None
             self._retry_at = time.monotonic() + RETRY_AFTER_S
             connection = self._database.new_connection()
@@ -87,7 +83,7 @@ class Listener:
                 cursor.execute(psycopg2.sql.SQL("LISTEN {}").format(self._channel))
                 [row] = run(cursor, load_statements()[statement], params)
             with self._lock:
-                self._connection = connection
+                self.connection = connection
             return row
         finally:
             self._connecting.release()
@@ -100,7 +96,7 @@ class Listener:
     def drop(self) -> None:
         """Close the connection. connect() makes one a second at most."""
         with self._lock:
-            connection, self._connection = self._connection, None
+            connection, self.connection = self.connection, None
         if connection is not None:
             with translated_errors():
                 connection.close()

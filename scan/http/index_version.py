@@ -87,7 +87,7 @@ class IndexVersion:
 
     def may_be_newest(self, version: int) -> bool:
         """Return whether no newer version is known, without reading notifications."""
-        if self._listener is not None and not self._listener.is_connected:
+        if self._listener is not None and self._listener.connection is None:
             return False
         return version == max(self._read, sum(self._notified.values()))
 
@@ -113,7 +113,7 @@ class IndexVersion:
 
     def listen(self) -> None:
         """Connect the listener unless it is connected; one thread waits for that."""
-        if self._listener is None or self._listener.is_connected:
+        if self._listener is None or self._listener.connection is not None:
             return
         with suppress(Unavailable):
             row = self._listener.connect("http/chain_get_version")

@@ -7,7 +7,7 @@ from typing import Any, TypedDict, cast
 from urllib.parse import quote, quote_plus
 
 import orjson
-from flask import request
+from flask import Blueprint, request
 
 from scan import parameters, registry
 from scan.database.lists import all_entities
@@ -117,6 +117,11 @@ def entity_list(entity: str, left_out: Collection[str] = (), **fixed: str) -> Re
         partial(entities.matching_page, own_reader, entity, values=values),
         own=cast("bytes | None", values.get("address")),
     )
+
+
+def add_list(blueprint: Blueprint, path: str, entity: str, left_out: Collection[str] = ()) -> None:
+    """Have a path answer with the list of an entity; an argument in the path is a filter of it."""
+    blueprint.add_url_rule(path, path, partial(entity_list, entity, left_out))
 
 
 @cache

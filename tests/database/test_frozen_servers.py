@@ -240,4 +240,4 @@ def test_listening_ends_as_well(url):
             listening: Future[object] = pool.submit(listener.connect, "http/chain_get_version")
             with pytest.raises(Unavailable):
                 listening.result(PATIENCE_S)
-        assert not listener.is_connected and listener.poll() is None
+        assert listener.connection is None and listener.poll() is None

@@ -5,22 +5,14 @@ from flask import Blueprint
 from scan import hooks, parameters
 from scan.errors import NotFound
 from scan.extensions.internal_transfers import queries as internal_transfers
-from scan.http.list_responses import LISTED, entity_list, list_response
+from scan.http.list_responses import LISTED, add_list, list_response
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import Response
 from scan.queries.pages import Page, Window
 
 blueprint = Blueprint("internal_transfers", __name__)
-
-
-@blueprint.get("/internal-transfers")
-def list_internal_transfers() -> Response:
-    return entity_list("internal_transfers")
-
-
-@blueprint.get("/addresses/<address>/internal")
-def list_internal_transfers_of_address(address: str) -> Response:
-    return entity_list("internal_transfers", address=address)
+add_list(blueprint, "/internal-transfers", "internal_transfers")
+add_list(blueprint, "/addresses/<address>/internal", "internal_transfers")
 
 
 @blueprint.get("/transactions/<transaction_hash>/internal")

@@ -3,16 +3,10 @@
 from flask import Blueprint
 
 from scan import hooks
-from scan.http.list_responses import entity_list
-from scan.http.responses import Response
+from scan.http.list_responses import add_list
 
 blueprint = Blueprint("memos", __name__)
-
-
-@blueprint.get("/memos")
-def list_memos() -> Response:
-    """Return memos, all or those with a text."""
-    return entity_list("memos")
+add_list(blueprint, "/memos", "memos")
 
 
 HOOKS = hooks.Api(blueprints=(blueprint,))

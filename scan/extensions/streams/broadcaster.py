@@ -375,7 +375,7 @@ class Streams:
             readable = select.poll()
             readable.register(self._wake_read, select.POLLIN)
             readable.poll((HEARTBEAT_S if is_idle else LOOK_EVERY_ON_REPLICA_S) * 1000)
-        elif self._listener.is_connected:
+        elif self._listener.connection is not None:
             self._listener.wait(LOOK_EVERY_S, self._wake_read)
         else:
             self._listener.connect("http/chain_get_version")

@@ -4,17 +4,13 @@ from flask import Blueprint
 
 from scan import hooks, parameters
 from scan.extensions.user_operations import queries as user_operations
-from scan.http.list_responses import LISTED, entity_list, list_response
+from scan.http.list_responses import LISTED, add_list, list_response
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import Response, json_value
 from scan.queries.pages import Page, Window
 
 blueprint = Blueprint("user_operations", __name__)
-
-
-@blueprint.get("/user-operations")
-def list_user_operations() -> Response:
-    return entity_list("user_operations")
+add_list(blueprint, "/user-operations", "user_operations")
 
 
 @blueprint.get("/user-operations/<operation_hash>")

@@ -3,15 +3,10 @@
 from flask import Blueprint
 
 from scan import hooks
-from scan.http.list_responses import entity_list
-from scan.http.responses import Response
+from scan.http.list_responses import add_list
 
 blueprint = Blueprint("authorizations", __name__)
-
-
-@blueprint.get("/authorizations")
-def list_authorizations() -> Response:
-    return entity_list("authorizations")
+add_list(blueprint, "/authorizations", "authorizations")
 
 
 HOOKS = hooks.Api(blueprints=(blueprint,))

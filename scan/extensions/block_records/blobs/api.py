@@ -3,15 +3,10 @@
 from flask import Blueprint
 
 from scan import hooks
-from scan.http.list_responses import entity_list
-from scan.http.responses import Response
+from scan.http.list_responses import add_list
 
 blueprint = Blueprint("blobs", __name__)
-
-
-@blueprint.get("/blobs")
-def list_blobs() -> Response:
-    return entity_list("blobs")
+add_list(blueprint, "/blobs", "blobs")
 
 
 HOOKS = hooks.Api(blueprints=(blueprint,))

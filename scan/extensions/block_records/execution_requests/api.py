@@ -5,17 +5,13 @@ from flask import Blueprint
 from scan import hooks, parameters
 from scan.extensions.block_records.execution_requests import queries
 from scan.hex import to_hex
-from scan.http.list_responses import entity_list
+from scan.http.list_responses import add_list
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import Response, json_value
 from scan.queries import blocks
 
 blueprint = Blueprint("execution_requests", __name__)
-
-
-@blueprint.get("/execution-requests")
-def list_execution_requests() -> Response:
-    return entity_list("execution_requests")
+add_list(blueprint, "/execution-requests", "execution_requests")
 
 
 @blueprint.get("/blocks/<block>/execution-requests")
