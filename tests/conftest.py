@@ -19,10 +19,9 @@ from werkzeug.serving import make_server
 import tests.support.clean_environment  # noqa: F401
 from app import RECURSION_LIMIT, create_app
 from bench.seed import seed
-from scan.contracts import account_state
 from scan.database import connection
 from scan.database.sessions import require_own_session
-from scan.ethereum import finality, served_chain
+from scan.ethereum.request_node import NodeSession
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute, name_in, read_only
 from tests.support.explain import Explained, explained
@@ -275,16 +274,34 @@ def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder
 
 
+# After which a response lacks something, and how long that takes in tests instead, in seconds.
+PATIENCE = {
+    "scan.contracts.decoding_budget.PROCESSOR_S": 10.0,  # instead of 0.5
+    "scan.contracts.read_calls.FACETS_S": 10.0,  # 0.5
+    "scan.ethereum.request_node.BUDGET_S": 40.0,  # 8
+    "scan.ethereum.served_chain.CHECK_AGAIN_S": 600.0,  # 5
+    "scan.extensions.blockscout.failure_objects.READ_S": 40.0,  # 2
+    "scan.extensions.items.queries.THUMBNAILS_S": 10.0,  # 0.25
+    "scan.extensions.logs.node_logs.COUNT_S": 30.0,  # 2
+    "scan.extensions.names.normalization.ANSWER_S": 120.0,  # 4
+    "scan.verification.equal_creations.WAIT_S": 10.0,  # 1
+}
+TIMES_OF_NODE = 10.0
+
+
 @pytest.fixture(scope="session", autouse=True)
 def patience() -> Iterator[None]:
-    """What a response says of an account's state and of the length of a list, and which requests a
-    node receives, does not follow from how busy the machine is."""
+    """What responses say, and which requests a node receives, does not follow from how busy the
+    machine is: each wait on the node is as long as TIMES_OF_NODE, that of a test of one as well."""
+    within = NodeSession.within
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(account_state, "TIMEOUT_S", 2.5)  # instead of 0.5
-        patch.setattr(finality, "TIMEOUT_S", 2.5)  # instead of 0.5
-        patch.setattr(served_chain, "CHECK_AGAIN_S", 600.0)  # instead of 5
-        if find_spec("scan.extensions.logs"):
-            patch.setattr("scan.extensions.logs.node_logs.COUNT_S", 30.0)  # instead of 2
+        patch.setattr(
+            NodeSession, "within", lambda session, wait_s: within(session, TIMES_OF_NODE * wait_s)
+        )
+        for constant, seconds in PATIENCE.items():
+            extension = constant.split(".")[2]
+            if "extensions" not in constant or find_spec(f"scan.extensions.{extension}"):
+                patch.setattr(constant, seconds)
         yield
 
 

@@ -16,9 +16,9 @@ class DecodingBudget:
     work that is not counted in units, such as reading ABIs.
     """
 
-    def __init__(self, work: int = WORK, processor_s: float = PROCESSOR_S) -> None:
+    def __init__(self, work: int = WORK, processor_s: float | None = None) -> None:
         self._work_left = work
-        self._ends_at = time.thread_time() + processor_s
+        self._ends_at = time.thread_time() + (PROCESSOR_S if processor_s is None else processor_s)
         self.is_exceeded = False
 
     def allows(self, size_bytes: int = 0) -> bool:

@@ -48,8 +48,7 @@ def node() -> Iterator[Tagged]:
 
 
 @pytest.fixture
-def session(node: Tagged, monkeypatch: pytest.MonkeyPatch) -> NodeSession:
-    monkeypatch.setattr("scan.ethereum.finality.TIMEOUT_S", 20.0)  # of a busy machine
+def session(node: Tagged) -> NodeSession:
     return NodeGateway(Node([node.url]), WaitingThreads()).session("a")
 
 

@@ -2,22 +2,13 @@
 
 from typing import Any
 
-import pytest
-
 from app import create_app
-from scan.extensions.history import genesis_balances
 from scan.extensions.history.genesis_balances import GenesisBalances
 from tests.support.database import execute
 from tests.support.faulty_node import Fault, FaultyNode, altering, refuse
 from tests.support.indexing import Indexing
 
 DEV_BALANCE = 10_000 * 10**18
-
-
-@pytest.fixture(autouse=True)
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The node has its time on a busy machine."""
-    monkeypatch.setattr(genesis_balances, "TIMEOUT_S", 7.0)
 
 
 def history(indexing: Indexing, address: str) -> Any:

@@ -145,13 +145,8 @@ def test_bad_topics_of_a_query_are_refused(client: FlaskClient, value: Any) -> N
 
 
 @pytest.fixture
-def lying(
-    indexed: Indexing, scenario: Played, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[tuple[FaultyNode, FlaskClient]]:
-    """A node between, and an index that stores no logs. On a busy machine each takes longer."""
-    monkeypatch.setattr("scan.ethereum.request_node.BUDGET_S", 60.0)
-    for name in ("TIMEOUT_S", "BATCH_TIMEOUT_S", "COUNT_S"):
-        monkeypatch.setattr(f"scan.extensions.logs.node_logs.{name}", 60.0)
+def lying(indexed: Indexing, scenario: Played) -> Iterator[tuple[FaultyNode, FlaskClient]]:
+    """A node between, and an index that stores no logs."""
     with FaultyNode(scenario.anvil.url) as node:
         yield node, create_app(settings_for(indexed.settings.database_url, node.url)).test_client()
 
@@ -242,7 +237,7 @@ def test_logs_of_a_busy_contract_come_from_a_slow_node(
     """Which does not answer for more than four blocks in time: no page needs them all, and the
     list is not counted. Cursors lead to its end."""
     node, client = lying
-    monkeypatch.setattr("scan.extensions.logs.node_logs.BATCH_TIMEOUT_S", 1.0)
+    monkeypatch.setattr("scan.extensions.logs.node_logs.BATCH_TIMEOUT_S", 0.1)
     monkeypatch.setattr("scan.extensions.logs.node_logs.COUNT_S", 0.1)
     ended = threading.Event()
 

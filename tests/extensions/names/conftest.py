@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 
 from app import create_app
-from scan.extensions.names import normalization, primary_names
 from scan.extensions.names.name_services import Choice, Interface, NameService
 from scan.extensions.names.settings import Settings
 from tests.extensions.names.ens_chain import EnsChain
@@ -15,14 +14,6 @@ from tests.support.anvil import Anvil
 from tests.support.database import Postgres
 from tests.support.faulty_node import FaultyNode
 from tests.support.indexing import Indexing
-
-
-@pytest.fixture(autouse=True)
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The node has its time on a busy machine, and so have the tables."""
-    for name in ("ONE_S", "LIST_S"):
-        monkeypatch.setattr(primary_names, name, 7.0)
-    monkeypatch.setattr(normalization, "ANSWER_S", 120.0)
 
 
 @pytest.fixture(scope="module")

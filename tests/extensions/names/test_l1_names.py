@@ -169,7 +169,7 @@ def test_without_ethereum_s_node_the_chain_is_served_all_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for name in ("ONE_S", "LIST_S"):
-        monkeypatch.setattr(primary_names, name, 0.3)
+        monkeypatch.setattr(primary_names, name, 0.03)
     carol = l2.ens.people[2]
     choose(l2, registrar, carol, "carol.eth")
     l1.fault = fault  # type: ignore[assignment]
@@ -181,7 +181,7 @@ def test_without_ethereum_s_node_the_chain_is_served_all_the_same(
 def test_lists_leave_a_late_node_of_ethereum_alone(
     l2: Named, l1: FaultyNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(primary_names, "LIST_S", 0.5)
+    monkeypatch.setattr(primary_names, "LIST_S", 0.05)
     l2.mine()
     l1.fault = hang(2.0)
     l2.page("/txs")

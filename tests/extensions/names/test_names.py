@@ -115,7 +115,7 @@ def test_without_the_node_names_are_left_out_and_it_is_said(
     universal: Named, fault: object, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("ONE_S", "LIST_S"):
-        monkeypatch.setattr(primary_names, name, 0.3)
+        monkeypatch.setattr(primary_names, name, 0.03)
     person = universal.ens.owner
     universal.mine()
     universal.node.fault = fault  # type: ignore[assignment]
@@ -129,7 +129,7 @@ def test_without_the_node_names_are_left_out_and_it_is_said(
 def test_a_list_whose_names_were_late_does_not_wait_for_the_next_ones(
     universal: Named, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(primary_names, "LIST_S", 0.2)
+    monkeypatch.setattr(primary_names, "LIST_S", 0.02)
     universal.mine()
     universal.node.fault = hang(1.0)
     universal.page("/txs")

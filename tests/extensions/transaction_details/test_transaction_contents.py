@@ -316,7 +316,10 @@ def no_storage(calls: Calls, forward: Forward) -> Reply:
     return Reply(503) if is_asked else Reply(body=forward(calls))
 
 
-def test_a_node_that_fails_or_lies_leaves_what_is_stored(work: Work) -> None:
+def test_a_node_that_fails_or_lies_leaves_what_is_stored(
+    work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(transaction_details, "TIMEOUT_S", 0.15)
     proxy = proxy_to(work, work.worker)
     with FaultyNode(work.explorer.anvil.url) as node:
         settings = replace(work.explorer.settings, rpc_urls=(node.url,))

@@ -245,14 +245,7 @@ def test_a_frame_without_recipient_is_shown(played: Played, kind: str) -> None:
     assert ("a new contract" in shown.text) == (kind == "CREATE")
 
 
-def test_megabytes_of_trace_are_not_read_and_not_asked_for_again(
-    played: Played, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("scan.ethereum.request_node.BUDGET_S", 60.0)  # of a busy machine
-    monkeypatch.setattr(
-        "scan.extensions.transaction_details.explanations.transaction_failures.TIMEOUT_S", 60.0
-    )
-    monkeypatch.setattr("scan.extensions.internal_transfers.transaction_traces.TIMEOUT_S", 60.0)
+def test_megabytes_of_trace_are_not_read_and_not_asked_for_again(played: Played) -> None:
     execute(played.url, "DELETE FROM transaction_failures")
     with FaultyNode(played.anvil.url) as node:
         node.fault = answering_traces('{"type":"CALL","output":"0x' + 4_300_000 * "00" + '"}')

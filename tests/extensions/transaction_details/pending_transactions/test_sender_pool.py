@@ -73,12 +73,8 @@ def test_a_sender_has_its_pending_transactions(explorer: Explorer) -> None:
     assert '?tab=pending" aria-current="page">Pending<' in page.text
 
 
-def test_what_is_not_known_is_said(
-    indexed: Indexing, scenario: Played, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_not_known_is_said(indexed: Indexing, scenario: Played) -> None:
     """A pool of 100,000 is not asked for; one that is larger than the node said is not read."""
-    room = "scan.extensions.transaction_details.pending_transactions.queries"
-    monkeypatch.setattr(f"{room}.TIMEOUT_S", 20.0)  # of a busy machine
     large = {"pending": {"0x" + "cd" * 20: of_nonces(0, 20_000)}, "queued": {}}
     small = {"pending": "0x1", "queued": "0x0"}
     cases: list[tuple[dict[str, Any], str]] = [
