@@ -40,6 +40,7 @@ class Expressions:
         self._declarations = declarations
         self._module = module
         self._names: dict[str, Node] = {}
+        self._memberships = 0  # tests of lists that were written as comparisons
 
     def expression(self, node: Node) -> Node:
         make = _EXPRESSIONS.get(str(node.get("ast_type")))
@@ -143,9 +144,12 @@ class Expressions:
         return None
 
     def _compare(self, node: Node) -> Node:
-        operator, left = node["op"]["ast_type"], self.expression(node["left"])
-        right = node["right"]
-        if operator in ("In", "NotIn") and right.get("ast_type") == "List" and right["elements"]:
+        before, operator = self._memberships, node["op"]["ast_type"]
+        left, right = self.expression(node["left"]), node["right"]
+        is_of_list = right.get("ast_type") == "List" and right["elements"]
+        # One within what another one tests is not copied again, or trees grew with a power.
+        if operator in ("In", "NotIn") and is_of_list and self._memberships == before:
+            self._memberships += 1
             compared = "==" if operator == "In" else "!="
             parts = [
                 _binary(compared, left, self.expression(element), node)
