@@ -15,15 +15,6 @@ pytestmark = pytest.mark.check
 STATED = tomllib.loads((ROOT / "tests/support/stated_figures.toml").read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("guide", STATED)
-def test_a_guide_states_what_holds(guide: str) -> None:
-    text = " ".join((ROOT / "docs" / guide).read_text(encoding="utf-8").split())
-    wrong = [phrase for phrase in STATED[guide] if phrase not in text]
-    for phrase, places in STATED[guide].items():
-        wrong += [f"{phrase}: {place}" for place in places if not holds(place, places[place])]
-    assert wrong == []
-
-
 def holds(place: str, stated: object) -> bool:
     """Whether `module: expression` has the value, or a file has all of the texts, or neither is
     there since its extension is deleted."""
@@ -39,3 +30,22 @@ def holds(place: str, stated: object) -> bool:
     except ModuleNotFoundError:  # what it adds to another one, which is deleted
         return bool(taken_away())
     return bool(stated == ([*value] if isinstance(value, tuple) else value))
+
+
+# Evaluated when this is imported: while tests run, some bounds are wider.
+WRONG = {
+    guide: [
+        f"{phrase}: {place}"
+        for phrase, places in stated.items()
+        for place in places
+        if not holds(place, places[place])
+    ]
+    for guide, stated in STATED.items()
+}
+
+
+@pytest.mark.parametrize("guide", STATED)
+def test_a_guide_states_what_holds(guide: str) -> None:
+    text = " ".join((ROOT / "docs" / guide).read_text(encoding="utf-8").split())
+    assert [phrase for phrase in STATED[guide] if phrase not in text] == []
+    assert WRONG[guide] == []

@@ -5,7 +5,6 @@ import pytest
 from tests.extensions.names.conftest import (  # noqa: F401  # fixtures
     ens,
     indexing,
-    patient,
     services,
     universal,
 )

@@ -2,7 +2,6 @@
 
 from typing import Any, NamedTuple
 
-import pytest
 from flask.testing import FlaskClient
 
 from tests.support.anvil import ZERO, Anvil, Contract
@@ -86,9 +85,3 @@ def key_of(record: dict[str, Any]) -> Key:
 def by_key(client: FlaskClient, owner: str, **filters: Any) -> dict[Key, dict[str, Any]]:
     path = f"/addresses/{owner}/approvals"
     return {key_of(r): r for r in pages(client, path, "approvals", 3, **filters)}
-
-
-def be_patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the node have its time on a busy machine."""
-    for name in ("NODE_S", "BATCH_S"):
-        monkeypatch.setattr(f"scan.extensions.approvals.events.{name}", 60.0)

@@ -14,7 +14,6 @@ from tests.extensions.approvals.owner_chain import (
     MOST_160,
     PERMIT2,
     Chain,
-    be_patient,
     by_key,
     key_of,
 )
@@ -104,12 +103,9 @@ def test_what_is_in_force_has_its_risk_and_its_use(service: Service, chain: Chai
         assert record["transactionHash"] in page
 
 
-def test_no_function_of_a_hostile_token_takes_the_page(
-    service: Service, chain: Chain, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_function_of_a_hostile_token_takes_the_page(service: Service, chain: Chain) -> None:
     """Ten thousand approvals of one owner by tokens that answer garbage, too much, nothing and
     never; what others approve to it stays found by its token."""
-    be_patient(monkeypatch)
     victim = chain.anvil.accounts[8]
     snapshot = chain.anvil.snapshot()
     try:

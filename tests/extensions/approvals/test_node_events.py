@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 from app import create_app
 from scan.extensions.approvals.events import Event
 from scan.extensions.approvals.queries import newest
-from tests.extensions.approvals.owner_chain import Chain, be_patient, by_key, key_of
+from tests.extensions.approvals.owner_chain import Chain, by_key, key_of
 from tests.support.database import Postgres
 from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply, node_error
 from tests.support.indexing import Indexing, settings_for
@@ -18,10 +18,9 @@ from tests.support.lists import get
 
 
 def test_events_are_read_from_the_node_once(
-    postgres: Postgres, template: str, chain: Chain, monkeypatch: pytest.MonkeyPatch
+    postgres: Postgres, template: str, chain: Chain
 ) -> None:
     """After a block its events alone, after a fork all of them; every page read all again."""
-    be_patient(monkeypatch)
     asked: list[tuple[int, int]] = []
 
     def note(calls: Calls, forward: Forward) -> Reply:
@@ -57,10 +56,9 @@ def test_events_are_read_from_the_node_once(
 
 
 def test_events_that_the_node_owes_hold_no_other_owners_page(
-    postgres: Postgres, template: str, chain: Chain, monkeypatch: pytest.MonkeyPatch
+    postgres: Postgres, template: str, chain: Chain
 ) -> None:
     """All instances had one lock, inside of which the first one waited for the node."""
-    be_patient(monkeypatch)
     asked, answers = threading.Event(), threading.Event()
 
     def owe_events(calls: Calls, forward: Forward) -> Reply:
@@ -105,7 +103,6 @@ def test_events_of_the_node_begin_where_its_time_ends(
     with FaultyNode(chain.anvil.url) as node, postgres.cloned(template) as url:
         indexing = Indexing(url, chain.anvil.url).run_until(chain.anvil.head())
         whole = by_key(create_app(indexing.settings).test_client(), chain.owner, ended="true")
-        be_patient(monkeypatch)
         monkeypatch.setattr("scan.extensions.approvals.events.MOST_EVENTS", 9)
         node.fault = refuse_wide
         client = create_app(settings_for(url, node.url)).test_client()
