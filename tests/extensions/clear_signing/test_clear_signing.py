@@ -6,6 +6,7 @@ import pytest
 from eth_utils import keccak
 from werkzeug.serving import make_server
 
+from scan.contracts import decoding_budget
 from scan.extensions.clear_signing.formats import MAX_FIELDS
 from scan.extensions.clear_signing.value_paths import MAX_VALUES
 from tests.extensions.clear_signing.exchange import (
@@ -171,7 +172,10 @@ def test_values_are_bounded(chain: Chain, client_of: ClientOf) -> None:
     assert signing(client, chain.trade_of(legs=MAX_VALUES + 1)) is None
 
 
-def test_the_time_of_a_description_is_bounded(chain: Chain, client_of: ClientOf) -> None:
+def test_the_time_of_a_description_is_bounded(
+    chain: Chain, client_of: ClientOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(decoding_budget, "PROCESSOR_S", 0.5)
     hidden = {"ifNotIn": [*range(10**9, 10**9 + 999), 0]}  # is looked up 40,000 times
     fields = [{"$ref": "$.display.hidden", "path": "legs.[].mode"}] * MAX_FIELDS
     document = chain.descriptor({TRADE: {"intent": "Trade", "fields": fields}})
