@@ -125,7 +125,7 @@ def test_a_node_that_is_slow_with_one_clients_call_is_not_away_for_others(node, 
     """It was probed after each such call, and all who came meanwhile were refused."""
     node.held.clear()
     with ThreadPoolExecutor(1) as pool:
-        slow = pool.submit(failure, gateway.session("a").within(1.0), "eth_call")
+        slow = pool.submit(failure, gateway.session("a").within(0.1), "eth_call")
         node.waiting.acquire()
         assert failure(gateway.session("b"), "others") is None
         assert isinstance(slow.result(), UpstreamFailed)
@@ -273,7 +273,7 @@ def test_several_nodes_share_the_time(node):
     with FaultyNode(NOWHERE) as frozen:
         frozen.fault = faulty_node.hang(20)
         both = NodeGateway(Node([frozen.url, node.url]), WaitingThreads())
-        assert both.session("a").within(2.0).call("eth_call") == "eth_call"
+        assert both.session("a").within(0.2).call("eth_call") == "eth_call"
 
 
 def test_without_a_place_to_wait_for_another_request_a_session_has_failed(gateway, monkeypatch):
