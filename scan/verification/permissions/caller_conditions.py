@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from scan.verification.permissions.syntax_tree import Node, Place
 from scan.verification.permissions.value_kinds import (
+    ANSWER,
     CALLER,
     CONSTANT,
     ENTRY,
@@ -20,12 +21,21 @@ from scan.verification.permissions.value_kinds import (
 )
 from scan.verification.permissions.values import Values
 
-# Whom a condition lets pass: one account, those with a role, members of a mapping, the contract.
-CALLERS = ACCOUNT, ROLE, MEMBER, ITSELF = "account", "role", "member", "itself"
-# What a condition is: it lets only some callers pass, in each call or in some, or all but some; it
-# depends on the arguments, too; or it depends on the caller in a way that is not recognised.
-KINDS = RESTRICTION, CONDITIONAL, EXCLUSION, ARGUMENT, UNRECOGNISED = (
+# Whom a condition lets pass: one account, those with a role, members of a mapping, the contract,
+# and whom another contract lets pass.
+CALLERS = ACCOUNT, ROLE, MEMBER, ITSELF, AUTHORITY = (
+    "account",
+    "role",
+    "member",
+    "itself",
+    "authority",
+)
+# What a condition is: it lets only some callers pass, in each call or in some, or whom another
+# contract lets pass, or all but some; it depends on the arguments, too; or it depends on the caller
+# in a way that is not recognised.
+KINDS = RESTRICTION, BY_AUTHORITY, CONDITIONAL, EXCLUSION, ARGUMENT, UNRECOGNISED = (
     "restriction",
+    "authority",
     "conditional",
     "exclusion",
     "argument",
@@ -35,13 +45,16 @@ NONE = "none"
 
 _NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 _NEGATED |= {"in": "not in", "not in": "in"}  # Vyper's
+# Comparisons with a constant that hold only if the other side is not zero.
+_NOT_ZERO = ("!=", 0), (">", 0), ("==", 1)
 _TURNED = {"==": "==", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 
 class Caller(NamedTuple):
     """One alternative of a condition: whom it lets pass. `reads` is how the account or the role is
     read, `number` its value where the source has it, `variables` the state variables;
-    `is_by_arguments`: it compares no caller, but arguments."""
+    `is_by_arguments`: it compares no caller, but arguments; `question`: what an authority is asked
+    of the function."""
 
     kind: str
     text: str = ""
@@ -49,18 +62,20 @@ class Caller(NamedTuple):
     number: int | None = None
     variables: frozenset[int] = frozenset()
     is_by_arguments: bool = False
+    question: str | None = None
 
     def record(self) -> dict[str, Any]:
         value = None if self.number is None else f"0x{self.number % 2**256:064x}"
-        return {"kind": self.kind, "expression": self.text, "value": value}
+        of_kind = {"kind": self.kind, "expression": self.text, "value": value}
+        return of_kind | ({"question": self.question} if self.question else {})
 
 
 _EXCLUDED = Caller(EXCLUSION)
 
 
 class Condition(NamedTuple):
-    """A condition at its place. `callers` are the alternatives of a restriction, also of one that
-    is checked in some calls alone."""
+    """A condition at its place. `callers` are the alternatives of a restriction, or of one that
+    another contract decides, also where it is checked in some calls alone."""
 
     kind: str
     place: Place
@@ -176,6 +191,10 @@ def _compared(operator: str, left: Value, right: Value) -> Caller:
         return Caller(NONE, is_by_arguments=left.arguments or right.arguments)
     if left.kind == CALLER:
         return _of_caller(operator, right)
+    if left.kind == ANSWER and (operator, right.number) in _NOT_ZERO:
+        [asked] = left.keys
+        variables, question = left.variables, left.question
+        return Caller(AUTHORITY, left.text, asked.reads, asked.number, variables, question=question)
     if left.kind == ENTRY and not right.caller and right.kind == CONSTANT:
         return _of_entry(operator, left, right.number)
     return _other(left, right)
@@ -243,14 +262,16 @@ def _checked(callers: Sequence[Caller], written: Collection[int] | None) -> list
 def _may_be_written(caller: Caller, written: Collection[int] | None) -> bool:
     if written is not None:
         return not caller.variables.isdisjoint(written)
-    return caller.kind in (ROLE, MEMBER) or (caller.kind == ACCOUNT and caller.number is None)
+    return caller.kind in (ROLE, MEMBER, AUTHORITY) or (
+        caller.kind == ACCOUNT and caller.number is None
+    )
 
 
 def _combined(callers: Sequence[Caller]) -> tuple[str, tuple[Caller, ...]]:
     """Return the kind of a condition of these alternatives, and whom it lets pass."""
     kinds = {caller.kind for caller in callers}
     if kinds <= {*CALLERS}:
-        return RESTRICTION, tuple(callers)
+        return (BY_AUTHORITY if AUTHORITY in kinds else RESTRICTION), (*dict.fromkeys(callers),)
     if kinds == {NONE}:
         return NONE, ()
     if len(kinds) == 1:
