@@ -174,6 +174,7 @@ class _Caller(NamedTuple):
         of_role = members.get(role) if role else None
         for name in ("reads", "value", "question"):
             record.pop(name, None)
+        record.setdefault("forwarder", False)  # as in records of older verifications
         record["account"] = holder and to_hex(holder)
         is_role = record["kind"] == ROLE and number is not None
         record["role"] = f"0x{number:064x}" if is_role else None

@@ -35,6 +35,7 @@ from scan.verification.permissions.value_kinds import (
 # Whether a caller may call a function, by its selector, of a contract (OpenZeppelin's IAuthority).
 CAN_CALL = "canCall(address,address,bytes4)"
 _CAN_CALL_TYPES = ("address", "address", "bytes4")
+WITH_DELAY = "canCallWithDelay"
 # OpenZeppelin's AuthorityUtils.canCallWithDelay() calls the authority by assembly, or by
 # staticcall: the hashes of its tokens in 5.0 to 5.2, and since 5.3. Whatever has these tokens
 # returns zeros, or what the authority answers.
@@ -64,7 +65,7 @@ def with_delay(
 ) -> Value | None:
     """Return the answer that AuthorityUtils.canCallWithDelay() passes on, as each of its results;
     None of another function."""
-    if called.get("name") != "canCallWithDelay" or len(arguments) != 4:
+    if len(arguments) != 4:
         return None
     tokens = _TOKEN.findall(without_comments(tree.source(called, budget)))
     if keccak256(" ".join(tokens).encode()) not in _WITH_DELAY:
@@ -93,4 +94,5 @@ def _answer(target: Value, arguments: Sequence[Value], is_can_call: bool) -> Val
         keys=(target,),
         question=CAN_CALL if is_can_call and is_of_function else None,
         variables=value.variables | {ELSEWHERE},
+        forwarders=tuple(f for argument in arguments for f in argument.forwarders),
     )

@@ -15,8 +15,8 @@ from scan.verification.permissions.value_kinds import (
     ENTRY,
     SELF,
     VARIABLE_VALUE,
+    Caller,
     Environment,
-    Step,
     Value,
 )
 from scan.verification.permissions.values import Values
@@ -50,27 +50,8 @@ _NOT_ZERO = ("!=", 0), (">", 0), ("==", 1)
 _TURNED = {"==": "==", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 
-class Caller(NamedTuple):
-    """One alternative of a condition: whom it lets pass. `reads` is how the account or the role is
-    read, `number` its value where the source has it, `variables` the state variables;
-    `is_by_arguments`: it compares no caller, but arguments; `question`: what an authority is asked
-    of the function."""
-
-    kind: str
-    text: str = ""
-    reads: tuple[Step, ...] | None = None
-    number: int | None = None
-    variables: frozenset[int] = frozenset()
-    is_by_arguments: bool = False
-    question: str | None = None
-
-    def record(self) -> dict[str, Any]:
-        value = None if self.number is None else f"0x{self.number % 2**256:064x}"
-        of_kind = {"kind": self.kind, "expression": self.text, "value": value}
-        return of_kind | ({"question": self.question} if self.question else {})
-
-
 _EXCLUDED = Caller(EXCLUSION)
+_ZERO = Value(CONSTANT, number=0)
 
 
 class Condition(NamedTuple):
@@ -98,6 +79,15 @@ class Conditions:
         self._values = values
         self._tree = values.members.tree
         self.variables: set[int] = set()
+        values.passing = self._passing
+
+    def _passing(
+        self, condition: Node, environment: Environment, function: Node, holds: bool
+    ) -> Sequence[Caller]:
+        """Return whom a condition lets pass, each call; nobody where it is not recognised."""
+        conditions = self.of(condition, environment, function, holds=holds, written=())
+        recognised = (c.callers for c in conditions if c.kind in (RESTRICTION, BY_AUTHORITY))
+        return next(recognised, ())
 
     def of(
         self,
@@ -127,7 +117,8 @@ class Conditions:
             for side in ("leftExpression", "rightExpression")
         ]
         numbers = [side.number for side in sides]
-        if {side.kind for side in sides} == {CALLER, CONSTANT} and 0 in numbers:
+        is_direct = not any(side.forwarders for side in sides)
+        if {side.kind for side in sides} == {CALLER, CONSTANT} and 0 in numbers and is_direct:
             return bool(operator == "!=")
         if None in numbers:
             return None
@@ -153,7 +144,7 @@ class Conditions:
                 return self._conjuncts(
                     returned.expression, returned.environment, returned.function, holds=holds
                 )
-            return [(self._leaf(node, environment, function, holds=holds),)]
+            return [self._leaf(node, environment, function, holds=holds)]
 
     def _joined(
         self, node: Node, environment: Environment, function: Node, *, holds: bool
@@ -168,17 +159,23 @@ class Conditions:
             self._values.budget.take()
         return [(*one, *other) for one in left for other in right]
 
-    def _leaf(self, node: Node, environment: Environment, function: Node, *, holds: bool) -> Caller:
+    def _leaf(
+        self, node: Node, environment: Environment, function: Node, *, holds: bool
+    ) -> tuple[Caller, ...]:
+        """Return whom an expression lets pass that combines no others, and forwarders, which may
+        name them."""
         operator = str(node.get("operator"))
         if node.get("nodeType") != "BinaryOperation" or operator not in _NEGATED:
-            value = self._values.value(node, environment, function)
-            self.variables |= value.variables
+            left, right = self._values.value(node, environment, function), _ZERO
             operator = "!=" if holds else "=="
-            return _compared(operator, value, Value(CONSTANT, number=0))
-        left = self._values.value(node["leftExpression"], environment, function)
-        right = self._values.value(node["rightExpression"], environment, function)
+        else:
+            left = self._values.value(node["leftExpression"], environment, function)
+            right = self._values.value(node["rightExpression"], environment, function)
+            operator = operator if holds else _NEGATED[operator]
         self.variables |= left.variables | right.variables
-        return _compared(operator if holds else _NEGATED[operator], left, right)
+        caller = _compared(operator, left, right)
+        forwarders = (*left.forwarders, *right.forwarders) if caller.kind in CALLERS else ()
+        return caller, *forwarders
 
 
 def _compared(operator: str, left: Value, right: Value) -> Caller:

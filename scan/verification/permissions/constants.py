@@ -34,7 +34,7 @@ def converted(node: Node, arguments: Sequence[Value]) -> Value:
     target, [value, *others] = type_of(node), arguments or [Value(OTHER)]
     is_calldata = value.kind == CALLDATA and value.type.startswith("bytes calldata")
     if is_calldata and target == "bytes4":
-        return Value(SELECTOR)
+        return Value(SELECTOR, forwarders=value.forwarders)
     number = _converted_number(value.number, value.type, target)
     is_whole = target in _WHOLE or target.startswith("contract ")
     if others or number != value.number or (number is None and not is_whole):

@@ -7,7 +7,7 @@ each call, as in a branch or after a return, restricts nobody.
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from scan.verification.permissions import branches
+from scan.verification.permissions import branches, forwarders
 from scan.verification.permissions.caller_conditions import (
     ARGUMENT,
     AUTHORITY,
@@ -194,7 +194,9 @@ class _Walk:
             self._nested_conditions(node, frame._replace(is_conditional=True))
             self._require(needed, frame, holds=True)
             return self._passing(node, frame)
-        self._branch(condition, frame)
+        choice = forwarders.choice(self._values, frame.function, frame.environment)
+        if choice is None or choice.statement is not node:
+            self._branch(condition, frame)
         inside = frame._replace(is_conditional=True)
         returns = [self._statement(part, inside) for part in (then, otherwise)]
         return any(returns)
@@ -312,7 +314,9 @@ class _Walk:
         elif kind == "FunctionCall":
             self._call(node, frame)
         elif kind == "Conditional":
-            self._branch(node.get("condition") or {}, frame)
+            value = self._values.value(node, frame.environment, frame.function)
+            if not value.forwarders:
+                self._branch(node.get("condition") or {}, frame)
         elif kind == "Assignment":
             self._write(node.get("leftHandSide") or {}, node, frame)
         elif kind == "UnaryOperation" and node.get("operator") in ("++", "--", "delete"):

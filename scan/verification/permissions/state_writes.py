@@ -52,7 +52,7 @@ class StateWrites:
             return
         value = self._values.value(target, environment, function)
         base = value.base if value.kind in (VARIABLE_VALUE, ENTRY) else None
-        is_fixed = self._values.is_fixed(node, environment, function)
+        is_fixed = self._is_fixed(node, environment, function)
         if base is not None and base > 0:
             self._declared(base, node, is_conditional=is_conditional)
             self._add({base}, is_fixed=is_fixed)
@@ -64,6 +64,13 @@ class StateWrites:
                 self.written = None  # its slot may be that of an entry of a mapping
         elif " storage" in type_of(target) or type_of(target).startswith("mapping"):
             self.written = None
+
+    def _is_fixed(self, node: Node, environment: Environment, function: Node) -> bool:
+        """Return whether what an assignment writes is a number in the source."""
+        if node.get("operator") == "delete":
+            return True
+        value = self._values.value(node.get("rightHandSide") or {}, environment, function)
+        return node.get("operator") == "=" and value.number is not None
 
     def _declared(self, number: int, node: Node, *, is_conditional: bool) -> None:
         place, declared = self._tree.place(node), self._tree.declarations[number]

@@ -4,10 +4,10 @@ A value is followed through arguments, local variables and functions that return
 is not followed still says whether the caller or the function's arguments may decide it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from scan.verification.permissions import answers, constants
+from scan.verification.permissions import answers, constants, forwarders
 from scan.verification.permissions.references import (
     BY_ASSEMBLY,
     ELSEWHERE,
@@ -35,6 +35,7 @@ from scan.verification.permissions.value_kinds import (
     SELECTOR,
     SELF,
     VARIABLE_VALUE,
+    Caller,
     Environment,
     Step,
     Value,
@@ -70,6 +71,8 @@ class Values:
         self.budget = budget
         self.references = References(members, budget)
         self._being_read: set[int] = set()
+        # Whom a condition that holds, or not, lets pass: caller_conditions.py reads conditions.
+        self.passing: Callable[[Node, Environment, Node, bool], Sequence[Caller]] = lambda *_: ()
 
     def value(self, node: Node, environment: Environment, function: Node) -> Value:
         with self.budget:
@@ -182,6 +185,7 @@ class Values:
             arguments=base.arguments or key.arguments,
             variables=base.variables | key.variables,
             reads=None,
+            forwarders=(*base.forwarders, *key.forwarders),
         )
 
     def _slice(self, node: Node, environment: Environment, function: Node) -> Value:
@@ -211,6 +215,8 @@ class Values:
         if returned := self.returned(node, environment, function):
             value = self.value(returned.expression, returned.environment, returned.function)
             return self._with_getter(value._replace(text=""), returned.function)
+        if forwarded := self._forwarded(node, environment, function):
+            return forwarded
         if (number := self._namespace(node, environment, function)) is not None:
             return Value(VARIABLE_VALUE, variables=frozenset({number}), base=number)
         called = self.references.called(node, function)
@@ -220,6 +226,25 @@ class Values:
             unknown = Value(OTHER, caller=caller, variables=variables)
             return self._with_getter(mixed([*arguments, *receiver, unknown]), called)
         return self._outside(node, arguments, environment, function)
+
+    def _forwarded(self, node: Node, environment: Environment, caller: Node) -> Value | None:
+        """Return who calls, or what is passed, if a call returns it but for forwarders."""
+        called = self.references.called(node, caller)
+        if called is None or not forwarders.may_choose(called):
+            return None
+        names = self.bound(node, called, environment, caller)
+        choice = forwarders.choice(self, called, names)
+        return choice and choice.value
+
+    def _conditional(self, node: Node, environment: Environment, function: Node) -> Value:
+        condition = node.get("condition") or {}
+        for name, holds in (("falseExpression", True), ("trueExpression", False)):
+            value = forwarders.chosen(
+                self, node.get(name) or {}, condition, environment, function, holds=holds
+            )
+            if value is not None:
+                return value
+        return self._other(node, environment, function)
 
     def _with_getter(self, value: Value, called: Node) -> Value:
         """Return what a function returns with a call of it, where anybody can make the same."""
@@ -323,13 +348,6 @@ class Values:
                 names |= self.declared_values(statement, names, called)
         return _Last(statements[-1], names, called)
 
-    def is_fixed(self, node: Node, environment: Environment, function: Node) -> bool:
-        """Return whether what an assignment writes is a number in the source."""
-        if node.get("operator") == "delete":
-            return True
-        value = self.value(node.get("rightHandSide") or {}, environment, function)
-        return node.get("operator") == "=" and value.number is not None
-
     def declared_values(
         self, statement: Node, environment: Environment, function: Node
     ) -> Environment:
@@ -349,7 +367,7 @@ class Values:
     def _answer(self, node: Node, environment: Environment, caller: Node) -> Value | None:
         """Return the answer of an authority that a library's function asks; None of others."""
         called = self.references.called(node, caller)
-        if called is None:
+        if called is None or called.get("name") != answers.WITH_DELAY:
             return None
         given = [*self.bound(node, called, environment, caller).values()]
         answer = answers.with_delay(called, given, self._tree, self.budget)
@@ -375,4 +393,5 @@ _READERS = {
     "IndexRangeAccess": Values._slice,
     "TupleExpression": Values._tuple,
     "FunctionCall": Values._call,
+    "Conditional": Values._conditional,
 }
