@@ -256,8 +256,8 @@ class _Walk:
         return self._statement(node.get("body") or {}, inside)
 
     def _try(self, node: Node, frame: _Frame) -> bool:
-        self._expressions({"call": node.get("externalCall") or {}}, frame)
         inside = frame._replace(is_conditional=True)
+        self._expressions({"call": node.get("externalCall") or {}}, inside)  # may revert
         clauses = node.get("clauses") or ()
         blocks = [self._statement(clause.get("block") or {}, inside) for clause in clauses]
         return any(blocks)
@@ -325,12 +325,14 @@ class _Walk:
     def _call(self, node: Node, frame: _Frame) -> None:
         name, place = _name_of(node), self._tree.place(node)
         called = self._values.references.called(node, frame.function)
-        if called is None:
+        if self._values.references.is_of_linked_library(node):
+            self._unknown(node)
+        elif called is None:
             self._call_outside(node, name, frame)
-            return
-        self.effects += of_call(name, place)
-        values = self._values.bound(node, called, frame.environment, frame.function)
-        self._invoke(called, values, is_conditional=frame.is_conditional)
+        else:
+            self.effects += of_call(name, place)
+            values = self._values.bound(node, called, frame.environment, frame.function)
+            self._invoke(called, values, is_conditional=frame.is_conditional)
 
     def _call_outside(self, node: Node, name: str, frame: _Frame) -> None:
         """Note what a built-in function, an event of an old release or another contract does."""

@@ -259,6 +259,8 @@ class Values:
     ) -> Value:
         """Return the value of a built-in function, or of a function of another contract."""
         expression = node.get("expression") or {}
+        if self.references.is_of_linked_library(node):
+            return mixed([*arguments, Value(OTHER, caller=True)])
         if self._tree.is_builtin(expression, "keccak256") and len(node.get("arguments") or ()) == 1:
             return constants.hashed(node["arguments"][0], arguments[0])
         target = expression.get("expression")
