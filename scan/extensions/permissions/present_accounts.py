@@ -30,11 +30,39 @@ TIMEOUT_S = 2.0
 MAX_RESPONSE_BYTES = 256 * 1024
 ADDRESS_BITS = 160
 
-_GRANTED = keccak256(b"RoleGranted(bytes32,address,address)")
-_HAS_ROLE = selector("hasRole(bytes32,address)")
+
+class _RoleForm(NamedTuple):
+    """How a contract says who has a role: the event that grants it, and the function that is asked,
+    which returns so many words, the first of which says whether an account has it."""
+
+    granted: bytes
+    has_role: bytes
+    words: int
+
+
+_ACCESS_CONTROL = _RoleForm(
+    keccak256(b"RoleGranted(bytes32,address,address)"), selector("hasRole(bytes32,address)"), 1
+)
+_ACCESS_MANAGER = _RoleForm(
+    keccak256(b"RoleGranted(uint64,address,uint32,uint48,bool)"),
+    selector("hasRole(uint64,address)"),
+    2,
+)
 
 Step = Mapping[str, Any]  # {call}, or {slot, offset, size}
 Steps = tuple[tuple[tuple[str, Any], ...], ...]  # the same, as a key
+
+
+class Role(NamedTuple):
+    """A role at the contract that keeps it: of AccessControl, or of an AccessManager."""
+
+    keeper: bytes
+    number: int
+    is_managed: bool = False
+
+    @property
+    def form(self) -> _RoleForm:
+        return _ACCESS_MANAGER if self.is_managed else _ACCESS_CONTROL
 
 
 class Members(NamedTuple):
@@ -76,23 +104,30 @@ def values(
 def _call(address: bytes, step: Step, block: BlockId) -> Call:
     if "slot" in step:
         return Call("eth_getStorageAt", (to_hex(address), hex(int(step["slot"])), block))
-    return _eth_call(address, selector(str(step["call"])), block)
+    return eth_call(address, selector(str(step["call"])), block)
 
 
-def _eth_call(address: bytes, calldata: bytes, block: BlockId) -> Call:
+def eth_call(address: bytes, calldata: bytes, block: BlockId) -> Call:
     call = {"to": to_hex(address), "data": to_hex(calldata), "gas": CALL_GAS}
     return Call("eth_call", (call, block))
 
 
-def _word(result: object, step: Step) -> int | None:
-    """Return the word of a result; None for an error, and for what is no word."""
+def words(result: object, count: int) -> list[int] | None:
+    """Return so many words of a result; None for an error, and for what has not this length."""
     try:
         content = data(result) if isinstance(result, str) else b""
     except BadHex:
         return None
-    if len(content) != 32:
+    if len(content) != 32 * count:
         return None
-    word = int.from_bytes(content)
+    return [int.from_bytes(content[at : at + 32]) for at in range(0, len(content), 32)]
+
+
+def _word(result: object, step: Step) -> int | None:
+    """Return the word of a result; None for an error, and for what is no word."""
+    if (of_result := words(result, 1)) is None:
+        return None
+    [word] = of_result
     if "slot" not in step:
         return word
     return word >> 8 * int(step["offset"]) & (1 << 8 * int(step["size"])) - 1
@@ -103,34 +138,37 @@ def account(word: int | None) -> bytes | None:
     return None if word is None or word >> ADDRESS_BITS else word.to_bytes(20)
 
 
-def members(
-    reader: Reader, address: bytes, block: BlockId, roles: Iterable[int]
-) -> Mapping[int, Members]:
-    """Return who has each role, of the first MAX_ROLES; none where the contract does not say it.
+def members(reader: Reader, block: BlockId, roles: Iterable[Role]) -> Mapping[Role, Members]:
+    """Return who has each role, of the first MAX_ROLES; none where its contract does not say it.
 
     Raises UpstreamFailed, Unavailable, HistoryUnavailable.
     """
     candidates = {}
     for role in list(dict.fromkeys(roles))[:MAX_ROLES]:
-        if (named := _named(reader, address, role)) is not None:
+        if (named := _named(reader, role)) is not None:
             candidates[role] = named
     pairs = [(role, who) for role, named in candidates.items() for who in named.accounts]
-    calls = [_has_role(address, role, who, block) for role, who in pairs]
+    calls = [_has_role(role, who, block) for role, who in pairs]
     results = past_state.read(reader.node.within(TIMEOUT_S), block, calls, MAX_RESPONSE_BYTES)
-    answers = {pair: _word(result, {}) for pair, result in zip(pairs, results, strict=True)}
+    answers = {
+        (role, who): words(result, role.form.words)
+        for (role, who), result in zip(pairs, results, strict=True)
+    }
     return {
-        role: Members([who for who in named.accounts if answers[role, who]], named.is_complete)
+        role: Members(
+            [who for who in named.accounts if (answers[role, who] or [0])[0]], named.is_complete
+        )
         for role, named in candidates.items()
         if all(answers[role, who] is not None for who in named.accounts)
     }
 
 
-def _named(reader: Reader, address: bytes, role: int) -> Members | None:
+def _named(reader: Reader, role: Role) -> Members | None:
     """Return the accounts that events of a role name, the newest first; None where logs are not
     known."""
-    topics = [_GRANTED, role.to_bytes(32), None, None]
+    topics = [role.form.granted, role.number.to_bytes(32), None, None]
     try:
-        page = logs.records(reader, Window(MAX_EVENTS, 0), having_all(address, topics))
+        page = logs.records(reader, Window(MAX_EVENTS, 0), having_all(role.keeper, topics))
     except (NotFound, UpstreamFailed, Unavailable, HistoryUnavailable):
         reader.do_not_cache()
         return None
@@ -139,5 +177,6 @@ def _named(reader: Reader, address: bytes, role: int) -> Members | None:
     return Members([*named][:MAX_ACCOUNTS], is_complete)
 
 
-def _has_role(address: bytes, role: int, who: bytes, block: BlockId) -> Call:
-    return _eth_call(address, _HAS_ROLE + role.to_bytes(32) + who.rjust(32, b"\0"), block)
+def _has_role(role: Role, who: bytes, block: BlockId) -> Call:
+    calldata = role.form.has_role + role.number.to_bytes(32) + who.rjust(32, b"\0")
+    return eth_call(role.keeper, calldata, block)

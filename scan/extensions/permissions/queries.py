@@ -5,13 +5,16 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from scan.contracts.abi import selector
 from scan.contracts.proxy_contracts import ADMIN_SLOT, Proxy
 from scan.errors import NotFound
-from scan.extensions.permissions import present_accounts
-from scan.extensions.permissions.present_accounts import Members, account, key_of
+from scan.extensions.permissions import authorities, present_accounts
+from scan.extensions.permissions.authorities import PUBLIC_ROLE, Answer, Question
+from scan.extensions.permissions.present_accounts import Members, Role, account, key_of
 from scan.hex import quantity, to_hex
 from scan.queries import blocks, contracts
 from scan.queries.reader import Reader
+from scan.verification.permissions.caller_conditions import ACCOUNT, AUTHORITY, ROLE
 
 MAX_IMPLEMENTATIONS = 8
 NOT_VERIFIED = "The contract at this address is not verified."
@@ -80,8 +83,13 @@ def of(reader: Reader, address: bytes) -> ContractPermissions:
     of_admin = (_ADMIN, _ADMIN_OWNER) if proxy is not None else ()
     wanted = [key_of(steps) for steps in (*of_admin, *_steps(sources))]
     read = present_accounts.values(reader, address, block, wanted)
-    members = present_accounts.members(reader, address, block, _roles(sources, read))
-    _complete(sources, read, members)
+    callers = [_Caller(address, *of_function, read) for of_function in _callers(sources)]
+    questions = [caller.question for caller in callers if caller.question]
+    answers = authorities.answers(reader, address, block, questions)
+    roles = [role for caller in callers if (role := caller.role(answers))]
+    members = present_accounts.members(reader, block, roles)
+    for caller in callers:
+        caller.complete(answers, members)
     admin = account(read.get(key_of(_ADMIN)))
     has_admin = proxy is not None and admin is not None and any(admin)
     return ContractPermissions(
@@ -108,52 +116,80 @@ def _sources(reader: Reader, addresses: Sequence[bytes]) -> list[Source]:
     ]
 
 
-def _callers(sources: Sequence[Source]) -> Iterator[Record]:
+def _callers(sources: Sequence[Source]) -> Iterator[tuple[str, Record]]:
+    """Yield whom conditions let pass, each with the function that it is checked in."""
     for source in sources:
         for function in source.functions or ():
             for condition in function["conditions"]:
-                yield from condition["callers"]
+                for caller in condition["callers"]:
+                    yield function["function"], caller
 
 
 def _steps(sources: Sequence[Source]) -> Iterator[Sequence[Mapping[str, Any]]]:
-    for caller in _callers(sources):
+    for _, caller in _callers(sources):
         if caller["reads"] and caller["value"] is None:
             yield caller["reads"]
 
 
-def _number(caller: Record, read: Mapping[Any, int]) -> int | None:
-    """Return the value of an account or role: of the source where it is constant, else as read."""
-    if caller["value"] is not None:
-        return int(caller["value"], 16)
-    return read.get(key_of(caller["reads"])) if caller["reads"] else None
+class _Caller(NamedTuple):
+    """Whom a condition of a function lets pass, and the words that were read."""
 
+    contract: bytes
+    function: str
+    record: Record
+    read: Mapping[Any, int]
 
-def _roles(sources: Sequence[Source], read: Mapping[Any, int]) -> Iterator[int]:
-    for caller in _callers(sources):
-        number = _number(caller, read) if caller["kind"] == "role" else None
-        if number is not None:
-            yield number
+    @property
+    def number(self) -> int | None:
+        """The value of an account or role: of the source where it is constant, else as read."""
+        if self.record["value"] is not None:
+            return int(self.record["value"], 16)
+        return self.read.get(key_of(self.record["reads"])) if self.record["reads"] else None
 
+    @property
+    def account(self) -> bytes | None:
+        """The account that may call, or the authority that says who may."""
+        return account(self.number) if self.record["kind"] in (ACCOUNT, AUTHORITY) else None
 
-def _complete(
-    sources: Sequence[Source], read: Mapping[Any, int], members: Mapping[int, Members]
-) -> None:
-    """Replace how callers are read by what was read."""
-    for caller in _callers(sources):
-        number = _number(caller, read)
-        del caller["reads"], caller["value"]
-        is_account = caller["kind"] == "account"
-        holder = account(number) if is_account else None
-        known = members.get(number) if caller["kind"] == "role" and number is not None else None
-        caller["account"] = holder and to_hex(holder)
-        caller["role"] = None if number is None or is_account else f"0x{number:064x}"
-        caller["members"] = [*map(to_hex, known.accounts)] if known else None
-        caller["membersComplete"] = known.is_complete if known else None
+    @property
+    def question(self) -> Question | None:
+        is_asked = self.record.get("question") and "(" in self.function
+        authority = self.account if is_asked else None
+        return None if authority is None else Question(authority, selector(self.function))
+
+    def role(self, answers: Mapping[Question, Answer]) -> Role | None:
+        number = self.number
+        if self.record["kind"] == ROLE and number is not None:
+            return Role(self.contract, number)
+        answer = answers.get(self.question) if self.question else None
+        if answer is None or self.account is None or answer.role in (None, PUBLIC_ROLE):
+            return None
+        return Role(self.account, answer.role, is_managed=True)
+
+    def complete(self, answers: Mapping[Question, Answer], members: Mapping[Role, Members]) -> None:
+        """Replace how the caller is read by what was read."""
+        record, holder, number = self.record, self.account, self.number
+        question, role = self.question, self.role(answers)
+        answer = answers.get(question) if question else None
+        of_role = members.get(role) if role else None
+        for name in ("reads", "value", "question"):
+            record.pop(name, None)
+        record.setdefault("forwarder", False)  # as in records of older verifications
+        record["account"] = holder and to_hex(holder)
+        is_role = record["kind"] == ROLE and number is not None
+        record["role"] = f"0x{number:064x}" if is_role else None
+        record["members"] = [*map(to_hex, of_role.accounts)] if of_role else None
+        record["membersComplete"] = of_role.is_complete if of_role else None
+        record["authority"] = answer and {
+            "role": None if answer.role is None else str(answer.role),
+            "everybody": answer.is_everybody,
+            "closed": answer.is_closed,
+        }
 
 
 def addresses_in(permissions: ContractPermissions) -> Iterator[str]:
     """Yield the addresses that are shown of a contract's permissions."""
     yield from (to_hex(a) for a in (permissions.admin, permissions.admin_owner) if a)
     yield from (source.address for source in permissions.sources)
-    for caller in _callers(permissions.sources):
+    for _, caller in _callers(permissions.sources):
         yield from filter(None, [caller["account"], *(caller["members"] or ())])

@@ -9,23 +9,33 @@ from typing import Any, NamedTuple
 
 from scan.verification.permissions.syntax_tree import Node, Place
 from scan.verification.permissions.value_kinds import (
+    ANSWER,
     CALLER,
     CONSTANT,
     ENTRY,
     SELF,
     VARIABLE_VALUE,
+    Caller,
     Environment,
-    Step,
     Value,
 )
 from scan.verification.permissions.values import Values
 
-# Whom a condition lets pass: one account, those with a role, members of a mapping, the contract.
-CALLERS = ACCOUNT, ROLE, MEMBER, ITSELF = "account", "role", "member", "itself"
-# What a condition is: it lets only some callers pass, in each call or in some, or all but some; it
-# depends on the arguments, too; or it depends on the caller in a way that is not recognised.
-KINDS = RESTRICTION, CONDITIONAL, EXCLUSION, ARGUMENT, UNRECOGNISED = (
+# Whom a condition lets pass: one account, those with a role, members of a mapping, the contract,
+# and whom another contract lets pass.
+CALLERS = ACCOUNT, ROLE, MEMBER, ITSELF, AUTHORITY = (
+    "account",
+    "role",
+    "member",
+    "itself",
+    "authority",
+)
+# What a condition is: it lets only some callers pass, in each call or in some, or whom another
+# contract lets pass, or all but some; it depends on the arguments, too; or it depends on the caller
+# in a way that is not recognised.
+KINDS = RESTRICTION, BY_AUTHORITY, CONDITIONAL, EXCLUSION, ARGUMENT, UNRECOGNISED = (
     "restriction",
+    "authority",
     "conditional",
     "exclusion",
     "argument",
@@ -35,32 +45,18 @@ NONE = "none"
 
 _NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 _NEGATED |= {"in": "not in", "not in": "in"}  # Vyper's
+# Comparisons with a constant that hold only if the other side is not zero.
+_NOT_ZERO = ("!=", 0), (">", 0), ("==", 1)
 _TURNED = {"==": "==", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 
 
-class Caller(NamedTuple):
-    """One alternative of a condition: whom it lets pass. `reads` is how the account or the role is
-    read, `number` its value where the source has it, `variables` the state variables;
-    `is_by_arguments`: it compares no caller, but arguments."""
-
-    kind: str
-    text: str = ""
-    reads: tuple[Step, ...] | None = None
-    number: int | None = None
-    variables: frozenset[int] = frozenset()
-    is_by_arguments: bool = False
-
-    def record(self) -> dict[str, Any]:
-        value = None if self.number is None else f"0x{self.number % 2**256:064x}"
-        return {"kind": self.kind, "expression": self.text, "value": value}
-
-
 _EXCLUDED = Caller(EXCLUSION)
+_ZERO = Value(CONSTANT, number=0)
 
 
 class Condition(NamedTuple):
-    """A condition at its place. `callers` are the alternatives of a restriction, also of one that
-    is checked in some calls alone."""
+    """A condition at its place. `callers` are the alternatives of a restriction, or of one that
+    another contract decides, also where it is checked in some calls alone."""
 
     kind: str
     place: Place
@@ -83,6 +79,15 @@ class Conditions:
         self._values = values
         self._tree = values.members.tree
         self.variables: set[int] = set()
+        values.passing = self._passing
+
+    def _passing(
+        self, condition: Node, environment: Environment, function: Node, holds: bool
+    ) -> Sequence[Caller]:
+        """Return whom a condition lets pass, each call; nobody where it is not recognised."""
+        conditions = self.of(condition, environment, function, holds=holds, written=())
+        recognised = (c.callers for c in conditions if c.kind in (RESTRICTION, BY_AUTHORITY))
+        return next(recognised, ())
 
     def of(
         self,
@@ -112,7 +117,8 @@ class Conditions:
             for side in ("leftExpression", "rightExpression")
         ]
         numbers = [side.number for side in sides]
-        if {side.kind for side in sides} == {CALLER, CONSTANT} and 0 in numbers:
+        is_direct = not any(side.forwarders for side in sides)
+        if {side.kind for side in sides} == {CALLER, CONSTANT} and 0 in numbers and is_direct:
             return bool(operator == "!=")
         if None in numbers:
             return None
@@ -138,7 +144,7 @@ class Conditions:
                 return self._conjuncts(
                     returned.expression, returned.environment, returned.function, holds=holds
                 )
-            return [(self._leaf(node, environment, function, holds=holds),)]
+            return [self._leaf(node, environment, function, holds=holds)]
 
     def _joined(
         self, node: Node, environment: Environment, function: Node, *, holds: bool
@@ -153,17 +159,23 @@ class Conditions:
             self._values.budget.take()
         return [(*one, *other) for one in left for other in right]
 
-    def _leaf(self, node: Node, environment: Environment, function: Node, *, holds: bool) -> Caller:
+    def _leaf(
+        self, node: Node, environment: Environment, function: Node, *, holds: bool
+    ) -> tuple[Caller, ...]:
+        """Return whom an expression lets pass that combines no others, and forwarders, which may
+        name them."""
         operator = str(node.get("operator"))
         if node.get("nodeType") != "BinaryOperation" or operator not in _NEGATED:
-            value = self._values.value(node, environment, function)
-            self.variables |= value.variables
+            left, right = self._values.value(node, environment, function), _ZERO
             operator = "!=" if holds else "=="
-            return _compared(operator, value, Value(CONSTANT, number=0))
-        left = self._values.value(node["leftExpression"], environment, function)
-        right = self._values.value(node["rightExpression"], environment, function)
+        else:
+            left = self._values.value(node["leftExpression"], environment, function)
+            right = self._values.value(node["rightExpression"], environment, function)
+            operator = operator if holds else _NEGATED[operator]
         self.variables |= left.variables | right.variables
-        return _compared(operator if holds else _NEGATED[operator], left, right)
+        caller = _compared(operator, left, right)
+        forwarders = (*left.forwarders, *right.forwarders) if caller.kind in CALLERS else ()
+        return caller, *forwarders
 
 
 def _compared(operator: str, left: Value, right: Value) -> Caller:
@@ -176,6 +188,10 @@ def _compared(operator: str, left: Value, right: Value) -> Caller:
         return Caller(NONE, is_by_arguments=left.arguments or right.arguments)
     if left.kind == CALLER:
         return _of_caller(operator, right)
+    if left.kind == ANSWER and (operator, right.number) in _NOT_ZERO:
+        [asked] = left.keys
+        variables, question = left.variables, left.question
+        return Caller(AUTHORITY, left.text, asked.reads, asked.number, variables, question=question)
     if left.kind == ENTRY and not right.caller and right.kind == CONSTANT:
         return _of_entry(operator, left, right.number)
     return _other(left, right)
@@ -243,14 +259,16 @@ def _checked(callers: Sequence[Caller], written: Collection[int] | None) -> list
 def _may_be_written(caller: Caller, written: Collection[int] | None) -> bool:
     if written is not None:
         return not caller.variables.isdisjoint(written)
-    return caller.kind in (ROLE, MEMBER) or (caller.kind == ACCOUNT and caller.number is None)
+    return caller.kind in (ROLE, MEMBER, AUTHORITY) or (
+        caller.kind == ACCOUNT and caller.number is None
+    )
 
 
 def _combined(callers: Sequence[Caller]) -> tuple[str, tuple[Caller, ...]]:
     """Return the kind of a condition of these alternatives, and whom it lets pass."""
     kinds = {caller.kind for caller in callers}
     if kinds <= {*CALLERS}:
-        return RESTRICTION, tuple(callers)
+        return (BY_AUTHORITY if AUTHORITY in kinds else RESTRICTION), (*dict.fromkeys(callers),)
     if kinds == {NONE}:
         return NONE, ()
     if len(kinds) == 1:

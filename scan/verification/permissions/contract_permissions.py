@@ -6,6 +6,7 @@ from typing import Any
 
 from scan.verification.permissions.caller_conditions import (
     ARGUMENT,
+    BY_AUTHORITY,
     CONDITIONAL,
     RESTRICTION,
     UNRECOGNISED,
@@ -31,10 +32,12 @@ MAX_FUNCTIONS = 300
 MAX_OF_ONE = 12  # conditions, effects or writes of a function
 MAX_RECORD_BYTES = 512 * 1024
 
-# Who may call a function: only those whom a condition names; not known, since a condition is not
-# recognised; anybody whose arguments fit; anybody, but for exclusions.
-ACCESSES = RESTRICTED, UNKNOWN, BY_ARGUMENTS, UNRESTRICTED = (
+# Who may call a function: only those whom a condition names; whom another contract lets pass, which
+# may be anybody; not known, since a condition is not recognised; anybody whose arguments fit;
+# anybody, but for exclusions.
+ACCESSES = RESTRICTED, MANAGED, UNKNOWN, BY_ARGUMENTS, UNRESTRICTED = (
     "restricted",
+    "authority",
     "unrecognised",
     "arguments",
     "unrestricted",
@@ -119,6 +122,8 @@ def _access(facts: FunctionFacts) -> str:
     kinds = {condition.kind for condition in facts.conditions}
     if RESTRICTION in kinds:
         return RESTRICTED
+    if BY_AUTHORITY in kinds:
+        return MANAGED
     if not kinds.isdisjoint((UNRECOGNISED, CONDITIONAL)) or facts.is_complex:
         return UNKNOWN
     return BY_ARGUMENTS if ARGUMENT in kinds else UNRESTRICTED

@@ -51,8 +51,12 @@ def assembly_of(node: Node, tree: SyntaxTree, budget: Budget) -> Assembly:
     return tree.assemblies[key]
 
 
+def without_comments(text: str) -> str:
+    return _COMMENT.sub(lambda match: match[1] or " ", text)
+
+
 def _read(text: str) -> Assembly:
-    code = _COMMENT.sub(lambda match: match[1] or " ", text)
+    code = without_comments(text)
     words = {*_WORD.findall(code)}
     setting = _SETTING.fullmatch(code)
     return Assembly(

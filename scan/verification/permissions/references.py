@@ -16,6 +16,7 @@ from scan.verification.permissions.syntax_tree import (
     descendants,
     is_view,
     type_of,
+    visibility,
 )
 
 _DESTROYING = "selfdestruct", "suicide"
@@ -56,10 +57,25 @@ class References:
             return self._members.above(declared, caller)
         owner = self._tree.contracts_by_member.get(declared.get("id") or -1)
         if owner is None or owner.get("contractKind") == "library":
-            return declared
+            return None if self.is_of_linked_library(node) else declared
         named = self._tree.declared(base)
         is_base = named is not None and named.get("nodeType") == CONTRACT
         return declared if is_base and any(b is named for b in self._members.bases) else None
+
+    def is_of_linked_library(self, node: Node) -> bool:
+        """Return whether a node calls a function of a linked library, which may do anything: the
+        contract has its address alone, and other code than the source's may be there."""
+        expression = node.get("expression") or {}
+        if node.get("nodeType") != "FunctionCall" or expression.get("nodeType") != "MemberAccess":
+            return False
+        declared = self._tree.declared(expression) or {}
+        owner = self._tree.contracts_by_member.get(declared.get("id") or -1)
+        return (
+            declared.get("nodeType") == FUNCTION
+            and visibility(declared) in ("public", "external")
+            and owner is not None
+            and owner.get("contractKind") == "library"
+        )
 
     def assigned(self, function: Node) -> Mapping[int, Sequence[Node]]:
         """Return the variables that a function changes after their declaration, and where."""
@@ -96,7 +112,7 @@ class References:
     def _reach(self, function: Node) -> tuple[bool, frozenset[int]]:
         is_caller, variables = False, set()
         for node in self._all_run([function.get("body"), function.get("modifiers")]):
-            is_caller = is_caller or self._reads_call(node)
+            is_caller = is_caller or self._reads_call(node) or self.is_of_linked_library(node)
             if node.get("nodeType") == "InlineAssembly":
                 variables.add(BY_ASSEMBLY)
             declared = self._tree.declared(node)

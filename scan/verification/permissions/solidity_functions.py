@@ -4,11 +4,14 @@ Modifiers, functions that are called, bases and libraries are followed. A check 
 each call, as in a branch or after a return, restricts nobody.
 """
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from scan.verification.permissions import branches, forwarders
 from scan.verification.permissions.caller_conditions import (
     ARGUMENT,
+    AUTHORITY,
+    BY_AUTHORITY,
     CONDITIONAL,
     RESTRICTION,
     UNRECOGNISED,
@@ -23,9 +26,8 @@ from scan.verification.permissions.function_effects import (
     of_assembly,
     of_call,
     of_event,
-    of_write,
 )
-from scan.verification.permissions.references import BY_ASSEMBLY, ELSEWHERE, TRANSIENT
+from scan.verification.permissions.state_writes import StateWrites
 from scan.verification.permissions.syntax_tree import (
     MODIFIER,
     Budget,
@@ -36,9 +38,7 @@ from scan.verification.permissions.syntax_tree import (
     type_of,
 )
 from scan.verification.permissions.value_kinds import (
-    ENTRY,
     OTHER,
-    VARIABLE_VALUE,
     Environment,
     Value,
     mixed,
@@ -70,8 +70,18 @@ def facts_of(members: Members, function: Node, budget: Budget) -> FunctionFacts:
         is_complex = True
     budget.left -= steps - max(own.left, 0)
     return FunctionFacts(
-        walk.conditions, walk.effects, walk.writes, frozenset(walk.reader.variables), is_complex
+        _without_answers(walk.conditions),
+        walk.effects,
+        walk.state.writes,
+        frozenset(walk.reader.variables),
+        is_complex,
     )
+
+
+def _without_answers(conditions: Sequence[Condition]) -> list[Condition]:
+    """Return conditions without calls of authorities whose answers are conditions themselves."""
+    answers = {caller.text for c in conditions for caller in c.callers if caller.kind == AUTHORITY}
+    return [c for c in conditions if c.kind != UNRECOGNISED or c.place.text not in answers]
 
 
 class _Frame(NamedTuple):
@@ -93,8 +103,7 @@ class _Walk:
         self.reader = Conditions(self._values)
         self.conditions: list[Condition] = []
         self.effects: list[Effect] = []
-        self.writes: list[Write] = []
-        self._written: set[int] | None = set()
+        self.state = StateWrites(self._values, self.effects)
         self._may_have_ended = False  # the whole call, so that later checks need not run
         self._calls: list[Node] = []
 
@@ -108,7 +117,8 @@ class _Walk:
     def _invoke(self, function: Node, environment: Environment, *, is_conditional: bool) -> None:
         """Walk a function with its modifiers; not one that is walked already."""
         if any(function is walked for walked in self._calls):
-            self._written, self._may_have_ended = None, True
+            self.state.note_anything()
+            self._may_have_ended = True
             return
         self._calls.append(function)
         with self._budget:
@@ -179,16 +189,36 @@ class _Walk:
         decided = self.reader.decided(condition, frame.environment, frame.function)
         if decided is not None:
             return self._statement(then if decided else otherwise, frame)
-        if self._values.references.reverts(then):
-            self._require(condition, frame, holds=False)
-            return self._statement(otherwise, frame)
-        if self._values.references.reverts(otherwise):
-            self._require(condition, frame, holds=True)
-            return self._statement(then, frame)
-        self._branch(condition, frame)
+        needed = branches.needed(node, self._values.references, self._budget)
+        if needed is not None:
+            self._nested_conditions(node, frame._replace(is_conditional=True))
+            self._require(needed, frame, holds=True)
+            return self._passing(node, frame)
+        choice = forwarders.choice(self._values, frame.function, frame.environment)
+        if choice is None or choice.statement is not node:
+            self._branch(condition, frame)
         inside = frame._replace(is_conditional=True)
         returns = [self._statement(part, inside) for part in (then, otherwise)]
         return any(returns)
+
+    def _nested_conditions(self, node: Node, frame: _Frame) -> None:
+        """Walk the conditions within an if statement that are checked together with its own."""
+        while inner := branches.nested(node, self._values.references, self._budget):
+            node = inner.statement
+            self._expressions({"condition": node.get("condition") or {}}, frame)
+
+    def _passing(self, node: Node, frame: _Frame) -> bool:
+        """Walk what an if statement does where it does not revert."""
+        then: Node = node.get("trueBody") or {}
+        otherwise: Node = node.get("falseBody") or {}
+        if self._values.references.reverts(then):
+            return self._statement(otherwise, frame)
+        if self._values.references.reverts(otherwise):
+            return self._statement(then, frame)
+        if (inner := branches.nested(node, self._values.references, self._budget)) is None:
+            return False
+        inside = frame._replace(is_conditional=True)
+        return any([self._passing(inner.statement, inside), self._statement(inner.other, inside)])
 
     def _branch(self, condition: Node, frame: _Frame) -> None:
         """Note a condition on the caller that decides what is done, if not whether."""
@@ -202,11 +232,11 @@ class _Walk:
 
     def _require(self, node: Node, frame: _Frame, *, holds: bool) -> None:
         conditions = self.reader.of(
-            node, frame.environment, frame.function, holds=holds, written=self._written
+            node, frame.environment, frame.function, holds=holds, written=self.state.written
         )
         for condition in conditions:
             is_always = not frame.is_conditional and not self._may_have_ended
-            if condition.kind == RESTRICTION and not is_always:
+            if condition.kind in (RESTRICTION, BY_AUTHORITY) and not is_always:
                 condition = condition._replace(kind=CONDITIONAL)
             self._add(condition)
 
@@ -226,8 +256,8 @@ class _Walk:
         return self._statement(node.get("body") or {}, inside)
 
     def _try(self, node: Node, frame: _Frame) -> bool:
-        self._expressions({"call": node.get("externalCall") or {}}, frame)
         inside = frame._replace(is_conditional=True)
+        self._expressions({"call": node.get("externalCall") or {}}, inside)  # may revert
         clauses = node.get("clauses") or ()
         blocks = [self._statement(clause.get("block") or {}, inside) for clause in clauses]
         return any(blocks)
@@ -235,9 +265,9 @@ class _Walk:
     def _assembly(self, node: Node, _frame: _Frame) -> None:
         assembly, place = self._values.references.assembly(node), self._tree.place(node)
         if assembly.writes:
-            self._written = None
-        if assembly.writes_transient and self._written is not None:
-            self._written |= {TRANSIENT, BY_ASSEMBLY}
+            self.state.note_anything()
+        if assembly.writes_transient:
+            self.state.note_transient()
         self._may_have_ended |= assembly.ends
         if assembly.reads_caller or assembly.delegates:
             self._add(Condition(UNRECOGNISED, place))
@@ -245,7 +275,8 @@ class _Walk:
 
     def _unknown(self, node: Node) -> None:
         """Note that a function is run that is not known."""
-        self._written, self._may_have_ended = None, True
+        self.state.note_anything()
+        self._may_have_ended = True
         self._add(Condition(UNRECOGNISED, self._tree.place(node)))
 
     def _revert(self, node: Node, frame: _Frame) -> None:
@@ -283,7 +314,9 @@ class _Walk:
         elif kind == "FunctionCall":
             self._call(node, frame)
         elif kind == "Conditional":
-            self._branch(node.get("condition") or {}, frame)
+            value = self._values.value(node, frame.environment, frame.function)
+            if not value.forwarders:
+                self._branch(node.get("condition") or {}, frame)
         elif kind == "Assignment":
             self._write(node.get("leftHandSide") or {}, node, frame)
         elif kind == "UnaryOperation" and node.get("operator") in ("++", "--", "delete"):
@@ -292,12 +325,14 @@ class _Walk:
     def _call(self, node: Node, frame: _Frame) -> None:
         name, place = _name_of(node), self._tree.place(node)
         called = self._values.references.called(node, frame.function)
-        if called is None:
+        if self._values.references.is_of_linked_library(node):
+            self._unknown(node)
+        elif called is None:
             self._call_outside(node, name, frame)
-            return
-        self.effects += of_call(name, place)
-        values = self._values.bound(node, called, frame.environment, frame.function)
-        self._invoke(called, values, is_conditional=frame.is_conditional)
+        else:
+            self.effects += of_call(name, place)
+            values = self._values.bound(node, called, frame.environment, frame.function)
+            self._invoke(called, values, is_conditional=frame.is_conditional)
 
     def _call_outside(self, node: Node, name: str, frame: _Frame) -> None:
         """Note what a built-in function, an event of an old release or another contract does."""
@@ -316,7 +351,7 @@ class _Walk:
     def _call_contract(self, node: Node, expression: Node, frame: _Frame) -> None:
         place, is_sending = self._tree.place(node), False
         if self._values.references.may_write(node):
-            self._written = None
+            self.state.note_anything()
         if expression.get("nodeType") == "FunctionCallOptions":
             is_sending = "value" in (expression.get("names") or ())
             expression = expression.get("expression") or {}
@@ -338,42 +373,9 @@ class _Walk:
             self._add(Condition(ARGUMENT if value.arguments else UNRECOGNISED, place))
 
     def _write(self, target: Node, node: Node, frame: _Frame) -> None:
-        """Note the state variables that an expression writes."""
-        member: Node | None = None
-        while target.get("nodeType") in ("IndexAccess", "MemberAccess"):
-            declared = self._tree.declared(target)
-            if (declared or {}).get("stateVariable"):
-                break  # Base.variable
-            member = declared or member
-            target = target.get("baseExpression") or target.get("expression") or {}
-        if target.get("nodeType") == "TupleExpression":
-            for part in target.get("components") or ():
-                if isinstance(part, dict):
-                    self._write(part, node, frame)
-            return
-        value = self._values.value(target, frame.environment, frame.function)
-        base = value.base if value.kind in (VARIABLE_VALUE, ENTRY) else None
-        if base is not None and base > 0:
-            self._note(base, {base}, node, frame)
-        elif base is not None and member is not None:
-            names = {base + offset for offset in (-1, 0, 1)}  # the next may begin inside
-            self._note(int(member["id"]), {*names, BY_ASSEMBLY}, node, frame)
-            if not self._values.is_fixed(node, frame.environment, frame.function):
-                self._written = None  # its slot may be that of an entry of a mapping
-        elif " storage" in type_of(target) or type_of(target).startswith("mapping"):
-            self._written = None
-
-    def _note(self, number: int, names: Collection[int], node: Node, frame: _Frame) -> None:
-        """Note a write of a declared variable, and the numbers that stand for what it changes."""
-        place, declared = self._tree.place(node), self._tree.declarations[number]
-        name = str(declared.get("name"))
-        self.writes.append(Write(number, name, place))
-        operator = str(node.get("operator"))
-        self.effects += of_write(name, operator, place, is_conditional=frame.is_conditional)
-        if self._written is not None:
-            self._written.update(names)
-            if not self._values.is_fixed(node, frame.environment, frame.function):
-                self._written |= {ELSEWHERE, BY_ASSEMBLY}
+        self.state.note(
+            target, node, frame.environment, frame.function, is_conditional=frame.is_conditional
+        )
 
 
 def _name_of(call: Node) -> str:

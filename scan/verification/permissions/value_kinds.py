@@ -1,22 +1,21 @@
 """Values of expressions in the functions of a contract, as conditions are read of them."""
 
-import re
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-CALLER, SELF, CONSTANT, VARIABLE_VALUE, ENTRY, OTHER = (
+# `answer` is what another contract answers of the caller, `calldata` all that is passed, or its
+# first four bytes, `selector` these.
+CALLER, SELF, CONSTANT, VARIABLE_VALUE, ENTRY, ANSWER, CALLDATA, SELECTOR, OTHER = (
     "caller",
     "self",
     "constant",
     "variable",
     "entry",
+    "answer",
+    "calldata",
+    "selector",
     "other",
 )
-
-
-_UNSIGNED = re.compile(r"uint(\d{1,3})")
-_SHORT_BYTES = re.compile(r"bytes([1-9]|[12]\d|3[01])")
-_OF_WORDS = re.compile(r"uint256|bytes32|address|int_const \d+")
 
 
 class Step(NamedTuple):
@@ -28,11 +27,39 @@ class Step(NamedTuple):
     variable: int | None = None
 
 
+class Caller(NamedTuple):
+    """One alternative of a condition: whom it lets pass. `reads` is how the account or the role is
+    read, `number` its value where the source has it, `variables` the state variables;
+    `is_by_arguments`: it compares no caller, but arguments; `question`: what an authority is asked
+    of the function; `is_forwarder`: it says for whom it calls, and so may act for anybody."""
+
+    kind: str
+    text: str = ""
+    reads: tuple[Step, ...] | None = None
+    number: int | None = None
+    variables: frozenset[int] = frozenset()
+    is_by_arguments: bool = False
+    question: str | None = None
+    is_forwarder: bool = False
+
+    def record(self) -> dict[str, Any]:
+        value = None if self.number is None else f"0x{self.number % 2**256:064x}"
+        return {
+            "kind": self.kind,
+            "expression": self.text,
+            "value": value,
+            "question": self.question,
+            "forwarder": self.is_forwarder,
+        }
+
+
 class Value(NamedTuple):
     """What an expression stands for. `caller` and `arguments`: who calls, and what is passed, may
     decide it. `keys` are of an entry of a mapping, whose state variable is `base`, or of a
-    structure at a slot that the source names. `variables` are the state variables that it depends
-    on, `reads` how it is read; None where that is not known."""
+    structure at a slot that the source names; of an answer, the contract that is asked.
+    `variables` are the state variables that it depends on, `reads` how it is read; None where that
+    is not known. `question` is the signature of what is asked of the called function itself.
+    `forwarders` may pass on another caller, or other calldata, than their own."""
 
     kind: str
     text: str = ""
@@ -44,6 +71,8 @@ class Value(NamedTuple):
     variables: frozenset[int] = frozenset()
     reads: tuple[Step, ...] | None = None
     base: int | None = None
+    question: str | None = None
+    forwarders: tuple[Caller, ...] = ()
 
 
 Environment = Mapping[int, Value]  # values of parameters and local variables, by declaration
@@ -60,29 +89,3 @@ def mixed(values: Iterable[Value], text: str = "", type_: str = "") -> Value:
         arguments=any(part.arguments for part in parts),
         variables=frozenset().union(*(part.variables for part in parts)),
     )
-
-
-def literal_number(text: str) -> int | None:
-    """Return the number that a source spells; None of one that is too long, or no integer."""
-    try:
-        return int(text, 0) if len(text) <= 80 else None
-    except ValueError:
-        return None
-
-
-def has_number(type_: str) -> bool:
-    """Return whether a value of a type is its number at the right of a word, as others are: not one
-    of fewer bytes than a word, which are at its left."""
-    return _SHORT_BYTES.fullmatch(type_) is None
-
-
-def converted_number(number: int | None, type_: str, target: str) -> int | None:
-    """Return the number that a conversion makes of one; None where it may be another."""
-    if not number:
-        return number
-    if target == "bytes32":
-        return number if _OF_WORDS.fullmatch(type_) else None
-    if target.startswith(("address", "contract ", "enum ")):
-        return number if number < 2**160 else None
-    unsigned = _UNSIGNED.fullmatch(target)
-    return number if unsigned and number < 2 ** int(unsigned[1]) else None

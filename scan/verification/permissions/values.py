@@ -4,10 +4,10 @@ A value is followed through arguments, local variables and functions that return
 is not followed still says whether the caller or the function's arguments may decide it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from scan.ethereum.keccak import keccak256
+from scan.verification.permissions import answers, constants, forwarders
 from scan.verification.permissions.references import (
     BY_ASSEMBLY,
     ELSEWHERE,
@@ -27,23 +27,21 @@ from scan.verification.permissions.syntax_tree import (
     visibility,
 )
 from scan.verification.permissions.value_kinds import (
+    CALLDATA,
     CALLER,
     CONSTANT,
     ENTRY,
     OTHER,
+    SELECTOR,
     SELF,
     VARIABLE_VALUE,
+    Caller,
     Environment,
     Step,
     Value,
-    converted_number,
-    has_number,
-    literal_number,
     mixed,
 )
 
-# Conversions that keep all of an address.
-_WHOLE = ("address", "address payable", "uint160", "uint256", "bytes32")
 _TEXTS = ("string", "bytes")
 _NOBODY = Value(OTHER)
 
@@ -73,13 +71,15 @@ class Values:
         self.budget = budget
         self.references = References(members, budget)
         self._being_read: set[int] = set()
+        # Whom a condition that holds, or not, lets pass: caller_conditions.py reads conditions.
+        self.passing: Callable[[Node, Environment, Node, bool], Sequence[Caller]] = lambda *_: ()
 
     def value(self, node: Node, environment: Environment, function: Node) -> Value:
         with self.budget:
             read = _READERS.get(str(node.get("nodeType")), Values._other)
             value = read(self, node, environment, function)
             text = value.text or self._tree.place(node).text
-            if value.number and not has_number(type_of(node)):
+            if value.number and not constants.has_number(type_of(node)):
                 value = value._replace(number=None)
             return value._replace(text=text, type=value.type or type_of(node))
 
@@ -97,13 +97,6 @@ class Values:
 
     def _other(self, node: Node, environment: Environment, function: Node) -> Value:
         return mixed(self._parts(node, environment, function))
-
-    def _literal(self, node: Node, _environment: Environment, _function: Node) -> Value:
-        text = str(node.get("value") or "")
-        if text in ("true", "false"):
-            return Value(CONSTANT, number=int(text == "true"))
-        is_number = node.get("kind") in (None, "number") and not node.get("subdenomination")
-        return Value(CONSTANT, number=literal_number(text) if is_number else None)
 
     def _identifier(self, node: Node, environment: Environment, function: Node) -> Value:
         number = node.get("referencedDeclaration")
@@ -157,17 +150,18 @@ class Values:
         if self._tree.is_builtin(base, "msg", "tx"):
             if (base.get("name"), name) == ("msg", "sender"):
                 return Value(CALLER, caller=True)
-            if (base.get("name"), name) in (("tx", "origin"), ("msg", "data")):
+            if (base.get("name"), name) == ("tx", "origin"):
                 return Value(OTHER, caller=True)
             if base.get("name") == "msg":
-                return Value(OTHER, arguments=name == "value")
+                kind = {"data": CALLDATA, "sig": SELECTOR}.get(name, OTHER)
+                return Value(kind, caller=name == "data", arguments=name == "value")
         declared = self._tree.declared(node)
         named = (self._tree.declared(base) or {}).get("nodeType")
         if declared is not None and declared.get("stateVariable") and named == CONTRACT:
             return self._state_variable(declared, function)
         of = self.value(base, environment, function)
-        if name == "length" and " storage" not in type_of(base):
-            return of._replace(kind=OTHER, caller=False)
+        if name == "length" and of.kind == CALLDATA:  # as in a check of how much is passed
+            return Value(OTHER)
         is_stored = type_of(base).startswith("struct ") and " storage" in type_of(base)
         if is_stored and (of.kind in (VARIABLE_VALUE, ENTRY) or not of.caller):
             is_namespace = declared is not None and of.base is not None and of.base < 0
@@ -191,7 +185,20 @@ class Values:
             arguments=base.arguments or key.arguments,
             variables=base.variables | key.variables,
             reads=None,
+            forwarders=(*base.forwarders, *key.forwarders),
         )
+
+    def _slice(self, node: Node, environment: Environment, function: Node) -> Value:
+        """Return the value of a slice; of the calldata's first four bytes, what is passed."""
+        base = self.value(node.get("baseExpression") or {}, environment, function)
+        start, end = (
+            self.value(node[name], environment, function).number if node.get(name) else None
+            for name in ("startExpression", "endExpression")
+        )
+        is_first = (start == 0 or not node.get("startExpression")) and end == 4
+        if base.kind == CALLDATA and is_first:
+            return base._replace(text="", type="")
+        return self._other(node, environment, function)
 
     def _tuple(self, node: Node, environment: Environment, function: Node) -> Value:
         components = [part for part in node.get("components") or () if isinstance(part, dict)]
@@ -204,10 +211,12 @@ class Values:
             self.value(argument, environment, function) for argument in node.get("arguments") or ()
         ]
         if node.get("kind") == "typeConversion":
-            return self._converted(node, arguments)
+            return constants.converted(node, arguments)
         if returned := self.returned(node, environment, function):
             value = self.value(returned.expression, returned.environment, returned.function)
             return self._with_getter(value._replace(text=""), returned.function)
+        if forwarded := self._forwarded(node, environment, function):
+            return forwarded
         if (number := self._namespace(node, environment, function)) is not None:
             return Value(VARIABLE_VALUE, variables=frozenset({number}), base=number)
         called = self.references.called(node, function)
@@ -218,13 +227,24 @@ class Values:
             return self._with_getter(mixed([*arguments, *receiver, unknown]), called)
         return self._outside(node, arguments, environment, function)
 
-    def _converted(self, node: Node, arguments: Sequence[Value]) -> Value:
-        target, [value, *others] = type_of(node), arguments or [_NOBODY]
-        number = converted_number(value.number, value.type, target)
-        is_whole = target in _WHOLE or target.startswith("contract ")
-        if others or number != value.number or (number is None and not is_whole):
-            return mixed(arguments)
-        return value._replace(text="", type="")
+    def _forwarded(self, node: Node, environment: Environment, caller: Node) -> Value | None:
+        """Return who calls, or what is passed, if a call returns it but for forwarders."""
+        called = self.references.called(node, caller)
+        if called is None or not forwarders.may_choose(called):
+            return None
+        names = self.bound(node, called, environment, caller)
+        choice = forwarders.choice(self, called, names)
+        return choice and choice.value
+
+    def _conditional(self, node: Node, environment: Environment, function: Node) -> Value:
+        condition = node.get("condition") or {}
+        for name, holds in (("falseExpression", True), ("trueExpression", False)):
+            value = forwarders.chosen(
+                self, node.get(name) or {}, condition, environment, function, holds=holds
+            )
+            if value is not None:
+                return value
+        return self._other(node, environment, function)
 
     def _with_getter(self, value: Value, called: Node) -> Value:
         """Return what a function returns with a call of it, where anybody can make the same."""
@@ -239,28 +259,25 @@ class Values:
     ) -> Value:
         """Return the value of a built-in function, or of a function of another contract."""
         expression = node.get("expression") or {}
+        if self.references.is_of_linked_library(node):
+            return mixed([*arguments, Value(OTHER, caller=True)])
         if self._tree.is_builtin(expression, "keccak256") and len(node.get("arguments") or ()) == 1:
-            return self._hash(node["arguments"][0], arguments[0])
+            return constants.hashed(node["arguments"][0], arguments[0])
         target = expression.get("expression")
         if expression.get("nodeType") != "MemberAccess" or not isinstance(target, dict):
             return mixed(arguments)
         of = self.value(target, environment, function)
         declared = self._tree.declared(expression)
+        is_of_contract = type_of(target).startswith("contract ") and not node.get("names")
+        answer = answers.of_call(declared, of, arguments) if is_of_contract else None
+        if answer is not None:
+            return answer
         reads = None
         is_read = declared is not None and (is_view(declared) or declared.get("stateVariable"))
         if declared is not None and is_read and not arguments and of.reads is not None:
             reads = (*of.reads, Step(call=f"{declared.get('name')}()"))
         value = mixed([*arguments, of])
         return value._replace(reads=reads, variables=value.variables | {ELSEWHERE})
-
-    def _hash(self, argument: Node, value: Value) -> Value:
-        text = argument.get("hexValue")
-        if argument.get("nodeType") != "Literal" or argument.get("kind") == "number":
-            return mixed([value])
-        if not isinstance(text, str):  # as a number of Vyper has none
-            return mixed([value])
-        content = bytes.fromhex(text)
-        return Value(CONSTANT, number=int.from_bytes(keccak256(content), "big"))
 
     def bound(
         self, node: Node, called: Node, environment: Environment, caller: Node
@@ -281,7 +298,7 @@ class Values:
 
     def _held(self, declared: Node, value: Value, function: Node) -> Value:
         """Return what a local variable holds of a value: memory may be changed by other names."""
-        is_text = type_of(declared).startswith(_TEXTS)
+        is_text = type_of(declared).startswith(_TEXTS) and value.kind != CALLDATA
         if declared.get("storageLocation") != "memory" or is_text:
             return value
         return mixed([value, Value(OTHER, caller=self.references.reach(function)[0])])
@@ -333,13 +350,6 @@ class Values:
                 names |= self.declared_values(statement, names, called)
         return _Last(statements[-1], names, called)
 
-    def is_fixed(self, node: Node, environment: Environment, function: Node) -> bool:
-        """Return whether what an assignment writes is a number in the source."""
-        if node.get("operator") == "delete":
-            return True
-        value = self.value(node.get("rightHandSide") or {}, environment, function)
-        return node.get("operator") == "=" and value.number is not None
-
     def declared_values(
         self, statement: Node, environment: Environment, function: Node
     ) -> Environment:
@@ -356,8 +366,19 @@ class Values:
         pairs = zip(places, values, strict=True)
         return {d["id"]: self._held(d, v, function) for d, v in pairs if isinstance(d, dict)}
 
+    def _answer(self, node: Node, environment: Environment, caller: Node) -> Value | None:
+        """Return the answer of an authority that a library's function asks; None of others."""
+        called = self.references.called(node, caller)
+        if called is None or called.get("name") != answers.WITH_DELAY:
+            return None
+        given = [*self.bound(node, called, environment, caller).values()]
+        answer = answers.with_delay(called, given, self._tree, self.budget)
+        return answer and answer._replace(text=self._tree.place(node).text)
+
     def _components(self, node: Node, environment: Environment, function: Node) -> list[Value]:
         """Return the values of an expression that is assigned to several variables, or its own."""
+        if answer := self._answer(node, environment, function):
+            return [answer, answer]
         if returned := self.returned(node, environment, function):
             node, environment, function = returned
         components = node.get("components") or ()
@@ -367,10 +388,12 @@ class Values:
 
 
 _READERS = {
-    "Literal": Values._literal,
+    "Literal": lambda _values, node, *_: constants.literal(node),
     "Identifier": Values._identifier,
     "MemberAccess": Values._member,
     "IndexAccess": Values._index,
+    "IndexRangeAccess": Values._slice,
     "TupleExpression": Values._tuple,
     "FunctionCall": Values._call,
+    "Conditional": Values._conditional,
 }

@@ -1,7 +1,7 @@
 """Contracts whose functions have conditions of all kinds on the caller.
 
-The first letter of a function's name says who may call it: r restricted, u unrecognised, a by its
-arguments, n anybody.
+The first letter of a function's name says who may call it: r restricted, m whom another contract
+lets pass, u unrecognised, a by its arguments, n anybody.
 """
 
 CHECKS = """// SPDX-License-Identifier: MIT
@@ -102,6 +102,15 @@ contract Conditions is Base {
     function rConstant() external { require(msg.sender == BURNER); value = 1; }
     function rItself() external { require(msg.sender == address(this)); value = 1; }
     function rStructure() external { require(msg.sender == configuration.admin); value = 1; }
+    function rNestedIf() external {
+        if (msg.sender != owner) { if (!isOperator[msg.sender]) { revert("no"); } }
+        value = 1;
+    }
+    function rElseIf() external {
+        if (msg.sender == owner) { value = 2; }
+        else if (isOperator[msg.sender]) { value = 3; }
+        else { revert("no"); }
+    }
     function rNamed() external { Checks.only({who: msg.sender, expected: owner}); value = 1; }
     function rBlacklist(address who) external onlyOwner { blacklisted[who] = true; }
     function rWithdraw(address payable to) external onlyOwner { to.transfer(0); }
@@ -109,12 +118,23 @@ contract Conditions is Base {
 
     function uSilent() external silent { value = 1; }
     function uOpen() external { require(msg.sender == owner || open); value = 1; }
-    function uAuthority() external {
+    function mAuthority() external {
         require(factory.canCall(msg.sender, address(this), msg.sig));
         value = 1;
     }
     function uSometimes() external { if (open) { require(msg.sender == owner); } value = 1; }
     function uReturned() external { if (open) return; require(msg.sender == owner); value = 1; }
+    function uNestedOpen() external {
+        if (!open) { if (msg.sender != owner) revert("no"); }
+        value = 1;
+    }
+    function uElseOpen() external {
+        if (msg.sender == owner) { value = 2; } else if (open) { value = 3; } else { revert("no"); }
+    }
+    function uNestedTwice() external {
+        if (msg.sender != owner) { if (!open) { if (!isOperator[msg.sender]) revert("no"); } }
+        value = 1;
+    }
     function uWritten() external { owner = msg.sender; require(msg.sender == owner); value = 1; }
     function uWrittenInside() external { nClaim(); require(msg.sender == owner); value = 1; }
     function uAssigned() external {

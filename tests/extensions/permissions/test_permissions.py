@@ -24,7 +24,13 @@ VERSION = "0.8.28"
 PATH = "contracts/Contract.sol"
 SETTINGS = {"optimizer": {"enabled": True, "runs": 200}, "evmVersion": "cancun"}
 STRANGER = "0x00000000000000000000000000000000000abcde"
-ACCESS = {"r": "restricted", "u": "unrecognised", "a": "arguments", "n": "unrestricted"}
+ACCESS = {
+    "r": "restricted",
+    "m": "authority",
+    "u": "unrecognised",
+    "a": "arguments",
+    "n": "unrestricted",
+}
 VALUES = {"address": f"0x{77:040x}", "bytes": b"", "bytes32": bytes(32), "bool": True}
 
 
@@ -114,7 +120,7 @@ def assert_as_called(contract: Deployed, functions: Mapping[str, Any]) -> None:
 
 def test_each_function_is_as_its_calls_are(conditions: Deployed) -> None:
     functions = conditions.functions()
-    declared = {*re.findall(r"function ([ruan][A-Z]\w*)", CHECKS), "receive"}
+    declared = {*re.findall(r"function ([rmuan][A-Z]\w*)", CHECKS), "receive"}
     assert {name.partition("(")[0] for name in functions} == declared
     assert_as_called(conditions, functions)
 
