@@ -13,7 +13,7 @@ from scan.hex import BadHex
 from scan.queries.cursors import ADDRESS, HASH, ORDINAL
 from scan.queries.pages import Page, Window
 from scan.queries.reader import Reader
-from scan.verification.contract_match import RUNTIME
+from scan.verification.contract_match import FULL, RUNTIME
 from scan.verification.languages import of_path
 from scan.verification.verifier import MESSAGES, SIMILAR
 
@@ -55,6 +55,11 @@ class Contract(NamedTuple):
     @property
     def is_verified(self) -> bool:
         return self.match is not None
+
+    @property
+    def is_full_match(self) -> bool:
+        """Return whether runtime and creation code match fully: no source matches better."""
+        return self.match == self.creation_match == FULL
 
     @property
     def differs_in_creation(self) -> bool:

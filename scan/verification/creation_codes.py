@@ -10,6 +10,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+import orjson
+
 from scan.verification.bytecode_comparison import (
     ADDRESS_BYTES,
     HASH_PREFIXES,
@@ -23,6 +25,7 @@ MAX_CODE_BYTES = 256 * 1024  # of what is searched for; five times EIP-3860's
 MAX_ARGUMENT_BYTES = 8192
 WORD_BYTES = 32
 MAX_LINKS = 1000
+MAX_COMPARED_BYTES = 16 * 1024 * 1024  # of creations, for one request: 0.2 s at most
 
 # A run of instructions, with the operand of the PUSH20 that ends it: 48 KiB take 1 ms.
 _INSTRUCTIONS = re.compile(
@@ -48,6 +51,29 @@ class CreationCode(NamedTuple):
         """Return whether this code is what a creation begins with."""
         code = creation[: self.size]
         return len(code) == self.size and _masked_hash(code, self.links) == self.masked_hash
+
+
+class CreationComparison:
+    """Compares creations with stored codes: at most MAX_COMPARED_BYTES, hashed once for all codes
+    with the same places of libraries. What is beyond is not compared."""
+
+    def __init__(self) -> None:
+        self._bytes = 0
+        self._hashes: dict[tuple[bytes, int, str], bytes | None] = {}
+
+    def is_in(self, creation: bytes, size: int, links: str, masked_hash: bytes) -> bool:
+        """Return whether a creation begins with a code that has this size and hash; `links` are its
+        places of libraries as JSON."""
+        key = creation, size, links
+        if key not in self._hashes:
+            self._hashes[key] = self._masked_hash(creation[:size], links)
+        return self._hashes[key] == masked_hash
+
+    def _masked_hash(self, code: bytes, links: str) -> bytes | None:
+        self._bytes += len(code)
+        if self._bytes > MAX_COMPARED_BYTES:
+            return None
+        return _masked_hash(code, [ByteRange(*link) for link in orjson.loads(links)])
 
 
 def of_compiled(compiled: LinkedCode) -> CreationCode | None:

@@ -1,7 +1,8 @@
 -- Keeps a verification, unless an equal or better one of the same code is there: "full" is better
--- than "partial", "partial" than "runtime", and a known creation match than none. A second partial
--- one may have another ABI with colliding names. A full one without the compiler's metadata file
--- or layouts gives way to one that has it. What is kept has its functions in verified_functions.
+-- than "partial", "partial" than "runtime"; of two equal ones, a full creation match is better than a
+-- partial one, and that than none. A second partial one may have another ABI with colliding names. A
+-- full one without the compiler's metadata file or layouts gives way to one that has it. What is kept
+-- has its functions in verified_functions.
 -- params: address bytea, code_hash bytea, match text, creation_match text null, contract_name text,
 --   file_path text, compiler_version text, license text null, settings text, abi text,
 --   sources text, constructor_arguments bytea null, metadata text null, code_length integer,
@@ -27,7 +28,8 @@ WITH kept AS (
         code_length = excluded.code_length, masked_hash = excluded.masked_hash,
         variable_ranges = excluded.variable_ranges, code_layouts = excluded.code_layouts,
         verified_at = excluded.verified_at, is_indexed = excluded.is_indexed
-    WHERE (excluded.match, excluded.creation_match IS NULL) < (old.match, old.creation_match IS NULL)
+    WHERE (excluded.match, coalesce(excluded.creation_match, 'unknown'))
+            < (old.match, coalesce(old.creation_match, 'unknown')) -- in the order of the alphabet
         OR excluded.match = 'full' AND old.match = 'full'
             AND (old.metadata IS NULL AND excluded.metadata IS NOT NULL OR old.code_layouts IS NULL)
     RETURNING old.address

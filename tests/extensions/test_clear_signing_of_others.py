@@ -1,8 +1,12 @@
 """What calls that are simulated, and calls of contracts that factories created, are for."""
 
+from typing import Any
+
 import pytest
+from eth_abi import encode
 from eth_utils import keccak
 
+from scan.contracts.proxy_contracts import IMPLEMENTATION_SLOT
 from tests.extensions.clear_signing.conftest import chain, client_of
 from tests.extensions.clear_signing.exchange import TRANSFER, Chain, ClientOf
 from tests.extensions.clear_signing.test_calls_to_sign import (
@@ -58,6 +62,19 @@ def test_a_simulated_call_is_described_unless_its_code_is_another(
     assert (other["clearSigning"], other["clearSignedCalls"]) == (None, [])
     creation = {"calls": [{"data": "0x00"}]}
     assert client.post("/api/v1/simulate", json=creation).json["calls"][0]["clearSigning"] is None
+
+
+def test_a_proxy_is_described_unless_its_implementation_is_another(
+    chain: Chain, client_of: ClientOf
+) -> None:
+    proxy = deployed(chain, "Proxy", encode(["address"], [chain.exchange]).hex())
+    client = client_of(token=chain.descriptor({TRANSFER: SEND}))
+    body: dict[str, Any] = {"calls": [{"to": proxy, "data": f"0x{transfer().hex()}"}]}
+    [own] = client.post("/api/v1/simulate", json=body).json["calls"]
+    assert own["clearSigning"] is not None
+    body["overrides"] = {proxy: {"stateDiff": {IMPLEMENTATION_SLOT: SAFE}}}
+    [other] = client.post("/api/v1/simulate", json=body).json["calls"]
+    assert other["clearSigning"] is None
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,16 @@
 import hashlib
 import random
 
+import orjson
 import pytest
 
+from scan.verification import creation_codes
 from scan.verification.bytecode_comparison import ByteRange, LinkedCode
 from scan.verification.creation_codes import (
     MAX_ARGUMENT_BYTES,
     MAX_CODE_BYTES,
     CreationCode,
+    CreationComparison,
     of_compiled,
     search_hashes,
 )
@@ -99,3 +102,23 @@ def test_hostile_code_is_read_in_one_pass(repeated: bytes) -> None:
 def test_hashes_are_of_the_code_without_what_may_differ() -> None:
     stored = code_of(LINKED, ByteRange(3, 23))
     assert stored.masked_hash == hashlib.sha256(LINKED[:-32] + bytes(32)).digest()
+
+
+def is_in(comparison: CreationComparison, creation: bytes, stored: CreationCode) -> bool:
+    links = orjson.dumps([[*link] for link in stored.links]).decode()
+    return comparison.is_in(creation, stored.size, links, stored.masked_hash)
+
+
+def test_creations_are_compared_as_often_as_codes_differ(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thousand contracts may have one search hash: of equal places, one hash does for all."""
+    creation = LINKED[:3] + b"\x22" * 20 + LINKED[23:]
+    linked, constant = code_of(LINKED, ByteRange(3, 23)), code_of(LINKED)
+    monkeypatch.setattr(creation_codes, "MAX_COMPARED_BYTES", 2 * len(LINKED))
+    comparison = CreationComparison()
+    other = linked._replace(masked_hash=bytes(32))
+    compared = [is_in(comparison, creation, code) for code in [other] * 1000 + [linked, constant]]
+    assert compared == [False] * 1000 + [True, False]
+    # No third one, whatever it is.
+    assert not is_in(comparison, LINKED, constant)
+    assert is_in(CreationComparison(), LINKED, constant)
+    assert is_in(comparison, creation, linked)

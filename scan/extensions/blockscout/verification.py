@@ -90,7 +90,7 @@ def verify(address_hash: str, method: str) -> Response:
     way = METHODS[parameters.one_of(method, "method", tuple(METHODS))]
     address = parameters.address(address_hash, "address_hash")
     stored = contracts.get(reader(), address, ())
-    if stored.verifier is None and stored.match == stored.creation_match == "full":
+    if stored.verifier is None and stored.is_full_match:
         raise AlreadyVerified("Already verified")
     fields = _fields()
     source = _source(way, fields)

@@ -20,7 +20,7 @@ from scan.http.requests import reader
 from scan.queries import contracts
 from scan.queries.contracts import BUILT_ABI, Contract
 from scan.verification.blueprints import preamble_of
-from scan.verification.contract_match import FULL, RUNTIME
+from scan.verification.contract_match import RUNTIME
 
 VIEWS = ("code", "read", "write")
 COLUMNS = {
@@ -55,12 +55,11 @@ class ShownContract(NamedTuple):
 
     @property
     def can_match_better(self) -> bool:
-        """Return whether another source may match better: not where the creation code matches
-        fully, too, and not where the source is of another address with the same code."""
+        """Return whether another source may match better: not where runtime and creation code match
+        fully, and not where the source is of another address with the same code."""
         if self.verified is None or self.verified.match == RUNTIME:
             return self.has_code
-        is_full = self.verified.match == FULL and self.verified.creation_match is not None
-        return self.verified.verifier is None and not is_full
+        return self.verified.verifier is None and not self.verified.is_full_match
 
     @property
     def addresses(self) -> Sequence[str | None]:

@@ -4,7 +4,13 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from scan.contracts.proxy_contracts import BY_CODE
 from scan.ethereum.block_parameter import BlockId
+from scan.extensions.simulation.implementations import (
+    Implementations,
+    in_overrides,
+    in_trace,
+)
 from scan.extensions.simulation.movements import (
     SIMULATED_COIN,
     Movements,
@@ -20,6 +26,7 @@ from scan.extensions.transaction_details.clear_signing import (
     Described,
 )
 from scan.extensions.transaction_details.contract_abis import Block, ContractAbis
+from scan.extensions.transaction_details.details import MAX_CONTRACTS
 from scan.extensions.transaction_details.explanations.failing_steps import MAX_GAS
 from scan.extensions.transaction_details.explanations.failure_locations import (
     CallPath,
@@ -41,11 +48,13 @@ from scan.extensions.transaction_details.explanations.transaction_failures impor
 from scan.extensions.transaction_details.queries import MAX_SMALL_GAS
 from scan.extensions.transaction_details.storage import hashed_values
 from scan.extensions.transaction_details.storage.hashed_values import HashedValues
+from scan.extensions.transaction_details.storage.queries import proxies_at
 from scan.hex import to_hex
 from scan.queries import addresses, blocks
 from scan.queries.reader import Reader
 
 MAX_TOKENS = 200  # whose symbols are read
+_BY_CODE = frozenset(kind.name for kind in BY_CODE)
 
 
 class Simulated(NamedTuple):
@@ -56,6 +65,7 @@ class Simulated(NamedTuple):
     movements: Movements
     location: Location | None
     described: Described | None  # what the call is for
+    assumed: Sequence[bytes]  # proxies that may have other implementations than they are decoded by
 
     @property
     def missing(self) -> list[str]:
@@ -88,6 +98,7 @@ class Simulated(NamedTuple):
             or self.movements.is_truncated
             or (changes is not None and changes.is_truncated),
             "missing": missing,
+            "assumedProxies": [*map(to_hex, self.assumed)],
             **({} if self.described is None else self.described.record()),
         }
 
@@ -124,32 +135,75 @@ def simulate(
     tokens = _tokens(reader, outcomes)
     at, abis = Block(block.number, to_hex(block.hash)), reader.sources.get(ContractAbis)
     simulated = []
-    descriptions = _descriptions(reader, calls, block, overrides)
-    for call, outcome, described in zip(calls, outcomes, descriptions, strict=True):
-        frames = decode_trace(outcome.trace, at, abis, reader.node)
+    proxies = [_proxies(reader, outcome, at) for outcome in outcomes]
+    descriptions = _descriptions(reader, calls, block, overrides, proxies)
+    is_chains_state = not overrides
+    for call, outcome, own, described in zip(calls, outcomes, proxies, descriptions, strict=True):
+        frames = decode_trace(outcome.trace, at, abis, reader.node, own.simulated)
         locations = _locations(reader, block, call, outcome, frames)
         cause = outcome.trace.failure.trace_address if outcome.trace.failure else ()
         simulated.append(
             Simulated(
-                _with_names(reader, block, call, outcome),
+                _with_names(reader, block, call, outcome, own.simulated),
                 with_locations(frames, locations),
                 movements(outcome.trace.frames, tokens, is_traced=outcome.is_traced),
                 innermost(locations, cause),
                 described,
+                () if is_chains_state else own.assumed,
             )
         )
+        is_chains_state = False
     return block, simulated
 
 
+class _Proxies(NamedTuple):
+    """The implementations of called proxies: in the simulation, of those of which it shows them,
+    and on the chain, of those whose state has them."""
+
+    simulated: Implementations
+    on_chain: Implementations
+
+    @property
+    def differ(self) -> bool:
+        return any(
+            not {*self.simulated[proxy]} <= {*own}
+            for proxy, own in self.on_chain.items()
+            if proxy in self.simulated
+        )
+
+    @property
+    def assumed(self) -> list[bytes]:
+        """The proxies of which the chain alone says what their implementations are."""
+        return [proxy for proxy in self.on_chain if proxy not in self.simulated]
+
+
+def _proxies(reader: Reader, outcome: Outcome, block: Block) -> _Proxies:
+    frames = outcome.trace.frames
+    called = dict.fromkeys(frame.to_address for frame in frames if frame.to_address is not None)
+    on_chain = {
+        address: proxy.implementations
+        for address, proxy in proxies_at(reader, [*called][:MAX_CONTRACTS], block).items()
+        if proxy.kind not in _BY_CODE
+    }
+    shown = in_trace(frames) if outcome.is_traced else in_overrides(outcome.overrides)
+    return _Proxies(shown, on_chain)
+
+
 def _descriptions(
-    reader: Reader, calls: Sequence[SimulatedCall], block: BlockId, overrides: Overrides
+    reader: Reader,
+    calls: Sequence[SimulatedCall],
+    block: BlockId,
+    overrides: Overrides,
+    proxies: Sequence[_Proxies],
 ) -> Sequence[Described | None]:
     """Return what calls are for; nothing where any contract has other code than the chain's, as a
-    call inside may be of that one."""
+    call inside may be of that one, or where a proxy has another implementation."""
     has_other_code = any("code" in account for account in overrides.values())
     to_sign = [
-        CallToSign(None if has_other_code else call.to, call.input, call.sender, call.value)
-        for call in calls
+        CallToSign(
+            None if has_other_code or own.differ else call.to, call.input, call.sender, call.value
+        )
+        for call, own in zip(calls, proxies, strict=True)
     ]
     return reader.sources.get(ClearSigning).of_calls(reader, to_sign, block)
 
@@ -171,7 +225,13 @@ def _locations(
     return located.of_steps(failed, steps, block.number, outcome.replaced)
 
 
-def _with_names(reader: Reader, block: BlockId, call: SimulatedCall, outcome: Outcome) -> Outcome:
+def _with_names(
+    reader: Reader,
+    block: BlockId,
+    call: SimulatedCall,
+    outcome: Outcome,
+    implementations: Implementations,
+) -> Outcome:
     """Return an outcome with the names of the variables that it changes."""
     if outcome.changes is None:
         return outcome
@@ -184,7 +244,7 @@ def _with_names(reader: Reader, block: BlockId, call: SimulatedCall, outcome: Ou
     at = Block(block.number, to_hex(block.hash))
     calls = outcome.trace.frames
     changes = with_names(
-        reader, outcome.changes, at, lambda: calls, hashed, replaced=outcome.replaced
+        reader, outcome.changes, at, lambda: calls, hashed, outcome.replaced, implementations
     )
     return outcome._replace(changes=changes)
 

@@ -56,7 +56,7 @@ _MALFORMED = (BadHex, KeyError, TypeError, AttributeError, IndexError, ValueErro
 class Outcome(NamedTuple):
     """What a call would do. `is_traced`: `trace` has the calls inside, not the call alone.
     `changes` is None where the node does not give them, or refused the call. `overrides` are those
-    on which a traced call was simulated."""
+    on which it was simulated; what earlier calls changed is among them of traced calls alone."""
 
     trace: TransactionTrace
     is_traced: bool
@@ -182,13 +182,13 @@ def _simulated(
     simulate = Call("eth_simulateV1", (simulation, block))
     [answer] = past_state.read(node, block, [simulate], MAX_TRACE_BYTES)
     if isinstance(answer, RpcError):
-        alone = Outcome(_refused(calls[0], answer), is_traced=False)
+        alone = Outcome(_refused(calls[0], answer), is_traced=False, overrides=overrides)
         if len(calls) > 1:  # it does not say which of them it refuses
             raise TracesUnavailable(TOGETHER)
         return [alone]
     [simulated] = answer
     return [
-        Outcome(_alone(call, result), is_traced=False)
+        Outcome(_alone(call, result), is_traced=False, overrides=overrides)
         for call, result in zip(calls, simulated["calls"], strict=True)
     ]
 
@@ -202,8 +202,8 @@ def _called(
     params = (call.param(), block, overrides) if overrides else (call.param(), block)
     [returned] = past_state.read(node, block, [Call("eth_call", params)], MAX_TRACE_BYTES)
     if isinstance(returned, RpcError):
-        return [Outcome(_refused(call, returned), is_traced=False)]
-    return [Outcome(_own_frame(call, output=returned), is_traced=False)]
+        return [Outcome(_refused(call, returned), is_traced=False, overrides=overrides)]
+    return [Outcome(_own_frame(call, output=returned), is_traced=False, overrides=overrides)]
 
 
 def _own_frame(call: SimulatedCall, **results: Any) -> TransactionTrace:

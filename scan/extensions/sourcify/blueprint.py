@@ -140,7 +140,7 @@ def _require_own_chain(chain_id: str) -> str:
 def _submit(chain_id: str, address: str, submission: Mapping[str, Any]) -> Response:
     _require_own_chain(chain_id)
     stored = contracts.get(reader(), parameters.address(address), ())
-    if stored.verifier is None and stored.match == stored.creation_match == "full":
+    if stored.verifier is None and stored.is_full_match:
         raise AlreadyVerified(
             f"Contract {address} on chain {chain_id} is already verified with runtimeMatch and"
             " creationMatch both being exact matches."

@@ -104,37 +104,49 @@ class ContractAbis:
         return contracts
 
     def find_at(
-        self, emitters: Collection[Emitter], node: NodeSession, budget: DecodingBudget
+        self,
+        emitters: Collection[Emitter],
+        node: NodeSession,
+        budget: DecodingBudget,
+        implementations: Mapping[bytes, Sequence[bytes]] = {},
     ) -> dict[Emitter, Contract]:
         """Return the contracts by emitter, as find() does, with the ABIs of all proxies'
-        implementations at the emitter's block, or now if the node has no state of that block.
-        Raises the errors of NodeSession."""
+        implementations at the emitter's block, or now if the node has no state of that block. Those
+        of the addresses in `implementations` are in it. Raises the errors of NodeSession."""
         contracts = self.find({emitter.address for emitter in emitters}, budget)
         known = {
-            emitter: contracts[emitter.address]
+            emitter: contracts.get(emitter.address, NO_CONTRACT)
             for emitter in emitters
-            if emitter.address in contracts
+            if emitter.address in contracts or emitter.address in implementations
         }
-        targets = self._implementations_of(
-            {e: contract.state_kinds for e, contract in known.items() if contract.state_kinds}, node
-        )
+        of_state = {
+            e: contract.state_kinds
+            for e, contract in known.items()
+            if contract.state_kinds and e.address not in implementations
+        }
+        proxies = self._implementations_of(of_state, node)
+        targets = {e: implementations[e.address] for e in known if e.address in implementations}
+        targets |= {e: proxy.implementations for e, proxy in proxies.items()}
         abis = self._abis_of(
-            self._rows({code for proxy in targets.values() for code in proxy.implementations}),
-            budget,
+            self._rows({code for lent in targets.values() for code in lent}), budget
         )
-        for emitter, proxy in targets.items():
+        for emitter, codes in targets.items():
             own = known[emitter]
-            lent = (abis[code] for code in proxy.implementations if code in abis)
+            lent = [abis[code] for code in codes if code in abis and abis[code] not in own.abis]
             known[emitter] = own._replace(abis=(*own.abis, *lent))
         return known
 
     def find_at_or_now(
-        self, emitters: Collection[Emitter], node: NodeSession, budget: DecodingBudget
+        self,
+        emitters: Collection[Emitter],
+        node: NodeSession,
+        budget: DecodingBudget,
+        implementations: Mapping[bytes, Sequence[bytes]] = {},
     ) -> dict[bytes, Contract]:
         """Return the contracts by address, as find_at() does, or as find() does where the node does
         not respond."""
         try:
-            contracts = self.find_at(emitters, node, budget)
+            contracts = self.find_at(emitters, node, budget, implementations)
         except (UpstreamFailed, Unavailable):
             if not node.failed:
                 raise

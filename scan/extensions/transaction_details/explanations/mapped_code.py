@@ -13,8 +13,6 @@ from scan.database.connection import Database
 from scan.pages.formatting import file_anchor
 from scan.queries.reader import Sources
 from scan.verification import creation_codes, source_maps
-from scan.verification.bytecode_comparison import ByteRange
-from scan.verification.creation_codes import CreationCode
 from scan.verification.languages.vyper import VYPER
 from scan.verification.source_maps import SourceText
 
@@ -131,9 +129,11 @@ def of_contracts(
 
 
 class _Created(NamedTuple):
-    """Creation code of a verified contract that has a source map."""
+    """Creation code of a verified contract that has a source map; `links` is JSON."""
 
-    code: CreationCode
+    size: int
+    masked_hash: bytes
+    links: str
     address: bytes
     code_hash: bytes
 
@@ -150,13 +150,21 @@ def of_creations(sources: Sources, creations: Mapping[Key, bytes]) -> dict[Key, 
     database, builds = sources.database, sources.get(BuiltCreations)
     rows = database.rows("contracts/creation_maps_find", search_hashes=searched) if searched else ()
     for search_hash, size, masked_hash, links, address, code_hash in rows:
-        ranges = [ByteRange(*link) for link in links]
-        code = CreationCode(size, bytes(search_hash), bytes(masked_hash), ranges)
-        stored[code.search_hash].append(_Created(code, bytes(address), bytes(code_hash)))
+        stored[bytes(search_hash)].append(
+            _Created(size, bytes(masked_hash), links, bytes(address), bytes(code_hash))
+        )
     mapped: dict[Key, MappedCode] = {}
+    comparison = creation_codes.CreationComparison()
     for key, own in hashes.items():
-        candidates = (c for search_hash in own for c in stored[search_hash])
-        created = next((c for c in candidates if c.code.is_in(creations[key])), None)
+        created = next(
+            (
+                code
+                for search_hash in own
+                for code in stored[search_hash]
+                if comparison.is_in(creations[key], code.size, code.links, code.masked_hash)
+            ),
+            None,
+        )
         if created is not None:
             mapped[key] = _mapped(database, created, creations[key])
         elif (built := builds.find(creations[key], own)) is not None:
@@ -166,8 +174,8 @@ def of_creations(sources: Sources, creations: Mapping[Key, bytes]) -> dict[Key, 
 
 def _mapped(database: Database, created: _Created, creation: bytes) -> MappedCode:
     """Return the code of a creation; with an empty source map where it has just been forgotten."""
-    code, address, code_hash = created
+    address, code_hash = created.address, created.code_hash
     row = database.row("contracts/creation_maps_get", address=address, code_hash=code_hash)
     source_map, files = row or (b"", ())
     unpacked = source_maps.unpacked(bytes(source_map))
-    return MappedCode(creation[: code.size], address, code_hash, unpacked, dict(files))
+    return MappedCode(creation[: created.size], address, code_hash, unpacked, dict(files))

@@ -1,6 +1,6 @@
 """Changes of the state with the names of variables, where contracts' layouts are known."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeVar
 
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
@@ -24,10 +24,12 @@ def with_names(
     frames: Callable[[], Sequence[TraceFrame]],
     hashed: Callable[[], HashedValues] = tuple,
     replaced: Collection[bytes] = (),
+    implementations: Mapping[bytes, tuple[bytes, ...]] = {},
 ) -> StateChanges:
     """Return changes at a block with the names of variables. `frames` reads the calls that made
     them, `hashed` what they hashed; keys of mappings are known of these alone. At the addresses
-    `replaced` other code ran than the chain's."""
+    `replaced` other code ran than the chain's; `implementations` are those of proxies that have
+    others than at the block."""
     storages = {
         account.address: account.words
         for account in changes.accounts
@@ -36,7 +38,7 @@ def with_names(
     if not storages:
         return changes
     calls, values = _if_given(reader, frames), _if_given(reader, hashed)
-    named = names_of_changes(reader, storages, block, calls, values)
+    named = names_of_changes(reader, storages, block, calls, values, implementations)
     accounts = [
         _with_names(account, named[account.address]) if account.address in named else account
         for account in changes.accounts

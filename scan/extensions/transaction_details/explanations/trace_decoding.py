@@ -80,10 +80,14 @@ def log_record(log: TransactionLog, event: Decoded | None) -> dict[str, Any]:
 
 
 def decode_trace(
-    trace: TransactionTrace, block: Block, abis: ContractAbis, node: NodeSession
+    trace: TransactionTrace,
+    block: Block,
+    abis: ContractAbis,
+    node: NodeSession,
+    implementations: Mapping[bytes, Sequence[bytes]] = {},
 ) -> list[DecodedFrame]:
     """Decode a trace with the ABIs, at a block, of its first MAX_CONTRACTS contracts, within one
-    budget."""
+    budget. `implementations` are those of proxies that have others than at the block."""
     budget = DecodingBudget()
     addresses = [
         address
@@ -92,7 +96,7 @@ def decode_trace(
         if address is not None
     ]
     emitters = [Emitter(address, block) for address in dict.fromkeys(addresses)]
-    contracts = abis.find_at_or_now(emitters[:MAX_CONTRACTS], node, budget)
+    contracts = abis.find_at_or_now(emitters[:MAX_CONTRACTS], node, budget, implementations)
     frames = [_decoded(frame, contracts, budget) for frame in trace.frames]
     imported = abis.imported(_selectors(frames))
     frames = [_with_imported(frame, contracts, imported, budget) for frame in frames]

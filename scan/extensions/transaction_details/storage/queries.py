@@ -4,7 +4,7 @@ proxies, which the node knows."""
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from scan.contracts.proxy_contracts import IMPLEMENTATION_SLOT
+from scan.contracts.proxy_contracts import IMPLEMENTATION_SLOT, Proxy
 from scan.errors import Unavailable, UpstreamFailed
 from scan.extensions.internal_transfers.transaction_traces import TraceFrame
 from scan.extensions.transaction_details.contract_abis import Block, ContractAbis, Emitter
@@ -49,15 +49,17 @@ def names_of_changes(
     block: Block,
     frames: Callable[[], Sequence[TraceFrame]],
     hashed: Callable[[], HashedValues],
+    implementations: Mapping[bytes, tuple[bytes, ...]] = {},
 ) -> dict[bytes, NamedStorage]:
     """Return the names of what changed in the storage of contracts, by address. `frames` reads the
     calls that did it, if any contract has a layout, `hashed` what they hashed, if that does not
-    name all slots."""
+    name all slots. `implementations` are those of proxies that have others than at the block."""
     by_count = sorted(storages, key=lambda address: -len(storages[address]))
     chosen = {address: storages[address] for address in by_count[:MAX_CONTRACTS]}
-    targets = implementations_at(reader, [*chosen], block)
+    targets = implementations_at(reader, [a for a in chosen if a not in implementations], block)
     for address, words in chosen.items():
-        targets[address] = (*targets.get(address, ()), *_replaced(words))
+        own = implementations.get(address) or targets.get(address, ())
+        targets[address] = (*own[:MAX_FACETS], *_replaced(words))
     addresses = [code for own in chosen for code in (*targets[own], own)]
     known = reader.sources.get(StorageLayouts).of(addresses)
     candidates = Candidates(())
@@ -114,8 +116,15 @@ def _variables(
 def implementations_at(
     reader: Reader, addresses: Sequence[bytes], block: Block
 ) -> dict[bytes, tuple[bytes, ...]]:
-    """Return the first MAX_FACETS implementations of those that are proxies at a block; of none
-    that only the node knows where it does not respond."""
+    """Return the first MAX_FACETS implementations of those that are proxies at a block, as
+    proxies_at() does."""
+    proxies = proxies_at(reader, addresses, block)
+    return {address: proxy.implementations[:MAX_FACETS] for address, proxy in proxies.items()}
+
+
+def proxies_at(reader: Reader, addresses: Sequence[bytes], block: Block) -> dict[bytes, Proxy]:
+    """Return those that are proxies at a block; none that only the node knows where it does not
+    respond."""
     emitters = [Emitter(address, block) for address in addresses]
     try:
         proxies = reader.sources.get(ContractAbis).proxies_at(emitters, reader.node)
@@ -124,7 +133,7 @@ def implementations_at(
             raise  # the database is unavailable
         reader.do_not_cache()
         return {}
-    return {e.address: proxy.implementations[:MAX_FACETS] for e, proxy in proxies.items()}
+    return {emitter.address: proxy for emitter, proxy in proxies.items()}
 
 
 def _replaced(words: Words) -> tuple[bytes, ...]:

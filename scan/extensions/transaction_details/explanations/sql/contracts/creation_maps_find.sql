@@ -4,8 +4,8 @@
 -- literals: none
 -- returns: search_hash, code_size, masked_hash, links as JSON, the verified address, its code_hash
 -- index: creation_maps_by_search_hash, verified_contracts_pkey
-SELECT DISTINCT ON (m.search_hash, m.masked_hash) m.search_hash, m.code_size, m.masked_hash, m.links,
-    m.address, m.code_hash
+SELECT DISTINCT ON (m.search_hash, m.masked_hash) m.search_hash, m.code_size, m.masked_hash,
+    m.links::text, m.address, m.code_hash
 FROM (
     SELECT search_hash, code_size, masked_hash, links, address, code_hash
     FROM creation_maps

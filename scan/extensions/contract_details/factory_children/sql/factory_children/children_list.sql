@@ -1,0 +1,36 @@
+-- Contracts whose code is not verified, the newest first, which contracts with verified code created: among the
+-- newest creations, and among those of the factories that were verified last.
+-- params: seen bytea[], creations integer, factories integer, limit integer
+-- literals: none
+-- returns: code_hash, address, address at which the factory's code is verified, without those whose code_hash
+--   and last address are in `seen`
+-- index: contract_creations_pkey, contract_creations_by_factory, verified_contracts_listed, contracts_pkey,
+--   verified_contracts_pkey, verified_contracts_by_code_hash, creation_comparisons_pkey
+SELECT now.code_hash, now.address, v.address
+FROM (
+    (SELECT ordinal, address, factory
+    FROM contract_creations
+    ORDER BY ordinal DESC
+    LIMIT %(creations)s)
+    UNION
+    (SELECT n.ordinal, n.address, n.factory
+    FROM (
+        SELECT address
+        FROM verified_contracts
+        WHERE is_indexed
+        ORDER BY verified_at DESC, address DESC, code_hash DESC
+        LIMIT %(factories)s) AS f
+    CROSS JOIN LATERAL (
+        SELECT c.ordinal, c.address, c.factory
+        FROM contract_creations c
+        WHERE c.factory = f.address
+        ORDER BY c.ordinal DESC
+        LIMIT %(creations)s) AS n)) AS n
+CROSS JOIN LATERAL contract_at(n.address) AS now
+CROSS JOIN LATERAL verification_of(n.factory) AS v
+WHERE n.factory IS NOT NULL AND v.match <> 'runtime' AND now.code_hash || v.address <> ALL (%(seen)s::bytea[])
+    AND NOT EXISTS (SELECT
+        FROM verified_contracts o
+        WHERE o.code_hash = now.code_hash AND o.match <> 'runtime')
+ORDER BY n.ordinal DESC
+LIMIT %(limit)s;

@@ -1,0 +1,186 @@
+"""Contracts that verified contracts created are verified by the sources of their factories."""
+
+import itertools
+from typing import Any
+
+import pytest
+from eth_abi import encode
+from eth_utils import keccak
+
+from scan.extensions.contract_details.factory_children.factory_children import FactoryChildren
+from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
+from scan.http.services import Services
+from tests.support.database import execute, wait_until_none
+from tests.support.explorer import Compiled, Explorer, compiled, standard_input
+from tests.support.serving import wait_until
+
+VERSION, PATH = "0.8.28", "contracts/Factory.sol"
+NUMBERS = itertools.count(1)
+UNFINISHED = "SELECT id FROM verification_jobs WHERE finished_at IS NULL"
+SOURCE = """pragma solidity ^0.8.0;
+contract Grandchild { uint256 public constant number = NUMBER; }
+contract Child {
+    uint256 public immutable kept;
+    string public name;
+    Grandchild public made;
+    constructor(uint256 first, string memory text) { kept = first; name = text; }
+    function make() external { made = new Grandchild(); }
+}
+contract Inner { uint256 public age = NUMBER + 1; }
+contract Factory {
+    address public last;
+    Inner public inner = new Inner();
+    function make(uint256 first) external { last = address(new Child(first, "made")); }
+    function create(bytes memory code) external {
+        address made;
+        assembly { made := create(0, add(code, 32), mload(code)) }
+        require(made != address(0));
+        last = made;
+    }
+}
+"""
+
+
+class Project:
+    """A factory of its own source, and what it creates."""
+
+    def __init__(self, explorer: Explorer) -> None:
+        self.explorer = explorer
+        self.standard = standard_input({PATH: SOURCE.replace("NUMBER", str(next(NUMBERS)))})
+        self.factory = explorer.deploy(self.code("Factory").creation)
+
+    def code(self, name: str) -> Compiled:
+        return compiled(VERSION, self.standard, PATH, name)
+
+    def verify(self) -> None:
+        answer = self.explorer.verify(
+            self.factory, self.standard, VERSION, contractName=f"{PATH}:Factory"
+        )
+        assert answer.json["match"] == "full", answer.json
+
+    def send(self, to: str, function: str, data: str = "") -> None:
+        self.explorer.send(to, f"0x{keccak(text=function)[:4].hex()}{data}", gas=5_000_000)
+
+    def address(self, of: str, function: str) -> str:
+        call = {"to": of, "data": f"0x{keccak(text=function)[:4].hex()}"}
+        address = f"0x{self.explorer.anvil.call('eth_call', call, 'latest')[-40:]}"
+        self.explorer.wait_for(address)
+        return address
+
+    def make(self, first: int) -> str:
+        self.send(self.factory, "make(uint256)", f"{first:064x}")
+        return self.address(self.factory, "last()")
+
+    def create(self, code: str) -> str:
+        self.send(self.factory, "create(bytes)", encode(["bytes"], [bytes.fromhex(code)]).hex())
+        return self.address(self.factory, "last()")
+
+
+@pytest.fixture
+def project(explorer: Explorer) -> Project:
+    return Project(explorer)
+
+
+def record(explorer: Explorer, address: str) -> dict[str, Any]:
+    answer = explorer.contract(address)
+    return answer.json if answer.status_code == 200 else {}
+
+
+def wait_for_match(explorer: Explorer, address: str, name: str) -> dict[str, Any]:
+    wait_until(lambda: record(explorer, address), timeout_s=60.0)
+    contract = record(explorer, address)
+    assert (contract["match"], contract["creationMatch"]) == ("full", "full")
+    assert contract["contractName"] == name
+    return contract
+
+
+def jobs_of(explorer: Explorer, address: str) -> list[str | None]:
+    """The matches of the jobs that verified a contract."""
+    rows = execute(
+        explorer.settings.database_url,
+        "SELECT match FROM verification_jobs WHERE address = decode(%s, 'hex') LIMIT 1",
+        address[2:],
+    )
+    return [match for (match,) in rows]
+
+
+def look(explorer: Explorer) -> None:
+    """Take a step, and wait until what it submits is over."""
+    services: Services = explorer.app.extensions["scan"]
+    jobs = services.sources.get(VerificationJobs)
+    FactoryChildren(services.writes, services.verifier.creations, jobs).step()
+    wait_until_none(explorer.settings.database_url, UNFINISHED)
+
+
+def test_what_a_factory_creates_after_its_verification_is_verified(
+    explorer: Explorer, project: Project
+) -> None:
+    project.verify()
+    child = project.make(7)
+    contract = wait_for_match(explorer, child, "Child")
+    assert (
+        contract["constructorArguments"] == f"0x{encode(['uint256', 'string'], [7, 'made']).hex()}"
+    )
+    assert explorer.call(child, "kept").json == {"result": "7"}
+    assert record(explorer, child).get("verifiedBy") is None
+
+
+def test_what_a_factory_created_before_its_verification_is_verified(
+    explorer: Explorer, project: Project
+) -> None:
+    child = project.make(8)
+    inner = project.address(project.factory, "inner()")
+    look(explorer)
+    assert record(explorer, child) == record(explorer, inner) == {}
+    project.verify()
+    wait_for_match(explorer, child, "Child")
+    wait_for_match(explorer, inner, "Inner")  # whose code is in that of the constructor alone
+
+
+def test_what_a_verified_child_creates_is_verified(explorer: Explorer, project: Project) -> None:
+    project.verify()
+    child = project.make(9)
+    wait_for_match(explorer, child, "Child")
+    project.send(child, "make()")
+    wait_for_match(explorer, project.address(child, "made()"), "Grandchild")
+
+
+def test_of_children_with_other_immutables_one_is_verified_and_others_are_similar(
+    explorer: Explorer, project: Project
+) -> None:
+    project.verify()
+    first = project.make(10)
+    wait_for_match(explorer, first, "Child")
+    second = project.make(11)
+    project.send(first, "make()")
+    wait_for_match(explorer, project.address(first, "made()"), "Grandchild")  # a later one
+    assert record(explorer, second) == {}
+    similar = explorer.client.get(f"/api/v1/contracts/{second}/bytecode").json["similarTo"]
+    assert similar == first
+
+
+def test_code_that_a_factory_was_given_is_not_of_its_sources(
+    explorer: Explorer, project: Project
+) -> None:
+    project.verify()
+    other = Project(explorer)
+    arguments = encode(["uint256", "string"], [1, ""]).hex()
+    created = project.create(other.code("Child").creation + arguments)
+    look(explorer)
+    assert jobs_of(explorer, created) == []
+    assert record(explorer, created) == {}
+
+
+def test_a_constructor_that_is_not_the_source_s_verifies_nothing(
+    explorer: Explorer, project: Project
+) -> None:
+    """The runtime code is that of a contract in the factory's sources, its creation is not."""
+    project.verify()
+    code = project.code("Child").runtime
+    length = len(code) // 2
+    created = project.create(f"60ff60005561{length:04x}8060116000396000f3{code}")
+    assert explorer.anvil.call("eth_getCode", created, "latest") == f"0x{code}"
+    look(explorer)
+    assert jobs_of(explorer, created) == ["runtime"]
+    page = explorer.client.get(f"/address/{created}?tab=contract").text
+    assert "runtime code only" in page and "source verified" not in page
