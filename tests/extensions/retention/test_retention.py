@@ -231,7 +231,8 @@ def test_what_derives_from_all_rows_stays(pruned):
         assert after[table] == pruned.before[table], table
 
 
-def test_an_audit_is_exact_and_finds_what_is_not(pruned):
+def test_an_audit_of_all_tables_and_of_a_range_of_blocks_is_exact(pruned):
+    assert run(pruned.settings) == EXACT
     assert run(pruned.settings, node=True, first=0, last=10**6) == EXACT
 
 
