@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from scan import json_bodies
+from scan import json_bodies, parameters
 from scan.errors import InvalidJson, InvalidParameter, TooLarge
 from scan.http.list_responses import window_of
 
@@ -28,6 +28,21 @@ BIGGEST = 2**63 - 1
 def test_pages(arguments, limit, offset):
     window = window_of(arguments)
     assert (window.limit, window.offset) == (limit, offset)
+
+
+@pytest.mark.parametrize(
+    ("value", "first_s", "last_s"),
+    [
+        ("2026-01-31T00:00:01Z", 1_769_817_601, 1_769_817_601),
+        ("2026-01-31T00:00:01.000Z", 1_769_817_601, 1_769_817_601),
+        ("2026-01-31T00:00:01.25Z", 1_769_817_602, 1_769_817_601),
+        ("1769817601", 1_769_817_601, 1_769_817_601),
+        (1_769_817_601, 1_769_817_601, 1_769_817_601),
+    ],
+)
+def test_times_with_a_fraction_are_rounded_into_their_range(value, first_s, last_s):
+    assert parameters.time_s(value, "blockTimeFrom") == first_s
+    assert parameters.time_s(value, "blockTimeTo", is_upper=True) == last_s
 
 
 @pytest.mark.parametrize(

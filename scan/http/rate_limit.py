@@ -28,8 +28,8 @@ class RateLimit:
         key_lookup: ApiKeyLookup,
         key_usage: KeyUsage,
         *,
-        is_one_of_several: bool = False,
-        serves_own_machine: bool = False,
+        is_one_of_several: bool,
+        serves_own_machine: bool,
     ) -> None:
         """`is_one_of_several`: instances count each in their own memory, and a proxy sends each
         request to the instance that counts it."""

@@ -1,9 +1,12 @@
 """`scan audit` finds what was changed behind its back, and mends what can be computed."""
 
+from contextlib import closing
+
 import pytest
 
 from scan.audit import derived_tables
 from scan.commands import audit
+from scan.database.connection import Database
 from scan.ethereum.block_hashing import (
     header_hash,
     receipts_root,
@@ -16,6 +19,7 @@ from scan.hex import to_hex
 from scan.indexer.block_source import BlockSource
 from tests.indexer.test_node_faults import status
 from tests.support.auditing import COUNT_HOLDERS, run, spoil
+from tests.support.database import execute
 from tests.support.serving import wait_until
 from tests.support.table_digest import digest
 
@@ -137,3 +141,18 @@ def test_every_root_of_the_chain_is_computed(scenario):
         # anvil hashes the blobs into the root; a real chain keeps them beside the block.
         if not any(transaction.blobs for transaction in block.transactions):
             assert to_hex(transactions_root(block.transactions)) == block.transactionsRoot
+
+
+def test_events_of_a_token_count_from_its_first_transfer_in_its_first_block_on(finished):
+    first_logs = {
+        bytes(address): log_index
+        for address, log_index in execute(
+            finished.database_url,
+            "SELECT k.address, min(x.log_index) FROM tokens k JOIN token_transfers x"
+            " ON x.token_address = k.address AND x.block_number = k.block_number GROUP BY 1",
+        )
+    }
+    with closing(Database(finished.database_url, statement_timeout_ms=0)) as database:
+        rows = database.rows("audit/tokens_list_types", addresses=[*first_logs])
+    assert {bytes(address): log_index for address, *_, log_index in rows} == first_logs
+    assert len({*first_logs.values()}) > 1

@@ -22,6 +22,11 @@ SAME_CALL = (
     " WHERE p.ordinal = i.ordinal - 1 AND p.block_number = i.block_number"
     " AND p.transaction_index = i.transaction_index"
 )
+# The one behind the last of its block.
+NO_TRANSACTION = (
+    "UPDATE {0} SET transaction_index = b.transaction_count FROM blocks b"
+    " WHERE b.number = {0}.block_number AND {0}.ordinal = b.{0}_before + b.{1}_count - 1"
+)
 OLDER_ORDER = "UPDATE transactions SET ordinal = ordinal + 1000000 WHERE ordinal > 50"
 # A fault, and what each audit says of it: of the whole chain, and of a range of blocks.
 WRONG: tuple[tuple[str, str, str], ...] = (
@@ -45,6 +50,8 @@ WRONG: tuple[tuple[str, str, str], ...] = (
     ("UPDATE token_transfers SET log_index = 999 WHERE ordinal = 7", "", TRANSFERS),
     ("UPDATE token_transfers SET token_address = '' WHERE ordinal = 7", "no token", TRANSFERS),
     ("UPDATE token_transfers SET ordinal = 99999 - ordinal", "are not numbered", TRANSFERS),
+    (NO_TRANSACTION.format("token_transfers", "token_transfer"), "", TRANSFERS),
+    (NO_TRANSACTION.format("logs", "log"), "", LOGS),
     (TRANSFER_TWICE, "transfers are not numbered", ""),
     ("DELETE FROM dex_trades WHERE ordinal = 3", "trades are not numbered", TRADES),
     ("UPDATE dex_trades SET maker = '\\x01' WHERE ordinal = 3", "of its maker", TRADES),

@@ -187,6 +187,14 @@ def test_an_index_whose_build_was_interrupted_is_built_anew(database_url):
     assert execute(database_url, IS_VALID) == [(True,)]
 
 
+def test_a_database_that_lacks_a_migration_is_not_ready(database_url, monkeypatch):
+    release = release_with("ALTER TABLE blocks ADD COLUMN added text;")
+    monkeypatch.setattr(migrations, "expected_schema", lambda: release)
+    assert readiness(database_url) == 503
+    bring_up(database_url, release)
+    assert readiness(database_url) == 200
+
+
 def test_a_schema_that_is_half_applied_is_not_ready_and_is_finished(database_url):
     """The process was killed after a migration; the previous release goes on serving."""
     release = release_with("ALTER TABLE blocks ADD COLUMN added text;")

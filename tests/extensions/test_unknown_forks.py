@@ -276,6 +276,10 @@ def test_a_header_that_contradicts_its_hash_is_no_form_of_a_chain_that_was_prove
         node.fault = altered(3, *ALTERATIONS[0])
         with pytest.raises(MalformedBlock, match="block 3 contradicts itself"):
             BlockSource(Node([node.url])).blocks(3, 3)
+        source = BlockSource(Node([node.url]))
+        assert source.blocks(5, 5)[0].block.unproven is None  # a later one was proven before
+        with pytest.raises(MalformedBlock, match="block 3 contradicts itself"):
+            source.blocks(3, 3)
 
         @altering
         def every_header(_: Json, answer: Json) -> None:

@@ -11,9 +11,10 @@ import orjson
 import psycopg2
 import pytest
 import requests
+from flask.testing import FlaskClient
 from prometheus_client.parser import text_string_to_metric_families
 
-from scan.http.response_cache import CACHED_FOR_S
+from scan.http.response_cache import CACHED_FOR_S, MAX_CACHED_BODY_BYTES
 from tests.conftest import Played
 from tests.support.database import execute
 from tests.support.http_client import Client, busy_threads
@@ -107,6 +108,24 @@ def test_what_needs_no_thread_is_answered_while_all_are_busy(server: str, url: s
         assert client.ask(PATH, more="X-Request-Id: a b\r\n")["X-Request-Id"] != "a b"
         client.socket.sendall(b"GARBAGE\r\n\r\n")
         assert client.receive().status == 400
+
+
+def test_a_head_leaves_no_empty_body_for_a_get(client: FlaskClient) -> None:
+    path = "/api/v1/blocks?limit=5"
+    assert client.head(path).get_data() == b""
+    answers = [client.get(path), client.get(f"{path}&")]
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert answers[0].get_data() == answers[1].get_data() != b""
+
+
+def test_a_query_whose_body_is_too_long_to_be_a_key_is_answered(client: FlaskClient) -> None:
+    body = b'{"entity": "blocks"}'
+    answers = [
+        client.post("/api/v1/query", data=body.ljust(size), content_type="application/json")
+        for size in (MAX_CACHED_BODY_BYTES, MAX_CACHED_BODY_BYTES + 1)
+    ]
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert answers[0].get_data() == answers[1].get_data()
 
 
 def test_what_is_not_about_the_chain_is_not_cached(server: str, url: str) -> None:

@@ -87,6 +87,13 @@ def test_functions_of_vyper(text: str, function: str) -> None:
     assert line.function == function
 
 
+def test_a_vyper_source_without_functions() -> None:
+    source = "owner: public(address)\nLIMIT: constant(uint256) = 7\n"
+    line = SourceText(source, is_vyper=True).line_at(span_of("LIMIT", source))
+    assert line is not None
+    assert (line.line, line.function) == (2, None)
+
+
 def test_whole_contracts_and_their_functions() -> None:
     text = SourceText(SOURCE, is_vyper=False)
     contract = Span(SOURCE.index("abstract"), len(SOURCE.encode()), 0)

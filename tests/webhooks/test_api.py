@@ -256,7 +256,10 @@ def test_deliveries_are_listed_newest_first_with_how_they_went(
         createdAt lastAttemptAt nextAttemptAt payload
     """
     assert newest.keys() == {*fields.split()}
-    for query in ("?limit=0", "?limit=101", "?page=0"):
+    last = webhooks.client.get(f"{path}?limit=2&cursor={found['next']}").get_json()
+    assert [d["payload"]["data"]["hash"] for d in last["deliveries"]] == [f"0x{hashes[0]}"]
+    assert (last["total"], last["next"]) == (3, None)
+    for query in ("?limit=0", "?limit=101", "?page=0", "?cursor=x"):
         assert webhooks.client.get(path + query).status_code == 400
 
 

@@ -55,7 +55,7 @@ class FunctionFacts(NamedTuple):
     effects: Sequence[Effect]
     writes: Sequence[Write]
     checked: frozenset[int]
-    is_complex: bool = False
+    is_complex: bool
 
 
 def facts_of(members: Members, function: Node, budget: Budget) -> FunctionFacts:

@@ -32,10 +32,26 @@ class Chain(NamedTuple):
         self.anvil.revert(snapshot)
         self.anvil.mine(head + 1 - self.anvil.head())
 
+    def contract(self, address: str) -> Contract:
+        return next(c for c in self.contracts.values() if c.address == address)
+
+    def revocation(self, record: dict[str, Any]) -> tuple[str, str]:
+        """The contract and the calldata that take an approval back."""
+        token, spender = record["tokenAddress"], record["spender"]
+        contract = (
+            self.contracts["permits"] if record["kind"] == "permit2" else self.contract(token)
+        )
+        calls: dict[str, tuple[Any, ...]] = {
+            "permit2": ("approve", token, spender, 0, 0),
+            "operator": ("setApprovalForAll", spender, False),
+            "item": ("approve", ZERO, int(record["tokenId"] or 0)),
+            "allowance": ("approve", spender, 0),
+        }
+        return contract.address, contract.data(*calls[record["kind"]])
+
     def node_says(self, kind: str, token: str, to: str) -> int:
         """What the contract's own function returns for the owner."""
-        contract = next((c for c in self.contracts.values() if c.address == token), None)
-        assert contract is not None
+        contract = self.contract(token)
         if kind == "permit2":
             permits = self.contracts["permits"]
             return int(self.anvil.read(permits, "allowance", self.owner, token, to)[0])

@@ -99,6 +99,7 @@ def test_what_is_in_force_has_its_risk_and_its_use(service: Service, chain: Chai
     page = service.client.get(f"/address/{chain.owner}?tab=approvals").text
     assert page.count("unlimited") == 3
     for record in found.values():
+        assert (record["revokeTo"], record["revokeData"]) == chain.revocation(record)
         assert f'data-data="{record["revokeData"]}"' in page
         assert record["transactionHash"] in page
 

@@ -43,6 +43,7 @@ def parted(database_url: str) -> str:
                 with database.transaction() as tx:
                     partitions.make_empty(tx, table, ROWS, needed)
     execute(database_url, "ALTER TABLE logs_100 SET (fillfactor = 90)")
+    execute(database_url, "ALTER TABLE logs_100 OWNER TO pg_monitor")
     execute(database_url, "ALTER TABLE logs_100 ALTER COLUMN address SET STATISTICS 300")
     return database_url
 

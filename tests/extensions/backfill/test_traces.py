@@ -95,6 +95,26 @@ def test_an_indexer_goes_on_meanwhile_and_through_a_fork(postgres, template, dat
     assert digest(database_url) == fresh_digest(postgres, template, anvil)
 
 
+SIGHTS = """
+    INSERT INTO contracts (address, block_number, code_hash)
+        VALUES ('a', 3, 'old'), ('a', 6, 'new');
+    INSERT INTO new_contracts (address, block_number, code_hash)
+        VALUES ('a', 5, 'new'), ('a', 8, 'old');
+    INSERT INTO new_contract_creations (ordinal, block_number, transaction_index, address, creator)
+        VALUES (first_ordinal_in(5), 5, 0, 'a', 'b'), (first_ordinal_in(8), 8, 0, 'a', 'b');
+"""
+
+
+def test_code_is_kept_where_it_was_first_seen_and_where_it_was_created_anew(database_url):
+    """An index that begins after the first creation has seen the code without it."""
+    with closing(opened(database_url)) as database, database.transaction() as tx:
+        tx.execute("bulk/traces_begin")
+        tx.script(SIGHTS)
+        tx.execute("bulk/traces_replace")
+    kept = "SELECT block_number, convert_from(code_hash, 'UTF8') FROM contracts ORDER BY 1"
+    assert execute(database_url, kept) == [(3, "old"), (5, "new"), (8, "old")]
+
+
 def opened(database_url: str) -> Database:
     return Database(database_url, statement_timeout_ms=0, session=SESSION)
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from scan.extensions.blockscout import activity_pages
+from scan.extensions.blockscout.activity_filter import ActivityFilter, Chosen
 from scan.extensions.blockscout.token_objects import TokenObjects
 from tests.extensions.blockscout.test_responses import Asking, most
 from tests.support.truth import Truth
@@ -197,3 +198,36 @@ def test_values_that_are_none_are_refused(ask: Asking) -> None:
     too_many = "to_address_hashes_to_include=" + ",".join(["0x" + "9d" * 20] * 21)
     for query in (*queries.split(), too_many):
         assert ask.client.get(f"/api/v2{PATH}?{query}").status_code == 422, query
+
+
+ALL = Chosen(None, frozenset())
+ONE, TWO = (Chosen(frozenset({f"0x{digit * 40}"}), frozenset()) for digit in "12")
+BOTH = Chosen(frozenset({*(ONE.included or ()), *(TWO.included or ())}), frozenset())
+BUT_ONE = Chosen(None, ONE.included or frozenset())
+FIRST, SECOND = b"\x11" * 20, b"\x22" * 20
+
+
+@pytest.mark.check
+@pytest.mark.parametrize(
+    ("senders", "recipients", "is_both", "expected"),
+    [
+        (ALL, ALL, False, {}),
+        (ONE, ALL, False, {"from": FIRST}),
+        (ALL, TWO, False, {"to": SECOND}),
+        (ONE, ONE, False, {"address": FIRST}),
+        (ONE, TWO, False, {}),
+        (ONE, BUT_ONE, False, {}),
+        (BUT_ONE, TWO, False, {}),
+        (ONE, ONE, True, {"from": FIRST}),
+        (ONE, TWO, True, {"from": FIRST}),
+        (ONE, BOTH, True, {"from": FIRST}),
+        (BOTH, TWO, True, {"to": SECOND}),
+        (BUT_ONE, TWO, True, {"to": SECOND}),
+        (BOTH, BOTH, True, {}),
+    ],
+)
+def test_the_shortest_list_that_has_all_matching_rows_is_read(
+    senders: Chosen, recipients: Chosen, is_both: bool, expected: dict[str, bytes]
+) -> None:
+    chosen = ActivityFilter(None, None, senders, recipients, is_both, ALL, None, None, None, None)
+    assert chosen.list_key(of_tokens=False) == expected

@@ -266,6 +266,33 @@ def test_calldata_of_another_chain_or_contract_is_raw(
     assert shown["format"] == format_
 
 
+@pytest.mark.parametrize(
+    ("params", "shown"),
+    [
+        ({"amountPath": "value"}, "Pay 0.5 ETH"),
+        ({"amount": str(SENT_WEI)}, "Pay 0.5 ETH"),
+        ({"amount": SENT_WEI // 5}, "Pay 0.1 ETH"),
+        ({"amount": "-1"}, None),
+        ({}, None),  # the amount of the outer call is not that of the inner one
+    ],
+)
+def test_a_call_that_is_a_value_has_the_amount_of_its_parameter(
+    chain: Chain, client_of: ClientOf, params: Document, shown: str | None
+) -> None:
+    inner = field("data", "calldata", calleePath="to", **params)
+    signature = "forward(address to,uint256 value,bytes data)"
+    document = chain.descriptor(
+        {signature: {"intent": "Forward", "fields": [inner]}, TRANSFER: PAY}
+    )
+    types = ["address", "uint256", "bytes"]
+    data = data_of("forward(address,uint256,bytes)", types, chain.exchange, SENT_WEI, transfer())
+    record = decoded(client_of(token=document), data, chain.exchange, value="7")
+    [value] = record["clearSigning"]["fields"]
+    assert (value["format"], value["value"]) == (
+        ("calldata", shown) if shown else ("raw", f"0x{transfer().hex()}")
+    )
+
+
 def test_a_proxy_is_described_by_its_own_address_or_its_implementations(
     chain: Chain, client_of: ClientOf
 ) -> None:

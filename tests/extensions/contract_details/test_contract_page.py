@@ -145,6 +145,8 @@ def test_a_page_without_a_script_has_its_facts_and_the_functions_that_write(
     [section] = re.findall(r'<section id="write".*?</section>', page, re.DOTALL)
     assert " hidden" not in section.partition(">")[0]
     assert "<noscript><p><code>deposit(string,(uint256,address)[])</code>" in section
+    text = re.sub("<[^>]*>", "", section)
+    assert "\ndeposit(string note_, (uint256,address)[] parts_) payable" in text
     assert "Sending needs JavaScript and a wallet in the browser." in page
     facts = explorer.client.get(f"/address/{vault}?tab=contract").text
     assert explorer.anvil.accounts[0] in facts.lower() and "&lt;b&gt;first&lt;/b&gt;" in facts

@@ -194,12 +194,13 @@ def test_what_removed_transactions_said_of_blocks_is_unknown(pruned):
     assert kept.get(mined).json["result"] == [r for r in rows if int(r["blockNumber"]) >= first]
 
 
-def test_search_leads_to_no_removed_transaction(pruned):
+def test_transactions_are_found_from_the_first_kept_block_on(pruned):
     whole, kept, _, first, _ = pruned
-    for number, results in ((first - 1, 0), (first, 1)):
+    for number, results, status in ((first - 1, 0, 404), (first, 1, 200)):
         block = f"/api/v1/transactions?blockFrom={number}&blockTo={number}&limit=1"
         one = whole.get(block).json["transactions"][0]["hash"]
         assert len(kept.get(f"/api/v1/search?q={one}").json["results"]) == results
+        assert kept.get(f"/api/v1/transactions/{one}").status_code == status
 
 
 def test_statistics_and_etherscans_lists_tell_where_rows_begin(pruned, scenario):
@@ -231,7 +232,8 @@ def test_what_derives_from_all_rows_stays(pruned):
         assert after[table] == pruned.before[table], table
 
 
-def test_an_audit_is_exact_and_finds_what_is_not(pruned):
+def test_an_audit_of_all_tables_and_of_a_range_of_blocks_is_exact(pruned):
+    assert run(pruned.settings) == EXACT
     assert run(pruned.settings, node=True, first=0, last=10**6) == EXACT
 
 

@@ -16,6 +16,24 @@ from tests.support.indexing import settings_for
 
 NOBODY = "http://127.0.0.1:9"
 LABELLED = b"\x11" * 20
+# The distance of pg_trgm, which the embedded PostgreSQL does not have.
+TRIGRAMS = """
+CREATE FUNCTION trigrams(name text) RETURNS SETOF text LANGUAGE sql AS $$
+    SELECT substr('  ' || word || ' ', n, 3)
+    FROM regexp_split_to_table(name, '[^[:alnum:]]+') AS word,
+        generate_series(1, length(word) + 1) AS n
+    WHERE word <> ''
+$$;
+CREATE FUNCTION trigram_distance(name text, other text) RETURNS real LANGUAGE sql AS $$
+    SELECT 1 - shared.number::real / either.number
+    FROM (SELECT count(*) FROM (SELECT trigrams(name) INTERSECT SELECT trigrams(other)) AS s)
+            AS shared (number),
+        (SELECT count(*) FROM (SELECT trigrams(name) UNION SELECT trigrams(other)) AS e)
+            AS either (number)
+$$;
+CREATE OPERATOR <-> (LEFTARG = text, RIGHTARG = text, FUNCTION = trigram_distance);
+CREATE INDEX tokens_by_similar_name ON tokens (lower(name));
+"""
 
 
 def search(client: FlaskClient, text: str) -> list[dict[str, Any]]:
@@ -191,6 +209,16 @@ def _add_names(url: str) -> None:
             " FROM generate_series(1, 20000) AS n"
         )
         cursor.execute("INSERT INTO labels (address, label) VALUES (%s, 'Treasury')", [LABELLED])
+        cursor.execute(
+            "INSERT INTO tokens (address, block_number, type, name, symbol, decimals, total_supply,"
+            " wraps, holder_count)"
+            " SELECT decode(lpad(to_hex(row_number() OVER ()), 40, 'c'), 'hex'), 1, 'BEP20', name,"
+            " name, 18, 0, false, 1000 FROM (VALUES"
+            " ('17'),"
+            " ((SELECT hex(hash) FROM blocks WHERE number = 17)),"
+            " ((SELECT hex(hash) FROM transactions WHERE ordinal = 17))"
+            ") AS named (name)"
+        )
         cursor.execute("ANALYZE tokens")
         cursor.execute("ANALYZE labels")
     connection.close()
@@ -245,3 +273,48 @@ def test_whole_names_come_first_then_those_held_most(seeded: Explained) -> None:
     [treasury] = search(client, "TREASURY")
     assert (treasury["type"], treasury["value"]) == ("address", "0x" + LABELLED.hex())
     assert len(search(client, "coin")) == 20
+
+
+def test_tokens_that_are_named_like_a_block_or_a_transaction_come_after_it(
+    seeded: Explained,
+) -> None:
+    [(block_hash, transaction_hash)] = execute(
+        seeded.url,
+        "SELECT (SELECT hex(hash) FROM blocks WHERE number = 17),"
+        " (SELECT hex(hash) FROM transactions WHERE ordinal = 17)",
+    )
+    for text, type_ in (
+        ("17", "block"),
+        (block_hash, "block"),
+        (transaction_hash, "transaction"),
+    ):
+        assert [r["type"] for r in search(seeded.client, text)][:2] == [type_, "token"], text
+
+
+@pytest.mark.parametrize(
+    ("text", "results"),
+    [
+        ("meridan", [("Meridian Pound", "similar"), ("Meridian Dollar", "similar")]),
+        ("Meridian Dollar", [("Meridian Dollar", "exact"), ("Meridian Pound", "similar")]),
+        ("dolar", []),  # 5 of 17 trigrams are the same
+    ],
+)
+def test_names_that_share_three_of_ten_trigrams_are_similar(
+    database_url: str, text: str, results: list[tuple[str, str]]
+) -> None:
+    [(has_extension,)] = execute(
+        database_url, "SELECT to_regclass('tokens_by_similar_name') IS NOT NULL"
+    )
+    if not has_extension:
+        execute(database_url, TRIGRAMS)
+    for number, name in enumerate(("Meridian Dollar", "Meridian Pound", "Other")):
+        execute(
+            database_url,
+            "INSERT INTO tokens (address, block_number, type, name, symbol, decimals, total_supply,"
+            " wraps, holder_count) VALUES (%s, 1, 'BEP20', %s, '', 18, 0, false, %s)",
+            bytes([number]) * 20,
+            name,
+            number,
+        )
+    client = create_app(settings_for(database_url, NOBODY)).test_client()
+    assert [(token["name"], token["match"]) for token in search(client, text)] == results
