@@ -176,7 +176,8 @@ class Pages(Part):
     tabs: Sequence[AddressTab | TokenTab | TransactionTab] = ()
     """Tabs of the pages of addresses, tokens and transactions."""
     page_of_missing: Callable[[bytes], Response | None] = lambda transaction_hash: None
-    """The page of a transaction that is not indexed."""
+    """The page of a transaction that is not indexed; raises UpstreamFailed or Unavailable where
+    the node does not say whether it has it."""
     add_to_transactions: Callable[[Sequence[Record]], None] = lambda transactions: None
     """Adds to records of transactions what lists show besides."""
 

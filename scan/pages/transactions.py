@@ -5,7 +5,7 @@ import json
 from flask import Blueprint, Response
 
 from scan import registry
-from scan.errors import NotFound
+from scan.errors import NotFound, Unavailable, UpstreamFailed
 from scan.hooks import Pages
 from scan.http.prerequisites import requires
 from scan.http.requests import reader
@@ -40,14 +40,18 @@ def get_transaction(transaction_hash: str) -> Response:
     key = hash_of(transaction_hash)
     body = transactions.get(reader(), key)
     if body is None:
-        for pages in registry.parts(Pages):
-            if (response := pages.page_of_missing(key)) is not None:
-                return response
+        try:
+            for pages in registry.parts(Pages):
+                if (response := pages.page_of_missing(key)) is not None:
+                    return response
+            failure = ""
+        except (UpstreamFailed, Unavailable) as error:
+            failure = f" Whether one is pending is not known: {error.message}"
         if blocks.get(reader(), key) is not None:
             raise NotFound("This is the hash of a block, not of a transaction. Search for it.")
         raise reader().not_indexed(
             "No transaction or block with this hash is indexed. A transaction may still be pending,"
-            " may never have been sent, or may be on another chain."
+            f" may never have been sent, or may be on another chain.{failure}"
         )
     record: Record = json.loads(body)
     events = transactions.events(reader(), key)

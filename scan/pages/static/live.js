@@ -2,6 +2,7 @@
 // The head as it moves on the home page, and a pending transaction until it is mined, replaced or dropped.
 (() => {
   const EVERY_MS = 3000;
+  const pending = document.getElementById("pending");
   const hasPointer = matchMedia("(hover: hover)");
 
   function replaceLive(html) {
@@ -48,14 +49,14 @@
     setTimeout(follow, wait);
   }
 
-  // The page of a transaction that waits for its block, until it is another page.
+  // The page of a transaction until that is indexed or replaced; where the node fails (503), it stays as it is.
   async function awaitBlock(wait) {
     try {
       if (!document.hidden) {
         const response = await fetch(location.href, {cache: "no-cache"});
-        const isPending = (await response.text()).includes('id="pending"');
-        if (response.ok && !isPending) return location.replace(location.pathname);
-        if (response.status === 404) return location.reload(); // replaced or dropped
+        const next = new DOMParser().parseFromString(await response.text(), "text/html").getElementById("pending");
+        if (response.ok && !next) return location.replace(location.pathname); // indexed
+        if (response.status < 500 && next && next.dataset.state !== pending.dataset.state) return location.reload();
       }
     } catch {
       // the next one may succeed
@@ -64,9 +65,9 @@
   }
 
   if (document.getElementById("live")) setTimeout(follow, EVERY_MS);
-  if (document.getElementById("pending")) {
-    // With its sender and nonce, by which the page tells what became of it once the node has dropped it.
+  if (pending) {
+    // With its sender and nonce, by which the page tells what became of it once the node no longer has it.
     history.replaceState(null, "", document.getElementById("check").href);
-    setTimeout(awaitBlock, EVERY_MS, EVERY_MS);
+    if (pending.dataset.state !== "replaced") setTimeout(awaitBlock, EVERY_MS, EVERY_MS);
   }
 })();

@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple
 
+from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.block_encoding import Unencodable, encode_transactions
 from scan.ethereum.blocks import MalformedBlock, TransactionJson, read_json
 from scan.ethereum.client import Call, RpcError
@@ -13,6 +14,7 @@ from scan.parameters import MAX_TYPE
 MOST_BYTES = 1024 * 1024
 MOST_SENT_AGAIN = 10_000  # bytes of input that a page gives to a wallet
 WALLETS_TYPES = (0, 1, 2)  # those of other types have more than a wallet is given
+NO_TRANSACTION = "The node answered a request for this transaction with an error."
 MAX_UINT64 = 2**64 - 1  # of nonces and gas limits (EIP-2681, EIP-1985)
 
 
@@ -93,16 +95,18 @@ class PendingTransaction(NamedTuple):
 
 
 def read_pending(node: NodeSession, transaction_hash: bytes) -> PendingTransaction | None:
-    """Return the transaction; None where the node does not have it, or its JSON is malformed.
-    Raises the errors of NodeSession."""
+    """Return the transaction; None where the node says that it does not have it.
+
+    Raises the errors of NodeSession, and UpstreamFailed where the answer is an error or malformed.
+    """
     [answer] = node.results(
         [Call("eth_getTransactionByHash", (to_hex(transaction_hash),))], MOST_BYTES
     )
-    if answer is None or isinstance(answer, RpcError):
+    if answer is None:
         return None
-    sent = parsed(answer)
+    sent = None if isinstance(answer, RpcError) else parsed(answer)
     if sent is None or sent.hash != transaction_hash:
-        return None
+        raise UpstreamFailed(NO_TRANSACTION)
     next_nonce = next_nonce_of(node, sent.from_address)
     return sent._replace(next_nonce=next_nonce, has_its_hash=_has_hash(answer, transaction_hash))
 
@@ -144,12 +148,11 @@ def _has_hash(answer: Any, transaction_hash: bytes) -> bool:
 
 
 def next_nonce_of(node: NodeSession, address: bytes) -> int | None:
-    """Return the nonce of an address's next transaction; None where the node does not give it.
-    Raises the errors of NodeSession."""
+    """Return the nonce of an address's next transaction; None where the node does not give it."""
     call = Call("eth_getTransactionCount", (to_hex(address), "latest"))
-    [answer] = node.results([call], MOST_BYTES)
     try:
+        [answer] = node.results([call], MOST_BYTES)
         nonce = quantity(answer)
-    except BadHex:
+    except (BadHex, UpstreamFailed, Unavailable):
         return None
     return nonce if nonce <= MAX_UINT64 else None

@@ -1,5 +1,6 @@
 """Pending transactions, read from the node."""
 
+from enum import StrEnum
 from typing import Any, NamedTuple
 
 import orjson
@@ -7,6 +8,7 @@ import orjson
 from scan.contracts.abi_decoding import Decoded, decode_call_by
 from scan.contracts.decoding_budget import DecodingBudget
 from scan.errors import Unavailable, UpstreamFailed
+from scan.ethereum.request_node import NodeSession
 from scan.extensions.transaction_details.contract_abis import NO_CONTRACT, ContractAbis
 from scan.extensions.transaction_details.decoding import decode_call
 from scan.extensions.transaction_details.pending_transactions.node_transaction import (
@@ -14,7 +16,10 @@ from scan.extensions.transaction_details.pending_transactions.node_transaction i
     next_nonce_of,
     read_pending,
 )
-from scan.extensions.transaction_details.pending_transactions.sender_pool import read_pool
+from scan.extensions.transaction_details.pending_transactions.sender_pool import (
+    SenderPool,
+    read_pool,
+)
 from scan.hex import to_hex
 from scan.parameters import BIGINT_MAX
 from scan.queries import entities
@@ -26,21 +31,35 @@ MAX_LISTED = 100
 
 
 class Pending(NamedTuple):
-    """A transaction that is not indexed, and the function that it calls; `replaced_by` is the hash
-    of the mined transaction with its nonce, where a page of its sender's newest has it."""
+    """A transaction that is not indexed, and the function that it calls.
+
+    `replaced_by` is the hash of the mined transaction with its nonce, where a page of its sender's
+    newest has it; `missing_nonce` an earlier nonce that nothing in its sender's pool has, None
+    where there is none, or the node does not say."""
 
     sent: PendingTransaction
     method: Decoded | None
     replaced_by: str | None
+    missing_nonce: int | None
+
+
+class Fate(StrEnum):
+    """What became of a transaction that the node does not give."""
+
+    REPLACED = "replaced"  # another with its nonce is indexed
+    NONCE_USED = "nonce used"  # one with its nonce was mined, which the index does not show yet
+    BEING_REPLACED = "being replaced"  # the pool has another with its nonce
+    DROPPED = "dropped"  # neither the node nor its pool has one with its nonce, which is not used
+    UNKNOWN = "not known"
 
 
 class Gone(NamedTuple):
-    """What became of a transaction that the node no longer has. `replaced_by` is the hash of the
-    mined transaction with its nonce, None where a page of its sender's newest does not have it;
-    `is_nonce_used`: whether any was mined, None where the node does not say."""
+    """`replaced_by` is the hash of the transaction with its nonce that is mined or pending;
+    `reason` says why its fate is not known."""
 
-    replaced_by: str | None
-    is_nonce_used: bool | None
+    fate: Fate
+    replaced_by: str | None = None
+    reason: str = ""
 
 
 class Listed(NamedTuple):
@@ -55,10 +74,7 @@ class Listed(NamedTuple):
 def of_sender(reader: Reader, sender: bytes) -> Listed:
     """Return what the node's pool has of a sender."""
     reader.do_not_cache()
-    try:
-        pool = read_pool(reader.node.within(TIMEOUT_S), sender)
-    except (UpstreamFailed, Unavailable) as error:
-        return Listed([], None, error.message)
+    pool = _pool(reader.node.within(TIMEOUT_S), sender)
     if pool.reason is not None:
         return Listed([], None, pool.reason)
     shown = pool.transactions[:MAX_LISTED]
@@ -66,33 +82,65 @@ def of_sender(reader: Reader, sender: bytes) -> Listed:
 
 
 def get(reader: Reader, transaction_hash: bytes) -> Pending | None:
-    """Return the node's transaction that is not indexed; None where the node does not know it or
-    does not respond."""
+    """Return the node's transaction that is not indexed; None where the node says that it does not
+    have it. Raises UpstreamFailed or Unavailable where it does not say."""
     reader.do_not_cache()
     node = reader.node.within(TIMEOUT_S)
-    try:
-        sent = read_pending(node, transaction_hash)
-    except (UpstreamFailed, Unavailable):
-        return None
+    sent = read_pending(node, transaction_hash)
     if sent is None:
         return None
+    mined = missing_nonce = None
     earlier = sent.earlier_nonces
-    is_replaced = sent.block_number is None and earlier is not None and earlier < 0
-    mined = _mined(reader, sent.from_address, sent.nonce) if is_replaced else None
-    return Pending(sent, _method(reader, sent), mined)
+    if sent.block_number is None and earlier is not None and earlier < 0:
+        mined = _mined(reader, sent.from_address, sent.nonce)
+    elif sent.block_number is None and earlier:
+        missing_nonce = _missing_nonce(node, sent)
+    return Pending(sent, _method(reader, sent), mined, missing_nonce)
 
 
-def gone(reader: Reader, sender: bytes, nonce: int) -> Gone:
-    """Return what became of a transaction by its sender and its nonce."""
+def _missing_nonce(node: NodeSession, sent: PendingTransaction) -> int | None:
+    pool = _pool(node, sent.from_address)
+    if pool.reason is not None or sent.next_nonce is None:
+        return None
+    missing = pool.missing_nonce(sent.next_nonce)
+    return missing if missing < sent.nonce else None
+
+
+def _pool(node: NodeSession, sender: bytes) -> SenderPool:
+    """Read a sender's pool; an error of the node is a reason why it is not known."""
+    try:
+        return read_pool(node, sender)
+    except (UpstreamFailed, Unavailable) as error:
+        return SenderPool([], error.message)
+
+
+def gone(
+    reader: Reader, transaction_hash: bytes, sender: bytes, nonce: int, failure: str | None
+) -> Gone:
+    """Return what became of a transaction by its sender and its nonce; `failure` is why the node
+    did not say whether it has it. Nothing is dropped that the node did not deny three times: by
+    its hash, by its sender's nonce, and in its sender's pool."""
     reader.do_not_cache()
     mined = _mined(reader, sender, nonce)
-    if mined is not None:
-        return Gone(mined, True)
-    try:
-        following = next_nonce_of(reader.node.within(TIMEOUT_S), sender)
-    except (UpstreamFailed, Unavailable):
-        following = None
-    return Gone(None, None if following is None else following > nonce)
+    if mined not in (None, to_hex(transaction_hash)):
+        return Gone(Fate.REPLACED, mined)
+    if failure is not None:
+        return Gone(Fate.UNKNOWN, reason=failure)
+    node = reader.node.within(TIMEOUT_S)
+    next_nonce = next_nonce_of(node, sender)
+    if next_nonce is None:
+        return Gone(Fate.UNKNOWN, reason="The node does not give its sender's nonce.")
+    if next_nonce > nonce:
+        return Gone(Fate.NONCE_USED)
+    pool = _pool(node, sender)
+    if pool.reason is not None:
+        return Gone(Fate.UNKNOWN, reason=pool.reason)
+    pooled = pool.with_nonce(nonce)
+    if pooled is None:
+        return Gone(Fate.DROPPED)
+    if pooled.hash == transaction_hash:
+        return Gone(Fate.UNKNOWN, reason="The node has it in its pool, but does not give it.")
+    return Gone(Fate.BEING_REPLACED, to_hex(pooled.hash))
 
 
 def _mined(reader: Reader, sender: bytes, nonce: int) -> str | None:

@@ -1,6 +1,7 @@
 """The transactions of a sender in the node's pool."""
 
 from collections.abc import Iterator, Mapping
+from itertools import count
 from typing import Any, NamedTuple
 
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
@@ -24,6 +25,14 @@ class SenderPool(NamedTuple):
 
     transactions: list[PendingTransaction]
     reason: str | None = None
+
+    def with_nonce(self, nonce: int) -> PendingTransaction | None:
+        return next((sent for sent in self.transactions if sent.nonce == nonce), None)
+
+    def missing_nonce(self, first: int) -> int:
+        """Return the first nonce from `first` on that none of the transactions has."""
+        nonces = {sent.nonce for sent in self.transactions}
+        return next(nonce for nonce in count(first) if nonce not in nonces)
 
 
 def read_pool(node: NodeSession, address: bytes) -> SenderPool:
