@@ -17,18 +17,31 @@ AssetDay = tuple[str, str]  # an asset and a day (UTC), such as 2026-01-31
 
 class PoolPrice(NamedTuple):
     """The price of one token in the currency, by the trades of a pool; `depth` is the worth, in the
-    currency, of what the pool holds of the token on its other side."""
+    currency, of what the pool holds of the token on its other side, and `at` (ISO 8601) the hour of
+    the newest trade in the price."""
 
     price: Decimal
     pool: str
     depth: Decimal
+    at: str
+
+
+class UnusedPrice(NamedTuple):
+    """Why a token has no price although a pool has one: a deeper pool has another one
+    (`disagreement`), or the newest trade is too old (`age`)."""
+
+    reason: str
+    pool: str
+    at: str
 
 
 class UnitPrices(NamedTuple):
     """The worth in `currency` of one coin, and of one token by its address in hex, at `time` (ISO
     8601) by `source`; `pools` has the prices of other tokens, by address, too, of pools whose depth
-    is at least `min_depth`. `history` is a pool of the coin, a slash, and that token of it which
-    stands for the currency: by its trades there are prices of days; None without."""
+    is at least `min_depth`, and `unused` those that are not to be trusted. `history` is a pool of
+    the coin, a slash, and that token of it which stands for the currency: by its trades there are
+    prices of days; None without. `pool_problem` is why there are no prices by pools, or no newer
+    ones."""
 
     currency: str
     source: str
@@ -38,6 +51,8 @@ class UnitPrices(NamedTuple):
     min_depth: Decimal = MIN_DEPTH
     pools: Mapping[str, PoolPrice] = MappingProxyType({})
     history: str | None = None
+    unused: Mapping[str, UnusedPrice] = MappingProxyType({})
+    pool_problem: str | None = None
 
     def has_price(self, token: str) -> bool:
         return token in self.tokens or token in self.pools

@@ -19,7 +19,7 @@ def get_prices() -> Response:
     if prices is None:
         empty = dict.fromkeys(("currency", "source", "time", "coin", "history"))
         return json_value(
-            {**empty, "tokens": {}, "pools": {}, "minDepth": None, "problem": problem}
+            {**empty, "tokens": {}, "pools": {}, "unused": {}, "minDepth": None, "problem": problem}
         )
     return json_value(
         {
@@ -30,9 +30,15 @@ def get_prices() -> Response:
             "tokens": {address: f"{price:f}" for address, price in prices.tokens.items()},
             "minDepth": f"{prices.min_depth:f}",
             "pools": {
-                token: {"pool": by.pool, "price": f"{by.price:f}", "depth": f"{by.depth:f}"}
+                token: {
+                    "pool": by.pool,
+                    "price": f"{by.price:f}",
+                    "depth": f"{by.depth:f}",
+                    "at": by.at,
+                }
                 for token, by in prices.pools.items()
             },
+            "unused": {token: unused._asdict() for token, unused in prices.unused.items()},
             "history": prices.history,
             "problem": problem,
         }

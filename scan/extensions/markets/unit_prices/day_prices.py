@@ -40,7 +40,7 @@ class PoolDayPrices:
     """Prices by the pool of the coin that the source of prices names, and by those pools that make
     present prices of tokens, where their other token is one of that pool's two and trades of a day
     moved at least the least depth of it: what a pool held then is not stored, and one small trade
-    would set the worth of a day's rows."""
+    would set the worth of a day's rows. That it had none lately does not matter."""
 
     def __init__(
         self, reader: Reader, prices: UnitPrices, coin_pool: str, wrapped_coin: str, unit: str
@@ -48,7 +48,8 @@ class PoolDayPrices:
         """`unit` is the token of the `coin_pool` that stands for the currency."""
         self.currency = prices.currency
         self._reader = reader
-        self._pools = prices.pools
+        self._pools = {token: by.pool for token, by in prices.pools.items()}
+        self._pools |= {t: by.pool for t, by in prices.unused.items() if by.reason == "age"}
         self._min_depth = prices.min_depth
         self._coin_pool = coin_pool
         self._wrapped_coin = wrapped_coin
@@ -59,7 +60,7 @@ class PoolDayPrices:
         # Python's calendar ends with the year 9999.
         dated = {(asset, day) for asset, day in asset_days if len(day) == len("2026-01-31")}
         pairs = {(self._coin_pool, day) for _, day in dated}
-        pairs |= {(self._pools[asset].pool, day) for asset, day in dated if asset in self._pools}
+        pairs |= {(self._pools[asset], day) for asset, day in dated if asset in self._pools}
         medians = self._medians(sorted(pairs))
         prices = {(asset, day): self._price(asset, day, medians) for asset, day in asset_days}
         return {key: price for key, price in prices.items() if price is not None}
@@ -72,7 +73,7 @@ class PoolDayPrices:
         if asset in (COIN, self._wrapped_coin):
             return coin_price
         pool = self._pools.get(asset)
-        median = None if pool is None else medians.get((pool.pool, day))
+        median = None if pool is None else medians.get((pool, day))
         if median is None:
             return None
         price, other = median.of(asset)

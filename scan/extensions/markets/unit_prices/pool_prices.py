@@ -4,17 +4,21 @@ import json
 import logging
 import threading
 import time
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Set
+from datetime import timedelta
 from decimal import Decimal
 from typing import NamedTuple
 
 from scan.database.connection import Database
 from scan.errors import ScanError
-from scan.queries.prices import PoolPrice, UnitPrices
+from scan.queries.prices import PoolPrice, UnitPrices, UnusedPrice
 from scan.queries.reader import Reader
 
 READ_AGAIN_S = 60.0
 POOL_HOURS = 24
+MAX_AGE_DAYS = 7  # of the newest trade in a price, before the newest block
+MAX_FACTOR = 2  # by which the price of a deeper pool may differ
+POOLS_EACH = 3  # compared, of exchanges with a name and of others
 MAX_POOL_PRICES = 1000
 MAX_BASES = 20  # tokens with a price whose pools are looked for
 MAX_HOLDERS = 100_000  # of these tokens, among which pools are: 5 microseconds each
@@ -26,7 +30,8 @@ log = logging.getLogger(__name__)
 
 
 class _Known(NamedTuple):
-    prices: Mapping[str, PoolPrice]
+    prices: dict[str, PoolPrice]
+    unused: dict[str, UnusedPrice]
     currency: str
 
 
@@ -43,18 +48,20 @@ class PoolPrices:
         self._known: _Known | None = None
         self._problem: str | None = UNREAD
 
-    def read(self, reader: Reader, given: UnitPrices) -> tuple[Mapping[str, PoolPrice], str | None]:
-        """Return the newest prices, and the reason why there are none, or no newer ones."""
+    def add_to(self, given: UnitPrices, reader: Reader) -> UnitPrices:
+        """Return the prices given, and the newest ones by pools."""
         if reader.first_block:  # what pools hold is not known by events alone
-            return {}, None
+            return given
         self._read_when_due(reader.sources.database, given)
         known = self._known
         if known is None or known.currency != given.currency:
             reader.do_not_cache()
-            return {}, self._problem or UNREAD
-        own = given.tokens.keys() & known.prices.keys()  # prices given since
-        prices = {t: by for t, by in known.prices.items() if t not in own} if own else known.prices
-        return prices, self._problem
+            return given._replace(pool_problem=self._problem or UNREAD)
+        prices, unused = known.prices, known.unused
+        if given.tokens.keys() & (prices.keys() | unused.keys()):  # prices given since
+            prices = {token: by for token, by in prices.items() if token not in given.tokens}
+            unused = {token: by for token, by in unused.items() if token not in given.tokens}
+        return given._replace(pools=prices, unused=unused, pool_problem=self._problem)
 
     def _read_when_due(self, database: Database, given: UnitPrices) -> None:
         bases = given.currency, given.tokens.keys()
@@ -69,7 +76,7 @@ class PoolPrices:
 
     def _read(self, database: Database, given: UnitPrices) -> None:
         try:
-            self._known = _Known(_by_pools(database, given), given.currency)
+            self._known = _by_pools(database, given)
             self._problem = None
         except Exception as error:
             log.warning("prices of pools: %s", error, exc_info=not isinstance(error, ScanError))
@@ -80,20 +87,26 @@ class PoolPrices:
             self._is_reading = False
 
 
-def _by_pools(database: Database, given: UnitPrices) -> Mapping[str, PoolPrice]:
+def _by_pools(database: Database, given: UnitPrices) -> _Known:
     [[_, data]] = database.prepared_rows(
         "queries/pool_prices_list",
         tokens=[bytes.fromhex(token[2:]) for token in given.tokens],
         prices=[*given.tokens.values()],
         min_depth=given.min_depth,
         hours=POOL_HOURS,
+        max_age=timedelta(days=MAX_AGE_DAYS),
+        factor=MAX_FACTOR,
+        pools_each=POOLS_EACH,
         max_bases=MAX_BASES,
         max_holders=MAX_HOLDERS // min(max(len(given.tokens), 1), MAX_BASES),
         limit=MAX_POOL_PRICES,
     )
-    return {
-        record["token"]: PoolPrice(
-            Decimal(record["price"]), record["pool"], Decimal(record["depth"])
-        )
-        for record in json.loads(data)
-    }
+    known = _Known({}, {}, given.currency)
+    for record in json.loads(data):
+        token, pool, at = record["token"], record["pool"], record["at"]
+        if record["unused"]:
+            known.unused[token] = UnusedPrice(record["unused"], pool, at)
+        else:
+            price, depth = Decimal(record["price"]), Decimal(record["depth"])
+            known.prices[token] = PoolPrice(price, pool, depth, at)
+    return known

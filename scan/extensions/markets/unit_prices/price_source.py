@@ -63,8 +63,8 @@ class PriceSource(Prices):
         prices, problem = self._given(reader)
         if prices is None:
             return Reading(None, problem)
-        pools, pool_problem = self._by_pools.read(reader, prices)
-        return Reading(prices._replace(pools=pools), problem or pool_problem)
+        prices = self._by_pools.add_to(prices, reader)
+        return Reading(prices, problem or prices.pool_problem)
 
     def newest(self, reader: Reader) -> UnitPrices | None:
         return self.read(reader).prices

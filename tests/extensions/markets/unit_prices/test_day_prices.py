@@ -78,7 +78,7 @@ def database(database_url: str) -> Iterator[Database]:
 
 def prices_of(database: Database, min_depth: Decimal) -> PoolDayPrices:
     by_pools = {
-        in_hex(token): PoolPrice(Decimal(7), in_hex(pool), Decimal(10**6))
+        in_hex(token): PoolPrice(Decimal(7), in_hex(pool), Decimal(10**6), f"{DAY}T00:00:00Z")
         for token, pool in ((GOLD, GOLD_POOL), (SILVER, SILVER_POOL), (ITEM, LONE_POOL))
     }
     given = UnitPrices("USD", "us", f"{DAY}T00:00:00Z", None, {}, min_depth, by_pools)

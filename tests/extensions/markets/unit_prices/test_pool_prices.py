@@ -17,7 +17,10 @@ from scan.queries.reader import Reader
 from tests.support.serving import wait_until
 
 TOKEN, BASE, POOL = (f"0x{digit * 40}" for digit in "123")
-ROW = f'[{{"token":"{TOKEN}","pool":"{POOL}","price":"2","depth":"9000"}}]'
+ROW = (
+    f'[{{"token":"{TOKEN}","pool":"{POOL}","price":"2","depth":"9000",'
+    f'"at":"2026-01-31T00:00:00Z","unused":null}}]'
+)
 GIVEN = UnitPrices("USD", "us", "2026-01-31T00:00:00Z", None, {BASE: Decimal(1)})
 
 
@@ -67,8 +70,8 @@ def reading(database: SlowDatabase, clock: Clock) -> Callable[..., tuple[Any, st
 
     def read(given: UnitPrices = GIVEN) -> tuple[Any, str | None, bool]:
         request = OneReader(database)
-        by_pools, problem = prices.read(cast(Reader, request), given)
-        return by_pools, problem, request.is_cached
+        read = prices.add_to(given, cast(Reader, request))
+        return read.pools, read.pool_problem, request.is_cached
 
     return read
 

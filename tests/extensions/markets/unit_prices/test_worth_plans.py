@@ -2,17 +2,20 @@
 
 import itertools
 from contextlib import ExitStack
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 
 import pytest
 
 from scan.api import addresses
 from scan.extensions.markets.unit_prices.pool_prices import (
+    MAX_AGE_DAYS,
     MAX_BASES,
+    MAX_FACTOR,
     MAX_HOLDERS,
     MAX_POOL_PRICES,
     POOL_HOURS,
+    POOLS_EACH,
 )
 from scan.pages import address_head
 from scan.pages import holdings as pages_of_holdings
@@ -22,6 +25,7 @@ from scan.queries.prices import PoolPrice, UnitPrices
 from tests.support.database import execute
 from tests.support.explain import Explained
 
+AT = "2026-01-31T00:00:00Z"
 HELD, POOLS, HOLDERS = 10_000, 2_000, 60_000
 HOLDER, BASE = bytes([7] * 20), bytes([8] * 20)
 MADE = f"""
@@ -77,6 +81,9 @@ def test_prices_by_pools_read_the_largest_holders_alone(made: Explained) -> None
         prices=[Decimal(1)],
         min_depth=Decimal(1000),
         hours=POOL_HOURS,
+        max_age=timedelta(days=MAX_AGE_DAYS),
+        factor=MAX_FACTOR,
+        pools_each=POOLS_EACH,
         max_bases=MAX_BASES,
         max_holders=MAX_HOLDERS // 5,
         limit=MAX_POOL_PRICES,
@@ -102,7 +109,8 @@ def test_prices_of_days_read_the_hours_of_these_days_alone(made: Explained) -> N
 def test_tokens_by_worth_are_read_once(made: Explained, monkeypatch: pytest.MonkeyPatch) -> None:
     held = [row[0] for row in execute(made.url, "SELECT address FROM tokens LIMIT 3000")]
     by_pools = {
-        f"0x{bytes(token).hex()}": PoolPrice(Decimal("0.5"), "0x", Decimal(10**9)) for token in held
+        f"0x{bytes(token).hex()}": PoolPrice(Decimal("0.5"), "0x", Decimal(10**9), AT)
+        for token in held
     }
     given = UnitPrices("USD", "us", "2026-01-31T00:00:00Z", None, {}, pools=by_pools)
     monkeypatch.setattr(addresses, "unit_prices", lambda _: given)

@@ -1,14 +1,17 @@
--- The prices of tokens that have a pool with one of the tokens given, whose own prices are given: of each
--- token its pool that holds most, those of exchanges with a name before others. A price is the median of
--- the closing prices of the pool's newest hours with trades. Pools are found among the largest holders of
--- the `max_bases` given tokens that most hold.
--- params: tokens bytea[], prices numeric[], min_depth numeric, hours integer, max_bases integer,
---   max_holders integer, limit integer
+-- The prices of tokens that have a pool with one of the tokens given, whose own prices are given. Of each token
+-- the `pools_each` deepest pools of exchanges with a name are compared, and as many of others. Of those with
+-- trades in the `max_age` before the newest block, the price is that of the deepest one with a name, or else of
+-- the deepest other one; there is none where a deeper pool, whenever traded, has one that differs by more than
+-- `factor`. A pool's price is the median of the closing prices of its newest `hours` with trades, of a `max_age` at
+-- most. Pools are found among the largest holders of the `max_bases` given tokens that most hold.
+-- params: tokens bytea[], prices numeric[], min_depth numeric, hours integer, max_age interval, factor numeric,
+--   pools_each integer, max_bases integer, max_holders integer, limit integer
 -- literals: none
--- returns: one row: index version, JSON text of [{token, pool, price, depth}], where price is of one
---   token and depth the worth of what the pool holds of the other token, as texts
+-- returns: one row: index version, JSON text of [{token, pool, price, depth, at, unused}], where price is of one
+--   token and depth the worth of what the pool holds of the other token, as texts, at is the hour of the newest
+--   trade with a price, and unused why this price is not to be used: disagreement, age or null
 -- index: tokens_pkey, token_holders_by_balance, token_holders_pkey, pools_pkey, dexes_pkey,
---   pool_candles_pkey
+--   pool_candles_pkey, blocks_pkey
 WITH bases AS MATERIALIZED (
     SELECT k.address, g.price, token_unit(k) AS unit,
         g.price * ('1e-' || k.decimals)::numeric AS unit_price
@@ -31,43 +34,64 @@ WITH bases AS MATERIALIZED (
         LIMIT %(max_holders)s
     ) AS h
     JOIN pools p ON p.address = h.holder AND b.address IN (p.token0, p.token1)
-), deepest AS MATERIALIZED (
-    SELECT DISTINCT ON (h.token) h.address, h.base, h.price, h.token, h.depth, h.token0, h.token1
+), numbered AS MATERIALIZED (
+    SELECT h.address, h.base, h.price, h.token, h.depth, h.token0, h.token1, x.name LIKE '%%-0x%%' AS is_unnamed,
+        row_number() OVER (PARTITION BY h.token, x.name LIKE '%%-0x%%' ORDER BY h.depth DESC, h.address) AS place
     FROM held h
     JOIN dexes x ON x.dex_id = h.dex_id
     JOIN token_holders o ON o.holder = h.address AND o.token_address = h.token AND o.balance > 0
     WHERE NOT (h.token = ANY (%(tokens)s)) AND x.name NOT LIKE '%%-unconfirmed'
-    ORDER BY h.token, x.name LIKE '%%-0x%%', h.depth DESC, h.address
 ), page AS MATERIALIZED (
-    SELECT d.address, d.base, d.price, d.token, d.depth, token_unit(k0) AS unit0,
-        token_unit(k1) AS unit1, d.base = d.token1 AS is_in_token1
-    FROM deepest d
-    JOIN tokens k ON k.address = d.token AND k.type = 'BEP20'
-    LEFT JOIN tokens k0 ON k0.address = d.token0
-    LEFT JOIN tokens k1 ON k1.address = d.token1
-    ORDER BY d.depth DESC, d.token
+    SELECT n.token, max(n.depth) AS depth
+    FROM numbered n
+    JOIN tokens k ON k.address = n.token AND k.type = 'BEP20'
+    GROUP BY n.token
+    ORDER BY max(n.depth) DESC, n.token
     LIMIT %(limit)s
+), oldest AS MATERIALIZED (
+    SELECT b.timestamp - %(max_age)s::interval AS oldest FROM blocks b ORDER BY b.number DESC LIMIT 1
+), compared AS MATERIALIZED (
+    SELECT n.address, n.token, n.depth, n.is_unnamed, trim_scale(median.price * n.price) AS price, median.at,
+        median.at + interval '1 hour' < (SELECT t.oldest FROM oldest t) AS is_old
+    FROM page
+    JOIN numbered n ON n.token = page.token AND n.place <= %(pools_each)s
+    LEFT JOIN tokens k0 ON k0.address = n.token0
+    LEFT JOIN tokens k1 ON k1.address = n.token1
+    CROSS JOIN LATERAL (
+        SELECT (array_agg(c.price ORDER BY c.price))[count(*) / 2 + 1] AS price, max(c.hour) AS at
+        FROM (
+            SELECT h.hour, max(h.hour) OVER () AS newest_hour, h.price
+            FROM (
+                SELECT a.hour,
+                    CASE WHEN n.base = n.token1
+                        THEN pool_price(a.close_amount0, a.close_amount1, token_unit(k0), token_unit(k1))
+                        ELSE pool_price(a.close_amount1, a.close_amount0, token_unit(k1), token_unit(k0))
+                        END AS price
+                FROM pool_candles a
+                WHERE a.pool_address = n.address
+                ORDER BY a.hour DESC
+                LIMIT %(hours)s
+            ) AS h
+            WHERE h.price > 0
+        ) AS c
+        WHERE c.hour > c.newest_hour - %(max_age)s::interval
+    ) AS median
+    WHERE median.price > 0
+), chosen AS (
+    SELECT DISTINCT ON (c.token) c.address, c.token, c.depth, c.at, c.price, c.is_old
+    FROM compared c
+    ORDER BY c.token, c.is_old, c.is_unnamed, c.depth DESC, c.address
 )
 SELECT index_version(),
     json_list(string_agg(
-        json_build_object('token', hex(p.token), 'pool', hex(p.address), 'depth', p.depth::text,
-            'price', trim_scale(median.price * p.price)::text)::text,
-        ',' ORDER BY p.depth DESC, p.token))
-FROM page p
-CROSS JOIN LATERAL (
-    SELECT (array_agg(c.price ORDER BY c.price))[count(*) / 2 + 1] AS price
-    FROM (
-        SELECT CASE WHEN p.is_in_token1
-            THEN pool_price(n.close_amount0, n.close_amount1, p.unit0, p.unit1)
-            ELSE pool_price(n.close_amount1, n.close_amount0, p.unit1, p.unit0) END AS price
-        FROM (
-            SELECT a.close_amount0, a.close_amount1
-            FROM pool_candles a
-            WHERE a.pool_address = p.address
-            ORDER BY a.hour DESC
-            LIMIT %(hours)s
-        ) AS n
-    ) AS c
-    WHERE c.price > 0
-) AS median
-WHERE median.price > 0;
+        json_build_object('token', hex(c.token), 'pool', hex(c.address), 'depth', c.depth::text,
+            'price', c.price::text, 'at', iso(c.at), 'unused',
+            CASE WHEN EXISTS (
+                    SELECT
+                    FROM compared o
+                    WHERE o.token = c.token AND o.depth > c.depth
+                        AND greatest(o.price, c.price) > %(factor)s * least(o.price, c.price))
+                    THEN 'disagreement'
+                WHEN c.is_old THEN 'age' END)::text,
+        ',' ORDER BY c.depth DESC, c.token))
+FROM chosen c;
