@@ -32,6 +32,7 @@ _PLACEHOLDER = re.compile(r"__.{38}")
 _VERSION = re.compile(r"[0-9]+\.[0-9]+\.[0-9]+")
 OUTPUT_SUFFIX = ".output.json"  # of Hardhat 3, whose input is in the file without it
 MAX_CODE_BYTES = 2 * 1024 * 1024  # as of deployed code
+MAX_CONTRACTS = 10_000  # in a file
 MAX_PLACES = 10_000  # of libraries and of immutables in a code
 PLACE_BYTES = 200  # of memory, measured
 # What reading values of other types than expected raises.
@@ -180,9 +181,12 @@ def contracts_of(file: Path) -> list[BuiltContract]:
     content = file.read_bytes()
     decoded = _decoded(content)
     try:
-        return [*_contracts(file, decoded, content)]
+        contracts = [*islice(_contracts(file, decoded, content), MAX_CONTRACTS + 1)]
     except MALFORMED as error:
         raise NoBuild(str(error)) from None
+    if len(contracts) > MAX_CONTRACTS:
+        raise NoBuild(f"it has more than {MAX_CONTRACTS} contracts")
+    return contracts
 
 
 def _contracts(file: Path, decoded: BuildFile, content: bytes) -> Iterator[BuiltContract]:

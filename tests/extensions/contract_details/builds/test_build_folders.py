@@ -90,6 +90,13 @@ MALFORMED = {
     "contracts of another type": '{"output": {"contracts": []}}',
     "deep": '{"input": ' + "[" * 100_000 + "]" * 100_000 + "}",
     "deep metadata": json.dumps({**SMALL, "metadata": '{"a":' + "[" * 5_000 + "]" * 5_000 + "}"}),
+    "many contracts": json.dumps(
+        {
+            "contractTypes": {
+                f"{number:x}": {"runtimeBytecode": {"bytecode": "00"}} for number in range(10_001)
+            }
+        }
+    ),
     "longer than code": json.dumps({"deployedBytecode": "00" * (2 * 1024 * 1024 + 1)}),
     "many links": json.dumps({"deployedBytecode": f"__{'a' * 38}" * 10_001}),
     "many immutables": json.dumps(
