@@ -196,6 +196,8 @@ class FilteredList(Listing):
 def in_words(error: ScanError, fields: Sequence[Field]) -> str:
     """Return an error's message in words of the form whose field it is about."""
     key = error.field or ""
+    if not error.message.startswith(key):
+        return error.message
     field = next((field for field in fields if field.key == key), None)
     if field is None:
         return f"{LABELS.get(key, key)}{error.message.removeprefix(key)}"

@@ -15,6 +15,7 @@ from scan.queries.prices import exact_worth
 
 MAX_NAME = 60
 _MARKDOWN = re.compile(r"[\\`*_\[\]<>#|~&!]")
+_LIKE_ADDRESS = re.compile(r"\b0x[0-9a-f]{4,}")
 _ADDRESS = re.compile(r"\b0x[0-9a-f]{40}\b")
 MAX_SYMBOL = 28  # of a pair: two fit into a name
 MAX_TEXT = 20_000  # characters of a transaction's input
@@ -124,7 +125,8 @@ def worth(total: Decimal | str) -> str:
     """Return a worth in a currency, rounded to hundredths."""
     total = Decimal(total)
     if total >= 10**15:
-        return f"{total.scaleb(-total.adjusted()):.2f}·10{_superscript(total.adjusted())}"
+        mantissa, _, exponent = f"{total:.2E}".partition("E+")
+        return f"{mantissa}·10{_superscript(int(exponent))}"
     if 0 < total < Decimal("0.01"):
         return "<0.01"
     return f"{total:,.2f}"
@@ -132,6 +134,12 @@ def worth(total: Decimal | str) -> str:
 
 def short_address(address: str) -> str:
     return short(checksummed(address))
+
+
+def resembles_another(name: str, address: str) -> bool:
+    """Return whether a name has what looks like an address, or the beginning of one, but is not
+    that of `address`, in lower case."""
+    return any(not address.startswith(written) for written in _LIKE_ADDRESS.findall(name.lower()))
 
 
 def with_checksum(text: str, address: str) -> str:

@@ -253,6 +253,7 @@ def _templates() -> Environment:
         "coin_worth": formatting.coin_worth,
         "day_time": formatting.day_time,
         "iso": formatting.iso,
+        "resembles_another": formatting.resembles_another,
         "visible": formatting.visible,
         "sentence": formatting.sentence,
         "visible_block": formatting.visible_block,

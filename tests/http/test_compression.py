@@ -81,10 +81,11 @@ def test_the_documentation_lists_operations_before_its_scripts_and_leads_back(
     client: FlaskClient,
 ) -> None:
     page = client.get("/docs/").text
+    assert client.get("/docs").text == page
     assert "GET /api/v1/blocks" in page
-    assert 'href="../"' in page
-    files = re.findall(r'(?:src|href)="([0-9a-f]{12}/[^"]+)"', page)
-    on_demand = re.findall(r'data-\w+="([0-9a-f]{12}/[^"]+)"', page)
+    assert 'href="/"' in page
+    files = re.findall(r'(?:src|href)="/docs/([0-9a-f]{12}/[^"]+)"', page)
+    on_demand = re.findall(r'data-\w+="/docs/([0-9a-f]{12}/[^"]+)"', page)
     first, later = (
         [client.get(f"/docs/{file}", headers=ACCEPTED) for file in names]
         for names in (files, on_demand)

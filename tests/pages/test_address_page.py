@@ -90,6 +90,13 @@ def test_the_balance_over_time_is_of_the_index(client: FlaskClient, scenario: Pl
     for wrong in ("token=x", "cursor=x", f"token={transfer['toAddress']}"):
         refused = client.get(f"{path}&{wrong}")
         assert refused.status_code in (400, 404) and '<p class="problem"' in refused.text
+    for wrong, words in (
+        ("block=100", "block"),
+        ("xyz=1", "xyz"),
+        ("blockTo=1&timeTo=2026-01-31", "not both"),
+    ):
+        refused = client.get(f"{path}&{wrong}")
+        assert refused.status_code == 400 and words in refused.text
     early = client.get(f"{path}&timeTo=1971-02-03")
     assert early.status_code == 404 and 'name="timeTo" value="1971-02-03"' in early.text
     assert ">No block is indexed at or before this block or time.</p>" in early.text

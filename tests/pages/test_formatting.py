@@ -8,7 +8,7 @@ import pytest
 
 from scan.pages import formatting, site
 from scan.pages.decimal_columns import fit_fractions, without_stops
-from scan.pages.formatting import percent, short_price, worth
+from scan.pages.formatting import percent, resembles_another, short_price, worth
 from scan.queries.network import name_of, token_standard
 from scan.queries.prices import exact_worth
 
@@ -112,6 +112,8 @@ def test_amounts_are_exact_and_never_rounded_up(
         (worth(exact_worth("1500000000000000000", 18, Decimal("3000.25"))), "4,500.38"),
         (worth(exact_worth("12345678901", 2, Decimal(1))), "123,456,789.01"),
         (worth(exact_worth(str(LARGEST), 0, Decimal("9" * 20))), "1.16·10⁹⁷"),
+        (worth(Decimal("999600000000000000")), "1.00·10¹⁸"),
+        (worth(Decimal("999400000000000000")), "9.99·10¹⁷"),
         (worth(exact_worth("1", 255, Decimal(1))), "<0.01"),
         (worth(exact_worth("5", 0, Decimal(0))), "0.00"),
         # Characters that hide or reorder are written out; a source keeps its lines and tabs.
@@ -194,3 +196,18 @@ def test_cut_values_of_rows_without_a_link_stay_stops() -> None:
     assert without_stops(f"<tr>{value}<tr><a >{value}<tr>{value}") == (
         f"<tr>{value}<tr><a >{value.replace('0', '-1', 1)}<tr>{value}"
     )
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("0x5fbdb2315678afecb367f032d93f642f64180aa3.eth", True),
+        ("0x5FbDB2.eth", True),
+        ("pay.0x5fbdb2.eth", True),
+        ("0x14dc79.eth", False),
+        ("0x.eth", False),
+        ("alice.eth", False),
+    ],
+)
+def test_a_name_that_is_written_like_another_address_is_known(name: str, expected: bool) -> None:
+    assert resembles_another(name, "0x14dc79964da2c08b23698b3d3cc7ca32193d9955") is expected

@@ -73,9 +73,13 @@ def test_a_page_is_printed_without_what_is_only_pressed(
     shown = f"[...document.querySelectorAll('{pressed}')].filter(e => e.checkVisibility()).length"
     assert page.evaluate(shown) == 0
     assert page.evaluate("document.querySelector('tbody td').checkVisibility()")
+    times = "[...document.querySelectorAll('td > time[data-age]')].map(e => e.innerText)"
+    page.wait(f"{times}.every(text => /^[0-9-]{{10}} [0-9:]{{8}} UTC$/.test(text))")
+    assert page.evaluate(f"{times}.length") > 0
     style = "getComputedStyle(document.querySelector('.table'))"
     assert page.evaluate(f"[{style}.overflowX, {style}.backgroundImage]") == ["visible", "none"]
     page.call("Emulation.setEmulatedMedia", media="")
+    page.wait(f"{times}.every(text => !text.includes('UTC'))")
     assert page.evaluate(shown) > 0
 
 

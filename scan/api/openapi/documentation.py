@@ -59,9 +59,11 @@ def docs(read: Callable[[], dict[str, Any]]) -> Blueprint:
     @blueprint.get("/")
     @blueprint.get("/index.html")
     def index() -> Response:
-        brand = services().settings.brand
-        urls = {name: f"{file.version}/{name}" for name, file in files().items()}
-        text = template.render(site=brand.name or "Scan", urls=urls, groups=_groups(read()))
+        settings = services().settings
+        base = settings.base_path  # relative links would be others at /docs than at /docs/
+        urls = {name: f"{base}/docs/{file.version}/{name}" for name, file in files().items()}
+        site, groups = settings.brand.name or "Scan", _groups(read())
+        text = template.render(site=site, base=base, urls=urls, groups=groups)
         return flask.Response(text, headers=PROTECTION)
 
     @blueprint.get("/<name>")

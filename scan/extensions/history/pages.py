@@ -15,7 +15,7 @@ from scan.extensions.history.balance_history import BalanceHistory
 from scan.extensions.history.queries import HistoryPage
 from scan.hex import to_hex
 from scan.http.list_responses import window_of
-from scan.http.requests import reader
+from scan.http.requests import query_arguments, reader
 from scan.pages.filtered_lists import RANGES, Field, FilteredList, api_text, filtered_list, in_words
 from scan.pages.formatting import short_name
 from scan.pages.records import names_of
@@ -71,12 +71,15 @@ def _history_tab(key: bytes) -> tuple[FilteredList, dict[str, Any]]:
 
 def _balance_tab(key: bytes) -> tuple[None, dict[str, Any]]:
     """Return the values of address_balance.html; `error` is why there are no balances."""
+    names = ("cursor", "blockTo", "timeTo")
+    arguments = query_arguments("tab", "token", *names)
     # Browsers also send fields that were left empty, such as the token for the coin.
-    given = {name: value.strip() for name, value in request.args.items() if value.strip()}
+    given = {name: value.strip() for name, value in arguments.items() if value.strip()}
     token, read, refusal = None, None, None
     try:
         token = parameters.optional_address(given, "token")
-        names = ("cursor", "blockTo", "timeTo")
+        if {"blockTo", "timeTo"} <= given.keys():
+            raise InvalidParameter("blockTo: give a day or a block, not both.", field="blockTo")
         position = {name: api_text(name, given[name]) for name in names if name in given}
         read = balance_history.page(reader(), key, CHART_POINTS, token, window_of(position))
     except (InvalidParameter, NotFound, HistoryUnavailable) as error:

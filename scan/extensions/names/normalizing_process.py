@@ -26,7 +26,7 @@ def main() -> None:
         try:
             answer = {"name": ens_normalize.ens_normalize(json.loads(line))}
         except ens_normalize.DisallowedSequence as error:
-            answer = {"reason": f"it {_lower(error.type.general_info)}"}
+            answer = {"reason": f"it {_lower(error.general_info)}"}
         sys.stdout.write(f"{json.dumps(answer)}\n")
         sys.stdout.flush()
         signal.alarm(IDLE_S)

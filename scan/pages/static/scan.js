@@ -42,6 +42,7 @@
 
   root.classList.add("js");
   setTheme(stored("theme"));
+  const onPaper = matchMedia("print");
   let areExact = stored("times") === "exact";
 
   function age(moment) {
@@ -50,14 +51,14 @@
     return words.format(Math.trunc(seconds / length), unit);
   }
 
-  // In tables ages give way to exact times where the visitor chose so.
+  // In tables ages give way to exact times where the visitor chose so, and on paper everywhere.
   function showAges() {
     for (const time of document.querySelectorAll("time[data-age]")) {
       const moment = Date.parse(time.dateTime);
       if (Number.isNaN(moment)) continue; // years beyond 9999
       const exact = time.dateTime.replace("T", " ").replace("Z", " UTC");
-      const isExact = areExact && time.closest("td");
-      const text = isExact ? exact.slice(0, 19) : age(moment);
+      const isExact = onPaper.matches || (areExact && time.closest("td"));
+      const text = onPaper.matches ? exact : isExact ? exact.slice(0, 19) : age(moment);
       time.title = isExact ? age(moment) : exact;
       if (time.textContent !== text) time.textContent = text;
     }
@@ -67,6 +68,8 @@
       button.title = areExact ? "Show ages" : "Show exact times";
     }
   }
+
+  onPaper.addEventListener("change", showAges);
 
   function toggleAges() {
     areExact = !areExact;

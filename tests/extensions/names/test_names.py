@@ -83,6 +83,13 @@ def test_lists_show_names_beside_addresses_and_labels_before_them(universal: Nam
     link = page[page.index(f'href="/address/{dave}"') :]
     shown = link[: link.index("</td>")]
     assert shown.index("</a>") < shown.index("dave.eth"), "the address is the link, not the name"
+    assert "not its address" not in page
+    ens.point(f"{erin}.eth", dave)
+    ens.choose(dave, f"{erin}.eth")
+    universal.follow()
+    universal.mine()
+    for path in (f"/address/{dave}", "/txs"):
+        assert ">not its address</span>" in universal.page(path)
     own = universal.page(f"/address/{erin}")
     assert "<bdi>Exchange</bdi></h1>" in own and "erin.eth" in own
 

@@ -57,7 +57,7 @@ new MutationObserver(complete).observe(document.getElementById("swagger-ui"), {
 const files = document.currentScript.dataset;
 const start = () => {
   window.ui = SwaggerUIBundle({
-    url: "../api/v1/openapi.json",
+    url: files.document,
     dom_id: "#swagger-ui",
     presets: [SwaggerUIBundle.presets.apis],
     plugins: [adapt],
