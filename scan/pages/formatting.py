@@ -124,7 +124,8 @@ def worth(total: Decimal | str) -> str:
     """Return a worth in a currency, rounded to hundredths."""
     total = Decimal(total)
     if total >= 10**15:
-        return f"{total.scaleb(-total.adjusted()):.2f}·10{_superscript(total.adjusted())}"
+        digits, _, exponent = f"{total:.2e}".partition("e")
+        return f"{digits}·10{_superscript(int(exponent))}"
     if 0 < total < Decimal("0.01"):
         return "<0.01"
     return f"{total:,.2f}"

@@ -112,6 +112,7 @@ def test_amounts_are_exact_and_never_rounded_up(
         (worth(exact_worth("1500000000000000000", 18, Decimal("3000.25"))), "4,500.38"),
         (worth(exact_worth("12345678901", 2, Decimal(1))), "123,456,789.01"),
         (worth(exact_worth(str(LARGEST), 0, Decimal("9" * 20))), "1.16·10⁹⁷"),
+        (worth("999999999999999999.9"), "1.00·10¹⁸"),
         (worth(exact_worth("1", 255, Decimal(1))), "<0.01"),
         (worth(exact_worth("5", 0, Decimal(0))), "0.00"),
         # Characters that hide or reorder are written out; a source keeps its lines and tabs.
