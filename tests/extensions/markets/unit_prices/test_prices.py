@@ -94,6 +94,24 @@ def test_prices_of_a_file_stand_beside_amounts(
     assert "≈" in client.get(address).text and "2.5 <bdi>" in client.get(token).text
 
 
+@pytest.mark.parametrize("type_", ["BEP721", "BEP1155"])
+def test_tokens_of_nfts_have_no_worth_in_rows_as_in_totals(
+    indexed: Indexing, scenario: Played, tmp_path: Path, type_: str
+) -> None:
+    file = tmp_path / "prices.json"
+    file.write_text(json.dumps(document(scenario, currency="USD")))
+    client = create_app(priced_by(indexed.settings, str(file))).test_client()
+    read(client)
+    token = next(t["address"] for t in scenario.truth.tokens if t["type"] == type_)
+    holder = client.get(f"/api/v1/tokens/{token}/holders").json["holders"][0]["address"]
+    html = client.get(f"/address/{holder}?tab=tokens").text
+    row = html.partition(f'id="token-{token}"')[2].partition("</tr>")[0]
+    assert 'data-label="Value"' in row and "≈" not in row and "2.5" not in row
+    head = html.partition('class="holdings"')[2].partition("</dd>")[0]
+    shown = [part for part in head.split("</span> <span>") if f'"/token/{token}"' in part]
+    assert all("≈" not in part for part in shown)
+
+
 def test_prices_of_a_url_are_read_within_bounds(
     indexed: Indexing, scenario: Played, authority: Authority, receiver: Receiver
 ) -> None:

@@ -12,6 +12,7 @@ from flask.testing import FlaskClient
 from werkzeug.serving import make_server
 
 from app import create_app
+from scan.extensions.markets.unit_prices import pool_prices
 from scan.extensions.markets.unit_prices.pool_prices import POOL_HOURS
 from scan.pages.formatting import worth
 from scan.queries import holdings
@@ -158,16 +159,7 @@ def _trade_and_hold(stage: Stage, holder: str) -> None:
         pair = stage.pools[key].address
         args = (pair, not _is_first(stage, key), 100 * 10**6, holder)
         stage.do(5, "router", "swapV2", *args, gas=600_000)
-    for key in (
-        "silver",
-        "whole",
-        "fine",
-        "long",
-        "poor",
-        "lone",
-        "hidden",
-        "coin",
-    ):  # used, by sending some
+    for key in "silver whole fine long poor lone hidden coin".split():  # used, by sending some
         stage.do(5, key, "transfer", stage.people[6], 1)
     stage.mine()
 
@@ -374,6 +366,17 @@ def test_the_page_folds_suspicious_tokens_and_says_what_the_total_is_of(
         assert client.get(f"/token/{market.address(key)}?tab=pools").status_code == 200
     assert "by a <a href" in client.get(f"/token/{market.address('gold')}").text
     assert "<dt>Price</dt>" not in client.get(f"/token/{market.address('poor')}").text
+
+
+@pytest.mark.parametrize("tab", ["", "?tab=tokens"])
+def test_a_total_says_that_the_prices_of_pools_are_not_read(
+    market: Market, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tab: str
+) -> None:
+    path = f"/address/{market.holder}{tab}"
+    assert pool_prices.FAILED not in market.client(tmp_path).get(path).text
+    monkeypatch.setattr(pool_prices, "MAX_FACTOR", "no number")
+    html = market.client(tmp_path).get(path).text
+    assert html.count(pool_prices.FAILED) == (2 if tab else 1)
 
 
 @pytest.mark.parametrize("width", [390, 1280])
