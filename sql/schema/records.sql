@@ -174,18 +174,27 @@ RETURN format(
 CREATE OR REPLACE FUNCTION token_supply(t tokens) RETURNS numeric LANGUAGE sql IMMUTABLE
 RETURN CASE WHEN t.supply_missing THEN t.held_supply ELSE t.total_supply END;
 
--- The token with most holders of those with a symbol, in any letter case, if it has more than the token `at`.
--- A pool is no namesake of another, as the tokens of an exchange's pools all have the same symbol.
+-- The token that a symbol stands for, in any letter case, if that is not the token `at`, which has so many holders:
+-- one in a token list, else the one with most holders. A token in a list stands for its symbol. A pool is no
+-- namesake of another, as the tokens of an exchange's pools all have the same symbol.
 CREATE OR REPLACE FUNCTION larger_namesake(of_symbol text, holders bigint, at bytea)
 RETURNS TABLE (address bytea) LANGUAGE sql STABLE AS $$
     SELECT o.address
     FROM (
-        SELECT k.address, k.holder_count
+        (SELECT k.address, k.holder_count, true AS is_listed
+        FROM listed_tokens l
+        JOIN tokens k ON k.address = l.address
+        WHERE lower(l.symbol) = lower(of_symbol) AND lower(k.symbol) = lower(of_symbol) AND of_symbol <> '')
+        UNION ALL
+        (SELECT k.address, k.holder_count, false
         FROM tokens k
         WHERE lower(k.symbol) = lower(of_symbol) AND of_symbol <> ''
         ORDER BY k.holder_count DESC, k.address DESC
+        LIMIT 1)
+        ORDER BY is_listed DESC, holder_count DESC, address DESC
         LIMIT 1) AS o
-    WHERE o.holder_count > holders
+    WHERE (o.is_listed OR o.holder_count > holders)
+        AND NOT EXISTS (SELECT FROM listed_tokens l WHERE l.address = at)
         AND (NOT EXISTS (SELECT FROM pools p WHERE p.address = o.address)
             OR NOT EXISTS (SELECT FROM pools p WHERE p.address = at))
 $$;

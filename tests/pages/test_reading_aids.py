@@ -103,7 +103,7 @@ def test_the_badge_of_a_token_with_a_larger_namesake_is_whole(
     show_at(page, width)
     page.open(f"{over_http}/tokens")
     assert cut(page, "a.badge.bad") == []
-    assert page.text("a.badge.bad").endswith("of a larger token")
+    assert page.text("a.badge.bad").endswith("of another token")
     page.call("Emulation.clearDeviceMetricsOverride")
 
 

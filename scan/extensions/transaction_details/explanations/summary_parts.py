@@ -218,7 +218,7 @@ def _symbol(names: Names, address: str) -> str:
     if not symbol:
         return f"tokens of {short(address)}"
     if token.get("largerNamesake"):
-        return f"{in_quotes(symbol)} ({short(address)}, not the largest token of that symbol)"
+        return f"{in_quotes(symbol)} ({short(address)}, which is another token's symbol)"
     is_plain = _PLAIN_SYMBOL.match(symbol) and symbol.lower() not in _WORDS
     reads_as_coin = symbol.casefold() == names.coin.casefold()
     return symbol if is_plain and not reads_as_coin else _quoted(symbol, address)

@@ -9,7 +9,7 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from tests.support.anvil import Anvil, Contract
-from tests.support.database import Postgres
+from tests.support.database import Postgres, execute
 from tests.support.indexing import Indexing
 from tests.support.reasons import verify
 
@@ -36,6 +36,7 @@ class Played(NamedTuple):
     client: FlaskClient
     contracts: dict[str, Contract]
     sent: dict[str, str]
+    url: str  # of the database
 
     def detail(self, name: str) -> Any:
         answer = self.client.get(f"/api/v1/transactions/{self.sent[name]}")
@@ -70,7 +71,7 @@ def played(postgres: Postgres, template: str) -> Iterator[Played]:
         with Indexing(url, anvil.url, until=anvil.head()) as indexing:
             verify(url, [contracts["nobody"], contracts["pretender"]])
             client = create_app(indexing.settings).test_client()
-            yield Played(anvil, client, contracts, sent)
+            yield Played(anvil, client, contracts, sent, url)
 
 
 def play(anvil: Anvil) -> tuple[dict[str, Contract], dict[str, str]]:
@@ -244,6 +245,25 @@ def test_an_event_that_the_state_bears_is_told(played: Played) -> None:
     assert played.sentence("pauseTruly") == f"Paused {contract}"
 
 
+def test_a_token_in_a_list_stands_for_its_symbol(played: Played) -> None:
+    """However many holders another one gave itself."""
+    larger, listed = (played.contracts[key].address.lower() for key in ("BET", "other BET"))
+    row = (bytes.fromhex(listed[2:]), "A list", "Bet", "BET", 18)
+    execute(played.url, "INSERT INTO listed_tokens VALUES (%s, %s, %s, %s, %s)", *row)
+    try:
+        records = {
+            address: played.client.get(f"/api/v1/tokens/{address}").json
+            for address in (larger, listed)
+        }
+        assert records[listed]["holderCount"] < records[larger]["holderCount"]
+        assert [records[address]["largerNamesake"] for address in (larger, listed)] == [
+            listed,
+            None,
+        ]
+    finally:
+        execute(played.url, "DELETE FROM listed_tokens")
+
+
 def test_a_token_with_the_symbol_of_a_larger_one_is_marked(played: Played) -> None:
     client = played.client
     larger, other = (played.contracts[key].address.lower() for key in ("BET", "other BET"))
@@ -261,9 +281,9 @@ def test_a_token_with_the_symbol_of_a_larger_one_is_marked(played: Played) -> No
     assert (owned[larger], owned[other]) == (None, larger)
     [_, part, *_] = played.detail("other BET")["summary"]["parts"]
     assert part["largerNamesake"] == larger
-    mark = "not the largest token of that symbol"
+    mark = "which is another token's symbol"
     assert played.sentence("other BET") == f"Sent 5 “bet” ({shortened(other)}, {mark}) to itself"
-    badge = "symbol of a larger token"
+    badge = "symbol of another token"
     for path in (f"/token/{other}", "/search?q=bet", "/tokens"):
         assert client.get(path).text.count(badge) == 1, path
     # Beside the argument of the call, and beside the transfer.
