@@ -22,6 +22,7 @@ from scan.ethereum.transaction_reader import (
     TransactionUnavailable,
     require_same,
 )
+from scan.extensions.internal_transfers.step_tracers import TOO_SLOW
 from scan.extensions.internal_transfers.traced_failures import Undisclosed, failure_in, own_failure
 from scan.extensions.internal_transfers.traces import nested, walk_calls
 from scan.hex import BadHex, data, quantity, quantity_or_none
@@ -49,6 +50,7 @@ PRUNED = "The node does not keep the state that a trace of this transaction need
 TOO_LARGE = f"The trace is larger than {MAX_TRACE_BYTES >> 20} MiB, or nested too deeply."
 REFUSED = "The node does not trace this transaction."
 TURNED_OFF = "Traces are not requested from the node, since SCAN_TRACES is off."
+TRACED_TOO_SLOWLY = "The node traces this transaction too slowly."
 MALFORMED = "The node's trace of this transaction is malformed."
 
 _MALFORMED = (BadHex, KeyError, TypeError, AttributeError, IndexError, ValueError)
@@ -177,6 +179,9 @@ class TransactionTraces:
                 if answer.is_transient:
                     raise UpstreamFailed("The node cannot trace this transaction now.")
                 reason = _reason(answer) or reason
+            elif answer == TOO_SLOW:
+                node.record_failed()
+                raise UpstreamFailed(TRACED_TOO_SLOWLY)
             elif kind.is_trace(method, answer):
                 try:
                     require_same(indexed, sent)

@@ -218,10 +218,11 @@ def _locations(
     """Return the lines of the calls that would fail."""
     failed = failed_calls(outcome.trace.frames, names_of(frames))
     located = reader.sources.get(TransactionFailures).locations
-    is_small = outcome.is_traced and (frames[0].frame.gas_used or 0) <= MAX_GAS
+    gas_used = frames[0].frame.gas_used or 0
+    is_small = outcome.is_traced and gas_used <= MAX_GAS
     if not is_small or not located.may_be_located(failed):
         return {}
-    steps = failing_steps(reader.node, block, call, outcome.overrides)
+    steps = failing_steps(reader.node, block, call, outcome.overrides, gas_used)
     return located.of_steps(failed, steps, block.number, outcome.replaced)
 
 

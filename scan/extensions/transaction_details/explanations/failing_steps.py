@@ -1,19 +1,21 @@
 """Where the code of failed calls ended: the offsets of their last instructions, by the node.
 
-A tracer in JavaScript, which runs in the node and returns little, where the node runs one (geth,
-Erigon, reth, anvil; the last gives no error of a creation, only a fault). Else the steps of the
-whole transaction without stack, memory and storage (structLogs), as far as they are within the
-bound of a trace.
+A tracer in JavaScript, which runs in the node, at most MAX_MS, and returns little, where the node
+runs one (geth, Erigon, reth, anvil; the last gives no error of a creation, only a fault). Else the
+steps of the whole transaction without stack, memory and storage (structLogs), as far as they are
+within the bound of a trace.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scan.ethereum.transaction_reader import IndexedTransaction
+from scan.extensions.internal_transfers.step_tracers import TIMEOUT, bounded
 from scan.extensions.internal_transfers.transaction_traces import TraceKind
 
-# A step takes the tracer 7 us; a million gas may be 240,000 steps.
+# A step takes the tracer 7 us, where the node is busy 50; a million gas may be 240,000 steps.
 MAX_GAS = 1_500_000
+MAX_MS = 1_000
 STEPS = 256  # of a call that are kept: panics and checks of arguments are in code of the compiler's
 MAX_CALLS = 1000
 ENTRY_BYTES = 100
@@ -44,10 +46,13 @@ _TRACER = """{
         return this.failed;
     }
 }"""
-_BOUNDED = _TRACER.replace("STEPS", str(STEPS)).replace("MAX_CALLS", str(MAX_CALLS))
-TIMEOUT = {"timeout": "3s"}  # of geth, which by default goes on for 5 s
-TRACER = {"tracer": " ".join(_BOUNDED.split()), **TIMEOUT}
-STRUCT_LOGS = {"disableStack": True, "disableStorage": True, "disableMemory": True, **TIMEOUT}
+TRACER = bounded(_TRACER, MAX_MS, STEPS=STEPS, MAX_CALLS=MAX_CALLS)
+STRUCT_LOGS = {
+    "disableStack": True,
+    "disableStorage": True,
+    "disableMemory": True,
+    "timeout": TIMEOUT,
+}
 WAYS = (("debug_traceTransaction", TRACER), ("debug_traceTransaction", STRUCT_LOGS))
 CALLS = frozenset("CALL CALLCODE DELEGATECALL STATICCALL CREATE CREATE2".split())
 _SUCCEEDED = frozenset("STOP RETURN SELFDESTRUCT".split())

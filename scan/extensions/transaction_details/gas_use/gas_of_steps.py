@@ -13,16 +13,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scan.ethereum.transaction_reader import IndexedTransaction
+from scan.extensions.internal_transfers.step_tracers import bounded
 from scan.extensions.internal_transfers.transaction_traces import TraceKind
 from scan.extensions.transaction_details.explanations.failing_steps import (
     CALLS,
     STRUCT_LOGS,
-    TIMEOUT,
 )
 from scan.hex import data
 
 # A step takes the tracer 10 us; a million gas may be 240,000 steps.
 MAX_GAS = 1_500_000
+MAX_MS = 2_500
 MAX_CODES = 500
 MAX_OFFSETS = 200_000  # of all codes together
 MAX_PATHS = 200_000  # numbers in the paths of all calls: the 63/64 of gas end them far before
@@ -99,10 +100,7 @@ _TRACER = """{
         return {first: this.first, other: this.other, codes: this.codes};
     }
 }"""
-_BOUNDS = {"MAX_CODES": MAX_CODES, "REVERT": _REVERT, "RETURN": _RETURN}
-for _name, _value in _BOUNDS.items():
-    _TRACER = _TRACER.replace(_name, str(_value))
-TRACER = {"tracer": " ".join(_TRACER.split()), **TIMEOUT}
+TRACER = bounded(_TRACER, MAX_MS, MAX_CODES=MAX_CODES, REVERT=_REVERT, RETURN=_RETURN)
 WAYS = (("debug_traceTransaction", TRACER), ("debug_traceTransaction", STRUCT_LOGS))
 _ENDS = frozenset("STOP RETURN REVERT SELFDESTRUCT".split())
 

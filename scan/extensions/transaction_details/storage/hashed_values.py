@@ -6,11 +6,13 @@ from typing import Any
 
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.transaction_reader import IndexedTransaction
+from scan.extensions.internal_transfers.step_tracers import bounded
 from scan.extensions.internal_transfers.transaction_traces import TraceKind, TransactionTraces
 from scan.hex import data
 
 # A step takes the tracer some us; a million gas may be 240,000 steps.
 MAX_GAS = 1_500_000
+MAX_MS = 1_000
 MAX_VALUES = 1_000
 MOST_BYTES = 320  # of one that is kept: a key and a slot have 64, a string as a key more
 TIMEOUT_S = 3.0
@@ -32,8 +34,7 @@ _TRACER = """{
     fault: function(log, db) {},
     result: function(context, db) { return this.values; }
 }"""
-_BOUNDED = _TRACER.replace("MAX_VALUES", str(MAX_VALUES)).replace("MOST_BYTES", str(MOST_BYTES))
-TRACER = {"tracer": " ".join(_BOUNDED.split()), "timeout": "3s"}
+TRACER = bounded(_TRACER, MAX_MS, MAX_VALUES=MAX_VALUES, MOST_BYTES=MOST_BYTES)
 WAYS = (("debug_traceTransaction", TRACER),)
 HashedValues = Sequence[bytes]
 
