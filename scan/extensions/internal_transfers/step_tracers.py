@@ -8,17 +8,19 @@ from typing import Any
 
 TIMEOUT = "3s"  # of geth, which by default goes on for 5 s
 TOO_SLOW = "too slow"  # the result of a tracer that ended itself, or what it throws
-_STEPS = 64  # after which the time is looked at
+LEAST_STEPS = 20_000  # whatever they take: 0.2 s of anvil, on a busy machine 1 s
+_STEPS = 64  # after which the time is looked at again
 _STEP, _RESULT = "step: function(log, db) {", "result: function(context, db) {"
 
 
 def bounded(source: str, most_ms: int, **bounds: int) -> dict[str, Any]:
     """Return the options of a tracer that runs `source`, an object with the functions step and
-    result, for at most `most_ms`. `bounds` are numbers by their names in it.
+    result, for at most `most_ms`, or LEAST_STEPS. `bounds` are numbers by their names in it.
 
     Where step throws, anvil ends a call alone, whose caller may go on: so each later step does.
     """
-    late = f"++this.stepped % {_STEPS} === 0 && Date.now() - this.began > {most_ms}"
+    is_time = f"++this.stepped > {LEAST_STEPS} && this.stepped % {_STEPS} === 0"
+    late = f"{is_time} && Date.now() - this.began > {most_ms}"
     stop = f"if (this.late || (this.late = {late})) throw '{TOO_SLOW}';"
     text = source.replace("{", "{ stepped: 0, late: false, began: Date.now(),", 1)
     text = text.replace(_STEP, f"{_STEP} {stop}")

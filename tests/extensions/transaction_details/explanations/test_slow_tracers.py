@@ -6,7 +6,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan.extensions.internal_transfers.step_tracers import TOO_SLOW, bounded
+from scan.extensions.internal_transfers.step_tracers import LEAST_STEPS, TOO_SLOW, bounded
 from tests.extensions.transaction_details.explanations.failing_lines import line_of
 from tests.extensions.transaction_details.explanations.test_failure_locations import (
     Deployed,
@@ -57,9 +57,9 @@ def test_a_tracer_ends_all_calls_when_its_time_is_over(explorer: Explorer) -> No
         options = {**options, "tracer": tracer, "stateOverrides": overrides}
         return explorer.anvil.call("debug_traceCall", call, "latest", options)
 
-    assert traced(600_000) > 50_000
+    assert traced(600_000) > 2 * LEAST_STEPS
     assert traced(-1) == TOO_SLOW
-    assert traced(-1, "return this.stepped") < 100
+    assert traced(-1, "return this.stepped") < LEAST_STEPS + 100
 
 
 def test_a_simulated_call_has_its_line_where_the_tracer_is_slow(failing: Deployed) -> None:
