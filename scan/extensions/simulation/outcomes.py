@@ -140,8 +140,8 @@ def simulate(
     is_chains_state = not overrides
     for call, outcome, own, described in zip(calls, outcomes, proxies, descriptions, strict=True):
         frames = decode_trace(outcome.trace, at, abis, reader.node, own.simulated)
-        locations = _locations(reader, block, call, outcome, frames)
         cause = outcome.trace.failure.trace_address if outcome.trace.failure else ()
+        locations = _locations(reader, block, call, outcome, frames, cause)
         simulated.append(
             Simulated(
                 _with_names(reader, block, call, outcome, own.simulated),
@@ -214,6 +214,7 @@ def _locations(
     call: SimulatedCall,
     outcome: Outcome,
     frames: Sequence[DecodedFrame],
+    cause: CallPath,
 ) -> Mapping[CallPath, Location]:
     """Return the lines of the calls that would fail."""
     failed = failed_calls(outcome.trace.frames, names_of(frames))
@@ -223,7 +224,7 @@ def _locations(
     if not is_small or not located.may_be_located(failed):
         return {}
     steps = failing_steps(reader.node, block, call, outcome.overrides, gas_used)
-    return located.of_steps(failed, steps, block.number, outcome.replaced)
+    return located.of_steps(failed, cause, steps, block.number, outcome.replaced)
 
 
 def _with_names(

@@ -6,7 +6,6 @@ revert is passed on. The line is that of the last step before it that comes from
 
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from itertools import islice
 from typing import Any, NamedTuple
 
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
@@ -37,7 +36,7 @@ from scan.verification.source_maps import (
     Span,
 )
 
-MAX_LOCATIONS = 20  # of a transaction; the first calls that failed
+MAX_LOCATIONS = 20  # of a transaction: around its cause, from there outwards; then the first
 TIMEOUT_S = 3.0
 NOT_GIVEN_S = 60.0  # after which steps that the node did not give in time are requested again
 NOT_GIVEN_BYTES = 256 * 1024
@@ -152,14 +151,19 @@ class FailureLocations:
         self._not_given: SizedCache[float] = SizedCache(NOT_GIVEN_BYTES)  # until when
 
     def read(
-        self, node: NodeSession, indexed: IndexedTransaction, calls: Mapping[CallPath, FailedCall]
+        self,
+        node: NodeSession,
+        indexed: IndexedTransaction,
+        calls: Mapping[CallPath, FailedCall],
+        cause: CallPath,
     ) -> dict[CallPath, Location]:
-        """Return where calls failed, by their places in the trace. Nothing where the contracts have
+        """Return where calls failed, by their places in the trace; `cause` is that of the call
+        because of which the transaction failed. Nothing where the contracts have
         no source maps, or where the node does not say which steps they took. Raises Unavailable if
         the database is unavailable."""
         if not self.may_be_located(calls):
             return {}
-        return self.of_steps(calls, self._steps(node, indexed), indexed.block_number)
+        return self.of_steps(calls, cause, self._steps(node, indexed), indexed.block_number)
 
     def may_be_located(self, calls: Mapping[CallPath, FailedCall]) -> bool:
         """Return whether the code of any of these calls has a source map."""
@@ -175,14 +179,18 @@ class FailureLocations:
     def of_steps(
         self,
         calls: Mapping[CallPath, FailedCall],
+        cause: CallPath,
         steps: FailingSteps,
         block_number: int,
         replaced: Collection[bytes] = (),
     ) -> dict[CallPath, Location]:
         """Return where calls failed at a block, as read() does, by their last steps; not where they
         ran other code than the chain's, at the addresses `replaced`."""
-        calls = {path: call for path, call in calls.items() if path in steps}
-        calls = dict(islice(calls.items(), MAX_LOCATIONS))
+        around = [cause[:depth] for depth in range(len(cause), -1, -1)]
+        paths = [
+            path for path in dict.fromkeys([*around, *calls]) if path in calls and path in steps
+        ]
+        calls = {path: calls[path] for path in paths[:MAX_LOCATIONS]}
         addresses = {call.address for call in calls.values() if call.address is not None}
         database = self._sources.database
         contracts = mapped_code.of_contracts(database, addresses - {*replaced}, block_number)

@@ -113,17 +113,20 @@ def located_failure(reader: Reader, record: Mapping[str, Any]) -> TransactionFai
     names = {path: known.function.partition("(")[0]} if known.function else {}
     calls = failed_calls(trace.frames, names)
     around = {at: call for at, call in calls.items() if is_around(at, path)}
-    return known._replace(location=innermost(_locations(reader, record, around), path))
+    return known._replace(location=innermost(_locations(reader, record, around, path), path))
 
 
 def _locations(
-    reader: Reader, record: Mapping[str, Any], calls: Mapping[CallPath, FailedCall]
+    reader: Reader,
+    record: Mapping[str, Any],
+    calls: Mapping[CallPath, FailedCall],
+    cause: CallPath,
 ) -> Mapping[CallPath, Location]:
     """Return the lines of those calls that failed."""
     if int(record["gasUsed"]) > MAX_GAS:
         return {}
     read = reader.sources.get(TransactionFailures).locations.read
-    locations = read(reader.node, transactions.indexed(record), calls)
+    locations = read(reader.node, transactions.indexed(record), calls, cause)
     if reader.has_node_failed:
         reader.do_not_cache()
     return locations
@@ -137,7 +140,8 @@ def calls(reader: Reader, record: Mapping[str, Any]) -> tuple[TransactionTrace, 
     trace = with_gas_of_transaction(trace, record["gasLimit"], int(record["gasUsed"]))
     block = Block(sent.block_number, sent.block_hash)
     frames = decode_trace(trace, block, reader.sources.get(ContractAbis), reader.node)
-    locations = _locations(reader, record, failed_calls(trace.frames, names_of(frames)))
+    cause = trace.failure.trace_address if trace.failure else ()
+    locations = _locations(reader, record, failed_calls(trace.frames, names_of(frames)), cause)
     return trace, with_locations(frames, locations)
 
 

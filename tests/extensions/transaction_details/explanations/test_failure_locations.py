@@ -307,8 +307,8 @@ def test_other_code_that_stood_there_before_has_no_line(failing: Deployed) -> No
     calls, steps = {(): FailedCall(address, None)}, {(): [0, 2, 4]}
     [(block,)] = execute(url, "SELECT block_number FROM contracts WHERE address = %s", address)
     assert isinstance(block, int)
-    assert locations.of_steps(calls, steps, block)
-    assert locations.of_steps(calls, steps, block - 1)  # before its code was read first
+    assert locations.of_steps(calls, (), steps, block)
+    assert locations.of_steps(calls, (), steps, block - 1)  # before its code was read first
     execute(
         url,
         "INSERT INTO contracts (address, block_number, code_hash)"
@@ -318,8 +318,8 @@ def test_other_code_that_stood_there_before_has_no_line(failing: Deployed) -> No
         address,
     )
     try:
-        assert locations.of_steps(calls, steps, block)
-        assert locations.of_steps(calls, steps, block - 1) == {}
+        assert locations.of_steps(calls, (), steps, block)
+        assert locations.of_steps(calls, (), steps, block - 1) == {}
     finally:
         execute(
             url,
@@ -355,6 +355,6 @@ def test_only_what_the_node_did_not_give_is_not_requested_again(
     for _ in range(2):
         node = sources.gateway.session("a")
         sent = IndexedTransaction("0x12", 1, "0x34", None)
-        assert locations.read(node, sent, calls) == {}
+        assert locations.read(node, sent, calls, ()) == {}
         assert node.failed  # so that no response without the line is cached
     assert traces.requests == requests
