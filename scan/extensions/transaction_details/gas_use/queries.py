@@ -25,15 +25,20 @@ TOO_MUCH_GAS = f"Lines are read of transactions of at most {MAX_GAS:,} gas."
 
 
 class MethodGas(NamedTuple):
-    """What calls of a method took, of the newest calls of a contract."""
+    """What calls of a method took, of the newest calls of a contract: the gas of those that did not
+    fail, None where all did."""
 
     method_id: str | None
     function: str | None
     calls: int
     failed: int
-    median: str
-    p90: str
-    worst: str
+    median: str | None
+    p90: str | None
+    worst: str | None
+
+    @property
+    def succeeded(self) -> int:
+        return self.calls - self.failed
 
     def record(self) -> dict[str, Any]:
         return {

@@ -19,6 +19,9 @@ def call_of(name: str, argument: int) -> str:
     return f"0x{keccak(text=f'{name}(uint256)')[:4].hex()}{argument:064x}"
 
 
+FAILING = 101  # an amount that the store does not keep
+
+
 class Stores(NamedTuple):
     """A store that calls a library, verified; and what was sent to it."""
 
@@ -41,7 +44,7 @@ def stores(explorer: Explorer) -> Iterator[Stores]:
     for name, address in (("Store", store), ("Factory", factory)):
         told = {"contractName": f"{STORE_PATH}:{name}"}
         assert explorer.verify(address, STANDARD, "0.8.28", **told).status_code == 200
-    amounts = (7, 0, 9, 101, 12, 100, 3)
+    amounts = (7, 0, 9, FAILING, 12, 100, 3)
     sent = [explorer.send(store, call_of("keep", amount), gas=100_000) for amount in amounts]
     sent.append(explorer.send(factory, call_of("make", 3), gas=2_000_000))
     yield Stores(explorer, store, factory, sent)
@@ -87,13 +90,26 @@ def test_functions_have_their_signatures(stores: Stores) -> None:
 
 def test_what_calls_of_a_method_usually_take(stores: Stores) -> None:
     [method] = stores.get(f"/contracts/{stores.store}/gas")["methods"]
-    used = sorted(
-        int(stores.explorer.anvil.receipt_of(sent)["gasUsed"], 16) for sent in stores.sent[:-1]
-    )
+    receipts = [stores.explorer.anvil.receipt_of(sent) for sent in stores.sent[:-1]]
+    used = sorted(int(r["gasUsed"], 16) for r in receipts if int(r["status"], 16))
     assert method["function"] == "keep(uint256)"
     assert (method["calls"], method["failed"]) == (7, 1)
     assert int(method["median"]) == statistics.median_low(used)
     assert int(method["p90"]) == used[-1] == int(method["worst"])
+
+
+def test_a_method_all_of_whose_calls_failed(explorer: Explorer) -> None:
+    store = explorer.deploy(creation_of("Store", explorer.deploy(creation_of("Halves"))), "0" * 64)
+    told = {"contractName": f"{STORE_PATH}:Store"}
+    assert explorer.verify(store, STANDARD, "0.8.28", **told).status_code == 200
+    for _ in range(2):
+        explorer.send(store, call_of("keep", FAILING), gas=100_000)
+    [method] = explorer.client.get(f"/api/v1/contracts/{store}/gas").json["methods"]
+    assert (method["calls"], method["failed"]) == (2, 2)
+    assert (method["median"], method["p90"], method["worst"]) == (None, None, None)
+    page = explorer.client.get(f"/address/{store}?tab=contract&view=write").text
+    assert "2 calls failed." in page
+    assert "usually" not in page
 
 
 def test_a_contract_that_nobody_called(stores: Stores) -> None:
@@ -109,7 +125,7 @@ def test_the_tab_shows_calls_as_boxes(stores: Stores) -> None:
     assert "make: " in page
     page = stores.explorer.client.get(f"/tx/{stores.sent[0]}?tab=gas").text
     assert "keep(uint256)</code> usually uses" in page
-    assert "its newest 7 calls" in page
+    assert "its newest 6 successful calls" in page
 
 
 def test_a_trace_without_gas(stores: Stores) -> None:

@@ -2,7 +2,8 @@
 -- params: address bytea, limit integer, most integer
 -- literals: limit
 -- returns: one row: index version, JSON array of {method, calls, failed, median, p90, worst} over at most
---   `most` of a method, those with most calls first; method is null of transactions without input
+--   `most` of a method, those with most calls first; method is null of transactions without input; gas is that
+--   of calls that did not fail, null where all did
 -- index: transactions_by_to
 SELECT index_version(), (
     SELECT coalesce(json_agg(json_build_object(
@@ -15,9 +16,11 @@ SELECT index_version(), (
         ) ORDER BY m.calls DESC, m.method), '[]')::text
     FROM (
         SELECT n.method, count(*) AS calls, count(*) FILTER (WHERE NOT n.status) AS failed,
-            percentile_disc(0.5) WITHIN GROUP (ORDER BY n.gas_used) AS median,
-            percentile_disc(0.9) WITHIN GROUP (ORDER BY n.gas_used) AS p90,
-            max(n.gas_used) AS worst
+            percentile_disc(0.5) WITHIN GROUP (ORDER BY n.gas_used)
+                FILTER (WHERE n.status IS NOT FALSE) AS median,
+            percentile_disc(0.9) WITHIN GROUP (ORDER BY n.gas_used)
+                FILTER (WHERE n.status IS NOT FALSE) AS p90,
+            max(n.gas_used) FILTER (WHERE n.status IS NOT FALSE) AS worst
         FROM (
             SELECT t.method, t.status, t.gas_used,
                 row_number() OVER (PARTITION BY t.method ORDER BY t.ordinal DESC) AS place
