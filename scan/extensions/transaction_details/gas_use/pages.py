@@ -10,6 +10,8 @@ from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.extensions.transaction_details.gas_use import queries
 from scan.extensions.transaction_details.gas_use.gas_by_line import GasByLine
 from scan.extensions.transaction_details.gas_use.gas_use import (
+    LEAST_WIDTH,
+    MAX_DEPTH,
     Box,
     FunctionGas,
     boxes,
@@ -38,6 +40,8 @@ class ShownGas(NamedTuple):
     problem: str | None = None
     lines: GasByLine | None = None
     lines_problem: str | None = None
+    most_levels: int = MAX_DEPTH
+    least_width: float = LEAST_WIDTH
 
     @property
     def height(self) -> int:

@@ -4,6 +4,7 @@ import pytest
 from eth_utils import keccak
 
 from scan.extensions.transaction_details.explanations.failure_locations import MAX_LOCATIONS
+from scan.extensions.transaction_details.gas_use.gas_use import MAX_DEPTH
 from tests.extensions.transaction_details.explanations.test_failure_locations import VERSION
 from tests.support.explorer import Explorer, compiled, standard_input
 
@@ -67,3 +68,14 @@ def test_failed_calls_inside_do_not_take_the_place_of_the_cause(
     frames = explorer.client.get(f"/api/v1/transactions/{sent}/trace").json["frames"]
     lines = [(frame["error"]["location"] or {}).get("line") for frame in frames]
     assert lines == [MANY] + [BOTTOM] * (MAX_LOCATIONS - 1) + [None] * 6
+
+
+def test_the_picture_of_the_gas_says_that_it_has_not_all_calls(
+    explorer: Explorer, deep: str
+) -> None:
+    sent = explorer.send(deep, call_of("down", MAX_DEPTH + 5), gas=1_000_000)
+    page = explorer.client.get(f"/tx/{sent}?tab=gas").text
+    assert f"{MAX_DEPTH + 6} calls in total; the picture has {MAX_DEPTH} of them" in page
+    sent = explorer.send(deep, call_of("down", 3), gas=1_000_000)
+    page = explorer.client.get(f"/tx/{sent}?tab=gas").text
+    assert "4 calls in total. The outermost" in page
