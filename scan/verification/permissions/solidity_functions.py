@@ -26,6 +26,7 @@ from scan.verification.permissions.function_effects import (
     of_assembly,
     of_call,
     of_event,
+    without_moves,
 )
 from scan.verification.permissions.state_writes import StateWrites
 from scan.verification.permissions.syntax_tree import (
@@ -37,12 +38,7 @@ from scan.verification.permissions.syntax_tree import (
     parameters,
     type_of,
 )
-from scan.verification.permissions.value_kinds import (
-    OTHER,
-    Environment,
-    Value,
-    mixed,
-)
+from scan.verification.permissions.value_kinds import OTHER, Environment, Value, mixed
 from scan.verification.permissions.values import Values
 
 MAX_STEPS_OF_ONE = 40_000
@@ -61,11 +57,10 @@ class FunctionFacts(NamedTuple):
 def facts_of(members: Members, function: Node, budget: Budget) -> FunctionFacts:
     """Return what is known of a function; of one that is too complex that it is."""
     own = Budget(min(budget.left, MAX_STEPS_OF_ONE), budget.end)
-    steps = own.left
+    steps, is_complex = own.left, False
     walk = _Walk(members, own)
     try:
         walk.run(function)
-        is_complex = False
     except (TooComplex, RecursionError):
         is_complex = True
     budget.left -= steps - max(own.left, 0)
@@ -330,9 +325,12 @@ class _Walk:
         elif called is None:
             self._call_outside(node, name, frame)
         else:
-            self.effects += of_call(name, place)
+            call = [*of_call(name, place)]
+            before = len(self.effects) + len(call)
+            self.effects += call
             values = self._values.bound(node, called, frame.environment, frame.function)
             self._invoke(called, values, is_conditional=frame.is_conditional)
+            self.effects[before:] = without_moves(call, self.effects[before:])
 
     def _call_outside(self, node: Node, name: str, frame: _Frame) -> None:
         """Note what a built-in function, an event of an old release or another contract does."""

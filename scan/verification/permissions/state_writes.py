@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from scan.verification.permissions.function_effects import Effect, Write, of_write
+from scan.verification.permissions.function_effects import BalanceWrites, Effect, Write, of_write
 from scan.verification.permissions.references import BY_ASSEMBLY, ELSEWHERE, TRANSIENT
 from scan.verification.permissions.syntax_tree import Node, type_of
 from scan.verification.permissions.value_kinds import ENTRY, VARIABLE_VALUE, Environment
@@ -17,6 +17,7 @@ class StateWrites:
         self._values = values
         self._tree = values.members.tree
         self._effects = effects
+        self._balances = BalanceWrites()
         self.writes: list[Write] = []
         self.written: set[int] | None = set()
 
@@ -38,7 +39,7 @@ class StateWrites:
         is_conditional: bool,
     ) -> None:
         """Note the state variables that an expression writes, which assigns to a target."""
-        member: Node | None = None
+        member, entry = None, target
         while target.get("nodeType") in ("IndexAccess", "MemberAccess"):
             declared = self._tree.declared(target)
             if (declared or {}).get("stateVariable"):
@@ -55,6 +56,10 @@ class StateWrites:
         is_fixed = self._is_fixed(node, environment, function)
         if base is not None and base > 0:
             self._declared(base, node, is_conditional=is_conditional)
+            if entry is not target:
+                name, place = str(self._tree.declarations[base].get("name")), self._tree.place(node)
+                written = self._values.value(entry, environment, function)
+                self._effects += self._balances.of(name, written, node, place)
             self._add({base}, is_fixed=is_fixed)
         elif base is not None and member is not None:
             self._declared(int(member["id"]), node, is_conditional=is_conditional)

@@ -171,7 +171,9 @@ class Expressions:
 
     def _operation(self, node: Node) -> Node:
         parts = [self.expression(node[side]) for side in ("left", "right")]
-        return {**mixed(parts), "typeDescriptions": self._type_of_flags(parts[0])}
+        operator = "-" if node["op"]["ast_type"] == "Sub" else "?"
+        type_ = self._type_of_flags(parts[0])
+        return {**mixed(parts), "operator": operator, "typeDescriptions": type_}
 
     def _type_of_flags(self, operand: Node) -> Node:
         """Return the type of an operation on flags, which is its operands'; none of others."""

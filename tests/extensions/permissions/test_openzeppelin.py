@@ -56,6 +56,36 @@ contract Timelock is TimelockController {{
 }}
 """
 
+ITEMS = f"""// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.24;
+import {{ERC721Burnable, ERC721}} from "{OZ}/token/ERC721/extensions/ERC721Burnable.sol";
+import {{ERC1155Burnable, ERC1155}} from "{OZ}/token/ERC1155/extensions/ERC1155Burnable.sol";
+import {{Ownable}} from "{OZ}/access/Ownable.sol";
+
+contract Items is ERC721Burnable, Ownable {{
+    constructor() ERC721("Items", "I") Ownable(msg.sender) {{}}
+    function mint(address to, uint256 id) external onlyOwner {{ _safeMint(to, id); }}
+    function seize(uint256 id) external onlyOwner {{ _update(owner(), id, address(0)); }}
+}}
+contract Multiple is ERC1155Burnable, Ownable {{
+    constructor() ERC1155("") Ownable(msg.sender) {{}}
+    function mint(address to, uint256 id) external onlyOwner {{ _mint(to, id, 1, ""); }}
+    function seize(address from, uint256 id) external onlyOwner {{
+        _safeTransferFrom(from, owner(), id, 1, "");
+    }}
+}}
+"""
+
+
+@pytest.mark.parametrize("name", ["Items", "Multiple"])
+def test_what_moves_items_of_others(explorer: Explorer, name: str) -> None:
+    functions = deployed(explorer, ITEMS, name).functions()
+    kinds = {n.partition("(")[0]: {e["kind"] for e in f["effects"]} for n, f in functions.items()}
+    assert kinds["seize"] == {"moveHoldersTokens"}
+    assert kinds["mint"] == {"mint"}
+    assert kinds["burn"] == {"burn"}
+    assert kinds["setApprovalForAll"] == set()
+
 
 @pytest.fixture(scope="module", params=["Guarded", "Transient"])
 def guarded(request: pytest.FixtureRequest, explorer: Explorer) -> Iterator[Deployed]:

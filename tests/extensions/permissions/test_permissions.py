@@ -172,6 +172,9 @@ def test_what_functions_do_to_holders(conditions: Deployed, coin: Deployed) -> N
     assert kinds["pause()"] == {"pause"}
     assert kinds["grantRole(bytes32,address)"] == {"roles"}
     assert kinds["transfer(address,uint256)"] == kinds["approve(address,uint256)"] == set()
+    assert kinds["transferFrom(address,address,uint256)"] == {"moveHoldersTokens"}
+    page = coin.explorer.client.get(f"/address/{coin.address}?tab=permissions").text
+    assert "moves or approves tokens of others" in page
     [paused] = of_coin["pause()"]["writes"]
     assert "transfer(address,uint256)" in paused["checkedBy"]
 
