@@ -7,6 +7,7 @@ import pytest
 
 from tests.support.vyper import Vyper
 from tests.verification.test_permissions import functions_of
+from tests.verification.test_vyper_permissions import DECLARED
 from tests.verification.test_vyper_permissions import functions_of as functions_of_vyper
 
 HOLDERS = "moveHoldersTokens"
@@ -115,6 +116,10 @@ event Transfer:
     receiver: indexed(address)
     value: uint256
 
+interface Other:
+    def value() -> uint256: view
+    def pay(): payable
+
 owner: address
 total: uint256
 balanceOf: HashMap[address, uint256]
@@ -148,6 +153,14 @@ def transfer(to: address, amount: uint256):
 @external
 def mint(to: address, amount: uint256):
     self.balanceOf[to] += amount
+
+@external
+def read(other: address):
+    self.total = staticcall Other(other).value() # a comment follows
+
+@external
+def pay(other: address):
+    extcall Other(other).pay(value=5) # as here
 """
 
 
@@ -168,3 +181,33 @@ def of_vyper(vyper: Vyper) -> Mapping[str, Any]:
 )
 def test_tokens_of_vyper(of_vyper: Mapping[str, Any], name: str, kinds_of_name: set[str]) -> None:
     assert kinds_of(of_vyper)[name] == kinds_of_name
+
+
+def test_a_function_called_value_sends_nothing(of_vyper: Mapping[str, Any]) -> None:
+    assert kinds_of(of_vyper)["read"] == set()
+    [sending] = of_vyper["pay"]["effects"]
+    assert (sending["kind"], sending["source"]) == (
+        "sendCoin",
+        "extcall Other(other).pay(value=5)",
+    )
+
+
+def test_conditions_are_whole_where_a_space_follows_a_call(vyper: Vyper) -> None:
+    check = "assert staticcall Own(self).owner() == msg.sender # a comment follows"
+    source = f"{DECLARED}\n@external\ndef f():\n    {check}\n    self.total = 1\n"
+    [condition] = functions_of_vyper(vyper, source)["f"]["conditions"]
+    assert condition["condition"] == "staticcall Own(self).owner() == msg.sender"
+
+
+def test_values_that_are_sent_in_the_old_way() -> None:
+    body = """
+        interface_ other;
+        function old(address to) public { to.call.value(1)(""); }
+        function nested(address to) public { to.call.value(1).gas(5)(""); }
+        function named() public { other.value(); }
+        function paid() public { other.value.value(1)(); }
+    """
+    before = "contract interface_ { function value() public payable returns (uint256); }"
+    kinds = kinds_of(functions_of(body, before, "solc-0.4.26"))
+    assert kinds["old(address)"] == kinds["nested(address)"] == kinds["paid()"] == {"sendCoin"}
+    assert kinds["named()"] == set()

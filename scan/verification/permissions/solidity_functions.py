@@ -358,7 +358,8 @@ class _Walk:
         if name in ("push", "pop") and " storage" in type_of(target):
             self._write(target, node, frame)
             return
-        if is_sending or name == "value" or (is_account and name in ("transfer", "send")):
+        is_old_value = name == "value" and type_of(target).startswith("function")
+        if is_sending or is_old_value or (is_account and name in ("transfer", "send")):
             self.effects += of_call(".send", place)
             return
         effects = [*of_call(f".{name}", place)]

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from scan.verification.permissions.syntax_tree import FUNCTION, Budget, Node
 from scan.verification.permissions.vyper_modules import Module, type_name
+from scan.verification.permissions.vyper_places import Places
 
 _COMPARED = {"Eq": "==", "NotEq": "!=", "Lt": "<", "LtE": "<=", "Gt": ">", "GtE": ">="}
 _CREATING = ("create_", "raw_create")
@@ -40,12 +41,13 @@ class Expressions:
         self._declarations = declarations
         self._module = module
         self._names: dict[str, Node] = {}
+        self._places = Places()
         self._memberships = 0  # tests of lists that were written as comparisons
 
     def expression(self, node: Node) -> Node:
         make = _EXPRESSIONS.get(str(node.get("ast_type")))
         made = make(self, node) if make else mixed(self._parts(node))
-        return {"src": node.get("src"), **made}
+        return {**made, "src": self._places.src(node)}
 
     def _parts(self, node: Node) -> list[Node]:
         lists = (child if isinstance(child, list) else [child] for child in node.values())
