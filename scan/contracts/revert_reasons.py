@@ -38,7 +38,7 @@ _SENTENCES = {
     "invalid_jump": "The contract jumped to an invalid place in its code.",
     "stack_limit": "The contract exceeded the limits of the stack.",
     "static_call": "The contract tried to change the state in a call that may only read.",
-    "insufficient_balance": "A contract tried to send more coins than it had.",
+    "insufficient_balance": "An account tried to send more coins than it had.",
     "call_depth": "Calls are nested deeper than the limit of 1,024.",
     "invalid_code": "The code of the new contract is too large or not valid.",
     "address_collision": "There is a contract at the address of the new one.",

@@ -182,6 +182,7 @@ def test_overrides_are_what_the_calls_meet(client: FlaskClient, scenario: Played
     payment = {"from": poor, "to": rich, "value": hex(ETHER)}
     [without] = simulate(client, payment)
     assert (without["status"], without["error"]["kind"]) == (False, "insufficient_balance")
+    assert without["error"]["reason"] == "An account tried to send more coins than it had."
     [with_] = simulate(client, payment, overrides={poor: {"balance": str(ETHER)}})
     [account] = [a for a in with_["accounts"] if a["address"] == poor]
     assert account["balance"] == {"before": str(ETHER), "after": "0"}

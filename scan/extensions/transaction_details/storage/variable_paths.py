@@ -27,6 +27,11 @@ _STEP = re.compile(
     r"""\.(?P<member>[A-Za-z_$][\w$]*)|\[(?P<key>"(?:\\.|[^"\\])*"|[^\[\]"]{1,300})\]""",
     re.ASCII,
 )
+# What state changes name of an array or a string, beside its parts.
+_OF_WHOLE = {
+    "dynamic": re.compile(r"\.length"),
+    "bytes": re.compile(r"\.length|\[[0-9]{1,20}:[0-9]{1,20}\]", re.ASCII),
+}
 _INDEX = re.compile(r"[0-9]{1,78}\Z", re.ASCII)
 
 
@@ -49,8 +54,8 @@ class Entry(NamedTuple):
 
 
 def place_at(layout: Layout, path: str) -> Place:
-    """Return the place of a path; raises InvalidParameter, and NotFound where the layout has no
-    such variable."""
+    """Return the place of a path; that of a length, or of a word of a string, is the array or the
+    string. Raises InvalidParameter, and NotFound where the layout has no such variable."""
     variables = [v for v in layout.variables if path.startswith(v.name)]
     for variable in sorted(variables, key=lambda v: -len(v.name)):
         rest = path[len(variable.name) :]
@@ -63,6 +68,9 @@ def _followed(layout: Layout, place: Place, rest: str) -> Place:
     while rest:
         step = _STEP.match(rest)
         type_ = layout.types.get(place.type)
+        of_whole = _OF_WHOLE.get(type_.kind) if type_ is not None else None
+        if of_whole is not None and of_whole.fullmatch(rest):
+            return place
         if step is None or type_ is None:
             raise _no_part(place, rest)
         rest = rest[step.end() :]

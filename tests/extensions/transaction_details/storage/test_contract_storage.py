@@ -74,6 +74,18 @@ def test_a_variable_by_its_path(filled: Deployed) -> None:
     assert (entry["length"], entry["value"], entry["type"]) == ("2", None, "struct Kept.Holder[]")
 
 
+@pytest.mark.parametrize(
+    ("name", "variable"),
+    [
+        ("offers.length", "offers"),
+        ("holders[4].note.length", "holders[4].note"),
+        ("holders[4].note[0:32]", "holders[4].note"),
+    ],
+)
+def test_the_names_of_state_changes(filled: Deployed, name: str, variable: str) -> None:
+    assert filled.values(variable=name) == filled.values(variable=variable)
+
+
 def test_the_state_of_an_older_block(filled: Deployed) -> None:
     number = int(filled.explorer.anvil.call("eth_blockNumber"), 16)
     filled.explorer.send(filled.address, calldata("set(address,uint256)", WHO, 78), gas=5_000_000)
@@ -96,6 +108,9 @@ def test_the_state_of_an_older_block(filled: Deployed) -> None:
         ("many[99999999999999999999]", 400),
         ("many[-1]", 400),
         ("total.x", 400),
+        ("total.length", 400),
+        ("many[0:32]", 400),
+        ("holders[4].note[0:32].x", 400),
         ("byStep[256]", 400),
         ("bySelector[0x0102030405]", 400),
         ("byName[\ud800]", 400),
