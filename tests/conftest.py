@@ -5,9 +5,11 @@ import multiprocessing
 import os
 import pickle
 import random
+import re
 import signal
 import sys
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -287,6 +289,13 @@ PATIENCE = {
     "scan.verification.equal_creations.WAIT_S": 10.0,  # 1
 }
 TIMES_OF_NODE = 10.0
+TRANSACTION_DETAILS = "scan.extensions.transaction_details"
+# Tracers in JavaScript that end themselves after so many milliseconds.
+TRACERS = {
+    "explanations.failing_steps": ("TRACER", "SIMULATION_TRACER"),
+    "gas_use.gas_of_steps": ("TRACER",),
+    "storage.hashed_values": ("TRACER",),
+}
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -302,6 +311,12 @@ def patience() -> Iterator[None]:
             extension = constant.split(".")[2]
             if "extensions" not in constant or find_spec(f"scan.extensions.{extension}"):
                 patch.setattr(constant, seconds)
+        for module, names in TRACERS.items() if find_spec(TRANSACTION_DETAILS) else ():
+            for name in names:
+                tracer = getattr(import_module(f"{TRANSACTION_DETAILS}.{module}"), name)
+                patient = re.sub(r"(this\.began > )[0-9]+", r"\g<1>60000", tracer["tracer"])
+                assert patient != tracer["tracer"]
+                patch.setitem(tracer, "tracer", patient)
         yield
 
 

@@ -26,8 +26,8 @@ from scan.extensions.internal_transfers.transaction_traces import (
 )
 from scan.extensions.simulation.request import Overrides, SimulatedCall
 from scan.extensions.transaction_details.explanations.failing_steps import (
+    SIMULATION_TRACER,
     STRUCT_LOGS,
-    TRACER,
     FailingSteps,
     read_steps,
 )
@@ -140,7 +140,8 @@ def failing_steps(
     node: NodeSession, block: BlockId, call: SimulatedCall, overrides: Overrides, gas_used: int
 ) -> FailingSteps:
     """Return the last steps of calls that fail; none where the node does not give them."""
-    tracers = (TRACER, STRUCT_LOGS) if gas_used <= MAX_LISTED_GAS else (TRACER,)
+    is_listed = gas_used <= MAX_LISTED_GAS
+    tracers = (SIMULATION_TRACER, STRUCT_LOGS) if is_listed else (SIMULATION_TRACER,)
     for tracer in tracers:
         answer = _traced_by(tracer, node, block, call, overrides)
         if isinstance(answer, list | dict):

@@ -15,7 +15,8 @@ from scan.extensions.internal_transfers.transaction_traces import TraceKind
 
 # A step takes the tracer 7 us, where the node is busy 50; a million gas may be 240,000 steps.
 MAX_GAS = 1_500_000
-MAX_MS = 1_000
+MAX_MS = 2_500
+MAX_SIMULATION_MS = 1_000
 STEPS = 256  # of a call that are kept: panics and checks of arguments are in code of the compiler's
 MAX_CALLS = 1000
 ENTRY_BYTES = 100
@@ -46,7 +47,10 @@ _TRACER = """{
         return this.failed;
     }
 }"""
-TRACER = bounded(_TRACER, MAX_MS, STEPS=STEPS, MAX_CALLS=MAX_CALLS)
+TRACER, SIMULATION_TRACER = (
+    bounded(_TRACER, most_ms, STEPS=STEPS, MAX_CALLS=MAX_CALLS)
+    for most_ms in (MAX_MS, MAX_SIMULATION_MS)
+)
 STRUCT_LOGS = {
     "disableStack": True,
     "disableStorage": True,
