@@ -23,6 +23,7 @@ from scan.extensions.contract_details.builds import build_creations, build_sourc
 from scan.extensions.contract_details.builds.build_creations import BuiltCreation
 from scan.extensions.contract_details.builds.build_folders import FileState, list_files, state_of
 from scan.extensions.contract_details.builds.build_formats import (
+    COMPILATION,
     BuiltContract,
     NoBuild,
     contracts_of,
@@ -43,6 +44,7 @@ MAX_BYTES = 128 * 1024 * 1024  # of code and ABIs in memory; what was built last
 MAX_CONTRACTS = 10_000  # of which the newest are compared when a build changes
 MAX_SEEN = 100_000
 MAX_FITTING = 3  # builds with a creation's code whose files are read
+MAX_MATCHING = 20  # builds with a contract's code that are tried
 MAX_MAPPED = 4  # maps with their sources that are kept: a factory may fail many times in a call
 BATCH_ROWS = 100  # codes read at once, of at most 64 KiB
 NOTICED_BLOCKS = 10_000  # the newest, in which code without a creation is looked for
@@ -59,11 +61,13 @@ log = logging.getLogger(__name__)
 
 
 class _Deployed(NamedTuple):
-    """A contract of the chain, and the build that has its code."""
+    """A contract of the chain, and the builds that have its code. The ABI and the claim are those
+    of the first; `tried` of them did not verify the contract."""
 
     address: bytes
     code_hash: bytes
-    built: BuiltContract
+    builds: Sequence[BuiltContract]
+    tried: int = 0
 
 
 class Builds(BuiltCreations):
@@ -175,16 +179,21 @@ class Builds(BuiltCreations):
         except OSError:
             return None
 
-    def match(self, code: bytes) -> BuiltContract | None:
-        """Return the build that has deployed code: one that also has its metadata before others,
-        and one with a compiler's version before those without."""
-        ranks: dict[tuple[bool, bool, bool], BuiltContract] = {}
+    def match(self, code: bytes) -> Sequence[BuiltContract]:
+        """Return the builds that have deployed code, of each folder the newest of a form and name:
+        those that also have its metadata before others, and those that say what compiled them
+        before those that cannot be compiled."""
+        matching: dict[tuple[Path, str, str, str], tuple[tuple[bool, ...], BuiltContract]] = {}
         for built in self._by_length.get(len(code), ()):
             comparison = compare_runtime(code, built.runtime, {})
             if comparison.match or comparison.inner_metadata:
-                rank = (comparison.match == FULL, comparison.match == PARTIAL, built.version != "")
-                ranks.setdefault(rank, built)
-        return ranks[max(ranks)] if ranks else None
+                is_compilable = built.version != "" or built.form == COMPILATION
+                rank = (comparison.match == FULL, comparison.match == PARTIAL, is_compilable)
+                origin = (built.file.parent, built.form, built.path, built.name)
+                if origin not in matching or matching[origin][0] < rank:
+                    matching[origin] = rank, built
+        ranked = sorted(matching.values(), key=lambda entry: entry[0], reverse=True)
+        return [built for _, built in ranked[:MAX_MATCHING]]
 
 
 def _read(file: Path) -> list[BuiltContract]:
@@ -207,7 +216,8 @@ class BuildWatch:
         self._again_at = math.inf
         self._waiting: dict[bytes, _Deployed] = {}
         self._submitted: dict[str, _Deployed] = {}
-        self._taken_at: dict[tuple[bytes, str], float] = {}  # by code hash and form of the build
+        # By code hash, and the folder and form of the build.
+        self._taken_at: dict[tuple[bytes, Path, str], float] = {}
 
     def step(self) -> bool:
         """Compare what is new, submit what matches, and note what did not verify; return False:
@@ -241,21 +251,21 @@ class BuildWatch:
             rows = self._database.rows("contracts/codes_list", code_hashes=batch)
             codes = {bytes(code_hash): bytes(code) for code_hash, code in rows}
             for code_hash in batch:
-                built = self._builds.match(codes.get(code_hash, b""))
-                if built is not None and self._is_due(code_hash, built):
-                    self._take(_Deployed(new[code_hash], code_hash, built))
+                builds = self._builds.match(codes.get(code_hash, b""))
+                if any(self._is_due(code_hash, built) for built in builds):
+                    self._take(_Deployed(new[code_hash], code_hash, builds))
             self._seen.update(batch)
         self._after = max(0, head[0] - FORK_BLOCKS)
 
     def _is_due(self, code_hash: bytes, built: BuiltContract) -> bool:
         """Return whether a contract was not taken just now: a build is written anew all the time
         where a compiler watches its sources."""
-        taken_at = self._taken_at.get((code_hash, built.form), -TRY_AGAIN_S)
+        taken_at = self._taken_at.get((code_hash, built.file.parent, built.form), -TRY_AGAIN_S)
         return time.monotonic() >= taken_at + TRY_AGAIN_S
 
     def _take(self, deployed: _Deployed) -> None:
         """Store the ABI, unless another process has just done so, and wait for a place."""
-        built = deployed.built
+        built = deployed.builds[0]
         name = clean(built.name)
         is_taken = self._database.value(
             "builds/built_abis_put", code_hash=deployed.code_hash, name=name, abi=_abi(built)
@@ -263,7 +273,9 @@ class BuildWatch:
         if is_taken:
             if len(self._taken_at) > MAX_SEEN:
                 self._taken_at.clear()
-            self._taken_at[deployed.code_hash, built.form] = time.monotonic()
+            for built in deployed.builds:
+                place = (deployed.code_hash, built.file.parent, built.form)
+                self._taken_at[place] = time.monotonic()
             self._claim(deployed, WAITING)
             self._waiting[deployed.code_hash] = deployed
         else:
@@ -271,15 +283,27 @@ class BuildWatch:
 
     def _submit(self) -> None:
         """Submit what waits, the newest contracts first, as far as there are places."""
-        for code_hash, deployed in reversed([*self._waiting.items()]):
-            try:
-                body = build_sources.request(deployed.built, to_hex(deployed.address))
-                self._submitted[self._jobs.submit(body, CLIENT)] = deployed
-            except (RateLimited, Unavailable):
+        for deployed in reversed([*self._waiting.values()]):
+            if not self._submit_one(deployed):
                 return  # the next step goes on
+
+    def _submit_one(self, deployed: _Deployed) -> bool:
+        """Submit the next build of a contract that says what was compiled, if there is one; return
+        False where there is no place."""
+        while deployed.tried < len(deployed.builds):
+            try:
+                body = build_sources.request(
+                    deployed.builds[deployed.tried], to_hex(deployed.address)
+                )
+                self._submitted[self._jobs.submit(body, CLIENT)] = deployed
+                break
+            except (RateLimited, Unavailable):
+                self._waiting[deployed.code_hash] = deployed
+                return False
             except (NoBuild, OSError, ScanError) as error:
-                self._claim(deployed, str(error))
-            del self._waiting[code_hash]
+                deployed = self._failed(deployed, str(error))
+        del self._waiting[deployed.code_hash]
+        return True
 
     def _note_ends(self) -> None:
         for job_id, deployed in [*self._submitted.items()]:
@@ -287,10 +311,17 @@ class BuildWatch:
             if job is None or job.is_over:
                 del self._submitted[job_id]
                 if job is not None and job.error_code is not None:
-                    self._claim(deployed, job.message or job.error_code)
+                    rest = self._failed(deployed, job.message or job.error_code)
+                    self._waiting.setdefault(rest.code_hash, rest)
+
+    def _failed(self, deployed: _Deployed, reason: str) -> _Deployed:
+        """Claim why the first build did not verify a contract, and go on to the next."""
+        if deployed.tried == 0:
+            self._claim(deployed, reason)
+        return deployed._replace(tried=deployed.tried + 1)
 
     def _claim(self, deployed: _Deployed, reason: str) -> None:
-        built = deployed.built
+        built = deployed.builds[0]
         name, version = clean(f"{built.path}:{built.name}"), clean(built.version)
         record = Record(
             address=to_hex(deployed.address),

@@ -115,22 +115,9 @@ def hardhat_2(project: Path) -> Path:
         project / "artifacts/build-info/a1.json",
         {"_format": "hh-sol-build-info-1", **info, "input": STANDARD, "output": output()},
     )
-    for path, name, contract in _contracts():
-        artifacts = project / "artifacts" / path
-        _write(
-            artifacts / f"{name}.json",
-            {
-                "_format": "hh-sol-artifact-1",
-                "contractName": name,
-                "sourceName": path,
-                "abi": contract["abi"],
-                "bytecode": f"0x{contract['evm']['bytecode']['object']}",
-                "deployedBytecode": f"0x{contract['evm']['deployedBytecode']['object']}",
-                "linkReferences": {},
-                "deployedLinkReferences": {},
-            },
-        )
-        _write(artifacts / f"{name}.dbg.json", {"buildInfo": "../../build-info/a1.json"})
+    for path, name in _write_hardhat_artifacts(project):
+        debug = project / "artifacts" / path / f"{name}.dbg.json"
+        _write(debug, {"buildInfo": "../../build-info/a1.json"})
     return project / "artifacts"
 
 
@@ -142,7 +129,29 @@ def hardhat_3(project: Path) -> Path:
     _write(folder / f"{name}.json", {**given, "userSourceNameMap": {}})
     result = {"_format": "hh3-sol-build-info-output-1", "id": name, "output": output()}
     _write(folder / f"{name}.output.json", result)
+    _write_hardhat_artifacts(project, buildInfoId=name)
     return project / "artifacts"
+
+
+def _write_hardhat_artifacts(project: Path, **more: object) -> list[tuple[str, str]]:
+    """Write an artifact a contract, and return their paths and names."""
+    for path, name, contract in _contracts():
+        deployed = contract["evm"]["deployedBytecode"]
+        _write(
+            project / "artifacts" / path / f"{name}.json",
+            {
+                "contractName": name,
+                "sourceName": path,
+                "abi": contract["abi"],
+                "bytecode": f"0x{contract['evm']['bytecode']['object']}",
+                "deployedBytecode": f"0x{deployed['object']}",
+                "linkReferences": {},
+                "deployedLinkReferences": {},
+                "immutableReferences": deployed["immutableReferences"],
+                **more,
+            },
+        )
+    return [(path, name) for path, name, _ in _contracts()]
 
 
 def truffle(project: Path) -> Path:

@@ -1,7 +1,8 @@
 """Contracts that have a build's code are verified by themselves, or decoded by its ABI."""
 
 import json
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from scan.extensions.contract_details.builds.build_watch import Builds, BuildWat
 from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
 from scan.http.services import Services
 from tests.extensions.contract_details.builds.projects import (
+    HALVES_PATH,
+    SOURCES,
     STORE_PATH,
     TOOLS,
     creation_of,
@@ -206,6 +209,66 @@ def test_a_build_that_lies_verifies_nothing(running: Explorer, tmp_path: Path) -
     assert match_of(running, library) == (None, None)
     [claim] = running.client.get(f"/api/v1/contracts/{library}/claims").json["claims"]
     assert "bytes" in claim["reason"]
+
+
+def copy_without_sources(project: Path) -> Path:
+    """Return a folder with a newer copy of an artifact."""
+    foundry(project)
+    artifact = project / "out/Halves.sol/Halves.json"
+    copies = project.parent / "copies"
+    copies.mkdir()
+    (copies / "Halves.json").write_text(artifact.read_text())
+    os.utime(artifact, (1, 1))
+    return copies
+
+
+def copy_of_other_sources(project: Path) -> Path:
+    """Return a folder with a newer artifact of the same code, whose source is of another code."""
+    folder = copy_without_sources(project)
+    artifact = folder / "Halves.json"
+    content = json.loads(artifact.read_text())
+    other = SOURCES[HALVES_PATH].replace("whole / 2", "whole / 3")
+    (folder / HALVES_PATH).parent.mkdir()
+    (folder / HALVES_PATH).write_text(other)
+    content["metadata"]["sources"][HALVES_PATH]["keccak256"] = f"0x{keccak(text=other).hex()}"
+    artifact.write_text(json.dumps({**content, "rawMetadata": json.dumps(content["metadata"])}))
+    return folder
+
+
+def artifacts_after_build_info(project: Path) -> Path:
+    """Return a folder of which the artifacts, without metadata, are newer than the compilation."""
+    folder = TOOLS["hardhat 3"](project)
+    for file in (folder / "build-info").iterdir():
+        content = json.loads(file.read_text())
+        for contracts in content.get("output", {}).get("contracts", {}).values():
+            for contract in contracts.values():
+                contract.pop("metadata", None)
+        file.write_text(json.dumps(content))
+        os.utime(file, (1, 1))
+    return folder
+
+
+@pytest.mark.parametrize(
+    "newer", [copy_without_sources, copy_of_other_sources, artifacts_after_build_info]
+)
+def test_where_the_newest_build_does_not_verify_the_others_are_tried(
+    running: Explorer, tmp_path: Path, newer: Callable[[Path], Path]
+) -> None:
+    folder = newer(tmp_path / "project")
+    library = running.deploy(creation_of("Halves"))
+    watched = Watched(running, folder, tmp_path / "project/out")
+    watched.step()
+    watched.step()  # what a failed compilation leaves to be tried
+    assert match_of(running, library) == ("full", "Halves")
+
+
+def test_where_no_build_verifies_the_first_is_claimed(running: Explorer, tmp_path: Path) -> None:
+    folder = copy_of_other_sources(tmp_path / "project")
+    (tmp_path / "project" / HALVES_PATH).unlink()
+    library = running.deploy(creation_of("Halves"))
+    Watched(running, folder, tmp_path / "project/out").step()
+    [claim] = running.client.get(f"/api/v1/contracts/{library}/claims").json["claims"]
+    assert "differ in" in claim["reason"]
 
 
 def test_a_build_s_abi_of_any_form_is_stored(running: Explorer, tmp_path: Path) -> None:
