@@ -198,11 +198,13 @@ def differences(left: bytes, right: bytes) -> list[int]:
 
 
 def within_hashes(offsets: Sequence[int], code: bytes) -> bool:
+    """Return whether all offsets are of bytes after the beginning of a hash's CBOR, which both
+    codes have."""
     reach = max(len(prefix) for prefix in HASH_PREFIXES) + 64
     hash_offsets: set[int] = set()
     for prefix in HASH_PREFIXES:
         for start in occurrences(code, prefix):
-            hash_offsets.update(range(start, start + reach))
+            hash_offsets.update(range(start + len(prefix), start + reach))
     return hash_offsets.issuperset(offsets)
 
 

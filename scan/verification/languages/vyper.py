@@ -184,7 +184,7 @@ def _contract(contract: Mapping[str, Any], version: SolcVersion) -> dict[str, An
         return {"evm": contract.get("evm"), "storageLayout": layout}
     creation = _hex(contract["evm"]["bytecode"]["object"])
     runtime = _hex(contract["evm"]["deployedBytecode"]["object"])
-    size = _immutable_size(creation, contract.get("ir"), version)
+    size = immutable_size(creation, contract.get("ir"), version)
     references = {"0": [{"start": len(runtime) // 2, "length": size}]} if size else {}
     return {
         "abi": contract["abi"],
@@ -227,7 +227,7 @@ def _hex(text: str) -> str:
     return text.removeprefix("0x")
 
 
-def _immutable_size(creation: str, representation: object, version: SolcVersion) -> int:
+def immutable_size(creation: str, representation: object, version: SolcVersion) -> int:
     """Return the bytes of immutables that follow the runtime code. Raises ValueError where the
     compiler's creation code is not hex."""
     if version < IMMUTABLES_FROM:

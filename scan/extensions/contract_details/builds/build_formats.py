@@ -17,6 +17,7 @@ import msgspec
 
 from scan.verification.bytecode_comparison import (
     ADDRESS_BYTES,
+    PUSH20,
     PUSH32,
     ByteRange,
     LinkedCode,
@@ -25,7 +26,7 @@ from scan.verification.bytecode_comparison import (
 from scan.verification.compiler_releases import SolcVersion
 from scan.verification.languages.solidity import SOLIDITY
 from scan.verification.languages.vyper import SUFFIX as VYPER_SUFFIX
-from scan.verification.languages.vyper import VYPER
+from scan.verification.languages.vyper import VYPER, immutable_size
 
 # Where code is linked: 40 characters, which begin with two underscores.
 _PLACEHOLDER = re.compile(r"__.{38}")
@@ -334,7 +335,8 @@ def ape_sources_of(decoded: BuildFile) -> dict[str, str]:
 def linked(text: str, immutables: Mapping[str, list[Reference]] | None) -> LinkedCode:
     """Return code with zeros where libraries are linked. A build that does not say where immutables
     are, as Ape's, has them where solc reserves their places. Raises ValueError where it is not hex,
-    or above the bounds."""
+    above the bounds, or has links and immutables where solc has none: they are the operands of
+    PUSH20 and PUSH32, and a place of any other form would be equal to any code."""
     text = text.removeprefix("0x")
     if len(text) > 2 * MAX_CODE_BYTES:
         raise ValueError("the code is longer than that of any chain")
@@ -343,7 +345,9 @@ def linked(text: str, immutables: Mapping[str, list[Reference]] | None) -> Linke
         raise ValueError(f"the code has more than {MAX_PLACES} links and immutables")
     links: defaultdict[str, list[ByteRange]] = defaultdict(list)
     for placeholder in placeholders:
-        start = placeholder.start() // 2
+        start, half = divmod(placeholder.start(), 2)
+        if half or text[2 * start - 2 : 2 * start] != f"{PUSH20:02x}":
+            raise ValueError("a link is no operand of PUSH20")
         links[placeholder[0]].append(ByteRange(start, start + ADDRESS_BYTES))
     code = bytes.fromhex(_PLACEHOLDER.sub("00" * ADDRESS_BYTES, text))
     ranges = {
@@ -354,8 +358,10 @@ def linked(text: str, immutables: Mapping[str, list[Reference]] | None) -> Linke
         reserved = islice(_reserved(code), MAX_PLACES)
         ranges = {str(place.start): (place,) for place in reserved}
     for start, end in (place for places in ranges.values() for place in places):
-        if not 0 <= start <= end <= len(code):
+        if not 0 < start <= end <= len(code):
             raise ValueError("an immutable is outside of the code")
+        if code[start - 1 : end] != bytes([PUSH32, *bytes(32)]):
+            raise ValueError("an immutable is no operand of PUSH32")
     return LinkedCode(code, {name: tuple(places) for name, places in links.items()}, ranges)
 
 
@@ -371,16 +377,15 @@ def _reserved(code: bytes) -> Iterator[ByteRange]:
 
 
 def _vyper_code(creation: str, runtime: str, version: str) -> LinkedCode:
-    """Return Vyper's runtime code with a range for the immutables that follow it."""
-    evm = {"bytecode": {"object": creation}, "deployedBytecode": {"object": runtime}}
-    contract = {"abi": [], "evm": evm}
-    given = VYPER.give({"contracts": {"": {"": contract}}}, _numbers(version))
-    code = given["contracts"][""][""]["evm"]["deployedBytecode"]
-    references = {
-        name: [Reference(**reference) for reference in references]
-        for name, references in code["immutableReferences"].items()
-    }
-    return linked(code["object"], references)
+    """Return Vyper's runtime code with a range for the immutables that follow it. Raises ValueError
+    where they are longer than the code, which would be equal to any code that begins like it."""
+    linked_code = linked(runtime, {})
+    end = len(linked_code.code)
+    size = immutable_size(creation.removeprefix("0x"), None, _numbers(version))
+    if not 0 <= size <= end:
+        raise ValueError("the immutables are longer than the code")
+    places = {"0": (ByteRange(end, end + size),)} if size else {}
+    return linked_code._replace(code=linked_code.code + bytes(size), immutables=places)
 
 
 def _numbers(version: str) -> SolcVersion:

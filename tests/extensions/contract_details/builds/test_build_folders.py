@@ -19,6 +19,7 @@ from scan.extensions.contract_details.builds.build_formats import (
 )
 from scan.extensions.contract_details.builds.build_watch import Builds
 from scan.extensions.contract_details.builds.settings import Settings
+from scan.verification.bytecode_comparison import HASH_PREFIXES
 from scan.verification.request import parse
 from tests.extensions.contract_details.builds.projects import (
     LONG_VERSION,
@@ -330,6 +331,52 @@ def test_creation_code_that_is_none_leaves_the_contract(creation: str, tmp_path:
     file.write_text(json.dumps({**code, "abi": []}))
     [built] = (form for contract in contracts_of(file) for form in with_blueprint(contract))
     assert built.runtime.code == b"\x60\x01"
+
+
+VICTIM = bytes.fromhex("6001600255" + "60aa" * 40 + "5b00")
+SIZE = len(VICTIM)
+
+
+def liar(code: str, *places: tuple[int, int]) -> str:
+    references = {str(start): [{"start": start, "length": length}] for start, length in places}
+    return json.dumps(
+        {
+            "abi": [],
+            "bytecode": {"object": "0x00"},
+            "deployedBytecode": {"object": code, "immutableReferences": references},
+            "contractName": "A",
+            "sourceName": "A.sol",
+        }
+    )
+
+
+def vyper_liar(immutable_size: int) -> str:
+    """A contract of which the creation code's metadata states the size of immutables."""
+    metadata = f"85410118{SIZE:02x}8018{immutable_size:02x}a165767970657283000403"
+    creation = f"0x00{metadata}{len(metadata) // 2 + 2:04x}"
+    contract = {"bytecode": creation, "bytecode_runtime": "0x60", "abi": []}
+    return json.dumps({"A.vy": contract, "version": "0.4.3"})
+
+
+LIARS = {
+    "an immutable": liar("00" * SIZE, (0, SIZE)),
+    "an immutable but the first byte": liar("60" + "00" * (SIZE - 1), (1, SIZE - 1)),
+    "immutables": liar("00" * SIZE, *((start, 32) for start in range(SIZE - 31))),
+    "immutables of one byte": liar("00" * SIZE, *((start, 1) for start in range(SIZE))),
+    "links": liar("".join(f"__${number:034x}$__" for number in range(4)) + VICTIM[80:].hex()),
+    "hashes": liar((HASH_PREFIXES[0].hex() * SIZE)[: 2 * SIZE]),
+    "Vyper's immutables": vyper_liar(SIZE - 1),
+}
+
+
+@pytest.mark.parametrize("content", LIARS.values(), ids=LIARS)
+def test_an_artifact_that_masks_what_no_compiler_does_matches_no_other_code(
+    content: str, tmp_path: Path
+) -> None:
+    (tmp_path / "A.json").write_text(content)
+    builds = Builds([tmp_path])
+    builds.refresh()
+    assert not builds.match(VICTIM)
 
 
 def test_places_of_immutables_that_a_build_does_not_state_are_those_solc_reserves(
