@@ -80,6 +80,8 @@ def test_the_balance_over_time_is_of_the_index(client: FlaskClient, scenario: Pl
     page = client.get(path).text
     balances = client.get(f"/api/v1/addresses/{transfer['toAddress']}/balances").json
     assert page.count("<tr><td>") == len(balances["balances"]) > 2
+    newest = f'href="{path.replace("&", "&amp;")}">Newest</a>'
+    assert newest not in page and newest in client.get(f"{path}&blockTo=2").text
     assert f'<option value="{transfer["tokenAddress"]}">' in page
     chosen = client.get(f"{path}&token={transfer['tokenAddress']}").text
     assert f'<option value="{transfer["tokenAddress"]}" selected>' in chosen

@@ -137,10 +137,14 @@ def test_the_largest_transfers_of_a_day_are_on_pages(client: FlaskClient, scenar
 
 def test_lists_by_size_are_not_called_newer_and_older(client: FlaskClient) -> None:
     token = client.get("/api/v1/tokens").json["tokens"][0]["address"]
-    for path in ("/tokens?", "/dex?", f"/token/{token}?tab=holders&"):
-        assert "largest first" in client.get(path).text, path
+    for path, order in (
+        ("/tokens?", "most holders first"),
+        ("/dex?", "most trades first"),
+        (f"/token/{token}?tab=holders&", "largest first"),
+    ):
+        assert f", {order}</p>" in client.get(path).text, path
         beyond = client.get(f"{path}page=2").text
-        assert ">Larger amounts</a>" in beyond and ">Newer</a>" not in beyond, path
+        assert ">Previous page</a>" in beyond and ">Newer</a>" not in beyond, path
     assert ">Newer</a>" in client.get("/blocks?page=2").text
 
 
