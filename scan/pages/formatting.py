@@ -269,7 +269,10 @@ def pair_name(pool: Mapping[str, Any]) -> str:
 
 
 def exchange_name(dex: str) -> str:
-    """Return an exchange as people write it: `uniswap-v3` as `Uniswap V3`."""
+    """Return an exchange as people write it: `uniswap-v3` as `Uniswap V3`, `v3-unconfirmed` as
+    `V3 (unconfirmed factory)`."""
+    if dex in ("v2-unconfirmed", "v3-unconfirmed"):
+        return f"{dex[:2].upper()} (unconfirmed factory)"
     named = _EXCHANGE.fullmatch(dex)
     if not named:
         return dex

@@ -110,6 +110,7 @@ def test_pages_note_what_is_said(own_index: Indexing, scenario: Played) -> None:
     client = create_app(own_index.settings).test_client()
     trade = scenario.truth.dex_trades[0]
     token = client.get(f"/token/{trade['tokenIn']}").text
+    assert "name and symbol reported by the node" in token.partition("<dl")[0]
     for fact in ("Standard", "Supply"):
         assert (
             "reported by the node" in token.partition(f"<dt>{fact}</dt>")[2].partition("</dd>")[0]

@@ -63,6 +63,7 @@ def test_amounts_are_exact_and_never_rounded_up(
         (formatting.exchange_name("pancakeswap-v2"), "PancakeSwap V2"),
         (formatting.exchange_name("biswap-v2"), "Biswap V2"),
         (formatting.exchange_name("<b>-v2"), "<b>-v2"),
+        (formatting.exchange_name("v3-unconfirmed"), "V3 (unconfirmed factory)"),
         (formatting.exchange_name("other"), "other"),
         # Fees are rounded.
         (formatting.rounded("0", 18), ("0", "", None)),

@@ -61,7 +61,7 @@ def test_days_of_one_producer_are_chosen_shown_and_saved(client, scenario):
     assert [row["earned_wei"] for row in saved] == [f"{row['earned']} wei" for row in every]
     page = client.get(f"/earnings?from={day}&to={day}").text
     assert page.count("<tr") == 1 + len(of_day)
-    assert "Fee recipient earned" in client.get(f"/block/{newest['number']}").text
+    assert ">Earnings by day</a>" in client.get(f"/block/{newest['number']}").text
     for name, value in (("from", "today"), ("miner", "0x1"), ("cursor", "x"), ("page", "2")):
         answer = client.get("/api/v1/stats/earnings", query_string={name: value})
         assert (answer.status_code, answer.json["field"]) == (400, name)

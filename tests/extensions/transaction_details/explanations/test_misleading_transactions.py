@@ -137,7 +137,7 @@ def test_coins_that_leave_an_account_with_code_are_told(played: Played) -> None:
     assert int(half["parts"][-1]["value"]) > 4000 * ETHER
 
 
-SWAP = "Swapped 5 BET for 5 ALF on v2-unconfirmed"
+SWAP = "Swapped 5 BET for 5 ALF on V2 (unconfirmed factory)"
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ SWAP = "Swapped 5 BET for 5 ALF on v2-unconfirmed"
         ("paid to another", f"{SWAP}, paid to {shortened(SINK)}"),
         (
             "approval inside",
-            "Swapped 3 BET for 3 ALF on v2-unconfirmed,"
+            "Swapped 3 BET for 3 ALF on V2 (unconfirmed factory),"
             f" leaving {shortened(SINK)} approved to spend 7 BET",
         ),
         ("fake trade", ", sent 0.000000000000000001 BET, received 0.000000000000000001 ALF"),
@@ -177,7 +177,7 @@ def test_a_pool_that_its_factory_does_not_know_is_not_listed_under_it(played: Pl
     assert client.get("/api/v1/pools?dex=uniswap-v2").json["pools"] == []
     assert client.get("/api/v1/dex-trades?dex=uniswap-v2").json["trades"] == []
     page = client.get("/dex").text
-    assert "v2-unconfirmed" in page and "uniswap" not in page
+    assert "V2 (unconfirmed factory)" in page and "uniswap" not in page
 
 
 def test_trades_that_no_transfers_bear_are_marked(played: Played) -> None:
