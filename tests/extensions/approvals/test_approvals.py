@@ -184,3 +184,6 @@ def test_a_node_away_leaves_what_is_stored(service: Service, chain: Chain) -> No
             return
         assert {r["unavailable"] for r in answer.json["approvals"]} == {"unread"}
         assert {r["inForce"] for r in answer.json["approvals"]} == {None}
+        page = client.get(f"/address/{chain.owner}?tab=approvals").text
+        assert "The node did not return the current amounts of" in page
+        assert "Amounts are read from the contracts" not in page
