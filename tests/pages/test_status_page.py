@@ -50,4 +50,6 @@ def test_the_page_says_that_the_index_is_up_to_date(url: str) -> None:
 
 
 def test_the_page_names_what_is_wrong(url: str) -> None:
-    assert '<p class="problem">no &lt;b&gt;node</p>' in page_after(url, "no <b>node")
+    page = page_after(url, "no <b>node")
+    assert '<p class="problem">no &lt;b&gt;node</p>' in page
+    assert "New blocks may not be indexed until this ends." in page
