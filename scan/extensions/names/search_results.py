@@ -21,15 +21,22 @@ _LIKE_NAME = re.compile(r"\S+\.[^\s.]{2,}\Z")
 
 
 def addresses_of_name(reader: Reader, text: str) -> list[dict[str, Any]]:
-    resolved = _resolve(reader, text)
+    try:
+        resolved = _resolve(reader, text)
+    except NotNormalizable:
+        return []
     if not isinstance(resolved, Resolved) or resolved.address is None:
         return []
     return [exact_result("name", to_hex(resolved.address), resolved.name, ("name",))]
 
 
 def unread_name(reader: Reader, text: str) -> list[dict[str, str]]:
-    """Return why it is not known whether a name has an address; nothing where it is."""
-    resolved = _resolve(reader, text)
+    """Return why it is not known whether a name has an address, as `reason`, or why a text beyond
+    ASCII is no name, as `refusal`; nothing where neither is so."""
+    try:
+        resolved = _resolve(reader, text)
+    except NotNormalizable as error:
+        return [] if text.isascii() else [{"refusal": str(error)}]
     if isinstance(resolved, Resolved):
         reason = REASONS[resolved.problem] if resolved.problem else None
     else:
@@ -38,15 +45,14 @@ def unread_name(reader: Reader, text: str) -> list[dict[str, str]]:
 
 
 def _resolve(reader: Reader, text: str) -> Resolved | str | None:
-    """Return what a text of a search that looks like a name leads to, or why it is not known."""
+    """Return what a text of a search that looks like a name leads to, or why it is not known.
+    Raises NotNormalizable."""
     names, text = reader.sources.get(Names), text.strip()
     service = names.service(reader) if _LIKE_NAME.match(text) else None
     if service is None:
         return None
     try:
         return names.resolve(reader, service, text)
-    except NotNormalizable:
-        return None
     except (NotChecked, UpstreamFailed, Unavailable) as error:
         reader.do_not_cache()
         return str(error).rstrip(".")
