@@ -141,6 +141,16 @@ def test_the_transfers_of_one_holder(client: FlaskClient, scenario: Played) -> N
     assert nobody.status_code == 200 and "No transfers." in nobody.text
 
 
+def test_shares_of_holders_say_that_they_are_over_all_ids(
+    client: FlaskClient, scenario: Played
+) -> None:
+    types = {token["type"]: token["address"] for token in scenario.truth.tokens}
+    for type_, address in types.items():
+        html = client.get(f"/token/{address}?tab=holders").text
+        assert ("shares are sums over all ids" in html) == (type_ == "BEP1155")
+    assert "BEP1155" in types
+
+
 def test_a_tokens_page_names_who_created_it(client: FlaskClient, scenario: Played) -> None:
     created = {t["contractAddress"]: t for t in scenario.truth.transactions if t["status"]}
     token = next(token for token in scenario.truth.tokens if token["address"] in created)

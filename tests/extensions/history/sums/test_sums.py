@@ -245,6 +245,16 @@ def test_the_file_has_the_same_sums(chain: Chain) -> None:
     text = chain.client.get(f"/api/v1/tokens/{token}/transfers/sums?format=csv").text
     [row, *_] = csv.DictReader(io.StringIO(text.lstrip("\ufeff")))
     assert (row["in"], row["units_in"]) == ("", "")  # of no address
+    for path, has_sides in (
+        (f"/token/{token}/transfers/sums", False),
+        (f"/token/{token}/transfers/sums?address={own}", True),
+        (f"/address/{own}/transfers/sums", True),
+    ):
+        page = chain.client.get(path).text
+        assert 'data-label="Moved"' in page
+        assert [text in page for text in ('data-label="In"', ">In</th>", "to itself")] == (
+            [has_sides] * 3
+        )
 
 
 @pytest.mark.parametrize(
