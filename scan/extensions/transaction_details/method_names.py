@@ -13,7 +13,8 @@ from scan.queries.reader import Reader
 
 def add_methods(reader: Reader, transactions: Iterable[Record]) -> None:
     """Set `method` of each call: the name from an ABI or a single imported signature, else the
-    selector. Where that is the beginning of a text to an address without code, it is `memo`.
+    selector. Where that is the beginning of a text to an address without code, it is `memo`,
+    unless that is set already.
 
     Only the node knows the implementation of a proxy by its state: the name is then that of
     verified contracts, where all with this selector agree.
@@ -38,7 +39,7 @@ def add_methods(reader: Reader, transactions: Iterable[Record]) -> None:
             signatures = signatures or imported.get(selector, [])
             only = signatures[0].partition("(")[0] if len(signatures) == 1 else None
             call["method"] = only or to_hex(selector)
-            if only is None and data(call["toAddress"]) not in contracts:
+            if only is None and "memo" not in call and data(call["toAddress"]) not in contracts:
                 call.update(_memo(selector))
 
 

@@ -181,6 +181,18 @@ def test_a_transaction_has_its_memo_unless_it_called_a_contract(chain: Chain) ->
     assert [row["transactionHash"] for row in chain.memos(INVOICE)] == [called]
 
 
+def test_lists_tell_two_memos_apart_that_begin_alike(chain: Chain) -> None:
+    chain.send(INVOICE)
+    chain.send("Invoice <b>115</b>", 1)
+    chain.send(f"Invoice {LONG}", 2)
+    chain.index()
+    for path in ("/txs", f"/address/{NOTHING}"):
+        page = chain.client.get(path).text
+        assert f' data-full="{INVOICE}">' in page  # the column has no room for all of it
+        assert f"“<bdi>{INVOICE}</bdi>”" in page and "“<bdi>Invoice &lt;b&gt;115" in page
+        assert re.search("“<bdi>Invoice Long text[^<]{30,50}…</bdi>”", page)
+
+
 @pytest.mark.parametrize("text", ["", "   ", "\u202e", "\x00", "a\x00"])
 def test_what_no_memo_can_be_is_refused(chain: Chain, text: str) -> None:
     refused = chain.client.get("/api/v1/memos", query_string={"text": text})

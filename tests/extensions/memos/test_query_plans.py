@@ -9,6 +9,7 @@ from tests.support.explain import DEEPER, explained
 from tests.support.indexing import settings_for
 from tests.support.serving import NOWHERE
 
+OF_TRANSACTIONS = "queries/memos_list_of_transactions"
 MEMOS = """
     INSERT INTO memos (ordinal, block_number, transaction_index, text_hash, text)
     SELECT first_ordinal_in(t.block_number) + 2 * t.transaction_index + own, t.block_number,
@@ -38,3 +39,7 @@ def test_a_memo_of_very_many_is_a_list_like_any_other(
             assert max(buffers) <= DEEPER * buffers[0]
             for plan in service.plans("/api/v1/search?q=Invoice+2026-114")[0]:
                 plan.require_indexes()
+            plans = [p for p in service.plans("/txs")[0] if p.statement == OF_TRANSACTIONS]
+            assert len(plans) == 1
+            plans[0].require_indexes()
+            assert plans[0].buffers < 25 * 20  # descents of two indexes a transaction: 335
