@@ -157,7 +157,7 @@ def for_the_taxes(visitor: Visitor, known: Known) -> None:
 
 def largest_holders_and_change(visitor: Visitor, known: Known) -> None:
     visitor.search(TOKEN)
-    visitor.sees("no longer")
+    visitor.sees("joined")
     visitor.click("Holders (…")
     visitor.sees("Share")
 
