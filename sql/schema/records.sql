@@ -194,7 +194,8 @@ RETURNS TABLE (address bytea) LANGUAGE sql STABLE AS $$
         ORDER BY is_listed DESC, holder_count DESC, address DESC
         LIMIT 1) AS o
     WHERE (o.is_listed OR o.holder_count > holders)
-        AND NOT EXISTS (SELECT FROM listed_tokens l WHERE l.address = at)
+        -- no EXISTS, for which all of a list would be hashed: 1.4 ms a page
+        AND (SELECT l.address FROM listed_tokens l WHERE l.address = at) IS NULL
         AND (NOT EXISTS (SELECT FROM pools p WHERE p.address = o.address)
             OR NOT EXISTS (SELECT FROM pools p WHERE p.address = at))
 $$;
