@@ -2,11 +2,13 @@
 
 import itertools
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from eth_abi import encode
 from eth_utils import keccak
 
+from scan.extensions.contract_details.factory_children import factory_children
 from scan.extensions.contract_details.factory_children.factory_children import FactoryChildren
 from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
 from scan.http.services import Services
@@ -157,6 +159,22 @@ def test_of_children_with_other_immutables_one_is_verified_and_others_are_simila
     assert record(explorer, second) == {}
     similar = explorer.client.get(f"/api/v1/contracts/{second}/bytecode").json["similarTo"]
     assert similar == first
+
+
+def test_a_factory_has_a_bounded_number_of_children_compiled(
+    explorer: Explorer, project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever the service's own thread does meanwhile, which has the same bound."""
+    monkeypatch.setattr(factory_children, "MAX_OF_FACTORY", 1)
+    own = {project.make(12), project.address(project.factory, "inner()")}
+    project.verify()
+    services: Services = explorer.app.extensions["scan"]
+    jobs = Mock(spec=VerificationJobs)
+    children = FactoryChildren(services.writes, services.verifier.creations, jobs)
+    for _ in range(3):
+        children.step()
+    submitted = [call.args[0]["address"] for call in jobs.submit.call_args_list]
+    assert len([address for address in submitted if address in own]) == 1
 
 
 def test_code_that_a_factory_was_given_is_not_of_its_sources(
