@@ -50,10 +50,10 @@ def answers(
 
     Raises UpstreamFailed, Unavailable, HistoryUnavailable.
     """
-    asked = list(dict.fromkeys(questions))[:MAX_QUESTIONS]
+    distinct = list(dict.fromkeys(questions))[:MAX_QUESTIONS]
     target_word = target.rjust(32, b"\0")
     calls = []
-    for question in asked:
+    for question in distinct:
         function = question.selector.ljust(32, b"\0")
         stranger = keccak256(b"".join(question) + target)[-20:].rjust(32, b"\0")
         calls += [
@@ -66,7 +66,7 @@ def answers(
         ]
     results = past_state.read(reader.node.within(TIMEOUT_S), block, calls, MAX_RESPONSE_BYTES)
     groups = zip(results[::3], results[1::3], results[2::3], strict=True)
-    return {q: _answer(*group) for q, group in zip(asked, groups, strict=True)}
+    return {q: _answer(*group) for q, group in zip(distinct, groups, strict=True)}
 
 
 def _answer(role: object, closed: object, can_call: object) -> Answer:

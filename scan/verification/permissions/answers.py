@@ -74,9 +74,11 @@ def with_delay(
         if node.get("name") == "abi" and not tree.is_builtin(node, "abi"):
             return None
         if node.get("memberName") == "canCall":
-            asked = tree.declared(node) or {}
-            is_asked = asked.get("nodeType") == FUNCTION and asked.get("name") == "canCall"
-            if not is_asked or parameter_types(asked) != _CAN_CALL_TYPES:
+            declared = tree.declared(node) or {}
+            is_function = declared.get("nodeType") == FUNCTION
+            if not is_function or declared.get("name") != "canCall":
+                return None
+            if parameter_types(declared) != _CAN_CALL_TYPES:
                 return None
     return _answer(arguments[0], arguments[1:], is_can_call=True)
 

@@ -8,8 +8,10 @@ import re
 
 from scan.verification.permissions.syntax_tree import Node
 
-_RANGE = re.compile(r"(\d{1,9}):(\d{1,9}):(-?\d{1,9})")
-_PARTS = "func args keywords value left right operand values elements slice test body orelse"
+_SRC = re.compile(r"(\d{1,9}):(\d{1,9}):(-?\d{1,9})")
+_PARTS = (
+    "func args keywords value left right operand values elements slice test body orelse".split()
+)
 
 
 class Places:
@@ -20,19 +22,18 @@ class Places:
 
     def src(self, node: Node) -> object:
         """Return where a node is, `start:length:file`, with all that it consists of."""
-        parts = _RANGE.fullmatch(str(node.get("src")))
-        if parts is None:
+        src = _SRC.fullmatch(str(node.get("src")))
+        if src is None:
             return node.get("src")
-        return f"{parts[1]}:{max(self._end(node) - int(parts[1]), 0)}:{parts[3]}"
+        return f"{src[1]}:{max(self._end(node) - int(src[1]), 0)}:{src[3]}"
 
     def _end(self, node: Node) -> int:
-        known = self._ends.get(id(node))
-        if known is not None:
-            return known
-        parts = _RANGE.fullmatch(str(node.get("src")))
+        if (end := self._ends.get(id(node))) is not None:
+            return end
+        src = _SRC.fullmatch(str(node.get("src")))
         name_length = len(str(node.get("id") or ""))
-        end = int(parts[1]) + max(int(parts[2]), name_length) if parts else 0
-        for name in _PARTS.split():
+        end = int(src[1]) + max(int(src[2]), name_length) if src else 0
+        for name in _PARTS:
             child = node.get(name)
             for part in child if isinstance(child, list) else [child]:
                 if isinstance(part, dict):

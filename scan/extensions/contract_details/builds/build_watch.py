@@ -216,8 +216,7 @@ class BuildWatch:
         self._again_at = math.inf
         self._waiting: dict[bytes, _Deployed] = {}
         self._submitted: dict[str, _Deployed] = {}
-        # By code hash, and the folder and form of the build.
-        self._taken_at: dict[tuple[bytes, Path, str], float] = {}
+        self._taken_at: dict[tuple[bytes, Path, str], float] = {}  # by _source()
 
     def step(self) -> bool:
         """Compare what is new, submit what matches, and note what did not verify; return False:
@@ -260,7 +259,7 @@ class BuildWatch:
     def _is_due(self, code_hash: bytes, built: BuiltContract) -> bool:
         """Return whether a contract was not taken just now: a build is written anew all the time
         where a compiler watches its sources."""
-        taken_at = self._taken_at.get((code_hash, built.file.parent, built.form), -TRY_AGAIN_S)
+        taken_at = self._taken_at.get(_source(code_hash, built), -TRY_AGAIN_S)
         return time.monotonic() >= taken_at + TRY_AGAIN_S
 
     def _take(self, deployed: _Deployed) -> None:
@@ -274,8 +273,7 @@ class BuildWatch:
             if len(self._taken_at) > MAX_SEEN:
                 self._taken_at.clear()
             for built in deployed.builds:
-                place = (deployed.code_hash, built.file.parent, built.form)
-                self._taken_at[place] = time.monotonic()
+                self._taken_at[_source(deployed.code_hash, built)] = time.monotonic()
             self._claim(deployed, WAITING)
             self._waiting[deployed.code_hash] = deployed
         else:
@@ -341,6 +339,11 @@ class BuildWatch:
             compiler_version=version or None,
             record=msgspec.json.encode(record).decode(),
         )
+
+
+def _source(code_hash: bytes, built: BuiltContract) -> tuple[bytes, Path, str]:
+    """Return a code with the folder and the form of a build that has it."""
+    return code_hash, built.file.parent, built.form
 
 
 def _abi(built: BuiltContract) -> str:
