@@ -83,4 +83,4 @@ def _addresses(simulated: Simulated | None) -> list[str]:
     return [] if simulated is None else [*addresses_in([simulated])]
 
 
-HOOKS = hooks.Pages(blueprints=(blueprint,), menu=(("Chain", "/simulate", "Simulate a call"),))
+HOOKS = hooks.Pages(blueprints=(blueprint,), menu=(("Contracts", "/simulate", "Simulate a call"),))
