@@ -11,7 +11,7 @@ from scan.database.connection import Database
 from scan.database.transaction import Transaction
 from scan.errors import ScanError
 from scan.ethereum.blocks import MalformedBlock
-from scan.ethereum.client import Call, Node, NodeError, RpcError
+from scan.ethereum.client import Call, Node, NodeError, RpcError, TimedOut
 from scan.ethereum.retries import Retries
 from scan.hex import BadHex
 from scan.indexer.node_reader import block_number, result_of
@@ -23,6 +23,7 @@ LOG_AGAIN_AFTER_S = 60.0
 RECORD_AGAIN_AFTER_S = 4.0  # /readyz asks the node itself after ten seconds
 ANSWER_S = 4.0  # so that the log has a line within ten seconds after a node has frozen
 SLOW_S = 1.0  # for the number of the newest block
+SILENT_S = 15.0  # a node that has answered within it is slow
 MAX_KINDS = 1000
 
 
@@ -38,6 +39,8 @@ class StatusReporter:
         self._problem: str | None = None
         self._slowness: str | None = None  # why the node is slow
         self._reported_at = 0.0
+        self._head: int | None = None  # as the node reported it at _answered_at
+        self._answered_at = 0.0
         self.is_writing = False  # whether this indexer is the one that writes to the database
 
     @contextmanager
@@ -66,9 +69,12 @@ class StatusReporter:
         head, problem = None, self._problem
         try:
             [answer] = self._node.once([Call("eth_blockNumber", ())], ANSWER_S)
-            head = block_number(result_of(answer))
+            head = self._head = block_number(result_of(answer))
+            self._answered_at = time.monotonic()
         except (NodeError, RpcError, BadHex) as error:
             problem = str(error)
+            if isinstance(error, TimedOut) and time.monotonic() < self._answered_at + SILENT_S:
+                head, problem = self._head, f"the node is slow: no response within {ANSWER_S:.0f} s"
             self._log(problem, error)
         if self._reported_at == reported_at:  # else the step's own report is newer
             self._record(head, problem)
@@ -76,6 +82,7 @@ class StatusReporter:
     def note_head(self, node_head: int, seconds: float) -> None:
         """Note how long the node took to report its newest block, and record it if that was long,
         as the step will be."""
+        self._head, self._answered_at = node_head, time.monotonic()
         if seconds < SLOW_S:
             self._slowness = None
             return
