@@ -28,6 +28,11 @@ class ScanError(Exception):
         self.field = None if field is None else field.encode("utf-8", "replace").decode()
         self.headers = dict(headers or {})
 
+    @property
+    def for_operators(self) -> str:
+        """The sentence in logs and on terminals, which may name hosts."""
+        return self.message
+
     def body(self) -> dict[str, object]:
         body: dict[str, object] = {"error": self.message, "code": self.code}
         if self.field is not None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
-if TYPE_CHECKING:  # hooks are of all rooms, which stand above this one
+if TYPE_CHECKING:  # hooks are of all layers, which stand above this one
     import argparse
     import threading
 

@@ -33,7 +33,7 @@ SESSIONS = {
     ("scan.queries.reader", "self.client"),
     ("scan.queries.blocks", "reader.client"),
     ("scan.verification.creation_reader", "_CLIENT"),
-    ("scan.api.health", "HEALTH"),
+    ("scan.http.node_check", "HEALTH"),
     ("scan.extensions.names.primary_names", "reader.client"),
 }
 # Functions of threads of their own, which no request waits for.

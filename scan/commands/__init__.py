@@ -8,6 +8,7 @@ run.py, which starts everything on one machine.
 
 import argparse
 import logging
+import os
 import sys
 from importlib import import_module, metadata
 
@@ -51,7 +52,17 @@ COMMANDS = {
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the subcommand that the arguments name, and return the exit code."""
-    arguments = sys.argv[1:] if arguments is None else arguments
+    try:
+        try:
+            return _run(sys.argv[1:] if arguments is None else arguments)
+        finally:
+            sys.stdout.flush()
+    except BrokenPipeError:  # whoever reads the output has ended, such as `head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return EXIT_FAILED
+
+
+def _run(arguments: list[str]) -> int:
     try:
         _require_extension(arguments)
         parser = _parser(arguments)
@@ -72,7 +83,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"scan: {logs.escape(str(error))}", file=sys.stderr)
         return EXIT_WRONG_CALL
     except ScanError as error:
-        print(f"scan: {logs.escape(error.message)}", file=sys.stderr)
+        print(f"scan: {logs.escape(error.for_operators)}", file=sys.stderr)
         return EXIT_FAILED
 
 

@@ -13,7 +13,7 @@ from scan import parameters
 from scan.accounts.signed_key_requests import key_request_message
 from scan.commands import EXIT_FAILED
 from scan.commands.arguments import add_actions, add_command, whole_number
-from scan.commands.service_client import send
+from scan.commands.service_client import add_url, send, service_url
 from scan.commands.startup import connected
 from scan.errors import ScanError, SettingError
 from scan.hex import to_hex
@@ -30,7 +30,7 @@ the printed --timestamp and the wallet's --signature."""
 def add_arguments(group: argparse.ArgumentParser) -> None:
     actions = add_actions(group)
     ask = add_command(actions, "request", "get an API key for a wallet", REQUEST, request)
-    ask.add_argument("--url", help="URL of the service; default http://HOST:PORT")
+    add_url(ask)
     ask.add_argument("--owner", help="the wallet's address")
     ask.add_argument("--label", default="", help="a name for the key")
     ask.add_argument("--timestamp", type=int, help="the signed Unix time in milliseconds")
@@ -55,7 +55,7 @@ def request(settings: Settings, options: argparse.Namespace) -> int:
     else:
         _explain(_owner(options), timestamp_ms)
         return 0
-    created = _post(options.url or settings.base_url, body)
+    created = _post(service_url(settings, options), body)
     print(f"{created['key']}\n\n{created['message']}")
     return 0
 
@@ -118,7 +118,7 @@ def _explain(owner: bytes, timestamp_ms: int) -> None:
 
 
 def _post(url: str, body: dict[str, Any]) -> dict[str, Any]:
-    response = send(f"{url.rstrip('/')}/api/v1/keys", TIMEOUT_S, body=body)
+    response = send(f"{url}/api/v1/keys", TIMEOUT_S, body=body)
     created = response.json()
     if "key" not in created:
         without = f"HTTP {response.status} without an error message"

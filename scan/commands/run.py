@@ -5,6 +5,7 @@ import fcntl
 import logging
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -15,7 +16,7 @@ from scan.commands.arguments import options_of_extensions, run_of_extensions
 from scan.commands.chain_watch import database_name
 from scan.commands.child_process import ChildProcess, stop_all
 from scan.commands.listening_address import require_free_port
-from scan.commands.service_client import NoResponse, send
+from scan.commands.service_client import LOCK_FILE, NoResponse, send
 from scan.commands.startup import DATABASE_FILE, on_stop_signals, prepare_database, publish_database
 from scan.database.embedded import EmbeddedPostgres, StartFailed, StillStarting
 from scan.errors import SettingError
@@ -23,6 +24,7 @@ from scan.ethereum.client import HistoryPruned, Node, NodeError
 from scan.http import own_machine
 from scan.indexer.block_source import BlockSource
 from scan.indexer.chain_identity import read_identity
+from scan.indexer.status_report import LOG_AGAIN_AFTER_S
 from scan.settings import Settings, child_environment
 
 log = logging.getLogger(__name__)
@@ -96,7 +98,7 @@ def locked_data_dir(settings: Settings) -> Iterator[None]:
     """Hold the data directory for this process alone. Raises DataDirInUse, SettingError."""
     try:
         settings.data_dir.mkdir(parents=True, exist_ok=True)
-        lock = (settings.data_dir / "lock").open("w")
+        lock = (settings.data_dir / LOCK_FILE).open("a")  # not "w": another's URL may be in it
     except OSError as error:
         reason = f"not a writable directory: {error.strerror}"
         raise SettingError("SCAN_DATA_DIR", str(settings.data_dir), reason) from None
@@ -106,6 +108,9 @@ def locked_data_dir(settings: Settings) -> Iterator[None]:
         except OSError:
             reason = "already in use by another `scan run`; set another directory"
             raise DataDirInUse("SCAN_DATA_DIR", str(settings.data_dir), reason) from None
+        lock.truncate(0)
+        lock.write(settings.base_url)
+        lock.flush()
         yield
 
 
@@ -143,8 +148,10 @@ def _database_of_chain(
 ) -> str:
     """Return the name of the chain's database, after waiting for the node; "" when stopped. While
     the node is away, the name that it had last is used; UNKNOWN_CHAIN while it lacks block 0."""
-    source = BlockSource(Node(settings.rpc_urls, ca_bundle=settings.ca_bundle))
+    node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
+    source = BlockSource(node)
     key = settings.rpc_urls[0]
+    log_at = 0.0
     while not stop.is_set():
         try:
             name = database_name(read_identity(source))
@@ -156,7 +163,9 @@ def _database_of_chain(
             last_name = postgres.chain_of(key)
             if last_name is not None:
                 return last_name
-            log.warning("waiting for the node at RPC_URL: %s", error)
+            if time.monotonic() >= log_at:
+                log.warning("waiting for the node of RPC_URL: %s (%s)", error, node.origins)
+                log_at = time.monotonic() + LOG_AGAIN_AFTER_S
             if isinstance(error, HistoryPruned):
                 return UNKNOWN_CHAIN
             stop.wait(2.0)

@@ -1,7 +1,10 @@
-"""HTTP requests of commands to a running service."""
+"""HTTP requests of commands to a running service, and where it is."""
 
+import argparse
+import fcntl
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from email.message import Message
 from http.client import HTTPException
 from typing import Any, NamedTuple
@@ -9,8 +12,28 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 from scan.errors import ScanError
+from scan.settings import Settings
 
 MAX_RESPONSE_BYTES = 16 * 1024 * 1024
+LOCK_FILE = "lock"  # of SCAN_DATA_DIR: `scan run` holds it, and writes the service's URL to it
+
+
+def add_url(command: argparse.ArgumentParser) -> None:
+    text = "URL of the service; default: that of `scan run` with this SCAN_DATA_DIR, or HOST:PORT"
+    command.add_argument("--url", help=text)
+
+
+def service_url(settings: Settings, options: argparse.Namespace) -> str:
+    """Return the URL of the service that a command means, without a slash at its end: --url, that
+    of the running `scan run` with the same SCAN_DATA_DIR, or HOST and PORT."""
+    url: str | None = options.url
+    if not url and (settings.host, settings.port) == (Settings.host, Settings.port):
+        with suppress(OSError), (settings.data_dir / LOCK_FILE).open(encoding="utf-8") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)  # free: what ran was killed
+            except BlockingIOError:
+                url = lock.read()
+    return (url or settings.base_url).rstrip("/")
 
 
 class NoResponse(ScanError):

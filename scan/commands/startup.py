@@ -96,7 +96,7 @@ def prepare_database(settings: Settings, *, reads: bool = False, may_be_away: bo
     except ScanError as error:
         if not may_be_away:
             raise
-        log.warning("cannot check the database schema: %s", error.message)
+        log.warning("cannot check the database schema: %s", error.for_operators)
 
 
 def require_usable_database(settings: Settings, *, reads: bool = False) -> None:
@@ -117,7 +117,7 @@ def _require_usable(name: str, url: str, *, takes_writes: bool) -> None:
         except SharedSession:
             raise SettingError(name, without_password(url), SHARED) from None
         except ScanError as error:
-            log.warning("%s cannot be checked: %s", name, error.message)
+            log.warning("%s cannot be checked: %s", name, error.for_operators)
             return
     if takes_writes and is_read_only:
         raise SettingError(name, without_password(url), READ_ONLY)

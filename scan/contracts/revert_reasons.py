@@ -106,7 +106,7 @@ def decode_reason(
     """Decode why a call failed. `abis` are in the order of failure.code_addresses, `imported`
     signatures by selector."""
     if failure.kind != REVERT:
-        words = f"The node says: {failure.words}" if failure.kind == OTHER else ""
+        words = f"Reported by the node: {failure.words}" if failure.kind == OTHER else ""
         return Reason(failure.kind, _SENTENCES.get(failure.kind, words))
     if not failure.data:
         return Reason(NO_REASON, _SENTENCES[NO_REASON])

@@ -16,10 +16,12 @@ import psycopg2.sql
 
 from scan.database.deadlines import NO_RESPONSE, ConnectionDeadlines, Deadline, RequestWaits
 from scan.database.errors import (
+    UNREACHABLE,
     CannotWrite,
     ConnectionLost,
     NoResponse,
     SharedSession,
+    Unreachable,
     translated_errors,
 )
 from scan.database.sessions import apply_settings, require_own_session
@@ -37,7 +39,7 @@ START_DEADLINE_S = 3.0  # a pooler whose sessions are all in use makes new clien
 CHECK_SESSIONS_AGAIN_S = 60.0
 MAX_PREPARED = 64  # on one connection; a plan takes some 100 kB
 
-UNREACHABLE = "The database cannot be reached; try again shortly."
+LOG_AGAIN_AFTER_S = 60.0
 
 _deadlines = ConnectionDeadlines()
 request_waits = RequestWaits()
@@ -84,6 +86,7 @@ class Database:
         self._is_unreachable = False
         self._probing = threading.Lock()
         self._probe_at = 0.0
+        self._log_again_at = 0.0
         self._check_sessions_at = 0.0
         self._name = name
         self._statements = load_statements()
@@ -244,12 +247,22 @@ class Database:
             level = logging.DEBUG if self._is_unreachable else logging.WARNING
             log.log(level, "database cannot be reached: %s", _first_line(error))
             self._note_unreachable(time.monotonic() - began_at)
-            raise Unavailable(UNREACHABLE) from error
+            raise Unreachable(_first_line(error)) from error
         finally:
             if is_probe:
                 self._probing.release()
         self._is_unreachable = False
         return connection
+
+    def _log_lost(self, error: Exception) -> None:
+        """Log why a connection was given up, once a minute at most."""
+        if (now := time.monotonic()) >= self._log_again_at:
+            self._log_again_at = now + LOG_AGAIN_AFTER_S
+            reason = _first_line(error.__cause__ or error)
+            if isinstance(error, CannotWrite):
+                log.warning("%s (%s)", error.message, reason)
+            else:
+                log.warning("database connection lost: %s", reason)
 
     def _note_unreachable(self, waited_s: float) -> None:
         """Have statements fail at once, also on open connections, until one thread has connected
@@ -336,7 +349,7 @@ class Work:
             self._database.close()
             if isinstance(error, NoResponse):
                 self._database._note_unreachable(time.monotonic() - self._began_at)
-            log.warning("database connection lost: %s", _first_line(error.__cause__ or error))
+            self._database._log_lost(error)
         raise error
 
     def _translated(self, error: psycopg2.Error) -> Exception:

@@ -1,5 +1,6 @@
 """The errors of the database, into which psycopg2's errors are translated."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -8,6 +9,15 @@ import psycopg2.errors
 
 from scan.errors import Unavailable
 
+UNREACHABLE = "The database cannot be reached; try again shortly."
+# What to correct, by what libpq reports where no connection is made.
+CORRECTIONS = (
+    (r'database ".*" does not exist', "create it, or correct the database's name"),
+    (r'role ".*" does not exist', "create the role, or correct the user"),
+    (r"password|authentication|pg_hba", "correct the user or the password"),
+    (r"could not translate host name", "correct the host"),
+    (r"", "start PostgreSQL, or correct host and port"),
+)
 TOO_SLOW = "This combination of filters took too long; narrow it with blockFrom and blockTo."
 
 
@@ -17,6 +27,19 @@ class Conflict(Exception):
     def __init__(self, constraint: str) -> None:
         super().__init__(constraint)
         self.constraint = constraint
+
+
+class Unreachable(Unavailable):
+    """No connection could be made, for a `reason` of libpq."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(UNREACHABLE)
+        self._reason = reason
+
+    @property
+    def for_operators(self) -> str:
+        cure = next(cure for words, cure in CORRECTIONS if re.search(words, self._reason))
+        return f"the database cannot be reached: {self._reason}; {cure} in DATABASE_URL"
 
 
 class ConnectionLost(Unavailable):

@@ -38,9 +38,11 @@ PATIENCE_S = 60.0
 PAUSE_S = 0.5
 GIT_TIMEOUT_S = 10.0
 WAY_OUT = (
-    "Run the version that they are of, or index into an empty database: docs/operation.md,"
-    " A database of another commit."
+    "Run the version that they are of; or save them with `scan backup FILE`, and index anew with"
+    " another SCAN_DATA_DIR, or an empty database in DATABASE_URL: docs/operation.md, A database of"
+    " another commit."
 )
+_COMMIT = re.compile(r"commit ([0-9a-f]{7,40})\b")
 UNFINISHED = b""  # the digest after migrations, until schema.sql is applied
 _INCLUDE = re.compile(r"^\\ir (\S+)$", re.M)  # psql's include, by a path relative to schema.sql
 _INDEX = re.compile(r"^CREATE (?:UNIQUE )?INDEX IF NOT EXISTS (\w+)\s+ON (\w+)[^;]*;", re.M)
@@ -122,6 +124,8 @@ def bring_up(database: Database, expected: ExpectedSchema) -> list[str]:
         return []
     if not state.lacks(expected) and state.digest == expected.digest:
         return []
+    if not state.lacks(expected):
+        _retry_while_locked(_try_schema, database, expected)  # a refusal changes nothing
     try:
         applied = _migrate_all(database, state.lacks(expected))
         _retry_while_locked(_build_indexes, database, expected.schema)
@@ -158,6 +162,8 @@ def _require_known(state: "_SchemaState", expected: ExpectedSchema) -> None:
 def _of_another_commit(state: "_SchemaState", reason: str) -> SchemaMismatch:
     schema = f" (schema {state.digest.hex()[:12]})" if state.digest else ""
     theirs = f"Scan {state.version}" if state.version else f"an earlier commit of Scan{schema}"
+    if commit := _COMMIT.search(state.version or ""):
+        theirs += f" (`git checkout {commit[1]}`)"
     return SchemaMismatch(
         f"The database's tables are of {theirs}, and no migration leads from them to those of this"
         f" version, {own_version()}: {reason}. {WAY_OUT}",
@@ -181,15 +187,15 @@ def plan(database: Database) -> list[PlannedFile] | None:
         return None
     pending = state.lacks(expected) if state.has_tables else []
     if state.has_tables and not pending and state.digest != expected.digest:
-        _try_schema(database, state, expected)
+        _try_schema(database, expected)
     files = [PlannedFile(m.name, _summary(m.text)) for m in pending]
     if pending or state.digest != expected.digest:
         files.append(PlannedFile(SCHEMA, "tables, indexes and functions that are new"))
     return files
 
 
-def _try_schema(database: Database, state: "_SchemaState", expected: ExpectedSchema) -> None:
-    """Apply schema.sql, but for indexes that take long to build, and roll back. Raises
+def _try_schema(database: Database, expected: ExpectedSchema) -> bool:
+    """Apply schema.sql, but for indexes that take long to build, and roll back. Return True. Raises
     SchemaMismatch."""
     missing = {name for name, _, _ in _missing_indexes(database, expected.schema)}
 
@@ -201,7 +207,8 @@ def _try_schema(database: Database, state: "_SchemaState", expected: ExpectedSch
             tx.script(_INDEX.sub(without_missing, expected.schema))
             raise _RolledBack
     except SchemaMismatch as error:
-        raise _of_another_commit(state, error.reason) from error
+        raise _of_another_commit(_read_state(database), error.reason) from error
+    return True
 
 
 class _RolledBack(Exception):

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
+from scan.environment import node_origins
 from scan.ethereum import block_parameter
 from scan.ethereum.block_parameter import BlockId
 from scan.ethereum.json_rpc import Call, request_body, results_of
@@ -81,6 +82,11 @@ class Node:
     def takes_block_hashes(self) -> bool | None:
         """Whether the node that serves now takes block hashes; None where it was not tried yet."""
         return next(map(self._takes_block_hashes.get, self._usable_urls()), None)
+
+    @property
+    def origins(self) -> str:
+        """The nodes as logs may show them: scheme and host alone, since URLs may have keys."""
+        return node_origins(",".join(self._urls))
 
     @property
     def waited_s(self) -> float:

@@ -23,30 +23,37 @@ REQUIRED_FIELD = "HTTP_X_SCAN_AT_LEAST_BLOCK"  # of an environ
 LOOK_EVERY_S = 0.05
 WAIT_S = 1.5
 MAX_WAITING = 2
-# Pages say so where the newest block is older than so many times what blocks are apart.
+# A page says so where its newest block is older, and the index as far behind, or that unknown.
 STALE_BLOCKS = 10
 LEAST_STALE_S = 30.0
-USUAL_BLOCK_S = 12.0  # of a chain that has too few blocks to tell
+READ_AGAIN_S = 5.0  # how far the index is behind changes without a new version
 
 _NUMBER = re.compile(r"[0-9]{1,18}", re.ASCII)
 
 
 class Position(NamedTuple):
-    """A version of the index and its newest block, -1 where it has none, with the block's time, and
-    the mean seconds between the newest blocks."""
+    """A version of the index and its newest block, -1 where it has none, with the block's time, the
+    blocks that it is behind the node, None where that is not known, and the age from which on the
+    chain is quiet, None where any age is usual."""
 
     version: int
     block: int
     time: datetime | None = None
-    block_s: float | None = None
+    lag: int | None = None
+    quiet_after_s: float | None = None
 
-    def is_stale(self) -> bool:
-        """Return whether the newest block is older than STALE_BLOCKS, and than LEAST_STALE_S."""
-        if self.time is None:
-            return False
-        block_s = USUAL_BLOCK_S if self.block_s is None else self.block_s
-        age_s = (datetime.now(UTC) - self.time).total_seconds()
-        return age_s > max(STALE_BLOCKS * block_s, LEAST_STALE_S)
+    @property
+    def staleness(self) -> str:
+        """Why later activity may be missing: `behind` the node, its head is `unknown`, or the chain
+        itself is `quiet`; "" where none is."""
+        age_s = 0.0 if self.time is None else (datetime.now(UTC) - self.time).total_seconds()
+        if age_s <= LEAST_STALE_S:
+            return ""
+        if self.lag is None:
+            return "unknown"
+        if self.lag > STALE_BLOCKS:
+            return "behind"
+        return "quiet" if self.quiet_after_s is not None and age_s > self.quiet_after_s else ""
 
 
 class IndexedBlock:
@@ -61,14 +68,16 @@ class IndexedBlock:
         self._lock = threading.Lock()
         self._waiting = 0
         self._newest = Position(-1, -1)
+        self._read_at = 0.0
 
     def shown_by(self, version: int) -> int | None:
         """Return the newest block that a response of a version may show; None if it is not known.
 
         For an older version it is the block of a later one: a client that requires it sees nothing
-        older. The database is read once for each version.
+        older. The database is read once for each version, and every READ_AGAIN_S.
         """
-        if version > self._newest.version:
+        is_old = time.monotonic() - self._read_at > READ_AGAIN_S
+        if version > self._newest.version or is_old:
             with suppress(Unavailable):
                 self.read()
         newest = self._newest
@@ -128,6 +137,7 @@ class IndexedBlock:
         with self._lock:
             if position.version >= self._newest.version:
                 self._newest = position
+                self._read_at = began_at
         return position
 
 

@@ -239,8 +239,8 @@ class Middleware:
 
     def _cached(self, state: RequestState) -> WsgiResponse | None:
         key = cache_key(state)
-        if key is not None and state.is_page and self._indexed_block.known().is_stale():
-            key = key._replace(staleness="-stale")
+        if key is not None and state.is_page:
+            key = key._replace(staleness=self._indexed_block.known().staleness)
         state.cache_key = key
         response = None if key is None else self._cache.find(key)
         if response is None or state.required_block is None:
@@ -332,10 +332,12 @@ class Middleware:
         if self._replica_poller is not None:
             self._replica_poller.start()
         [version] = reader.versions
-        etag = ("ETag", f'"{VERSION}-{version}{state.cache_key.staleness}"')
+        # Known to be otherwise, maybe, since the key was made.
+        key = state.cache_key._replace(staleness=reader.staleness)
+        etag = ("ETag", f'"{VERSION}-{version}{reader.staleness}"')
         more = (etag, *REVALIDATED) if state.method == "GET" else ()
         response = compression.negotiated(state, response, more)
-        self._cache.store(state.cache_key, response, version)
+        self._cache.store(key, response, version)
         return response
 
     def _send(

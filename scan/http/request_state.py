@@ -35,7 +35,7 @@ class CacheKey(NamedTuple):
     query: str = ""
     content_type: str = ""
     body: bytes = b""
-    staleness: str = ""  # of a page, which shows whether its newest block is old
+    staleness: str = ""  # of the index, as a page shows it
 
 
 class Charged(NamedTuple):

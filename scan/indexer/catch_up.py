@@ -126,10 +126,7 @@ class CatchUp:
         """
         size = self._commit_size(head)
         self._has_committed = False
-        with (
-            self._status.recording(progress.last),
-            self._writer.appending(head, first) as append,
-        ):
+        with self._writer.appending(head, first) as append:
             head = self._append(append, batches, size, progress)
             self._status.store_following(append.transaction, progress.last)
         self._has_committed = True

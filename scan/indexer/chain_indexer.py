@@ -2,6 +2,7 @@
 
 import logging
 import threading
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -88,10 +89,13 @@ class ChainIndexer:
     def step(self) -> bool:
         """Take one step; return whether there was nothing to do. After HeadChanged, as after any
         error, the session has to end: it may know contracts that the database does not have."""
+        self.node_head = None
         session = self._session or self._begin()
         head = session.head
+        began = time.monotonic()
         node = self._source.head(head and head.number)
         self.node_head = node_head = node.number
+        self._status.note_head(node_head, time.monotonic() - began)
         if node.chain_id != session.chain.identity.chain_id:
             session = self._begin()  # raises WrongChain, as the node was replaced at its URL
         if head and not session.forks.has_head(head, node):
@@ -145,6 +149,7 @@ class ChainIndexer:
         if self.bulk_backfill_blocks is None:
             self._require_no_backfill()  # before the lock, which the backfill needs to continue
         self._writer.acquire_lock()
+        self._status.is_writing = True
         self._require_no_backfill()
         chain = chain_identity.store_or_check(
             self._node, self._database, self._settings.start_block, self._settings.logs

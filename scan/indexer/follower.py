@@ -55,7 +55,7 @@ class Follower:
     def run(self) -> None:
         """Follow the node until stopped. After a fault of node or database, wait and try again; a
         fault that repeats is logged once."""
-        with closing(self._indexer):
+        with closing(self._indexer), self._status.watching():
             while not self._stop.is_set():
                 self._stop.wait(self._step())
 
@@ -69,6 +69,7 @@ class Follower:
             return 0.0
         except NotTheWriter:
             self._indexer.end_session()
+            self._status.is_writing = False
             if self._status.is_new("another indexer"):
                 log.info("another indexer writes to this database; waiting to take over")
             return TAKE_OVER_S * random.uniform(0.7, 1.3)
@@ -86,6 +87,7 @@ class Follower:
         if self._backfill is None:
             return self._recover(reason)
         self._indexer.end_session()
+        self._status.is_writing = False  # the backfill reports
         self._database.close()  # releases the writer's lock, which the backfill takes
         end = self._backfill()
         if not end.problem:

@@ -10,14 +10,20 @@ from contextlib import contextmanager
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
 from scan.errors import ScanError
-from scan.ethereum.client import Node
+from scan.ethereum.blocks import MalformedBlock
+from scan.ethereum.client import Call, Node, NodeError, RpcError, TimedOut
 from scan.ethereum.retries import Retries
+from scan.hex import BadHex
+from scan.indexer.node_reader import block_number, result_of
 from scan.observability import metrics
 
 log = logging.getLogger(__name__)
 
 LOG_AGAIN_AFTER_S = 60.0
-RECORD_AGAIN_AFTER_S = 30.0  # /readyz reports an indexer as missing after two minutes
+RECORD_AGAIN_AFTER_S = 4.0  # /readyz asks the node itself after ten seconds
+ANSWER_S = 4.0  # so that the log has a line within ten seconds after a node has frozen
+SLOW_S = 1.0  # for the number of the newest block
+SILENT_S = 15.0  # a node that has answered within it is slow
 MAX_KINDS = 1000
 
 
@@ -30,6 +36,60 @@ class StatusReporter:
         self._logged_at: dict[str, float] = {}
         self._has_logged_problem = False  # True until the end of the problem is logged
         self._retries = Retries()
+        self._problem: str | None = None
+        self._slowness: str | None = None  # why the node is slow
+        self._reported_at = 0.0
+        self._head: int | None = None  # as the node reported it at _answered_at
+        self._answered_at = 0.0
+        self.is_writing = False  # whether this indexer is the one that writes to the database
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Report in a thread, every RECORD_AGAIN_AFTER_S, while a step takes longer: a transaction
+        may take minutes, and a node that is frozen is waited for."""
+        ended = threading.Event()
+
+        def watch() -> None:
+            while not ended.wait(RECORD_AGAIN_AFTER_S / 4):
+                if self.is_writing:
+                    self._report_during_step(self._reported_at)
+            self._database.close()  # this thread's connection
+
+        thread = threading.Thread(target=watch, name="status", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
+
+    def _report_during_step(self, reported_at: float) -> None:
+        if time.monotonic() - reported_at < RECORD_AGAIN_AFTER_S:
+            return
+        head, problem = None, self._problem
+        try:
+            [answer] = self._node.once([Call("eth_blockNumber", ())], ANSWER_S)
+            head = self._head = block_number(result_of(answer))
+            self._answered_at = time.monotonic()
+        except (NodeError, RpcError, BadHex) as error:
+            problem = str(error)
+            if isinstance(error, TimedOut) and time.monotonic() < self._answered_at + SILENT_S:
+                head, problem = self._head, f"the node is slow: no response within {ANSWER_S:.0f} s"
+            self._log(problem, error)
+        if self._reported_at == reported_at:  # else the step's own report is newer
+            self._record(head, problem)
+
+    def note_head(self, node_head: int, seconds: float) -> None:
+        """Note how long the node took to report its newest block, and record it if that was long,
+        as the step will be."""
+        self._head, self._answered_at = node_head, time.monotonic()
+        if seconds < SLOW_S:
+            self._slowness = None
+            return
+        self._slowness = f"the node is slow: its newest block took {seconds:.0f} s"
+        if self.is_new(self._slowness):
+            log.warning("%s (%s)", self._slowness, self._node.origins)
+        self._record(node_head, None)
 
     def record_following(self, node_head: int) -> None:
         self.note_following(node_head)
@@ -40,6 +100,7 @@ class StatusReporter:
         if self._has_logged_problem:
             log.info("following again; the node is at block %d", node_head)
         self._has_logged_problem = False
+        self._problem = None
         self._retries.succeeded()
 
     def store_following(self, tx: Transaction, node_head: int) -> None:
@@ -48,35 +109,15 @@ class StatusReporter:
         metrics.INDEXER_STALLED.set(False)
         tx.defer("indexer/chain_record_status", **self._columns(node_head, None))
 
-    @contextmanager
-    def recording(self, node_head: int) -> Iterator[None]:
-        """Record every RECORD_AGAIN_AFTER_S that the indexer runs, during a transaction that may
-        take minutes."""
-        ended = threading.Event()
-
-        def record() -> None:
-            while not ended.wait(RECORD_AGAIN_AFTER_S):
-                self._record(node_head, None)
-            self._database.close()  # this thread's connection
-
-        thread = threading.Thread(target=record, name="status", daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            ended.set()
-            thread.join()  # so that it does not overwrite the next status
-
     def record_problem(
         self, node_head: int | None, error: Exception, reason: str | None = None
     ) -> float:
-        """Record a problem, and log it if it is new. Return the seconds to wait before the next
-        try. `reason` is the error's own text by default."""
-        reason = str(error) if reason is None else reason
-        if self.is_new(reason):
-            log.warning("the head does not advance: %s", reason)
-            self._has_logged_problem = True
-        self._record(node_head, reason)
+        """Record a problem, with the node's head where it was read in spite of it, and log it if it
+        is new. Return the seconds to wait before the next try. `reason` is the error's own text by
+        default."""
+        self._problem = str(error) if reason is None else reason
+        self._log(self._problem, error)
+        self._record(node_head, self._problem)
         return self._retries.pause_s(error)
 
     def is_new(self, reason: str) -> bool:
@@ -91,7 +132,15 @@ class StatusReporter:
             self._logged_at[kind] = now
         return is_new
 
+    def _log(self, reason: str, error: Exception) -> None:
+        if self.is_new(reason):
+            is_of_node = isinstance(error, NodeError | RpcError | MalformedBlock | BadHex)
+            where = f" ({self._node.origins})" if is_of_node else ""
+            log.warning("the head does not advance: %s%s", reason, where)
+            self._has_logged_problem = True
+
     def _record(self, node_head: int | None, problem: str | None) -> None:
+        self._reported_at = time.monotonic()
         metrics.INDEXER_STALLED.set(problem is not None)
         try:
             columns = self._columns(node_head, problem)
@@ -101,4 +150,4 @@ class StatusReporter:
 
     def _columns(self, node_head: int | None, problem: str | None) -> dict[str, object]:
         by_hash = self._node.takes_block_hashes
-        return {"node_head": node_head, "problem": problem, "by_hash": by_hash}
+        return {"node_head": node_head, "problem": problem or self._slowness, "by_hash": by_hash}

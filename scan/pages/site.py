@@ -188,6 +188,7 @@ def page(template: str, status_code: int = 200, **values: Any) -> Response:
         raise InvalidParameter("This page has no tabs: leave out tab.", field="tab")
     path = quote(request.path) if status_code == HTTPStatus.OK else ""
     newest = site().indexed_block.position_of(reader().versions)
+    reader().staleness = newest.staleness
     body = site().render(template, site().chain(), path, newest=newest, **values)
     prefers = prefers_markdown(request.environ.get("HTTP_ACCEPT", ""))
     for markdown in registry.parts(hooks.Markdown) if prefers else ():

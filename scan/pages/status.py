@@ -1,12 +1,11 @@
 """/status: how far the index is, and what it has of the chain; /readyz has it for programs."""
 
-import json
-
 from flask import Blueprint, Response
 
+from scan.http.node_check import read_status
 from scan.http.requests import reader
+from scan.http.services import services
 from scan.pages.site import page
-from scan.queries import network
 
 blueprint = Blueprint("pages_status", __name__)
 
@@ -14,4 +13,4 @@ blueprint = Blueprint("pages_status", __name__)
 @blueprint.get("/status")
 def status() -> Response:
     reader().do_not_cache()  # it changes without a new block, too
-    return page("status.html", status=json.loads(network.status(reader())))
+    return page("status.html", status=read_status(services(), reader()))

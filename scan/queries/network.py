@@ -67,4 +67,5 @@ class IndexedShare(NamedTuple):
 def indexed_share(reader: Reader) -> IndexedShare:
     record = json.loads(status(reader))
     head, lag = record["headBlock"] or 0, record["lagBlocks"] or 0
-    return IndexedShare(round(1 - lag / (head + 1), 2), lag == 0)
+    is_complete = lag == 0 and record["indexedBlock"] is not None
+    return IndexedShare(round(1 - lag / (head + 1), 2), is_complete)

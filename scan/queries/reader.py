@@ -168,6 +168,7 @@ class Reader:
         self.versions: set[int] = set()  # of the index, that statements have read
         self.client = client
         self.balances_since: int | None = None  # the block that a shown balance is known from
+        self.staleness = ""  # of the index, as a page shows it
         self._node: NodeSession | None = None
         self._once: dict[Callable[[Reader], Any], Any] = {}
         self.depends_on_index_alone = True

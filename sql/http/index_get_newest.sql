@@ -1,13 +1,8 @@
--- The version of the index, its newest block, and how far the newest blocks are apart.
+-- The version of the index, its newest block, and what index_progress() knows of the chain's.
 -- params: none
 -- literals: none
--- returns: one row: index version, number of the newest block or null, its time or null, the mean
---   seconds between the newest nine blocks or null
+-- returns: one row: index version, number of the newest block or null, its time or null, the blocks that it is
+--   behind the node or null, the age in seconds from which on the chain is quiet or null
 -- index: chain_pkey, label_state_pkey, blocks_pkey
-SELECT index_version(), newest.number, newest.timestamp,
-    extract(epoch FROM newest.timestamp
-        - (SELECT b.timestamp FROM blocks b WHERE b.number = newest.number - 8))::float8 / 8
-FROM (SELECT 1) AS always
-LEFT JOIN (
-    SELECT b.number, b.timestamp FROM blocks b ORDER BY b.number DESC LIMIT 1
-) AS newest ON true;
+SELECT index_version(), p.head, p.head_at, p.lag, p.quiet_after_s
+FROM index_progress() p;

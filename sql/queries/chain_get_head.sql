@@ -1,7 +1,7 @@
 -- The newest block of the primary, with which an instance that reads a replica compares its own.
 -- params: none
--- returns: no row before the first block, or: number of the newest block, that of the node's head
+-- returns: no row before the first block, or: number of the newest block, that of the node's head or null
 -- index: blocks_pkey
-SELECT head.number, greatest(s.node_head, head.number)
-FROM (SELECT b.number FROM blocks b ORDER BY b.number DESC LIMIT 1) AS head
-LEFT JOIN indexer_status s ON true;
+SELECT p.head, p.node_head
+FROM index_progress() p
+WHERE p.head IS NOT NULL;

@@ -1,5 +1,5 @@
--- How far the index is behind the node, for /readyz. A running indexer notes something at least every two
--- minutes, unless a node has asked it to wait longer, which it reports as a problem.
+-- How far the index is behind the node, for /readyz. A running indexer reports at least every two minutes,
+-- unless a node has asked it to wait longer, which it reports as a problem.
 -- params: version text, chain_name text null
 -- literals: none
 -- returns: one row: index version, the body as JSON text
@@ -7,14 +7,14 @@
 SELECT index_version(), row_to_json(body)::text
 FROM (
     SELECT 'ready' AS "status",
-        head.number AS "indexedBlock",
+        p.head AS "indexedBlock",
         c.start_block AS "firstBlock",
-        greatest(s.node_head, head.number) AS "headBlock",
-        greatest(s.node_head - coalesce(head.number, c.start_block - 1), 0) AS "lagBlocks",
+        p.node_head AS "headBlock",
+        p.lag AS "lagBlocks",
         coalesce(s.problem, CASE WHEN s.checked_at < now() - interval '2 minutes'
-            THEN 'the indexer has not been heard of since ' || iso(s.checked_at) END) AS "problem",
+            THEN 'the indexer has not reported since ' || iso(s.checked_at) END) AS "problem",
         iso(s.checked_at) AS "checkedAt",
-        iso(head.timestamp) AS "newestBlockAt",
+        iso(p.head_at) AS "newestBlockAt",
         c.chain_id AS "chainId",
         %(version)s AS "version",
         %(chain_name)s AS "chainName",
@@ -32,13 +32,12 @@ FROM (
             FROM unproven_blocks() u
         ) AS "unproven",
         unproven_block_count() AS "unprovenBlocks"
-    FROM (SELECT 1) AS always
+    FROM index_progress() p
     LEFT JOIN chain c ON true
     LEFT JOIN indexer_status s ON true
-    LEFT JOIN (
-        SELECT b.number, b.timestamp, b.untraced_before + (b.traced IS FALSE)::integer AS untraced
+    LEFT JOIN LATERAL (
+        SELECT b.untraced_before + (b.traced IS FALSE)::integer AS untraced
         FROM blocks b
-        ORDER BY b.number DESC
-        LIMIT 1
+        WHERE b.number = p.head
     ) AS head ON true
 ) AS body;

@@ -35,7 +35,7 @@ CREATE TABLE IF NOT EXISTS filled_tables (
 -- The indexer's messages to operators, also before it knows a chain.
 CREATE TABLE IF NOT EXISTS indexer_status (
     only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
-    node_head bigint,              -- the newest block number the node has told
+    node_head bigint,              -- the node's newest block; null where it is not known now
     problem text,                  -- why the head does not advance, null when it does
     checked_at timestamptz NOT NULL,
     state_by_hash boolean          -- whether the node takes block hashes (EIP-1898); null: not tried

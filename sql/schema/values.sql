@@ -18,6 +18,26 @@ RETURN coalesce('"' || hex(value) || '"', 'null');
 CREATE OR REPLACE FUNCTION symbol_letters(symbol text, most integer) RETURNS text LANGUAGE sql IMMUTABLE
 RETURN left(lower(regexp_replace(normalize(symbol, NFKC), '[^0-9A-Za-z]', '', 'g')), most);
 
+-- The newest block, and the node's: null, with the lag, where the node has not reported it within a minute.
+-- A newest block older than quiet_after_s shows that the chain is quiet: ten times the mean of the newest 32
+-- intervals between blocks. It is null where there are fewer, or where they differ widely, as on a chain that
+-- makes a block when it gets a transaction.
+CREATE OR REPLACE FUNCTION index_progress()
+RETURNS TABLE (head bigint, head_at timestamptz, node_head bigint, lag bigint, quiet_after_s float8)
+LANGUAGE sql STABLE AS $$
+    SELECT newest.number, newest.timestamp, known.head, known.head - coalesce(newest.number, c.start_block - 1),
+        (SELECT CASE WHEN count(s) = 32 AND max(s) <= greatest(8 * avg(s), 2) THEN greatest(10 * avg(s), 30) END
+        FROM (SELECT extract(epoch FROM b.timestamp - lead(b.timestamp) OVER (ORDER BY b.number DESC))::float8
+            FROM (SELECT b.number, b.timestamp FROM blocks b ORDER BY b.number DESC LIMIT 33) AS b
+        ) AS intervals (s))
+    FROM (SELECT 1) AS always
+    LEFT JOIN chain c ON true
+    LEFT JOIN (SELECT b.number, b.timestamp FROM blocks b ORDER BY b.number DESC LIMIT 1) AS newest ON true
+    LEFT JOIN LATERAL (SELECT greatest(s.node_head, newest.number)
+        FROM indexer_status s WHERE s.node_head IS NOT NULL AND s.checked_at > now() - interval '1 minute'
+    ) AS known (head) ON true
+$$;
+
 -- Why blocks are not proven by their hashes: the newest 20 runs of consecutive blocks with one reason, the
 -- newest first. Each takes a probe of blocks_unproven for each of at most 100 reasons, twice, and one of
 -- blocks_pkey for each bit of its length: the blocks between two numbers are all unproven where

@@ -1,9 +1,11 @@
 """The `scan` command as a person or a script calls it."""
 
+import argparse
 import os
 import re
 import subprocess
 import sys
+from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
 
@@ -11,9 +13,14 @@ import pytest
 
 from app import create_app
 from scan.commands import COMMANDS, main
+from scan.commands.run import DataDirInUse, locked_data_dir
+from scan.commands.service_client import LOCK_FILE, service_url
+from scan.database.errors import UNREACHABLE, Unreachable
+from scan.settings import Settings
 from tests.support import forked_python
 from tests.support.database import execute
 from tests.support.indexing import settings_for
+from tests.support.serving import NOWHERE, free_port
 
 FIRST, SECOND = "0x" + 40 * "a", "0x" + 40 * "B"
 OWNERS = (bytes(19) + b"\1", bytes(19) + b"\2")
@@ -94,6 +101,83 @@ def require_wrong_call(arguments, environment, named, tmp_path):
     assert called.returncode == 2
     assert named in called.stderr
     assert "Traceback" not in called.stderr
+
+
+@pytest.mark.check
+@pytest.mark.parametrize("arguments", [["--help"], ["run", "--help"], ["solc", "list"], ["doctor"]])
+def test_a_reader_that_ends_early_is_no_fault(arguments, tmp_path):
+    """As `scan doctor | head -1` is."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    compilers = tmp_path / "solc-0.8.26"
+    compilers.mkdir()
+    (compilers / "solc-0.8.26").touch(mode=0o755)
+    with os.fdopen(writer, "w") as output:
+        done = subprocess.run(
+            [sys.executable, "-m", "scan", *arguments],
+            env={
+                "SCAN_DATA_DIR": str(tmp_path),
+                "SCAN_SOLC_DIR": str(tmp_path),
+                "RPC_URL": NOWHERE,
+            },
+            stdout=output,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+        )
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+@pytest.mark.check
+@pytest.mark.parametrize(
+    ("reason", "correction"),
+    [
+        ('connection to server failed: FATAL:  database "n" does not exist', "database's name"),
+        ('connection to server failed: FATAL:  role "n" does not exist', "correct the user"),
+        ('FATAL:  password authentication failed for user "n"', "the user or the password"),
+        ("fe_sendauth: no password supplied", "the user or the password"),
+        ('could not translate host name "n" to address: Name unknown', "correct the host in"),
+        ("connection to server failed: Connection refused", "start PostgreSQL, or correct host"),
+    ],
+)
+def test_what_is_wrong_in_database_url_is_named(reason, correction):
+    error = Unreachable(reason)
+    assert reason in error.for_operators and correction in error.for_operators
+    assert error.message == UNREACHABLE  # for everybody else
+
+
+def test_a_command_without_its_database_says_what_to_correct(postgres, tmp_path):
+    for url, reason, correction in (
+        (NOBODY, "Connection refused", "start PostgreSQL, or correct host and port"),
+        (postgres.url("nothing"), '"nothing" does not exist', "correct the database's name"),
+    ):
+        for command in ("migrate", "run"):
+            environment = {"DATABASE_URL": url, "RPC_URL": NOWHERE, "PORT": str(free_port())}
+            ended = scan(command, SCAN_DATA_DIR=str(tmp_path), **environment)
+            last = ended.stderr.splitlines()[-1]
+            assert ended.returncode == 1 and reason in last and correction in last
+
+
+@pytest.mark.check
+def test_commands_ask_the_service_that_runs_on_the_same_data(tmp_path):
+    """Not one that was killed, whose file is still there."""
+
+    def url(**settings):
+        options = argparse.Namespace(url=settings.pop("url", None))
+        own = replace(Settings.from_environment({"SCAN_DATA_DIR": str(tmp_path)}), **settings)
+        return service_url(own, options)
+
+    assert url() == "http://127.0.0.1:8000"
+    running = Settings.from_environment({"SCAN_DATA_DIR": str(tmp_path), "PORT": "8400"})
+    with locked_data_dir(running):
+        assert url() == "http://127.0.0.1:8400"
+        assert url(url="http://scan.example/") == "http://scan.example"
+        assert url(port=8500) == "http://127.0.0.1:8500"
+        with pytest.raises(DataDirInUse), locked_data_dir(replace(running, port=8600)):
+            pass
+        assert url() == "http://127.0.0.1:8400"
+    assert (tmp_path / LOCK_FILE).read_text() == "http://127.0.0.1:8400"
+    assert url() == "http://127.0.0.1:8000"
 
 
 def test_migrating_says_what_it_did(postgres, tmp_path):

@@ -240,6 +240,8 @@ def test_tables_of_another_commit_are_named_with_the_way_out(
     assert f"The database's tables are {named}" in ended
     assert migrations.own_version() in ended and "unproven" in ended
     assert "docs/operation.md, A database of another commit" in ended
+    assert "scan backup" in ended and "SCAN_DATA_DIR" in ended
+    assert ("`git checkout 0123abcd`" in ended) is ("0123abcd" in version)
 
 
 @pytest.mark.parametrize(
@@ -263,9 +265,9 @@ def test_a_plan_says_that_tables_are_of_another_commit(upgraded_url, older, reas
             with pytest.raises(SchemaMismatch, match=reason) as caught:
                 migrations.plan(database)
             assert migrations.WAY_OUT in caught.value.message
-    assert shape(upgraded_url) == before
     with pytest.raises(SchemaMismatch, match=reason):
         bring_up(upgraded_url)
+    assert shape(upgraded_url) == before  # a start that is refused changes nothing, either
 
 
 def test_a_plan_changes_nothing_and_an_index_may_be_of_a_new_function(upgraded_url):

@@ -170,7 +170,7 @@ def test_the_document_of_the_interface_says_what_is_said():
         name: [
             p
             for p, s in own[name]["properties"].items()
-            if "Said by the node" in s.get("description", "")
+            if "Reported by the node" in s.get("description", "")
         ]
         for name in ("Block", "Transaction", "InternalTransfer", "DexTrade", "Token")
     }

@@ -1,11 +1,23 @@
-"""/readyz where the indexer hangs: the node knows better how far the index is behind."""
+"""/readyz: a node that is slow, one that is gone and an index that is behind are told apart, also
+where the indexer reports nothing."""
+
+import pytest
+from flask.testing import FlaskClient
 
 from app import create_app
+from scan.http import node_check
 from tests.support.anvil import Anvil
 from tests.support.database import execute
-from tests.support.indexing import Indexing
+from tests.support.faulty_node import FaultyNode, cut_connection, hang
+from tests.support.indexing import Indexing, settings_for
+from tests.support.serving import NOWHERE, wait_until
 
 LONG_AGO = "UPDATE indexer_status SET checked_at = now() - interval '20 seconds'"
+
+
+def state(client: FlaskClient) -> tuple[object, ...]:
+    ready = client.get("/readyz").json
+    return ready["indexedBlock"], ready["headBlock"], ready["lagBlocks"], ready["problem"]
 
 
 def test_the_lag_is_the_nodes_while_the_indexer_reports_nothing(database_url: str) -> None:
@@ -17,16 +29,64 @@ def test_the_lag_is_the_nodes_while_the_indexer_reports_nothing(database_url: st
         for _ in range(3):
             node.mine()
         execute(database_url, LONG_AGO)
-        ready = client.get("/readyz")
-        assert (ready.status_code, ready.json["problem"]) == (200, None)
-        assert (ready.json["indexedBlock"], ready.json["headBlock"]) == (1, 4)
-        assert ready.json["lagBlocks"] == 3
-        block = client.get("/api/v1/blocks/1").json
-        assert ready.json["newestBlockAt"] == block["timestamp"]
+        assert state(client) == (1, 4, 3, None)
+        assert (
+            client.get("/readyz").json["newestBlockAt"]
+            == (client.get("/api/v1/blocks/1").json["timestamp"])
+        )
+        with FaultyNode(node.url) as slow:
+            slow.fault = hang(2)
+            asked = settings_for(database_url, slow.url)
+            # What the node has reported to the indexer within a minute counts.
+            assert state(create_app(asked).test_client()) == (1, 1, 0, node_check.SLOW)
         node.stop()
         client = create_app(indexing.settings).test_client()
-        ready = client.get("/readyz")
-        assert (ready.status_code, ready.json["problem"]) == (200, "the node cannot be reached")
+        assert state(client) == (1, None, None, "the node cannot be reached")
+        execute(database_url, "UPDATE indexer_status SET checked_at = now() - interval '2 hours'")
+        indexed, head, lag, problem = state(create_app(indexing.settings).test_client())
+        assert (indexed, head, lag) == (1, None, None)
+        assert str(problem).startswith("the indexer has not reported since ")
+
+
+def test_slow_gone_and_behind_are_told_apart(
+    database_url: str, anvil: Anvil, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The log has a line for each within ten seconds, with the host, and never with the key."""
+    anvil.mine(2)
+    head = anvil.head()
+    with FaultyNode(anvil.url) as node:
+        url = f"{node.url}/v2/secret-key"
+        with Indexing(database_url, url, until=head) as indexing:
+            client = create_app(indexing.settings).test_client()
+            assert state(client) == (head, head, 0, None)
+            node.fault = hang(1.2)
+            anvil.mine(3)
+            slow = "the node is slow: its newest block took 1 s"
+            wait_until(lambda: state(client)[3] == slow)
+            assert state(client)[1] == head + 3
+            indexing.wait_for(head + 3)
+            wait_until(lambda: state(client)[:3] == (head + 3, head + 3, 0))
+            node.fault = hang(60)
+            silent = "the node did not respond in time"
+            wait_until(lambda: state(client) == (head + 3, None, None, silent))
+            page = client.get("/status").text
+            assert silent in page and "up to date" not in page
+            node.fault = cut_connection
+            gone = "the node cannot be reached or cut the connection"
+            wait_until(lambda: state(client) == (head + 3, None, None, gone), timeout_s=60)
+            node.fault = None
+            wait_until(lambda: state(client) == (head + 3, head + 3, 0, None), timeout_s=60)
+    lines = [r.getMessage() for r in caplog.records if r.name == "scan.indexer.status_report"]
+    for problem in (slow, silent, gone):
+        [line] = [line for line in lines if problem in line]
+        assert f"({node.url}/...)" in line
+    assert "secret-key" not in caplog.text
+
+
+def test_nothing_indexed_is_not_up_to_date(database_url: str) -> None:
+    client = create_app(settings_for(database_url, NOWHERE)).test_client()
+    assert state(client) == (None, None, None, "the node cannot be reached")
+    assert "up to date" not in client.get("/status").text
 
 
 FULL = """
@@ -38,15 +98,18 @@ CREATE TRIGGER fill BEFORE UPDATE ON indexer_status FOR EACH ROW EXECUTE FUNCTIO
 
 
 def test_a_full_disk_is_a_problem_although_the_indexer_cannot_report_it(
-    database_url: str, anvil: Anvil
+    database_url: str, anvil: Anvil, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The server's answer is what a full disk gives; to fill one for real needs a mount."""
-    with Indexing(database_url, anvil.url, until=0) as indexing:
+    """The server's answer is what a full disk gives; to fill one for real needs a mount. The log
+    names it once a minute."""
+    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
         pass
     execute(database_url, LONG_AGO)
-    ready = create_app(indexing.settings).test_client().get("/readyz")
-    assert ready.json["problem"] is None
+    client = create_app(indexing.settings).test_client()
+    assert state(client)[3] is None
     execute(database_url, FULL)
-    ready = create_app(indexing.settings).test_client().get("/readyz")
-    assert ready.status_code == 200
-    assert ready.json["problem"].startswith("The database's disk is full")
+    client = create_app(indexing.settings).test_client()
+    for _ in range(3):
+        assert str(state(client)[3]).startswith("The database's disk is full")
+    assert caplog.text.count("disk is full; writing resumes when there is space. (could not") == 1
+    assert "connection lost" not in caplog.text

@@ -1,27 +1,31 @@
-"""What every page says of the newest block, and that it is old."""
+"""What every page says of the newest block: when it is from, and why nothing newer is shown."""
 
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from flask.testing import FlaskClient
 
+from app import create_app
 from scan.http import indexed_block
 from scan.http.indexed_block import Position
 from tests.conftest import Played
+from tests.support.anvil import Anvil
+from tests.support.database import execute
+from tests.support.indexing import Indexing
 
 
-def position(age_s: float, block_s: float | None) -> Position:
-    return Position(1, 9, datetime.now(UTC) - timedelta(seconds=age_s), block_s)
+def staleness(age_s: float, lag: int | None, quiet_after_s: float | None) -> str:
+    made_at = datetime.now(UTC) - timedelta(seconds=age_s)
+    return Position(1, 9, made_at, lag, quiet_after_s).staleness
 
 
 @pytest.mark.check
-def test_a_block_is_old_by_what_blocks_are_apart() -> None:
-    assert [position(age_s, 12.0).is_stale() for age_s in (90, 130)] == [False, True]
-    assert [position(age_s, 0.5).is_stale() for age_s in (25, 35)] == [False, True]
-    assert [position(age_s, 0.0).is_stale() for age_s in (25, 35)] == [False, True]
-    assert [position(age_s, 600.0).is_stale() for age_s in (5_000, 7_000)] == [False, True]
-    assert [position(age_s, None).is_stale() for age_s in (90, 130)] == [False, True]
-    assert not Position(-1, -1).is_stale()
+def test_the_nodes_head_decides_and_not_the_clock() -> None:
+    assert [staleness(age_s, 0, None) for age_s in (5, 50, 1e9)] == ["", "", ""]
+    assert [staleness(900, lag, None) for lag in (1, 10, 11)] == ["", "", "behind"]
+    assert [staleness(age_s, None, None) for age_s in (25, 35)] == ["", "unknown"]
+    assert [staleness(age_s, 0, 120.0) for age_s in (90, 130)] == ["", "quiet"]
+    assert staleness(25, 1000, 0.5) == Position(-1, -1).staleness == ""
 
 
 def test_a_page_says_of_when_its_newest_block_is(client: FlaskClient, scenario: Played) -> None:
@@ -33,14 +37,42 @@ def test_a_page_says_of_when_its_newest_block_is(client: FlaskClient, scenario: 
     assert f"The newest indexed block, {shown}, is from" in text
 
 
-def test_a_cached_page_says_so_once_its_newest_block_is_old(
-    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+def test_a_quiet_devnet_is_not_called_stale_and_a_chain_that_stopped_is_quiet(
+    database_url: str,
 ) -> None:
-    """No new block comes, so that the version of the index stays the same."""
-    monkeypatch.setattr(indexed_block, "LEAST_STALE_S", 1e12)
-    for _ in range(2):
-        fresh = client.get("/tokens")
-        assert 'id="stale"' not in fresh.text
-    monkeypatch.setattr(indexed_block, "LEAST_STALE_S", 30.0)
-    old = client.get("/tokens", headers={"If-None-Match": fresh.headers["ETag"]})
-    assert old.status_code == 200 and 'id="stale"' in old.text
+    """A page that is cached says so, too, although no block comes and the version stays the same;
+    and no longer once the node is back."""
+    with Anvil() as node:
+        for seconds in (1, 1, 300, 1, 600, 1):
+            node.call("evm_increaseTime", seconds)
+            node.mine()
+        with Indexing(database_url, node.url, until=node.head()) as indexing:
+            client = create_app(indexing.settings).test_client()
+            for _ in range(2):
+                fresh = client.get("/tokens")
+                assert 'id="stale"' not in fresh.text
+            node.call("anvil_mine", hex(40), hex(12))
+            indexing.wait_for(node.head())
+            assert "The chain is quiet: its newest block" in client.get("/tokens").text
+            assert "age_seconds" in (metrics := client.get("/metrics").text)
+            assert "scan_quiet_after_seconds 120.0" in metrics
+
+
+def test_a_cached_page_says_when_the_node_is_gone(
+    database_url: str, anvil: Anvil, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexed_block, "READ_AGAIN_S", 0.0)
+    monkeypatch.setattr(indexed_block, "LEAST_STALE_S", -1e9)
+    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
+        client = create_app(indexing.settings).test_client()
+        for _ in range(2):
+            fresh = client.get("/tokens")
+            assert 'id="stale"' not in fresh.text
+    for path, is_known in (("/blocks", False), ("/txs", True), ("/contracts", False)):
+        head = anvil.head() if is_known else None
+        update = "UPDATE indexer_status SET checked_at = now(), node_head = %s"
+        execute(database_url, update, head)
+        client.get(path)  # that is not in the cache
+        again = client.get("/tokens", headers={"If-None-Match": fresh.headers["ETag"]})
+        assert (again.status_code == 304) is is_known
+        assert ("and the node&#39;s is not known: later activity" in again.text) is not is_known

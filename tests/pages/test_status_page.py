@@ -24,7 +24,8 @@ def page_after(url: str, *reports: str) -> str:
     for problem in reports:
         execute(
             url,
-            "INSERT INTO indexer_status (problem, checked_at) VALUES (nullif(%s, ''), now())",
+            "INSERT INTO indexer_status (problem, checked_at, node_head)"
+            " VALUES (nullif(%s, ''), now(), (SELECT max(number) FROM blocks))",
             problem,
         )
     return create_app(settings_for(url, NOWHERE)).test_client().get("/status").text

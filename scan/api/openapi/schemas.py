@@ -25,7 +25,7 @@ from scan.parameters import MAX_LIMIT
 
 TYPES = {name: name for name in ("integer", "number", "boolean", "object")} | {"text": "string"}
 NULL: Json = {"type": "null"}
-SAID_BY_NODE = "Said by the node"
+SAID_BY_NODE = "Reported by the node"
 # The columns that fields show, whichever record they stand in.
 COLUMN_OF_FIELD = {
     **{

@@ -1,6 +1,6 @@
 """The indexing of a whole chain at once: blocks as Parquet files, loaded and derived in bulk.
 
-It needs the packages of the extra scan[bulk], which no other room imports.
+It needs the packages of the extra scan[bulk], which no other package imports.
 Input: blocks from one or several nodes. Output: files of rows, and the tables as
 the indexer makes them.
 Start with chain_backfill.py (the stages), then spool.py, block_columns.py (rows of files),

@@ -197,13 +197,15 @@ class Gateway:
         return list(self._pool.map(Service.state, self._of_path.values()))
 
     def _readiness(self) -> WsgiResponse:
-        """Return /readyz of all chains in one: ready if all are, with the largest lag."""
+        """Return /readyz of all chains in one: ready if all are, with the largest lag, null where
+        one is not known."""
         states = self._states()
+        lags = [state.lag_blocks for state in states if state.lag_blocks is not None]
         problems = [f"{state.chain.path}: {state.problem}" for state in states if state.problem]
         value = {
             "status": "unavailable" if problems else "ready",
             "problem": "; ".join(problems) or None,
-            "lagBlocks": max((state.lag_blocks or 0 for state in states), default=0),
+            "lagBlocks": max(lags, default=0) if len(lags) == len(states) else None,
             "chains": [
                 {
                     "path": state.chain.path,

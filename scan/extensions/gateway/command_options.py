@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from scan.commands.child_process import GRACE_S, ChildProcess, stop_all
+from scan.commands.run import locked_data_dir
 from scan.commands.startup import on_stop_signals
 from scan.environment import without_password
 from scan.errors import SettingError
@@ -43,6 +44,12 @@ def run(settings: Settings, options: argparse.Namespace) -> int | None:
     ]
     links = "\n".join(f"  {settings.base_url}/{chain.path}/  {chain.name}" for chain in chains)
     print(f"\n{settings.base_url} serves these chains (Ctrl-C to stop):\n{links}", flush=True)
+    with locked_data_dir(settings):
+        _keep_running(settings, children, stop)
+    return 0
+
+
+def _keep_running(settings: Settings, children: list[ChildProcess], stop: threading.Event) -> None:
     parent = os.getppid()
     try:
         while not stop.is_set():
@@ -54,7 +61,6 @@ def run(settings: Settings, options: argparse.Namespace) -> int | None:
             stop.wait(CHECK_EVERY_S)
     finally:
         stop_all(children, STOP_S)
-    return 0
 
 
 def _environment(settings: Settings, chain: Chain) -> dict[str, str]:

@@ -5,7 +5,7 @@ from typing import Any
 
 import orjson
 
-from scan.commands.service_client import send
+from scan.commands.service_client import add_url, send, service_url
 from scan.errors import ScanError, install_extra
 from scan.extensions.mcp import is_installed
 from scan.extensions.mcp.tools import ApiRequest, ApiResponse
@@ -23,7 +23,7 @@ docs/api.md."""
 def add_arguments(command: argparse.ArgumentParser) -> None:
     command.description = DESCRIPTION
     command.set_defaults(run=run)
-    command.add_argument("--url", help="URL of the service; default http://HOST:PORT")
+    add_url(command)
 
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
@@ -34,7 +34,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
 
     from scan.extensions.mcp.server import make_server
 
-    url = (options.url or settings.base_url).rstrip("/")
+    url = service_url(settings, options)
     document = _document(_request(url, ApiRequest("GET", "/api/v1/openapi.json", "", None)), url)
 
     async def send(sent: ApiRequest) -> ApiResponse:

@@ -110,7 +110,7 @@ def _findings(settings: Settings, url: str | None) -> Findings:
         try:
             yield from check(settings)
         except (ScanError, OSError) as error:
-            text = getattr(error, "message", None) or str(error)
+            text = error.for_operators if isinstance(error, ScanError) else str(error)
             yield Finding(Level.ERROR, subject, text, ADVICE.get(subject, "see the log"))
 
 
@@ -242,7 +242,9 @@ def _check_service(settings: Settings, url: str) -> Findings:
         text = f"indexing is stopped: {body['problem']}"
         yield Finding(Level.ERROR, "service", text, "GET /readyz and the log have its newest state")
     else:
-        yield Finding(Level.OK, "service", f"ready, {body.get('lagBlocks')} blocks behind the node")
+        lag = body.get("lagBlocks")
+        behind = "how far behind the node is not known" if lag is None else f"{lag} blocks behind"
+        yield Finding(Level.OK, "service", f"ready, {behind}")
     responses = (
         send(f"{url}/api/v1/stats", TIMEOUT_S, headers={"X-Forwarded-For": address})
         for address in ("198.51.100.1", "198.51.100.2")  # of RFC 5737

@@ -22,6 +22,7 @@ TIMEOUT_S = 10.0
 MOST_AHEAD_S = 15  # by which a block's time may be ahead of this machine's clock
 QUIET_S = 600
 SLOW_MS = 100
+RECENT_BLOCKS = 128  # whose state all nodes keep: a shorter chain does not show an archive
 PLACES_READ = 16  # newest blocks whose logs' numbers are compared with their order
 Outcome = tuple[str, str, str]  # level, text, advice
 ADVICE_EMPTY = "use a node with all of them{}, or set SCAN_START_BLOCK={}"
@@ -177,6 +178,9 @@ def _check_state(node: Node, head: BlockId, start_block: int) -> Iterator[Outcom
     if not node.takes_block_hashes:
         text = "it does not take block hashes (EIP-1898)"
         yield "warning", text, "state is read by number and checked afterwards; upgrade it"
+    if head.number - start_block < RECENT_BLOCKS:
+        yield "ok", f"has the state of block {head.number}", ""
+        return
     old = _try(node, "eth_getBalance", ADDRESS, hex(max(start_block, 1)))
     if isinstance(old, str):
         yield "ok", "an archive: state of every block", ""

@@ -21,9 +21,10 @@ blueprint = Blueprint("metrics", __name__)
 
 CHAIN = (
     ("scan_head_block", "The newest indexed block."),
-    ("scan_node_head_block", "The newest block that the node reported."),
+    ("scan_node_head_block", "The node's newest block, where it is known now."),
     ("scan_lag_blocks", "Number of blocks that the index is behind the node."),
     ("scan_head_age_seconds", "Age of the newest indexed block."),
+    ("scan_quiet_after_seconds", "The head's age from which on the chain is quiet; Inf: any age."),
     ("scan_transactions", "Transactions indexed."),
     ("scan_head_stalled", "1 while indexing is stalled."),
     ("scan_unproven_blocks", "Blocks that are not proven by their hashes; 0: all are."),

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from scan.commands.arguments import whole_number
-from scan.commands.service_client import NoResponse, send
+from scan.commands.service_client import NoResponse, add_url, send, service_url
 from scan.observability.logs import escape
 from scan.settings import Settings
 
@@ -26,7 +26,7 @@ DESCRIPTION = (
 def add_arguments(command: argparse.ArgumentParser) -> None:
     command.description = DESCRIPTION
     command.set_defaults(run=run)
-    command.add_argument("--url", help="URL of the service; default http://HOST:PORT")
+    add_url(command)
     command.add_argument(
         "--most-behind",
         type=whole_number,
@@ -41,24 +41,25 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
     """Print the status. Return 0 if the service is ready and follows the node, else 1."""
-    base = (options.url or settings.base_url).rstrip("/")
+    base = service_url(settings, options)
     if options.watch:
         return _watch(base)
     state = _fetch(f"{base}/readyz")
     problem = state.get("problem")
-    lag, max_lag = state.get("lagBlocks") or 0, options.most_behind
-    if not problem and max_lag is not None and lag > max_lag:
-        problem = f"the index is {lag} blocks behind the node, more than {max_lag}"
+    lag, max_lag = state.get("lagBlocks"), options.most_behind
+    if not problem and max_lag is not None and (lag is None or lag > max_lag):
+        problem = f"{_behind(lag)}; {max_lag} at most are wanted"
     disk = _fetch_disk(f"{base}/metrics")
     if options.json:
         print(json.dumps({**state, **disk, "problem": problem}))
         return 1 if problem else 0
-    lines = [f"{base}: {state['status']}"]
-    if state.get("indexedBlock") is not None:
-        lines.append(
-            f"block {state['indexedBlock']} of {state['headBlock']},"
-            f" {state['lagBlocks']} behind; status recorded at {state['checkedAt']}"
-        )
+    lines = [f"{base}: {_condition(state)}"]
+    if "indexedBlock" in state:
+        block = state["indexedBlock"]
+        line = "no block is indexed yet" if block is None else f"block {block}"
+        line += "" if state["headBlock"] is None else f" of {state['headBlock']}"
+        reported = state["checkedAt"] or "never"
+        lines.append(f"{line}, {_behind(lag)}; the indexer's last report: {reported}")
     if disk:
         line = f"disk of the database: {disk['diskFreeBytes'] / GIB:.0f} GiB free"
         days = disk["diskFullInDays"]
@@ -86,10 +87,10 @@ def _watch(base: str) -> int:
         while True:
             state = _fetch(f"{base}/readyz")
             block, lag = state.get("indexedBlock"), state.get("lagBlocks")
-            line = f"{datetime.now():%H:%M:%S} {state.get('status', 'unknown')}"
+            line = f"{datetime.now():%H:%M:%S} {_condition(state)}"
             if block is not None:
                 first_block = block if first_block is None else first_block
-                line += f"  block {block:,}, {lag or 0:,} behind"
+                line += f"  block {block:,}, {_behind(lag)}"
                 speed = (block - first_block) / max(time.monotonic() - began_at, 0.001)
                 if lag and speed > 0:
                     left = timedelta(seconds=round(lag / speed))
@@ -117,6 +118,16 @@ def _fetch_disk(address: str) -> dict[str, Any]:
     seconds = values.get("full_seconds")
     days = None if seconds is None else int(float(seconds) // DAY_S)
     return {"diskFreeBytes": int(float(values["free_bytes"])), "diskFullInDays": days}
+
+
+def _condition(state: dict[str, Any]) -> str:
+    """Return the service's own word, `ready`, only where the index follows the node."""
+    status = str(state.get("status", "unknown"))
+    return "serving, with a problem" if status == "ready" and state.get("problem") else status
+
+
+def _behind(lag: int | None) -> str:
+    return "how far behind is not known" if lag is None else f"{lag:,} blocks behind the node"
 
 
 def _backfill_line(backfill: dict[str, Any]) -> str:

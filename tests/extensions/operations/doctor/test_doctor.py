@@ -38,8 +38,8 @@ class SetUp:
 @pytest.fixture(scope="module")
 def sound(postgres: Postgres, template: str) -> Iterator[SetUp]:
     with Anvil() as anvil:
-        anvil.call("anvil_mine", "0x5")
-        with postgres.cloned(template) as url, Indexing(url, anvil.url, until=5):
+        anvil.call("anvil_mine", hex(200))
+        with postgres.cloned(template) as url, Indexing(url, anvil.url, until=200):
             yield SetUp(anvil, url)
 
 
@@ -64,7 +64,7 @@ def test_a_sound_set_up_has_no_errors(sound: SetUp) -> None:
     findings = sound.examine()
     assert problems(findings) == {}
     texts = " ".join(finding["text"] for finding in findings)
-    for words in ("chain 31337, block 5", "an archive", "traces by", "schema is current"):
+    for words in ("chain 31337, block 200", "an archive", "traces by", "schema is current"):
         assert words in texts
     assert all(finding["advice"] for finding in findings if finding["level"] == "error")
 
@@ -168,6 +168,15 @@ def test_a_node_ahead_of_this_machines_clock(sound: SetUp) -> None:
         findings = sound.examine(RPC_URL=ahead.url, DATABASE_URL="")
     rest = [f for f in findings if f["subject"] != "database"]
     the_error(rest, "node", "ahead of this machine's clock", "NTP")
+
+
+def test_a_chain_that_has_begun_shows_no_archive() -> None:
+    """Nodes keep the state of the newest blocks, and one at block 0 has no other."""
+    with Anvil() as young:
+        done = scan("doctor", "--json", RPC_URL=young.url, DATABASE_URL="")
+    texts = [finding["text"] for finding in json.loads(done.stdout)]
+    assert any("has the state of block 0" in text for text in texts)
+    assert not any("archive" in text or "recent blocks" in text for text in texts)
 
 
 def test_a_schema_of_an_older_version(sound: SetUp) -> None:

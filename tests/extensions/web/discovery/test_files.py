@@ -7,6 +7,7 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from scan.brand import Brand
+from scan.contracts.visible_text import WRITTEN_BY_STRANGERS
 from scan.settings import Settings
 from tests.support.openapi_document import DOCUMENT
 
@@ -27,6 +28,7 @@ def test_llms_txt_names_every_operation_in_the_form_of_its_convention(client: Fl
             if method in ("get", "post", "patch", "delete"):
                 assert f"`{method.upper()} {path}`" in response.text
     assert len(response.text) < 16_000
+    assert WRITTEN_BY_STRANGERS in response.text
 
 
 def test_links_of_llms_txt_and_the_catalogue_lead_somewhere(client: FlaskClient) -> None:
