@@ -23,20 +23,27 @@ import orjson
 import requests
 
 from app import create_app
-from demo.scenario import SOURCE, play
+from demo.requests_of_pages import (
+    ask_for_accounts,
+    ask_for_pool,
+    ask_for_traces,
+    ask_for_uris,
+    ask_for_views,
+    called_contracts,
+    recorded,
+    with_verified_code,
+)
+from demo.scenario import SAVER, SOURCE, play
 from demo.town import PEOPLE, Town
 from scan.ethereum.block_parameter import NO_BLOCK
 from scan.extensions.demo.chain_recording import DERIVED, RecordedAnswers, pack
 from scan.extensions.demo.demo_chain import LOOP, DemoChain
+from scan.extensions.demo.demo_data import STORED
 from scan.extensions.demo.replay import STATE_METHODS, Recording
-from scan.extensions.internal_transfers.transaction_traces import CALLS
-from scan.extensions.items.token_uri import SELECTORS
-from scan.extensions.transaction_details.explanations.state_changes import STATE
-from tests.support.anvil import Anvil, Contract, Node
+from tests.support.anvil import Anvil, Node
 from tests.support.database import Postgres, execute
 from tests.support.explorer import place_compilers
 from tests.support.indexing import settings_for
-from tests.support.scenario.stage import STRANGERS
 from tests.support.solidity import COMPILER, NODE, SETTINGS, SOURCES
 
 CHAIN = Path(__file__).with_name("chain.jsonl.gz")
@@ -53,6 +60,7 @@ VERIFIED = {
     **dict.fromkeys(("savings implementation", "savings proxy"), SOURCE.name),
     "router": "Exchange.sol",
 }
+RECENT_BLOCKS = 60  # before the loop, whose transactions have their steps recorded
 LABELED_PEOPLE = {0: "Meridian treasury", 1: "Market maker", 3: "Lantern workshop", 11: "Bundler"}
 LABELED = {
     "router": "Demo router",
@@ -63,18 +71,8 @@ LABELED = {
     "savings": "Harbor Savings",
     "entry point": "EntryPoint 0.7",
 }
-VERIFIED_ROWS = """
-SELECT to_json(v)
-FROM (
-    SELECT '0x' || encode(address, 'hex') AS address, '0x' || encode(code_hash, 'hex') AS code_hash,
-        match, creation_match, contract_name, file_path, compiler_version, license,
-        settings::text AS settings, abi::text AS abi, sources::text AS sources,
-        '0x' || encode(constructor_arguments, 'hex') AS constructor_arguments, metadata,
-        (SELECT p.permissions::text
-        FROM contract_permissions p
-        WHERE p.address = c.address AND p.code_hash = c.code_hash) AS permissions
-    FROM verified_contracts c) AS v
-ORDER BY address"""
+OF_DATABASE = ("verified_at", "match_id", "is_indexed")  # columns that are set when rows are stored
+VERIFIED_ROWS = "SELECT to_json(stored) FROM {} AS stored ORDER BY address"
 
 
 class Recorder(ThreadingHTTPServer):
@@ -129,8 +127,14 @@ def main() -> None:
             ask_for_uris(Node(recorder.url), url, anvil.head())
         ask_for_views(Node(recorder.url), town, range(first_of_loop - 1, anvil.head() + 1))
         ask_for_accounts(Node(recorder.url), town)
-        ask_for_traces(Node(recorder.url), anvil)
-        rows = [row for row in recorder.answers.rows() if NO_BLOCK not in row["params"]]
+        ask_for_traces(Node(recorder.url), anvil, first_of_loop - RECENT_BLOCKS)
+        ask_for_pool(Node(recorder.url), town)
+        verified_code, called = with_verified_code(anvil, town, VERIFIED), called_contracts(anvil)
+        rows = [
+            recorded(row, verified_code, called)
+            for row in recorder.answers.rows()
+            if NO_BLOCK not in row["params"]
+        ]
         head = anvil.head()
         if blocks_in(rows) != head + 1:
             raise SystemExit(f"only {blocks_in(rows)} of {head + 1} blocks were requested")
@@ -191,8 +195,8 @@ def indexed(recorder: Recorder, head: int) -> Iterator[str]:
         yield url
 
 
-def verify(url: str, node_url: str, town: Town) -> list[dict[str, Any]]:
-    """Verifies contracts as a client does; the rows that are stored."""
+def verify(url: str, node_url: str, town: Town) -> dict[str, list[dict[str, Any]]]:
+    """Verifies contracts as a client does; the rows that are stored, by table."""
     with TemporaryDirectory() as folder:
         compilers = {"solc_dir": place_compilers(Path(folder)), "path": os.environ["PATH"]}
         client = create_app(settings_for(url, node_url, **compilers)).test_client()
@@ -207,7 +211,13 @@ def verify(url: str, node_url: str, town: Town) -> list[dict[str, Any]]:
             answer = client.post("/api/v1/verify", json=body)
             if answer.status_code != 200:
                 raise SystemExit(f"{contract.artifact.name} is not verified: {answer.json}")
-    return [row for (row,) in execute(url, VERIFIED_ROWS)]
+    return {
+        table: [
+            {name: value for name, value in row.items() if name not in OF_DATABASE}
+            for (row,) in execute(url, VERIFIED_ROWS.format(table))
+        ]
+        for table in STORED
+    }
 
 
 def standard_json(path: str) -> dict[str, Any]:
@@ -232,91 +242,12 @@ def standard_json(path: str) -> dict[str, Any]:
     return {"language": "Solidity", "sources": sources, "settings": settings}
 
 
-def ask_for_uris(node: Node, url: str, head: int) -> None:
-    """What pages of items ask: tokenURI, or uri, of each."""
-    items = execute(
-        url,
-        "SELECT DISTINCT '0x' || encode(t.address, 'hex'), x.token_id::text, t.type"
-        " FROM token_transfers x JOIN tokens t ON t.address = x.token_address"
-        " WHERE x.token_id IS NOT NULL ORDER BY 1, 2",
-    )
-    calls = [
-        ("eth_call", [{"to": token, "data": f"0x{SELECTORS[type_]}{int(id_):064x}"}, hex(head)])
-        for token, id_, type_ in items
-    ]
-    for n in range(0, len(calls), 100):
-        node.batch(calls[n : n + 100])
-
-
-def ask_for_traces(node: Node, anvil: Anvil) -> None:
-    """What the tabs of transactions ask."""
-    for number in range(anvil.head() + 1):
-        block = anvil.call("eth_getBlockByNumber", hex(number), False)
-        node.batch(
-            ("debug_traceTransaction", [hash_, options])
-            for hash_ in block["transactions"]
-            for _, options in (CALLS[0], STATE[0])
-        )
-
-
 def wait_until_quiet(recorder: Recorder, indexer: subprocess.Popen[bytes]) -> None:
     deadline = time.monotonic() + TIMEOUT_S
     while time.monotonic() - recorder.answers.changed_at < QUIET_S:
         if indexer.poll() is not None or time.monotonic() > deadline:
             raise SystemExit("the indexer did not become idle")
         time.sleep(0.2)
-
-
-def ask_for_views(node: Node, town: Town, blocks: Iterable[int]) -> None:
-    """Requests for views of the demo's contracts at the first of these blocks, and after it at
-    those that changed what they return: all would take gigabytes."""
-    people = [*town.people, *STRANGERS]
-    contracts = [*town.contracts.values(), *town.pools.values()]
-    calls = [call for contract in contracts for call in views(contract, people)]
-    results: dict[int, str] = {}
-    for block in map(hex, blocks):
-        for first in range(0, len(calls), 100):
-            batch = [("eth_call", [call, block]) for call in calls[first : first + 100]]
-            new = {first + n: repr(result) for n, result in enumerate(town.anvil.batch(batch))}
-            node.batch(batch[n - first] for n in new if results.get(n) != new[n])
-            results |= new
-
-
-def ask_for_accounts(node: Node, town: Town) -> None:
-    """Requests that views will make for the demo's contracts and accounts at its head."""
-    contracts = [*town.contracts.values(), *town.pools.values()]
-    addresses = [c.address for c in contracts] + [*town.people, *STRANGERS]
-    calls: list[tuple[str, list[Any]]] = []
-    for method in ("eth_getBalance", "eth_getCode", "eth_getTransactionCount"):
-        calls += [(method, [address, "latest"]) for address in addresses]
-    calls += [("eth_chainId", []), ("net_version", []), ("web3_clientVersion", [])]
-    for n in range(0, len(calls), 100):
-        node.batch(calls[n : n + 100])
-
-
-def views(contract: Contract, people: Iterable[str]) -> Iterator[dict[str, str]]:
-    """Every view function without arguments, and the balances of all holders."""
-    for entry in contract.artifact.abi:
-        if entry["type"] != "function" or not (
-            entry.get("stateMutability") in ("view", "pure") or entry.get("constant") is True
-        ):
-            continue
-        inputs = [parameter["type"] for parameter in entry["inputs"]]
-        if not inputs:
-            yield call_of(contract, entry["name"])
-        elif inputs == ["address"]:
-            yield from (call_of(contract, entry["name"], person) for person in people)
-        elif entry["name"] == "balanceOf" and inputs == ["address", "uint256"]:
-            yield from (call_of(contract, "balanceOf", person, 7) for person in people)
-        elif entry["name"] in ("ownerOf", "tokenURI"):
-            yield from (call_of(contract, entry["name"], n) for n in range(4))
-        elif entry["name"] == "supportsInterface":
-            for interface in ("01ffc9a7", "80ac58cd", "d9b67a26"):
-                yield call_of(contract, "supportsInterface", bytes.fromhex(interface))
-
-
-def call_of(contract: Contract, function: str, *args: Any) -> dict[str, str]:
-    return {"to": contract.address, "data": contract.data(function, *args)}
 
 
 def blocks_in(rows: list[dict[str, Any]]) -> int:
@@ -359,10 +290,11 @@ def write(rows: list[dict[str, Any]]) -> None:
     CHAIN.write_bytes(packed)
 
 
-def write_operator_data(town: Town, verified: list[dict[str, Any]]) -> None:
+def write_operator_data(town: Town, verified: dict[str, list[dict[str, Any]]]) -> None:
     labels = sorted(
         [
             *((town.people[n], label) for n, label in LABELED_PEOPLE.items()),
+            (SAVER.address.lower(), "Patient saver"),
             *((town.contracts[key].address.lower(), label) for key, label in LABELED.items()),
         ]
     )

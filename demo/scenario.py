@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from eth_abi import encode
+from eth_account import Account
 from eth_utils import keccak
 
 from demo.activity import everyday, habit, loop
@@ -25,6 +26,8 @@ from tests.support.scenario.exchanges import (
 from tests.support.scenario.stage import ETHER, MOST, STRANGERS
 from tests.support.solidity import Artifact, artifact, compile_standard
 
+# It has no place among anvil's accounts, and sends nothing that is mined.
+SAVER = Account.from_key(keccak(text="patient saver"))
 SOURCE = Path(__file__).with_name("Savings.sol")
 
 
@@ -216,6 +219,11 @@ def show_the_best(town: Town) -> None:
         (4, "procession", "march", ([*held[3:]], 95)),
         (8, "reasons", "burn", ()),
         (9, "savings", "withdraw", (10**15,)),
+        (10, "dollar", "approve", (STRANGERS[5], 1_500 * 10**6)),
+        (12, "lanterns", "setApprovalForAll", (town.contracts["procession"].address, True)),
+        (0, "dollar", "transfer", (SAVER.address, 8_000 * 10**6)),
     ):
         town.do(who, key, function, *args, gas=400_000)
         town.mine(town.now() + 20)
+    town.send(0, SAVER.address, value=25 * ETHER)
+    town.mine(town.now() + 20)

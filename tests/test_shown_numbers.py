@@ -57,6 +57,8 @@ REASONS = {
     "pages/tokens.html:loop.index0 tokens.first": "the place of a row in its list",
     "chain_statistics/pages.py:_token_days": "the end of a range of days",
     "explanations/pages.py:shown_calls": "the indentation of a call tree",
+    "explanations/pages.py:_lines": "the indentation of a call tree",
+    "explanations/pages.py:end": "the indentation of a call tree",
     "blockscout/block_objects.py:withdrawal_objects": "the end of a range of blocks",
     "blockscout/lists.py:before_block": "the end of a range of blocks",
     "blockscout/lists.py:read_page": "the place of a row in its list",

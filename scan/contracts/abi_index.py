@@ -162,7 +162,11 @@ def standard_abis() -> AbiIndex:
         for line in (FOLDER / f"{standard}.txt").read_text(encoding="utf-8").splitlines():
             if not line.startswith("#"):
                 kind, _, text = line.partition(" ")
-                _add(index, {"type": kind, **parse_signature(text)}, "standard", standard)
+                text, _, returned = text.partition(" returns ")
+                entry = {"type": kind, **parse_signature(text)}
+                if returned:
+                    entry["outputs"] = parse_signature(f"returns{returned}")["inputs"]
+                _add(index, entry, "standard", standard)
     return index
 
 

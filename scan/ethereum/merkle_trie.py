@@ -1,6 +1,7 @@
-"""The root of a list's Merkle Patricia trie (Yellow Paper, appendix D). Pure."""
+"""Merkle Patricia tries (Yellow Paper, appendix D): the root of a list, and the root and the proofs
+of a map, such as a state. Pure."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby, takewhile
 from typing import NamedTuple, TypeAlias
@@ -17,6 +18,7 @@ _Key = tuple[str, int]  # the nibbles of rlp(index), and the index
 class _Extension(NamedTuple):
     path: bytes
     child: "_Node"
+    nibbles: str
 
 
 # A leaf is its value's index, a branch the list of its sixteen children. No key is a prefix of
@@ -25,7 +27,7 @@ _Node: TypeAlias = "int | _Extension | list[_Node | None]"
 
 
 class _Trie(NamedTuple):
-    """The form of a trie, which follows from the number of its values."""
+    """The form of a trie; a list's follows from the number of its values."""
 
     root: _Node
     paths: list[bytes]  # of leaves, by index
@@ -39,6 +41,40 @@ def list_root(values: Sequence[bytes]) -> bytes:
     trie = _kept_trie(count) if count <= MAX_KEPT_VALUES else _trie(count)
     leaves = [_list(path + _string(value)) for path, value in zip(trie.paths, values, strict=True)]
     return keccak256(_encoded(trie.root, leaves))
+
+
+class MapTrie:
+    """The trie that maps the hash of each key to its value, such as accounts by their addresses."""
+
+    def __init__(self, values: Mapping[bytes, bytes]) -> None:
+        keys = sorted((keccak256(key).hex(), n) for n, key in enumerate(values))
+        paths = [b""] * len(keys)
+        self._root = _node(keys, 0, paths) if keys else None
+        pairs = zip(paths, values.values(), strict=True)
+        self._leaves = [_list(path + _string(value)) for path, value in pairs]
+
+    @property
+    def root(self) -> bytes:
+        return EMPTY_ROOT if self._root is None else keccak256(_encoded(self._root, self._leaves))
+
+    def proof(self, key: bytes) -> list[bytes]:
+        """Return the nodes from the root to a key, or to where it would be. Nodes that are shorter
+        than a hash are in their parents."""
+        nodes: list[bytes] = []
+        node, path = self._root, keccak256(key).hex()
+        while node is not None:
+            encoded = _encoded(node, self._leaves)
+            if not nodes or len(encoded) >= 32:
+                nodes.append(encoded)
+            if isinstance(node, int):
+                node = None
+            elif isinstance(node, _Extension):
+                is_on_path = path.startswith(node.nibbles)
+                path = path[len(node.nibbles) :]
+                node = node.child if is_on_path else None
+            else:
+                node, path = node[int(path[0], 16)], path[1:]
+        return nodes
 
 
 def _encoded(node: _Node, leaves: list[bytes]) -> bytes:
@@ -76,8 +112,9 @@ def _node(keys: list[_Key], depth: int, paths: list[bytes]) -> _Node:
     pairs = zip(first, keys[-1][0], strict=False)
     shared = len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
     if shared > depth:
-        path = _hex_prefix(first[depth:shared], is_leaf=False)
-        return _Extension(path, _node(keys, shared, paths))
+        nibbles = first[depth:shared]
+        path = _hex_prefix(nibbles, is_leaf=False)
+        return _Extension(path, _node(keys, shared, paths), nibbles)
     children: list[_Node | None] = [None] * 16
     for nibble, group in groupby(keys, lambda key: key[0][depth]):
         children[int(nibble, 16)] = _node(list(group), depth + 1, paths)

@@ -53,6 +53,7 @@ def _text_hash(value: Any, name: str) -> Value:
 PARSERS: Mapping[str, Callable[[Any, str], Value]] = {
     "address": parameters.address,
     "dex": partial(parameters.text, most=MAX_DEX_NAME),
+    "event": partial(parameters.text, most=MAX_LENGTH),  # which the page of logs reads
     "flag": parameters.flag,
     "hash": parameters.hash32,
     "method": partial(parameters.text, most=MAX_LENGTH),  # which method_names.selectors() reads

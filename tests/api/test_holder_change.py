@@ -1,5 +1,7 @@
 """How a token's holders changed in thirty days, against balances of the node."""
 
+import re
+
 import pytest
 
 from app import create_app
@@ -34,6 +36,8 @@ def test_holders_that_came_and_went_are_counted(
     stage.do(0, "coin", "transfer", STRANGERS[0], 7)
     stage.do(0, "coin", "transfer", STRANGERS[1], 0)
     stage.mine()
+    at_last_midnight = {party: anvil.read(coin, "balanceOf", party) for party in parties}
+    anvil.call("anvil_setBlockTimestampInterval", DAY_S)
     stage.do(4, "coin", "transfer", owner, 7)
     stage.do(0, "coin", "burn", 1)
     stage.mine()
@@ -49,12 +53,17 @@ def test_holders_that_came_and_went_are_counted(
         assert (change["added"], change["removed"], change["change"]) == (2, 1, 1)
         assert change["days"] == 30
         assert "2 joined, 1 left" in client.get(f"/token/{coin.address}").text
+        chart = client.get(f"/token/{coin.address}?tab=chart").text.partition("Holders by day")[2]
+        held = re.findall(r"<td>([0-9]+)</td></tr>", chart.partition("</figure>")[0])
+        before_last = sum(amount > 0 for amount in at_last_midnight.values())
+        assert [int(count) for count in held] == [before_last, sum(map(bool, now.values()))]
         assert client.get(f"/api/v1/tokens/{STRANGERS[0]}/holders/change").status_code == 404
         monkeypatch.setattr(tokens, "MAX_CHANGES", 3)
         client = create_app(indexing.settings).test_client()
         many = client.get(path).json
         assert (many["added"], many["removed"], many["change"]) == (None, None, None)
         assert "joined" not in client.get(f"/token/{coin.address}").text
+        assert "Holders by day" not in client.get(f"/token/{coin.address}?tab=chart").text
 
 
 def test_no_balance_is_read_of_more_transfers_than_are_counted(

@@ -12,6 +12,7 @@ import rlp
 from eth_utils import keccak
 
 from scan.ethereum.block_parameter import BlockId
+from scan.ethereum.merkle_trie import MapTrie
 from scan.ethereum.state_proofs import (
     EMPTY_CODE_HASH,
     MOST_NODE_BYTES,
@@ -106,6 +107,17 @@ def test_values_and_absent_keys_are_proven(values):
         for absent in (chance.randbytes(32), near):
             proof = trie.proof(absent)
             assert proven_value(trie.root, absent, proof) == values.get(absent, b"")
+
+
+@pytest.mark.parametrize("values", [{}, *tries()], ids=["none", "one", "many", "near", "embedded"])
+def test_a_map_has_the_root_and_the_proofs_of_its_trie(values):
+    trie = Trie({keccak(key): value for key, value in values.items()})
+    made, chance = MapTrie(values), random.Random(8)
+    assert made.root == trie.root
+    for key in (*values, chance.randbytes(20), chance.randbytes(32)):
+        proof = made.proof(key)
+        assert proven_value(trie.root, keccak(key), proof) == values.get(key, b"")
+        assert not values or proof == trie.proof(keccak(key))
 
 
 @pytest.mark.parametrize("values", tries(), ids=["one", "many", "near", "embedded"])

@@ -4,10 +4,12 @@ import json
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from scan.extensions.chain_statistics import most_called
 from scan.queries.reader import Reader
 
 BLOCKS = 20
 PERCENTILES = {"slow": 10, "standard": 50, "fast": 90}
+CONTRACTS = 25
 ACTIONS = ("transfer", "tokenTransfer", "swap", "mint")
 EXPLAINED = 8  # the newest blocks whose base fees tell a chain's parameters of EIP-1559
 
@@ -41,6 +43,7 @@ def price(reader: Reader) -> Json:
     following = next_base_fee(newest)
     base_fee = following if following is not None else newest[0].base_fee if newest else None
     suggestions = _suggestions(answer["tips"], base_fee)
+    span_s, contracts = most_called.largest_by_gas(reader, CONTRACTS)
     standard = suggestions["standard"]["gasPrice"] if suggestions else None
     return {
         "blockNumber": blocks[0]["number"] if blocks else None,
@@ -57,6 +60,15 @@ def price(reader: Reader) -> Json:
                 "gasUsedRatio": round(gas.used / gas.limit, 4) if gas.limit else 0.0,
             }
             for block, gas in zip(blocks, newest, strict=True)
+        ],
+        "contractsSeconds": span_s,
+        "contracts": [
+            {
+                "address": called["address"],
+                "transactions": called["transactions"],
+                "gasUsed": str(called["gasUsed"]),
+            }
+            for called in contracts
         ],
     }
 

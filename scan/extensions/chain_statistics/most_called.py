@@ -1,5 +1,6 @@
 """The contracts that transactions called most in a time up to the newest block."""
 
+from contextlib import suppress
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -11,6 +12,7 @@ from scan.queries.pages import Window, in_kept_blocks
 from scan.queries.reader import Reader
 
 MAX_TRANSACTIONS = 50_000  # counted for a request
+SPANS_S = (86_400, 3_600, 300)
 
 Record = dict[str, Any]
 
@@ -50,6 +52,15 @@ def contracts(
         )
     records: list[Record] = orjson.loads(rows)
     return records
+
+
+def largest_by_gas(reader: Reader, limit: int) -> tuple[int, list[Record]]:
+    """Return contracts by the gas of the transactions that called them, the largest first, in the
+    longest of SPANS_S up to the newest block whose transactions are counted, with its seconds."""
+    for span_s in SPANS_S:
+        with suppress(InvalidParameter):
+            return span_s, contracts(reader, span_s, Order(True, False), None, limit)
+    return SPANS_S[-1], []
 
 
 def _newest_s(reader: Reader) -> int | None:

@@ -27,7 +27,7 @@ from scan.pages.svg_charts import (
     spread_over_seconds,
 )
 from scan.pages.tabs import TokenTab
-from scan.queries import token_transfers
+from scan.queries import token_transfers, tokens
 from scan.queries.pages import Window
 from scan.queries.reader import Reader
 
@@ -96,7 +96,9 @@ def _point(day: dict[str, Any], field: str) -> Point:
 @blueprint.get("/gas")
 def show_gas() -> Response:
     prices = gas.price(reader())
-    return page("gas.html", gas=prices, charts=_gas_charts(prices["blocks"][::-1]))
+    labels = names_of((), *(called["address"] for called in prices["contracts"]))
+    charts = _gas_charts(prices["blocks"][::-1])
+    return page("gas.html", gas=prices, labels=labels, charts=charts)
 
 
 def _gas_charts(blocks: list[dict[str, Any]]) -> list[Chart]:
@@ -168,6 +170,7 @@ def _token_tab(key: bytes) -> tuple[FilteredList | None, Mapping[str, Any]]:
         "names": names_of(largest.records if largest else [], to_hex(key)),
         "chart": _token_chart(key),
         "days": _token_days(key),
+        "holders": _token_holders(key),
         "largest": largest,
     }
 
@@ -186,6 +189,18 @@ def _token_days(token: bytes) -> Chart | None:
     days = range(counts[0]["time"], counts[-1]["time"] + 1, DAY_S)  # some may have no blocks
     points = [Point(day, by_day.get(day, 0)) for day in days][-CHART_DAYS:]
     return bar_chart(points, title="Transfers by day", span_s=DAY_S)
+
+
+def _token_holders(token: bytes) -> Chart | None:
+    """Return the holders after each of the newest days; None where the transfers of these days are
+    not all known, or too many, as in tokens.holder_change()."""
+    if tokens.holder_change(reader(), token)["change"] is None:
+        return None
+    (counts,) = reader().row(
+        "queries/token_holders_count_by_day", address=token, days=tokens.CHANGE_DAYS
+    )
+    points = [Point(count["time"], count["holders"]) for count in json.loads(counts)]
+    return line_chart([*dropwhile(lambda p: not p.value, points)], title="Holders by day")
 
 
 def _token_chart(token: bytes) -> Chart | None:

@@ -10,29 +10,35 @@ file, so that a restarted service goes on.
 import hashlib
 import logging
 import os
+import re
 import threading
 import time
-from bisect import bisect_right
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache, lru_cache, partial
-from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import orjson
 
 from scan.ethereum.block_hashing import header_hash, transactions_root
 from scan.ethereum.blocks import BlockJson, read_json
 from scan.ethereum.checksums import checksummed
 from scan.extensions.demo.demo_node import RECORDING, DemoNode
+from scan.extensions.demo.demo_state import DRIFTING, DemoState, Key, value_at
 from scan.extensions.demo.replay import (
     STATE_METHODS,
     Block,
     Outcome,
     Recording,
     RpcFault,
+    exact_key,
     read_lines,
 )
+from scan.extensions.transaction_details.explanations import failing_steps
 from scan.extensions.transaction_details.explanations.state_changes import STATE
+from scan.extensions.transaction_details.gas_use import gas_of_steps
+from scan.extensions.transaction_details.storage import hashed_values
 from scan.hex import to_hex
 
 log = logging.getLogger(__name__)
@@ -50,8 +56,17 @@ FIELDS = {
     "eth_getCode": "code",
     "eth_getStorageAt": "storage",
 }
-DRIFTING = ("balance", "nonce")  # values that each loop changes, by its fees and its transactions
-EMPTY = {"balance": 0, "nonce": 0, "code": "0x", "storage": "0x" + 64 * "0"}
+_NUMBER = re.compile("[0-9]+")
+# Tracers in JavaScript without the numbers that bound them, by whose names the recording has their
+# results: another text or time is no other request.
+TRACERS = {
+    _NUMBER.sub("", options["tracer"]): name
+    for name, options in {
+        "failing steps": failing_steps.TRACER,
+        "gas of steps": gas_of_steps.TRACER,
+        "hashed values": hashed_values.TRACER,
+    }.items()
+}
 
 
 class AddedBlock(NamedTuple):
@@ -74,18 +89,20 @@ class DemoChain(Recording):
         self._first_added: int = self._exact.pop((LOOP, b"[]"))["result"]
         self._loop_blocks = self.head + 1 - self._first_added
         self._added: list[AddedBlock] = []
-        self._values: dict[tuple[str, ...], list[tuple[int, Any]]] = defaultdict(list)
-        self._keep_values()
-        senders = (t["from"] for n in self._loop_numbers() for t in self._blocks[n]["transactions"])
+        loop = range(self._first_added, self._first_added + self._loop_blocks)
+        self._accounts = DemoState(self._changes(), self._unchanged(), loop)
+        senders = (t["from"] for n in loop for t in self._blocks[n]["transactions"])
         self._loop_nonces = Counter(senders)
         self._numbers: dict[str, int] = {}  # of blocks, by hash
         self._transaction_numbers: dict[str, int] = {}
+        self._pending = self._pool()
         self._move(ended_at - int(self._blocks[self._first_added - 1]["timestamp"], 16))
         self.head = self._first_added - 1
         self._made = lru_cache(CACHED_BLOCKS)(self._make)
         self._derived |= {
             "eth_getBlockReceipts": self._block_receipts,
             "debug_traceTransaction": self._trace,
+            "eth_getProof": self._proof,
             **{method: partial(self._field, method) for method in FIELDS},
         }
 
@@ -107,8 +124,11 @@ class DemoChain(Recording):
     def is_full(self) -> bool:
         return len(self._added) >= MAX_ADDED
 
-    def _loop_numbers(self) -> range:
-        return range(self._first_added, self._first_added + self._loop_blocks)
+    def _pool(self) -> dict[str, dict[str, Any]]:
+        """Return the transactions that wait in the recorded pool for ever, by their hashes."""
+        content = self._exact.get(exact_key("txpool_content", []), {"result": {}})["result"]
+        by_nonce = (n for by_sender in content.values() for n in by_sender.values())
+        return {t["hash"]: t for transactions in by_nonce for t in transactions.values()}
 
     def _move(self, seconds: int) -> None:
         """Move the blocks before the loop in time, which changes their hashes."""
@@ -117,6 +137,8 @@ class DemoChain(Recording):
             block = self._blocks[number]
             timestamp = int(block["timestamp"], 16) + seconds
             receipts = [self._receipts[t["hash"]] for t in block["transactions"]]
+            if number == self._first_added - 1:
+                block = {**block, "stateRoot": self._root(number)}
             block = _placed(block, receipts, number, timestamp, parent)
             self._blocks[number], parent = block, block["hash"]
             self._numbers[parent] = number
@@ -133,7 +155,7 @@ class DemoChain(Recording):
             receipt["logs"] = [dict(log) for log in receipt["logs"]]
             for part in (receipt, *receipt["logs"]):
                 part["transactionHash"] = transaction["hash"]
-        block = {**block, "transactions": transactions}
+        block = {**block, "transactions": transactions, "stateRoot": self._root(number)}
         if cycle:
             encoded = read_json(block, BlockJson, number).transactions
             block["transactionsRoot"] = to_hex(transactions_root(encoded))
@@ -190,7 +212,8 @@ class DemoChain(Recording):
 
     def _transaction(self, hash_: str) -> dict[str, Any] | None:
         block = self._block(self._transaction_numbers.get(hash_, -1)) or {"transactions": ()}
-        return next((t for t in block["transactions"] if t["hash"] == hash_), None)
+        mined = (t for t in block["transactions"] if t["hash"] == hash_)
+        return next(mined, self._pending.get(hash_))
 
     def _receipts_of(self, number: int) -> list[dict[str, Any]]:
         if number < self._first_added:
@@ -217,7 +240,7 @@ class DemoChain(Recording):
         number, index = (int(transaction[key], 16) for key in ("blockNumber", "transactionIndex"))
         cycle, template = self._template(number)
         recorded = self._blocks[template]["transactions"][index]["hash"]
-        result = super()._trace([recorded, *params[1:]])
+        result = super()._trace([recorded, *map(recorded_options, params[1:])])
         return self._later_state(result, cycle) if cycle and "pre" in result else result
 
     def _later_state(self, result: dict[str, Any], cycle: int) -> dict[str, Any]:
@@ -227,10 +250,12 @@ class DemoChain(Recording):
         def later(address: str, account: dict[str, Any]) -> dict[str, Any]:
             moved = dict(account)
             if "balance" in account:
-                balance = int(account["balance"], 16) + self._drift(("balance", address), cycle)
+                balance = int(account["balance"], 16) + self._accounts.drift(
+                    ("balance", address), cycle
+                )
                 moved["balance"] = hex(balance)
             if "nonce" in account:
-                moved["nonce"] = account["nonce"] + self._drift(("nonce", address), cycle)
+                moved["nonce"] = account["nonce"] + self._accounts.drift(("nonce", address), cycle)
             return moved
 
         return {
@@ -238,74 +263,60 @@ class DemoChain(Recording):
             for side, accounts in result.items()
         }
 
-    def _keep_values(self) -> None:
-        """Keep the values that every transaction changed, by the recorded traces of the state."""
+    def _changes(self) -> Iterator[tuple[int, Any]]:
+        """Yield the recorded blocks' numbers with what their transactions changed in the state."""
         for number, block in sorted(self._blocks.items()):
             for transaction in block["transactions"]:
-                params = [transaction["hash"], STATE[0][1]]
-                changes = super()._trace(params)
-                before, after = _flat(changes["pre"]), _flat(changes["post"])
-                for key in before.keys() | after.keys():
-                    empty = EMPTY[key[0]]
-                    # `post` lacks the fields of a changed account that did not change themselves.
-                    new = after.get(key, empty if key[0] == "storage" else before.get(key, empty))
-                    values = self._values[key]
-                    if not values:
-                        values.append((-1, before.get(key, empty)))
-                    values.append((number, new))
+                yield number, super()._trace([transaction["hash"], STATE[0][1]])
+
+    def _unchanged(self) -> dict[Key, Any]:
+        """Return the recorded values of accounts, of which some are never changed."""
+        values: dict[Key, Any] = {}
+        for (method, subject), states in self._states.items():
+            if method in FIELDS and "result" in states[-1][1]:
+                result = states[-1][1]["result"]
+                field = FIELDS[method]
+                value = int(result, 16) if field in DRIFTING else result
+                values[field, *orjson.loads(subject)] = value
+        return values
 
     def _field(self, method: str, params: list[Any]) -> Any:
         """Return a balance, nonce, code or storage of an address at any block."""
-        key, number = self.state_key(method, params)
+        _, number = self.state_key(method, params)
         if number > self.head:
             raise RpcFault(-32000, "block not found")
         subject = [str(part).lower() for part in params[: STATE_METHODS[method]]]
         if len(subject) == 2:  # a slot, which may lack its zeros
             subject[1] = f"0x{subject[1].removeprefix('0x'):0>64}"
-        field = FIELDS[method]
-        cycle, recorded = self._template(number)
-        values = self._values.get((field, *subject))
-        if values is None:  # nothing on the chain changed it
-            states = self._states.get(key)
-            return states[-1][1]["result"] if states else _text(EMPTY[field])
-        value = _value_at(values, recorded)
-        return _text(value + self._drift((field, *subject), cycle) if field in DRIFTING else value)
+        value = self._accounts.value((FIELDS[method], *subject), *self._template(number))
+        return hex(value) if isinstance(value, int) else value
 
-    def _drift(self, key: tuple[str, ...], cycle: int) -> int:
-        """Return by how much so many cycles change a balance or a nonce; 0 for other values."""
-        values = self._values.get(key)
-        if not cycle or values is None:
-            return 0
-        last = self._first_added + self._loop_blocks - 1
-        return cycle * int(_value_at(values, last) - _value_at(values, self._first_added - 1))
+    def _proof(self, params: list[Any]) -> dict[str, Any]:
+        """Return the result of eth_getProof. Headers before those that are added have the roots
+        that were recorded, of which the node has no tries."""
+        address, slots, block = params
+        number = self._number(block)
+        if not self._first_added - 1 <= number <= self.head:
+            raise RpcFault(-32000, f"historical state of block {number} is not available")
+        return self._accounts.proof(address.lower(), slots, *self._template(number))
+
+    def _root(self, number: int) -> str:
+        return to_hex(self._accounts.trie(*self._template(number)).root)
 
     def _state(self, method: str, params: list[Any]) -> Outcome:
         """Return a contract's recorded result after the block, or after the block it repeats."""
         key, number = self.state_key(method, params)
         if self._first_added - 1 <= number <= self.head and key in self._states:
             _, recorded = self._template(number)
-            return dict(_value_at(self._states[key], recorded))
+            return dict(value_at(self._states[key], recorded))
         return super()._state(method, params)
 
 
-def _flat(accounts: dict[str, Any]) -> dict[tuple[str, ...], Any]:
-    """Return the values in a trace's accounts, by field, address and, for storage, slot."""
-    values: dict[tuple[str, ...], Any] = {}
-    for address, account in accounts.items():
-        for field in account.keys() & {"balance", "nonce", "code"}:
-            value = account[field]
-            values[field, address] = int(value, 16) if field == "balance" else value
-        for slot, value in account.get("storage", {}).items():
-            values["storage", address, slot] = value
-    return values
-
-
-def _value_at(values: list[tuple[int, Any]], number: int) -> Any:
-    return values[max(bisect_right(values, number, key=itemgetter(0)) - 1, 0)][1]
-
-
-def _text(value: Any) -> str:
-    return hex(value) if isinstance(value, int) else str(value)
+def recorded_options(options: Any) -> Any:
+    """Return a tracer's options as the recording has them."""
+    tracer = options.get("tracer") if isinstance(options, dict) else None
+    name = TRACERS.get(_NUMBER.sub("", tracer)) if isinstance(tracer, str) else None
+    return options if name is None else {"tracer": name}
 
 
 def _placed(

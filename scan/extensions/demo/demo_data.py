@@ -1,5 +1,4 @@
-"""Data that an operator of the demo chain would add: labels and verified contracts, with who may
-call their functions.
+"""Data that an operator of the demo chain would add: labels and verified contracts.
 
 demo/record.py writes the file, whose contracts it has verified.
 """
@@ -21,9 +20,13 @@ from scan.settings import ROOT, Settings
 log = logging.getLogger(__name__)
 
 PATH = ROOT / "demo" / "operator_data.json.gz"
-# Columns that serve the search for contracts with similar code and Sourcify's form.
-UNKNOWN = dict.fromkeys(("code_length", "masked_hash", "variable_ranges", "code_layouts"))
-BYTES = ("address", "code_hash", "constructor_arguments")  # as hex in the file
+# What verifying stores, in the order of storing, by the statements that do it.
+STORED = {
+    "verified_contracts": "verification/verified_contracts_insert",
+    "storage_layouts": "verification/storage_layouts_put",
+    "source_maps": "verification/source_maps_put",
+    "creation_maps": "verification/creation_maps_put",
+}
 
 
 def load(settings: Settings, path: Path = PATH) -> None:
@@ -35,14 +38,20 @@ def load(settings: Settings, path: Path = PATH) -> None:
         with closing(database), database.transaction() as tx:
             addresses, labels = zip(*added["labels"], strict=True)
             tx.execute("commands/labels_put", addresses=[*map(data, addresses)], labels=[*labels])
-            for row in added["verified"]:
-                binary = {name: row[name] and data(row[name]) for name in BYTES}
-                functions = signatures_of(orjson.loads(row["abi"]))
-                called = {"selectors": [*functions], "signatures": [*functions.values()]}
-                permissions = row.pop("permissions")
-                values = {**UNKNOWN, **row, **binary, **called}
-                tx.execute("verification/verified_contracts_insert", **values)
-                own = {"address": binary["address"], "code_hash": binary["code_hash"]}
-                tx.execute("verification/contract_permissions_put", **own, permissions=permissions)
+            for table, statement in STORED.items():
+                for row in added["verified"][table]:
+                    values = {name: _parameter(value) for name, value in row.items()}
+                    if table == "verified_contracts":
+                        functions = signatures_of(row["abi"])
+                        values["selectors"] = [*functions]
+                        values["signatures"] = [*functions.values()]
+                    tx.execute(statement, **values)
     except ScanError as error:
         log.warning("labels and verified contracts of the demo are not stored: %s", error)
+
+
+def _parameter(value: Any) -> Any:
+    """Return a column's value, which the file has as PostgreSQL writes it in JSON."""
+    if isinstance(value, str) and value.startswith("\\x"):
+        return bytes.fromhex(value[2:])
+    return orjson.dumps(value).decode() if isinstance(value, list | dict) else value

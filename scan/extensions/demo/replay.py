@@ -102,7 +102,7 @@ class Recording:
 
     def respond(self, method: str, params: list[Any]) -> Outcome:
         """Return the node's {"result"} or {"error"}. Raises RpcFault if none was recorded."""
-        outcome = self._exact.get(_exact_key(method, params))
+        outcome = self._exact.get(exact_key(method, params))
         if derived := self._derived.get(method):
             try:
                 return {"result": derived(params)}
@@ -142,7 +142,7 @@ class Recording:
     def _keep(self, row: dict[str, Any]) -> None:
         outcome: Outcome = {key: row[key] for key in ("result", "error") if key in row}
         method, params = row["method"], row["params"]
-        self._exact[_exact_key(method, params)] = outcome
+        self._exact[exact_key(method, params)] = outcome
         if method in STATE_METHODS:
             with suppress(RpcFault):  # no such block: only the exact request has an answer
                 key, block = self.state_key(method, params)
@@ -181,7 +181,7 @@ class Recording:
             # Gas and sender do not change the result of a view function.
             subject = [call.get("to"), call.get("data") or call.get("input") or "0x"]
         block = self._number(params[block_index] if len(params) > block_index else "latest")
-        return _exact_key(method, subject), block
+        return exact_key(method, subject), block
 
     def _logs(self, params: list[Any]) -> list[Any]:
         """Select logs by block range or block hash, addresses and topics, as in execution-apis."""
@@ -228,7 +228,7 @@ class Recording:
 
     def _trace(self, params: list[Any]) -> Any:
         """Return the recorded trace of a transaction. Raises RpcFault without one."""
-        outcome = self._exact.get(_exact_key("debug_traceTransaction", params))
+        outcome = self._exact.get(exact_key("debug_traceTransaction", params))
         if outcome is None or "result" not in outcome:
             raise RpcFault(-32000, "the recording has no trace of this transaction")
         return outcome["result"]
@@ -289,7 +289,7 @@ def _as_list(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def _exact_key(method: str, params: Any) -> tuple[str, bytes]:
+def exact_key(method: str, params: Any) -> tuple[str, bytes]:
     """Return a key that does not depend on the case of hex digits and the order of JSON's keys."""
     return method, orjson.dumps(params, option=orjson.OPT_SORT_KEYS).lower()
 

@@ -62,7 +62,8 @@ class TraceFrame(NamedTuple):
 
     Sizes are those of the whole input and output; both are cut where a trace has too much of them.
     `is_undone`: the call failed, or a call around it did. `failure` is set where the call itself
-    failed. `logs` is None where the node does not give them.
+    failed. `logs` is None where the node does not give them; `log_positions` are the numbers of
+    calls that this one had made before each log, -1 where the node does not report it.
     """
 
     trace_address: tuple[int, ...]
@@ -79,6 +80,7 @@ class TraceFrame(NamedTuple):
     failure: CallFailure | None
     is_undone: bool
     logs: tuple[TransactionLog, ...] | None
+    log_positions: tuple[int, ...] = ()
 
 
 class TransactionTrace(NamedTuple):
@@ -282,6 +284,7 @@ def _frame(call: Any, path: tuple[int, ...], undone: bool, budget: _Budget) -> T
         raise BadHex("a call has no type")
     whole_input = data(call.get("input") or "0x")
     whole_output = data(call.get("output") or "0x")
+    logs = budget.logs(call.get("logs") or ())
     is_moving = kind not in ("DELEGATECALL", "STATICCALL")
     return TraceFrame(
         path,
@@ -297,7 +300,8 @@ def _frame(call: Any, path: tuple[int, ...], undone: bool, budget: _Budget) -> T
         len(whole_output),
         _failure(call, budget),
         undone,
-        tuple(_log(log, budget) for log in budget.logs(call.get("logs") or ())),
+        tuple(_log(log, budget) for log in logs),
+        tuple(quantity(log["position"]) if "position" in log else -1 for log in logs),
     )
 
 

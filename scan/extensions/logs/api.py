@@ -15,7 +15,7 @@ blueprint = Blueprint("logs", __name__)
 @blueprint.get("/logs")
 def list_logs() -> Response:
     arguments = query_arguments(*FILTER_KEYS["logs"], *ORDERED)
-    log_filter = logs.read_filter(arguments)
+    log_filter = logs.read_filter(reader(), arguments)
     return list_response(
         "logs",
         arguments,

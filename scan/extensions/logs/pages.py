@@ -1,5 +1,7 @@
 """/events, the tab of a contract with its events, and their feed, where all logs are stored."""
 
+from dataclasses import replace
+
 import orjson
 from flask import Blueprint, Response
 
@@ -18,6 +20,7 @@ from scan.pages.tabs import CONTRACT, AddressTab
 from scan.queries.pages import Window
 from scan.queries.reader import Reader
 
+MAX_SUGGESTED = 200  # events of a contract's ABI
 NOT_STORED = "Feeds of events are made of stored logs alone (SCAN_LOGS=all)."
 
 
@@ -39,6 +42,14 @@ def events_page(key: bytes) -> Response:
         "logs", f"/address/{own}", f"/logs?address={own}", tab="events", fixed={"address": own}
     )
     values = _decode(shown.records)
+    known = {signature: signature for signature in queries.events_at(reader(), key).values()}
+    known |= {e.signature: e.signature for log in shown.records if (e := log["event"])}
+    known = {text: text for text in sorted(known)[:MAX_SUGGESTED] if text.isascii()}
+    fields = [
+        f._replace(choices=known, only_choices=False) if f.key == "topic0" else f
+        for f in shown.fields
+    ]
+    shown = replace(shown, fields=fields)
     return shown.response(
         "events.html",
         **address_head(key, "events"),

@@ -5,11 +5,16 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from scan import parameters
+from scan.contracts.abi import AbiError
 from scan.contracts.abi_decoding import Decoded
+from scan.contracts.abi_index import standard_abis
 from scan.contracts.decoding_budget import DecodingBudget
-from scan.errors import NotFound, Unavailable, UpstreamFailed
+from scan.contracts.signature_text import canonical
+from scan.errors import InvalidParameter, NotFound, Unavailable, UpstreamFailed
 from scan.ethereum.block_parameter import BlockId
 from scan.ethereum.blocks import MAX_TOPICS
+from scan.ethereum.keccak import keccak256
 from scan.ethereum.transaction_reader import TransactionLog
 from scan.extensions.logs import node_logs
 from scan.extensions.logs.log_filter import LogFilter, having_all
@@ -17,7 +22,7 @@ from scan.extensions.logs.node_logs import ANOTHER_CHAIN, TOO_LARGE, BlockSpan, 
 from scan.extensions.transaction_details.contract_abis import Block, Contract, ContractAbis, Emitter
 from scan.extensions.transaction_details.details import decode_event, decode_event_by
 from scan.hex import data, to_hex
-from scan.queries.blocks import hash_at
+from scan.queries import blocks
 from scan.queries.cursors import ORDINAL
 from scan.queries.filters import Value, read_values
 from scan.queries.ordinals import ordinal_at
@@ -27,6 +32,7 @@ from scan.queries.reader import Reader
 
 TOPIC_NAMES = tuple(f"topic{index}" for index in range(MAX_TOPICS))
 PROXIES_TIMEOUT_S = 1.5
+ADVICE = ": give its signature, such as Deposit(address,uint256), or its hash."
 NOT_STORED = (
     "Not all of these logs are stored here (SCAN_LOGS), and files are made of stored logs alone."
 )
@@ -57,18 +63,57 @@ class Scope(NamedTuple):
         return self.stored == "all" or (self.stored == "standard" and is_standard)
 
 
-def read_filter(arguments: Mapping[str, Any]) -> LogFilter:
+def read_filter(reader: Reader, arguments: Mapping[str, Any]) -> LogFilter:
     """Return the filter of a request's parameters; raises InvalidParameter."""
-    return _having_all(**read_values("logs", arguments))
+    return _having_all(reader, **read_values("logs", arguments))
 
 
-def _having_all(**filters: Any) -> LogFilter:
-    return having_all(filters.get("address"), [filters.get(name) for name in TOPIC_NAMES])
+def _having_all(reader: Reader, **filters: Any) -> LogFilter:
+    address, event = filters.get("address"), filters.get("topic0")
+    others = [filters.get(name) for name in TOPIC_NAMES[1:]]
+    topic0 = None if event is None else _topic_of(reader, event.strip(), address)
+    return having_all(address, [topic0, *others])
+
+
+def _topic_of(reader: Reader, event: str, address: bytes | None) -> bytes:
+    """Return the first topic that a text means: a topic, a signature, or the name of an event of
+    the contract at an address or else of a standard. Raises InvalidParameter."""
+    if event[:2].lower() == "0x":
+        return parameters.hash32(event, "topic0")
+    if "(" in event:
+        try:
+            return keccak256(canonical(event).encode())
+        except AbiError as error:
+            reason = f"topic0 is not a signature: {error}."
+            raise InvalidParameter(reason, field="topic0") from None
+    standard = {topic: e[0].signature for topic, e in standard_abis().events.items()}
+    for known in (events_at(reader, address), standard):
+        named = {topic: text for topic, text in known.items() if text.partition("(")[0] == event}
+        if len(named) > 1:
+            reason = f"topic0 is the name of several events: {', '.join(sorted(named.values()))}."
+            raise InvalidParameter(reason, field="topic0")
+        if named:
+            return next(iter(named))
+    raise InvalidParameter("topic0 is not the name of a known event" + ADVICE, field="topic0")
+
+
+def events_at(reader: Reader, address: bytes | None) -> dict[bytes, str]:
+    """Return the signatures of the events that the ABIs of a contract, and of what it is now a
+    proxy of, have by their topics."""
+    newest = blocks.newest_number(reader)
+    if address is None or newest is None:
+        return {}
+    emitter = Emitter(address, Block(newest, to_hex(blocks.find(reader, newest).hash)))
+    contracts = reader.sources.get(ContractAbis).find_at_or_now(
+        [emitter], reader.node.within(PROXIES_TIMEOUT_S), DecodingBudget()
+    )
+    abis = contracts[address].abis if address in contracts else ()
+    return {topic: e[0].signature for abi in abis for topic, e in abi.events.items()}
 
 
 def page_by_filters(reader: Reader, window: Window, **filters: Value) -> Page:
     """Return page() of the logs that match all filters."""
-    return page(reader, window, _having_all(**filters))
+    return page(reader, window, _having_all(reader, **filters))
 
 
 def page(reader: Reader, window: Window, log_filter: LogFilter, *, has_total: bool = False) -> Page:
@@ -95,8 +140,8 @@ def records(
         return LogPage(orjson.loads(stored.data), stored.total, stored.next)
     if scope.oldest is None or scope.newest is None:
         return LogPage([], 0)
-    blocks = in_kept_blocks(reader, window)
-    span = BlockSpan(max(blocks.block_from, scope.oldest), min(blocks.block_to, scope.newest))
+    kept = in_kept_blocks(reader, window)
+    span = BlockSpan(max(kept.block_from, scope.oldest), min(kept.block_to, scope.newest))
     if span.first > span.last:
         return LogPage([], 0)
     return _node_page(reader, window, log_filter, span, has_total=has_total)
@@ -154,7 +199,7 @@ def _position_at(direction: str, after: tuple[int, int] | None, next_block: int)
 
 
 def _reference(reader: Reader, number: int | None) -> BlockId | None:
-    block_hash = None if number is None else hash_at(reader, number)
+    block_hash = None if number is None else blocks.hash_at(reader, number)
     return None if number is None or block_hash is None else BlockId(number, block_hash)
 
 
@@ -295,9 +340,9 @@ def transactions_at(reader: Reader, positions: Sequence[tuple[int, int]]) -> lis
 
     Raises UpstreamFailed where a transaction is missing, since a reorganisation has removed it.
     """
-    blocks, indexes = zip(*positions, strict=True)
+    numbers, indexes = zip(*positions, strict=True)
     [rows] = reader.row(
-        "queries/log_transactions_get", blocks=list(blocks), transaction_indexes=list(indexes)
+        "queries/log_transactions_get", blocks=list(numbers), transaction_indexes=list(indexes)
     )
     transactions: list[Record | None] = orjson.loads(rows)
     if None in transactions:

@@ -1,5 +1,5 @@
-"""/search: redirects for a hash, an address, a block's number or an operator's label; otherwise
-lists the results; /search/suggestions."""
+"""/search: redirects for a hash, an address, a block's number, an operator's label, or a part of
+one that nothing else has; otherwise lists the results; /search/suggestions."""
 
 from collections.abc import Iterable, Mapping
 from functools import cache
@@ -42,6 +42,8 @@ def search() -> Response:
         return _redirect(RESULTS[destination["type"]].path, destination["value"])
     of_templates = [results for results in _all_results().values() if results.template]
     others = {r.template: records for r in of_templates if (records := r.records(reader(), text))}
+    if not others and len(results) == 1 and results[0]["type"] in search_queries.UNMISTAKABLE:
+        return _redirect(RESULTS[results[0]["type"]].path, results[0]["value"])
     named = search_queries.hash_or_address(text)
     # Its page says why it is not indexed; a memo with its text is no reason to stay away from it.
     if named and not any(result["type"] in RESULTS for result in results):

@@ -25,6 +25,8 @@ _HEX = re.compile(r"(?:0[xX])?([0-9a-fA-F]{40}|[0-9a-fA-F]{64})\Z")
 _PART = re.compile(
     r"0[xX](?:([0-9a-fA-F]{4,59})(?:…|\.{2,3})([0-9a-fA-F]{4,59})|([0-9a-fA-F]{6,63}))\Z"
 )
+# Results whose names are numbers, hashes and operators' labels, which nobody else can choose.
+UNMISTAKABLE = ("block", "transaction", "address")
 ADDRESS_DIGITS, HASH_DIGITS = 40, 64
 
 Record = Mapping[str, Any]
@@ -121,7 +123,7 @@ def destination(text: str, records: Sequence[Record]) -> Record | None:
         for record in records
         if record["match"] == "exact"
         and (
-            record["type"] in ("block", "transaction", "address")
+            record["type"] in UNMISTAKABLE
             or (record["type"] in ("token", "contract") and record["value"] == named)
         )
     ]

@@ -12,7 +12,8 @@ from scan.database.connection import Database
 from scan.extensions.chain_statistics.gas import BlockGas, next_base_fee
 from tests.api.test_bad_input import require_parameter
 from tests.conftest import Played
-from tests.support.indexing import settings_for
+from tests.extensions.chain_statistics.test_most_called import counted
+from tests.support.indexing import Indexing, settings_for
 from tests.support.made_blocks import Chain, Move, address
 from tests.support.serving import NOWHERE
 
@@ -53,6 +54,34 @@ def test_prices_are_those_of_the_newest_blocks(client: FlaskClient, scenario: Pl
     }
     used = [int(t["gasUsed"]) for t in scenario.truth.transactions if t["hash"] in swaps]
     assert int(costs["swap"]["gas"]) == statistics.median_low(used)
+
+
+def test_contracts_are_listed_by_the_gas_that_their_calls_took(
+    client: FlaskClient, scenario: Played
+) -> None:
+    body = client.get("/api/v1/gas").json
+    seconds = body["contractsSeconds"]
+    expected = counted(scenario, scenario.truth, seconds)
+    listed = [(c["address"], c["transactions"], int(c["gasUsed"])) for c in body["contracts"]]
+    assert seconds == 86_400 and len(listed) == min(len(expected), 25) > 3
+    assert [gas for _, _, gas in listed] == sorted(
+        (gas for _, gas in expected.values()), reverse=True
+    )[:25]
+    assert all(expected[address] == (count, gas) for address, count, gas in listed)
+    html = client.get("/gas").text
+    assert "Contracts by gas" in html and f"/address/{listed[0][0]}" in html.lower()
+
+
+def test_a_busy_chain_lists_the_contracts_of_a_shorter_time(
+    indexed: Indexing, scenario: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for most in (len(scenario.truth.transactions) - 1, 0):
+        monkeypatch.setattr("scan.extensions.chain_statistics.most_called.MAX_TRANSACTIONS", most)
+        client = create_app(indexed.settings).test_client()
+        body = client.get("/api/v1/gas").json
+        assert body["contractsSeconds"] == 300
+        assert bool(body["contracts"]) == bool(most)
+    assert "Contracts by gas" not in client.get("/gas").text
 
 
 def test_the_next_base_fee_is_the_nodes(client: FlaskClient, scenario: Played) -> None:

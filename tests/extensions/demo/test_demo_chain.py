@@ -5,15 +5,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import rlp
 from eth_utils import keccak
 
 from scan.ethereum.block_hashing import has_its_hash
 from scan.ethereum.block_validation import contradicting_fields
 from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
+from scan.ethereum.state_proofs import proven_value
 from scan.extensions.demo import demo_chain
 from scan.extensions.demo.demo_chain import INTERVAL_S, DemoChain
 from scan.extensions.demo.demo_node import RECORDING, DemoNode
-from scan.extensions.demo.replay import Recording, read_lines
+from scan.extensions.demo.replay import Recording, RpcFault, read_lines
 from tests.support.serving import wait_until
 
 NOW = 1_800_000_000
@@ -150,6 +152,25 @@ def test_transactions_of_a_later_loop_have_receipts_traces_and_logs(chain):
     assert [row["txHash"] for row in of_block] == [t["hash"] for t in blocks[0]["transactions"]]
     logs = ask(chain, "eth_getLogs", {"fromBlock": hex(numbers[0]), "toBlock": "latest"})
     assert {log["transactionHash"] for log in logs} <= {t["hash"] for t in transactions}
+
+
+def test_accounts_are_proven_after_a_later_loop(chain, first):
+    """As they are reported; not after blocks of which the node has no trie."""
+    block = ask(chain, "eth_getBlockByNumber", hex(chain.head), True)
+    root = bytes.fromhex(block["stateRoot"][2:])
+    for address in {t["from"] for t in block["transactions"]} | {block["miner"]}:
+        proof = ask(chain, "eth_getProof", address, [], {"blockHash": block["hash"]})
+        value = proven_value(
+            root,
+            keccak(bytes.fromhex(address[2:])),
+            [bytes.fromhex(node[2:]) for node in proof["accountProof"]],
+        )
+        nonce, balance = (int.from_bytes(item) for item in rlp.decode(value)[:2])
+        reported = ("eth_getTransactionCount", "eth_getBalance")
+        assert [hex(nonce), hex(balance)] == [ask(chain, m, address, "latest") for m in reported]
+        assert (proof["nonce"], proof["balance"]) == (hex(nonce), hex(balance))
+    with pytest.raises(RpcFault, match="historical state"):
+        chain.respond("eth_getProof", [address, [], hex(first - 2)])
 
 
 @pytest.fixture

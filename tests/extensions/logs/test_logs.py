@@ -121,6 +121,21 @@ def test_events_are_decoded_as_those_of_their_transaction(client: FlaskClient) -
     assert transfer["event"]["signature"] == "Transfer(address,address,uint256)"
 
 
+def test_events_are_those_of_a_name_or_a_signature(client: FlaskClient) -> None:
+    by_topic = get(client, "/logs", topic0=TRANSFER, limit=100)
+    for event in ("Transfer", " Transfer(address, address, uint) "):
+        assert get(client, "/logs", topic0=event, limit=100)["logs"] == by_topic["logs"]
+        asked = {"entity": "logs", "filter": {"topic0": event}, "limit": 100}
+        assert client.post("/api/v1/query", json=asked).json["data"] == by_topic["logs"]
+    several = client.get("/api/v1/logs?topic0=Swap")
+    assert several.status_code == 400
+    assert "Swap(address,uint256,uint256,uint256,uint256,address)" in several.json["error"]
+    emitter = by_topic["logs"][0]["address"]
+    page = client.get(f"/address/{emitter}?tab=events&topic0=Transfer").text
+    assert '<option value="Transfer(address,address,uint256)">' in page
+    assert by_topic["logs"][0]["transactionHash"] in page
+
+
 REFUSED = {
     "address": ("", "0x1", "0x" + 64 * "a", "0x" + 40 * "g"),
     **dict.fromkeys(TOPICS, ("", "0x1", "0x" + 40 * "a", "null")),

@@ -95,6 +95,20 @@ def test_addresses_and_blocks_are_found_by_their_beginning(
         assert moved.headers["Location"] == path
 
 
+def test_a_single_result_leads_on_unless_anybody_may_have_its_name(
+    client: FlaskClient, postgres: Postgres, template: str
+) -> None:
+    """A part of an operator's label does; a token's name is listed."""
+    with postgres.cloned(template) as url:
+        execute(url, "INSERT INTO labels VALUES (%s, 'Orchard treasury')", LABELLED)
+        labelled = create_app(settings_for(url, NOBODY)).test_client()
+        for text in ("orchard", "treasury", "Orchard treasury"):
+            moved = labelled.get("/search", query_string={"q": text})
+            assert moved.headers["Location"] == f"/address/0x{LABELLED.hex()}", text
+    for token in client.get("/api/v1/tokens?limit=10").json["tokens"]:
+        assert client.get("/search", query_string={"q": token["name"]}).status_code == 200
+
+
 def test_new_transactions_are_found_by_a_part_of_their_hash(
     client: FlaskClient, scenario: Played, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,7 +6,9 @@ from itertools import takewhile
 from typing import Any, NamedTuple
 
 from scan import hooks
+from scan.contracts.abi_decoding import Decoded
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
+from scan.ethereum.transaction_reader import TransactionLog
 from scan.extensions.internal_transfers.traces import is_creation
 from scan.extensions.internal_transfers.transaction_traces import TransactionTrace
 from scan.extensions.transaction_details.explanations import queries as explanations
@@ -29,23 +31,29 @@ MAX_SLOTS = 50  # of an account
 MAX_INDENT = 12  # deeper calls are not indented further
 
 
-class ShownCall(NamedTuple):
-    """A call in the tree: `opens` if it begins a list of its own calls, `closes` as many lists
-    after it; `is_passed_on` if it failed for the reason of one of its calls."""
+class TreeLine(NamedTuple):
+    """A line of the call tree: a call, or inside of one its event `log`, or what it returned.
+    `opens` if the line begins a list of what happens inside, `closes` as many lists after it;
+    `is_passed_on` if the call failed for the reason of one of its calls."""
 
-    opens: bool
-    closes: int
+    level: int
     decoded: DecodedFrame
-    is_creation: bool
-    is_passed_on: bool
+    log: tuple[TransactionLog, Decoded | None] | None = None
+    is_return: bool = False
+    is_creation: bool = False
+    is_passed_on: bool = False
+    has_calls: bool = False
+    opens: bool = False
+    closes: int = 0
 
 
 class ShownTraces(NamedTuple):
     """The data of a tab; `problem` is why there are neither calls nor accounts."""
 
-    calls: Sequence[ShownCall] = ()
+    calls: Sequence[TreeLine] = ()
     accounts: Sequence[AccountChange] = ()
     total: int = 0
+    shown: int = 0
     is_truncated: bool = False
     problem: str | None = None
 
@@ -56,7 +64,7 @@ class ShownTraces(NamedTuple):
             yield from map(to_hex, account.layouts)
             for slot in account.slots[:MAX_SLOTS]:
                 yield from (a for variable in slot.variables for a in variable.addresses())
-        for _, _, decoded, *_ in self.calls:
+        for decoded in (line.decoded for line in self.calls if not line.log and not line.is_return):
             yield to_hex(decoded.frame.from_address)
             if decoded.frame.to_address is not None:
                 yield to_hex(decoded.frame.to_address)
@@ -81,21 +89,48 @@ def _calls(transaction: Record) -> ShownTraces:
 def shown_calls(trace: TransactionTrace, frames: Sequence[DecodedFrame]) -> ShownTraces:
     """Return the first MAX_CALLS of a trace as a tree."""
     frames = frames[:MAX_CALLS]
-    levels = [min(len(decoded.frame.trace_address), MAX_INDENT) for decoded in frames]
+    lines = [line._replace(level=min(line.level, MAX_INDENT)) for line in _lines(frames)]
+    levels = [*(line.level for line in lines), 0]
     calls = [
-        ShownCall(
-            next_level > level,
-            max(level - next_level, 0),
-            decoded,
-            is_creation(decoded.frame.type),
-            _is_passed_on(decoded, frames[index + 1 :]),
-        )
-        for index, (decoded, level, next_level) in enumerate(
-            zip(frames, levels, [*levels[1:], 0], strict=True)
-        )
+        line._replace(opens=following > line.level, closes=max(line.level - following, 0))
+        for line, following in zip(lines, levels[1:], strict=True)
     ]
     is_truncated = trace.is_truncated or len(frames) < trace.frame_count
-    return ShownTraces(calls, (), trace.frame_count, is_truncated)
+    return ShownTraces(calls, (), trace.frame_count, len(frames), is_truncated)
+
+
+def _lines(frames: Sequence[DecodedFrame]) -> Iterator[TreeLine]:
+    """Yield calls, events and, after these, what calls returned, in the order in which they
+    happened: as far as the node reports where events are among calls, else those after them."""
+    outer: list[tuple[TreeLine, list[tuple[int, TreeLine]]]] = []  # with the events to come
+
+    def end() -> Iterator[TreeLine]:
+        call, events = outer.pop()
+        yield from (event for _, event in events)
+        if call.decoded.result and (call.decoded.logs or call.has_calls):
+            yield TreeLine(call.level + 1, call.decoded, is_return=True)
+
+    for index, decoded in enumerate(frames):
+        path = decoded.frame.trace_address
+        while len(outer) > len(path):
+            yield from end()
+        if outer:
+            events = outer[-1][1]
+            while events and 0 <= events[0][0] <= path[-1]:
+                yield events.pop(0)[1]
+        after = frames[index + 1 :]
+        call = TreeLine(
+            len(path),
+            decoded,
+            is_creation=is_creation(decoded.frame.type),
+            is_passed_on=_is_passed_on(decoded, after),
+            has_calls=bool(after) and len(after[0].frame.trace_address) > len(path),
+        )
+        yield call
+        logs = zip(decoded.frame.log_positions, decoded.logs or (), strict=False)
+        outer.append((call, [(at, TreeLine(len(path) + 1, decoded, log)) for at, log in logs]))
+    while outer:
+        yield from end()
 
 
 def _is_passed_on(decoded: DecodedFrame, after: Sequence[DecodedFrame]) -> bool:
@@ -112,7 +147,7 @@ def shown_accounts(changes: StateChanges) -> ShownTraces:
     """Return the first MAX_ACCOUNTS of the changed accounts."""
     accounts = changes.accounts[:MAX_ACCOUNTS]
     is_truncated = changes.is_truncated or len(accounts) < changes.account_count
-    return ShownTraces((), accounts, changes.account_count, is_truncated)
+    return ShownTraces((), accounts, changes.account_count, len(accounts), is_truncated)
 
 
 _call_tree, _state_changes = partial(_shown, _calls), partial(_shown, _state)

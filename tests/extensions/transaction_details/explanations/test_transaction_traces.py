@@ -1,5 +1,6 @@
 """GET /transactions/:hash/trace and /state-changes, beside the node's state and ethers."""
 
+import re
 import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -66,6 +67,28 @@ def test_logs_stand_with_the_call_that_emitted_them(played: Played) -> None:
     said = [[argument["value"] for argument in log["event"]["arguments"]] for log in first["logs"]]
     assert said == [["4", "before"], ["4", "after"]]
     assert second["logs"] == []
+
+
+def test_a_page_has_events_among_the_calls_as_they_happened(played: Played) -> None:
+    """And where the node does not report the positions of events, those after the calls."""
+
+    def order(client: FlaskClient) -> list[str]:
+        tree = client.get(f"/tx/{played.sent['speaking']}?tab=calls").text.partition('"tree"')[2]
+        return re.findall(r'<code class="badge[^"]*">(\w+)</code>', tree)
+
+    inner = answer_of(played, "speaking")["frames"][1]["type"]
+    assert order(played.client) == ["CALL", "emit", inner, "emit"]
+
+    @altering
+    def without_positions(call: dict[str, Any], answer: dict[str, Any]) -> None:
+        if is_trace(call):
+            for log in answer["result"]["logs"]:
+                del log["position"]
+
+    with FaultyNode(played.anvil.url) as node:
+        node.fault = without_positions
+        unordered = order(client_over(played, node))
+    assert unordered == ["CALL", inner, "emit", "emit"]
 
 
 def test_many_calls_and_much_data_are_cut_and_told(played: Played) -> None:

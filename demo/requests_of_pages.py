@@ -1,0 +1,175 @@
+"""What is requested of the demo chain besides what indexing reads: all that its pages show."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from eth_utils import to_checksum_address
+
+from demo.scenario import SAVER
+from demo.town import COINS, TRADERS, Town
+from scan.extensions.demo.demo_chain import recorded_options
+from scan.extensions.internal_transfers.transaction_traces import CALLS
+from scan.extensions.items.token_uri import SELECTORS
+from scan.extensions.transaction_details.explanations import failing_steps
+from scan.extensions.transaction_details.explanations.state_changes import STATE
+from scan.extensions.transaction_details.gas_use import gas_of_steps
+from scan.extensions.transaction_details.storage import hashed_values
+from tests.support.anvil import Anvil, Contract, Node
+from tests.support.database import execute
+from tests.support.scenario.stage import GWEI, STRANGERS
+
+
+def ask_for_uris(node: Node, url: str, head: int) -> None:
+    """What pages of items ask: tokenURI, or uri, of each."""
+    items = execute(
+        url,
+        "SELECT DISTINCT '0x' || encode(t.address, 'hex'), x.token_id::text, t.type"
+        " FROM token_transfers x JOIN tokens t ON t.address = x.token_address"
+        " WHERE x.token_id IS NOT NULL ORDER BY 1, 2",
+    )
+    calls = [
+        ("eth_call", [{"to": token, "data": f"0x{SELECTORS[type_]}{int(id_):064x}"}, hex(head)])
+        for token, id_, type_ in items
+    ]
+    for n in range(0, len(calls), 100):
+        node.batch(calls[n : n + 100])
+
+
+def ask_for_traces(node: Node, anvil: Anvil, first_with_steps: int) -> None:
+    """What the tabs of transactions ask: of the last blocks and of failures, steps as well."""
+    for number in range(anvil.head() + 1):
+        for receipt in anvil.call("eth_getBlockReceipts", hex(number)):
+            is_failed = receipt["status"] == "0x0"
+            tracers = [CALLS[0][1], STATE[0][1]]
+            if number >= first_with_steps or is_failed:
+                tracers += [gas_of_steps.TRACER, hashed_values.TRACER]
+            if is_failed:
+                tracers.append(failing_steps.TRACER)
+            hash_ = receipt["transactionHash"]
+            node.batch(("debug_traceTransaction", [hash_, tracer]) for tracer in tracers)
+
+
+def recorded(row: dict[str, Any], verified: set[str], called: dict[str, str]) -> dict[str, Any]:
+    """Return a row as the file has it: tracers by their names, and the gas of steps in codes that
+    are verified, since that of others can only be summed up. `called` are contracts by the hashes
+    of the transactions that call them, whose code has no name in a trace."""
+    if row["method"] != "debug_traceTransaction":
+        return row
+    hash_, options = row["params"]
+    row = {**row, "params": [hash_, recorded_options(options)]}
+    if options == gas_of_steps.TRACER:
+        result, codes = row["result"], row["result"]["codes"]
+        kept = {
+            key: by_offset for key, by_offset in codes.items() if (key or called[hash_]) in verified
+        }
+        left = sum(sum(codes[key].values()) for key in codes.keys() - kept)
+        row["result"] = {**result, "codes": kept, "other": result["other"] + left}
+    return row
+
+
+def called_contracts(anvil: Anvil) -> dict[str, str]:
+    """Return what each transaction calls, by its hash; an empty text where it creates."""
+    blocks = (
+        anvil.call("eth_getBlockByNumber", hex(number), True) for number in range(anvil.head() + 1)
+    )
+    return {t["hash"]: t["to"] or "" for block in blocks for t in block["transactions"]}
+
+
+def with_verified_code(anvil: Anvil, town: Town, verified: Iterable[str]) -> set[str]:
+    """Return the addresses that have the code of one of these contracts."""
+    contracts = {c.address.lower() for c in (*town.contracts.values(), *town.pools.values())}
+    codes = {address: anvil.call("eth_getCode", address, "latest") for address in contracts}
+    of_verified = {codes[town.contracts[key].address.lower()] for key in verified}
+    return {address for address, code in codes.items() if code in of_verified}
+
+
+def ask_for_pool(node: Node, town: Town) -> None:
+    """The pool, in which two transactions wait for ever: one pays too little, the other one comes
+    after a nonce that is missing."""
+    town.anvil.call("anvil_setNextBlockBaseFeePerGas", "0x1")  # for anvil to accept them
+    for nonce in (0, 2):
+        signed = SAVER.sign_transaction(
+            {
+                "chainId": 31337,
+                "type": 2,
+                "nonce": nonce,
+                "to": to_checksum_address(town.contracts["dollar"].address),
+                "data": town.contracts["dollar"].data("transfer", town.people[3], 250 * 10**6),
+                "gas": 80_000,
+                "maxFeePerGas": GWEI // 20,  # of the least that a block of the demo takes, a sixth
+                "maxPriorityFeePerGas": GWEI // 100,
+            }
+        )
+        town.anvil.call("eth_sendRawTransaction", "0x" + signed.raw_transaction.hex())
+    for method in ("txpool_content", "txpool_status"):
+        node.call(method)
+
+
+def ask_for_views(node: Node, town: Town, blocks: Iterable[int]) -> None:
+    """Requests for views of the demo's contracts at the first of these blocks, and after it at
+    those that changed what they return: all would take gigabytes."""
+    people = [*town.people, *STRANGERS]
+    contracts = [*town.contracts.values(), *town.pools.values()]
+    calls = [call for contract in contracts for call in views(contract, people)]
+    calls += approvals(town)
+    results: dict[int, str] = {}
+    for block in map(hex, blocks):
+        for first in range(0, len(calls), 100):
+            batch = [("eth_call", [call, block]) for call in calls[first : first + 100]]
+            new = {first + n: repr(result) for n, result in enumerate(town.anvil.batch(batch))}
+            node.batch(batch[n - first] for n in new if results.get(n) != new[n])
+            results |= new
+
+
+def approvals(town: Town) -> Iterator[dict[str, str]]:
+    """What people have approved, and may take back."""
+    spenders = {key: [town.contracts["router"].address] for key in (*COINS, "weth")}
+    for key in ("dollar", "anchor"):
+        spenders[key].append(town.pools["pancake dollar/anchor"].address)
+    for who in (0, *TRADERS):
+        for key, addresses in spenders.items():
+            for spender in addresses:
+                yield call_of(town.contracts[key], "allowance", town.people[who], spender)
+    savings, dollar = town.contracts["savings"].address, town.contracts["dollar"]
+    for owner in town.people:
+        yield call_of(dollar, "allowance", owner, savings)
+    yield call_of(dollar, "allowance", town.people[10], STRANGERS[5])
+    operator = (town.people[12], town.contracts["procession"].address)
+    yield call_of(town.contracts["lanterns"], "isApprovedForAll", *operator)
+
+
+def ask_for_accounts(node: Node, town: Town) -> None:
+    """Requests that views will make for the demo's contracts and accounts at its head."""
+    contracts = [*town.contracts.values(), *town.pools.values()]
+    addresses = [c.address for c in contracts] + [*town.people, *STRANGERS]
+    calls: list[tuple[str, list[Any]]] = []
+    for method in ("eth_getBalance", "eth_getCode", "eth_getTransactionCount"):
+        calls += [(method, [address, "latest"]) for address in addresses]
+    calls += [("eth_chainId", []), ("net_version", []), ("web3_clientVersion", [])]
+    for n in range(0, len(calls), 100):
+        node.batch(calls[n : n + 100])
+
+
+def views(contract: Contract, people: Iterable[str]) -> Iterator[dict[str, str]]:
+    """Every view function without arguments, and the balances of all holders."""
+    for entry in contract.artifact.abi:
+        if entry["type"] != "function" or not (
+            entry.get("stateMutability") in ("view", "pure") or entry.get("constant") is True
+        ):
+            continue
+        inputs = [parameter["type"] for parameter in entry["inputs"]]
+        if not inputs:
+            yield call_of(contract, entry["name"])
+        elif inputs == ["address"]:
+            yield from (call_of(contract, entry["name"], person) for person in people)
+        elif entry["name"] == "balanceOf" and inputs == ["address", "uint256"]:
+            yield from (call_of(contract, "balanceOf", person, 7) for person in people)
+        elif entry["name"] in ("ownerOf", "tokenURI"):
+            yield from (call_of(contract, entry["name"], n) for n in range(4))
+        elif entry["name"] == "supportsInterface":
+            for interface in ("01ffc9a7", "80ac58cd", "d9b67a26"):
+                yield call_of(contract, "supportsInterface", bytes.fromhex(interface))
+
+
+def call_of(contract: Contract, function: str, *args: Any) -> dict[str, str]:
+    return {"to": contract.address, "data": contract.data(function, *args)}
