@@ -69,10 +69,7 @@ FROM (
     SELECT '0x' || encode(address, 'hex') AS address, '0x' || encode(code_hash, 'hex') AS code_hash,
         match, creation_match, contract_name, file_path, compiler_version, license,
         settings::text AS settings, abi::text AS abi, sources::text AS sources,
-        '0x' || encode(constructor_arguments, 'hex') AS constructor_arguments, metadata,
-        (SELECT p.permissions::text
-        FROM contract_permissions p
-        WHERE p.address = c.address AND p.code_hash = c.code_hash) AS permissions
+        '0x' || encode(constructor_arguments, 'hex') AS constructor_arguments, metadata
     FROM verified_contracts c) AS v
 ORDER BY address"""
 

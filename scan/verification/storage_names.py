@@ -13,8 +13,9 @@ from typing import Any, NamedTuple
 from scan.errors import Unavailable, VerificationFailed
 from scan.ethereum.keccak import keccak256
 from scan.verification.contract_match import Match
-from scan.verification.permissions.syntax_tree import Node
 from scan.verification.submission_compilations import Compilations, errors
+
+Node = Mapping[str, Any]  # of a syntax tree
 
 MAX_NAMESPACES = 50
 MAX_ENUMS = 500
@@ -37,14 +38,14 @@ class _Namespace(NamedTuple):
     struct: str
 
 
-def add_names(
-    layout: object, compilations: Compilations, match: Match, output: Mapping[str, Any]
-) -> object:
+def add_names(layout: object, compilations: Compilations, match: Match) -> object:
     """Return a layout with `enums`, the members of enums by the types' labels, and `namespaces`, a
-    layout of their structs. `output` has the trees; what cannot be read of them is left out."""
-    if not isinstance(layout, dict):
+    layout of their structs, by one more compilation for the trees. The source has matched, so that
+    nothing here may fail the verification: what cannot be read of them is left out."""
+    if not isinstance(layout, dict) or not compilations.submission.language.has_trees:
         return layout
     try:
+        output = compilations.run(match.settings, {"*": {"": ["ast"]}})
         declared = [*_declared(output)]
         namespaces = _namespaces(output, declared, match)
         return {

@@ -118,17 +118,6 @@ CREATE OR REPLACE TRIGGER storage_layouts_announced
     AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON storage_layouts
     FOR EACH STATEMENT EXECUTE FUNCTION announce_labels();
 
--- Who may call the functions of verified contracts, by their sources.
-CREATE TABLE IF NOT EXISTS contract_permissions (
-    address bytea NOT NULL,
-    code_hash bytea NOT NULL,
-    permissions json NOT NULL,     -- the functions that may change state, with their conditions
-    PRIMARY KEY (address, code_hash)
-);
-CREATE OR REPLACE TRIGGER contract_permissions_announced
-    AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON contract_permissions
-    FOR EACH STATEMENT EXECUTE FUNCTION announce_labels();
-
 -- ABIs of the operator's own builds that have a code: they decode calls and events where no verification does.
 CREATE TABLE IF NOT EXISTS built_abis (
     code_hash bytea PRIMARY KEY,

@@ -1,5 +1,4 @@
-"""Data that an operator of the demo chain would add: labels and verified contracts, with who may
-call their functions.
+"""Data that an operator of the demo chain would add: labels and verified contracts.
 
 demo/record.py writes the file, whose contracts it has verified.
 """
@@ -39,10 +38,7 @@ def load(settings: Settings, path: Path = PATH) -> None:
                 binary = {name: row[name] and data(row[name]) for name in BYTES}
                 functions = signatures_of(orjson.loads(row["abi"]))
                 called = {"selectors": [*functions], "signatures": [*functions.values()]}
-                permissions = row.pop("permissions")
                 values = {**UNKNOWN, **row, **binary, **called}
                 tx.execute("verification/verified_contracts_insert", **values)
-                own = {"address": binary["address"], "code_hash": binary["code_hash"]}
-                tx.execute("verification/contract_permissions_put", **own, permissions=permissions)
     except ScanError as error:
         log.warning("labels and verified contracts of the demo are not stored: %s", error)

@@ -112,13 +112,6 @@ def test_the_demo_has_something_of_everything(demo):
     assert len(days) > 20 and all(2_000 < float(day["close"]) < 6_000 for day in days)
     verified = {each["contractName"] for each in demo.get("/api/v1/contracts").json["contracts"]}
     assert {"Lanterns", "Procession", "Coin", "Router", "HarborSavings"} <= verified
-    [savings] = [
-        each["address"]
-        for each in demo.get("/api/v1/contracts").json["contracts"]
-        if each["contractName"] == "HarborSavings"
-    ]
-    [source] = demo.get(f"/api/v1/contracts/{savings}/permissions").json["sources"]
-    assert "upgradeToAndCall(address,bytes)" in str(source["functions"])
     senders = {row["fromAddress"] for row in query(demo, "transactions")}
     labels = {demo.get(f"/api/v1/addresses/{sender}").json["label"] for sender in senders}
     assert labels & {"Meridian treasury", "Market maker"}
