@@ -1,10 +1,12 @@
 """/status: how far the index is, and what it has of the chain; /readyz has it for programs."""
 
 import json
+from typing import Any
 
 from flask import Blueprint, Response
 
 from scan.http.requests import reader
+from scan.pages.sections import StatusSection, sections_of
 from scan.pages.site import page
 from scan.queries import network
 
@@ -14,4 +16,7 @@ blueprint = Blueprint("pages_status", __name__)
 @blueprint.get("/status")
 def status() -> Response:
     reader().do_not_cache()  # it changes without a new block, too
-    return page("status.html", status=json.loads(network.status(reader())))
+    values: dict[str, Any] = {}
+    for section in sections_of(StatusSection):
+        values |= section.read()
+    return page("status.html", status=json.loads(network.status(reader())), **values)

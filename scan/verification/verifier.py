@@ -27,7 +27,7 @@ from scan.verification.request import Submission
 from scan.verification.similar_code import pattern_of
 from scan.verification.storage_names import add_names
 from scan.verification.stored_bytes import StoredBytes
-from scan.verification.submission_compilations import Compilations
+from scan.verification.submission_compilations import Compilations, Outputs
 
 _EOF = b"\xef"
 MESSAGES = {
@@ -95,8 +95,13 @@ class Verified(NamedTuple):
         return None if self.warning else self.creation.match
 
 
-def verify(verifier: Verifier, submission: Submission, client: str | None = None) -> Verified:
-    """Verify a submission and store the result.
+def verify(
+    verifier: Verifier,
+    submission: Submission,
+    client: str | None = None,
+    outputs: Outputs | None = None,
+) -> Verified:
+    """Verify a submission and store the result. `outputs` are shared with other submissions.
 
     A `client` may have only one compiler running or waiting, and store a bounded number of bytes a
     day. Raises NotFound, VerificationFailed, Unavailable, RateLimited, InvalidParameter (no such
@@ -107,7 +112,7 @@ def verify(verifier: Verifier, submission: Submission, client: str | None = None
     is_blueprint = preamble_of(contract.code) is not None
     creation = verifier.creations.input_of(contract.address, contract.block_number)
     code = DeployedCode(contract.code, None if is_blueprint else creation)
-    match, abi, layout = _compiled(verifier, submission, code, client)
+    match, abi, layout = _compiled(verifier, submission, code, client, outputs)
     layouts = layouts_of(match, code)
     verified = _store(verifier.database, contract, submission, match, abi, layouts)
     if verified.stored or match.level == FULL:  # of the same source as one that is kept
@@ -130,15 +135,19 @@ def add_findings(verifier: Verifier, submission: Submission) -> bool:
 
 
 def _compiled(
-    verifier: Verifier, submission: Submission, code: DeployedCode, client: str | None
+    verifier: Verifier,
+    submission: Submission,
+    code: DeployedCode,
+    client: str | None,
+    outputs: Outputs | None = None,
 ) -> tuple[Match, str, bytes | None]:
     """Return the match, its ABI as JSON, and the layout of its storage as it is stored."""
     deadline = time.monotonic() + BUDGET_S
     with verifier.places.admitted(client):
         compiler = verifier.compilers.of(submission.language.kind).compiler(submission.version)
         with verifier.places.running(deadline) as place:
-            match = find_match(compiler, submission, code, place)
-            compilations = Compilations(compiler, submission, code.runtime, place)
+            compilations = Compilations(compiler, submission, code.runtime, place, outputs)
+            match = find_match(compilations, submission, code)
             given = match.contract.output.get("storageLayout")
             named = add_names(given, compilations, match)
             layout = storage_layouts.packed(named) or storage_layouts.packed(given)
