@@ -58,7 +58,6 @@ from scan.settings import Settings
 from scan.verification.compiler_places import CompilerPlaces
 from scan.verification.compiler_store import CompilerStore
 from scan.verification.creation_reader import CreationReader
-from scan.verification.equal_creations import EqualCreations
 from scan.verification.stored_bytes import StoredBytes
 from scan.verification.verifier import Verifier
 
@@ -157,7 +156,6 @@ def _services(settings: Settings, connections: Connections) -> Services:
         ReadCalls(reads),
         transactions_read,
         FinalityReader(),
-        EqualCreations(writes, creations, waiting_threads),
         chain_id=ChainId(reads),
         first_block=FirstBlock(reads),
         index_state=IndexState(reads),
@@ -180,7 +178,6 @@ def _services(settings: Settings, connections: Connections) -> Services:
         ),
         waiting_threads,
     )
-    services.verifier.on_stored.append(sources.equal_creations.request_all_of)
     return services
 
 

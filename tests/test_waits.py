@@ -57,7 +57,6 @@ WAITS = {
     ("scan.extensions.contract_details.verification_jobs.jobs", "_wait_until"): "in a place",
     ("scan.extensions.etherscan.verification", "verification_status"): "VerificationJobs.wait()",
     ("scan.extensions.sourcify.blueprint", "get_verification"): "VerificationJobs.wait()",
-    ("scan.verification.equal_creations", "request"): "in a place",
     ("scan.http.indexed_block", "wait_for"): "in a place",
     ("scan.http.middleware", "_ask_flask"): "IndexedBlock.wait_for()",
     ("scan.outbound.public_hosts", "resolve"): "in a place, or in a thread of the deliverer",

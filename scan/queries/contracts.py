@@ -83,14 +83,6 @@ class ProxyLookup(NamedTuple):
 
 def get(reader: Reader, address: bytes, columns: Collection[str] = ALL_COLUMNS) -> Contract:
     """Return a contract, verified by itself or by another address with identical code."""
-    contract = _get(reader, address, columns)
-    is_similar = contract.match == RUNTIME and contract.verifier is not None
-    if is_similar and reader.sources.equal_creations.request(address, reader.client):
-        return _get(reader, address, columns)
-    return contract
-
-
-def _get(reader: Reader, address: bytes, columns: Collection[str]) -> Contract:
     return Contract(*reader.row("queries/contracts_get", address=address, columns=list(columns)))
 
 

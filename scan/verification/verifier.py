@@ -1,8 +1,8 @@
 """Verification of a submission, from the request to the stored result."""
 
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import orjson
@@ -49,15 +49,13 @@ NOT_COMPARED = (
 
 @dataclass(frozen=True)
 class Verifier:
-    """The objects that a verification uses. `on_stored` are called with the hash of verified
-    code."""
+    """The objects that a verification uses."""
 
     database: Database
     creations: CreationReader
     compilers: CompilerStore
     places: CompilerPlaces
     stored_bytes: StoredBytes
-    on_stored: list[Callable[[bytes], object]] = field(default_factory=list)
 
 
 class IndexedContract(NamedTuple):
@@ -120,8 +118,6 @@ def verify(
     if verified.stored:
         texts = (abi, match.metadata, layouts, *submission.sources.values())
         verifier.stored_bytes.add(client, sum(len(text.encode()) for text in texts))
-        for notify in verifier.on_stored:
-            notify(contract.code_hash)
     return verified
 
 
