@@ -24,7 +24,7 @@ from scan.api import (
 )
 from scan.api import query as query_api
 from scan.api.openapi import documentation
-from scan.contracts.account_state import AccountStates
+from scan.contracts.account_state import AccountStates, ReplacedCodes
 from scan.contracts.index_node import node_of_index
 from scan.contracts.read_calls import ReadCalls
 from scan.ethereum.finality import FinalityReader
@@ -156,6 +156,7 @@ def _services(settings: Settings, connections: Connections) -> Services:
         ReadCalls(reads),
         transactions_read,
         FinalityReader(),
+        replaced_codes=ReplacedCodes(reads, writes),
         chain_id=ChainId(reads),
         first_block=FirstBlock(reads),
         index_state=IndexState(reads),

@@ -9,7 +9,7 @@ import orjson
 
 from scan import registry
 from scan.cached_values import TimedValue, cached_property
-from scan.contracts.account_state import AccountStates
+from scan.contracts.account_state import AccountStates, ReplacedCodes
 from scan.contracts.read_calls import ReadCalls
 from scan.database.connection import Database
 from scan.database.transaction import Row
@@ -131,6 +131,7 @@ class Sources:
     read_calls: ReadCalls
     node_transactions: TransactionReader
     finality: FinalityReader
+    replaced_codes: ReplacedCodes
     chain_id: ChainId
     first_block: FirstBlock
     index_state: IndexState

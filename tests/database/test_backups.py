@@ -33,7 +33,7 @@ INDEXED = {
     *TABLES,
     *"""
         credits uncles list_counts creation_comparisons stored_verifications retention removed_items
-        earlier_sightings contract_creations
+        earlier_sightings contract_creations replaced_codes
     """.split(),
 }
 

@@ -34,7 +34,8 @@ class ShownContract(NamedTuple):
     """A contract as one view of its tab shows it: `verified` is None if the code is not verified;
     a blueprint (ERC-5202) has no functions to call; `implementations` are a proxy's. `files` are of
     the view "code", `functions` and `values` of the others, where the latter also name the units of
-    amounts. `gas` is what calls of the functions that write took, by selector."""
+    amounts. `gas` is what calls of the functions that write took, by selector;
+    `replaced` says that the node returned another code."""
 
     view: str
     has_code: bool
@@ -52,6 +53,7 @@ class ShownContract(NamedTuple):
     similar_to: str | None = None
     claims: Sequence[Mapping[str, Any]] = ()
     gas: Mapping[str, MethodGas] = {}
+    replaced: str | None = None
 
     @property
     def can_match_better(self) -> bool:
@@ -138,6 +140,7 @@ def read_contract(address: bytes, view: str, *, shown: Shown | None = None) -> S
         similar_to=to_hex(similar) if similar else None,
         claims=claims,
         gas=_gas(address) if view == "write" and can_be_called else {},
+        replaced=None if contract.replaced_at is None else contract.not_verified,
     )
 
 
