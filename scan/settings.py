@@ -229,13 +229,15 @@ def unread_variables(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
 def doubtful_variables(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
     """Return the variables that are given and have no effect, each with the reason: those that are
     not read, and values that have none yet. Raises SettingError."""
+    unread = unread_variables(environ)
+    read = {name: text for name, text in environ.items() if name not in unread}
     doubts = {
         variable.name: variable.kind.doubt(value)
         for declared in declarations()
         for name, variable in variables(declared)
-        if (value := read_variables(declared, environ).get(name)) is not None
+        if (value := read_variables(declared, read).get(name)) is not None
     }
-    return {n: doubt for n, doubt in doubts.items() if doubt} | unread_variables(environ)
+    return {name: doubt for name, doubt in doubts.items() if doubt} | unread
 
 
 def _unknown(name: str) -> str:
