@@ -24,7 +24,7 @@ from scan.api import (
 )
 from scan.api import query as query_api
 from scan.api.openapi import documentation
-from scan.contracts.account_state import AccountStates
+from scan.contracts.account_state import AccountStates, ReplacedCodes
 from scan.contracts.index_node import node_of_index
 from scan.contracts.read_calls import ReadCalls
 from scan.ethereum.finality import FinalityReader
@@ -58,7 +58,6 @@ from scan.settings import Settings
 from scan.verification.compiler_places import CompilerPlaces
 from scan.verification.compiler_store import CompilerStore
 from scan.verification.creation_reader import CreationReader
-from scan.verification.equal_creations import EqualCreations
 from scan.verification.stored_bytes import StoredBytes
 from scan.verification.verifier import Verifier
 
@@ -159,7 +158,7 @@ def _services(settings: Settings, connections: Connections) -> Services:
         ReadCalls(reads),
         transactions_read,
         FinalityReader(),
-        EqualCreations(writes, creations, waiting_threads),
+        replaced_codes=ReplacedCodes(reads, writes),
         chain_id=ChainId(reads),
         first_block=FirstBlock(reads),
         index_state=IndexState(reads),
@@ -182,7 +181,6 @@ def _services(settings: Settings, connections: Connections) -> Services:
         ),
         waiting_threads,
     )
-    services.verifier.on_stored.append(sources.equal_creations.request_all_of)
     return services
 
 

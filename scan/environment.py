@@ -68,7 +68,7 @@ class Kind(Generic[_T]):
     `right` completes "must be" in its message. `parse` takes a text whose paths are absolute, and
     raises ValueError or OSError, whose text is empty where `right` says it all. `absolute` makes
     the paths of a text absolute: a process that we start has another working directory. `redact`
-    returns what messages may show of a text.
+    returns what messages may show of a text, `doubt` why a value has no effect yet, or "".
     """
 
     name: str
@@ -76,6 +76,7 @@ class Kind(Generic[_T]):
     parse: Callable[[str], _T]
     absolute: Callable[[str], str] = str
     redact: Callable[[str], str] = without_password
+    doubt: Callable[[_T], str] = lambda _: ""
 
     def __call__(self, text: str) -> _T:
         try:

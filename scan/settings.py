@@ -226,6 +226,20 @@ def unread_variables(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
     return {name: reason for name, reason in reasons.items() if environ.get(name, "").strip()}
 
 
+def doubtful_variables(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """Return the variables that are given and have no effect, each with the reason: those that are
+    not read, and values that have none yet. Raises SettingError."""
+    unread = unread_variables(environ)
+    read = {name: text for name, text in environ.items() if name not in unread}
+    doubts = {
+        variable.name: variable.kind.doubt(value)
+        for declared in declarations()
+        for name, variable in variables(declared)
+        if (value := read_variables(declared, read).get(name)) is not None
+    }
+    return {name: doubt for name, doubt in doubts.items() if doubt} | unread
+
+
 def _unknown(name: str) -> str:
     for prefix, instead in REPLACED.items():
         if name.startswith(prefix):

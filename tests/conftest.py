@@ -288,7 +288,6 @@ PATIENCE = {
     "scan.extensions.items.queries.THUMBNAILS_S": 10.0,  # 0.25
     "scan.extensions.logs.node_logs.COUNT_S": 30.0,  # 2
     "scan.extensions.names.normalization.ANSWER_S": 120.0,  # 4
-    "scan.verification.equal_creations.WAIT_S": 10.0,  # 1
 }
 TIMES_OF_NODE = 10.0
 TRANSACTION_DETAILS = "scan.extensions.transaction_details"

@@ -41,7 +41,6 @@ REASONS = {
     "pages/block.html:block.number": "links to the blocks beside it",
     "pages/filters.html:list.number": "the pages of a list",
     "pages/svg_charts.py:": "the geometry of a chart",
-    "permissions/address_permissions.html:level": "levels of headings",
     "contract_details/contract_code.html:file.lines": "a link to the line after the last shown one",
     "contract_details/contract_read.html:most": "characters that are shown of a result's part",
     "pages/chart.html:chart.": "the grid of a chart",

@@ -83,7 +83,7 @@ def get_contract(address: str) -> Response:
     if contract.code_hash is None:
         raise NotFound("No contract is indexed at this address.")
     if not contract.is_verified:
-        raise NotFound("The contract at this address is not verified.")
+        raise NotFound(contract.not_verified)
     created = contract_creations.indexed(reader(), key)
     return json_value({**_record(key, contract, lookup.proxy), **_creation(contract, created)})
 

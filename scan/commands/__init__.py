@@ -16,7 +16,7 @@ from scan import registry
 from scan.commands.arguments import add_command
 from scan.errors import ScanError, SettingError
 from scan.observability import logs
-from scan.settings import Settings, unread_variables
+from scan.settings import Settings, doubtful_variables
 
 log = logging.getLogger(__name__)
 
@@ -76,7 +76,7 @@ def _run(arguments: list[str]) -> int:
     try:
         settings = Settings.from_environment()
         logs.configure(settings)
-        for name, reason in unread_variables().items():
+        for name, reason in doubtful_variables().items():
             log.warning("%s %s", name, reason)
         return int(options.run(settings, options))
     except SettingError as error:

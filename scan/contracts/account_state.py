@@ -1,16 +1,21 @@
 """Balances and code of an address at a block, read from the node and cached."""
 
-from collections.abc import Sequence
+import logging
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from scan.errors import Unavailable, UpstreamFailed
+from scan.database.connection import Database
+from scan.errors import ScanError, Unavailable, UpstreamFailed
 from scan.ethereum.blocks import DELEGATION
 from scan.ethereum.client import Call, RpcError
+from scan.ethereum.keccak import keccak256
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.sized_cache import SizedCache
 from scan.ethereum.token_metadata import balance_of, word
 from scan.hex import BadHex, data, quantity, to_hex
+
+log = logging.getLogger(__name__)
 
 TIMEOUT_S = 0.5
 CACHE_BYTES = 8 * 1024 * 1024
@@ -27,6 +32,7 @@ class AccountState(NamedTuple):
     balance: int
     is_contract: bool
     has_code: bool
+    code_hash: bytes
 
 
 class AccountStates:
@@ -114,4 +120,27 @@ def state_of(balance: object, code: object) -> AccountState:
     """Return the state by the results of eth_getBalance and eth_getCode. Raises BadHex."""
     code_bytes = data(code)
     is_delegated = code_bytes.startswith(DELEGATION)
-    return AccountState(quantity(balance), bool(code_bytes) and not is_delegated, bool(code_bytes))
+    is_contract = bool(code_bytes) and not is_delegated
+    return AccountState(quantity(balance), is_contract, bool(code_bytes), keccak256(code_bytes))
+
+
+class ReplacedCodes:
+    """Notes contracts whose code at the head, as a request has read it, is not the indexed one."""
+
+    def __init__(self, reads: Database, writes: Database) -> None:
+        self._reads = reads
+        self._writes = writes
+
+    def note(self, hashes: Mapping[bytes, bytes], block_number: int) -> None:
+        """Compare hashes of code by address with the index, in which nothing changes where all is
+        as it was noted. A database that cannot be written to keeps what it has."""
+        if not hashes:
+            return
+        columns = {"addresses": [*hashes], "hashes": [*hashes.values()]}
+        rows = self._reads.rows("contracts/replaced_codes_find", **columns)
+        if rows:
+            addresses, present = ([*map(bytes, column)] for column in zip(*rows, strict=True))
+            log.warning("code at %s is not the indexed one, or is again", to_hex(addresses[0]))
+            columns = {"addresses": addresses, "hashes": present}
+            with suppress(ScanError):
+                self._writes.rows("contracts/replaced_codes_put", **columns, block=block_number)

@@ -33,6 +33,11 @@ class Section:
 
 
 @dataclass(frozen=True)
+class StatusSection(Section):
+    read: Callable[[], Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
 class HomeSection(Section):
     read: Callable[[list[Record]], Mapping[str, Any]]  # of the newest blocks
 

@@ -210,8 +210,8 @@ def _sections() -> Mapping[str, Sequence[str]]:
     """Return the templates of the sections that extensions add to a page, by the page's name, to
     the count of each list, or to the head or the footer of all."""
     names = (
-        "address address_balance code_hash foot head block block_facts home list live transaction"
-        " transaction_call transaction_end transaction_events transaction_facts"
+        "address address_balance code_hash foot head block block_facts home list live status"
+        " transaction transaction_call transaction_end transaction_events transaction_facts"
     )
     sections: dict[str, list[str]] = {name: [] for name in names.split()}
     for section in sections_of(Section):

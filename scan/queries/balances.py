@@ -67,6 +67,9 @@ def at_head(
         states = reader.sources.account_states.all_at(
             reader.node, stale, head.number, bytes(head.hash)
         )
+        contracts = {a for a, known in zip(addresses, indexed, strict=True) if known.is_contract}
+        codes = {a: state.code_hash for a, state in states.items() if a in contracts}
+        reader.sources.replaced_codes.note(codes, head.number)
     if len(states) < len(set(stale)):
         reader.do_not_cache()  # the node may return them to the next request
     balances = []

@@ -29,7 +29,8 @@ class Contract(NamedTuple):
     `code_hash` is None where no contract is indexed, `match` where its code is not verified;
     `verifier` is another address with the same code, whose verification holds for this one.
     `since_block` is the first block with this code; `storage` the layout of the storage as it is
-    stored (scan/verification/storage_layouts.py).
+    stored (scan/verification/storage_layouts.py); `replaced_at` a block after which the node
+    returned another code, for which no verification holds.
     """
 
     code_hash: bytes | None
@@ -51,10 +52,21 @@ class Contract(NamedTuple):
     layouts: str | None
     since_block: int | None
     storage: bytes | None = None
+    replaced_at: int | None = None
 
     @property
     def is_verified(self) -> bool:
         return self.match is not None
+
+    @property
+    def not_verified(self) -> str:
+        """Return why this contract is not verified, as a sentence."""
+        if self.replaced_at is None:
+            return "The contract at this address is not verified."
+        return (
+            f"The node returned another code at block {self.replaced_at} than is indexed at this"
+            " address: no verification holds for it."
+        )
 
     @property
     def is_full_match(self) -> bool:
@@ -83,14 +95,6 @@ class ProxyLookup(NamedTuple):
 
 def get(reader: Reader, address: bytes, columns: Collection[str] = ALL_COLUMNS) -> Contract:
     """Return a contract, verified by itself or by another address with identical code."""
-    contract = _get(reader, address, columns)
-    is_similar = contract.match == RUNTIME and contract.verifier is not None
-    if is_similar and reader.sources.equal_creations.request(address, reader.client):
-        return _get(reader, address, columns)
-    return contract
-
-
-def _get(reader: Reader, address: bytes, columns: Collection[str]) -> Contract:
     return Contract(*reader.row("queries/contracts_get", address=address, columns=list(columns)))
 
 
@@ -102,7 +106,8 @@ def get_with_proxy(
     contract = get(reader, address, {*columns, "code"})
     lookup = proxy_of(reader, address, contract)
     clone = lookup.proxy
-    if contract.is_verified or clone is None or clone.kind not in CLONES:
+    is_replaced = contract.replaced_at is not None
+    if contract.is_verified or is_replaced or clone is None or clone.kind not in CLONES:
         return contract, lookup
     implementation = get(reader, clone.implementation, columns)
     if not implementation.is_verified:

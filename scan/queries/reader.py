@@ -9,7 +9,7 @@ import orjson
 
 from scan import registry
 from scan.cached_values import TimedValue, cached_property
-from scan.contracts.account_state import AccountStates
+from scan.contracts.account_state import AccountStates, ReplacedCodes
 from scan.contracts.read_calls import ReadCalls
 from scan.database.connection import Database
 from scan.database.transaction import Row
@@ -19,7 +19,6 @@ from scan.ethereum.request_node import NodeGateway, NodeSession
 from scan.ethereum.transaction_reader import TransactionReader
 from scan.hooks import Rows
 from scan.rate_limits.concurrency import PLACE_WAIT_S, ConcurrencyLimit, processor_places
-from scan.verification.equal_creations import EqualCreations
 
 PROCESSOR_WAIT_S = 1.0
 READ_AGAIN_S = 5.0
@@ -132,7 +131,7 @@ class Sources:
     read_calls: ReadCalls
     node_transactions: TransactionReader
     finality: FinalityReader
-    equal_creations: EqualCreations
+    replaced_codes: ReplacedCodes
     chain_id: ChainId
     first_block: FirstBlock
     index_state: IndexState

@@ -4,14 +4,13 @@ from collections.abc import Sequence
 
 from scan.verification.blueprints import preamble_of
 from scan.verification.bytecode_metadata import compiler_version, read_metadata
-from scan.verification.compiler_places import RunningPlace, busy
+from scan.verification.compiler_places import busy
 from scan.verification.compiler_releases import dotted
 from scan.verification.compiler_run import OutOfLimits
 from scan.verification.contract_match import FULL, RUNTIME, ContractMatcher, Match
 from scan.verification.creation_comparison import DeployedCode
 from scan.verification.languages.language import Selection
 from scan.verification.request import Submission
-from scan.verification.sandbox import Program
 from scan.verification.search_progress import (
     COMPILATIONS_OF_OTHER_VERSION,
     MOST_COMPILATIONS,
@@ -28,11 +27,8 @@ from scan.verification.submission_compilations import (
 )
 
 
-def find_match(
-    compiler: Program, submission: Submission, code: DeployedCode, place: RunningPlace
-) -> Match:
+def find_match(compilations: Compilations, submission: Submission, code: DeployedCode) -> Match:
     """Return the best match. Raises VerificationFailed with the reason, Unavailable."""
-    compilations = Compilations(compiler, submission, code.runtime, place)
     return _Search(compilations, submission, code).run()
 
 

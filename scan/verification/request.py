@@ -12,7 +12,7 @@ from scan import json_bodies, parameters
 from scan.errors import InvalidParameter, TooLarge
 from scan.verification.compiler_releases import SolcVersion
 from scan.verification.languages import BESIDE_SETTINGS, LANGUAGES
-from scan.verification.languages.language import Language
+from scan.verification.languages.language import Language, Selection
 from scan.verification.languages.solidity import SOLIDITY
 
 MAX_SOURCE_BYTES = 1024 * 1024
@@ -34,7 +34,8 @@ class Submission(NamedTuple):
     ones.
 
     `libraries` map `file:Name` or `Name` to addresses. `path_is_known` is False for a single file
-    submitted without its path.
+    submitted without its path. `selection` is what is compiled where that is more
+    than the contract.
     """
 
     address: bytes
@@ -48,6 +49,7 @@ class Submission(NamedTuple):
     constructor_arguments: bytes | None
     license: str | None
     language: Language = SOLIDITY
+    selection: Selection | None = None
 
 
 class _Source(NamedTuple):

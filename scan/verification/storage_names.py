@@ -1,5 +1,6 @@
-"""What a layout of the storage lacks, from Solidity's syntax tree: names of members of enums, and
-structs at the slots of namespaces (ERC-7201), as of OpenZeppelin's upgradeable contracts.
+"""What a layout of the storage lacks, from Solidity's syntax tree: names of members of enums,
+structs at the slots of namespaces (ERC-7201), as of OpenZeppelin's upgradeable contracts, and
+modifiers of functions as they are written.
 
 The members of such a struct are laid out by the compiler itself, in one more compilation without
 code: as variables of a contract that is added to the sources.
@@ -7,17 +8,21 @@ code: as variables of a contract that is added to the sources.
 
 import json
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scan.errors import Unavailable, VerificationFailed
 from scan.ethereum.keccak import keccak256
 from scan.verification.contract_match import Match
-from scan.verification.permissions.syntax_tree import Node
 from scan.verification.submission_compilations import Compilations, errors
+
+Node = Mapping[str, Any]  # of a syntax tree
 
 MAX_NAMESPACES = 50
 MAX_ENUMS = 500
+MAX_MODIFIERS = 500
+MAX_TEXT = 200  # of a modifier with its arguments
 MAX_MEMBERS = 256  # of an enum; the compiler takes no more
 MAX_NODES = 20_000  # contracts of all files, and what they declare
 # What a tree of a form that is not known may raise.
@@ -37,19 +42,23 @@ class _Namespace(NamedTuple):
     struct: str
 
 
-def add_names(
-    layout: object, compilations: Compilations, match: Match, output: Mapping[str, Any]
-) -> object:
-    """Return a layout with `enums`, the members of enums by the types' labels, and `namespaces`, a
-    layout of their structs. `output` has the trees; what cannot be read of them is left out."""
-    if not isinstance(layout, dict):
+def add_names(layout: object, compilations: Compilations, match: Match) -> object:
+    """Return a layout with `enums`, the members of enums by the types' labels, `modifiers` as
+    _modifiers() has them, and `namespaces`, a layout of their structs.
+
+    It takes one more compilation for the trees. The source has matched, so that nothing here may
+    fail the verification: what cannot be read of them is left out.
+    """
+    if not isinstance(layout, dict) or not compilations.submission.language.has_trees:
         return layout
     try:
+        output = compilations.run(match.settings, {"*": {"": ["ast"]}})
         declared = [*_declared(output)]
         namespaces = _namespaces(output, declared, match)
         return {
             **layout,
             "enums": _enums(declared),
+            "modifiers": _modifiers(declared, match, compilations.submission.sources),
             "namespaces": _laid_out(compilations, match, namespaces) if namespaces else {},
         }
     except (VerificationFailed, Unavailable, *UNREADABLE):
@@ -88,6 +97,32 @@ def _enums(declared: Sequence[tuple[str, Node | None, Node]]) -> dict[str, list[
         is_other = enums.get(label, members) != members
         enums[label] = [] if is_other or len(members) > MAX_MEMBERS else members
     return {label: members for label, members in enums.items() if members}
+
+
+def _modifiers(
+    declared: Sequence[tuple[str, Node | None, Node]], match: Match, sources: Mapping[str, str]
+) -> dict[str, tuple[str, list[tuple[str, int]]]]:
+    """Return the modifiers of external functions by selector, which trees have since 0.6: the file,
+    and of each the text and the line. Of functions that override each other, the last."""
+    functions: defaultdict[object, list[tuple[str, Node]]] = defaultdict(list)
+    for path, around, node in declared:
+        if around is not None and node.get("functionSelector"):
+            functions[around.get("id")].append((path, node))
+    own = (match.contract.path, None, match.contract.name)
+    [contract] = [n for path, around, n in declared if (path, around, n.get("name")) == own]
+    written: dict[str, tuple[str, list[tuple[str, int]]]] = {}
+    left = MAX_MODIFIERS
+    for base in contract["linearizedBaseContracts"]:
+        for path, function in functions[base]:
+            source, texts = sources[path].encode(), []
+            for modifier in (function.get("modifiers") or ())[:left]:
+                start, length = map(int, str(modifier["src"]).split(":")[:2])
+                text = source[start : start + length].decode("utf-8", "replace")
+                texts.append((" ".join(text.split())[:MAX_TEXT], source.count(b"\n", 0, start) + 1))
+            if function["functionSelector"] not in written:
+                written[str(function["functionSelector"])] = path, texts
+                left -= len(texts)
+    return {selector: of for selector, of in written.items() if of[1]}
 
 
 def _namespaces(

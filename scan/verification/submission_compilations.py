@@ -41,6 +41,10 @@ _SETTING_ERRORS = (
 )
 
 
+MAX_OUTPUTS = 2  # that are kept of a submission: a match, and syntax trees
+Outputs = dict[bytes, dict[str, Any]]  # by the compiler's input
+
+
 class CompiledContract(NamedTuple):
     """A compiled contract. `output` is the compiler's output for it: ABI, metadata, EVM. `files`
     are the compilation's, by the numbers that its source map has."""
@@ -64,15 +68,22 @@ class CompiledContract(NamedTuple):
 
 
 class Compilations:
-    """The compilations of one submission within its time limit. `count` is their number so far."""
+    """The compilations of one submission within its time limit. `count` is their number so far.
+    `outputs` are those of other submissions: an equal input is not compiled again."""
 
     def __init__(
-        self, compiler: Program, submission: Submission, deployed: bytes, place: RunningPlace
+        self,
+        compiler: Program,
+        submission: Submission,
+        deployed: bytes,
+        place: RunningPlace,
+        outputs: Outputs | None = None,
     ) -> None:
         self._compiler = compiler
         self.submission = submission
         self._preamble = preamble_of(deployed)
         self._place = place
+        self._outputs = {} if outputs is None else outputs
         self.count = 0
 
     def is_time_left(self) -> bool:
@@ -95,10 +106,13 @@ class Compilations:
         sources = {path: text + addition for path, text in self.submission.sources.items()}
         sources |= more or {}
         given = language.take(sources, settings, selection, version)
-        output = compile_source(
-            self._compiler, given.standard, self._place.left_s(), self._place.check, given.options
-        )
-        output = language.give(output, version)
+        key = orjson.dumps((version, given.standard, given.options))
+        if (output := self._outputs.get(key)) is None:
+            limits = self._place.left_s(), self._place.check
+            output = compile_source(self._compiler, given.standard, *limits, given.options)
+            output = language.give(output, version)
+            if len(self._outputs) < MAX_OUTPUTS:
+                self._outputs[key] = output
         return output if self._preamble is None else as_deployed(output, self._preamble)
 
 
@@ -107,6 +121,8 @@ def first_selection(submission: Submission) -> Selection:
 
     Files are listed because in 0.4.18 to 0.5.0 a name under "*" selects nothing.
     """
+    if submission.selection is not None:
+        return submission.selection
     if submission.contract_name is None:
         return {"*": {"*": OUTPUTS}}
     paths = [submission.contract_path] if submission.contract_path else list(submission.sources)

@@ -1,8 +1,8 @@
 """Verification of a submission, from the request to the stored result."""
 
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import orjson
@@ -23,12 +23,11 @@ from scan.verification.contract_match import FULL, PARTIAL, RUNTIME, Match
 from scan.verification.creation_comparison import Creation, DeployedCode
 from scan.verification.creation_reader import CreationReader
 from scan.verification.match_search import find_match
-from scan.verification.permissions.stored_permissions import read_permissions, with_tree
 from scan.verification.request import Submission
 from scan.verification.similar_code import pattern_of
 from scan.verification.storage_names import add_names
 from scan.verification.stored_bytes import StoredBytes
-from scan.verification.submission_compilations import Compilations
+from scan.verification.submission_compilations import Compilations, Outputs
 
 _EOF = b"\xef"
 MESSAGES = {
@@ -50,15 +49,13 @@ NOT_COMPARED = (
 
 @dataclass(frozen=True)
 class Verifier:
-    """The objects that a verification uses. `on_stored` are called with the hash of verified
-    code."""
+    """The objects that a verification uses."""
 
     database: Database
     creations: CreationReader
     compilers: CompilerStore
     places: CompilerPlaces
     stored_bytes: StoredBytes
-    on_stored: list[Callable[[bytes], object]] = field(default_factory=list)
 
 
 class IndexedContract(NamedTuple):
@@ -96,8 +93,13 @@ class Verified(NamedTuple):
         return None if self.warning else self.creation.match
 
 
-def verify(verifier: Verifier, submission: Submission, client: str | None = None) -> Verified:
-    """Verify a submission and store the result.
+def verify(
+    verifier: Verifier,
+    submission: Submission,
+    client: str | None = None,
+    outputs: Outputs | None = None,
+) -> Verified:
+    """Verify a submission and store the result. `outputs` are shared with other submissions.
 
     A `client` may have only one compiler running or waiting, and store a bounded number of bytes a
     day. Raises NotFound, VerificationFailed, Unavailable, RateLimited, InvalidParameter (no such
@@ -108,16 +110,14 @@ def verify(verifier: Verifier, submission: Submission, client: str | None = None
     is_blueprint = preamble_of(contract.code) is not None
     creation = verifier.creations.input_of(contract.address, contract.block_number)
     code = DeployedCode(contract.code, None if is_blueprint else creation)
-    match, abi, permissions, layout = _compiled(verifier, submission, code, client)
+    match, abi, layout = _compiled(verifier, submission, code, client, outputs)
     layouts = layouts_of(match, code)
     verified = _store(verifier.database, contract, submission, match, abi, layouts)
     if verified.stored or match.level == FULL:  # of the same source as one that is kept
-        _store_findings(verifier.database, contract, match, permissions, layout)
+        _store_findings(verifier.database, contract, match, layout)
     if verified.stored:
-        texts = (abi, match.metadata, layouts, permissions or "", *submission.sources.values())
+        texts = (abi, match.metadata, layouts, *submission.sources.values())
         verifier.stored_bytes.add(client, sum(len(text.encode()) for text in texts))
-        for notify in verifier.on_stored:
-            notify(contract.code_hash)
     return verified
 
 
@@ -126,27 +126,28 @@ def add_findings(verifier: Verifier, submission: Submission) -> bool:
     the match, and return whether the compiler gives a source map. Raises as verify() does."""
     contract = indexed_contract(verifier.database, submission.address)
     code = DeployedCode(contract.code, None)
-    match, _, permissions, layout = _compiled(verifier, submission, code, None)
-    return _store_findings(verifier.database, contract, match, permissions, layout)
+    match, _, layout = _compiled(verifier, submission, code, None)
+    return _store_findings(verifier.database, contract, match, layout)
 
 
 def _compiled(
-    verifier: Verifier, submission: Submission, code: DeployedCode, client: str | None
-) -> tuple[Match, str, str | None, bytes | None]:
-    """Return the match, its ABI and who may call its functions (None: not known) as JSON, and the
-    layout of its storage as it is stored."""
+    verifier: Verifier,
+    submission: Submission,
+    code: DeployedCode,
+    client: str | None,
+    outputs: Outputs | None = None,
+) -> tuple[Match, str, bytes | None]:
+    """Return the match, its ABI as JSON, and the layout of its storage as it is stored."""
     deadline = time.monotonic() + BUDGET_S
     with verifier.places.admitted(client):
         compiler = verifier.compilers.of(submission.language.kind).compiler(submission.version)
         with verifier.places.running(deadline) as place:
-            match = find_match(compiler, submission, code, place)
-            compilations = Compilations(compiler, submission, code.runtime, place)
-            output = with_tree(compilations, match)
-            permissions = output and read_permissions(compilations, match, output)
+            compilations = Compilations(compiler, submission, code.runtime, place, outputs)
+            match = find_match(compilations, submission, code)
             given = match.contract.output.get("storageLayout")
-            named = output and add_names(given, compilations, match, output)
+            named = add_names(given, compilations, match)
             layout = storage_layouts.packed(named) or storage_layouts.packed(given)
-            return match, match.contract.abi_json(), permissions or None, layout
+            return match, match.contract.abi_json(), layout
 
 
 def indexed_contract(database: Database, address: bytes) -> IndexedContract:
@@ -217,17 +218,12 @@ def _store(
 
 
 def _store_findings(
-    database: Database,
-    contract: IndexedContract,
-    match: Match,
-    permissions: str | None,
-    layout: bytes | None,
+    database: Database, contract: IndexedContract, match: Match, layout: bytes | None
 ) -> bool:
-    """Store where the code is in its sources, the layout of its storage and who may call its
-    functions, in the place of what was known of the code, and return whether the first is known."""
+    """Store where the code is in its sources and the layout of its storage, in the place of what
+    was known of the code, and return whether the first is known."""
     own = {"address": contract.address, "code_hash": contract.code_hash}
     database.rows("verification/storage_layouts_put", **own, layout=layout)
-    database.rows("verification/contract_permissions_put", **own, permissions=permissions)
     evm, files = match.contract.output["evm"], [*match.contract.files.items()]
     source_map = source_maps.packed(evm["deployedBytecode"].get("sourceMap"))
     database.rows("verification/source_maps_put", **own, source_map=source_map, files=_json(files))

@@ -200,6 +200,14 @@ RETURNS TABLE (address bytea) LANGUAGE sql STABLE AS $$
             OR NOT EXISTS (SELECT FROM pools p WHERE p.address = at))
 $$;
 
+-- When the contract of a token was first seen, which may be before its first transfer. The planner inlines it.
+CREATE OR REPLACE FUNCTION first_seen_at(token bytea, first_transfer bigint)
+RETURNS TABLE (seen_at timestamptz) LANGUAGE sql STABLE AS $$
+    SELECT b.timestamp
+    FROM blocks b
+    WHERE b.number = least(first_transfer, (SELECT a.first_seen FROM addresses a WHERE a.address = token))
+$$;
+
 -- The record of a token. `logo` is that of a token list, if any.
 CREATE OR REPLACE FUNCTION token_record(
     t tokens, seen_at timestamptz, is_verified boolean, namesake bytea, logo bytea)

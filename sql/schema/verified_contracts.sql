@@ -64,6 +64,18 @@ CREATE OR REPLACE TRIGGER creation_comparisons_announced
     AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON creation_comparisons
     FOR EACH STATEMENT EXECUTE FUNCTION announce_labels();
 
+-- Contracts at which the node returned another code than is indexed, as it hid what created it: no verification
+-- holds for them until it returns the indexed one again.
+CREATE TABLE IF NOT EXISTS replaced_codes (
+    address bytea PRIMARY KEY,
+    code_hash bytea NOT NULL,      -- of the indexed code
+    present_hash bytea NOT NULL,   -- of the code at the block
+    block_number bigint NOT NULL
+);
+CREATE OR REPLACE TRIGGER replaced_codes_announced
+    AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON replaced_codes
+    FOR EACH STATEMENT EXECUTE FUNCTION announce_labels();
+
 -- Functions of verified contracts, by which calls through proxies are named, and calls are listed by name.
 CREATE TABLE IF NOT EXISTS verified_functions (
     selector bytea NOT NULL CHECK (octet_length(selector) = 4),
@@ -118,17 +130,6 @@ CREATE OR REPLACE TRIGGER storage_layouts_announced
     AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON storage_layouts
     FOR EACH STATEMENT EXECUTE FUNCTION announce_labels();
 
--- Who may call the functions of verified contracts, by their sources.
-CREATE TABLE IF NOT EXISTS contract_permissions (
-    address bytea NOT NULL,
-    code_hash bytea NOT NULL,
-    permissions json NOT NULL,     -- the functions that may change state, with their conditions
-    PRIMARY KEY (address, code_hash)
-);
-CREATE OR REPLACE TRIGGER contract_permissions_announced
-    AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON contract_permissions
-    FOR EACH STATEMENT EXECUTE FUNCTION announce_labels();
-
 -- ABIs of the operator's own builds that have a code: they decode calls and events where no verification does.
 CREATE TABLE IF NOT EXISTS built_abis (
     code_hash bytea PRIMARY KEY,
@@ -170,6 +171,7 @@ LANGUAGE sql STABLE AS $$
     ) AS v
     LEFT JOIN creation_comparisons e
         ON e.address = at AND e.verifier = v.address AND e.code_hash = v.code_hash
+    WHERE NOT EXISTS (SELECT FROM replaced_codes r WHERE r.address = at AND r.code_hash = now.code_hash)
     ORDER BY v.address = at DESC
     LIMIT 1
 $$;
@@ -212,7 +214,8 @@ RETURN (SELECT format(
 -- committed before it; by the lock neither overlooks what the other is about to commit.
 CREATE OR REPLACE FUNCTION is_code_indexed(address bytea, code_hash bytea) RETURNS boolean
 LANGUAGE sql STABLE
-RETURN coalesce($2 = (SELECT now.code_hash FROM contract_at($1) AS now), false);
+RETURN coalesce($2 = (SELECT now.code_hash FROM contract_at($1) AS now), false)
+    AND NOT EXISTS (SELECT FROM replaced_codes r WHERE r.address = $1 AND r.code_hash = $2);
 
 CREATE OR REPLACE FUNCTION mark_verified_contracts() RETURNS trigger LANGUAGE plpgsql
 SET search_path FROM CURRENT AS $$
@@ -252,6 +255,15 @@ CREATE OR REPLACE TRIGGER contracts_inserted AFTER INSERT ON contracts
     REFERENCING NEW TABLE AS changed
     FOR EACH STATEMENT EXECUTE FUNCTION mark_verified_contracts();
 CREATE OR REPLACE TRIGGER contracts_deleted AFTER DELETE ON contracts
+    REFERENCING OLD TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION mark_verified_contracts();
+CREATE OR REPLACE TRIGGER replaced_codes_inserted AFTER INSERT ON replaced_codes
+    REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION mark_verified_contracts();
+CREATE OR REPLACE TRIGGER replaced_codes_updated AFTER UPDATE ON replaced_codes
+    REFERENCING NEW TABLE AS changed
+    FOR EACH STATEMENT EXECUTE FUNCTION mark_verified_contracts();
+CREATE OR REPLACE TRIGGER replaced_codes_deleted AFTER DELETE ON replaced_codes
     REFERENCING OLD TABLE AS changed
     FOR EACH STATEMENT EXECUTE FUNCTION mark_verified_contracts();
 

@@ -78,8 +78,7 @@ NOT_COMPARED = {
             webhooks webhook_secrets delivery_queues mail_subscriptions mail_requests deliveries
             event_bodies dispatchers verified_contracts verification_jobs signatures
             imported_signatures creation_comparisons stored_verifications contract_claims
-            listed_tokens logos source_maps creation_maps storage_layouts built_abis
-            contract_permissions
+            listed_tokens logos source_maps creation_maps storage_layouts built_abis replaced_codes
         """.split()
     },
 }

@@ -33,7 +33,7 @@ INDEXED = {
     *TABLES,
     *"""
         credits uncles list_counts creation_comparisons stored_verifications retention removed_items
-        earlier_sightings contract_creations
+        earlier_sightings contract_creations replaced_codes
     """.split(),
 }
 
@@ -184,7 +184,6 @@ def fill_owners(url: str, key_id: int, key_hash: bytes, prefix: str) -> None:
         bytes(32),
     )
     execute(url, "INSERT INTO storage_layouts VALUES (%s, %s, 'zlib')", owner, bytes(32))
-    execute(url, "INSERT INTO contract_permissions VALUES (%s, %s, '{}')", owner, bytes(32))
     execute(url, "INSERT INTO built_abis VALUES (%s, 'Built', '[]', now())", bytes(32))
     execute(url, "INSERT INTO webhook_secrets VALUES (1, 'secret')")
     execute(

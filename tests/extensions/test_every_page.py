@@ -133,7 +133,7 @@ def sites(
 
 
 TABS = ("events", "calls", "state", "gas")
-TABS_OF_CONTRACT = ("contract", "permissions", "events", "bytecode", "same-code")
+TABS_OF_CONTRACT = ("contract", "events", "bytecode", "same-code")
 
 
 def paths_with_trades(scenario: Played) -> list[str]:

@@ -108,13 +108,6 @@ def did_the_deposit_arrive(visitor: Visitor, known: Known) -> None:
     visitor.sees("success", "confirmation", "finalized")
 
 
-def what_can_the_owner_do(visitor: Visitor, known: Known) -> None:
-    visitor.search(SAVINGS)
-    visitor.click("Permissions")
-    visitor.sees("upgradeToAndCall", "owner")
-    assert "no conditions were read" not in visitor.page.text()
-
-
 def same_contract_as(visitor: Visitor, known: Known) -> None:
     visitor.search(SAVINGS)
     visitor.click("Same code")
@@ -211,7 +204,6 @@ TASKS: tuple[Task, ...] = (
     why_did_it_fail,
     who_deployed_it,
     did_the_deposit_arrive,
-    what_can_the_owner_do,
     same_contract_as,
     holdings_at_a_block,
     add_a_token,

@@ -213,9 +213,10 @@ def test_a_verified_token_is_told_from_others(explorer: Explorer, hostile: str) 
     }
     found = client.get("/api/v1/search", query_string={"q": hostile}).json["results"]
     detail = client.get(f"/api/v1/tokens/{hostile}").json
+    address = client.get(f"/api/v1/addresses/{hostile}").json  # seen before its first transfer
     for record in (listed[hostile], found[0], detail):
         assert (record["verified"], record["holderCount"]) == (True, 1)
-        assert record["firstSeen"] == detail["firstSeen"]
+        assert record["firstSeen"] == address["firstSeen"]
     query = {"q": "script"}
     for path in ("/tokens", "/search", "/search/suggestions", f"/token/{hostile}"):
         html = client.get(path, query_string=query if "search" in path else None).text
@@ -233,3 +234,16 @@ def number(text: str) -> Decimal:
     return Decimal(digits).scaleb(
         int(power.translate(str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹", "-0123456789")) or 0)
     )
+
+
+def test_a_token_and_its_address_were_first_seen_at_one_time(
+    client: FlaskClient, scenario: Played
+) -> None:
+    """Be it before the token's first transfer."""
+    truth = scenario.truth
+    first = {t["tokenAddress"]: t["timestamp"] for t in truth.token_transfers}
+    later = [t["address"] for t in truth.tokens if first[t["address"]] != t["firstSeen"]]
+    assert later
+    for address in later:
+        token = client.get(f"/api/v1/tokens/{address}").json
+        assert token["firstSeen"] == client.get(f"/api/v1/addresses/{address}").json["firstSeen"]

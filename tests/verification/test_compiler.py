@@ -30,6 +30,7 @@ from scan.verification.compiler_store import CompilerStore, record_digest
 from scan.verification.creation_comparison import DeployedCode
 from scan.verification.match_search import find_match
 from scan.verification.request import parse
+from scan.verification.submission_compilations import Compilations
 from tests.support.explorer import standard_input
 from tests.support.serving import wait_until
 
@@ -341,7 +342,8 @@ def test_a_place_that_gets_free_too_late_is_a_busy_compiler(compilers):
         CompilerPlaces().running(time.monotonic()) as place,
         pytest.raises(Unavailable, match="busy"),
     ):
-        find_match(found, parse(body), DeployedCode(b"\x60", None), place)
+        compilations = Compilations(found, parse(body), b"\x60", place)
+        find_match(compilations, parse(body), DeployedCode(b"\x60", None))
 
 
 def test_a_placed_compiler_that_was_changed_is_not_run(tmp_path):

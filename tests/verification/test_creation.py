@@ -6,10 +6,8 @@ from typing import Any
 import pytest
 from eth_utils.crypto import keccak
 
-from app import create_app
 from scan.database.connection import Database
 from scan.ethereum.internal_transfers import InternalTransfer, TransferType
-from scan.http import equal_creations
 from tests.support import made_blocks
 from tests.support.database import execute
 from tests.support.explorer import Compiled, Explorer, compiled, standard_input
@@ -135,6 +133,28 @@ def test_the_code_of_a_verified_contract_is_verified_only_if_it_was_created_alik
     ]
     assert matches == ["full", "runtime"]
     assert [explorer.contract(address).json["verifiedBy"] for address in others[:2]] == [None] * 2
+
+
+def test_a_copy_of_verified_code_is_verified_before_anybody_asks_for_it(explorer):
+    source = "contract Copied { uint256 public cap; constructor(uint256 most) { cap = most; } }"
+    code = built(source, "Copied")
+    first = explorer.deploy(code.creation, f"{1:064x}")
+    given = {"optimizationUsed": 0, "contractName": f"{PATH}:Copied"}
+    assert explorer.verify(first, source, "0.8.28", **given).json["match"] == "full"
+    copy = explorer.deploy(code.creation, f"{2:064x}")
+
+    def listed() -> Any:
+        [record] = explorer.client.get("/api/v1/contract-creations?limit=1").json[
+            "contractCreations"
+        ]
+        assert record["address"] == copy
+        return record
+
+    wait_until(lambda: listed()["verified"], timeout_s=60.0)
+    before = listed()
+    stored = explorer.contract(copy).json
+    assert (stored["match"], stored["constructorArguments"]) == ("full", f"0x{2:064x}")
+    assert listed() == before
 
 
 def test_the_true_source_replaces_a_false_one(explorer, false_token):
@@ -287,14 +307,6 @@ def test_libraries_and_contracts_of_a_constructor_alone(explorer, version):
     assert (answer.json["match"], answer.json["creationMatch"]) == ("full", "full"), answer.json
     false = source.replace("age = 3", "age = 4")
     expect_no_match(explorer.verify(address, false, version, **given))
-
-
-def test_a_process_that_ends_does_not_wait_for_contracts_to_compare(explorer, monkeypatch):
-    monkeypatch.setattr(equal_creations, "POLL_S", 600.0)
-    [comparing] = equal_creations.threads(create_app(explorer.settings).extensions["scan"])
-    comparing.start()
-    comparing.stop()
-    assert not comparing._thread.is_alive()
 
 
 @pytest.mark.long

@@ -3,30 +3,40 @@
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
+from urllib.parse import quote
 
 from scan.contracts.abi_decoding import Argument
 from scan.contracts.calldata_encoding import constructor_values
-from scan.contracts.proxy_contracts import Proxy
+from scan.contracts.proxy_contracts import CLONES, Proxy
 from scan.errors import HistoryUnavailable, NotFound, Unavailable, UpstreamFailed
 from scan.extensions.contract_details import bytecode, contract_values
 from scan.extensions.contract_details import claims as claims_of_others
 from scan.extensions.contract_details.contract_functions import Functions, functions_of
 from scan.extensions.contract_details.contract_values import ContractValues
-from scan.extensions.contract_details.source_files import Shown, SourceFiles, file_of, shown_files
+from scan.extensions.contract_details.source_files import (
+    Shown,
+    SourceFiles,
+    file_of,
+    in_order,
+    shown_files,
+)
 from scan.extensions.transaction_details.gas_use import queries as gas_use
 from scan.extensions.transaction_details.gas_use.queries import MethodGas
 from scan.hex import to_hex
 from scan.http.requests import reader
+from scan.pages.formatting import file_anchor
 from scan.queries import contracts
 from scan.queries.contracts import BUILT_ABI, Contract
 from scan.verification.blueprints import preamble_of
 from scan.verification.contract_match import RUNTIME
+from scan.verification.storage_layouts import unpacked
 
 VIEWS = ("code", "read", "write")
+_SOURCE = ("sources", "storage")  # where modifiers are written
 COLUMNS = {
     "code": frozenset({"code", "settings", "abi", "sources"}),
-    "read": frozenset({"code", "abi", BUILT_ABI}),
-    "write": frozenset({"code", "abi", BUILT_ABI}),
+    "read": frozenset({"code", "abi", BUILT_ABI, *_SOURCE}),
+    "write": frozenset({"code", "abi", BUILT_ABI, *_SOURCE}),
 }
 
 
@@ -34,7 +44,9 @@ class ShownContract(NamedTuple):
     """A contract as one view of its tab shows it: `verified` is None if the code is not verified;
     a blueprint (ERC-5202) has no functions to call; `implementations` are a proxy's. `files` are of
     the view "code", `functions` and `values` of the others, where the latter also name the units of
-    amounts. `gas` is what calls of the functions that write took, by selector."""
+    amounts. `gas` is what calls of the functions that write took, by selector;
+    `replaced` says that the node returned another code. `modifiers` are those in the source by the
+    functions' anchors, each with a link to its line."""
 
     view: str
     has_code: bool
@@ -52,6 +64,8 @@ class ShownContract(NamedTuple):
     similar_to: str | None = None
     claims: Sequence[Mapping[str, Any]] = ()
     gas: Mapping[str, MethodGas] = {}
+    replaced: str | None = None
+    modifiers: Mapping[str, Sequence[tuple[str, str]]] = {}
 
     @property
     def can_match_better(self) -> bool:
@@ -138,7 +152,29 @@ def read_contract(address: bytes, view: str, *, shown: Shown | None = None) -> S
         similar_to=to_hex(similar) if similar else None,
         claims=claims,
         gas=_gas(address) if view == "write" and can_be_called else {},
+        modifiers=_modifiers(address, contract, proxy) if can_be_called else {},
+        replaced=None if contract.replaced_at is None else contract.not_verified,
     )
+
+
+def _modifiers(
+    address: bytes, contract: Contract, proxy: Proxy | None
+) -> dict[str, list[tuple[str, str]]]:
+    """Return the modifiers of a contract's functions, and of its implementations', as they are
+    written."""
+    others = () if proxy is None or proxy.kind in CLONES else proxy.implementations
+    sources = [("", address, contract)]
+    sources += [("proxy-", at, contracts.get(reader(), at, _SOURCE)) for at in others]
+    modifiers: dict[str, list[tuple[str, str]]] = {}
+    for prefix, at, of in sources:
+        layout = json.loads(unpacked(bytes(of.storage)) if of.storage else "{}")
+        paths = in_order(json.loads(of.sources or "{}"), of.path)
+        for selector, (path, written) in (layout.get("modifiers") or {}).items():
+            file = f"/address/{to_hex(at)}?tab=contract&file={quote(path)}"
+            anchor = file_anchor(paths.index(path)) if path in paths else ""
+            links = [(text, f"{file}#{anchor}L{line}") for text, line in written]
+            modifiers.setdefault(f"{prefix}0x{selector}", links)
+    return modifiers
 
 
 def _gas(address: bytes) -> Mapping[str, MethodGas]:

@@ -30,7 +30,7 @@ def get(reader: Reader, address: bytes) -> Contract:
     reader.do_not_cache()  # large ones would evict everything else
     contract, _ = contracts.get_with_proxy(reader, address, {"sources", "settings"})
     if not contract.is_verified:
-        raise NotFound("The contract at this address is not verified.", field="address")
+        raise NotFound(contract.not_verified, field="address")
     return contract
 
 

@@ -25,6 +25,8 @@ MOST_VALUES = 1000  # of one function
 MAX_FACETS_CHARACTERS = 1024 * 1024  # of all ABIs together; a single one may have as many
 MAX_RESPONSE_BYTES = 256 * 1024  # of all calls together
 
+ROLE_ADMIN = "getRoleAdmin"  # of AccessControl, of the roles that constants name
+
 TOO_MUCH = "It returned more than is read at once; call it by itself."
 FAILED = "The call failed or ran out of gas here; call the function on its own."
 
@@ -95,10 +97,13 @@ def of(
         raise NotFound("No block is indexed yet.")
     block = blocks.find(reader, newest)
     getters = list(islice(_getters(abis), MOST_FUNCTIONS + 1))
-    returned = _call_all(reader, address, [g.function for g in getters[:MOST_FUNCTIONS]], block)
+    called = [getter.function.selector for getter in getters[:MOST_FUNCTIONS]]
+    returned = _call_all(reader, address, called, block)
+    values = [_value(getter, result) for getter, result in zip(getters, returned, strict=False)]
+    entries = [entry for abi in abis for entry in abi]
     return ContractValues(
         block.number,
-        [_value(getter, result) for getter, result in zip(getters, returned, strict=False)],
+        [*values, *_role_admins(reader, address, entries, values, block)],
         None if proxy is None else proxy.implementation,
         len(getters) <= MOST_FUNCTIONS,
     )
@@ -121,15 +126,32 @@ def _getters(abis: Sequence[AbiEntries]) -> Iterator[_Getter]:
             yield _Getter(function, [*map(Output, names, types)])
 
 
+def _role_admins(
+    reader: Reader, address: bytes, entries: AbiEntries, values: Sequence[Value], block: BlockId
+) -> Iterator[Value]:
+    """Yield what getRoleAdmin(bytes32) returns of the roles among a contract's values."""
+    admin = next((e for e in entries if e.get("name") == ROLE_ADMIN), None)
+    function = admin and function_of(admin)
+    if not function or function.signature != f"{ROLE_ADMIN}(bytes32)":
+        return
+    known = (v for v in values if v.signature.endswith("_ROLE()") and v.result)
+    roles = {v.signature: data(v.result) for v in known if v.outputs[0].type == "bytes32"}
+    called = [function.selector + role for role in roles.values()]
+    results = _call_all(reader, address, called, block)
+    for signature, result in zip(roles, results, strict=True):
+        getter = _Getter(function, [Output("", "bytes32")])
+        yield _value(getter, result)._replace(signature=f"{ROLE_ADMIN}({signature[:-2]})")
+
+
 def _call_all(
-    reader: Reader, address: bytes, functions: Sequence[Function], block: BlockId
+    reader: Reader, address: bytes, calldata: Sequence[bytes], block: BlockId
 ) -> list[Any]:
-    if not functions:
+    if not calldata:
         return []
-    gas = hex(TOTAL_GAS // max(len(functions), 10))
+    gas = hex(TOTAL_GAS // max(len(calldata), 10))
     calls = [
-        Call("eth_call", ({"to": to_hex(address), "data": to_hex(f.selector), "gas": gas}, block))
-        for f in functions
+        Call("eth_call", ({"to": to_hex(address), "data": to_hex(sent), "gas": gas}, block))
+        for sent in calldata
     ]
     return past_state.read(reader.node.within(TIMEOUT_S), block, calls, MAX_RESPONSE_BYTES)
 

@@ -101,7 +101,7 @@ def get_abi(address: str) -> Response:
     reader().do_not_cache()  # large ABIs would evict everything else
     contract, _ = contracts.get_with_proxy(reader(), address_of(address), {"abi"})
     if contract.abi is None:
-        raise NotFound("The contract at this address is not verified.")
+        raise NotFound(contract.not_verified)
     return Response(contract.abi, headers={**dict(HEADERS), "Content-Type": "application/json"})
 
 

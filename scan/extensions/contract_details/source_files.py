@@ -101,7 +101,7 @@ def shown_files(sources_json: str | None, main_path: str, shown: Shown | None) -
     files: list[SourceFile] = []
     matches: list[MatchingLine] = []
     match_count, bytes_left = 0, FIRST_PAGE_BYTES
-    for path in sorted(sources, key=lambda path: (path != main_path, path)):
+    for path in in_order(sources, main_path):
         content = str(sources[path]["content"])
         file = SourceFile(file_anchor(len(files)), path, (), 1 + content.count("\n"))
         numbers = dict(_lines_with(text, content)) if text else {}
@@ -119,6 +119,11 @@ def shown_files(sources_json: str | None, main_path: str, shown: Shown | None) -
         files.append(file._replace(lines=lines, matches=frozenset(numbers)))
     chosen = next((file for file in files if file.path == path_shown), None)
     return SourceFiles(files, chosen, text, matches, match_count)
+
+
+def in_order(sources: Mapping[str, Any], main_path: str) -> list[str]:
+    """Return the paths of files in their order on the page: the contract's own first."""
+    return sorted(sources, key=lambda path: (path != main_path, path))
 
 
 def file_of(sources: Mapping[str, Any], path: str) -> str:

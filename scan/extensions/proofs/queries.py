@@ -20,10 +20,14 @@ def account(
 
     Raises NotFound where no block is indexed, and the errors of AccountProofs.read().
     """
+    is_past = block is not None
     if block is None:
         newest = blocks.newest_number(reader)
         if newest is None:
             raise blocks.not_indexed(reader, None)
         block = blocks.find(reader, newest)
     node = reader.node.within(timeout_s)
-    return reader.sources.get(AccountProofs).read(node, address, block, slot)
+    proven = reader.sources.get(AccountProofs).read(node, address, block, slot)
+    if not is_past:
+        reader.sources.replaced_codes.note({address: proven.code_hash}, block.number)
+    return proven

@@ -9,8 +9,6 @@ from scan.verification.compiler_store import CompilerKind
 Settings = dict[str, Any]
 Sources = Mapping[str, str]
 Selection = Mapping[str, Mapping[str, Sequence[str]]]
-# Of output and sources, and of a contract's path and name: who may call its functions.
-Permissions = Callable[[Mapping[str, Any], Sources, str, str], dict[str, Any] | None]
 
 
 class CompilerInput(NamedTuple):
@@ -27,8 +25,7 @@ class Language(NamedTuple):
     yields the settings to try, from those given, the version and the deployed code. `take` makes
     the compiler's input of sources, settings, selected outputs and the version. `give` brings the
     output of such an input into solc's form. `is_reproducible`: a version gives the same code in
-    each run. `permissions` reads who may call a contract's functions, of the outputs that
-    `tree_of` selects for its path and name; None where trees are not read.
+    each run. `has_trees`: its compiler gives syntax trees in solc's form.
     """
 
     name: str
@@ -40,5 +37,4 @@ class Language(NamedTuple):
     take: Callable[[Sources, Settings, Selection, SolcVersion], CompilerInput]
     give: Callable[[dict[str, Any], SolcVersion], dict[str, Any]]
     is_reproducible: Callable[[SolcVersion], bool]
-    tree_of: Callable[[str, str], Selection] = lambda _path, _name: {}
-    permissions: Permissions | None = None
+    has_trees: bool = False

@@ -13,10 +13,6 @@ from scan.verification.languages.language import (
     Settings,
     Sources,
 )
-from scan.verification.permissions.contract_permissions import (
-    of_solidity,
-    selection_of,
-)
 from scan.verification.settings_search import candidate_settings, infer_settings
 
 INLINER_FROM = (0, 8, 2)
@@ -78,6 +74,5 @@ SOLIDITY = Language(
     take=partial(input_of, "Solidity"),
     give=lambda output, _: output,
     is_reproducible=lambda _: True,
-    tree_of=selection_of,
-    permissions=of_solidity,
+    has_trees=True,
 )

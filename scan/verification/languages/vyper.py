@@ -27,7 +27,6 @@ from scan.verification.languages.language import (
     Sources,
 )
 from scan.verification.languages.vyper_wheels import VYPER_COMPILER
-from scan.verification.permissions.contract_permissions import of_vyper, selection_of
 
 SUFFIX = ".vy"
 IMMUTABLES_FROM = (0, 3, 1)
@@ -61,7 +60,6 @@ _OUTPUTS = [
     "evm.deployedBytecode.object",
     "evm.deployedBytecode.sourceMap",
 ]
-_TREES = ["ast", "evm.methodIdentifiers"]
 CREATION_MAP_FROM = (0, 4, 0)
 LAYOUT_FROM = (0, 4, 1)  # older releases refuse to give the layout of the storage, or leave it out
 _RESOURCE_ERRORS = ("MemoryError", "RecursionError")
@@ -113,22 +111,18 @@ def _take(
     passed = {name: value for name, value in settings.items() if name not in own}
     layouts = {STORAGE_LAYOUTS: settings[STORAGE_LAYOUTS]} if STORAGE_LAYOUTS in settings else {}
     seed = ["--hash-seed", str(settings[_SEED])] if _SEED in settings else []
-    has_trees = any("ast" in names for of in selection.values() for names in of.values())
     selected = [path for path in sources if path.endswith(SUFFIX) and _is_selected(path, selection)]
-    is_of_modules = has_trees and version >= SELECTION_FROM
-    modules = [path for path in sources if is_of_modules and path.endswith(SUFFIX)]
     if version < SELECTION_FROM and len(selected) > 1:
         selected = _not_imported(selected, sources) or selected
     compiled = sources if version >= SELECTION_FROM else selected
     files = {path: text for path, text in sources.items() if path in compiled and _is_code(path)}
     has_sizes = version >= SIZES_IN_METADATA_FROM and settings.get("bytecodeMetadata", True)
     outputs = [
-        *(_TREES if has_trees else _OUTPUTS),
+        *_OUTPUTS,
         *(["layout"] if version >= LAYOUT_FROM else []),
-        *(["evm.bytecode.sourceMap"] if version >= CREATION_MAP_FROM and not has_trees else []),
-        *([] if has_sizes or has_trees else ["ir"]),
+        *(["evm.bytecode.sourceMap"] if version >= CREATION_MAP_FROM else []),
+        *([] if has_sizes else ["ir"]),
     ]
-    trees = {path: ["ast"] for path in modules}  # other outputs are refused for some modules
     return CompilerInput(
         {
             "language": "Vyper",
@@ -136,10 +130,7 @@ def _take(
             "interfaces": {
                 path: _interface(path, text) for path, text in sources.items() if path not in files
             },
-            "settings": {
-                **passed,
-                "outputSelection": {**trees, **dict.fromkeys(selected, outputs)},
-            },
+            "settings": {**passed, "outputSelection": dict.fromkeys(selected, outputs)},
             **layouts,
         },
         seed,
@@ -177,11 +168,8 @@ def _give(output: dict[str, Any], version: SolcVersion) -> dict[str, Any]:
 
 
 def _contract(contract: Mapping[str, Any], version: SolcVersion) -> dict[str, Any]:
-    """Return a contract in solc's form, with zeros for the values of immutables; of a
-    compilation for trees what it has beside them."""
+    """Return a contract in solc's form, with zeros for the values of immutables."""
     layout = (contract.get("layout") or {}).get("storage_layout")
-    if "bytecode" not in contract.get("evm", {}):
-        return {"evm": contract.get("evm"), "storageLayout": layout}
     creation = _hex(contract["evm"]["bytecode"]["object"])
     runtime = _hex(contract["evm"]["deployedBytecode"]["object"])
     size = immutable_size(creation, contract.get("ir"), version)
@@ -266,6 +254,4 @@ VYPER = Language(
     take=_take,
     give=_give,
     is_reproducible=_is_reproducible,
-    tree_of=selection_of,
-    permissions=of_vyper,
 )

@@ -327,3 +327,55 @@ def test_a_hostile_abi_makes_a_page(explorer: Explorer, vault: str) -> None:
         answer = explorer.client.post(f"/api/v1/contracts/{address}/encode", json=body)
         assert (answer.status_code, answer.json["function"]) == (200, signature)
         assert answer.json["data"].startswith(f"0x{keccak(text=signature)[:4].hex()}")
+
+
+GUARDED = """pragma solidity ^0.8.0;
+import "./Roles.sol";
+contract Guarded is Roles {
+    bytes32 public constant MINTER_ROLE = keccak256("MINTER");
+    function mint(uint256 amount) external override by(MINTER_ROLE)
+        quick { total += amount; }
+    function free() external { total = 0; }
+}
+"""
+ROLES = """pragma solidity ^0.8.0;
+contract Roles {
+    uint256 total;
+    modifier by(bytes32) { _; }
+    modifier quick() { _; }
+    modifier slow() { _; }
+    function mint(uint256) external virtual slow {}
+    function stop() external slow { total = 1; }
+    function getRoleAdmin(bytes32 role) external pure returns (bytes32) { return ~role; }
+}
+"""
+
+
+def test_modifiers_are_shown_as_they_are_written(explorer: Explorer) -> None:
+    """Each leads to its line; of functions that override each other it is the last."""
+    sources = {"src/Guarded.sol": GUARDED, "src/Roles.sol": ROLES}
+    given = standard_input(sources)
+    built = compiled("0.8.28", given, "src/Guarded.sol", "Guarded")
+    address = explorer.deploy(built.creation)
+    answer = explorer.verify(address, given, "0.8.28", contractName="src/Guarded.sol:Guarded")
+    assert answer.json["match"] == "full"
+    page = explorer.client.get(f"/address/{address}?tab=contract&view=write").text
+    link = f'<a href="/address/{address}?tab=contract&amp;file=src/{{}}"><code>{{}}</code></a>'
+    written = re.findall("In the source: (.*?)</p>", page)
+    assert [text.strip() for text in written] == [
+        f"{link.format('Guarded.sol#L5', 'by(MINTER_ROLE)')}"
+        f" {link.format('Guarded.sol#L6', 'quick')}",
+        link.format("Roles.sol#F2-L8", "slow"),
+    ]
+    source = explorer.client.get(f"/address/{address}?tab=contract&file=src/Roles.sol").text
+    assert re.search(r'id="?F2-L8[" >]', source)
+    values = explorer.client.get(f"/api/v1/contracts/{address}/values").json
+    role = keccak(text="MINTER").hex()
+    assert [(value["function"], value["result"]) for value in values["values"]] == [
+        ("MINTER_ROLE()", f"0x{role}"),
+        ("getRoleAdmin(MINTER_ROLE)", f"0x{2**256 - 1 - int(role, 16):064x}"),
+    ]
+    assert (
+        "<code>getRoleAdmin(MINTER_ROLE)</code>"
+        in explorer.client.get(f"/address/{address}?tab=contract&view=read").text
+    )

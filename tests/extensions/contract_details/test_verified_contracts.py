@@ -5,6 +5,7 @@ import json
 import threading
 
 import psycopg2
+import pytest
 
 from tests.support.database import execute
 from tests.support.explorer import Explorer
@@ -87,3 +88,55 @@ def test_a_verification_that_a_fork_overtakes_is_not_listed(own_explorer: Explor
     connection.close()
     insert.join()
     wait_until(lambda: not any(listed(own_explorer, address)[:2]))
+
+
+@pytest.mark.parametrize("by_proof", [False, True])
+def test_no_verification_holds_for_code_that_is_no_longer_there(
+    own_explorer: Explorer, by_proof: bool
+) -> None:
+    """As where a trace hides a new creation: whoever reads the account notices it for all."""
+    address = verified(own_explorer, SOURCE, "LogicE")
+    client, anvil = own_explorer.client, own_explorer.anvil
+    code = anvil.call("eth_getCode", address, "latest")
+
+    def read_account() -> None:
+        anvil.mine(1)
+        own_explorer.wait_for_block(anvil.head())
+        path = f"/api/v1/addresses/{address}{'/proof' if by_proof else ''}"
+        assert client.get(path).status_code == 200
+
+    def match_of(door: str, *names: str | int) -> object:
+        found = client.get(door.format(address)).json
+        for name in names:
+            found = (found or {}).get(name) if isinstance(name, str) else found[name]
+        return found or None
+
+    def doors() -> list[bool]:
+        chain_id = client.get("/chains").json[0]["chainId"]
+        bytecode = client.get(f"/api/v1/contracts/{address}/bytecode").json
+        return [
+            match_of("/api/v1/contracts/{}", "match") == "full",
+            match_of("/api?module=contract&action=getabi&address={}", "status") == "1",
+            bool(
+                match_of("/api?module=contract&action=getsourcecode&address={}", "result", 0, "ABI")
+                != "Contract source code not verified"
+            ),
+            match_of("/api/v2/smart-contracts/{}", "is_verified") is True,
+            match_of(f"/v2/contract/{chain_id}/{{}}", "match") is not None,
+            bytecode["verified"],
+            *listed(own_explorer, address)[:2],
+        ]
+
+    wait_until(lambda: all(doors()))
+    read_account()
+    assert all(doors())
+    anvil.call("anvil_setCode", address, "0x6001")
+    read_account()
+    assert not any(doors()), doors()
+    refused = own_explorer.contract(address)
+    assert refused.status_code == 404 and "returned another code at block" in refused.json["error"]
+    page = client.get(f"/address/{address}?tab=contract").text
+    assert "no verification holds for it" in page and "source verified</span>" not in page
+    anvil.call("anvil_setCode", address, code)
+    read_account()
+    assert all(doors())

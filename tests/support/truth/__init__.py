@@ -140,6 +140,7 @@ def read_truth(node: Node, traces: bool = True) -> Truth:
     transfers = tokens.transfers()
     holders = holders_by_transfers(transfers)
     transactions_read = transactions(chain)
+    seen = addresses(chain, transfers, transactions_read)
     return Truth(
         head=chain.head,
         stats=stats(chain, len(tokens.types)),
@@ -148,12 +149,12 @@ def read_truth(node: Node, traces: bool = True) -> Truth:
         token_transfers=newest_first(transfers),
         dex_trades=newest_first(Trades(chain, tokens).records(transfers)),
         tokens=sorted(
-            (tokens.record(token, holders) for token in tokens.types),
+            (tokens.record(token, holders, seen[token]) for token in tokens.types),
             key=lambda t: (t["holderCount"], t["address"]),
             reverse=True,
         ),
         token_details=tokens.details(transfers),
-        addresses=addresses(chain, transfers, transactions_read),
+        addresses=seen,
         internal_transfers=newest_first(internal_transfers(chain)),
         holders=holders,
         created=chain.created,

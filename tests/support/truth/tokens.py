@@ -100,7 +100,7 @@ class Tokens:
         decimals = first_word(self.chain.call(token, "decimals()", (), self.first_seen[token]))
         return decimals if 0 <= decimals <= 255 else 0
 
-    def record(self, token: str, holders: dict[str, dict[str, int]]) -> Record:
+    def record(self, token: str, holders: dict[str, dict[str, int]], contract: Record) -> Record:
         seen = self.first_seen[token]
         supply = self.chain.call(token, "totalSupply()", (), self.chain.head)
         total = first_word(supply)
@@ -114,7 +114,7 @@ class Tokens:
             "type": self.types[token],
             "totalSupply": str(total),
             "holderCount": len(holders.get(token, {})),
-            "firstSeen": self.chain.timestamps[seen],
+            "firstSeen": contract["firstSeen"],
             "unproven": ["name", "symbol", "decimals", "type", "totalSupply"],
         }
 

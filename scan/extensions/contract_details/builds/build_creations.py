@@ -12,6 +12,7 @@ import msgspec
 
 from scan.errors import ScanError
 from scan.extensions.contract_details.builds import build_sources
+from scan.extensions.contract_details.builds.build_folders import MAX_FILE_BYTES, read
 from scan.extensions.contract_details.builds.build_formats import (
     ARTIFACT,
     COMPILATION,
@@ -90,7 +91,7 @@ def mapped(creation: BuiltCreation, deployed: bytes) -> MappedCode | None:
     changed, or lacks them."""
     built = creation.built
     try:
-        content = msgspec.json.decode(built.file.read_bytes(), type=_Numbers)
+        content = msgspec.json.decode(read(built.file, MAX_FILE_BYTES), type=_Numbers)
         if built.form == ARTIFACT:
             files = {content.id: built.path} if isinstance(content.id, int) else {}
         else:

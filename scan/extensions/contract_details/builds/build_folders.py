@@ -1,11 +1,13 @@
-"""The JSON files of build folders: which are new or changed, within bounds.
+"""The files of build folders and projects: which are new or changed, and what they have.
 
-A folder is written by compilers that build the code of strangers: links are not followed, and
-depth, number and size of files are bounded.
+A folder is written by compilers that build the code of strangers: no link is followed in any
+component of a path, and depth, number and size of files are bounded.
 """
 
 import os
+import stat
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,8 +35,37 @@ class Listing(NamedTuple):
 
 def state_of(file: os.DirEntry[str] | Path) -> FileState:
     """Raises OSError."""
-    stat = file.stat(follow_symlinks=False)
-    return FileState(stat.st_mtime_ns, stat.st_size, stat.st_ino)
+    status = file.stat(follow_symlinks=False)
+    return FileState(status.st_mtime_ns, status.st_size, status.st_ino)
+
+
+def read(path: Path, max_bytes: int) -> bytes:
+    """Return what a regular file has. Raises OSError, also where a component of the absolute path
+    is a link, or the file is larger; ValueError for a null byte in the path."""
+    with _opened(path, os.O_RDONLY | os.O_NONBLOCK) as descriptor:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > max_bytes:
+            raise OSError(f"it is no file of at most {max_bytes} bytes")
+        with open(descriptor, "rb", closefd=False) as file:
+            return file.read(max_bytes)
+
+
+@contextmanager
+def _opened(path: Path, flags: int) -> Iterator[int]:
+    """Open a path component by component, none of which may be a link."""
+    folder = os.open(path.anchor, os.O_PATH | os.O_DIRECTORY)
+    try:
+        for name in path.parts[1:-1]:
+            inner = os.open(name, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW, dir_fd=folder)
+            os.close(folder)
+            folder = inner
+        descriptor = os.open(path.name or ".", flags | os.O_NOFOLLOW, dir_fd=folder)
+    finally:
+        os.close(folder)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def list_files(folders: Iterable[Path]) -> Listing:
@@ -46,20 +77,17 @@ def list_files(folders: Iterable[Path]) -> Listing:
         if isinstance(entry, str):
             left_out = entry
             continue
-        try:
-            state = state_of(entry)
-        except OSError:
-            continue
+        file, state = entry
         if state.size > MAX_FILE_BYTES:
-            left_out = f"{entry.path} is larger than {MAX_FILE_BYTES >> 20} MiB"
+            left_out = f"{file} is larger than {MAX_FILE_BYTES >> 20} MiB"
             continue
         if len(files) == MAX_FILES:
             return Listing(files, f"there are more than {MAX_FILES} files")
-        files[Path(entry.path)] = state
+        files[file] = state
     return Listing(files, left_out)
 
 
-def _entries(folders: Iterable[Path]) -> Iterator[os.DirEntry[str] | str]:
+def _entries(folders: Iterable[Path]) -> Iterator[tuple[Path, FileState] | str]:
     """Yield the files, and a text for folders that are too deep."""
     waiting = [(folder, 0) for folder in folders]
     while waiting:
@@ -68,12 +96,23 @@ def _entries(folders: Iterable[Path]) -> Iterator[os.DirEntry[str] | str]:
             yield f"{folder} is more than {MAX_DEPTH} folders deep"
             continue
         try:
-            with os.scandir(folder) as entries:
-                for entry in sorted(entries, key=lambda entry: entry.name):
-                    if entry.is_dir(follow_symlinks=False):
-                        if entry.name not in _LEFT_OUT:
-                            waiting.append((Path(entry.path), depth + 1))
-                    elif entry.name.endswith(SUFFIX) and entry.is_file(follow_symlinks=False):
-                        yield entry
+            yield from _in_folder(folder, depth, waiting)
         except OSError:
             continue
+
+
+def _in_folder(
+    folder: Path, depth: int, waiting: list[tuple[Path, int]]
+) -> Iterator[tuple[Path, FileState]]:
+    """Yield the files in a folder, and add its folders to those that wait. Raises OSError."""
+    with (
+        _opened(folder, os.O_RDONLY | os.O_DIRECTORY) as descriptor,
+        os.scandir(descriptor) as entries,
+    ):
+        for entry in sorted(entries, key=lambda entry: entry.name):
+            if entry.is_dir(follow_symlinks=False):
+                if entry.name not in _LEFT_OUT:
+                    waiting.append((folder / entry.name, depth + 1))
+            elif entry.name.endswith(SUFFIX) and entry.is_file(follow_symlinks=False):
+                with suppress(OSError):
+                    yield folder / entry.name, state_of(entry)

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from scan.extensions.contract_details.builds.build_folders import MAX_FILE_BYTES, read
 from scan.verification.bytecode_comparison import (
     ADDRESS_BYTES,
     PUSH20,
@@ -167,7 +168,7 @@ _decode_file = msgspec.json.Decoder(BuildFile).decode
 
 def read_file(file: Path) -> BuildFile:
     """Return the fields of a build's file. Raises NoBuild, OSError."""
-    return _decoded(file.read_bytes())
+    return _decoded(read(file, MAX_FILE_BYTES))
 
 
 def _decoded(content: bytes) -> BuildFile:
@@ -179,7 +180,7 @@ def _decoded(content: bytes) -> BuildFile:
 
 def contracts_of(file: Path) -> list[BuiltContract]:
     """Return the contracts in a build's file that have code. Raises NoBuild, OSError."""
-    content = file.read_bytes()
+    content = read(file, MAX_FILE_BYTES)
     decoded = _decoded(content)
     try:
         contracts = [*islice(_contracts(file, decoded, content), MAX_CONTRACTS + 1)]

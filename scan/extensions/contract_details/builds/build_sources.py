@@ -1,18 +1,22 @@
 """A built contract's sources and settings, as a request to verify it.
 
 Where the build has the compiler's input, it is that, with the files that the contract uses. Else
-the compiler's metadata lists them by hash, and they are read from the project: a file counts, at
-whatever path, only if its hash is the listed one. Vyper's combined JSON lists none: its file is
-read from the project's folder, and nowhere else.
+the compiler's metadata lists them by hash, and they are read from the project: a file counts only
+if its hash is the listed one. Vyper's combined JSON lists none. No file is read outside of the
+project's folder, by a link, or with another ending than a language's.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+import os
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from eth_utils.crypto import keccak
 
+from scan.extensions.contract_details.builds.build_folders import read
 from scan.extensions.contract_details.builds.build_formats import (
     COMBINED,
     COMPILATION,
@@ -29,8 +33,10 @@ from scan.extensions.contract_details.builds.build_formats import (
 )
 from scan.hex import to_hex
 from scan.verification.languages import BESIDE_SETTINGS, LANGUAGES
+from scan.verification.languages.solidity import SOLIDITY
 from scan.verification.metadata_request import request_with
-from scan.verification.request import MAX_FILES, MAX_SOURCE_BYTES
+from scan.verification.request import MAX_FILES, MAX_SOURCE_BYTES, Submission
+from scan.verification.submission_compilations import OUTPUTS
 
 MAX_PARENTS = 12  # folders around a build's file, up to the project's
 PARENTS = 3  # where nothing says which is the project's, as in out/Token.sol/Token.json
@@ -48,6 +54,8 @@ PROJECT_FILES = (
     ".git",
 )
 _TRUFFLE_ROOT = "project:/"
+# Of the files that are read: sources of any other name may be secrets.
+SUFFIXES = (".sol", *(suffix for language in LANGUAGES.values() for suffix in language.suffixes))
 
 
 def request(built: BuiltContract, address: str) -> dict[str, Any]:
@@ -58,7 +66,30 @@ def request(built: BuiltContract, address: str) -> dict[str, Any]:
     except NoBuild:
         raise
     except MALFORMED as error:
-        raise NoBuild(f"the build is malformed: {error}") from None
+        raise NoBuild("the build is malformed") from error
+
+
+def together(submissions: Sequence[Submission]) -> Sequence[Submission]:
+    """Return submissions of equal settings so that one compilation serves all: with the sources and
+    contracts of all. Those of builds with different files at a path stay as they are, as do those
+    whose compiler lists no sources, by which others would be left out of what is stored."""
+    sources: dict[str, str] = {}
+    selection: defaultdict[str, dict[str, Sequence[str]]] = defaultdict(dict)
+    for one in submissions:
+        is_named = one.contract_path is not None and one.contract_name is not None
+        fits = all(sources.get(path, text) == text for path, text in one.sources.items())
+        if not (is_named and fits) or one.language is not SOLIDITY:
+            return submissions
+        sources |= one.sources
+        selection[one.contract_path or ""][one.contract_name or ""] = OUTPUTS
+    if len(sources) > MAX_FILES or sum(map(len, sources.values())) > MAX_SOURCE_BYTES:
+        return submissions
+    return [one._replace(sources=sources, selection=selection) for one in submissions]
+
+
+def settings_of(one: Submission) -> str:
+    """Return how a submission is compiled, apart from its sources."""
+    return repr((one.language.name, one.version, one.settings, sorted(one.libraries.items())))
 
 
 def _request_of(built: BuiltContract, address: str) -> dict[str, Any]:
@@ -68,7 +99,7 @@ def _request_of(built: BuiltContract, address: str) -> dict[str, Any]:
     if built.form == TYPE:
         return _of_manifest(built, decoded, address)
     if built.form == COMBINED:
-        sources = {built.path: _inside_project(built.file, built.path)}
+        sources = {built.path: _without_hash(built.file, built.path)}
         return _request(built, address, built.version, sources, {})
     return _of_metadata(built, metadata_of(decoded.raw_metadata or decoded.metadata), address)
 
@@ -157,28 +188,25 @@ def _request(
 
 def _with_hash(file: Path, path: str, stated: object) -> str | None:
     """Return the text of the project's file at a path, None where none has the stated hash."""
-    for candidate in _candidates(file, path):
-        content = _read(candidate)
-        if content is not None and to_hex(bytes(keccak(content))) == stated:
-            return content.decode("utf-8", "replace")
-    return None
+    contents = (c for c in _contents(file, path) if to_hex(bytes(keccak(c))) == stated)
+    return next((content.decode("utf-8", "replace") for content in contents), None)
 
 
-def _inside_project(file: Path, path: str) -> str:
-    """Return the text of a file in the folders around a build. Raises NoBuild where there is none,
-    or where the path leads out of them."""
-    for folder in _folders(file):
-        candidate = (folder / path).resolve()
-        content = _read(candidate) if candidate.is_relative_to(folder.resolve()) else None
-        if content is not None:
-            return content.decode("utf-8", "replace")
+def _without_hash(file: Path, path: str) -> str:
+    """Return the text of the project's file at a path. Raises NoBuild where there is none."""
+    for content in _contents(file, path):
+        return content.decode("utf-8", "replace")
     raise NoBuild(f"the project has no file {path[:200]!r}")
 
 
-def _candidates(file: Path, path: str) -> Iterator[Path]:
-    relative = path.removeprefix(_TRUFFLE_ROOT)
-    yield from (folder / relative for folder in _folders(file))
-    yield from (folder / "node_modules" / relative for folder in _folders(file))
+def _contents(file: Path, path: str) -> Iterator[bytes]:
+    """Yield what the project's files have that a build's file may list as this path."""
+    folders, relative = _folders(file), path.removeprefix(_TRUFFLE_ROOT)
+    for folder in (*folders, *(folder / "node_modules" for folder in folders)):
+        candidate = Path(os.path.normpath(folder / relative))
+        if candidate.is_relative_to(folders[-1]) and candidate.suffix in SUFFIXES:
+            with suppress(OSError, ValueError):  # such as a name of 10 kB, or with a null byte
+                yield read(candidate, MAX_SOURCE_BYTES)
 
 
 def _folders(file: Path) -> list[Path]:
@@ -188,12 +216,3 @@ def _folders(file: Path) -> list[Path]:
         if any((folder / name).exists() for name in PROJECT_FILES):
             return parents[:number]
     return parents[:PARENTS]
-
-
-def _read(path: Path) -> bytes | None:
-    try:
-        if path.is_file() and path.stat().st_size <= MAX_SOURCE_BYTES:
-            return path.read_bytes()
-    except (OSError, ValueError):  # such as a name of 10 kB, or with a null byte
-        pass
-    return None

@@ -1,8 +1,8 @@
 """Build folders and new contracts, compared with each other: what matches is verified.
 
-A contract that has a build's code is submitted like a client's source: the build's own input is
-compiled here and compared. Until then, and where that is not possible, its calls and events are
-decoded by the build's ABI, and a claim says why.
+A contract that has a build's code is verified like a client's submission: the build's own input is
+compiled here and compared, once for all contracts of a build. Until then, and where that is not
+possible, its calls and events are decoded by the build's ABI, and a claim says why.
 """
 
 import logging
@@ -10,6 +10,7 @@ import math
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
@@ -18,7 +19,13 @@ import msgspec
 import orjson
 
 from scan.database.connection import Database
-from scan.errors import RateLimited, ScanError, Unavailable
+from scan.errors import (
+    RateLimited,
+    ScanError,
+    SourceDoesNotCompile,
+    Unavailable,
+    VerificationFailed,
+)
 from scan.extensions.contract_details.builds import build_creations, build_sources
 from scan.extensions.contract_details.builds.build_creations import BuiltCreation
 from scan.extensions.contract_details.builds.build_folders import FileState, list_files, state_of
@@ -30,15 +37,16 @@ from scan.extensions.contract_details.builds.build_formats import (
 )
 from scan.extensions.contract_details.claims import CLAIMED, clean
 from scan.extensions.contract_details.contract_import.source_records import Record
-from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
 from scan.extensions.transaction_details.explanations.mapped_code import (
     BuiltCreations,
     MappedCode,
 )
 from scan.hex import to_hex
 from scan.verification.bytecode_comparison import compare_runtime
-from scan.verification.contract_match import FULL, PARTIAL
-from scan.verification.submission_compilations import MAX_ABI_BYTES
+from scan.verification.contract_match import FULL, PARTIAL, RUNTIME
+from scan.verification.request import Submission, parse
+from scan.verification.submission_compilations import MAX_ABI_BYTES, Outputs
+from scan.verification.verifier import Verified, Verifier, verify
 
 MAX_BYTES = 128 * 1024 * 1024  # of code and ABIs in memory; what was built last is kept
 MAX_CONTRACTS = 10_000  # of which the newest are compared when a build changes
@@ -52,9 +60,14 @@ FORK_BLOCKS = 64  # which may be replaced by others
 LISTING_SHARE = 10  # a listing takes at most one in so many seconds
 TRY_AGAIN_S = 600.0  # after which a contract that did not verify by a build is submitted again
 OTHERS_S = 61.0  # after which what another process has taken is compared again, as it may have died
-CLIENT = "builds"  # the client that its jobs are charged to
+MAX_TOGETHER = 32  # contracts whose sources are in memory
+PAUSE_S = 2.0  # while compilers are busy or being downloaded
+TRIED_FOR_S = 900.0
+CLIENT = "builds"  # that verifications are charged to
 SOURCE = "build"  # of its claims
 WAITING = "its compilation has not ended yet"
+UNREADABLE = "the build cannot be read"
+NOT_COMPILED = "its source does not compile here; the log says why"
 NULL = b"\\u0000"
 
 log = logging.getLogger(__name__)
@@ -62,12 +75,14 @@ log = logging.getLogger(__name__)
 
 class _Deployed(NamedTuple):
     """A contract of the chain, and the builds that have its code. The ABI and the claim are those
-    of the first; `tried` of them did not verify the contract."""
+    of the first; `tried` of them did not verify the
+    contract, which waits since a time of the monotonic clock."""
 
     address: bytes
     code_hash: bytes
     builds: Sequence[BuiltContract]
     tried: int = 0
+    since: float = 0.0
 
 
 class Builds(BuiltCreations):
@@ -75,7 +90,7 @@ class Builds(BuiltCreations):
     contracts by their creation code."""
 
     def __init__(self, folders: Sequence[Path]) -> None:
-        self._folders = folders
+        self._folders = [folder.resolve() for folder in folders]  # from here on without links
         self._states: dict[Path, FileState] = {}
         self._contracts: dict[Path, Sequence[BuiltContract]] = {}
         self._creations: dict[Path, Sequence[BuiltCreation]] = {}
@@ -207,26 +222,25 @@ def _read(file: Path) -> list[BuiltContract]:
 class BuildWatch:
     """Compares new contracts with builds, and has those that match verified."""
 
-    def __init__(self, builds: Builds, database: Database, jobs: VerificationJobs) -> None:
+    def __init__(self, builds: Builds, database: Database, verifier: Verifier) -> None:
         self._builds = builds
         self._database = database
-        self._jobs = jobs
+        self._verifier = verifier
         self._seen: set[bytes] = set()  # code hashes, whether a build has the code or not
         self._after = 0
         self._again_at = math.inf
         self._waiting: dict[bytes, _Deployed] = {}
-        self._submitted: dict[str, _Deployed] = {}
+        self._not_before = 0.0  # the next verification
         self._taken_at: dict[tuple[bytes, Path, str], float] = {}  # by _source()
 
     def step(self) -> bool:
-        """Compare what is new, submit what matches, and note what did not verify; return False:
-        the next step is not due at once."""
+        """Compare what is new, and verify what matches; return False: the next step is not due at
+        once."""
         if self._builds.refresh() or time.monotonic() > self._again_at:
             self._seen.clear()
             self._after, self._again_at = 0, math.inf
         self._compare()
-        self._submit()
-        self._note_ends()
+        self._verify()
         return False
 
     def _compare(self) -> None:
@@ -252,7 +266,7 @@ class BuildWatch:
             for code_hash in batch:
                 builds = self._builds.match(codes.get(code_hash, b""))
                 if any(self._is_due(code_hash, built) for built in builds):
-                    self._take(_Deployed(new[code_hash], code_hash, builds))
+                    self._take(_Deployed(new[code_hash], code_hash, builds, since=time.monotonic()))
             self._seen.update(batch)
         self._after = max(0, head[0] - FORK_BLOCKS)
 
@@ -279,44 +293,72 @@ class BuildWatch:
         else:
             self._again_at = time.monotonic() + OTHERS_S
 
-    def _submit(self) -> None:
-        """Submit what waits, the newest contracts first, as far as there are places."""
-        for deployed in reversed([*self._waiting.values()]):
-            if not self._submit_one(deployed):
-                return  # the next step goes on
+    def _verify(self) -> None:
+        """Verify what waits, the newest contracts first, and those of equal settings together."""
+        if time.monotonic() < self._not_before:
+            return
+        groups: defaultdict[str, list[tuple[_Deployed, Submission]]] = defaultdict(list)
+        for deployed in [*islice(reversed(self._waiting.values()), MAX_TOGETHER)]:
+            if (entry := self._submission(deployed)) is not None:
+                groups[build_sources.settings_of(entry[1])].append(entry)
+        for group in groups.values():
+            outputs: Outputs = {}
+            shared = build_sources.together([own for _, own in group])
+            for number, ((deployed, own), one) in enumerate(zip(group, shared, strict=True), 1):
+                try:
+                    verified = self._verified(own, one, outputs)
+                except (RateLimited, Unavailable) as error:
+                    self._not_before = time.monotonic() + PAUSE_S
+                    if self._not_before < deployed.since + TRIED_FOR_S:
+                        return
+                    self._failed(deployed, error.message)
+                except Exception as error:
+                    self._go_on(deployed, error)
+                else:
+                    del self._waiting[deployed.code_hash]
+                    name, address = verified.contract_name, to_hex(deployed.address)
+                    log.info("verified %s at %s (%d of %d)", name, address, number, len(group))
 
-    def _submit_one(self, deployed: _Deployed) -> bool:
-        """Submit the next build of a contract that says what was compiled, if there is one; return
-        False where there is no place."""
+    def _submission(self, deployed: _Deployed) -> tuple[_Deployed, Submission] | None:
+        """Return the next build of a contract that says what was compiled, and the contract."""
         while deployed.tried < len(deployed.builds):
+            built = deployed.builds[deployed.tried]
             try:
-                body = build_sources.request(
-                    deployed.builds[deployed.tried], to_hex(deployed.address)
-                )
-                self._submitted[self._jobs.submit(body, CLIENT)] = deployed
-                break
-            except (RateLimited, Unavailable):
-                self._waiting[deployed.code_hash] = deployed
-                return False
+                body = build_sources.request(built, to_hex(deployed.address))
+                return deployed, parse(body)
             except (NoBuild, OSError, ScanError) as error:
-                deployed = self._failed(deployed, str(error))
-        del self._waiting[deployed.code_hash]
-        return True
+                deployed = self._go_on(deployed, error)
+        return None
 
-    def _note_ends(self) -> None:
-        for job_id, deployed in [*self._submitted.items()]:
-            job = self._jobs.get(job_id)
-            if job is None or job.is_over:
-                del self._submitted[job_id]
-                if job is not None and job.error_code is not None:
-                    rest = self._failed(deployed, job.message or job.error_code)
-                    self._waiting.setdefault(rest.code_hash, rest)
+    def _verified(self, own: Submission, shared: Submission, outputs: Outputs) -> Verified:
+        """Verify a contract by the compilation that it shares with others, or else by its own, as
+        further files may change the code. Raises as verify() does."""
+        if shared is not own:
+            with suppress(VerificationFailed):
+                verified = verify(self._verifier, shared, CLIENT, outputs)
+                if verified.match != RUNTIME:
+                    return verified
+        return verify(self._verifier, own, CLIENT)
+
+    def _go_on(self, deployed: _Deployed, error: Exception) -> _Deployed:
+        """Note why a build did not verify a contract. What a compiler says has text of files, which
+        only the log may have."""
+        reason = str(error) if isinstance(error, NoBuild | ScanError) else UNREADABLE
+        trace, address = error if reason is UNREADABLE else None, to_hex(deployed.address)
+        log.warning("a build of %s does not verify it: %s", address, error, exc_info=trace)
+        is_quoting = isinstance(error, SourceDoesNotCompile)
+        return self._failed(deployed, NOT_COMPILED if is_quoting else reason)
 
     def _failed(self, deployed: _Deployed, reason: str) -> _Deployed:
         """Claim why the first build did not verify a contract, and go on to the next."""
         if deployed.tried == 0:
             self._claim(deployed, reason)
-        return deployed._replace(tried=deployed.tried + 1)
+        rest = deployed._replace(tried=deployed.tried + 1)
+        if rest.tried < len(rest.builds):
+            self._waiting[rest.code_hash] = rest
+        else:
+            self._waiting.pop(rest.code_hash, None)
+        return rest
 
     def _claim(self, deployed: _Deployed, reason: str) -> None:
         built = deployed.builds[0]

@@ -1,6 +1,7 @@
 # ruff: noqa: E501 (a setting is one line)
 """The setting of build folders."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,13 +24,24 @@ def _absolute(text: str) -> str:
     return ",".join(absolute_path(part.strip()) for part in text.split(","))
 
 
-folders = Kind("folders", "folders of builds, separated by commas", _folders, _absolute)
+def missing(folders: Iterable[Path]) -> list[Path]:
+    return [folder for folder in folders if not folder.is_dir()]
+
+
+def _doubt(folders: Sequence[Path]) -> str:
+    names = ", ".join(map(str, missing(folders)))
+    return f"names no folder that exists: {names}" if names else ""
+
+
+folders = Kind(
+    "folders", "folders of builds, separated by commas", _folders, _absolute, doubt=_doubt
+)
 
 
 @dataclass(frozen=True)
 class Settings:
     # fmt: off
-    artifacts: tuple[Path, ...] = setting("SCAN_ARTIFACTS", folders, "none", "folders that Foundry, Hardhat, Truffle, Vyper or Ape write builds to, separated by commas, such as `out`: contracts with their code are verified by themselves: [your builds](contracts.md#your-builds)", unset=())
+    artifacts: tuple[Path, ...] = setting("SCAN_ARTIFACTS", folders, "none", "folders that Foundry, Hardhat, Truffle, Vyper or Ape write builds to, separated by commas, such as `../my-project/out`: contracts with their code are verified by themselves: [your builds](contracts.md#your-builds)", unset=())
     # fmt: on
 
 

@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from scan import hooks
 from scan.extensions.contract_details.builds.build_watch import Builds, BuildWatch
 from scan.extensions.contract_details.builds.settings import Settings
-from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
 from scan.http.services import Services
 from scan.http.worker_thread import WorkerThread
 
@@ -15,7 +14,7 @@ EVERY_S = 0.5
 def threads(core: Services) -> Iterable[WorkerThread]:
     if not core.settings.of(Settings).artifacts:
         return ()
-    watch = BuildWatch(core.sources.get(Builds), core.writes, core.sources.get(VerificationJobs))
+    watch = BuildWatch(core.sources.get(Builds), core.writes, core.verifier)
     failure = "builds are not compared"
     return (WorkerThread("builds", watch.step, EVERY_S, core.writes, failure),)
 

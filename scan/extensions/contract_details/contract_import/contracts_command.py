@@ -53,7 +53,7 @@ asked for, unless --addresses or --listed says which. An import that was interru
 SOURCE_MAPS = """\
 Lines of failures need the compiler's source map, and names of variables its layout of the storage.
 Contracts that were verified before maps were kept are compiled again from their stored sources,
-which adds both, and who may call their functions. One that was interrupted goes on."""
+which adds both. One that was interrupted goes on."""
 
 
 def add_arguments(group: argparse.ArgumentParser) -> None:

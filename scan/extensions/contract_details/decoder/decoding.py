@@ -191,7 +191,7 @@ def _constructor(reader: Reader, encoded: Encoded) -> list[Candidate]:
         )
     contract, _ = contracts.get_with_proxy(reader, encoded.address, {"abi"})
     if contract.abi is None:
-        raise NotFound("The contract at this address is not verified.", field="address")
+        raise NotFound(contract.not_verified, field="address")
     arguments = constructor_values(orjson.loads(contract.abi), encoded.data)
     if arguments is None:
         return []

@@ -23,7 +23,7 @@ from scan.errors import ScanError, SettingError
 from scan.extensions.operations.doctor.database import GIB, LEAST_FREE_BYTES, check_database
 from scan.extensions.operations.doctor.node import check_node
 from scan.observability.logs import escape
-from scan.settings import Settings, unread_variables
+from scan.settings import Settings, doubtful_variables
 from scan.verification.compiler_store import CompilerStore
 
 TIMEOUT_S = 10
@@ -115,7 +115,7 @@ def _findings(settings: Settings, url: str | None) -> Findings:
 
 
 def _check_variables(_: Settings) -> Findings:
-    for name, reason in unread_variables().items():
+    for name, reason in doubtful_variables().items():
         yield Finding(Level.WARNING, "settings", f"{name} {reason}", "correct or remove it")
 
 

@@ -2,12 +2,14 @@
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from app import create_app
 from scan.environment import read_variables
-from scan.errors import ScanError, SettingError
+from scan.errors import SettingError
 from scan.extensions.contract_details.builds import build_folders, build_sources, build_watch
 from scan.extensions.contract_details.builds.build_creations import with_blueprint
 from scan.extensions.contract_details.builds.build_folders import list_files
@@ -19,6 +21,7 @@ from scan.extensions.contract_details.builds.build_formats import (
 )
 from scan.extensions.contract_details.builds.build_watch import Builds
 from scan.extensions.contract_details.builds.settings import Settings
+from scan.settings import doubtful_variables
 from scan.verification.bytecode_comparison import HASH_PREFIXES
 from scan.verification.request import parse
 from tests.extensions.contract_details.builds.projects import (
@@ -31,6 +34,7 @@ from tests.extensions.contract_details.builds.projects import (
     hardhat_2,
     output,
 )
+from tests.support.explorer import Explorer
 
 ADDRESS = "0x" + "5a" * 20
 
@@ -152,51 +156,6 @@ def test_depth_number_and_sizes_are_bounded(
     assert listing.left_out == "there are more than 2 files"
 
 
-def test_a_source_counts_only_with_the_hash_that_the_metadata_has(tmp_path: Path) -> None:
-    """So no file of the machine is published by an artifact that names it."""
-    folder = foundry(tmp_path / "project")
-    artifact = folder / "Store.sol/Store.json"
-    content = json.loads(artifact.read_text())
-    secret = tmp_path / "secret"
-    secret.write_text("secret")
-    sources = json.loads(content["rawMetadata"])
-    for path in ("../secret", str(secret)):
-        sources["sources"][path] = {"keccak256": "0x" + "00" * 32}
-        artifact.write_text(json.dumps({**content, "rawMetadata": json.dumps(sources)}))
-        [built] = contracts_of(artifact)
-        with pytest.raises(NoBuild, match="no source matches"):
-            build_sources.request(built, ADDRESS)
-        del sources["sources"][path]
-
-
-def combined(project: Path, path: str) -> BuiltContract:
-    """Vyper's combined JSON of a file, which states no hash."""
-    file = project / "build/combined.json"
-    file.parent.mkdir(parents=True, exist_ok=True)
-    contract = {"bytecode": "0x6000", "bytecode_runtime": "0x6000", "abi": []}
-    file.write_text(json.dumps({path: contract, "version": "0.3.10+commit.91361694"}))
-    [built] = contracts_of(file)
-    return built
-
-
-def test_vyper_s_source_is_read_from_the_project(tmp_path: Path) -> None:
-    (tmp_path / "a.vy").write_text("x: uint256\n")
-    submission = parse(build_sources.request(combined(tmp_path, "a.vy"), ADDRESS))
-    assert submission.language.name == "Vyper"
-    assert submission.sources == {"a.vy": "x: uint256\n"}
-
-
-def test_vyper_s_source_is_not_read_outside_of_it(tmp_path: Path) -> None:
-    project = tmp_path / "a/b/c/d/e/f/project"
-    built = combined(project, "../../../../../../../secret.vy")
-    (tmp_path / "secret.vy").write_text("secret")
-    link = project / "link.vy"
-    link.symlink_to(tmp_path / "secret.vy")
-    for outside in (built, combined(project, "link.vy")):
-        with pytest.raises(NoBuild, match="the project has no file"):
-            build_sources.request(outside, ADDRESS)
-
-
 def test_builds_are_read_again_when_they_change(tmp_path: Path) -> None:
     builds = Builds([tmp_path / "out"])
     assert not builds.refresh()
@@ -239,8 +198,26 @@ def test_a_folder_may_come_into_being_later(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    read = read_variables(Settings, {"SCAN_ARTIFACTS": "out, artifacts"})
+    given = {"SCAN_ARTIFACTS": "out, artifacts"}
+    read = read_variables(Settings, given)
     assert read == {"artifacts": (tmp_path / "out", tmp_path / "artifacts")}
+    (tmp_path / "artifacts").mkdir()
+    reason = f"names no folder that exists: {tmp_path / 'out'}"
+    assert doubtful_variables(given) == {"SCAN_ARTIFACTS": reason}
+    (tmp_path / "out").mkdir()
+    assert not doubtful_variables(given)
+
+
+def test_the_page_of_the_index_names_a_folder_that_does_not_exist(
+    explorer: Explorer, tmp_path: Path
+) -> None:
+    own = {Settings: Settings(artifacts=(tmp_path / "absent",))}
+    client = create_app(replace(explorer.settings, of_extensions=own)).test_client()
+    page = client.get("/status").text
+    assert "Build folders that do not exist</dt><dd>absent " in page
+    assert str(tmp_path) not in page  # which is nobody else's
+    (tmp_path / "absent").mkdir()
+    assert "Build folders" not in client.get("/status").text
 
 
 def test_versions_are_those_of_the_compiler(tmp_path: Path) -> None:
@@ -277,51 +254,6 @@ def test_a_file_that_cannot_be_read_leaves_the_others(tmp_path: Path) -> None:
     builds = Builds([tmp_path])
     assert builds.refresh()
     assert builds.lengths == [2]
-
-
-OUTPUT_OF_A = {"contracts": {"a.sol": {"A": {"evm": {"deployedBytecode": {"object": "6000"}}}}}}
-METADATA = {"compiler": {"version": VERSION}, "settings": {"compilationTarget": {"a.sol": "A"}}}
-REQUESTED = {
-    "settings are a list": {"input": {"sources": {}, "settings": [1]}, "output": OUTPUT_OF_A},
-    "sources are a number": {**SMALL, "rawMetadata": json.dumps({**METADATA, "sources": 5})},
-    "a source's name is a number": {
-        **SMALL,
-        "metadata": {
-            **METADATA,
-            "sources": {"a.sol": 5},
-            "settings": {"compilationTarget": {"a": 5}},
-        },
-    },
-}
-
-
-@pytest.mark.parametrize("content", REQUESTED.values(), ids=REQUESTED)
-def test_what_is_malformed_in_a_build_is_no_request(
-    content: dict[str, object], tmp_path: Path
-) -> None:
-    file = tmp_path / "file.json"
-    file.write_text(json.dumps(content))
-    [built] = contracts_of(file)
-    with pytest.raises((NoBuild, ScanError)):
-        parse(build_sources.request(built, ADDRESS))
-
-
-def test_sources_are_read_up_to_the_project_s_folder(tmp_path: Path) -> None:
-    folder = foundry(tmp_path / "outer/project")
-    outer = tmp_path / "outer" / STORE_PATH
-    outer.parent.mkdir(parents=True)
-    (tmp_path / "outer/project" / STORE_PATH).rename(outer)
-    [built] = [b for b in built_of(folder, "Store") if b.version]
-    # out/Store.sol/Store.json: three folders, of which the last is the project's
-    with pytest.raises(NoBuild, match="no source matches"):
-        build_sources.request(built, ADDRESS)
-    moved = folder / "Store.sol"
-    with pytest.raises(NoBuild, match="no source matches"):
-        (moved / "foundry.toml").touch()
-        build_sources.request(built, ADDRESS)
-    (moved / "foundry.toml").unlink()
-    (tmp_path / "outer/package.json").touch()
-    assert parse(build_sources.request(built, ADDRESS)).sources == SOURCES
 
 
 @pytest.mark.parametrize("creation", ["", "0x", "0xzz", "0x6", "ü", "00" * (MAX_CODE_BYTES + 1)])

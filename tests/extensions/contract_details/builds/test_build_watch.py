@@ -1,17 +1,22 @@
 """Contracts that have a build's code are verified by themselves, or decoded by its ABI."""
 
 import json
+import logging
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 from eth_utils import keccak
 
+from scan.extensions.contract_details.builds import build_sources
+from scan.extensions.contract_details.builds.build_formats import contracts_of
 from scan.extensions.contract_details.builds.build_watch import Builds, BuildWatch
-from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
 from scan.http.services import Services
+from scan.verification import submission_compilations
+from scan.verification.request import Submission, parse
 from tests.extensions.contract_details.builds.projects import (
     HALVES_PATH,
     SOURCES,
@@ -20,10 +25,12 @@ from tests.extensions.contract_details.builds.projects import (
     creation_of,
     foundry,
 )
-from tests.support.database import execute, wait_until_none
+from tests.support.database import execute
 from tests.support.explorer import Explorer
 from tests.support.foundry import Foundry
 from tests.support.vyper import NEWEST, SEVEN, Vyper, source_for
+
+NOWHERE = f"0x{'00' * 20}"
 
 
 class Watched:
@@ -32,22 +39,13 @@ class Watched:
     def __init__(self, explorer: Explorer, *folders: Path) -> None:
         self.explorer = explorer
         services: Services = explorer.app.extensions["scan"]
-        jobs = services.sources.get(VerificationJobs)
-        self.watch = BuildWatch(Builds(folders), services.writes, jobs)
+        self.watch = BuildWatch(Builds(folders), services.writes, services.verifier)
 
     def step(self) -> None:
-        """Take steps until what they submit is over, and noted."""
-        unfinished = "SELECT id FROM verification_jobs WHERE finished_at IS NULL"
-        url = self.explorer.settings.database_url
-        count, submitted = -1, 0
-        while submitted != count:  # two are submitted at once
-            self.watch.step()
-            wait_until_none(url, unfinished)
-            count, [(submitted,)] = (
-                submitted,
-                execute(url, "SELECT count(*) FROM verification_jobs"),
-            )
+        """Take steps until nothing waits."""
         self.watch.step()
+        while self.watch._waiting:
+            self.watch.step()
 
 
 @pytest.fixture
@@ -131,8 +129,8 @@ def test_what_a_process_took_that_died_is_taken_by_another(
     library = running.deploy(creation_of("Halves"))
     first, second = Watched(running, foundry(tmp_path)), Watched(running, tmp_path / "out")
     with monkeypatch.context() as dying:
-        dying.setattr(BuildWatch, "_submit", lambda _: None)
-        first.step()
+        dying.setattr(BuildWatch, "_verify", lambda _: None)
+        first.watch.step()
     second.step()
     assert match_of(running, library) == (None, None)
     execute(url, "UPDATE built_abis SET stored_at = stored_at - interval '2 minutes'")
@@ -222,12 +220,12 @@ def copy_without_sources(project: Path) -> Path:
     return copies
 
 
-def copy_of_other_sources(project: Path) -> Path:
+def copy_of_other_sources(project: Path, half: str = "whole / 3") -> Path:
     """Return a folder with a newer artifact of the same code, whose source is of another code."""
     folder = copy_without_sources(project)
     artifact = folder / "Halves.json"
     content = json.loads(artifact.read_text())
-    other = SOURCES[HALVES_PATH].replace("whole / 2", "whole / 3")
+    other = SOURCES[HALVES_PATH].replace("whole / 2", half)
     (folder / HALVES_PATH).parent.mkdir()
     (folder / HALVES_PATH).write_text(other)
     content["metadata"]["sources"][HALVES_PATH]["keccak256"] = f"0x{keccak(text=other).hex()}"
@@ -269,6 +267,61 @@ def test_where_no_build_verifies_the_first_is_claimed(running: Explorer, tmp_pat
     Watched(running, folder, tmp_path / "project/out").step()
     [claim] = running.client.get(f"/api/v1/contracts/{library}/claims").json["claims"]
     assert "differ in" in claim["reason"]
+
+
+def test_text_of_a_file_that_the_compiler_quotes_is_in_the_log_alone(
+    running: Explorer, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder = copy_of_other_sources(tmp_path / "project", half="whole.hunter2secret")
+    library = running.deploy(creation_of("Halves"))
+    Watched(running, folder).step()
+    [claim] = running.client.get(f"/api/v1/contracts/{library}/claims").json["claims"]
+    assert claim["reason"] == "its source does not compile here; the log says why"
+    page = running.client.get(f"/address/{library}?tab=contract").text
+    assert claim["reason"] in page and "hunter2secret" not in page
+    assert "hunter2secret" in caplog.text
+
+
+def test_a_build_is_compiled_once_for_all_its_contracts(
+    running: Explorer, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Once for code, and once for the syntax trees."""
+    caplog.set_level(logging.INFO)
+    library = running.deploy(creation_of("Halves"))
+    store = running.deploy(creation_of("Store", library), f"{5:064x}")
+    factory = running.deploy(creation_of("Factory", library))
+    with patch.object(
+        submission_compilations, "compile_source", wraps=submission_compilations.compile_source
+    ) as compiled:
+        Watched(running, foundry(tmp_path)).step()
+    assert compiled.call_count == 2
+    names = {library: "Halves", store: "Store", factory: "Factory"}
+    assert {address: match_of(running, address) for address in names} == {
+        address: ("full", name) for address, name in names.items()
+    }
+    assert {*running.contract(library).json["sources"]} == {HALVES_PATH}  # no file of others
+    lines = [line for line in caplog.messages if line.startswith("verified ")]
+    assert f"verified Halves at {library} (3 of 3)" in lines and len(lines) == 3
+
+
+def test_builds_with_different_files_at_a_path_are_compiled_apart(
+    running: Explorer, tmp_path: Path
+) -> None:
+    """As are those whose code is another beside further files."""
+    one = parse(
+        build_sources.request(contracts_of(foundry(tmp_path) / "Store.sol/Store.json")[0], NOWHERE)
+    )
+    other = one._replace(sources={**one.sources, STORE_PATH: "contract Store {}"})
+    assert build_sources.together([one, other]) == [one, other]
+    library = running.deploy(creation_of("Halves"))
+    running.deploy(creation_of("Factory", library))
+
+    def wrong(them: Sequence[Submission]) -> list[Submission]:
+        return [one._replace(sources={**one.sources, HALVES_PATH: ""}) for one in them]
+
+    with patch.object(build_sources, "together", wrong):
+        Watched(running, tmp_path / "out").step()
+    assert match_of(running, library) == ("full", "Halves")
 
 
 def test_a_build_s_abi_of_any_form_is_stored(running: Explorer, tmp_path: Path) -> None:

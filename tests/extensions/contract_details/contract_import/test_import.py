@@ -221,18 +221,13 @@ def test_source_maps_are_added_where_none_are_known(chain: Chain) -> None:
     maps = "SELECT address, source_map, files::text FROM source_maps ORDER BY address"
     chain.forget()
     chain.load("sourcify", "--listed")
-    found = (
-        "SELECT address, layout::text FROM storage_layouts"
-        " UNION ALL SELECT address, permissions::text FROM contract_permissions ORDER BY 1, 2"
-    )
+    found = "SELECT address, layout::text FROM storage_layouts ORDER BY 1, 2"
     before, stored, findings = execute(url, maps), chain.stored(), execute(url, found)
     assert len(before) == 4 and findings
     execute(url, "DELETE FROM source_maps WHERE address <> (SELECT min(address) FROM source_maps)")
     execute(
         url,
-        "WITH kept AS (SELECT address FROM source_maps), layouts AS ("
-        "DELETE FROM storage_layouts WHERE address NOT IN (TABLE kept))"
-        " DELETE FROM contract_permissions WHERE address NOT IN (TABLE kept)",
+        "DELETE FROM storage_layouts WHERE address NOT IN (SELECT address FROM source_maps)",
     )
     done = chain.scan("source-maps")
     assert done.stdout == "3 source maps added, 0 contracts left without one\n", done

@@ -4,7 +4,7 @@
 -- literals: none
 -- returns: one row: index version, JSON text of the records
 -- index: tokens_by_symbol, tokens_by_name, tokens_pkey, token_transfers_by_item, removed_items_pkey,
---   blocks_pkey, contracts_pkey, verified_contracts_by_code_hash, pools_pkey
+--   blocks_pkey, addresses_pkey, contracts_pkey, verified_contracts_by_code_hash, pools_pkey
 WITH named AS (
     (SELECT k.address
     FROM tokens k
@@ -31,7 +31,7 @@ SELECT index_version(), json_list(string_agg(
     search_record('item', hex((token).address) || '/' || %(token_id)s,
         coalesce(nullif((token).name, ''), (token).symbol) || ' #' || %(token_id)s, (token).symbol,
         CASE WHEN is_exact THEN 'exact' ELSE 'prefix' END, (token).holder_count,
-        (SELECT b.timestamp FROM blocks b WHERE b.number = (token).block_number),
+        (SELECT seen_at FROM first_seen_at((token).address, (token).block_number)),
         EXISTS (SELECT FROM verification_of((token).address) WHERE match <> 'runtime'),
         (SELECT n.address
         FROM larger_namesake((token).symbol, (token).holder_count, (token).address) AS n))::text,

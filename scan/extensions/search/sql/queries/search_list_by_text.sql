@@ -5,7 +5,7 @@
 -- literals: none
 -- returns: one row: index version, JSON text of the records, count in it, whether
 --   queries/search_list_similar can be asked for more
--- index: blocks_pkey, blocks_hash_key, transactions_by_hash, addresses_pkey, tokens_pkey,
+-- index: blocks_pkey, addresses_pkey, blocks_hash_key, transactions_by_hash, addresses_pkey, tokens_pkey,
 --   labels_by_text, labels_by_word, tokens_by_symbol, tokens_by_name, tokens_by_holder_count,
 --   verified_contracts_by_name, verified_contracts_by_word, labels_pkey, contracts_pkey, verified_contracts_by_code_hash,
 --   pools_pkey
@@ -101,9 +101,9 @@ SELECT index_version(),
     json_list(string_agg(
         search_record(page.type, page.value, page.name, page.symbol, page.match, page.holders,
             CASE WHEN page.type = 'token' THEN (
-                SELECT b.timestamp
+                SELECT s.seen_at
                 FROM tokens k
-                JOIN blocks b ON b.number = k.block_number
+                CROSS JOIN first_seen_at(k.address, k.block_number) AS s
                 WHERE k.address = page.address) END,
             CASE WHEN page.address IS NOT NULL
                 THEN EXISTS (SELECT FROM verification_of(page.address) WHERE match <> 'runtime') END,

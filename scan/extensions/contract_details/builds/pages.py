@@ -1,0 +1,17 @@
+"""What /status says of build folders."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from scan import hooks
+from scan.extensions.contract_details.builds.settings import Settings, missing
+from scan.http.services import services
+from scan.pages.sections import StatusSection
+
+
+def _read() -> Mapping[str, Any]:
+    folders = missing(services().settings.of(Settings).artifacts)
+    return {"missing_builds": [folder.name for folder in folders]}  # paths are the operator's
+
+
+HOOKS = hooks.Pages(sections=(StatusSection({"status": "status_builds.html"}, _read),))

@@ -1,0 +1,44 @@
+-- Contracts whose creations are to be compared with those of verified ones with the same code: of the newest
+-- blocks, and of the newest codes that were verified after a time.
+-- params: after timestamptz null, codes integer, of_one_code integer, blocks integer
+-- literals: none
+-- returns: one row: when the last of the codes was verified, addresses
+-- index: verified_contracts_listed, contracts_by_code_hash, contracts_by_block, blocks_pkey,
+--   verified_contracts_by_code_hash, verified_contracts_pkey, creation_comparisons_pkey
+WITH verified AS (
+    SELECT v.verified_at, v.code_hash
+    FROM verified_contracts v
+    -- one that began earlier may have been committed meanwhile
+    WHERE v.is_indexed AND v.verified_at > coalesce(%(after)s::timestamptz - interval '1 s', '-infinity')
+    ORDER BY v.verified_at DESC
+    LIMIT %(codes)s
+), candidates AS (
+    SELECT c.address, c.code_hash
+    FROM (SELECT DISTINCT v.code_hash FROM verified v) AS v
+    CROSS JOIN LATERAL (
+        SELECT c.address, c.code_hash
+        FROM contracts c
+        WHERE c.code_hash = v.code_hash
+        LIMIT %(of_one_code)s) AS c
+    UNION
+    SELECT c.address, c.code_hash
+    FROM contracts c
+    WHERE c.block_number > (SELECT max(b.number) FROM blocks b) - %(blocks)s
+)
+SELECT coalesce((SELECT max(v.verified_at) FROM verified v), %(after)s::timestamptz),
+    coalesce((
+        SELECT array_agg(c.address)
+        FROM candidates c
+        CROSS JOIN LATERAL (
+            SELECT v.address
+            FROM verified_contracts v
+            WHERE v.code_hash = c.code_hash
+            ORDER BY v.match, v.verified_at, v.address
+            LIMIT 1) AS best
+        WHERE NOT EXISTS (SELECT
+                FROM verified_contracts o
+                WHERE o.address = c.address AND o.code_hash = c.code_hash)
+            AND NOT EXISTS (SELECT
+                FROM creation_comparisons e
+                WHERE e.address = c.address AND e.verifier = best.address AND e.code_hash = c.code_hash)
+    ), '{}');
