@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from scan import hooks, registry
+from scan import registry
 from scan.brand import UNBRANDED, Brand
 from scan.environment import (
     Kind,
@@ -34,6 +34,7 @@ from scan.environment import (
 )
 from scan.errors import SettingError
 from scan.parameters import nearest
+from scan.registry import Part
 
 PACKAGE = Path(__file__).resolve().parent
 # The folder of sql/, schema.sql, migrations/, demo/ and gunicorn.conf.py, which is beside the
@@ -87,7 +88,7 @@ def _keep(text: str) -> Keep | None:
     digits = text.removesuffix(" blocks")
     is_days = digits == text
     number = integer(0, 100_000 if is_days else 10**12).parse(digits)
-    require(not number or registry.has(hooks.Maintenance), "no extension that is on removes rows")
+    require(not number or registry.has("maintenance"), "no extension that is on removes rows")
     if not number:
         return None
     return Keep(None, number * 86_400) if is_days else Keep(number, None)
@@ -101,6 +102,15 @@ _rows = Kind("integer", integer(LEAST_PARTITION_ROWS, 10**12).right, _partition_
 _DAYS_OR_BLOCKS = "0 to keep all, a number of days up to 100000, or of blocks such as `5000 blocks`"
 _backfill_blocks = Kind("bulk backfill", "auto, off, or a number of blocks", _bulk_backfill)
 _kept = Kind("kept blocks", _DAYS_OR_BLOCKS, _keep)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnSettings(Part):
+    """Settings of the extension's own."""
+
+    module = "settings"
+    declared: type[Any]
+    """A dataclass of settings; `brand` among them is that of the pages."""
 
 
 @dataclass(frozen=True)
@@ -178,7 +188,7 @@ class Settings:
         registry.chosen(environ)  # raises SettingError
         own = {
             part.declared: part.declared(**read_variables(part.declared, environ))
-            for part in registry.parts(hooks.OwnSettings)
+            for part in registry.parts(OwnSettings)
         }
         settings = Settings(
             **read_variables(Settings, environ),
@@ -197,7 +207,7 @@ class Settings:
 
 def declarations() -> list[type[Any]]:
     """Return what declares settings: the core and extensions."""
-    of_extensions = [p.declared for p in registry.parts(hooks.OwnSettings, of_installed=True)]
+    of_extensions = [p.declared for p in registry.parts(OwnSettings, of_installed=True)]
     return [Settings, *of_extensions]
 
 
@@ -213,7 +223,7 @@ def unread_variables(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
     """Return the variables that are given and not read, each with the reason."""
     of_extensions = {
         variable.name: f"is of the extension {name}, which is off"
-        for name, part in registry.by_extension(hooks.OwnSettings, of_installed=True)
+        for name, part in registry.by_extension(OwnSettings, of_installed=True)
         if name not in registry.enabled()
         for _, variable in variables(part.declared)
     }

@@ -104,8 +104,10 @@ def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-READ_PAGES = "from scan import hooks, registry; registry.parts(hooks.Pages)"
-READ_DERIVED = "from scan import hooks, registry; registry.parts(hooks.Derived)"
+READ_PAGES = "from scan import registry; from scan.pages.hooks import Pages; registry.parts(Pages)"
+READ_DERIVED = (
+    "from scan import registry; from scan.indexer.hooks import Derived; registry.parts(Derived)"
+)
 
 
 @pytest.mark.parametrize(

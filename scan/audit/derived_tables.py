@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from scan import registry
 from scan.database.transaction import Row, Transaction
-from scan.hooks import Derived
+from scan.indexer.hooks import Derived
 
 OF_EXTENSIONS = registry.merged(part.tables for part in registry.parts(Derived))
 # The name of a row of each table, by its columns. <table>_expected() of sql/schema/expected.sql

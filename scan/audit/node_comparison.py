@@ -34,8 +34,9 @@ from scan.indexer.block_rows import (
     table_rows,
 )
 from scan.indexer.block_source import BlockSource
-from scan.indexer.block_traces import TRACE_ATTEMPTS, TracedBlock, make_trace_reader
+from scan.indexer.block_traces import TRACE_ATTEMPTS, TracedBlock
 from scan.indexer.fetched_block import FetchedBlock
+from scan.indexer.hooks import make_trace_reader
 from scan.settings import Settings
 
 RANGE_BLOCKS = 20

@@ -4,7 +4,6 @@ from enum import Enum
 from functools import lru_cache
 
 from scan import registry
-from scan.hooks import ListFiles
 
 
 class Format(Enum):
@@ -17,7 +16,7 @@ JSON_TYPE = "application/json"
 PARAMETER = "format"
 JSON = "json"
 # Lists are pages of JSON alone where no extension writes files.
-HAS_FILES = registry.has(ListFiles)
+HAS_FILES = registry.has("list_files")
 MAX_FILE_ROWS = 100_000
 FORMATS = (JSON, *(file.value for file in Format if HAS_FILES))
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from scan import hooks, registry
+from scan import registry
 from scan.database import copy_rows
 from scan.ethereum.blocks import (
     BLOCK_COLUMNS,
@@ -35,6 +35,7 @@ from scan.ethereum.forms.form import Credit
 from scan.ethereum.internal_transfers import InternalTransfer
 from scan.ethereum.sparse_tables import SparseTable
 from scan.hex import to_hex
+from scan.indexer import hooks
 from scan.indexer.fetched_block import FetchedBlock
 from scan.indexer.log_selection import NO_LOGS, LogSelection
 

@@ -9,7 +9,6 @@ from scan import registry
 from scan.database.connection import Database
 from scan.ethereum.client import Node, NodeError
 from scan.ethereum.fork_schedule import missed_fork, unknown_fork
-from scan.hooks import Maintenance
 from scan.indexer import chain_identity, log_selection, pruned_history
 from scan.indexer.batch_reader import MissingBlocks
 from scan.indexer.block_source import BlockSource
@@ -19,6 +18,7 @@ from scan.indexer.coin_token import unwind_coin_token
 from scan.indexer.contract_inspection import ContractInspector, load_factories
 from scan.indexer.derivation import fill_missing
 from scan.indexer.fork_finder import ForkBackoff, ForkFinder
+from scan.indexer.hooks import Maintenance
 from scan.indexer.log_selection import LogSelection
 from scan.indexer.prefetch import BlockPrefetcher
 from scan.indexer.stale_state import StaleStateRefresher

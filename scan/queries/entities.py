@@ -4,9 +4,9 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from scan import registry
-from scan.hooks import Entities
 from scan.queries import blocks, contract_creations, token_transfers, tokens
 from scan.queries.filters import Value, read_values
+from scan.queries.hooks import Entities
 from scan.queries.method_names import selectors
 from scan.queries.pages import Page, Window, filtered_page
 from scan.queries.reader import Reader

@@ -12,14 +12,13 @@ from scan.database.connection import Database
 from scan.database.transaction import Transaction
 from scan.environment import Network
 from scan.errors import InvalidParameter, LimitReached, Unavailable
-from scan.hooks import BlockTraces
 from scan.outbound import public_hosts
 from scan.outbound.public_hosts import NotResolved, Purpose, RefusedUrl, WebhookUrl
 from scan.rate_limits.concurrency import PLACE_WAIT_S, WaitingThreads
 from scan.settings import Settings
 
 # Without traces there are no internal transfers, and such a webhook would wait in vain.
-_OF_TRACES = ("internal_transfer",) if registry.has(BlockTraces) else ()
+_OF_TRACES = ("internal_transfer",) if registry.has("block_traces") else ()
 EVENT_TYPES = ("tx", "token_transfer", *_OF_TRACES, "dex_trade", "log")
 MAX_TOPICS_PER_POSITION = 10
 # Bounds on active webhooks.

@@ -21,7 +21,7 @@ from scan.extensions.exports.parquet_columns import (
     schema,
 )
 from scan.extensions.exports.parquet_files import write_file
-from scan.hooks import Derived
+from scan.indexer.hooks import Derived
 
 CHECKPOINT_EVERY = 128  # checkpoint_every() of sql/schema
 # The kinds whose rows have ordinals, and the statement that numbers them.

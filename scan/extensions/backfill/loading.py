@@ -11,9 +11,9 @@ from scan.database.transaction import Transaction
 from scan.extensions.backfill.derivation import OF_EXTENSIONS
 from scan.extensions.backfill.warehouse import Warehouse
 from scan.extensions.exports.parquet_columns import KINDS
-from scan.hooks import Derived
 from scan.indexer import partitions
 from scan.indexer.block_rows import UNNUMBERED
+from scan.indexer.hooks import Derived
 from scan.indexer.writer import NotTheWriter
 
 # The statement that returns the rows of each table.

@@ -4,7 +4,8 @@ import flask
 import orjson
 from flask import Blueprint
 
-from scan import hooks, parameters
+from scan import parameters
+from scan.api.hooks import Api
 from scan.extensions.chain_statistics import daily_stats, gas, largest_transfers
 from scan.extensions.exports.csv_columns import csv_text
 from scan.http.list_format import FORMATS, JSON, PARAMETER, TYPES, Format
@@ -61,4 +62,4 @@ def _quoted(day: str | None) -> str:
     return "null" if day is None else f'"{day}"'
 
 
-HOOKS = hooks.Api(blueprints=(blueprint,))
+HOOKS = Api(blueprints=(blueprint,))

@@ -3,7 +3,6 @@
 import orjson
 from flask import Blueprint, Response
 
-from scan import hooks
 from scan.contracts.abi_decoding import Argument, Decoded
 from scan.errors import NotFound
 from scan.extensions.logs import queries
@@ -12,9 +11,8 @@ from scan.http.requests import reader
 from scan.pages.address_head import address_head, of_contract
 from scan.pages.argument_values import addresses_in
 from scan.pages.filtered_lists import entity_list
+from scan.pages.hooks import CONTRACT, AddressTab, Pages, Section
 from scan.pages.records import Record, names_of
-from scan.pages.sections import Section
-from scan.pages.tabs import CONTRACT, AddressTab
 from scan.queries.pages import Window
 from scan.queries.reader import Reader
 
@@ -70,7 +68,7 @@ def _decoded(record: Record) -> Decoded:
     return Decoded(**{**record, "arguments": arguments})
 
 
-HOOKS = hooks.Pages(
+HOOKS = Pages(
     blueprints=(blueprint,),
     menu=(("Chain", "/events", "Events"),),
     sections=(Section({"block_facts": "block_events.html"}),),

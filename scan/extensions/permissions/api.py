@@ -2,7 +2,8 @@
 
 from flask import Blueprint
 
-from scan import hooks, parameters
+from scan import parameters
+from scan.api.hooks import Api
 from scan.extensions.permissions import queries
 from scan.http.prerequisites import Prerequisite, requires
 from scan.http.requests import query_arguments, reader
@@ -19,4 +20,4 @@ def get_permissions(address: str) -> Response:
     return json_value(permissions.record())
 
 
-HOOKS = hooks.Api(blueprints=(blueprint,))
+HOOKS = Api(blueprints=(blueprint,))

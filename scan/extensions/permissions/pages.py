@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from scan import hooks
 from scan.errors import HistoryUnavailable, NotFound, Unavailable, UpstreamFailed
 from scan.extensions.permissions import queries
 from scan.extensions.permissions.queries import ContractPermissions, Source
@@ -11,8 +10,8 @@ from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.address_head import of_contract
 from scan.pages.formatting import file_anchor
+from scan.pages.hooks import CONTRACT, AddressTab, Pages
 from scan.pages.records import names_of
-from scan.pages.tabs import CONTRACT, AddressTab
 from scan.verification.permissions.contract_permissions import ACCESSES
 
 
@@ -55,7 +54,7 @@ def _shown(permissions: ContractPermissions) -> list[ShownSource]:
     ]
 
 
-HOOKS = hooks.Pages(
+HOOKS = Pages(
     tabs=(
         AddressTab(
             "permissions",

@@ -4,8 +4,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from scan import hooks
 from scan.environment import Kind, absolute_path, require, setting
+from scan.settings import OwnSettings
 
 MAX_FOLDERS = 20
 
@@ -33,4 +33,4 @@ class Settings:
     # fmt: on
 
 
-HOOKS = hooks.OwnSettings(declared=Settings)
+HOOKS = OwnSettings(declared=Settings)

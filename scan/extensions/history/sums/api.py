@@ -3,7 +3,8 @@
 
 from flask import Blueprint
 
-from scan import hooks, parameters
+from scan import parameters
+from scan.api.hooks import Api
 from scan.extensions.history.sums import monthly_sums
 from scan.extensions.history.sums.worth import with_worth
 from scan.http.list_format import PARAMETER
@@ -59,4 +60,4 @@ def _sums(entity: str, **fixed: str) -> Response:
     )
 
 
-HOOKS = hooks.Api(blueprints=(blueprint,))
+HOOKS = Api(blueprints=(blueprint,))

@@ -5,7 +5,6 @@ from functools import partial
 from itertools import takewhile
 from typing import Any, NamedTuple
 
-from scan import hooks
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.extensions.internal_transfers.traces import is_creation
 from scan.extensions.internal_transfers.transaction_traces import TransactionTrace
@@ -19,9 +18,8 @@ from scan.extensions.transaction_details.explanations.trace_decoding import Deco
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.argument_values import addresses_in
+from scan.pages.hooks import Pages, Section, Shown, TransactionTab
 from scan.pages.records import Record
-from scan.pages.sections import Section, Shown
-from scan.pages.transaction_tabs import TransactionTab
 
 MAX_CALLS = 200
 MAX_ACCOUNTS = 100
@@ -123,7 +121,7 @@ def add_to_transactions(transactions: Sequence[dict[str, Any]]) -> None:
     add_reasons(reader(), transactions)
 
 
-HOOKS = hooks.Pages(
+HOOKS = Pages(
     sections=(Section({"transaction_facts": "transaction_reason.html"}),),
     add_to_transactions=add_to_transactions,
     tabs=(

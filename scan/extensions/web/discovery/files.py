@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 from flask import Blueprint, Response, current_app
 
-from scan import hooks, registry
+from scan import registry
 from scan.errors import NotFound
 from scan.http.interfaces import API, Interface
 from scan.http.services import services
@@ -93,7 +93,7 @@ def discovery(document: Callable[[], dict[str, Any]]) -> Blueprint:
         base = services().settings.base_path
         lines = [own.line_of_llms for own in _interfaces() if own.line_of_llms]
         tools = "".join(f"{line.format(base=base)}\n" for line in lines)
-        shows_pages = services().settings.pages and registry.has(hooks.Markdown)
+        shows_pages = services().settings.pages and registry.has("markdown")
         head = HEAD.format(base=base, tools=tools, pages=PAGES if shows_pages else "")
         return head + "".join(_operations(document(), base))
 
