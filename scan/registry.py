@@ -27,22 +27,6 @@ FOLDER = Path(__file__).parent / "extensions"
 PACKAGE = "scan.extensions"
 VARIABLE = "SCAN_EXTENSIONS"
 ALL, NONE = "all", "none"
-# Former names of extensions, by the name of what they belong to now; the core's are always on.
-FORMER = {
-    "": "audit chain_watch charts documents equal_creations form_bodies ipc key_command openapi"
-    " shared_limits",
-    "backfill": "bulk history_files",
-    "block_records": "authorizations blobs earnings execution_requests messages_to_l1 uncles",
-    "chains": "arbitrum avalanche celo clique gnosis mantle op_stack parlia polygon scroll taiko"
-    " zksync",
-    "contract_details": "contract_import decoder signatures verification_jobs",
-    "history": "sums",
-    "items": "item_media",
-    "markets": "unit_prices",
-    "operations": "doctor monitoring",
-    "transaction_details": "explanations pending_transactions",
-    "web": "discovery feeds pages_as_markdown redirects",
-}
 _UNKNOWN_HOOK = re.compile(r"unexpected keyword argument '(\w+)'")
 _Part = TypeVar("_Part", bound="Part")
 _Key = TypeVar("_Key")
@@ -117,11 +101,6 @@ def chosen(environ: Mapping[str, str]) -> set[str]:
 def _unknown(name: str) -> str:
     if name in ("", ALL, NONE):
         return f"{name} stands alone" if name else "a name is empty"
-    for current, former in FORMER.items():
-        if name in former.split():
-            return (
-                f"{name} is part of {current}" if current else f"{name} is always on: leave it out"
-            )
     similar = nearest(name, installed())
     advice = (
         f"did you mean {similar}?" if similar else f"there are {', '.join(sorted(installed()))}"

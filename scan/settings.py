@@ -32,7 +32,6 @@ from scan.environment import (
     switch,
     variables,
 )
-from scan.errors import SettingError
 from scan.parameters import nearest
 from scan.registry import Part
 
@@ -45,26 +44,12 @@ BULK_BACKFILL_BLOCKS = 100_000
 PREFIX = "SCAN_"
 PARTITION_ROWS = 100_000_000
 LEAST_PARTITION_ROWS = 1_000
-# What took the place of variables of earlier releases, by the beginning of their names.
-REPLACED = {
-    "SCAN_BRAND_": "its value is a key of the file that SCAN_BRAND names",
-    "SCAN_CLUSTER_": "scan backfill chain has --tls-ca-file, --tls-cert and --tls-key",
-    "SCAN_IPFS_GATEWAY": "set SCAN_NFT_MEDIA to the gateway",
-    "SCAN_KEEP_BLOCKS": "SCAN_KEEP_DAYS takes `5000 blocks`",
-    "SCAN_LOG_REQUESTS": "SCAN_LOG_FORMAT takes text+requests and json+requests",
-    "SCAN_METRICS_PORT": "scan index and scan deliver have --metrics-port",
-    "SCAN_PUBLIC_RPC_URL": "it is public_rpc_url in the file that SCAN_BRAND names",
-    "SCAN_SECURITY_CONTACT": "it is security_contact in the file that SCAN_BRAND names",
-    "SCAN_STATEMENT_TIMEOUT_MS": "a statement of a request has 5 s",
-    "SCAN_VERIFIED_MB_PER_DAY": "verifications may store 2,000 MB a day",
-}
 # Those that are no fields of Settings: read elsewhere, or set by `scan run` for its API.
 OTHER_VARIABLES = {
     registry.VARIABLE,
     "SCAN_API_KEY",
     "SCAN_PRIVATE_KEY",
     "SCAN_SOURCES_DIR",
-    "SCAN_UNMATCHED_BLOCKS",
 }
 _T = TypeVar("_T")
 
@@ -182,9 +167,6 @@ class Settings:
     @staticmethod
     def from_environment(environ: Mapping[str, str] = os.environ) -> "Settings":
         """Return the settings. Raises SettingError, which names the variable and its value."""
-        if (text := environ.get("SCAN_UNMATCHED_BLOCKS", "").strip()) not in ("", "refuse"):
-            reason = "was removed: a block that contradicts its hash is never indexed"
-            raise SettingError("SCAN_UNMATCHED_BLOCKS", text, reason)
         registry.chosen(environ)  # raises SettingError
         own = {
             part.declared: part.declared(**read_variables(part.declared, environ))
@@ -237,9 +219,6 @@ def unread_variables(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
 
 
 def _unknown(name: str) -> str:
-    for prefix, instead in REPLACED.items():
-        if name.startswith(prefix):
-            return f"is no longer read: {instead}"
     known = {known.removeprefix(PREFIX): known for known in _known()}  # which all names share
     similar = nearest(name.removeprefix(PREFIX), known)
     return f"is not a setting; did you mean {known[similar]}?" if similar else "is not a setting"

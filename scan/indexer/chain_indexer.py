@@ -14,7 +14,6 @@ from scan.indexer.batch_reader import MissingBlocks
 from scan.indexer.block_source import BlockSource
 from scan.indexer.catch_up import CatchUp
 from scan.indexer.chain_identity import StoredChain
-from scan.indexer.coin_token import unwind_coin_token
 from scan.indexer.contract_inspection import ContractInspector, load_factories
 from scan.indexer.derivation import fill_missing
 from scan.indexer.fork_finder import ForkBackoff, ForkFinder
@@ -151,7 +150,6 @@ class ChainIndexer:
         )
         self._source.expect(chain.identity.chain_id)
         fill_missing(self._database)
-        unwind_coin_token(self._database, self._source, self._writer)
         self._warn_of_fork()
         proven = self._database.value("indexer/blocks_find_proven")
         if proven is not None:
