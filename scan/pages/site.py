@@ -17,7 +17,7 @@ from scan.ethereum.checksums import checksummed
 from scan.hex import to_hex
 from scan.http.indexed_block import IndexedBlock, Position
 from scan.http.interfaces import MARKDOWN, Interface, prefers_markdown
-from scan.http.list_format import HAS_FILES, MAX_FILE_ROWS
+from scan.http.list_format import MAX_FILE_ROWS, has_files
 from scan.http.requests import reader
 from scan.http.same_origin import SameOrigin
 from scan.http.services import services
@@ -224,7 +224,7 @@ def _templates() -> Environment:
     )
     environment.globals |= {
         "version": VERSION,
-        "most_file_rows": MAX_FILE_ROWS if HAS_FILES else 0,
+        "most_file_rows": MAX_FILE_ROWS if has_files() else 0,
         "shown_value": shown_value,
         "sections": _sections(),
         "menu_of_extensions": _menu,

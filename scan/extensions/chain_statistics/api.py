@@ -6,13 +6,14 @@ from flask import Blueprint
 
 from scan import parameters
 from scan.api.hooks import Api
+from scan.cached_values import LazySequence
 from scan.extensions.chain_statistics import daily_stats, gas, largest_transfers
 from scan.extensions.exports.csv_columns import csv_text
 from scan.http.list_format import FORMATS, JSON, PARAMETER, TYPES, Format
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import Response, json_body, json_value
 
-DAILY_FORMATS = tuple(name for name in FORMATS if name != Format.NDJSON.value)
+DAILY_FORMATS = LazySequence(lambda: (f for f in FORMATS if f != Format.NDJSON.value))
 
 blueprint = Blueprint("chain_statistics", __name__)
 

@@ -4,6 +4,7 @@ import functools
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from scan.cached_values import LazyMapping
 from scan.database.hooks import SqlValues
 from scan.database.lists import Entity, List, all_entities, all_lists
 from scan.database.lists_table import read_table
@@ -54,5 +55,7 @@ def history_numbers() -> Mapping[str, int]:
 
 
 HOOKS = SqlValues(
-    values={"history_numbers": history_numbers(), "history_types": all_history_types()},
+    values=LazyMapping(
+        lambda: {"history_numbers": history_numbers(), "history_types": all_history_types()}
+    ),
 )
