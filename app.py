@@ -47,7 +47,7 @@ from scan.http.view_marks import Mark, paths_marked
 from scan.pages import static_files
 from scan.pages.blueprints import page_blueprints
 from scan.pages.paths import page_paths
-from scan.pages.site import Site
+from scan.pages.site import Site, documentation_page
 from scan.queries.reader import (
     ChainId,
     FirstBlock,
@@ -130,7 +130,9 @@ def _add_routes(app: Flask, settings: Settings) -> Sequence[Interface]:
     of_extensions = [blueprint for part in registry.parts(Api) for blueprint in part.blueprints]
     for blueprint in (*(module.blueprint for module in BLUEPRINTS), *of_extensions):
         app.register_blueprint(blueprint, url_prefix="/api/v1")
-    documentation.add_routes(app, settings.base_path)
+    documentation.add_routes(
+        app, settings.base_path, documentation_page if settings.pages else None
+    )
     handle_errors(app)
     return [i for part in registry.parts(Interfaces) for i in part.register(app, settings)]
 

@@ -65,7 +65,7 @@ def list_active(settings: Settings, options: argparse.Namespace) -> int:
     owner = None if options.owner is None else parameters.address(options.owner, "--owner")
     with connected(settings, "scan-keys") as database:
         for row in database.rows("commands/api_keys_list", owner=owner):
-            print(*row)
+            print(*("never" if value is None else value for value in row))
     return 0
 
 

@@ -11,7 +11,7 @@ from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.holdings import holdings_tab, tokens_held
 from scan.pages.hooks import HOLDINGS, AddressSection, AddressTab, Tab, sections_of
-from scan.pages.records import names_of
+from scan.pages.records import NAMELESS, names_of
 from scan.pages.tabs import titles, with_extensions
 from scan.queries import addresses, contract_creations, entities, holdings
 from scan.queries.contract_creations import creation_record
@@ -49,7 +49,9 @@ def address_tabs() -> Sequence[Tab]:
 
 def address_head(key: bytes, tab: str, first: Page | None = None) -> dict[str, Any]:
     """Return the values of address_head.html above a tab. `first` is the first page of the tokens
-    held, where the tab has read it."""
+    held, where the tab has read it. A section may return `implementation_name`, the name of the
+    contract whose code a proxy runs: the page has it where nothing but the proxy's own source names
+    the address."""
     prices = unit_prices(reader())
     held = first or tokens_held(key, Window(MAX_HOLDINGS, 0), prices, holdings.MAX_IN_HEAD)
     account = addresses.get(reader(), key)
@@ -63,7 +65,8 @@ def address_head(key: bytes, tab: str, first: Page | None = None) -> dict[str, A
         "address": to_hex(key),
         "account": account,
         "creation": creation_record(created),
-        "maker_names": names_of([], *named),
+        "maker_names": (names := names_of([], to_hex(key), *named)),
+        "implementation_name": None,
         "holdings": json.loads(held.data)[:MAX_HOLDINGS],
         "holding_count": held.total,
         "worth": held.worth if isinstance(held, WorthPage) else None,
@@ -73,6 +76,9 @@ def address_head(key: bytes, tab: str, first: Page | None = None) -> dict[str, A
     }
     for section in sections_of(AddressSection):
         values |= section.read(key, account)
+    own = names.get(to_hex(key), NAMELESS)
+    has_name = own["label"] or own["token"] or own["pool"]
+    values["heading"] = (not has_name and values["implementation_name"]) or own["name"]
     lengths = _lengths(counts) | {"tokens": held.total}
     if account.balance.is_contract:  # the trades of a pool are those in it
         lengths.pop("dex_trades_by_maker", None)

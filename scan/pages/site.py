@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from flask import Response, current_app, request
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
 
 from scan import VERSION, registry
 from scan.errors import InvalidParameter, ScanError
@@ -136,10 +137,13 @@ class Site:
 
     def refuse(self, error: ScanError) -> WsgiResponse:
         """Return an error as a page, rendered without the database."""
-        title = _error_title(error)
-        newest = self.indexed_block.known()
-        text = self.render("error.html", self._chain(), newest=newest, error=error, title=title)
+        text = self.render_known("error.html", error=error, title=_error_title(error))
         return _refusal(error, text, HTML)
+
+    def render_known(self, template: str, **values: Any) -> str:
+        """Return a template as HTML, with what is known of the chain without the database."""
+        newest = self.indexed_block.known()
+        return self.render(template, self._chain(), newest=newest, **values)
 
     def refuse_as_markdown(self, error: ScanError) -> WsgiResponse:
         """Return an error as Markdown, written directly: converting a page takes milliseconds."""
@@ -170,6 +174,11 @@ def _refusal(error: ScanError, text: str, content_type: str) -> WsgiResponse:
 
 def site() -> Site:
     return cast(Site, current_app.extensions["scan.pages"])
+
+
+def documentation_page(head: Markup, body: Markup) -> str:
+    """Return the documentation of the API as a page, which is served while the database is not."""
+    return site().render_known("documentation.html", head=head, body=body)
 
 
 def page(template: str, status_code: int = 200, **values: Any) -> Response:

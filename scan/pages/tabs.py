@@ -47,10 +47,8 @@ def titles(
     tabs: Sequence[Tab], current: str, values: Mapping[str, Any], lengths: Mapping[str, int | None]
 ) -> list[tuple[str, list[tuple[str, str]]]]:
     """Return the groups that have tabs which a page links, its current one among them, each with
-    its title and the names and titles of these tabs. Titles have the lengths that are known, and
-    empty tabs come last."""
+    its title and the names and titles of these tabs. Titles have the lengths that are known."""
     linked = [tab for tab in tabs if tab.name == current or tab.has_link(values)]
-    linked.sort(key=lambda tab: lengths.get(tab.length_name) == 0)
     of_groups = [
         (
             group,

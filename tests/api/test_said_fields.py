@@ -115,4 +115,7 @@ def test_pages_note_what_is_said(own_index: Indexing, scenario: Played) -> None:
         assert (
             "reported by the node" in token.partition(f"<dt>{fact}</dt>")[2].partition("</dd>")[0]
         )
+    note = "† Reported by the node"  # explains the marks of a page once
+    assert token.count(note) == 1 and token.count('class="said"') >= 3
+    assert note not in client.get("/tokens").text
     assert "are as reported by contracts and the node" in client.get("/tokens").text

@@ -122,6 +122,7 @@ def test_keys_are_listed_and_revoked(database_url):
         ["2", "scan_0000002", f"0x{OWNERS[1].hex()}"],
         ["1", "scan_0000001", f"0x{OWNERS[0].hex()}"],
     ]
+    assert all(" 0 never label " in line for line in listed)
     owned = ("key", "list", "--owner", f"0x{OWNERS[0].hex()}")
     assert scan(*owned, DATABASE_URL=database_url).stdout.startswith("1 scan_0000001")
     revoked = scan("key", "revoke", "1", "3", DATABASE_URL=database_url)

@@ -125,6 +125,8 @@ def test_tabs_of_an_address_are_groups_of_one_line_each(
         assert page.evaluate(lines) == [1] * names
         assert page.evaluate(f"{current}.left >= 0 && {current}.right <= innerWidth")
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        top = page.evaluate(f"{groups}[0].getBoundingClientRect().top + scrollY")
+        assert top < (450 if width >= 1280 else 844)
     page.call("Emulation.clearDeviceMetricsOverride")
 
 

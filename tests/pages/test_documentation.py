@@ -71,6 +71,25 @@ def require_a_try(page: Page) -> None:
     assert "latestBlock" in page.evaluate(f"{live}.innerText")
 
 
+def test_operations_are_found_below_the_header_of_the_site(page: Page, over_http: str) -> None:
+    """In the list, and in Swagger UI, which looks as it does without the pages' styles."""
+    page.open(f"{over_http}/docs/")
+    assert page.evaluate("document.querySelector('header nav a[href$=\"/txs\"]').checkVisibility()")
+    find = (
+        "(text) => { const box = document.querySelector('#find input'); box.value = text;"
+        " box.dispatchEvent(new Event('input', {bubbles: true})); }"
+    )
+    visible = "[...document.querySelectorAll('%s')].filter(e => e.checkVisibility()).length"
+    page.evaluate(f"({find})('GET holders changed')")
+    assert page.text("#find output") == "1 operation"
+    assert page.evaluate(visible % ".operations li") == page.evaluate(visible % "h2") == 1
+    page.click(".operations li:not([hidden]) a")
+    page.wait(f"{visible % '.opblock'} === 1")
+    button = "getComputedStyle(document.querySelector('.opblock-summary-control'))"
+    assert page.evaluate(f"{button}.backgroundColor") == "rgba(0, 0, 0, 0)"
+    assert page.errors == []
+
+
 def test_the_documentation_has_a_strict_policy(over_http: str) -> None:
     for path in ("/docs/", "/docs/docs.js", "/docs/swagger-ui-bundle.js"):
         response = requests.get(over_http + path, timeout=10)

@@ -101,7 +101,7 @@ def test_a_wallet_gets_a_key_that_manages_webhooks(page: Page, explorer_url: str
     page.evaluate(f"signed('{_signature(wallet, message)}')")
     page.wait("document.getElementById('key').textContent")
     page.wait("document.querySelector('#keys td')")
-    assert "from a browser" in page.text("#keys")
+    assert "from a browser" in page.text("#keys") and "never" in page.text("#keys")
     page.click("#use-key")
     page.wait(
         "location.pathname === '/webhooks' && document.querySelector('#create:not([hidden])')"

@@ -144,6 +144,22 @@ def test_on_a_small_screen_values_fees_and_the_main_pages_are_seen(
     page.call("Emulation.clearDeviceMetricsOverride")
 
 
+def test_rows_on_a_phone_are_compact_and_digits_as_dark_as_their_amount(
+    page: Page, over_http: str
+) -> None:
+    """A list of 25 transactions takes less than five screens."""
+    show_at(page, 390)
+    page.open(f"{over_http}/txs")
+    rows = "[...document.querySelectorAll('tbody tr:not(.failed)')].map(r => r.offsetHeight)"
+    heights = page.evaluate(rows)
+    assert sum(heights) / len(heights) < 125
+    colour = "getComputedStyle({}).color"
+    digits = "document.querySelector('.fraction:not(:empty)')"
+    of_fraction, of_amount = (colour.format(e) for e in (digits, f"{digits}.parentElement"))
+    assert page.evaluate(f"{of_fraction} === {of_amount}")
+    page.call("Emulation.clearDeviceMetricsOverride")
+
+
 def test_the_key_that_goes_to_the_search_box_can_be_turned_off(page: Page, over_http: str) -> None:
     press = "document.body.dispatchEvent(new KeyboardEvent('keydown', {key: '/', bubbles: true}))"
     box = "document.querySelector('.search input')"

@@ -93,17 +93,19 @@ def test_trades_of_a_pool_have_side_price_and_maker(client: FlaskClient, scenari
         assert sides == ["buy" if is_buy else "sell" for is_buy in bought] != []
         makers = re.findall(r'data-label="Maker"><a href="/address/(0x\w+)"', html)
         assert makers == [trade["maker"] for trade in trades]
-        prices = re.findall(r'data-label="Price">([^<]*)<', html)
+        prices = re.findall(r'data-label="Price">(.*?)</td>', html)
         candles = client.get(f"/api/v1/pools/{pool['address']}/candles").json["candles"]
         closed = next(c["close"] for c in reversed(candles) if c["close"] is not None)
-        assert next(filter(None, prices)) == short_price(Decimal(closed))
+        digits = [re.sub(r"<[^>]*>", "", price) for price in prices]
+        assert next(filter(None, digits)) == short_price(Decimal(closed))
+        assert all('<span class="fraction w' in price for price in filter(None, prices))
         least, most = (
             choose(Decimal(c[key]) for c in candles if c[key] is not None)
             for key, choose in (("low", min), ("high", max))
         )
         assert all(
             least * Decimal("0.99999") <= number(p) <= most * Decimal("1.00001")
-            for p in prices
+            for p in digits
             if p
         )
 

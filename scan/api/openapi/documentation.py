@@ -10,6 +10,7 @@ import flask_swagger_ui
 import orjson
 from flask import Blueprint, Flask, send_from_directory
 from jinja2 import Template
+from markupsafe import Markup
 
 from scan.api.openapi.document import document
 from scan.errors import NotFound
@@ -27,6 +28,7 @@ POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self' data:;"
     " connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 )
+InPage = Callable[[Markup, Markup], str]
 PROTECTION = {"Content-Security-Policy": POLICY, "X-Content-Type-Options": "nosniff"}
 
 
@@ -50,9 +52,10 @@ def paths() -> frozenset[str]:
     return frozenset({DOCUMENT, "/docs", *(f"/docs/{name}" for name in {*names, *versions})})
 
 
-def docs(read: Callable[[], dict[str, Any]]) -> Blueprint:
+def docs(read: Callable[[], dict[str, Any]], in_page: InPage | None) -> Blueprint:
     """Return the blueprint of the page, which lists all operations until one is chosen that Swagger
-    UI, half a megabyte, then shows, and of its files."""
+    UI, half a megabyte, then shows, and of its files. `in_page` returns it as a page of the site,
+    of what it has in its head and in its main part."""
     blueprint = Blueprint("docs", __name__)
     template = Template((PAGE / "index.html").read_text(encoding="utf-8"), autoescape=True)
 
@@ -63,7 +66,10 @@ def docs(read: Callable[[], dict[str, Any]]) -> Blueprint:
         base = settings.base_path  # relative links would be others at /docs than at /docs/
         urls = {name: f"{base}/docs/{file.version}/{name}" for name, file in files().items()}
         site, groups = settings.brand.name or "Scan", _groups(read())
-        text = template.render(site=site, base=base, urls=urls, groups=groups)
+        parts: Any = template.make_module(
+            {"site": site, "base": base, "urls": urls, "groups": groups}
+        )
+        text = in_page(parts.head(), parts.body()) if in_page else str(parts)
         return flask.Response(text, headers=PROTECTION)
 
     @blueprint.get("/<name>")
@@ -105,9 +111,9 @@ def describe(read: Callable[[], dict[str, Any]]) -> Blueprint:
     return blueprint
 
 
-def add_routes(app: Flask, base_path: str) -> None:
+def add_routes(app: Flask, base_path: str, in_page: InPage | None) -> None:
     """Add the document, which app.extensions keeps as scan.document, and its pages."""
     made = functools.cache(lambda: document(base_path))
     app.extensions["scan.document"] = made
     app.register_blueprint(describe(made))
-    app.register_blueprint(docs(made), url_prefix="/docs")
+    app.register_blueprint(docs(made, in_page), url_prefix="/docs")

@@ -15,7 +15,7 @@ from functools import cache
 from scan.api.openapi.declarations import Json, declared
 from scan.api.openapi.errors import ALWAYS, header_references
 from scan.api.openapi.filters import filter_schemas
-from scan.api.openapi.schemas import field, ref
+from scan.api.openapi.schemas import field, ref, schemas
 from scan.http.list_format import TYPES
 from scan.queries.filters import FILTER_KEYS
 
@@ -56,6 +56,10 @@ def _parameter(location_and_name: str, schema: Json) -> Json:
     location, _, name = location_and_name.partition(" ")
     own = {key: value for key, value in schema.items() if key not in ("description", "required")}
     required = {"required": True} if schema.get("required", location == "path") else {}
+    if location == "path":  # not every reader takes the example of a schema for the parameter's
+        typed = schemas()[own["$ref"].rpartition("/")[2]] if "$ref" in own else own
+        required["example"] = typed["examples"][0]
+        own.pop("examples", None)
     described = {"description": schema["description"], "schema": own}
     return {"name": name, "in": location, **required, **described}
 

@@ -244,8 +244,8 @@ HOOKS = Pages(
     blueprints=(blueprint, bytecode_page.blueprint),
     sections=(AddressSection({"address": "proxy_head.html"}, proxy_head),),
     menu=(
-        ("Tokens", "/verified-contracts", "Verified contracts"),
-        ("Tokens", "/verify", "Verify a contract"),
+        ("Contracts", "/verified-contracts", "Verified contracts"),
+        ("Contracts", "/verify", "Verify a contract"),
     ),
     tabs=(
         AddressTab(

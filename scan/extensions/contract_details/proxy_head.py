@@ -17,13 +17,20 @@ NODE_TIMEOUT_S = 0.5
 
 def proxy_head(key: bytes, account: Address) -> Mapping[str, Any]:
     """Return the values of proxy_head.html: the proxy, None where the code is none or its
-    implementation is not known now, and the names of its implementations."""
+    implementation is not known now, and the names of its implementations; `implementation_name`
+    is that of the verified source of its only one."""
     is_proxy = account.balance.is_contract and bool(contracts.proxies_among(reader(), [key]))
     known = account.balance.known if account.balance.is_current else None
     proxy = _at_head(key, known.block if known else None) if is_proxy else None
     addresses = [*map(to_hex, proxy.implementations)] if proxy else []
     names = names_of([], *addresses)
-    return {"is_proxy": is_proxy, "implementations": addresses, "implementation_names": names}
+    only = names.get(addresses[0]) if len(addresses) == 1 else None
+    return {
+        "is_proxy": is_proxy,
+        "implementations": addresses,
+        "implementation_names": names,
+        "implementation_name": only and only["contract"],
+    }
 
 
 def _at_head(key: bytes, block: int | None) -> Proxy | None:

@@ -2,15 +2,19 @@
 
 import itertools
 import re
+from base64 import b64encode
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from html import escape
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, unquote
 
 import orjson
+from jinja2 import Template
+from markupsafe import Markup
 
+from scan.brand import UNBRANDED, Brand
 from scan.errors import InvalidParameter, MethodNotAllowed, NotFound, ScanError, Unavailable
 from scan.extensions.etherscan.chain_list import chain_list, public_url, record
 from scan.extensions.etherscan.replies import CHAIN_LIST, ETHERSCAN
@@ -19,6 +23,7 @@ from scan.extensions.gateway.forwarding import REQUESTS_AT_ONCE, Forwarded, Serv
 from scan.extensions.sourcify import chains
 from scan.extensions.sourcify.errors import SOURCIFY, UnsupportedChain
 from scan.http.interfaces import interface_of
+from scan.pages.static_files import files, icon_of
 from scan.server.cors import CORS, SENT_HEADERS, preflight_headers
 from scan.server.wsgi_responses import Environ, WsgiResponse, json_response
 from scan.settings import Settings
@@ -29,7 +34,11 @@ NO_CHAIN = (
     " for the list of supported chainids"
 )
 JOB_READ_S = 15.0  # a service waits 10 s for the end of a job that it has
-PAGE = Path(__file__).with_name("chains.html")
+PAGE, SCRIPT = (Path(__file__).with_name(name) for name in ("chains.html", "chains.js"))
+POLICY = (
+    "default-src 'none'; img-src data:; connect-src 'self'; form-action 'none'; base-uri 'none';"
+    " frame-ancestors 'none'"
+)
 
 _ALL_CHAINS_OF_SOURCIFY = re.compile(r"(?:/server)?/v2/contract/all-chains/[^/]+")
 _CHAIN_OF_SOURCIFY = re.compile(
@@ -48,7 +57,7 @@ StartResponse = Callable[[str, list[tuple[str, str]]], Any]
 def create_app(file: str) -> "Gateway":
     """Create the gateway of a file of chains; gunicorn calls it in its worker."""
     settings = Settings.from_environment()
-    return Gateway(read_chains(Path(file), settings), settings.trusted_proxies)
+    return Gateway(read_chains(Path(file), settings), settings.trusted_proxies, settings.brand)
 
 
 def thread_count(chains: Sequence[Chain]) -> int:
@@ -59,12 +68,14 @@ def thread_count(chains: Sequence[Chain]) -> int:
 class Gateway:
     """A WSGI application that keeps nothing between requests but connections to services."""
 
-    def __init__(self, chains: Sequence[Chain], trusted_proxies: int) -> None:
+    def __init__(
+        self, chains: Sequence[Chain], trusted_proxies: int, brand: Brand = UNBRANDED
+    ) -> None:
         services = [Service(chain, trusted_proxies) for chain in chains]
         self._of_path = {service.chain.path: service for service in services}
         self._of_id = {str(service.chain.chain_id): service for service in services}
         self._trusted_proxies = trusted_proxies
-        self._page = _page(chains)
+        self._page = _page(chains, brand)
         # A service takes at most REQUESTS_AT_ONCE of these threads, however slow it is.
         self._pool = ThreadPoolExecutor(REQUESTS_AT_ONCE * len(chains))
 
@@ -273,11 +284,30 @@ def _chain_id_of_query(environ: Environ) -> str:
     return next(values, "")
 
 
-def _page(chains: Sequence[Chain]) -> WsgiResponse:
-    items = "\n".join(
-        f'<li><a href="/{chain.path}/">{escape(chain.name)}</a> <span></span></li>'
-        for chain in chains
+def _page(chains: Sequence[Chain], brand: Brand) -> WsgiResponse:
+    """Return the page of the chains, which searches all of them; all that it shows is in it, since
+    no service may answer."""
+    static = files(brand)
+    icon = static[icon_of(brand)]
+    inline = {
+        "script": SCRIPT.read_text(encoding="utf-8"),
+        "style": (static["scan.css"].content.decode() + brand.css).replace("</", "<"),
+    }
+    template = Template(PAGE.read_text(encoding="utf-8"), autoescape=True)
+    body = template.render(
+        chains=chains,
+        brand=brand,
+        icon=f"data:{icon.content_type};base64,{b64encode(icon.content).decode()}",
+        inline={name: Markup(text) for name, text in inline.items()},
+    ).encode()
+    hashes = (
+        f"{name}-src 'sha256-{b64encode(sha256(text.encode()).digest()).decode()}'"
+        for name, text in inline.items()
     )
-    body = PAGE.read_text(encoding="utf-8").replace("<!-- chains -->", items).encode()
-    headers = [("Content-Type", "text/html; charset=utf-8"), ("Content-Length", str(len(body)))]
-    return WsgiResponse("200 OK", headers, body)
+    policy = "; ".join((POLICY, *hashes))
+    headers = {
+        "Content-Type": "text/html; charset=utf-8",
+        "Content-Length": str(len(body)),
+        "Content-Security-Policy": policy,
+    }
+    return WsgiResponse("200 OK", [*headers.items()], body)

@@ -70,7 +70,7 @@ def _decoded(record: Record) -> Decoded:
 
 HOOKS = Pages(
     blueprints=(blueprint,),
-    menu=(("Chain", "/events", "Events"),),
+    menu=(("Contracts", "/events", "Events"),),
     sections=(Section({"block_facts": "block_events.html"}),),
     tabs=(
         AddressTab(

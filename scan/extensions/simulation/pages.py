@@ -83,4 +83,4 @@ def _addresses(simulated: Simulated | None) -> list[str]:
     return [] if simulated is None else [*addresses_in([simulated])]
 
 
-HOOKS = Pages(blueprints=(blueprint,), menu=(("Chain", "/simulate", "Simulate a call"),))
+HOOKS = Pages(blueprints=(blueprint,), menu=(("Contracts", "/simulate", "Simulate a call"),))

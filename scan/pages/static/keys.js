@@ -95,7 +95,7 @@
     table.createTHead().append(row(NAMES, "th"));
     const body = table.createTBody();
     for (const key of list) {
-      body.append(row([key.keyPrefix + "…", key.label, key.requestsPerMinute, key.totalRequests, key.lastUsedAt, state(key, owner)], "td"));
+      body.append(row([key.keyPrefix + "…", key.label, key.requestsPerMinute, key.totalRequests, key.totalRequests ? key.lastUsedAt : "never", state(key, owner)], "td"));
     }
     const frame = document.createElement("div");
     frame.className = "table";

@@ -257,10 +257,11 @@ def test_events_are_decoded_and_paged(explorer: Explorer) -> None:
 def test_lines_of_several_files_can_be_linked_to(
     page: Page, explorer: Explorer, explorer_url: str
 ) -> None:
+    name = "ERC1155MathUpgradeable.sol"
     sources = {
-        "src/Main.sol": 'pragma solidity ^0.8.0;\nimport "lib/deep/Math.sol";\n'
+        "src/Main.sol": f'pragma solidity ^0.8.0;\nimport "lib/deep/{name}";\n'
         "contract Main { uint256 public x = Math.X; }",
-        "lib/deep/Math.sol": "pragma solidity ^0.8.0;\nlibrary Math {\nuint256 constant X = 31;\n}",
+        f"lib/deep/{name}": "pragma solidity ^0.8.0;\nlibrary Math {\nuint256 constant X = 31;\n}",
     }
     standard = standard_input(sources)
     address = explorer.deploy(compiled(VERSION, standard, "src/Main.sol", "Main").creation)
@@ -271,7 +272,9 @@ def test_lines_of_several_files_can_be_linked_to(
     assert page.evaluate(f"{line}.textContent").strip() == "uint256 constant X = 31;"
     assert page.evaluate("document.querySelector(':target').id") == "F2-L3"
     tree = page.evaluate("document.querySelector('nav.paths').innerText").split()
-    assert tree == ["src/", "Main.sol", "lib/", "deep/", "Math.sol"]
+    assert tree == ["src/", "Main.sol", "lib/", "deep/", name]
+    names = "[...document.querySelectorAll('nav.paths a')].map(a => a.getClientRects().length)"
+    assert set(page.evaluate(names)) == {1}  # whole, in one line
     page.click("nav.paths a[href='#L1']")
     page.wait("location.hash === '#L1'")
     assert "pragma" in page.evaluate("document.getElementById('L1').textContent")

@@ -2,6 +2,7 @@
 
 import re
 from html import unescape
+from pathlib import Path
 from typing import Any
 from urllib.parse import urldefrag, urljoin, urlsplit
 from uuid import uuid4
@@ -10,12 +11,15 @@ import pytest
 import requests
 from werkzeug.test import Client
 
+from scan.brand import Brand
 from scan.extensions.gateway.application import Gateway
-from scan.extensions.gateway.chains import Chain
+from scan.extensions.gateway.chains import Chain, read_chains
+from scan.settings import Settings
 from tests.support.anvil import Anvil
 from tests.support.browser import Page
 from tests.support.explorer import standard_input
 from tests.support.foundry import COMMIT, PATH, SETTINGS, VERSION, built, source
+from tests.support.page_checks import all_violations
 from tests.support.serving import exchange
 from tests.support.several_chains import CHAINS, Front, of_form
 
@@ -37,7 +41,8 @@ def test_each_path_is_a_chain(front, base):
 def test_one_page_lists_the_chains(base):
     answer = requests.get(f"{base}/", timeout=10)
     assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
-    assert set(LINK.findall(answer.text)) == {f"/{chain}/" for chain in CHAINS}
+    links = {link for link in LINK.findall(answer.text) if not link.startswith("data:")}
+    assert links == {"/", *(f"/{chain}/" for chain in CHAINS)}
 
 
 def test_all_links_of_pages_stay_with_their_chain(front):
@@ -96,6 +101,24 @@ def test_the_page_of_chains_shows_their_heads(front: Front, page: Page) -> None:
     page.open(f"{front.url}/")
     heads = "[...document.querySelectorAll('li span')].map((e) => e.textContent)"
     page.wait(f"{heads}.filter((text) => text.startsWith('block ')).length === 2")
+
+
+def test_the_page_of_chains_searches_all_of_them_in_the_brand(
+    front: Front, page: Page, tmp_path: Path
+) -> None:
+    page.open(f"{front.url}/")
+    page.evaluate("document.querySelector('form input').value = '1'")
+    page.evaluate("document.querySelector('form').requestSubmit()")
+    page.wait("document.getElementById('status').textContent.includes('on 2 of 2 chains')")
+    links = page.evaluate("[...document.querySelectorAll('#results a')].map(a => a.pathname)")
+    assert {"/bsc/search", "/eth/search"} <= {*links} and page.errors == []
+    assert all_violations(page) == []
+    brand = Brand(name="<Two> Chains", colors=(("accent", ("#111111", "#eeeeee")),))
+    (tmp_path / "chains.toml").write_text('[one]\nchain_id = 1\nname = "<b>One"\n')
+    own = Client(Gateway(read_chains(tmp_path / "chains.toml", Settings()), 0, brand)).get("/")
+    assert "&lt;Two&gt; Chains" in own.text and "&lt;b&gt;One" in own.text
+    assert "--accent: light-dark(#111111, #eeeeee)" in own.text
+    assert "unsafe" not in own.headers["Content-Security-Policy"]
 
 
 @pytest.mark.long

@@ -55,7 +55,8 @@ def test_trades_have_side_and_price_in_all_lists(client: FlaskClient, scenario: 
         sides = re.findall(r'data-label="Price"><span class="badge flow \w+">(\w+)<', html)
         is_buy = [t["tokenOut"] == pools[t["pairAddress"]]["token0"] for t in shown]
         assert sides == ["buy" if buy else "sell" for buy in is_buy], path
-        prices = re.findall(r'data-label="Price"><span[^>]*>\w+</span> ([^<]*)<', html)
+        prices = re.findall(r'data-label="Price"><span[^>]*>\w+</span> (.*?)</td>', html)
+        prices = [re.sub(r"<[^>]*>", "", price) for price in prices]
         assert prices == [price(t, pools[t["pairAddress"]]) for t in shown], path
 
 

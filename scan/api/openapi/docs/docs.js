@@ -1,9 +1,30 @@
 "use strict";
 
 const dark = matchMedia("(prefers-color-scheme: dark)");
-const followTheme = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
+const root = document.documentElement;
+const followTheme = () =>
+  root.classList.toggle("dark-mode", root.dataset.theme ? root.dataset.theme === "dark" : dark.matches);
 dark.addEventListener("change", followTheme);
+new MutationObserver(followTheme).observe(root, { attributeFilter: ["data-theme"] });
 followTheme();
+
+// Operations that have all words, in the list or in Swagger UI.
+const find = document.getElementById("find");
+const show = () => {
+  const words = find.querySelector("input").value.toLowerCase().split(/\s+/);
+  let count = 0;
+  for (const operation of document.querySelectorAll(".operations li, .opblock")) {
+    const text = operation.querySelector(".opblock-summary")?.textContent ?? operation.textContent;
+    operation.hidden = !words.every((word) => text.toLowerCase().includes(word));
+    count += !operation.hidden;
+  }
+  for (const group of document.querySelectorAll(".operations section, .opblock-tag-section")) {
+    group.hidden = !group.querySelector("li:not([hidden]), .opblock:not([hidden])");
+  }
+  find.querySelector("output").textContent = `${count} operation${count === 1 ? "" : "s"}`;
+};
+find.addEventListener("input", show);
+find.hidden = false;
 
 const adapt = ({ React, specSelectors }) => ({
   wrapComponents: {
@@ -56,6 +77,11 @@ new MutationObserver(complete).observe(document.getElementById("swagger-ui"), {
 
 const files = document.currentScript.dataset;
 const start = () => {
+  // Swagger UI has a main part of its own, of which a page has one.
+  const main = document.querySelector("main");
+  const other = Object.assign(document.createElement("div"), { id: main.id });
+  main.replaceWith(other);
+  other.append(...main.childNodes);
   window.ui = SwaggerUIBundle({
     url: files.document,
     dom_id: "#swagger-ui",
@@ -68,6 +94,10 @@ const start = () => {
     displayRequestDuration: true,
     syntaxHighlight: { theme: "tomorrow-night" },
     defaultModelsExpandDepth: 0,
+    onComplete: () => {
+      document.getElementById("status").textContent = "";
+      show();
+    },
   });
 };
 
@@ -77,7 +107,7 @@ const load = () => {
   document.getElementById("status").textContent = "Loading…";
   const styles = document.createElement("link");
   Object.assign(styles, { rel: "stylesheet", href: files.styles });
-  document.querySelector("link[rel=stylesheet]").before(styles);
+  document.querySelector("link[href*='docs.css']").before(styles);
   const bundle = document.createElement("script");
   Object.assign(bundle, { id: "bundle", src: files.bundle, onload: start });
   bundle.onerror = () => {

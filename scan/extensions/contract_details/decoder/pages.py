@@ -150,5 +150,5 @@ def _functions_at(address: bytes) -> list[Function]:
 
 HOOKS = Pages(
     blueprints=(blueprint,),
-    menu=(("Chain", "/decode", "Decode data"), ("Chain", "/encode", "Encode a call")),
+    menu=(("Contracts", "/decode", "Decode data"), ("Contracts", "/encode", "Encode a call")),
 )

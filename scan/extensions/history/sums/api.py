@@ -1,6 +1,9 @@
 """GET /api/v1/addresses/:address/transactions/sums, …/transfers/sums, …/internal/sums, and
 /tokens/:address/transfers/sums."""
 
+from dataclasses import replace
+
+import orjson
 from flask import Blueprint
 
 from scan import parameters
@@ -14,6 +17,7 @@ from scan.http.responses import Response
 from scan.queries import tokens
 from scan.queries.entities import RANGE
 from scan.queries.filters import FILTER_KEYS
+from scan.queries.pages import Page, Window
 
 blueprint = Blueprint("sums", __name__)
 
@@ -51,13 +55,24 @@ def _sums(entity: str, **fixed: str) -> Response:
     arguments = query_arguments(*keys, *RANGE, PARAMETER)
     filters = {**arguments, **fixed}
     own = parameters.optional_address(filters, "address")
+
+    def read(window: Window) -> Page:
+        return with_worth(monthly_sums.page(reader(), entity, window, filters, own))
+
     return list_response(
         "sums",
         arguments,
-        lambda window: with_worth(monthly_sums.page(reader(), entity, window, filters, own)),
+        read,
         kind=FILES[entity],
         own=own,
+        read_for_file=lambda window: _of_months(read(window)),
     )
+
+
+def _of_months(page: Page) -> Page:
+    """Return sums without those of all rows, which a spreadsheet would add to the months'."""
+    sums = [record for record in orjson.loads(page.data) if record["month"] != "all"]
+    return replace(page, data=orjson.dumps(sums).decode(), count=len(sums))
 
 
 HOOKS = Api(blueprints=(blueprint,))

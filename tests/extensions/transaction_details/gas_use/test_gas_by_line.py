@@ -250,11 +250,11 @@ def test_a_transaction_that_runs_no_code(deployed: Deployed) -> None:
 def test_the_tab_shows_lines_where_they_are_requested(deployed: Deployed) -> None:
     sent = deployed.send(Transaction("write", 12))
     path = f"/tx/{sent}?tab=gas"
-    page = deployed.explorer.client.get(path).text
-    assert f"{path}&lines=all#lines" in page
+    assert f"{path}&lines=all#lines" in deployed.explorer.client.get(path).text
     page = deployed.explorer.client.get(f"{path}&lines=all").text
-    assert f"?tab=contract&file={PATH}#L{line_of('writes')}" in page
-    assert "kept = n; // writes" in page
+    at = line_of("writes")
+    link = f'?tab=contract&file={PATH}#L{at}"><span class="long"><bdi>{PATH}</bdi>:{at}</span></a>'
+    assert link in page and "kept = n; // writes" in page
     assert deployed.explorer.client.get(f"{path}&lines=some").status_code == 400
 
 
