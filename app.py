@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from flask import Flask
 
-from scan import hooks, registry
+from scan import registry
 from scan.accounts.key_lookup import ApiKeyLookup
 from scan.accounts.key_usage import KeyUsage
 from scan.api import (
@@ -23,6 +23,7 @@ from scan.api import (
     webhooks,
 )
 from scan.api import query as query_api
+from scan.api.hooks import Api
 from scan.api.openapi import documentation
 from scan.contracts.account_state import AccountStates, ReplacedCodes
 from scan.contracts.index_node import node_of_index
@@ -32,6 +33,7 @@ from scan.ethereum.request_node import NodeGateway
 from scan.ethereum.transaction_reader import TransactionReader
 from scan.http import own_machine
 from scan.http.application import Application, handle_errors
+from scan.http.hooks import Interfaces, Service
 from scan.http.index_version import IndexVersion
 from scan.http.indexed_block import IndexedBlock
 from scan.http.interfaces import REST, Interface
@@ -111,7 +113,7 @@ def renew(app: Flask) -> None:
     while it serves, such as cached responses and rate-limit windows, is an object made here."""
     permanent: Permanent = app.extensions["scan.permanent"]
     app.extensions["scan"] = services = _services(permanent.settings, permanent.connections)
-    for part in registry.parts(hooks.Service):
+    for part in registry.parts(Service):
         services.sources.keep(part.make(services), part.base)
     index_version = IndexVersion(services.version_listener())
     indexed_block = IndexedBlock(services.reads, index_version, services.waiting_threads)
@@ -124,16 +126,14 @@ def _add_routes(app: Flask, settings: Settings) -> Sequence[Interface]:
         app.register_blueprint(module.blueprint)
     for page in page_blueprints() if settings.pages else ():
         app.register_blueprint(page)
-    of_extensions = [
-        blueprint for part in registry.parts(hooks.Api) for blueprint in part.blueprints
-    ]
+    of_extensions = [blueprint for part in registry.parts(Api) for blueprint in part.blueprints]
     for blueprint in (*(module.blueprint for module in BLUEPRINTS), *of_extensions):
         app.register_blueprint(blueprint, url_prefix="/api/v1")
     documentation.add_routes(
         app, settings.base_path, documentation_page if settings.pages else None
     )
     handle_errors(app)
-    return [i for part in registry.parts(hooks.Interfaces) for i in part.register(app, settings)]
+    return [i for part in registry.parts(Interfaces) for i in part.register(app, settings)]
 
 
 def _connections(settings: Settings) -> Connections:

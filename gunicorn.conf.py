@@ -5,7 +5,7 @@ import resource
 import sys
 from pathlib import Path
 
-from scan import hooks, registry
+from scan import registry
 from scan.errors import SettingError
 from scan.rate_limits.limiter import counts_in_process, make_limiter
 from scan.settings import Settings
@@ -96,11 +96,12 @@ def post_worker_init(worker):
     gc.freeze()
     if _settings.database_url:
         from scan.http import equal_creations, node_check
+        from scan.http.hooks import Worker
 
         services = worker.wsgi.extensions["scan"]
         worker.beside_serving = [
             thread
-            for module in (node_check, equal_creations, *registry.parts(hooks.Worker))
+            for module in (node_check, equal_creations, *registry.parts(Worker))
             for thread in module.threads(services)
         ]
         for thread in worker.beside_serving:

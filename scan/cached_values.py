@@ -5,10 +5,13 @@ for the node inside one held the same property of all other requests.
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, Generic, NamedTuple, Self, TypeVar, overload
 
 T = TypeVar("T")
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 class cached_property(Generic[T]):
@@ -35,6 +38,42 @@ class cached_property(Generic[T]):
         # What stands in the instance goes before what its class has, as this sets nothing.
         instance.__dict__[self._name] = value
         return value
+
+
+class LazyMapping(Mapping[K, V]):
+    """A mapping that is made when it is first read. What extensions bring is such a one: importing
+    a module reads nothing of the registry."""
+
+    def __init__(self, make: Callable[[], Mapping[K, V]]) -> None:
+        self._made = cache(make)
+
+    def __getitem__(self, key: K) -> V:
+        return self._made()[key]
+
+    def __iter__(self) -> Iterator[K]:
+        return iter(self._made())
+
+    def __len__(self) -> int:
+        return len(self._made())
+
+
+class LazySequence(Sequence[V]):
+    """A sequence that is made when it is first read, as a LazyMapping is."""
+
+    def __init__(self, make: Callable[[], Iterable[V]]) -> None:
+        self._made = cache(lambda: tuple(make()))
+
+    @overload
+    def __getitem__(self, index: int) -> V: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[V, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> V | tuple[V, ...]:
+        return self._made()[index]
+
+    def __len__(self) -> int:
+        return len(self._made())
 
 
 class _Kept(NamedTuple, Generic[T]):

@@ -2,8 +2,10 @@
 
 The core knows no extension by name: it asks here for the parts that they bring. The package of an
 extension declares it as EXTENSION. Its parts are modules and folders of standard names, in its
-folder or in folders in it, and a part is imported when it is first needed. scan/hooks.py has the
-contract of each module.
+folder or in folders in it, and a part is imported when it is first needed. A part is a module that
+binds HOOKS to an object of its type, a Part: the types stand in settings.py and in hooks.py of the
+rooms that read them, and of extensions that have hooks for others. The type checker holds whoever
+brings a hook, and whoever reads one, to the hook's type.
 
 `SCAN_EXTENSIONS` chooses among the folders. An extension that is off keeps its tables, so that the
 schema is the same and forks are taken back in them, too; but it writes no rows and serves nothing.
@@ -12,41 +14,31 @@ schema is the same and forks are taken back in them, too; but it writes no rows 
 import os
 import re
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import Any, ClassVar, NamedTuple, TypeVar, cast
 
 from scan.errors import SettingError
-from scan.hooks import Part
 from scan.parameters import nearest
 
 FOLDER = Path(__file__).parent / "extensions"
 PACKAGE = "scan.extensions"
 VARIABLE = "SCAN_EXTENSIONS"
 ALL, NONE = "all", "none"
-# Former names of extensions, by the name of what they belong to now; the core's are always on.
-FORMER = {
-    "": "audit chain_watch charts documents equal_creations form_bodies ipc key_command openapi"
-    " shared_limits",
-    "backfill": "bulk history_files",
-    "block_records": "authorizations blobs earnings execution_requests messages_to_l1 uncles",
-    "chains": "arbitrum avalanche celo clique gnosis mantle op_stack parlia polygon scroll taiko"
-    " zksync",
-    "contract_details": "contract_import decoder signatures verification_jobs",
-    "history": "sums",
-    "items": "item_media",
-    "markets": "unit_prices",
-    "operations": "doctor monitoring",
-    "transaction_details": "explanations pending_transactions",
-    "web": "discovery feeds pages_as_markdown redirects",
-}
 _UNKNOWN_HOOK = re.compile(r"unexpected keyword argument '(\w+)'")
-_Part = TypeVar("_Part", bound=Part)
+_Part = TypeVar("_Part", bound="Part")
 _Key = TypeVar("_Key")
 _Value = TypeVar("_Value")
 RIGHT = "all, none, or names of extensions, separated by commas"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """The hooks of a part, a field each; `module` is the name of the module that has them."""
+
+    module: ClassVar[str]
 
 
 class Extension(NamedTuple):
@@ -109,11 +101,6 @@ def chosen(environ: Mapping[str, str]) -> set[str]:
 def _unknown(name: str) -> str:
     if name in ("", ALL, NONE):
         return f"{name} stands alone" if name else "a name is empty"
-    for current, former in FORMER.items():
-        if name in former.split():
-            return (
-                f"{name} is part of {current}" if current else f"{name} is always on: leave it out"
-            )
     similar = nearest(name, installed())
     advice = (
         f"did you mean {similar}?" if similar else f"there are {', '.join(sorted(installed()))}"
@@ -144,9 +131,10 @@ def merged(mappings: Iterable[Mapping[_Key, _Value]]) -> dict[_Key, _Value]:
     return {key: value for mapping in mappings for key, value in mapping.items()}
 
 
-def has(contract: type[Part]) -> bool:
-    """Return whether an enabled extension has a part, without importing it."""
-    return any(_modules(name, contract.module) for name in enabled())
+def has(module: str) -> bool:
+    """Return whether an enabled extension has a part, by the name of its module, without importing
+    it."""
+    return any(_modules(name, module) for name in enabled())
 
 
 @cache  # which loses the type of what it returns

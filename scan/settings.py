@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from scan import hooks, registry
+from scan import registry
 from scan.brand import UNBRANDED, Brand
 from scan.environment import (
     Kind,
@@ -32,8 +32,8 @@ from scan.environment import (
     switch,
     variables,
 )
-from scan.errors import SettingError
 from scan.parameters import nearest
+from scan.registry import Part
 
 PACKAGE = Path(__file__).resolve().parent
 # The folder of sql/, schema.sql, migrations/, demo/ and gunicorn.conf.py, which is beside the
@@ -44,26 +44,12 @@ BULK_BACKFILL_BLOCKS = 100_000
 PREFIX = "SCAN_"
 PARTITION_ROWS = 100_000_000
 LEAST_PARTITION_ROWS = 1_000
-# What took the place of variables of earlier releases, by the beginning of their names.
-REPLACED = {
-    "SCAN_BRAND_": "its value is a key of the file that SCAN_BRAND names",
-    "SCAN_CLUSTER_": "scan backfill chain has --tls-ca-file, --tls-cert and --tls-key",
-    "SCAN_IPFS_GATEWAY": "set SCAN_NFT_MEDIA to the gateway",
-    "SCAN_KEEP_BLOCKS": "SCAN_KEEP_DAYS takes `5000 blocks`",
-    "SCAN_LOG_REQUESTS": "SCAN_LOG_FORMAT takes text+requests and json+requests",
-    "SCAN_METRICS_PORT": "scan index and scan deliver have --metrics-port",
-    "SCAN_PUBLIC_RPC_URL": "it is public_rpc_url in the file that SCAN_BRAND names",
-    "SCAN_SECURITY_CONTACT": "it is security_contact in the file that SCAN_BRAND names",
-    "SCAN_STATEMENT_TIMEOUT_MS": "a statement of a request has 5 s",
-    "SCAN_VERIFIED_MB_PER_DAY": "verifications may store 2,000 MB a day",
-}
 # Those that are no fields of Settings: read elsewhere, or set by `scan run` for its API.
 OTHER_VARIABLES = {
     registry.VARIABLE,
     "SCAN_API_KEY",
     "SCAN_PRIVATE_KEY",
     "SCAN_SOURCES_DIR",
-    "SCAN_UNMATCHED_BLOCKS",
 }
 _T = TypeVar("_T")
 
@@ -87,7 +73,7 @@ def _keep(text: str) -> Keep | None:
     digits = text.removesuffix(" blocks")
     is_days = digits == text
     number = integer(0, 100_000 if is_days else 10**12).parse(digits)
-    require(not number or registry.has(hooks.Maintenance), "no extension that is on removes rows")
+    require(not number or registry.has("maintenance"), "no extension that is on removes rows")
     if not number:
         return None
     return Keep(None, number * 86_400) if is_days else Keep(number, None)
@@ -101,6 +87,15 @@ _rows = Kind("integer", integer(LEAST_PARTITION_ROWS, 10**12).right, _partition_
 _DAYS_OR_BLOCKS = "0 to keep all, a number of days up to 100000, or of blocks such as `5000 blocks`"
 _backfill_blocks = Kind("bulk backfill", "auto, off, or a number of blocks", _bulk_backfill)
 _kept = Kind("kept blocks", _DAYS_OR_BLOCKS, _keep)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnSettings(Part):
+    """Settings of the extension's own."""
+
+    module = "settings"
+    declared: type[Any]
+    """A dataclass of settings; `brand` among them is that of the pages."""
 
 
 @dataclass(frozen=True)
@@ -172,13 +167,10 @@ class Settings:
     @staticmethod
     def from_environment(environ: Mapping[str, str] = os.environ) -> "Settings":
         """Return the settings. Raises SettingError, which names the variable and its value."""
-        if (text := environ.get("SCAN_UNMATCHED_BLOCKS", "").strip()) not in ("", "refuse"):
-            reason = "was removed: a block that contradicts its hash is never indexed"
-            raise SettingError("SCAN_UNMATCHED_BLOCKS", text, reason)
         registry.chosen(environ)  # raises SettingError
         own = {
             part.declared: part.declared(**read_variables(part.declared, environ))
-            for part in registry.parts(hooks.OwnSettings)
+            for part in registry.parts(OwnSettings)
         }
         settings = Settings(
             **read_variables(Settings, environ),
@@ -197,7 +189,7 @@ class Settings:
 
 def declarations() -> list[type[Any]]:
     """Return what declares settings: the core and extensions."""
-    of_extensions = [p.declared for p in registry.parts(hooks.OwnSettings, of_installed=True)]
+    of_extensions = [p.declared for p in registry.parts(OwnSettings, of_installed=True)]
     return [Settings, *of_extensions]
 
 
@@ -213,7 +205,7 @@ def unread_variables(environ: Mapping[str, str] = os.environ) -> dict[str, str]:
     """Return the variables that are given and not read, each with the reason."""
     of_extensions = {
         variable.name: f"is of the extension {name}, which is off"
-        for name, part in registry.by_extension(hooks.OwnSettings, of_installed=True)
+        for name, part in registry.by_extension(OwnSettings, of_installed=True)
         if name not in registry.enabled()
         for _, variable in variables(part.declared)
     }
@@ -241,9 +233,6 @@ def doubtful_variables(environ: Mapping[str, str] = os.environ) -> dict[str, str
 
 
 def _unknown(name: str) -> str:
-    for prefix, instead in REPLACED.items():
-        if name.startswith(prefix):
-            return f"is no longer read: {instead}"
     known = {known.removeprefix(PREFIX): known for known in _known()}  # which all names share
     similar = nearest(name.removeprefix(PREFIX), known)
     return f"is not a setting; did you mean {known[similar]}?" if similar else "is not a setting"

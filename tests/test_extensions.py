@@ -14,11 +14,9 @@ from pathlib import Path
 import pytest
 
 from scan import registry
-from scan.errors import SettingError
 from tests.support.extension_tests import FOLDER, imported, own_extension, used_by
 from tests.support.hooks_document import readers_of_modules
 from tests.support.serving import ROOT
-from tests.support.settings_document import taken_away
 
 NODE_MODULES = Path("tests/support/node/node_modules")
 # The application, its document, its statements and schema, all without a database.
@@ -229,22 +227,3 @@ def test_an_unknown_extension_stops_the_start():
     result = put_together(ROOT, SCAN_EXTENSIONS="user_operations,nothing,")
     assert result.returncode != 0
     assert "SCAN_EXTENSIONS" in result.stderr and "no extension is called nothing" in result.stderr
-
-
-@pytest.mark.parametrize(
-    ("former", "advice"),
-    [
-        ("blobs", "blobs is part of block_records"),
-        ("openapi", "openapi is always on: leave it out"),
-    ],
-)
-def test_a_former_name_of_an_extension_is_named_with_what_has_it_now(former, advice):
-    with pytest.raises(SettingError, match=advice):
-        registry.chosen({registry.VARIABLE: former})
-
-
-def test_former_names_are_of_extensions_that_are_there():
-    current = {name for name in registry.FORMER if name}
-    assert current <= registry.installed().keys() | taken_away()
-    former = {name for names in registry.FORMER.values() for name in names.split()}
-    assert former & registry.installed().keys() == set()

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import hooks_document, settings_document
+from tests.support import hooks_document, served_modules, settings_document
 from tests.support.serving import ROOT
 
 CONTRACTS = {contract.name: contract for contract in hooks_document.contracts()}
@@ -104,8 +104,10 @@ def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-READ_PAGES = "from scan import hooks, registry; registry.parts(hooks.Pages)"
-READ_DERIVED = "from scan import hooks, registry; registry.parts(hooks.Derived)"
+READ_PAGES = "from scan import registry; from scan.pages.hooks import Pages; registry.parts(Pages)"
+READ_DERIVED = (
+    "from scan import registry; from scan.indexer.hooks import Derived; registry.parts(Derived)"
+)
 
 
 @pytest.mark.parametrize(
@@ -141,6 +143,39 @@ def test_a_part_that_breaks_its_contract_is_named(altered, file, old, new, progr
     assert done.returncode != 0
     assert done.stderr.splitlines()[-1].startswith("scan.errors.SettingError: SCAN_EXTENSIONS")
     assert message in done.stderr.splitlines()[-1]
+
+
+# What reads the registry while it is imported, so that an extension cannot be chosen after that.
+READ_AT_IMPORT = {"scan.ethereum.forms.matching", "scan.extensions.history.queries"}
+IMPORT_ALL = """
+import functools, importlib, sys
+functools.cache = functools.lru_cache(maxsize=0)  # else the first reader alone would be seen
+from scan import registry
+
+def watched(read):
+    def watching(*arguments, **options):
+        frame = sys._getframe(1)
+        while frame and (frame.f_code.co_name, frame.f_globals["__name__"]) not in BODIES:
+            frame = frame.f_back
+        if frame:
+            print(frame.f_globals["__name__"])
+        return read(*arguments, **options)
+    return watching
+
+BODIES = {("<module>", name) for name in sys.argv[1:]}
+for name in "installed enabled by_extension has folders commands reserved_paths".split():
+    setattr(registry, name, watched(getattr(registry, name)))
+for name in sys.argv[1:]:
+    importlib.import_module(name)
+"""
+
+
+@pytest.mark.check
+def test_importing_a_module_reads_nothing_of_the_registry():
+    modules = [name for name in served_modules.paths() if not name.endswith("__main__")]
+    done = run(ROOT, "-c", IMPORT_ALL, *modules)
+    assert done.returncode == 0, done.stderr
+    assert {*done.stdout.split()} <= READ_AT_IMPORT
 
 
 def test_a_missing_need_is_named_by_every_command(altered):

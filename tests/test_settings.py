@@ -225,11 +225,6 @@ def test_the_machine_s_settings_do_not_reach_the_tests(data_dir):
     assert os.environ["SCAN_DATA_DIR"] == str(data_dir)
 
 
-def test_a_removed_setting_is_refused():
-    with pytest.raises(SettingError, match="SCAN_UNMATCHED_BLOCKS='take': was removed"):
-        Settings.from_environment({"SCAN_UNMATCHED_BLOCKS": "take"})
-
-
 @pytest.mark.parametrize("name", ["DATABASE_URL", "READ_DATABASE_URL"])
 @pytest.mark.parametrize(
     "url",

@@ -105,15 +105,6 @@ def scan(command: str, data_dir: Path, **environ: str) -> subprocess.CompletedPr
     return forked_python.run(arguments, env=environment, cwd=ROOT)
 
 
-def test_a_variable_of_an_earlier_release_is_named_with_what_replaced_it(tmp_path):
-    ended = scan("migrate", tmp_path, SCAN_BRAND_NAME="Acme", SCAN_METRICS_PORT="9101")
-    for text in (
-        "SCAN_BRAND_NAME is no longer read: its value is a key of the file that SCAN_BRAND names",
-        "SCAN_METRICS_PORT is no longer read: scan index and scan deliver have --metrics-port",
-    ):
-        assert text in ended.stderr
-
-
 def test_an_unknown_variable_is_named_with_the_nearest_one(tmp_path):
     ended = scan("migrate", tmp_path, SCAN_RATE_LIMIT_ANONYMUS="1/day", SCAN_QQQQ="1", SCAN_NO="")
     for text in (

@@ -41,7 +41,7 @@ OWN_THREADS = {
     ("scan.accounts.key_usage", "_run"),
     ("scan.database.deadlines", "_watch"),
     ("scan.extensions.items.item_media.document_queue", "take"),
-    ("scan.rate_limits.storage_health", "_probe"),
+    ("scan.rate_limits.windows", "_probe"),
     ("scan.extensions.streams.broadcaster", "_run"),
     ("scan.extensions.streams.broadcaster", "_wait"),
     ("scan.extensions.contract_details.verification_jobs.job_runner", "_run"),
@@ -64,7 +64,6 @@ WAITS = {
     ("scan.verification.compiler_store", "compiler"): "in a place, among those admitted",
     ("scan.verification.sandbox", "_wait"): "a running place",
     ("scan.verification.sandbox", "end_session"): "a process that is killed",
-    ("scan.rate_limits.redis_windows", "charge"): "within Redis's time-out",
     ("scan.http.rate_limit", "_count"): "a storage's time-out; in the loop the future is done",
     ("scan.server.worker", "_flask_ran"): "nothing: the future is done",
     ("scan.database.migrations", "_retry_while_locked"): "a command",
@@ -88,8 +87,8 @@ SPEAKING = set(
         subprocess.run check_call check_output system
     """.split()
 )
-# A window's result is a record, and a lock that is not free is left.
-NO_WAIT = ("window.result", "acquire(blocking=False)")
+# A lock that is not free is left.
+NO_WAIT = ("acquire(blocking=False)",)
 LOCKS = {"Lock", "RLock", "Condition"}
 # What a thread must not do while it holds a lock that requests take.
 SLOW = set(

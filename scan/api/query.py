@@ -6,6 +6,7 @@ from typing import Any
 from flask import Blueprint
 
 from scan import json_bodies, parameters
+from scan.cached_values import LazyMapping
 from scan.errors import InvalidParameter
 from scan.http.list_responses import facts_of, times_of
 from scan.http.requests import json_object, query_arguments, reader
@@ -20,9 +21,13 @@ from scan.queries.pages import MAX_ENTRIES, Window
 blueprint = Blueprint("query", __name__)
 
 BODY_KEYS = ("entity", "filter", "orderBy", "limit", "offset", "cursor")
-FILTER_KEYS = {entity: (*KEYS_BY_ENTITY[entity], *RANGE) for entity in QUERIED}
-FILTER_KEYS["transactions"] += ("blockNumber",)
-FILTER_KEYS["tokens"] = ()
+FILTER_KEYS: Mapping[str, tuple[str, ...]] = LazyMapping(
+    lambda: {
+        **{entity: (*KEYS_BY_ENTITY[entity], *RANGE) for entity in QUERIED},
+        "transactions": (*KEYS_BY_ENTITY["transactions"], *RANGE, "blockNumber"),
+        "tokens": (),
+    }
+)
 
 
 @blueprint.post("/query")

@@ -6,7 +6,7 @@ import orjson
 from flask import Blueprint
 
 from scan import parameters, registry
-from scan.hooks import Api
+from scan.api.hooks import Api
 from scan.http.list_responses import add_list
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import Response, json_body

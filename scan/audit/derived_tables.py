@@ -4,35 +4,46 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from scan import registry
+from scan.cached_values import LazyMapping, LazySequence
 from scan.database.transaction import Row, Transaction
-from scan.hooks import Derived
+from scan.indexer.hooks import Derived, DerivedTable
 
-OF_EXTENSIONS = registry.merged(part.tables for part in registry.parts(Derived))
+OF_EXTENSIONS: Mapping[str, DerivedTable] = LazyMapping(
+    lambda: registry.merged(part.tables for part in registry.parts(Derived))
+)
 # The name of a row of each table, by its columns. <table>_expected() of sql/schema/expected.sql
 # returns the rows that a table should have. In this order: holders and items first, then the
 # counters of tokens and addresses.
-DERIVED = {
-    "blocks": "{number}",
-    "token_holders": "{holder} of {token_address}",
-    "token_holder_ranges": "{token_address} range {balance_range}",
-    "item_balances": "{holder} of the item first moved by transfer {first_ordinal}",
-    "token_items": "{token_address}, first moved by transfer {first_ordinal}",
-    "tokens": "{address}",
-    "dexes": "{name}",
-    "pools": "{address}",
-    "addresses": "{address}",
-    "daily_stats": "{day}",
-    "event_topics": "topic0 {topic0}",
-    "list_counts": "{list} of {key}",
-    "list_checkpoints": "{list} of {key} at {place}",
-    "chain": "the chain",
-    **{name: table.row_name for name, table in OF_EXTENSIONS.items()},
-}
-KEPT_ROWS_OF_EXTENSIONS = {
-    name: table.kept_rows_check for name, table in OF_EXTENSIONS.items() if table.kept_rows_check
-}
+DERIVED: Mapping[str, str] = LazyMapping(
+    lambda: {
+        "blocks": "{number}",
+        "token_holders": "{holder} of {token_address}",
+        "token_holder_ranges": "{token_address} range {balance_range}",
+        "item_balances": "{holder} of the item first moved by transfer {first_ordinal}",
+        "token_items": "{token_address}, first moved by transfer {first_ordinal}",
+        "tokens": "{address}",
+        "dexes": "{name}",
+        "pools": "{address}",
+        "addresses": "{address}",
+        "daily_stats": "{day}",
+        "event_topics": "topic0 {topic0}",
+        "list_counts": "{list} of {key}",
+        "list_checkpoints": "{list} of {key} at {place}",
+        "chain": "the chain",
+        **{name: table.row_name for name, table in OF_EXTENSIONS.items()},
+    }
+)
+KEPT_ROWS_OF_EXTENSIONS: Mapping[str, str] = LazyMapping(
+    lambda: {
+        name: table.kept_rows_check
+        for name, table in OF_EXTENSIONS.items()
+        if table.kept_rows_check
+    }
+)
 # Tables that can be compared row by row where older rows are removed.
-OF_KEPT_ROWS = ("token_holder_ranges", "list_checkpoints", "chain", *KEPT_ROWS_OF_EXTENSIONS)
+OF_KEPT_ROWS = LazySequence(
+    lambda: ("token_holder_ranges", "list_checkpoints", "chain", *KEPT_ROWS_OF_EXTENSIONS)
+)
 
 
 class Difference(NamedTuple):
@@ -83,5 +94,4 @@ def row_name(table: str, row: Mapping[str, Any]) -> str:
         name: value.replace("\\x", "0x").replace("+00:00", "Z") if isinstance(value, str) else value
         for name, value in row.items()
     }
-    pattern: str = DERIVED[table]
-    return pattern.format_map(values)
+    return DERIVED[table].format_map(values)

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+from scan.cached_values import LazyMapping, LazySequence
 from scan.database.connection import Database
 from scan.database.transaction import Row, Transaction
 from scan.ethereum.block_decoder import decode_block
@@ -34,8 +35,9 @@ from scan.indexer.block_rows import (
     table_rows,
 )
 from scan.indexer.block_source import BlockSource
-from scan.indexer.block_traces import TRACE_ATTEMPTS, TracedBlock, make_trace_reader
+from scan.indexer.block_traces import TRACE_ATTEMPTS, TracedBlock
 from scan.indexer.fetched_block import FetchedBlock
+from scan.indexer.hooks import make_trace_reader
 from scan.settings import Settings
 
 RANGE_BLOCKS = 20
@@ -53,29 +55,29 @@ class Entity(NamedTuple):
 
 
 _OF_LOG = "block_number", "log_index"
-ENTITIES = {
-    "blocks": Entity(("number",), BLOCK_COLUMNS),
-    "transactions": Entity(("block_number", "transaction_index"), TRANSACTION_COLUMNS),
-    "internal_transfers": Entity(("block_number", "transaction_index", "transfer_index")),
-    "token_transfers": Entity((*_OF_LOG, "batch_index")),
-    "dex_trades": Entity(_OF_LOG),
-    "logs": Entity(_OF_LOG),
-    **{
-        name: Entity()
-        for name, columns in UNNUMBERED.items()
-        if "ordinal" in columns and (name in WRITTEN or name not in TABLES)
-    },
-    "withdrawals": Entity(("block_number", "withdrawal_index")),
-    "log_emitters": Entity(("block_number", "address")),
-}
-# These are not compared in blocks that were traced and that the node cannot trace now.
-OF_TRACES = frozenset(
-    {
-        "internal_transfers",
-        "contract_creations",
-        "log_emitters",
-        *(name for name, table in TABLES.items() if table.of_traces),
+ENTITIES: Mapping[str, Entity] = LazyMapping(
+    lambda: {
+        "blocks": Entity(("number",), BLOCK_COLUMNS),
+        "transactions": Entity(("block_number", "transaction_index"), TRANSACTION_COLUMNS),
+        "internal_transfers": Entity(("block_number", "transaction_index", "transfer_index")),
+        "token_transfers": Entity((*_OF_LOG, "batch_index")),
+        "dex_trades": Entity(_OF_LOG),
+        "logs": Entity(_OF_LOG),
+        **{
+            name: Entity()
+            for name, columns in UNNUMBERED.items()
+            if "ordinal" in columns and (name in WRITTEN or name not in TABLES)
+        },
+        "withdrawals": Entity(("block_number", "withdrawal_index")),
+        "log_emitters": Entity(("block_number", "address")),
     }
+)
+# These are not compared in blocks that were traced and that the node cannot trace now.
+OF_TRACES = LazySequence(
+    lambda: (
+        *("internal_transfers", "contract_creations", "log_emitters"),
+        *(name for name, table in TABLES.items() if table.of_traces),
+    )
 )
 
 

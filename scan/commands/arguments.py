@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from scan import registry
+from scan.commands.hooks import CommandOptions, Commands
 from scan.environment import integer
-from scan.hooks import CommandOptions, Commands
 from scan.settings import Settings
 
 _T = TypeVar("_T")

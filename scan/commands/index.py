@@ -5,8 +5,9 @@ import gc
 import threading
 from functools import partial
 
-from scan import hooks, registry
+from scan import registry
 from scan.commands.arguments import add_metrics_port
+from scan.commands.hooks import AutomaticBackfill, Indexing
 from scan.commands.listening_address import serve_metrics
 from scan.commands.startup import on_stop_signals, prepare_database, require_database, require_node
 from scan.contracts.index_node import node_of_index
@@ -36,11 +37,11 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     database = Database(
         settings.database_url, statement_timeout_ms=0, name="scan-indexer", session=SESSION
     )
-    for beside in registry.parts(hooks.Indexing):
+    for beside in registry.parts(Indexing):
         threading.Thread(target=beside.run, args=(settings, stop), daemon=True).start()
     node = node_of_index(settings)
     backfill = None
-    part = registry.only(hooks.AutomaticBackfill)
+    part = registry.only(AutomaticBackfill)
     if part is not None and settings.bulk_backfill_blocks is not None:
         backfill = partial(part.run, settings, stop)
     Follower(settings, database, node, stop, backfill).run()

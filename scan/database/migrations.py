@@ -118,7 +118,6 @@ def bring_up(database: Database, expected: ExpectedSchema) -> list[str]:
     state = _read_state(database)
     if not state.has_tables:
         return _create(database, expected)
-    _require_known(state, expected)
     if state.is_newer(expected):
         log.info("the schema is of a newer version, %s; not changing it", state.version)
         return []
@@ -152,13 +151,6 @@ def own_version() -> str:
     return f"{metadata.version('scan')}{commit.rstrip()}"
 
 
-def _require_known(state: "_SchemaState", expected: ExpectedSchema) -> None:
-    """Raise SchemaMismatch for migrations that commits before 1.0 had, which stored no version."""
-    if state.is_newer(expected) and state.version is None:
-        reason = f"they have a migration {max(state.applied):04d}, which is not of this version"
-        raise _of_another_commit(state, reason)
-
-
 def _of_another_commit(state: "_SchemaState", reason: str) -> SchemaMismatch:
     schema = f" (schema {state.digest.hex()[:12]})" if state.digest else ""
     theirs = f"Scan {state.version}" if state.version else f"an earlier commit of Scan{schema}"
@@ -182,7 +174,6 @@ def plan(database: Database) -> list[PlannedFile] | None:
     """Return the files that the next start will apply; None where the schema is of a
     newer version. Raises SchemaMismatch where schema.sql cannot be applied."""
     expected, state = expected_schema(), _read_state(database)
-    _require_known(state, expected)
     if state.is_newer(expected):
         return None
     pending = state.lacks(expected) if state.has_tables else []

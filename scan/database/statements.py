@@ -25,6 +25,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from psycopg2.extensions import AsIs
 
 from scan import registry
+from scan.database.hooks import SqlValues
 from scan.database.lists import (
     all_credit_types,
     all_entities,
@@ -35,7 +36,6 @@ from scan.database.lists import (
     ways_into_lists,
 )
 from scan.database.lists_table import fragments
-from scan.hooks import SqlValues
 from scan.settings import ROOT
 
 FOLDER = ROOT / "sql"

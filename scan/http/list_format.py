@@ -4,7 +4,7 @@ from enum import Enum
 from functools import lru_cache
 
 from scan import registry
-from scan.hooks import ListFiles
+from scan.cached_values import LazySequence
 
 
 class Format(Enum):
@@ -16,10 +16,13 @@ TYPES = {Format.CSV: "text/csv", Format.NDJSON: "application/x-ndjson"}
 JSON_TYPE = "application/json"
 PARAMETER = "format"
 JSON = "json"
-# Lists are pages of JSON alone where no extension writes files.
-HAS_FILES = registry.has(ListFiles)
 MAX_FILE_ROWS = 100_000
-FORMATS = (JSON, *(file.value for file in Format if HAS_FILES))
+FORMATS = LazySequence(lambda: (JSON, *(file.value for file in Format if has_files())))
+
+
+def has_files() -> bool:
+    """Return whether an extension writes files; else lists are pages of JSON alone."""
+    return registry.has("list_files")
 
 
 @lru_cache(maxsize=256)  # the middleware bounds the header's length
@@ -28,7 +31,7 @@ def accepted_file(accept: str) -> Format | None:
 
     Clients that accept anything, as browsers do, get JSON: None.
     """
-    if not HAS_FILES or ("csv" not in accept.lower() and "ndjson" not in accept.lower()):
+    if not has_files() or ("csv" not in accept.lower() and "ndjson" not in accept.lower()):
         return None
     weights: dict[str, float] = {}
     for part in accept.split(","):

@@ -12,7 +12,7 @@ from flask import Blueprint, request
 from scan import parameters, registry
 from scan.database.lists import all_entities
 from scan.errors import InvalidParameter
-from scan.hooks import ListFiles
+from scan.http.hooks import ListFiles
 from scan.http.list_format import FORMATS, JSON, PARAMETER, Format
 from scan.http.request_state import request_state_of
 from scan.http.requests import query_arguments, reader

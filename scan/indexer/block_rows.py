@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from scan import hooks, registry
+from scan import registry
+from scan.cached_values import LazyMapping
 from scan.database import copy_rows
 from scan.ethereum.blocks import (
     BLOCK_COLUMNS,
@@ -35,6 +36,7 @@ from scan.ethereum.forms.form import Credit
 from scan.ethereum.internal_transfers import InternalTransfer
 from scan.ethereum.sparse_tables import SparseTable
 from scan.hex import to_hex
+from scan.indexer import hooks
 from scan.indexer.fetched_block import FetchedBlock
 from scan.indexer.log_selection import NO_LOGS, LogSelection
 
@@ -44,11 +46,11 @@ GREGORIAN_CYCLE_S = 12_622_780_800  # 400 years repeat exactly
 
 
 # Tables of extensions, and those of extensions that are on, of which rows are written.
-TABLES: Mapping[str, SparseTable] = registry.merged(
-    rows.tables for rows in registry.parts(hooks.Rows, of_installed=True)
+TABLES: Mapping[str, SparseTable] = LazyMapping(
+    lambda: registry.merged(rows.tables for rows in registry.parts(hooks.Rows, of_installed=True))
 )
-WRITTEN: Mapping[str, SparseTable] = registry.merged(
-    rows.tables for rows in registry.parts(hooks.Rows)
+WRITTEN: Mapping[str, SparseTable] = LazyMapping(
+    lambda: registry.merged(rows.tables for rows in registry.parts(hooks.Rows))
 )
 # The columns of a row's text; the writer prepends the ordinal.
 TRANSACTION_COLUMNS = ("block_number", *DecodedTransaction._fields)
@@ -65,14 +67,16 @@ TRADE_COLUMNS = (
 )
 LOG_COLUMNS = ("block_number", "log_index", "transaction_index", "address", "topics", "data")
 # The columns of tables to whose rows the writer prepends nothing.
-UNNUMBERED: Mapping[str, Sequence[str]] = {
-    "withdrawals": ("block_number", *Withdrawal._fields),
-    "credits": Credit._fields,
-    "uncles": Uncle._fields,
-    "contract_creations": ContractCreation._fields,
-    "log_emitters": ("address", "block_number"),
-    **{name: (*table.columns,) for name, table in TABLES.items()},
-}
+UNNUMBERED: Mapping[str, Sequence[str]] = LazyMapping(
+    lambda: {
+        "withdrawals": ("block_number", *Withdrawal._fields),
+        "credits": Credit._fields,
+        "uncles": Uncle._fields,
+        "contract_creations": ContractCreation._fields,
+        "log_emitters": ("address", "block_number"),
+        **{name: (*table.columns,) for name, table in TABLES.items()},
+    }
+)
 
 
 class TransferLog(NamedTuple):

@@ -14,12 +14,11 @@ from scan.ethereum.blocks import DecodedBlock, MalformedBlock
 from scan.ethereum.client import Call, HistoryPruned, Node, NodeError
 from scan.ethereum.forms.matching import FORM_OF_CHAIN
 from scan.hex import quantity
-from scan.hooks import BlockCompletion
 from scan.indexer import pruned_history
 from scan.indexer.block_check import OWN_HEADER, BlockChecker
 from scan.indexer.block_rows import BlockRows, make_block_rows
-from scan.indexer.block_traces import make_trace_reader
 from scan.indexer.fetched_block import FetchedBlock
+from scan.indexer.hooks import BlockCompletion, make_trace_reader
 from scan.indexer.log_selection import LogSelection
 from scan.indexer.node_reader import (
     READS,

@@ -3,14 +3,10 @@
 An extension reads it from the node's traces.
 """
 
-import threading
 from typing import NamedTuple
 
-from scan import registry
 from scan.ethereum.blocks import DecodedBlock
-from scan.ethereum.client import Node
 from scan.ethereum.internal_transfers import InternalTransfer
-from scan.hooks import BlockTraces
 
 TRACE_ATTEMPTS = 3  # after which a block that the node fails to trace is returned without traces
 
@@ -49,13 +45,6 @@ class TraceReader:
     def without_traces(self, block: DecodedBlock) -> TracedBlock:
         """Return what is known of a block without traces of it."""
         return TracedBlock([], [], False if ran_code(block) else None)
-
-
-def make_trace_reader(node: Node, large_lock: threading.Lock, *, traces: str) -> TraceReader:
-    """Return an extension's reader of traces, if there is one. `large_lock` is held while a large
-    response is read and decoded; `traces` is as SCAN_TRACES."""
-    part = registry.only(BlockTraces)
-    return TraceReader() if part is None else part.reader(node, large_lock, traces)
 
 
 def ran_code(block: DecodedBlock) -> bool:

@@ -10,16 +10,15 @@ from scan import registry
 from scan.database.connection import Database
 from scan.ethereum.client import Node, NodeError
 from scan.ethereum.fork_schedule import missed_fork, unknown_fork
-from scan.hooks import Maintenance
 from scan.indexer import chain_identity, log_selection, pruned_history
 from scan.indexer.batch_reader import MissingBlocks
 from scan.indexer.block_source import BlockSource
 from scan.indexer.catch_up import CatchUp
 from scan.indexer.chain_identity import StoredChain
-from scan.indexer.coin_token import unwind_coin_token
 from scan.indexer.contract_inspection import ContractInspector, load_factories
 from scan.indexer.derivation import fill_missing
 from scan.indexer.fork_finder import ForkBackoff, ForkFinder
+from scan.indexer.hooks import Maintenance
 from scan.indexer.log_selection import LogSelection
 from scan.indexer.prefetch import BlockPrefetcher
 from scan.indexer.stale_state import StaleStateRefresher
@@ -156,7 +155,6 @@ class ChainIndexer:
         )
         self._source.expect(chain.identity.chain_id)
         fill_missing(self._database)
-        unwind_coin_token(self._database, self._source, self._writer)
         self._warn_of_fork()
         proven = self._database.value("indexer/blocks_find_proven")
         if proven is not None:

@@ -1,17 +1,16 @@
 """Updates of derived tables: forward as blocks are written, backward as a fork removes them.
 
-An extension with derived tables has hooks.Derived in its derived.py.
+An extension with derived tables has a Derived (hooks.py) in its derived.py.
 """
 
 import logging
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from scan import registry
 from scan.database.connection import Database
 from scan.database.transaction import Row, Transaction
-from scan.hooks import Derived
 from scan.indexer.block_rows import WRITTEN
+from scan.indexer.hooks import BlockRange, Derived
 
 # From so many holders on, a token's holders are counted by range of balance. Without, a page in the
 # middle of the list passes over half of them.
@@ -19,38 +18,6 @@ LARGE_TOKEN_HOLDERS = 10_000
 PLANNER = "indexer/planner_allow"
 
 log = logging.getLogger(__name__)
-
-Bounds = dict[str, int]
-# The attributes of the type block_range in sql/schema.
-SPAN = tuple(
-    """
-    block_from block_to first_transaction last_transaction first_transfer last_transfer first_trade
-    last_trade first_internal last_internal first_log last_log
-    """.split()
-)
-
-
-class BlockRange(NamedTuple):
-    """The first and last row of each table in a range: blocks by number, all others by ordinal."""
-
-    blocks: Bounds
-    transactions: Bounds
-    transfers: Bounds
-    trades: Bounds
-    internal: Bounds
-    logs: Bounds
-    listed: list[str]  # the tables with rows in the range whose lists list_counts counts
-
-    @property
-    def span(self) -> tuple[int, ...]:
-        """The range as a value of the type block_range."""
-        bounds = self.blocks | self.rows | self.logs
-        return tuple(bounds[name] for name in SPAN)
-
-    @property
-    def rows(self) -> Bounds:
-        """The bounds of the numbered tables, without those of logs."""
-        return self.transactions | self.transfers | self.trades | self.internal
 
 
 def read_block_range(tx: Transaction, first: int, last: int) -> BlockRange:

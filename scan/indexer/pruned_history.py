@@ -16,7 +16,7 @@ from scan.ethereum.client import (
     RpcError,
 )
 from scan.hex import BadHex, quantity
-from scan.hooks import PrunedHistory
+from scan.indexer.hooks import PrunedHistory
 from scan.indexer.node_reader import MissingPart
 from scan.settings import Settings
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from scan.database.transaction import Transaction
 from scan.indexer.block_rows import WatchedLog
-from scan.indexer.derivation import BlockRange
+from scan.indexer.hooks import BlockRange
 
 MAX_DATA_BYTES = 16_384  # of a log in its event, as in log_event() of sql/schema
 MIB = 1024 * 1024

@@ -10,9 +10,9 @@ from scan.database.lists import all_links, all_lists
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.holdings import holdings_tab, tokens_held
+from scan.pages.hooks import HOLDINGS, AddressSection, AddressTab, Tab, sections_of
 from scan.pages.records import NAMELESS, names_of
-from scan.pages.sections import AddressSection, sections_of
-from scan.pages.tabs import HOLDINGS, AddressTab, Tab, titles, with_extensions
+from scan.pages.tabs import titles, with_extensions
 from scan.queries import addresses, contract_creations, entities, holdings
 from scan.queries.contract_creations import creation_record
 from scan.queries.holdings import WorthPage

@@ -11,7 +11,8 @@ from scan.hex import to_hex
 from scan.pages.address_head import MAX_HOLDINGS, address_head, address_tabs
 from scan.pages.filtered_lists import FilteredList, entity_list
 from scan.pages.holdings import first_page
-from scan.pages.records import address_of, complete_transactions, is_pool, names_of
+from scan.pages.hooks import TabList, complete_transactions
+from scan.pages.records import address_of, is_pool, names_of
 from scan.pages.site import HEADERS, page
 from scan.pages.tabs import list_of_address, requested
 
@@ -33,6 +34,7 @@ def get_address(address: str) -> Response:
     tab = requested(address_tabs())
     if tab.respond:
         return tab.respond(key)
+    shown: TabList | None
     shown, values = tab.read(key) if tab.template else (_list(tab.name, key), {})
     if shown and "names" not in values:
         values = {**values, "names": names_of(shown.records, to_hex(key))}

@@ -8,14 +8,8 @@ from flask import Blueprint, Response
 from scan import parameters
 from scan.http.requests import reader
 from scan.pages.filtered_lists import entity_list
-from scan.pages.records import (
-    Record,
-    complete_transactions,
-    finality_of,
-    names_of,
-    requested_tab,
-)
-from scan.pages.sections import BlockSection, sections_of
+from scan.pages.hooks import BlockSection, complete_transactions, sections_of
+from scan.pages.records import Record, finality_of, names_of, requested_tab
 from scan.queries import blocks
 from scan.queries.pages import Window
 from scan.queries.prices import unit_prices

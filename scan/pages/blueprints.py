@@ -3,7 +3,6 @@
 from flask import Blueprint
 
 from scan import registry
-from scan.hooks import Pages
 from scan.pages import (
     addresses,
     blocks,
@@ -14,6 +13,7 @@ from scan.pages import (
     tokens,
     transactions,
 )
+from scan.pages.hooks import Pages
 
 _OF_CORE = (
     home,

@@ -39,8 +39,8 @@ from scan.queries.reader import Reader
 SIZES = ("25", "50", "100")
 PAGING = ("page", "limit", "cursor", "orderBy")
 UNORDERED = ("page", "limit", "cursor")  # of a list that has one order
-# Parameters in URLs of Etherscan's pages, and of pages of an older Scan.
-SYNONYMS = {"a": "address", "p": "page", "ps": "limit", "holder": "address"}
+# Parameters in URLs of Etherscan's pages.
+SYNONYMS = {"a": "address", "p": "page", "ps": "limit"}
 DAY = re.compile(r"\d{4}-\d{2}-\d{2}\Z", re.ASCII)
 # The API's times of a day: its first second, or its last.
 ENDS_OF_DAY = {"timeFrom": "T00:00:00Z", "timeTo": "T23:59:59Z"}

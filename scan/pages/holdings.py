@@ -12,6 +12,7 @@ from scan.ethereum.block_parameter import BlockId
 from scan.hex import data, to_hex
 from scan.http.requests import reader
 from scan.pages.filtered_lists import UNORDERED, Field, FilteredList, filtered_list
+from scan.pages.hooks import TabList
 from scan.queries import addresses, blocks, holdings
 from scan.queries.holdings import TooManyTokens, WorthPage
 from scan.queries.pages import Page, Window
@@ -38,7 +39,7 @@ def holdings_tab(key: bytes) -> tuple[FilteredList, Mapping[str, Any]]:
     return shown, {"at": None if at is None else json.loads(blocks.get(reader(), at) or "null")}
 
 
-def first_page(shown: FilteredList, values: Mapping[str, Any], rows: int) -> Page | None:
+def first_page(shown: TabList, values: Mapping[str, Any], rows: int) -> Page | None:
     """Return the list's page where it begins with the `rows` largest of the newest holdings."""
     source = shown.source
     if source is None or values["at"] is not None or shown.number > 1 or shown.cursor:

@@ -7,8 +7,8 @@ from flask import Blueprint, Response
 
 from scan.http.requests import reader
 from scan.http.services import services
-from scan.pages.records import complete_transactions, listing, names_of
-from scan.pages.sections import HomeSection, LiveSection, sections_of
+from scan.pages.hooks import HomeSection, LiveSection, complete_transactions, sections_of
+from scan.pages.records import listing, names_of
 from scan.pages.site import page
 from scan.queries import blocks, network
 from scan.queries.pages import Window, filtered_page

@@ -7,10 +7,9 @@ from typing import Any
 
 from flask import request
 
-from scan import parameters, registry
+from scan import parameters
 from scan.errors import InvalidParameter
 from scan.hex import to_hex
-from scan.hooks import Pages
 from scan.http.requests import reader
 from scan.pages import formatting
 from scan.queries import addresses, blocks
@@ -139,13 +138,6 @@ def names_of(records: Iterable[Record], *more: str | None) -> Names:
         own = names.get(to_hex(address), NAMELESS)
         names[to_hex(address)] = {**own, "claim": claim}
     return names
-
-
-def complete_transactions(records: Iterable[Record]) -> None:
-    """Add to records of transactions what lists show besides, such as the names of methods."""
-    transactions = [*records]
-    for pages in registry.parts(Pages):
-        pages.add_to_transactions(transactions)
 
 
 def finality_of(number: int, confirmations: int) -> str:

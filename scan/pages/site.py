@@ -12,21 +12,21 @@ from flask import Response, current_app, request
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from scan import VERSION, hooks, registry
+from scan import VERSION, registry
 from scan.errors import InvalidParameter, ScanError
 from scan.ethereum.checksums import checksummed
 from scan.hex import to_hex
 from scan.http.indexed_block import IndexedBlock, Position
 from scan.http.interfaces import MARKDOWN, Interface, prefers_markdown
-from scan.http.list_format import HAS_FILES, MAX_FILE_ROWS
+from scan.http.list_format import MAX_FILE_ROWS, has_files
 from scan.http.requests import reader
 from scan.http.same_origin import SameOrigin
 from scan.http.services import services
 from scan.pages import formatting
 from scan.pages.argument_values import shown_value
 from scan.pages.decimal_columns import fit_fractions, without_stops
+from scan.pages.hooks import Markdown, Pages, Section, sections_of
 from scan.pages.paths import PagePaths
-from scan.pages.sections import Section, sections_of
 from scan.pages.static_files import BRAND_STYLES, icon_of, preview_of, url_of
 from scan.queries.network import name_of, symbol_of, token_standard
 from scan.queries.reader import ChainId, FirstBlock
@@ -112,7 +112,7 @@ class Site:
     def interface(self) -> Interface:
         return Interface(
             self.refuse,
-            self.refuse_as_markdown if registry.has(hooks.Markdown) else None,
+            self.refuse_as_markdown if registry.has("markdown") else None,
             paths=self._paths.single,
             prefixes=tuple(f"{prefix}/" for prefix in self._paths.prefixes),
             same_origin=SameOrigin(self._settings.brand.url, self._paths.with_token),
@@ -191,7 +191,7 @@ def page(template: str, status_code: int = 200, **values: Any) -> Response:
     reader().staleness = newest.staleness
     body = site().render(template, site().chain(), path, newest=newest, **values)
     prefers = prefers_markdown(request.environ.get("HTTP_ACCEPT", ""))
-    for markdown in registry.parts(hooks.Markdown) if prefers else ():
+    for markdown in registry.parts(Markdown) if prefers else ():
         reader().do_not_cache()
         reader().hold_processor()
         own = f"{services().settings.base_path}{quote(request.path)}"
@@ -202,7 +202,7 @@ def page(template: str, status_code: int = 200, **values: Any) -> Response:
 
 def _menu(title: str) -> list[tuple[str, str]]:
     """Return the paths and texts of the links that extensions add to a group of the menu."""
-    links = [link for pages in registry.parts(hooks.Pages) for link in pages.menu]
+    links = [link for pages in registry.parts(Pages) for link in pages.menu]
     return [(path, text) for group, path, text in links if group == title]
 
 
@@ -234,7 +234,7 @@ def _templates() -> Environment:
     )
     environment.globals |= {
         "version": VERSION,
-        "most_file_rows": MAX_FILE_ROWS if HAS_FILES else 0,
+        "most_file_rows": MAX_FILE_ROWS if has_files() else 0,
         "shown_value": shown_value,
         "sections": _sections(),
         "menu_of_extensions": _menu,

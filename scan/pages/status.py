@@ -7,7 +7,7 @@ from flask import Blueprint, Response
 from scan.http.node_check import read_status
 from scan.http.requests import reader
 from scan.http.services import services
-from scan.pages.sections import StatusSection, sections_of
+from scan.pages.hooks import StatusSection, sections_of
 from scan.pages.site import page
 
 blueprint = Blueprint("pages_status", __name__)

@@ -1,65 +1,14 @@
-"""The type of the tabs of an address's and of a token's page.
-
-The core's tabs stand in address_head.py and tokens.py; transaction_tabs.py has a type of its own.
-"""
+"""The tabs of an address's and of a token's page: the core's, which stand in address_head.py and
+tokens.py, and those of extensions."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any
 
-from flask import Response
-
-from scan import registry
 from scan.hex import to_hex
-from scan.hooks import Pages
 from scan.pages.filtered_lists import FilteredList, entity_list
 from scan.pages.formatting import grouped
-from scan.pages.records import Record, requested_tab
-from scan.queries.pages import Window
-from scan.queries.reader import Reader
-
-# The groups of an address's tabs, in their order: what happened, what it has, its code.
-ACTIVITY, HOLDINGS, CONTRACT = GROUPS = ("Activity", "Holdings", "Contract")
-
-
-Feed = Callable[[Reader, bytes, Window], Sequence[Record]]  # of an address
-
-
-class Tab(NamedTuple):
-    """A tab, by whose `place` those of a group are ordered. Other tabs link it where `is_linked` is
-    true of the values of the page's head, and the address has entries in its `list` of list_counts,
-    if it names one. `counted` is the length that stands beside the title, by its name on the page:
-    of an address a list's, by default that of `list`. An extension's has a template, and `read`,
-    which returns its list, if it is one, and the template's other values (an `error` among them is
-    the page's; without `names` an address's page names the addresses in the list); or `respond`,
-    which returns a page of its own.
-    """
-
-    name: str
-    title: str
-    place: int
-    is_linked: Callable[[Mapping[str, Any]], bool] = lambda _: True
-    template: str = ""
-    read: Callable[[bytes], tuple[FilteredList | None, Mapping[str, Any]]] = lambda _: (None, {})
-    respond: Callable[[bytes], Response] | None = None
-    list: str = ""
-    counted: str = ""
-    group: str = ACTIVITY
-    feed: Feed | None = None  # what a feed at the tab's name below the address lists
-
-    @property
-    def length_name(self) -> str:
-        return self.counted or self.list
-
-    def has_link(self, head: Mapping[str, Any]) -> bool:
-        return self.is_linked(head) and (not self.list or self.list in head["counts"])
-
-
-class AddressTab(Tab):
-    """A tab that an extension adds to an address's page."""
-
-
-class TokenTab(Tab):
-    """A tab that an extension adds to a token's page."""
+from scan.pages.hooks import GROUPS, Tab, tabs_of
+from scan.pages.records import requested_tab
 
 
 def list_of_address(
@@ -81,15 +30,6 @@ def list_of_address(
         return shown, {}
 
     return read
-
-
-_Tab = TypeVar("_Tab")
-
-
-def tabs_of(kind: type[_Tab]) -> Sequence[_Tab]:
-    """Return the tabs of a kind that extensions add."""
-    tabs = (tab for pages in registry.parts(Pages) for tab in pages.tabs)
-    return [tab for tab in tabs if isinstance(tab, kind)]
 
 
 def with_extensions(own: Sequence[Tab], kind: type[Tab]) -> Sequence[Tab]:

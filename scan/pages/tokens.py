@@ -10,10 +10,11 @@ from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.filtered_lists import UNORDERED, FilteredList, entity_list, filtered_list
 from scan.pages.formatting import percent
+from scan.pages.hooks import Tab, TabList, TokenTab
 from scan.pages.records import address_of, names_of
 from scan.pages.site import page
-from scan.pages.tabs import Tab, TokenTab, titles, with_extensions
 from scan.pages.tabs import requested as requested_tab
+from scan.pages.tabs import titles, with_extensions
 from scan.queries import contract_creations, tokens
 from scan.queries.contract_creations import creation_record
 from scan.queries.prices import unit_prices
@@ -66,7 +67,7 @@ def get_token(address: str) -> Response:
     token = json.loads(tokens.get(reader(), key))
     requested = requested_tab(_tabs())
     tab = requested.name
-    shown: FilteredList | None
+    shown: TabList | None
     shown, values = requested.read(key) if requested.template else (_list(tab, key), {})
     # With a filter by address, transfers show their direction for this holder.
     holder = shown.filter("address").lower() if shown else None

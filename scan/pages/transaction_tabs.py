@@ -1,8 +1,7 @@
 """The tabs of a transaction's page: the core's, and those of extensions."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
-from typing import NamedTuple
 
 from flask import request
 
@@ -10,31 +9,8 @@ from scan import parameters
 from scan.errors import InvalidParameter
 from scan.http.prerequisites import Prerequisite
 from scan.pages.formatting import grouped
-from scan.pages.records import OTHER_TABS, Record, requested_tab
-from scan.pages.sections import Shown
-from scan.pages.tabs import tabs_of
-
-
-class TransactionTab(NamedTuple):
-    """A tab. `path` is that of the same in the API, below the transaction's; `read` returns what
-    the template shows; `opens`: it has details, which the page shows closed or all open."""
-
-    name: str
-    title: str
-    path: str = ""
-    read: Callable[[Record], Shown] = lambda _: Shown({})
-    opens: bool = False
-    needs_node: bool = False
-
-    @property
-    def key(self) -> str:
-        """The tab's name in the query string; empty for the first."""
-        return "" if self is OVERVIEW else self.name
-
-    @property
-    def template(self) -> str:
-        return f"transaction_{self.name}.html"
-
+from scan.pages.hooks import Shown, TransactionTab, tabs_of
+from scan.pages.records import OTHER_TABS, requested_tab
 
 OVERVIEW = TransactionTab("overview", "Overview")
 

@@ -6,13 +6,12 @@ from flask import Blueprint, Response
 
 from scan import registry
 from scan.errors import NotFound, Unavailable, UpstreamFailed
-from scan.hooks import Pages
 from scan.http.prerequisites import requires
 from scan.http.requests import reader
 from scan.pages import transaction_tabs
 from scan.pages.filtered_lists import entity_list
-from scan.pages.records import Record, complete_transactions, finality_of, hash_of, names_of
-from scan.pages.sections import TransactionSection, sections_of
+from scan.pages.hooks import Pages, TransactionSection, complete_transactions, sections_of
+from scan.pages.records import Record, finality_of, hash_of, names_of
 from scan.pages.site import page
 from scan.queries import blocks, transactions
 from scan.queries.prices import unit_prices

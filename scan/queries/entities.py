@@ -4,9 +4,10 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from scan import registry
-from scan.hooks import Entities
+from scan.cached_values import LazyMapping
 from scan.queries import blocks, contract_creations, token_transfers, tokens
 from scan.queries.filters import Value, read_values
+from scan.queries.hooks import Entities
 from scan.queries.method_names import selectors
 from scan.queries.pages import Page, Window, filtered_page
 from scan.queries.reader import Reader
@@ -14,13 +15,15 @@ from scan.queries.reader import Reader
 RANGE = ("blockFrom", "blockTo", "timeFrom", "timeTo")
 
 # The lists of other entities are plain ones.
-_PAGES: Mapping[str, Callable[..., Page]] = {
-    "blocks": blocks.page,
-    "tokens": tokens.page,
-    "token_transfers": token_transfers.page,
-    "contract_creations": contract_creations.page,
-    **registry.merged(part.pages for part in registry.parts(Entities)),
-}
+_PAGES: Mapping[str, Callable[..., Page]] = LazyMapping(
+    lambda: {
+        "blocks": blocks.page,
+        "tokens": tokens.page,
+        "token_transfers": token_transfers.page,
+        "contract_creations": contract_creations.page,
+        **registry.merged(part.pages for part in registry.parts(Entities)),
+    }
+)
 
 
 def counts(reader: Reader, address: bytes, lists: Collection[str]) -> Mapping[str, int]:

@@ -10,6 +10,7 @@ from itertools import chain
 from typing import Any
 
 from scan import parameters
+from scan.cached_values import LazyMapping, LazySequence
 from scan.contracts.signature_text import MAX_LENGTH
 from scan.contracts.visible_text import text_hash, text_start
 from scan.database.lists import Filter, all_entities, of_kind, served_entities
@@ -21,19 +22,27 @@ MAX_DEX_NAME = 100
 
 Value = bytes | str | bool | int | list[bytes]
 
-_ENTITIES = tuple(dict.fromkeys(("transactions", "blocks", "tokens", *served_entities())))
+_ENTITIES = LazySequence(
+    lambda: dict.fromkeys(("transactions", "blocks", "tokens", *served_entities()))
+)
 # The entities of /query.
-QUERIED = tuple(
-    name
-    for name in _ENTITIES
-    if name not in served_entities() or served_entities()[name].is_queried
+QUERIED = LazySequence(
+    lambda: (
+        name
+        for name in _ENTITIES
+        if name not in served_entities() or served_entities()[name].is_queried
+    )
 )
 # The filters of each entity, without the ranges of blocks and times, which the Window has.
-FILTERS: Mapping[str, tuple[Filter, ...]] = {
-    entity: all_entities()[entity].filters if entity in all_entities() else ()
-    for entity in _ENTITIES
-}
-FILTER_KEYS = {entity: tuple(f.key for f in filters) for entity, filters in FILTERS.items()}
+FILTERS: Mapping[str, tuple[Filter, ...]] = LazyMapping(
+    lambda: {
+        entity: all_entities()[entity].filters if entity in all_entities() else ()
+        for entity in _ENTITIES
+    }
+)
+FILTER_KEYS: Mapping[str, tuple[str, ...]] = LazyMapping(
+    lambda: {entity: tuple(f.key for f in filters) for entity, filters in FILTERS.items()}
+)
 
 
 def _choice(choices: Mapping[str, str], value: Any, name: str) -> Value:
@@ -64,12 +73,14 @@ PARSERS: Mapping[str, Callable[[Any, str], Value]] = {
     "topic": parameters.hash32,
     "transaction_type": parameters.transaction_type,
 }
-_PARSER_OF_KEY = {
-    filter_.key: partial(_choice, filter_.choices)
-    if filter_.choices
-    else of_kind(filter_.kind, PARSERS, "PARSERS of scan/queries/filters.py")
-    for filter_ in chain.from_iterable(FILTERS.values())
-}
+_PARSER_OF_KEY: Mapping[str, Callable[[Any, str], Value]] = LazyMapping(
+    lambda: {
+        filter_.key: partial(_choice, filter_.choices)
+        if filter_.choices
+        else of_kind(filter_.kind, PARSERS, "PARSERS of scan/queries/filters.py")
+        for filter_ in chain.from_iterable(FILTERS.values())
+    }
+)
 
 
 def read_values(entity: str, arguments: Mapping[str, Any]) -> dict[str, Value]:

@@ -17,7 +17,7 @@ from scan.errors import NotFound
 from scan.ethereum.finality import FinalityReader
 from scan.ethereum.request_node import NodeGateway, NodeSession
 from scan.ethereum.transaction_reader import TransactionReader
-from scan.hooks import Rows
+from scan.indexer.hooks import Rows
 from scan.rate_limits.concurrency import PLACE_WAIT_S, ConcurrencyLimit, processor_places
 
 PROCESSOR_WAIT_S = 1.0

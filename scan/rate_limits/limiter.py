@@ -5,9 +5,14 @@ from typing import NamedTuple
 
 from limits import RateLimitItem, RateLimitItemPerMinute, parse
 
-from scan.rate_limits.memory_windows import ProcessWindows
-from scan.rate_limits.shared_windows import windows
-from scan.rate_limits.windows import RateLimitResult, Window, WindowStore
+from scan.rate_limits.windows import (
+    MovingWindows,
+    ProcessWindows,
+    RateLimitResult,
+    SharedWindows,
+    Window,
+    refuse,
+)
 from scan.settings import Settings
 
 
@@ -15,7 +20,7 @@ class Limiter(NamedTuple):
     """The windows that a request is charged to, by rate. A key and its client address are charged
     together: a request rejected by one window is not counted in the other."""
 
-    store: WindowStore
+    store: MovingWindows
     anonymous_rate: RateLimitItem  # of a client address without a key
     address_rate: RateLimitItem  # of a client address over all keys, known and unknown
     new_key_rate: RateLimitItem
@@ -67,10 +72,14 @@ def requests_per_minute(rate: str) -> int:
     return max(1, item.amount * 60 // item.get_expiry())
 
 
-def _store(settings: Settings) -> WindowStore:
+def _store(settings: Settings) -> MovingWindows:
     if counts_in_process(settings):
         return ProcessWindows()
-    return windows(settings)
+    when_lost = refuse
+    if settings.rate_limit_when_storage_is_lost == "local":
+        local = ProcessWindows()
+        when_lost = lambda windows: local.charge(*windows)  # noqa: E731
+    return SharedWindows(settings.rate_limit_storage, when_lost)
 
 
 def _named(namespace: str, rate: str) -> RateLimitItem:

@@ -11,7 +11,7 @@ from scan.ethereum.transaction_reader import (
     TransactionUnavailable,
 )
 from scan.hex import to_hex
-from scan.hooks import CreationInput
+from scan.verification.hooks import CreationInput
 
 _CLIENT = "verification"
 

@@ -15,11 +15,11 @@ from scan import registry
 from scan.database.connection import Database
 from scan.database.notifications import Listener
 from scan.errors import ScanError
-from scan.hooks import Deliveries
 from scan.observability import metrics
 from scan.outbound.connection import AttemptTimeouts, tls_context
 from scan.outbound.deadlines import DeadlineTimer
 from scan.settings import Settings
+from scan.webhooks.hooks import Deliveries
 from scan.webhooks.queues import Connect, Connection, DeliveryQueues, FinishedAttempt, Lease, now
 from scan.webhooks.retry_schedule import RETRY_STEPS_S
 from scan.webhooks.sender import Sender

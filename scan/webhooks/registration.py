@@ -8,19 +8,24 @@ from typing import NamedTuple
 
 from scan import registry
 from scan.accounts.owner_authorization import Requester, require_owner
+from scan.cached_values import LazySequence
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
 from scan.environment import Network
 from scan.errors import InvalidParameter, LimitReached, Unavailable
-from scan.hooks import BlockTraces
 from scan.outbound import public_hosts
 from scan.outbound.public_hosts import NotResolved, Purpose, RefusedUrl, WebhookUrl
 from scan.rate_limits.concurrency import PLACE_WAIT_S, WaitingThreads
 from scan.settings import Settings
 
 # Without traces there are no internal transfers, and such a webhook would wait in vain.
-_OF_TRACES = ("internal_transfer",) if registry.has(BlockTraces) else ()
-EVENT_TYPES = ("tx", "token_transfer", *_OF_TRACES, "dex_trade", "log")
+EVENT_TYPES = LazySequence(
+    lambda: (
+        *("tx", "token_transfer"),
+        *(("internal_transfer",) if registry.has("block_traces") else ()),
+        *("dex_trade", "log"),
+    )
+)
 MAX_TOPICS_PER_POSITION = 10
 # Bounds on active webhooks.
 MAX_PER_OWNER = 10

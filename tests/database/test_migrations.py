@@ -222,26 +222,17 @@ def test_schema_sql_changes_nothing_that_readers_would_wait_for():
     assert not re.search(r"^\s*(ALTER|DROP|LOCK|TRUNCATE)\b", statements, re.M)
 
 
-@pytest.mark.parametrize(
-    ("version", "named"),
-    [
-        ("'0.9.0, commit 0123abcd of 2026-01-31'", "of Scan 0.9.0, commit 0123abcd of"),
-        ("NULL", "of an earlier commit of Scan (schema 0a0b)"),
-    ],
-)
 @pytest.mark.parametrize("command", ["migrate", "run", "serve", "index", "deliver"])
-def test_tables_of_another_commit_are_named_with_the_way_out(
-    upgraded_url, tmp_path, command, version, named
-):
+def test_tables_of_another_commit_are_named_with_the_way_out(upgraded_url, tmp_path, command):
     execute(upgraded_url, "ALTER TABLE blocks DROP COLUMN unproven CASCADE")
     execute(upgraded_url, "UPDATE schema_state SET digest = '\\x0a0b'")
-    execute(upgraded_url, f"COMMENT ON TABLE schema_state IS {version}")
+    execute(upgraded_url, "COMMENT ON TABLE schema_state IS '0.9.0, commit 0123abcd of 2026-01-31'")
     ended = refused(command, upgraded_url, tmp_path)
-    assert f"The database's tables are {named}" in ended
+    assert "The database's tables are of Scan 0.9.0, commit 0123abcd of" in ended
     assert migrations.own_version() in ended and "unproven" in ended
     assert "docs/operation.md, A database of another commit" in ended
     assert "scan backup" in ended and "SCAN_DATA_DIR" in ended
-    assert ("`git checkout 0123abcd`" in ended) is ("0123abcd" in version)
+    assert "`git checkout 0123abcd`" in ended
 
 
 @pytest.mark.parametrize(
@@ -282,15 +273,6 @@ def test_a_plan_changes_nothing_and_an_index_may_be_of_a_new_function(upgraded_u
     assert execute(upgraded_url, "SELECT to_regclass('mail_subscriptions_by_mailbox')::text") == [
         ("mail_subscriptions_by_mailbox",)
     ]
-
-
-def test_tables_from_before_versions_were_stored_are_not_called_newer(upgraded_url, tmp_path):
-    """Commits before 1.0 had migrations with higher numbers."""
-    execute(upgraded_url, "COMMENT ON TABLE schema_state IS NULL")
-    execute(upgraded_url, "INSERT INTO migrations (number, name) VALUES (26, '0026_old.sql')")
-    assert "of an earlier commit of Scan (schema" in refused("migrate", upgraded_url, tmp_path)
-    with pytest.raises(SchemaMismatch, match="they have a migration 0026"):
-        migrations.plan(Database(upgraded_url, statement_timeout_ms=0))
 
 
 def refused(command: str, url: str, folder: Path) -> str:

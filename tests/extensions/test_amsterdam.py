@@ -8,9 +8,8 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan.ethereum.blocks import DecodedBlock, MalformedBlock
+from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
-from scan.indexer import coin_token
 from scan.indexer.block_source import BlockSource
 from tests.extensions.backfill.backfilling import backfill, follow
 from tests.support import auditing
@@ -19,13 +18,12 @@ from tests.support.anvil import Anvil
 from tests.support.anvil import Node as PlainNode
 from tests.support.database import Postgres, execute
 from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
-from tests.support.indexing import Indexing, settings_for
+from tests.support.indexing import settings_for
 from tests.support.kept_answers import kept_answers
 from tests.support.lists import Listed, by_links
 from tests.support.scenario.contracts import creations, failures, purses
 from tests.support.scenario.stage import Stage
 from tests.support.scenario.tokens import honest_tokens, wrappers
-from tests.support.serving import wait_until
 from tests.support.table_digest import digest
 from tests.support.truth import Truth, comparable, read_truth
 
@@ -146,27 +144,6 @@ def test_bulk_and_audit_have_the_same(forked, postgres, template, tmp_path):
         assert backfill(settings, tmp_path / "files", last_block=head - 2)
         follow(settings, head)
         assert digest(url) == digest(forked.url)
-
-
-def test_an_index_that_took_logs_of_coin_for_a_token_is_healed(
-    forked, postgres, template, monkeypatch, caplog
-):
-    head = len(forked.chain.headers) - 1
-    with postgres.cloned(template) as url:
-        with monkeypatch.context() as patched:
-            patched.setattr(DecodedBlock, "contract_logs", property(lambda block: block.logs))
-            Indexing(url, forked.node.url, traces=forked.traces).run_until(head)
-        assert execute(
-            url, "SELECT symbol FROM tokens WHERE address = %s", bytes.fromhex(SYSTEM[2:])
-        ) == [("",)]
-        monkeypatch.setattr(coin_token, "STEP_BLOCKS", 7)
-        settings = settings_for(url, forked.node.url, traces=forked.traces)
-        with Indexing(url, forked.node.url, traces=forked.traces):
-            wait_until(lambda: "indexing block" in caplog.text)
-        follow(settings, head)
-        assert auditing.run(settings) == 0
-        assert digest(url) == digest(forked.url)
-    assert "transfers of coin were taken for a token's: indexing block" in caplog.text
 
 
 def test_a_block_whose_traces_and_logs_differ_is_refused(forked, plain):

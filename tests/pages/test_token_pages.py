@@ -134,12 +134,12 @@ def test_the_transfers_of_one_holder(client: FlaskClient, scenario: Played) -> N
         for each in scenario.truth.token_transfers
         if each["tokenAddress"] == dollar and person in (each["fromAddress"], each["toAddress"])
     ]
-    html = client.get(f"/token/{dollar}?holder={person}").text
+    html = client.get(f"/token/{dollar}?a={person}").text
     _creation, *shown = re.findall(r"/tx/(0x[0-9a-f]{64})", html)
     assert shown == own[:25]
     assert ("Older" in html) == (len(own) > 25)
-    assert client.get(f"/token/{dollar}?holder=0x12").status_code == 400
-    nobody = client.get(f"/token/{dollar}?holder=0x{'9' * 40}")
+    assert client.get(f"/token/{dollar}?a=0x12").status_code == 400
+    nobody = client.get(f"/token/{dollar}?a=0x{'9' * 40}")
     assert nobody.status_code == 200 and "No transfers." in nobody.text
 
 

@@ -11,12 +11,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from limits import parse
+from limits.storage import MemoryStorage
+from limits.strategies import MovingWindowRateLimiter
 
 from scan.errors import SettingError, Unavailable
-from scan.rate_limits.library_windows import LibraryWindows
 from scan.rate_limits.limiter import make_limiter, requests_per_minute
-from scan.rate_limits.memory_windows import ProcessWindows, WindowTable
-from scan.rate_limits.windows import RateLimitResult, Window
+from scan.rate_limits.windows import (
+    ProcessStorage,
+    ProcessWindows,
+    RateLimitResult,
+    SharedWindows,
+    Window,
+    WindowTable,
+    refuse,
+)
 from scan.settings import Settings
 from tests.support.serving import redis_server
 
@@ -47,7 +55,7 @@ def windows(clock: Clock, max_clients: int = 1000) -> tuple[WindowTable, Charge]
     """The windows of ten requests a minute, and how a client is charged."""
     store = ProcessWindows(max_clients, clock)
     store.charge(Window(TEN_A_MINUTE, ""), is_counted=False)
-    [table] = store._tables.values()
+    [table] = store._storage._tables.values()
     return table, lambda client: store.charge(Window(TEN_A_MINUTE, client))
 
 
@@ -119,7 +127,7 @@ def test_a_window_keeps_at_most_twice_its_limit_of_timestamps(clock):
     for _ in range(1000):
         clock.now += 6.1
         assert charge("a").allowed
-    assert len(table._windows["a"]) <= 20
+    assert len(table._windows[TEN_A_MINUTE.key_for("a")]) <= 20
 
 
 def test_addresses_and_keys_never_share_a_bucket():
@@ -224,13 +232,35 @@ def test_a_window_in_redis_moves(tmp_path):
         assert all(ended[n + 3] - passed[n] > 1 for n in range(len(passed) - 3))
 
 
-def test_a_storage_charges_both_windows_in_turn(tmp_path):
-    """As one does whose windows may lie on two servers; here one server stands for all of them."""
+def test_a_shared_storage_charges_both_windows_or_none(tmp_path):
     with redis_server(tmp_path) as address:
-        store = LibraryWindows(address)
+        store = SharedWindows(address, refuse)
         one, other = Window(parse("2/minute"), "a"), Window(parse("3/minute"), "b")
         results = [store.charge(one, other) for _ in range(4)]
         assert [r.allowed for r in results] == [True, True, False, False]
         assert store.charge(other, is_counted=False).remaining == 1
+        store.charge(other)
+        narrow = Window(parse("9/minute"), "c")
+        # The second window refuses, so the first gets back what it has counted.
+        assert [store.charge(narrow, other).allowed for _ in range(20)] == [False] * 20
+        assert store.charge(narrow, is_counted=False).remaining == 9
     with pytest.raises(Unavailable):
         store.charge(one, other)
+
+
+@pytest.mark.parametrize("amount", [1, 3])
+def test_windows_in_memory_count_as_those_of_the_library(amount):
+    """The storage is used through the library's own interface and strategy."""
+    strategies = [
+        MovingWindowRateLimiter(storage)
+        for storage in (ProcessStorage(1000, time.time), MemoryStorage())
+    ]
+    for _ in range(12):
+        [ours, theirs] = [s.hit(TEN_A_MINUTE, "a", cost=amount) for s in strategies]
+        assert ours == theirs
+        [own, stock] = [s.get_window_stats(TEN_A_MINUTE, "a") for s in strategies]
+        assert own.remaining == stock.remaining
+        assert own.reset_time == pytest.approx(stock.reset_time, abs=1)
+    for strategy in strategies:
+        strategy.clear(TEN_A_MINUTE, "a")
+    assert all(s.test(TEN_A_MINUTE, "a", cost=10) for s in strategies)

@@ -15,9 +15,10 @@ from typing import Any, NamedTuple
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan import hooks, registry
+from scan import registry
 from scan.database.connection import Database
 from scan.http import equal_creations
+from scan.http.hooks import Startable, Worker
 from scan.http.services import Services
 from tests.support.anvil import Anvil
 from tests.support.compile_server import compile_json, compile_server
@@ -53,14 +54,14 @@ class Explorer:
     @contextmanager
     def running_jobs(self) -> Iterator[None]:
         """Runs verification jobs, and compares creations, as gunicorn does in its worker."""
-        threads: list[hooks.Startable] = []
+        threads: list[Startable] = []
 
         def start() -> None:
             while threads:  # whose steps may take a while to end, for which no test waits
                 Thread(target=threads.pop().stop).start()
             services: Services = self.app.extensions["scan"]
             threads.extend(equal_creations.threads(services))
-            for extension, worker in registry.by_extension(hooks.Worker):
+            for extension, worker in registry.by_extension(Worker):
                 if extension == "contract_details":
                     threads.extend(worker.threads(services))
             for thread in threads:

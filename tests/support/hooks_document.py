@@ -8,7 +8,7 @@ from typing import NamedTuple
 from tests.support.serving import ROOT
 
 DOCUMENT = ROOT / "scan" / "extensions" / "README.md"
-BEGIN, END = "<!-- generated from scan/hooks.py and scan/extensions/*/hooks.py -->", "<!-- end -->"
+BEGIN, END = "<!-- generated from scan/settings.py and all hooks.py -->", "<!-- end -->"
 
 
 class Hook(NamedTuple):
@@ -28,7 +28,9 @@ class Contract(NamedTuple):
 
 
 def contracts() -> list[Contract]:
-    files = [ROOT / "scan" / "hooks.py", *sorted((ROOT / "scan/extensions").rglob("hooks.py"))]
+    of_extensions = sorted((ROOT / "scan/extensions").rglob("hooks.py"))
+    of_rooms = sorted((ROOT / "scan").glob("*/hooks.py"))
+    files = [ROOT / "scan/settings.py", *of_rooms, *of_extensions]
     return [contract for file in files for contract in _contracts(file)]
 
 
@@ -91,8 +93,8 @@ def generated() -> str:
     """A section for each part, with a line for each hook."""
     sections = []
     for contract in contracts():
-        others = contract.declared_in.removeprefix("scan/extensions/").removesuffix("/hooks.py")
-        whose = "" if others == "scan/hooks.py" else f", for `{others}`"
+        reader = contract.declared_in.removesuffix("/hooks.py").removesuffix(".py")
+        whose = f", for `{reader.removeprefix('scan/').removeprefix('extensions/')}`"
         sections += [
             "",
             f"### {contract.module}.py: `{contract.name}`{whose}",

@@ -50,7 +50,7 @@ def trees() -> Mapping[str, ast.Module]:
 
 def modules() -> dict[str, ast.Module]:
     """All modules by name, as they run."""
-    return {name: run(tree) if name == "scan.hooks" else tree for name, tree in trees().items()}
+    return {name: run(t) if name.endswith(".hooks") else t for name, t in trees().items()}
 
 
 def served(trees: dict[str, ast.Module]) -> dict[str, ast.Module]:
@@ -138,7 +138,7 @@ def _imports(tree: ast.Module) -> Iterator[str]:
 
 
 def run(tree: ast.Module) -> ast.Module:
-    """Return a module without what the type checker alone reads: hooks have types of all rooms."""
+    """Return a module without what the type checker alone reads, as in hooks."""
     typed = [n for n in tree.body if isinstance(n, ast.If) and ast.unparse(n.test) == TYPED]
     return ast.Module([node for node in tree.body if node not in typed], [])
 

@@ -1,17 +1,22 @@
 """Responses with an error: the meaning of each status, its codes and further fields."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from scan.api.openapi.declarations import Json, declared
 from scan.api.openapi.schemas import field, ref
+from scan.cached_values import LazyMapping
 
 ALWAYS = (400, 401, 429, 503)  # of every operation: its `default` response
 RATE_HEADERS = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
 
 # What each status means, and its codes.
-ERRORS: dict[int, tuple[str, tuple[str, ...]]] = {
-    int(status): (meaning, tuple(codes)) for status, (meaning, *codes) in declared("errors").items()
-}
+ERRORS: Mapping[int, tuple[str, tuple[str, ...]]] = LazyMapping(
+    lambda: {
+        int(status): (meaning, tuple(codes))
+        for status, (meaning, *codes) in declared("errors").items()
+    }
+)
 
 
 def error_responses() -> Json:

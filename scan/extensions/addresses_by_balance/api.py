@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from flask import Blueprint
 
-from scan import hooks
+from scan.api.hooks import Api
 from scan.extensions.addresses_by_balance import queries
 from scan.extensions.addresses_by_balance.queries import AccountPage
 from scan.http.list_responses import LISTED, list_body, list_response
@@ -32,4 +32,4 @@ def _accounts_body(name: str, page: Page, arguments: Mapping[str, str]) -> Respo
     return list_body(name, page, arguments, complete=page.reason is None, reason=page.reason)
 
 
-HOOKS = hooks.Api(blueprints=(blueprint,))
+HOOKS = Api(blueprints=(blueprint,))

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 from flask import Blueprint, Response
 
-from scan import hooks
 from scan.extensions.addresses_by_balance import queries
 from scan.extensions.addresses_by_balance.queries import MOST_COUNTED, AccountPage
 from scan.http.requests import reader
 from scan.pages.filtered_lists import UNORDERED, filtered_list
+from scan.pages.hooks import Pages
 from scan.pages.records import names_of
 from scan.queries.pages import Window
 
@@ -34,7 +34,7 @@ def list_accounts() -> Response:
     )
 
 
-HOOKS = hooks.Pages(
+HOOKS = Pages(
     blueprints=(blueprint,),
     menu=(("Chain", "/accounts", "Addresses by balance"),),
 )

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 from flask import Blueprint
 
-from scan import hooks, parameters
+from scan import parameters
+from scan.api.hooks import Api
 from scan.extensions.approvals.queries import KINDS, ApprovalPage, Approvals
 from scan.http.list_responses import LISTED, list_body, list_response
 from scan.http.requests import query_arguments, reader
@@ -43,4 +44,4 @@ def _body(name: str, page: Page, arguments: Mapping[str, str]) -> Response:
     return list_body(name, page, arguments, **more)
 
 
-HOOKS = hooks.Api(blueprints=(blueprint,))
+HOOKS = Api(blueprints=(blueprint,))

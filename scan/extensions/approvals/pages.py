@@ -3,15 +3,14 @@
 from collections.abc import Mapping
 from typing import Any
 
-from scan import hooks
 from scan.extensions.approvals.api import approvals_of
 from scan.extensions.approvals.queries import KINDS
 from scan.extensions.transaction_details.clear_signing import ClearSigning
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.filtered_lists import UNORDERED, Field, FilteredList, filtered_list
+from scan.pages.hooks import HOLDINGS, AddressTab, Pages
 from scan.pages.records import names_of
-from scan.pages.tabs import HOLDINGS, AddressTab
 
 # The largest numbers of tokens, which uses do not lower.
 _UNLIMITED = tuple(map(str, (2**256 - 1, 2**160 - 1, 2**96 - 1)))
@@ -42,7 +41,7 @@ def _read(key: bytes) -> tuple[FilteredList, Mapping[str, Any]]:
     }
 
 
-HOOKS = hooks.Pages(
+HOOKS = Pages(
     tabs=(
         AddressTab(
             "approvals",

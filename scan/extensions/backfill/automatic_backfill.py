@@ -8,8 +8,8 @@ import tempfile
 import threading
 from importlib.util import find_spec
 
-from scan import hooks
 from scan.commands.child_process import start
+from scan.commands.hooks import AutomaticBackfill
 from scan.extensions.backfill.backfill_command import DONE, INSTALL, PACKAGES, REFUSED
 from scan.indexer.follower import BackfillEnd
 from scan.settings import Settings, child_environment
@@ -43,4 +43,4 @@ def run(settings: Settings, stop: threading.Event) -> BackfillEnd:
     return BackfillEnd(text or f"it ended with exit code {code}", is_refused=code == REFUSED)
 
 
-HOOKS = hooks.AutomaticBackfill(run=run)
+HOOKS = AutomaticBackfill(run=run)

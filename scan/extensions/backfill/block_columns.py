@@ -11,6 +11,7 @@ from typing import Any
 import numpy
 import pyarrow
 
+from scan.cached_values import LazyMapping
 from scan.ethereum.events import WRAPPING, SwapEvent, TransferEvent, trade
 from scan.extensions.exports.parquet_columns import (
     ADDRESS,
@@ -71,18 +72,22 @@ EVENT_SIGHTS = {
     "sight": ColumnFormat(TEXT),
     "form": ColumnFormat(TEXT),
 }
-SPOOLED: Mapping[str, Mapping[str, ColumnFormat]] = {
-    "transactions": KINDS["transactions"],
-    "internal_transfers": KINDS["internal_transfers"],
-    **{table: KINDS.get(table, {}) for table in UNNUMBERED},
-    "logs": KINDS["logs"],
-    "transfer_events": TRANSFER_EVENTS,
-    "swap_events": SWAP_EVENTS,
-    "code_sights": CODE_SIGHTS,
-    "event_sights": EVENT_SIGHTS,
-    "blocks": KINDS["blocks"],  # the last: where its file exists, so do the others
-}
-_SCHEMAS = {kind: schema(columns) for kind, columns in SPOOLED.items()}
+SPOOLED: Mapping[str, Mapping[str, ColumnFormat]] = LazyMapping(
+    lambda: {
+        "transactions": KINDS["transactions"],
+        "internal_transfers": KINDS["internal_transfers"],
+        **{table: KINDS.get(table, {}) for table in UNNUMBERED},
+        "logs": KINDS["logs"],
+        "transfer_events": TRANSFER_EVENTS,
+        "swap_events": SWAP_EVENTS,
+        "code_sights": CODE_SIGHTS,
+        "event_sights": EVENT_SIGHTS,
+        "blocks": KINDS["blocks"],  # the last: where its file exists, so do the others
+    }
+)
+_SCHEMAS: Mapping[str, pyarrow.Schema] = LazyMapping(
+    lambda: {kind: schema(columns) for kind, columns in SPOOLED.items()}
+)
 # Placeholders for a pool's tokens: only the direction of the trade is needed.
 _TOKEN0, _TOKEN1 = b"0", b"1"
 MAX_ROWS = 50_000  # as Python objects, which take 20 times the memory of columns

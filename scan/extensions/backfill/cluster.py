@@ -15,12 +15,11 @@ from distributed import Client, KilledWorker, Security
 
 from scan.ethereum.served_chain import ChainIdentity
 from scan.extensions.backfill.cluster_worker import ClusterTask, StoredRange, store_range
-from scan.extensions.backfill.range_files import Range, RangeFiles
+from scan.extensions.backfill.range_files import INCOMING, Range, RangeFiles
 from scan.extensions.backfill.range_scheduler import RangeFailed
 from scan.extensions.backfill.range_store import RangeStore, StoreFailed
 from scan.extensions.backfill.resources import Cluster
 from scan.extensions.backfill.spool import RangeTask, SpoolFailed
-from scan.extensions.backfill.worker_pool import INCOMING
 
 log = logging.getLogger(__name__)
 

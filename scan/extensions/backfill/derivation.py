@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 import pyarrow
 
 from scan import registry
+from scan.cached_values import LazyMapping, LazySequence
 from scan.database.connection import Database
 from scan.database.lists import all_entities
 from scan.extensions.backfill.block_columns import SPOOLED
@@ -21,36 +22,46 @@ from scan.extensions.exports.parquet_columns import (
     schema,
 )
 from scan.extensions.exports.parquet_files import write_file
-from scan.hooks import Derived
+from scan.indexer.hooks import Derived, DerivedTable
 
 CHECKPOINT_EVERY = 128  # checkpoint_every() of sql/schema
 # The kinds whose rows have ordinals, and the statement that numbers them.
-NUMBERED = {
-    name: f"bulk/{name}_number" for name, entity in all_entities().items() if not entity.is_sparse
-}
-SPARSE = tuple(name for name, entity in all_entities().items() if entity.is_sparse)
+NUMBERED: Mapping[str, str] = LazyMapping(
+    lambda: {
+        name: f"bulk/{name}_number"
+        for name, entity in all_entities().items()
+        if not entity.is_sparse
+    }
+)
+SPARSE: Sequence[str] = LazySequence(
+    lambda: tuple(name for name, entity in all_entities().items() if entity.is_sparse)
+)
 SELECT = {
     "token_transfers": "bulk/token_transfers_select",
     "dex_trades": "bulk/dex_trades_select",
 }
-OF_EXTENSIONS = {
-    name: table
-    for name, table in registry.merged(part.tables for part in registry.parts(Derived)).items()
-    if table.bulk_derive
-}
+OF_EXTENSIONS: Mapping[str, DerivedTable] = LazyMapping(
+    lambda: {
+        name: table
+        for name, table in registry.merged(part.tables for part in registry.parts(Derived)).items()
+        if table.bulk_derive
+    }
+)
 # In this order: a statement may read the tables before its own.
-DERIVED = {
-    "blocks": "bulk/blocks_derive",
-    "token_holders": "bulk/token_holders_derive",
-    "item_balances": "bulk/item_balances_derive",
-    "token_items": "bulk/token_items_derive",
-    "list_counts": "bulk/list_counts_derive",
-    "token_counts": "bulk/tokens_derive",
-    "addresses": "bulk/addresses_derive",
-    "list_checkpoints": "bulk/list_checkpoints_derive",
-    "daily_stats": "bulk/daily_stats_derive",
-    **{name: table.bulk_derive for name, table in OF_EXTENSIONS.items()},
-}
+DERIVED: Mapping[str, str] = LazyMapping(
+    lambda: {
+        "blocks": "bulk/blocks_derive",
+        "token_holders": "bulk/token_holders_derive",
+        "item_balances": "bulk/item_balances_derive",
+        "token_items": "bulk/token_items_derive",
+        "list_counts": "bulk/list_counts_derive",
+        "token_counts": "bulk/tokens_derive",
+        "addresses": "bulk/addresses_derive",
+        "list_checkpoints": "bulk/list_checkpoints_derive",
+        "daily_stats": "bulk/daily_stats_derive",
+        **{name: table.bulk_derive for name, table in OF_EXTENSIONS.items()},
+    }
+)
 # Functions of sql/schema/ that these statements call, and that DuckDB gets as macros.
 FUNCTIONS = tuple(
     """
@@ -61,12 +72,14 @@ FUNCTIONS = tuple(
     list_counts_expected
     """.split()
 )
-VIEWS = (
-    "bulk/tokens_view",
-    "bulk/withdrawals_view",
-    "bulk/credits_view",
-    "bulk/log_emitters_view",
-    *(f"bulk/{name}_view" for name in SPARSE),
+VIEWS: Sequence[str] = LazySequence(
+    lambda: (
+        "bulk/tokens_view",
+        "bulk/withdrawals_view",
+        "bulk/credits_view",
+        "bulk/log_emitters_view",
+        *(f"bulk/{name}_view" for name in SPARSE),
+    )
 )
 # Derived tables that replace the function <table>_expected() as soon as they are there.
 EXPECTED = ("token_holders", "item_balances", "token_items", "addresses")

@@ -1,65 +1,74 @@
 """Loading of tables, partitions and counters, each in a transaction that also records it."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from typing import NamedTuple
 
 from scan import registry
+from scan.cached_values import LazyMapping, LazySequence
 from scan.database import copy_rows
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
 from scan.extensions.backfill.derivation import OF_EXTENSIONS
 from scan.extensions.backfill.warehouse import Warehouse
 from scan.extensions.exports.parquet_columns import KINDS
-from scan.hooks import Derived
 from scan.indexer import partitions
 from scan.indexer.block_rows import UNNUMBERED
+from scan.indexer.hooks import Derived
 from scan.indexer.writer import NotTheWriter
 
 # The statement that returns the rows of each table.
-COPY = {
-    **dict.fromkeys(
-        ("transactions", "token_transfers", "internal_transfers"), "bulk/partition_copy"
-    ),
-    "dex_trades": "bulk/dex_trades_copy",
-    "logs": "bulk/logs_copy",
-    **dict.fromkeys(UNNUMBERED, "bulk/files_copy"),
-    "uncles": "bulk/uncles_copy",
-    "token_holders": "bulk/token_holders_copy",
-    "item_balances": "bulk/item_balances_copy",
-    "token_items": "bulk/token_items_copy",
-    "addresses": "bulk/addresses_copy",
-    "list_counts": "bulk/list_counts_copy",
-    "list_checkpoints": "bulk/list_checkpoints_copy",
-    **{name: table.bulk_copy for name, table in OF_EXTENSIONS.items()},
-    "token_counts": "bulk/token_counts_copy",
-    "daily_stats": "bulk/daily_stats_copy",
-    "blocks": "bulk/blocks_copy",
-}
+COPY: Mapping[str, str] = LazyMapping(
+    lambda: {
+        **dict.fromkeys(
+            ("transactions", "token_transfers", "internal_transfers"), "bulk/partition_copy"
+        ),
+        "dex_trades": "bulk/dex_trades_copy",
+        "logs": "bulk/logs_copy",
+        **dict.fromkeys(UNNUMBERED, "bulk/files_copy"),
+        "uncles": "bulk/uncles_copy",
+        "token_holders": "bulk/token_holders_copy",
+        "item_balances": "bulk/item_balances_copy",
+        "token_items": "bulk/token_items_copy",
+        "addresses": "bulk/addresses_copy",
+        "list_counts": "bulk/list_counts_copy",
+        "list_checkpoints": "bulk/list_checkpoints_copy",
+        **{name: table.bulk_copy for name, table in OF_EXTENSIONS.items()},
+        "token_counts": "bulk/token_counts_copy",
+        "daily_stats": "bulk/daily_stats_copy",
+        "blocks": "bulk/blocks_copy",
+    }
+)
 # Columns of the files that these statements return in another form.
 REPLACED = ("timestamp_s", "dex", "topic0")
 COUNTERS = "counters"
 READ_BYTES = 1 << 18  # read from a file at once
 ACCEPTED = ("daily_stats", "blocks")  # loaded last, as their rows make the chain visible
-ENDING = [
-    table.bulk_accept
-    for part in registry.parts(Derived)
-    for table in part.tables.values()
-    if table.bulk_accept
-]
+ENDING: Sequence[str] = LazySequence(
+    lambda: [
+        table.bulk_accept
+        for part in registry.parts(Derived)
+        for table in part.tables.values()
+        if table.bulk_accept
+    ]
+)
 # The tables that are loaded before, in this order.
-LOADED = (*(table for table in COPY if table not in ("token_counts", *ACCEPTED)), COUNTERS)
+LOADED: Sequence[str] = LazySequence(
+    lambda: (*(table for table in COPY if table not in ("token_counts", *ACCEPTED)), COUNTERS)
+)
 # The table that has to be derived before each of these is loaded. All others read files alone.
-DERIVED_BEFORE = {
-    "token_holders": "token_holders",
-    "item_balances": "item_balances",
-    "token_items": "token_items",
-    "addresses": "addresses",
-    "list_counts": "list_counts",
-    "list_checkpoints": "list_checkpoints",
-    **{table: table for table in OF_EXTENSIONS},
-    COUNTERS: "token_counts",
-}
+DERIVED_BEFORE: Mapping[str, str] = LazyMapping(
+    lambda: {
+        "token_holders": "token_holders",
+        "item_balances": "item_balances",
+        "token_items": "token_items",
+        "addresses": "addresses",
+        "list_counts": "list_counts",
+        "list_checkpoints": "list_checkpoints",
+        **{table: table for table in OF_EXTENSIONS},
+        COUNTERS: "token_counts",
+    }
+)
 KEPT_PARTS = 200  # partitions of a table whose old rows are dropped
 
 

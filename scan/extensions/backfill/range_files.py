@@ -14,6 +14,7 @@ from scan.extensions.backfill.block_columns import SPOOLED
 from scan.extensions.exports.parquet_columns import schema
 from scan.extensions.exports.parquet_files import write_file
 
+INCOMING = "incoming"  # the folder of files that are being written
 BLOCKS_OF_FILE = 8_192  # of an era1 or ere file
 # Kinds that are selected from candidates, by what contracts are.
 SELECTED = {"token_transfers": "transfer_events", "dex_trades": "swap_events"}

@@ -9,7 +9,7 @@ ones are numbered anew, and derived tables are computed anew of all rows.
 import json
 import logging
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import groupby
@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from eth_hash.auto import keccak
 
 from scan.audit.derived_tables import DERIVED, expect
+from scan.cached_values import LazyMapping
 from scan.contracts.proxy_contracts import is_proxy_code
 from scan.database import copy_rows
 from scan.database.connection import Database
@@ -40,10 +41,12 @@ READ_AT_ONCE = 4  # requests
 LISTED_BLOCKS = 256
 COPIED_BLOCKS = 100
 PATIENCE_S = 600.0  # with a node that fails
-TABLES = {
-    "internal_transfers": INTERNAL_TRANSFER_COLUMNS,
-    **{name: UNNUMBERED[name] for name in ("credits", "contract_creations", "log_emitters")},
-}
+TABLES: Mapping[str, Sequence[str]] = LazyMapping(
+    lambda: {
+        "internal_transfers": INTERNAL_TRANSFER_COLUMNS,
+        **{name: UNNUMBERED[name] for name in ("credits", "contract_creations", "log_emitters")},
+    }
+)
 CONTRACT_COLUMNS = ("address", "block_number", "code_hash")
 
 

@@ -15,14 +15,12 @@ from typing import NamedTuple
 from pebble import ProcessExpired, ProcessPool
 
 from scan.ethereum.client import NodeError, RpcError
-from scan.extensions.backfill.range_files import Range, RangeFiles
+from scan.extensions.backfill.range_files import INCOMING, Range, RangeFiles
 from scan.extensions.backfill.range_scheduler import Pool, WorkerLost
 from scan.extensions.backfill.resources import Resources
 from scan.extensions.backfill.spool import RangeTask, SpoolFailed, spool_range
 from scan.indexer.block_source import BlockSource
 from scan.indexer.chain_identity import read_identity
-
-INCOMING = "incoming"  # the folder of files that are being written
 
 
 class _Submitted(NamedTuple):

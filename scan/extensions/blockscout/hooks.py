@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from scan.queries.reader import Reader
 
-from scan.hooks import Part
+from scan.registry import Part
 
 
 @dataclass(frozen=True, kw_only=True)

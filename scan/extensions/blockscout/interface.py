@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from flask import Flask
 
-from scan import hooks, registry
+from scan import registry
 from scan.extensions.blockscout import (
     address_holdings,
     addresses,
@@ -21,6 +21,7 @@ from scan.extensions.blockscout import (
 )
 from scan.extensions.blockscout.errors import BLOCKSCOUT, PREFIX, STATS_PREFIX
 from scan.extensions.blockscout.hooks import Blockscout
+from scan.http.hooks import Interfaces
 from scan.http.interfaces import Interface
 from scan.settings import Settings
 
@@ -47,4 +48,4 @@ def register(app: Flask, _settings: Settings) -> Sequence[Interface]:
     return (BLOCKSCOUT,)
 
 
-HOOKS = hooks.Interfaces(register=register)
+HOOKS = Interfaces(register=register)

@@ -3,10 +3,10 @@
 
 from dataclasses import dataclass
 
-from scan import hooks
 from scan.brand import UNBRANDED, Brand
 from scan.environment import Kind, absolute_path, setting
 from scan.extensions.brand.brand_file import brand_file
+from scan.settings import OwnSettings
 
 brand_kind = Kind(
     "brand", "a TOML file with the site's name, colours and contacts", brand_file, absolute_path
@@ -20,4 +20,4 @@ class Settings:
     # fmt: on
 
 
-HOOKS = hooks.OwnSettings(declared=Settings)
+HOOKS = OwnSettings(declared=Settings)

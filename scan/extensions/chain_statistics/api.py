@@ -4,14 +4,16 @@ import flask
 import orjson
 from flask import Blueprint
 
-from scan import hooks, parameters
+from scan import parameters
+from scan.api.hooks import Api
+from scan.cached_values import LazySequence
 from scan.extensions.chain_statistics import daily_stats, gas, largest_transfers
 from scan.extensions.exports.csv_columns import csv_text
 from scan.http.list_format import FORMATS, JSON, PARAMETER, TYPES, Format
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import Response, json_body, json_value
 
-DAILY_FORMATS = tuple(name for name in FORMATS if name != Format.NDJSON.value)
+DAILY_FORMATS = LazySequence(lambda: (f for f in FORMATS if f != Format.NDJSON.value))
 
 blueprint = Blueprint("chain_statistics", __name__)
 
@@ -61,4 +63,4 @@ def _quoted(day: str | None) -> str:
     return "null" if day is None else f'"{day}"'
 
 
-HOOKS = hooks.Api(blueprints=(blueprint,))
+HOOKS = Api(blueprints=(blueprint,))

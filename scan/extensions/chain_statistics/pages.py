@@ -8,15 +8,15 @@ from typing import Any, NamedTuple
 
 from flask import Blueprint, Response, request
 
-from scan import hooks, parameters
+from scan import parameters
 from scan.ethereum.units import COIN_DECIMALS
 from scan.extensions.chain_statistics import daily_stats, gas
 from scan.extensions.chain_statistics.largest_transfers_of_day import shown_day
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.filtered_lists import FilteredList
-from scan.pages.records import Record, complete_transactions, names_of
-from scan.pages.sections import HomeSection, LiveSection
+from scan.pages.hooks import HomeSection, LiveSection, Pages, TokenTab, complete_transactions
+from scan.pages.records import Record, names_of
 from scan.pages.site import page, site
 from scan.pages.svg_charts import (
     DAY_S,
@@ -26,7 +26,6 @@ from scan.pages.svg_charts import (
     line_chart,
     spread_over_seconds,
 )
-from scan.pages.tabs import TokenTab
 from scan.queries import token_transfers, tokens
 from scan.queries.pages import Window
 from scan.queries.reader import Reader
@@ -226,7 +225,7 @@ def _count_over_time(reader: Reader, token: bytes) -> str:
     return points
 
 
-HOOKS = hooks.Pages(
+HOOKS = Pages(
     blueprints=(blueprint,),
     menu=(
         ("Main", "/charts", "Charts"),

@@ -1,6 +1,6 @@
 """The forms of all chains."""
 
-from scan import hooks
+from scan.ethereum.hooks import Forms
 from scan.extensions.chains import (
     arbitrum,
     avalanche,
@@ -30,4 +30,4 @@ CHAINS = (
     taiko,
     zksync,
 )
-HOOKS = hooks.Forms(forms=[form for chain in CHAINS for form in chain.FORMS])
+HOOKS = Forms(forms=[form for chain in CHAINS for form in chain.FORMS])

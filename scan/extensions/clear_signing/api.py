@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from scan import hooks
+from scan.api.hooks import Api
 from scan.extensions.clear_signing.queries import Erc7730
 from scan.http.requests import reader
 
@@ -13,4 +13,4 @@ def transaction_fields(record: Mapping[str, Any]) -> dict[str, Any]:
     return reader().sources.get(Erc7730).of_transaction(reader(), record).record()
 
 
-HOOKS = hooks.Api(transaction_fields=transaction_fields)
+HOOKS = Api(transaction_fields=transaction_fields)

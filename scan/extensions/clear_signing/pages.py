@@ -1,10 +1,9 @@
 """What the call of a transaction is for, on its page."""
 
-from scan import hooks
 from scan.extensions.clear_signing.queries import TEMPLATE, Erc7730
 from scan.http.requests import reader
+from scan.pages.hooks import Pages, Shown, TransactionSection
 from scan.pages.records import Record
-from scan.pages.sections import Shown, TransactionSection
 
 
 def transaction_head(transaction: Record) -> Shown:
@@ -12,6 +11,4 @@ def transaction_head(transaction: Record) -> Shown:
     return Shown({"clear_signing": described})
 
 
-HOOKS = hooks.Pages(
-    sections=(TransactionSection({"transaction_call": TEMPLATE}, transaction_head),)
-)
+HOOKS = Pages(sections=(TransactionSection({"transaction_call": TEMPLATE}, transaction_head),))

@@ -1,10 +1,10 @@
 """What lives as long as the process: the descriptors of the folder."""
 
-from scan import hooks
 from scan.extensions.clear_signing.descriptors import Descriptors
 from scan.extensions.clear_signing.queries import Erc7730
 from scan.extensions.clear_signing.settings import Settings
 from scan.extensions.transaction_details.clear_signing import ClearSigning
+from scan.http.hooks import Service
 from scan.http.services import Services
 
 
@@ -12,4 +12,4 @@ def service(core: Services) -> Erc7730:
     return Erc7730(Descriptors(core.settings.of(Settings).descriptors))
 
 
-HOOKS = hooks.Service(make=service, base=ClearSigning)
+HOOKS = Service(make=service, base=ClearSigning)

@@ -5,8 +5,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from scan import hooks
 from scan.environment import Kind, absolute_path, require, setting
+from scan.settings import OwnSettings
 
 
 def _folder(text: str) -> Path:
@@ -26,4 +26,4 @@ class Settings:
     # fmt: on
 
 
-HOOKS = hooks.OwnSettings(declared=Settings)
+HOOKS = OwnSettings(declared=Settings)

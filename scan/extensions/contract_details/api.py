@@ -3,8 +3,9 @@
 import flask
 from flask import Blueprint
 
-from scan import hooks, json_bodies, parameters
+from scan import json_bodies, parameters
 from scan.api.contracts import function_and_arguments, hex_or_none
+from scan.api.hooks import Api
 from scan.extensions.contract_details import (
     bytecode,
     claims,
@@ -138,4 +139,4 @@ def get_source(address: str) -> Response:
     return flask.Response(contract_sources.archive(contract), headers=headers, mimetype=ZIP_TYPE)
 
 
-HOOKS = hooks.Api(blueprints=(blueprint,))
+HOOKS = Api(blueprints=(blueprint,))

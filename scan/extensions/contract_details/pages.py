@@ -9,7 +9,7 @@ from typing import Any
 from flask import Blueprint, Response, redirect, request
 from werkzeug.datastructures import MultiDict
 
-from scan import hooks, parameters
+from scan import parameters
 from scan.errors import InvalidParameter, NotFound, ScanError
 from scan.extensions.contract_details import bytecode_page
 from scan.extensions.contract_details.contract_functions import (
@@ -39,10 +39,9 @@ from scan.http.requests import client_address, note_changed_index, reader
 from scan.http.services import services
 from scan.pages.address_head import of_contract
 from scan.pages.filtered_lists import UNORDERED, filtered_list
+from scan.pages.hooks import CONTRACT, AddressSection, AddressTab, Pages, TokenTab
 from scan.pages.records import address_of, names_of
-from scan.pages.sections import AddressSection
 from scan.pages.site import HEADERS, page
-from scan.pages.tabs import CONTRACT, AddressTab, TokenTab
 from scan.queries import contracts
 from scan.verification.languages import of_path
 from scan.verification.languages.language import Language
@@ -241,7 +240,7 @@ def _text(content: bytes) -> str:
         raise InvalidParameter("A file is not UTF-8 text.") from None
 
 
-HOOKS = hooks.Pages(
+HOOKS = Pages(
     blueprints=(blueprint, bytecode_page.blueprint),
     sections=(AddressSection({"address": "proxy_head.html"}, proxy_head),),
     menu=(

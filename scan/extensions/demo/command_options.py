@@ -6,8 +6,8 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
+from scan.commands.hooks import Arguments, CommandOptions, Commands
 from scan.extensions.demo.chain_recording import block_range, write_recording
-from scan.hooks import Arguments, CommandOptions, Commands
 from scan.settings import Settings
 
 

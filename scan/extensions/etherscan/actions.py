@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Mapping
 from functools import partial
 
 from scan import registry
+from scan.cached_values import LazyMapping, LazySequence
 from scan.extensions.etherscan import (
     account,
     blocks,
@@ -107,18 +108,22 @@ _SPELLED = {
     for name in ("getLogs", "getToken", "getTokenHolders", "txsBeaconWithdrawal", *proxy.METHODS)
 }
 # Those of other extensions, by module and action.
-OF_EXTENSIONS: Mapping[tuple[str, str], Action] = registry.merged(
-    part.actions for part in registry.parts(Etherscan)
+OF_EXTENSIONS: Mapping[tuple[str, str], Action] = LazyMapping(
+    lambda: registry.merged(part.actions for part in registry.parts(Etherscan))
 )
 # The actions as spelled in Etherscan's and Blockscout's documentation.
-PUBLISHED: Mapping[str, Collection[str]] = {
-    module: [
-        *(_SPELLED.get(name, name) for name in actions),
-        *(name for of, name in OF_EXTENSIONS if of == module and name not in actions),
-    ]
-    for module, actions in MODULES.items()
-}
-SUPPORTED = "\n".join(f"- `{module}`: {', '.join(names)}" for module, names in PUBLISHED.items())
+PUBLISHED: Mapping[str, Collection[str]] = LazyMapping(
+    lambda: {
+        module: [
+            *(_SPELLED.get(name, name) for name in actions),
+            *(name for of, name in OF_EXTENSIONS if of == module and name not in actions),
+        ]
+        for module, actions in MODULES.items()
+    }
+)
+SUPPORTED = LazySequence(
+    lambda: ["\n".join(f"- `{module}`: {', '.join(names)}" for module, names in PUBLISHED.items())]
+)
 
 
 def find_action(parameters: Parameters) -> Action:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from scan.extensions.etherscan.parameters import Parameters
     from scan.extensions.etherscan.replies import Reply
 
-from scan.hooks import Part
+from scan.registry import Part
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from flask import Flask
 
-from scan import hooks
 from scan.extensions.etherscan.blueprint import blueprint
 from scan.extensions.etherscan.replies import ETHERSCAN
+from scan.http.hooks import Interfaces
 from scan.http.interfaces import Interface
 from scan.settings import Settings
 
@@ -16,4 +16,4 @@ def register(app: Flask, _settings: Settings) -> Sequence[Interface]:
     return (ETHERSCAN,)
 
 
-HOOKS = hooks.Interfaces(register=register)
+HOOKS = Interfaces(register=register)

@@ -5,9 +5,7 @@ A column is a field as renamed_fields.py of the extension openapi writes it, in 
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from decimal import Decimal
 from functools import cache
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from scan import registry
@@ -27,24 +25,9 @@ from scan.extensions.exports.csv_format import (
     units,
     wei,
 )
-from scan.extensions.exports.hooks import Exports
+from scan.extensions.exports.hooks import Context, Exports, Record
 from scan.queries.network import token_standard
-from scan.queries.prices import COIN, AssetDay
-
-Record = Mapping[str, Any]
-
-
-class Context(NamedTuple):
-    """Values that cells need beside their record: `own` is the address in the list's path, `coin`
-    the coin's symbol, `token` the record of the token whose holders are listed, `prices` those of
-    the assets of records on their days."""
-
-    own: str | None
-    coin: str
-    token: Record
-    chain_id: str | None = None
-    prices: Mapping[AssetDay, Decimal] = MappingProxyType({})
-    currency: str = ""  # of the prices
+from scan.queries.prices import COIN
 
 
 class Column(NamedTuple):

@@ -1,15 +1,28 @@
 """What other extensions add to exports, in their exports.py."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from decimal import Decimal
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
-if TYPE_CHECKING:
-    from scan.extensions.exports.csv_columns import Context
+from scan.queries.prices import AssetDay
+from scan.registry import Part
 
-from scan.hooks import Part
+Record = Mapping[str, Any]
+
+
+class Context(NamedTuple):
+    """Values that cells need beside their record: `own` is the address in the list's path, `coin`
+    the coin's symbol, `token` the record of the token whose holders are listed, `prices` those of
+    the assets of records on their days."""
+
+    own: str | None
+    coin: str
+    token: Record
+    chain_id: str | None = None
+    prices: Mapping[AssetDay, Decimal] = MappingProxyType({})
+    currency: str = ""  # of the prices
 
 
 @dataclass(frozen=True, kw_only=True)

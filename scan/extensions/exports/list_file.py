@@ -14,7 +14,8 @@ import orjson
 
 from scan.errors import Unavailable
 from scan.extensions.exports import csv_format
-from scan.extensions.exports.csv_columns import Context, Record, columns, day_of
+from scan.extensions.exports.csv_columns import columns, day_of
+from scan.extensions.exports.hooks import Context, Record
 from scan.http.list_format import MAX_FILE_ROWS, Format
 from scan.queries import tokens
 from scan.queries.pages import Page, Window

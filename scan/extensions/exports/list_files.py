@@ -6,11 +6,11 @@ from contextlib import ExitStack
 import flask
 from flask import request
 
-from scan import hooks
 from scan.extensions.exports.file_places import FilePlaces
 from scan.extensions.exports.list_file import ListFile, ListSource, write_list
 from scan.hex import to_hex
 from scan.http import own_machine
+from scan.http.hooks import ListFiles
 from scan.http.list_format import TYPES, Format
 from scan.http.list_responses import next_link
 from scan.http.requests import client_address, is_own_machine, reader
@@ -85,4 +85,4 @@ def _response(
     return flask.Response(body, headers=headers, content_type=content_type, direct_passthrough=True)
 
 
-HOOKS = hooks.ListFiles(send=send)
+HOOKS = ListFiles(send=send)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy
 import pyarrow
 
+from scan.cached_values import LazyMapping
 from scan.ethereum import column_types
 from scan.ethereum.blocks import BLOCK_COLUMNS, TRANSACTION_COLUMNS, Uncle, Withdrawal
 from scan.ethereum.contract_creations import ContractCreation
@@ -89,62 +90,64 @@ def _of_record(record: type) -> dict[str, ColumnFormat]:
 # Columns of each kind of row, named as in the table. Unsigned integers in columns of bytes are
 # stored as in the table: big-endian, without leading zeros.
 # Most follow from the records of scan/ethereum.
-KINDS: Mapping[str, Mapping[str, ColumnFormat]] = {
-    "blocks": {
-        **_declared(BLOCK_COLUMNS),
-        **_kind(
-            gas_price_sum=TEXT,  # decimal: it may exceed a uint256
-            withdrawal_count=_optional(INDEX),
-            traced=_optional(BOOLEAN),
-            transaction_count=INDEX,
-            internal_transfer_count=INDEX,
-            log_count=INDEX,
-            # Null where contracts were not inspected yet.
-            token_transfer_count=_optional(INDEX),
-            dex_trade_count=_optional(INDEX),
+KINDS: Mapping[str, Mapping[str, ColumnFormat]] = LazyMapping(
+    lambda: {
+        "blocks": {
+            **_declared(BLOCK_COLUMNS),
+            **_kind(
+                gas_price_sum=TEXT,  # decimal: it may exceed a uint256
+                withdrawal_count=_optional(INDEX),
+                traced=_optional(BOOLEAN),
+                transaction_count=INDEX,
+                internal_transfer_count=INDEX,
+                log_count=INDEX,
+                # Null where contracts were not inspected yet.
+                token_transfer_count=_optional(INDEX),
+                dex_trade_count=_optional(INDEX),
+            ),
+        },
+        "transactions": _kind(block_number=BLOCK_NUMBER) | _declared(TRANSACTION_COLUMNS),
+        "internal_transfers": _kind(block_number=BLOCK_NUMBER) | _of_record(InternalTransfer),
+        "withdrawals": _kind(block_number=BLOCK_NUMBER) | _of_record(Withdrawal),
+        "credits": _of_record(Credit),
+        "contract_creations": _of_record(ContractCreation),
+        "uncles": _of_record(Uncle),
+        "log_emitters": _kind(address=ADDRESS, block_number=BLOCK_NUMBER),
+        "token_transfers": _kind(
+            block_number=BLOCK_NUMBER,
+            transaction_index=INDEX,
+            log_index=INDEX,
+            token_address=ADDRESS,
+            from_address=ADDRESS,
+            to_address=ADDRESS,
+            batch_index=_optional(INDEX),  # null: 0
+            value=UINT256,
+            token_id=_optional(UINT256),
         ),
-    },
-    "transactions": _kind(block_number=BLOCK_NUMBER) | _declared(TRANSACTION_COLUMNS),
-    "internal_transfers": _kind(block_number=BLOCK_NUMBER) | _of_record(InternalTransfer),
-    "withdrawals": _kind(block_number=BLOCK_NUMBER) | _of_record(Withdrawal),
-    "credits": _of_record(Credit),
-    "contract_creations": _of_record(ContractCreation),
-    "uncles": _of_record(Uncle),
-    "log_emitters": _kind(address=ADDRESS, block_number=BLOCK_NUMBER),
-    "token_transfers": _kind(
-        block_number=BLOCK_NUMBER,
-        transaction_index=INDEX,
-        log_index=INDEX,
-        token_address=ADDRESS,
-        from_address=ADDRESS,
-        to_address=ADDRESS,
-        batch_index=_optional(INDEX),  # null: 0
-        value=UINT256,
-        token_id=_optional(UINT256),
-    ),
-    "dex_trades": _kind(
-        block_number=BLOCK_NUMBER,
-        log_index=INDEX,
-        transaction_index=INDEX,
-        dex=TEXT,
-        pool_address=ADDRESS,
-        maker=ADDRESS,
-        token_in=ADDRESS,
-        token_out=ADDRESS,
-        amount_in=UINT256,
-        amount_out=UINT256,
-    ),
-    "logs": _kind(
-        block_number=BLOCK_NUMBER,
-        log_index=INDEX,
-        transaction_index=INDEX,
-        topic0=_optional(HASH),
-        address=ADDRESS,
-        topics=BYTES,  # those after topic0, 32 bytes each
-        data=BYTES,
-    ),
-    **{name: _declared(table.columns) for name, table in TABLES.items()},
-}
+        "dex_trades": _kind(
+            block_number=BLOCK_NUMBER,
+            log_index=INDEX,
+            transaction_index=INDEX,
+            dex=TEXT,
+            pool_address=ADDRESS,
+            maker=ADDRESS,
+            token_in=ADDRESS,
+            token_out=ADDRESS,
+            amount_in=UINT256,
+            amount_out=UINT256,
+        ),
+        "logs": _kind(
+            block_number=BLOCK_NUMBER,
+            log_index=INDEX,
+            transaction_index=INDEX,
+            topic0=_optional(HASH),
+            address=ADDRESS,
+            topics=BYTES,  # those after topic0, 32 bytes each
+            data=BYTES,
+        ),
+        **{name: _declared(table.columns) for name, table in TABLES.items()},
+    }
+)
 
 
 def schema(kind: Mapping[str, ColumnFormat]) -> pyarrow.Schema:

@@ -1,9 +1,10 @@
 """Rows of whole tables by ranges of blocks, in batches of about ROWS_AT_ONCE."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import NamedTuple
 
+from scan.cached_values import LazyMapping, LazySequence
 from scan.database.connection import Database
 from scan.database.lists import all_entities
 from scan.database.statements import identifiers
@@ -13,33 +14,41 @@ ROWS_AT_ONCE = 10_000
 
 # Tokens are no part of a range of blocks: their file has them as they are at the end of an export.
 TOKENS = "tokens"
-TOKEN_COLUMNS = {
-    "address": KINDS["token_transfers"]["token_address"],
-    "type": ColumnFormat(TEXT),
-    "name": ColumnFormat(TEXT),
-    "symbol": ColumnFormat(TEXT),
-    "decimals": KINDS["token_transfers"]["log_index"],
-    "total_supply": ColumnFormat(TEXT),  # decimal: what an NFT's holders hold may exceed a uint256
-    "holder_count": KINDS["blocks"]["number"],
-    "transfer_count": KINDS["blocks"]["number"],
-}
+TOKEN_COLUMNS: Mapping[str, ColumnFormat] = LazyMapping(
+    lambda: {
+        "address": KINDS["token_transfers"]["token_address"],
+        "type": ColumnFormat(TEXT),
+        "name": ColumnFormat(TEXT),
+        "symbol": ColumnFormat(TEXT),
+        "decimals": KINDS["token_transfers"]["log_index"],
+        "total_supply": ColumnFormat(
+            TEXT
+        ),  # decimal: what an NFT's holders hold may exceed a uint256
+        "holder_count": KINDS["blocks"]["number"],
+        "transfer_count": KINDS["blocks"]["number"],
+    }
+)
 # Files have columns that tables have not, such as what is a builder's of a validator's index.
-EXPORTED = {
-    **KINDS,
-    "withdrawals": {
-        **KINDS["withdrawals"],
-        "builder_index": KINDS["withdrawals"]["validator_index"]._replace(is_nullable=True),
-    },
-}
+EXPORTED: Mapping[str, Mapping[str, ColumnFormat]] = LazyMapping(
+    lambda: {
+        **KINDS,
+        "withdrawals": {
+            **KINDS["withdrawals"],
+            "builder_index": KINDS["withdrawals"]["validator_index"]._replace(is_nullable=True),
+        },
+    }
+)
 # Tables whose rows exports/blocks_count_rows counts for each block, in the order of its columns.
-_COUNTED = (
-    *"""
+_COUNTED: Sequence[str] = LazySequence(
+    lambda: (
+        *"""
     transactions internal_transfers withdrawals token_transfers dex_trades logs credits uncles
     """.split(),
-    *(name for name, entity in all_entities().items() if entity.is_sparse),
+        *(name for name, entity in all_entities().items() if entity.is_sparse),
+    )
 )
-RANGE_TABLES = ("blocks", *_COUNTED)
-TABLES = (*RANGE_TABLES, TOKENS)
+RANGE_TABLES: Sequence[str] = LazySequence(lambda: ("blocks", *_COUNTED))
+TABLES: Sequence[str] = LazySequence(lambda: (*RANGE_TABLES, TOKENS))
 
 Values = dict[str, list[object]]
 
@@ -54,7 +63,7 @@ class BlockRows(NamedTuple):
 
 
 def columns_of(table: str) -> dict[str, ColumnFormat]:
-    return TOKEN_COLUMNS if table == TOKENS else dict(EXPORTED[table])
+    return dict(TOKEN_COLUMNS if table == TOKENS else EXPORTED[table])
 
 
 def count_rows(database: Database, block_from: int, block_to: int) -> list[BlockRows]:

@@ -8,12 +8,12 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from scan.commands.child_process import GRACE_S, ChildProcess, stop_all
+from scan.commands.hooks import Arguments, CommandOptions, Commands
 from scan.commands.run import locked_data_dir
 from scan.commands.startup import on_stop_signals
 from scan.environment import without_password
 from scan.errors import SettingError
 from scan.extensions.gateway.chains import Chain, read_chains
-from scan.hooks import Arguments, CommandOptions, Commands
 from scan.settings import Settings, environment_with
 
 log = logging.getLogger(__name__)

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 from flask import Blueprint
 
-from scan import hooks, parameters
+from scan import parameters
+from scan.api.hooks import Api
 from scan.extensions.history import balance_history
 from scan.extensions.history import queries as history
 from scan.extensions.history.queries import HistoryFilter, HistoryPage
@@ -80,4 +81,4 @@ def _history_body(name: str, page: Page, arguments: Mapping[str, str]) -> Respon
     )
 
 
-HOOKS = hooks.Api(blueprints=(blueprint,))
+HOOKS = Api(blueprints=(blueprint,))

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from scan.commands.arguments import whole_number
+from scan.commands.hooks import Arguments, CommandOptions, Commands
 from scan.commands.startup import require_node
 from scan.contracts.index_node import node_of_index
 from scan.database.connection import Database
@@ -25,7 +26,6 @@ from scan.ethereum.state_proofs import (
 )
 from scan.extensions.history.genesis_balances import GenesisBalance
 from scan.hex import BadHex, quantity, to_hex
-from scan.hooks import Arguments, CommandOptions, Commands
 from scan.observability.logs import escape
 from scan.settings import Settings
 

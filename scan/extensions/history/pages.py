@@ -7,7 +7,7 @@ from typing import Any
 
 from flask import request
 
-from scan import hooks, parameters
+from scan import parameters
 from scan.errors import HistoryUnavailable, InvalidParameter, NotFound
 from scan.extensions.history import balance_history
 from scan.extensions.history import queries as history
@@ -18,9 +18,9 @@ from scan.http.list_responses import window_of
 from scan.http.requests import query_arguments, reader
 from scan.pages.filtered_lists import RANGES, Field, FilteredList, api_text, filtered_list, in_words
 from scan.pages.formatting import short_name
+from scan.pages.hooks import HOLDINGS, AddressTab, Pages
 from scan.pages.records import names_of
 from scan.pages.svg_charts import Chart, Point, line_chart
-from scan.pages.tabs import HOLDINGS, AddressTab
 from scan.queries import addresses
 from scan.queries.pages import Window
 
@@ -106,7 +106,7 @@ def _chart(balances: BalanceHistory) -> Chart | None:
     return line_chart(points, title=title, decimals=balances.decimals)
 
 
-HOOKS = hooks.Pages(
+HOOKS = Pages(
     tabs=(
         AddressTab("history", "History", 20, template="address_history.html", read=_history_tab),
         AddressTab(

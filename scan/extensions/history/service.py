@@ -1,7 +1,7 @@
 """What lives as long as the process: the reader of balances at genesis."""
 
-from scan import hooks
 from scan.extensions.history.genesis_balances import GenesisBalances
+from scan.http.hooks import Service
 from scan.http.services import Services
 
 
@@ -9,4 +9,4 @@ def service(core: Services) -> object:
     return GenesisBalances(core.writes)
 
 
-HOOKS = hooks.Service(make=service)
+HOOKS = Service(make=service)

@@ -4,7 +4,8 @@ import functools
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from scan import hooks
+from scan.cached_values import LazyMapping
+from scan.database.hooks import SqlValues
 from scan.database.lists import Entity, List, all_entities, all_lists
 from scan.database.lists_table import read_table
 
@@ -53,6 +54,8 @@ def history_numbers() -> Mapping[str, int]:
     return {name: number for number, name in enumerate(names, start=1)}
 
 
-HOOKS = hooks.SqlValues(
-    values={"history_numbers": history_numbers(), "history_types": all_history_types()},
+HOOKS = SqlValues(
+    values=LazyMapping(
+        lambda: {"history_numbers": history_numbers(), "history_types": all_history_types()}
+    ),
 )

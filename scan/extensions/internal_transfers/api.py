@@ -2,7 +2,8 @@
 
 from flask import Blueprint
 
-from scan import hooks, parameters
+from scan import parameters
+from scan.api.hooks import Api
 from scan.errors import NotFound
 from scan.extensions.internal_transfers import queries as internal_transfers
 from scan.http.list_responses import LISTED, add_list, list_response
@@ -31,4 +32,4 @@ def list_internal_transfers_of_transaction(transaction_hash: str) -> Response:
     return list_response("internalTransfers", query_arguments(*LISTED), read, direction="asc")
 
 
-HOOKS = hooks.Api(blueprints=(blueprint,))
+HOOKS = Api(blueprints=(blueprint,))

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from itertools import takewhile
 from typing import Any
 
-from scan import hooks
 from scan.ethereum.blocks import DecodedBlock, DecodedTransaction
 from scan.ethereum.client import (
     MAX_ANSWER_BYTES,
@@ -35,6 +34,7 @@ from scan.extensions.internal_transfers.traces import (
     read_flat_traces,
 )
 from scan.hex import BadHex, to_hex
+from scan.indexer import hooks
 from scan.indexer.block_traces import TRACE_ATTEMPTS, TracedBlock, TraceReader, ran_code
 
 log = logging.getLogger(__name__)

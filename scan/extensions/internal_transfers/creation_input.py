@@ -1,6 +1,5 @@
 """The code that created a contract, where a contract created it."""
 
-from scan import hooks
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.extensions.internal_transfers.traces import is_creation
@@ -10,6 +9,7 @@ from scan.extensions.internal_transfers.transaction_traces import (
     TransactionTrace,
     TransactionTraces,
 )
+from scan.verification.hooks import CreationInput
 
 _KIND = CALL_TRACE._replace(cache_bytes=CACHE_BYTES // 8)
 
@@ -38,4 +38,4 @@ class TracedInputs:
         return frames[-1].input
 
 
-HOOKS = hooks.CreationInput(reader=TracedInputs)
+HOOKS = CreationInput(reader=TracedInputs)

@@ -1,6 +1,6 @@
 """Internal transfers among the entities that can be filtered."""
 
-from scan import hooks
 from scan.extensions.internal_transfers import queries
+from scan.queries.hooks import Entities
 
-HOOKS = hooks.Entities(pages={"internal_transfers": queries.page})
+HOOKS = Entities(pages={"internal_transfers": queries.page})

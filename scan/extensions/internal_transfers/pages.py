@@ -4,13 +4,12 @@ import json
 
 from flask import Blueprint, Response
 
-from scan import hooks
 from scan.extensions.internal_transfers import queries as internal_transfers
 from scan.http.requests import reader
 from scan.pages.filtered_lists import entity_list
+from scan.pages.hooks import AddressTab, Pages, Section, Shown, TransactionSection
 from scan.pages.records import Record, hash_of, names_of
-from scan.pages.sections import Section, Shown, TransactionSection
-from scan.pages.tabs import AddressTab, list_of_address
+from scan.pages.tabs import list_of_address
 from scan.queries.pages import Window
 from scan.queries.prices import unit_prices
 
@@ -40,7 +39,7 @@ def transaction_head(transaction: Record) -> Shown:
     return Shown({"internal_transfers": records, "internal_count": page.total}, addresses)
 
 
-HOOKS = hooks.Pages(
+HOOKS = Pages(
     blueprints=(blueprint,),
     menu=(("Chain", "/internal-transfers", "Internal transfers"),),
     sections=(

@@ -1,7 +1,7 @@
 """What lives as long as the process: the reader of transactions' traces."""
 
-from scan import hooks
 from scan.extensions.internal_transfers.transaction_traces import TransactionTraces
+from scan.http.hooks import Service
 from scan.http.services import Services
 
 
@@ -9,4 +9,4 @@ def service(core: Services) -> object:
     return TransactionTraces(core.settings.traces)
 
 
-HOOKS = hooks.Service(make=service)
+HOOKS = Service(make=service)

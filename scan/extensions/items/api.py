@@ -3,7 +3,8 @@
 import orjson
 from flask import Blueprint
 
-from scan import hooks, parameters
+from scan import parameters
+from scan.api.hooks import Api
 from scan.extensions.items import queries as items
 from scan.extensions.items.item_media.media_cache import Media
 from scan.http.list_responses import LISTED, list_response
@@ -75,4 +76,4 @@ def list_items_held(address: str) -> Response:
     )
 
 
-HOOKS = hooks.Api(blueprints=(blueprint,))
+HOOKS = Api(blueprints=(blueprint,))

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from flask import Flask
 
-from scan import hooks
+from scan.http.hooks import Interfaces
 from scan.http.interfaces import REST, Interface
 from scan.settings import Settings
 
@@ -16,4 +16,4 @@ def register(_app: Flask, settings: Settings) -> Sequence[Interface]:
     return (PICTURES,) if settings.pages else ()
 
 
-HOOKS = hooks.Interfaces(register=register)
+HOOKS = Interfaces(register=register)

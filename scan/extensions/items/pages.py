@@ -6,7 +6,7 @@ from typing import Any
 
 from flask import Blueprint, Response, request
 
-from scan import hooks, parameters
+from scan import parameters
 from scan.errors import NotFound
 from scan.extensions.items import queries as items
 from scan.extensions.items.item_media.media_cache import ItemMedia
@@ -15,9 +15,9 @@ from scan.hex import to_hex
 from scan.http.requests import query_arguments, reader
 from scan.http.static_files import FOR_EVER
 from scan.pages.filtered_lists import UNORDERED, FilteredList, filtered_list
+from scan.pages.hooks import HOLDINGS, AddressTab, Pages, TokenTab
 from scan.pages.records import Record, address_of, names_of
 from scan.pages.static_files import DRAWING_POLICY
-from scan.pages.tabs import HOLDINGS, AddressTab, TokenTab
 from scan.queries import tokens
 from scan.queries.pages import Page, Window
 from scan.queries.reader import Reader
@@ -131,7 +131,7 @@ def _thumbnails(records: Iterable[Record]) -> items.Thumbnails:
     )
 
 
-HOOKS = hooks.Pages(
+HOOKS = Pages(
     blueprints=(blueprint,),
     tabs=(
         AddressTab(

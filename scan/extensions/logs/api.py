@@ -2,7 +2,7 @@
 
 from flask import Blueprint
 
-from scan import hooks
+from scan.api.hooks import Api
 from scan.extensions.logs import queries as logs
 from scan.http.list_responses import ORDERED, list_response
 from scan.http.requests import query_arguments, reader
@@ -24,4 +24,4 @@ def list_logs() -> Response:
     )
 
 
-HOOKS = hooks.Api(blueprints=(blueprint,))
+HOOKS = Api(blueprints=(blueprint,))

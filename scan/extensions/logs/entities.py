@@ -1,6 +1,6 @@
 """Logs among the entities that can be filtered."""
 
-from scan import hooks
 from scan.extensions.logs import queries
+from scan.queries.hooks import Entities
 
-HOOKS = hooks.Entities(pages={"logs": queries.page_by_filters})
+HOOKS = Entities(pages={"logs": queries.page_by_filters})

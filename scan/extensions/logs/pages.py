@@ -5,7 +5,6 @@ from dataclasses import replace
 import orjson
 from flask import Blueprint, Response
 
-from scan import hooks
 from scan.contracts.abi_decoding import Argument, Decoded
 from scan.errors import NotFound
 from scan.extensions.logs import queries
@@ -14,9 +13,8 @@ from scan.http.requests import reader
 from scan.pages.address_head import address_head, of_contract
 from scan.pages.argument_values import addresses_in
 from scan.pages.filtered_lists import entity_list
+from scan.pages.hooks import CONTRACT, AddressTab, Pages, Section
 from scan.pages.records import Record, names_of
-from scan.pages.sections import Section
-from scan.pages.tabs import CONTRACT, AddressTab
 from scan.queries.pages import Window
 from scan.queries.reader import Reader
 
@@ -81,7 +79,7 @@ def _decoded(record: Record) -> Decoded:
     return Decoded(**{**record, "arguments": arguments})
 
 
-HOOKS = hooks.Pages(
+HOOKS = Pages(
     blueprints=(blueprint,),
     menu=(("Contracts", "/events", "Events"),),
     sections=(Section({"block_facts": "block_events.html"}),),

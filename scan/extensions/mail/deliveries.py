@@ -6,10 +6,10 @@ from contextlib import nullcontext
 from datetime import datetime
 from smtplib import SMTPRecipientsRefused, SMTPResponseException
 
-from scan import hooks
 from scan.database.connection import Database
 from scan.extensions.mail.mailer import Mailer, mailer
 from scan.settings import Settings
+from scan.webhooks.hooks import Deliveries
 from scan.webhooks.queues import Connect, Lease
 from scan.webhooks.sender import GONE, Message, Outcome
 
@@ -67,4 +67,4 @@ class MailConnection:
         return ACCEPTED, None, True
 
 
-HOOKS = hooks.Deliveries(connect={"mail": connect})
+HOOKS = Deliveries(connect={"mail": connect})

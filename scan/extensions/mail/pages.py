@@ -6,7 +6,7 @@ from typing import Any
 
 from flask import Blueprint, Response, request
 
-from scan import hooks, parameters
+from scan import parameters
 from scan.errors import InvalidParameter, NotFound, ScanError
 from scan.extensions.mail import subscriptions
 from scan.extensions.mail.addresses import mail_address
@@ -17,8 +17,8 @@ from scan.http.form_body import form
 from scan.http.requests import client_address, reader
 from scan.http.services import services
 from scan.http.view_marks import Mark, marked
+from scan.pages.hooks import AddressSection, HomeSection, Pages
 from scan.pages.records import Record, address_of
-from scan.pages.sections import AddressSection, HomeSection
 from scan.pages.site import page
 from scan.queries.addresses import Address
 from scan.webhooks.registration import EVENT_TYPES
@@ -125,7 +125,7 @@ def _shown(token: str) -> Subscription:
     return subscriptions.get(services().writes, token)
 
 
-HOOKS = hooks.Pages(
+HOOKS = Pages(
     blueprints=(blueprint,),
     sections=(
         HomeSection({"home": "home_mail.html"}, home),

@@ -1,7 +1,7 @@
 """What lives as long as the process: the mails of the site."""
 
-from scan import hooks
 from scan.extensions.mail.mailer import mailer
+from scan.http.hooks import Service
 from scan.http.services import Services
 
 
@@ -9,4 +9,4 @@ def service(core: Services) -> object:
     return mailer(core.settings)
 
 
-HOOKS = hooks.Service(make=service)
+HOOKS = Service(make=service)

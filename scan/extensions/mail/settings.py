@@ -4,9 +4,9 @@
 from dataclasses import dataclass
 from urllib.parse import parse_qs, urlsplit
 
-from scan import hooks
 from scan.environment import Kind, require, setting, url_parts
 from scan.extensions.mail.addresses import mail_address
+from scan.settings import OwnSettings
 
 
 def _smtp_url(text: str) -> str:
@@ -36,4 +36,4 @@ class Settings:
         return mail_address(_sender(self.smtp_url)) if self.smtp_url else ""
 
 
-HOOKS = hooks.OwnSettings(declared=Settings)
+HOOKS = OwnSettings(declared=Settings)

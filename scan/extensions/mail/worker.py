@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from scan import hooks
 from scan.extensions.mail.confirmations import Confirmations
 from scan.extensions.mail.mailer import Mailer
+from scan.http.hooks import Worker
 from scan.http.services import Services
 from scan.http.worker_thread import WorkerThread
 
@@ -20,4 +20,4 @@ def threads(core: Services) -> Iterable[WorkerThread]:
     return (WorkerThread("mail", send_next, EVERY_S, core.writes, failure),)
 
 
-HOOKS = hooks.Worker(threads=threads)
+HOOKS = Worker(threads=threads)

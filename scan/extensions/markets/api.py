@@ -2,7 +2,8 @@
 
 from flask import Blueprint
 
-from scan import hooks, parameters
+from scan import parameters
+from scan.api.hooks import Api
 from scan.extensions.markets import pool_state
 from scan.extensions.markets import queries as pools
 from scan.http.list_responses import LISTED, list_response
@@ -57,4 +58,4 @@ def get_volume(address: str) -> Response:
     return json_body(pools.volume(reader(), parameters.address(address)))
 
 
-HOOKS = hooks.Api(blueprints=(blueprint,))
+HOOKS = Api(blueprints=(blueprint,))

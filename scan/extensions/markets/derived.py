@@ -1,9 +1,7 @@
 """Derived tables of markets: candles and volumes of pools, by their trades."""
 
-from scan import hooks
 from scan.database.transaction import Row, Transaction
-from scan.hooks import DerivedTable
-from scan.indexer.derivation import BlockRange
+from scan.indexer.hooks import BlockRange, Derived, DerivedTable
 
 
 def derive(tx: Transaction, written: BlockRange) -> list[Row]:
@@ -30,7 +28,7 @@ def unwind(tx: Transaction, orphaned: BlockRange) -> None:
         )
 
 
-HOOKS = hooks.Derived(
+HOOKS = Derived(
     tables={
         "pool_candles": DerivedTable(
             "{pool_address} {hour}",

@@ -6,7 +6,7 @@ from typing import Any
 
 from flask import Blueprint, Response, request
 
-from scan import hooks, parameters
+from scan import parameters
 from scan.errors import InvalidParameter
 from scan.extensions.markets import pool_state
 from scan.extensions.markets import queries as pools
@@ -15,8 +15,8 @@ from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.filtered_lists import UNORDERED, FilteredList, entity_list, fields_of, filtered_list
 from scan.pages.formatting import percent
+from scan.pages.hooks import Pages, TokenTab
 from scan.pages.records import address_of, names_of
-from scan.pages.tabs import TokenTab
 from scan.queries.prices import unit_prices
 
 FEE_PLACES = 2
@@ -92,7 +92,7 @@ def _token_tab(key: bytes) -> tuple[FilteredList, dict[str, Any]]:
     return shown, {}
 
 
-HOOKS = hooks.Pages(
+HOOKS = Pages(
     blueprints=(blueprint,),
     tabs=(
         TokenTab(

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from flask import Flask
 
-from scan import hooks
 from scan.extensions.mcp import is_installed
 from scan.extensions.mcp.endpoint import INTERFACE, endpoint
+from scan.http.hooks import Interfaces
 from scan.http.interfaces import Interface
 from scan.settings import Settings
 
@@ -18,4 +18,4 @@ def register(app: Flask, _settings: Settings) -> Sequence[Interface]:
     return (INTERFACE,)
 
 
-HOOKS = hooks.Interfaces(register=register)
+HOOKS = Interfaces(register=register)

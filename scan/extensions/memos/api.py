@@ -2,11 +2,11 @@
 
 from flask import Blueprint
 
-from scan import hooks
+from scan.api.hooks import Api
 from scan.http.list_responses import add_list
 
 blueprint = Blueprint("memos", __name__)
 add_list(blueprint, "/memos", "memos")
 
 
-HOOKS = hooks.Api(blueprints=(blueprint,))
+HOOKS = Api(blueprints=(blueprint,))

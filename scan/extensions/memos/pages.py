@@ -5,13 +5,12 @@ from collections.abc import Sequence
 
 from flask import Blueprint, Response
 
-from scan import hooks
 from scan.hex import data
 from scan.http.requests import reader
 from scan.pages.filtered_lists import entity_list
 from scan.pages.formatting import MAX_NAME
+from scan.pages.hooks import Pages, Shown, TransactionSection
 from scan.pages.records import Record, names_of
-from scan.pages.sections import Shown, TransactionSection
 
 blueprint = Blueprint("pages_memos", __name__)
 
@@ -42,7 +41,7 @@ def add_to_transactions(records: Sequence[Record]) -> None:
             record["memo"] = text
 
 
-HOOKS = hooks.Pages(
+HOOKS = Pages(
     blueprints=(blueprint,),
     menu=(("Chain", "/memos", "Memos"),),
     add_to_transactions=add_to_transactions,

@@ -8,7 +8,6 @@ state tells, so that texts to a contract are memos, too.
 from collections.abc import Iterator
 from typing import Annotated, NamedTuple
 
-from scan import hooks
 from scan.contracts.visible_text import text_hash, text_start
 from scan.ethereum.blocks import PLAIN_TRANSFER_GAS, DecodedBlock
 from scan.ethereum.column_types import (
@@ -22,6 +21,7 @@ from scan.ethereum.column_types import (
 )
 from scan.ethereum.forms.form import PLACE_BITS
 from scan.ethereum.sparse_tables import SparseTable
+from scan.indexer.hooks import Rows
 
 SELECTOR_BYTES = 4
 MOST_GAS_OF_LETTERS = PLAIN_TRANSFER_GAS + 40 * SELECTOR_BYTES  # by EIP-7623
@@ -53,4 +53,4 @@ def memos(block: DecodedBlock) -> Iterator[Memo]:
             ordinal += 1
 
 
-HOOKS = hooks.Rows(tables={"memos": SparseTable(Memo, lambda block, _: memos(block))})
+HOOKS = Rows(tables={"memos": SparseTable(Memo, lambda block, _: memos(block))})

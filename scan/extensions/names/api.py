@@ -2,7 +2,7 @@
 
 from flask import Blueprint
 
-from scan import hooks
+from scan.api.hooks import Api
 from scan.errors import InvalidParameter, NotFound, Unavailable, UpstreamFailed
 from scan.extensions.names.node_names import Problem
 from scan.extensions.names.normalization import NotChecked, NotNormalizable
@@ -56,4 +56,4 @@ def get_name(name: str) -> Response:
     )
 
 
-HOOKS = hooks.Api(blueprints=(blueprint,))
+HOOKS = Api(blueprints=(blueprint,))

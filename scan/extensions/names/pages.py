@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from scan import hooks
 from scan.extensions.names.primary_names import Names, Primary
 from scan.http.requests import reader
-from scan.pages.sections import AddressSection
+from scan.pages.hooks import AddressSection, Pages
 from scan.queries.addresses import Address
 
 
@@ -16,4 +15,4 @@ def primary_name(key: bytes, account: Address) -> Mapping[str, Any]:
     return {"primary": primary.get(key, Primary(None))}
 
 
-HOOKS = hooks.Pages(sections=(AddressSection({"address": "primary_name.html"}, primary_name),))
+HOOKS = Pages(sections=(AddressSection({"address": "primary_name.html"}, primary_name),))

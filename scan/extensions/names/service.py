@@ -1,12 +1,12 @@
 """What lives as long as the process: the names that it knows."""
 
-from scan import hooks
 from scan.ethereum.client import Node
 from scan.ethereum.request_node import NodeGateway
 from scan.extensions.names import gateways
 from scan.extensions.names.gateways import Gateways
 from scan.extensions.names.primary_names import Names
 from scan.extensions.names.settings import Settings
+from scan.http.hooks import Service
 from scan.http.services import Services
 from scan.outbound.connection import AttemptTimeouts, tls_context
 from scan.outbound.document_fetcher import DocumentFetcher
@@ -24,4 +24,4 @@ def service(core: Services) -> Names:
     return Names(own, hosts, l1)
 
 
-HOOKS = hooks.Service(make=service, base=AddressNames)
+HOOKS = Service(make=service, base=AddressNames)

@@ -3,9 +3,9 @@
 
 from dataclasses import dataclass
 
-from scan import hooks
 from scan.environment import node_urls, setting
 from scan.extensions.names.name_services import Choice, name_service
+from scan.settings import OwnSettings
 
 
 @dataclass(frozen=True)
@@ -16,4 +16,4 @@ class Settings:
     # fmt: on
 
 
-HOOKS = hooks.OwnSettings(declared=Settings)
+HOOKS = OwnSettings(declared=Settings)

@@ -5,7 +5,8 @@ from typing import Any
 
 from flask import Blueprint
 
-from scan import hooks, parameters
+from scan import parameters
+from scan.api.hooks import Api
 from scan.errors import InvalidParameter
 from scan.ethereum.state_proofs import ProvenSlot
 from scan.extensions.proofs import queries as proofs
@@ -59,4 +60,4 @@ def _record(slot: ProvenSlot | None) -> dict[str, Any] | None:
     return {**record, "proof": [*map(to_hex, slot.proof)]}
 
 
-HOOKS = hooks.Api(blueprints=(blueprint,))
+HOOKS = Api(blueprints=(blueprint,))

@@ -3,12 +3,11 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from scan import hooks
 from scan.contracts.account_proofs import NOT_OFFERED
 from scan.errors import HistoryUnavailable, NotFound, Unavailable, UpstreamFailed
 from scan.extensions.proofs import queries as proofs
 from scan.http.requests import reader
-from scan.pages.sections import AddressSection
+from scan.pages.hooks import AddressSection, Pages
 from scan.queries import blocks
 from scan.queries.addresses import Address
 from scan.queries.balances import Balance
@@ -43,7 +42,7 @@ def _balance_proof(key: bytes, balance: Balance) -> BalanceProof:
     return BalanceProof(str(account.balance), code_hash=account.code_hash)
 
 
-HOOKS = hooks.Pages(
+HOOKS = Pages(
     sections=(
         AddressSection(
             {"address_balance": "balance_proof.html", "code_hash": "code_proof.html"},

@@ -12,9 +12,9 @@ import logging
 import time
 from datetime import UTC, datetime
 
-from scan import hooks
 from scan.database.connection import Database
 from scan.database.errors import LockNotGranted
+from scan.indexer.hooks import Maintenance
 from scan.indexer.partitions import TABLES, locked
 from scan.settings import Keep, Settings
 
@@ -101,4 +101,4 @@ def maintenance(database: Database, settings: Settings) -> Retention:
     return Retention(database, settings.keep, settings.finality)
 
 
-HOOKS = hooks.Maintenance(task=maintenance)
+HOOKS = Maintenance(task=maintenance)

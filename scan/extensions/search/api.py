@@ -2,7 +2,8 @@
 
 from flask import Blueprint
 
-from scan import hooks, parameters
+from scan import parameters
+from scan.api.hooks import Api
 from scan.extensions.search import queries as search_queries
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import Response, json_value
@@ -17,4 +18,4 @@ def search() -> Response:
     return json_value({"results": search_queries.results(reader(), text)})
 
 
-HOOKS = hooks.Api(blueprints=(blueprint,))
+HOOKS = Api(blueprints=(blueprint,))

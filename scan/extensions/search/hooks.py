@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from scan.queries.reader import Reader
 
-from scan.hooks import Part
+from scan.registry import Part
 
 MAX_NAME = 100  # characters; longer texts are nobody's name
 

@@ -7,13 +7,14 @@ from urllib.parse import quote
 
 from flask import Blueprint, Response, request
 
-from scan import hooks, registry
+from scan import registry
 from scan.errors import InvalidParameter
 from scan.extensions.search import queries as search_queries
 from scan.extensions.search.hooks import Results, Search
 from scan.extensions.search.queries import Record
 from scan.hex import to_hex
 from scan.http.requests import reader
+from scan.pages.hooks import Pages
 from scan.pages.site import page
 
 RESULTS = {
@@ -90,4 +91,4 @@ def _grouped(results: Iterable[Record]) -> list[tuple[str, list[Record]]]:
     return [(_all_results()[kind].title, results) for kind, results in groups.items()]
 
 
-HOOKS = hooks.Pages(blueprints=(blueprint,))
+HOOKS = Pages(blueprints=(blueprint,))

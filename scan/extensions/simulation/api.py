@@ -2,7 +2,8 @@
 
 from flask import Blueprint
 
-from scan import hooks, json_bodies
+from scan import json_bodies
+from scan.api.hooks import Api
 from scan.extensions.simulation.outcomes import simulate
 from scan.extensions.simulation.request import calls_of, overrides_of
 from scan.hex import to_hex
@@ -30,4 +31,4 @@ def simulate_calls() -> Response:
     )
 
 
-HOOKS = hooks.Api(blueprints=(blueprint,))
+HOOKS = Api(blueprints=(blueprint,))

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 
 from flask import Blueprint, Response, request
 
-from scan import hooks
 from scan.errors import InvalidParameter, ScanError
 from scan.ethereum.units import COIN_DECIMALS
 from scan.extensions.simulation.outcomes import Simulated, addresses_in, simulate
@@ -18,6 +17,7 @@ from scan.extensions.transaction_details.explanations.pages import (
 )
 from scan.http.prerequisites import Prerequisite, requires
 from scan.http.requests import block_argument, reader
+from scan.pages.hooks import Pages
 from scan.pages.records import names_of
 from scan.pages.site import page
 
@@ -83,4 +83,4 @@ def _addresses(simulated: Simulated | None) -> list[str]:
     return [] if simulated is None else [*addresses_in([simulated])]
 
 
-HOOKS = hooks.Pages(blueprints=(blueprint,), menu=(("Contracts", "/simulate", "Simulate a call"),))
+HOOKS = Pages(blueprints=(blueprint,), menu=(("Contracts", "/simulate", "Simulate a call"),))

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from flask import Flask
 
-from scan import hooks
 from scan.extensions.sourcify.blueprint import blueprint
 from scan.extensions.sourcify.errors import SOURCIFY
+from scan.http.hooks import Interfaces
 from scan.http.interfaces import Interface
 from scan.settings import Settings
 
@@ -17,4 +17,4 @@ def register(app: Flask, _settings: Settings) -> Sequence[Interface]:
     return (SOURCIFY,)
 
 
-HOOKS = hooks.Interfaces(register=register)
+HOOKS = Interfaces(register=register)

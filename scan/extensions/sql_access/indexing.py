@@ -2,7 +2,7 @@
 
 import threading
 
-from scan import hooks
+from scan.commands.hooks import Indexing
 from scan.database.connection import Database
 from scan.extensions.sql_access import sql_roles
 from scan.settings import Settings
@@ -13,4 +13,4 @@ def run_beside(settings: Settings, stop: threading.Event) -> None:
     sql_roles.watch(database, stop)
 
 
-HOOKS = hooks.Indexing(run=run_beside)
+HOOKS = Indexing(run=run_beside)

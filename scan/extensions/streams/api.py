@@ -2,7 +2,7 @@
 
 from flask import Blueprint, Response, request
 
-from scan import hooks
+from scan.api.hooks import Api
 from scan.errors import InvalidParameter
 from scan.extensions.logs.queries import stored_selection
 from scan.extensions.streams.block_events import Position, parse_position
@@ -58,4 +58,4 @@ def _position(parameter: str | None) -> Position | None:
     return None
 
 
-HOOKS = hooks.Api(blueprints=(blueprint,))
+HOOKS = Api(blueprints=(blueprint,))

@@ -2,7 +2,8 @@
 
 from flask import Blueprint, Response
 
-from scan import hooks, parameters
+from scan import parameters
+from scan.api.hooks import Api
 from scan.extensions.token_lists import logos
 from scan.http.interfaces import API, REST, Interface
 from scan.http.requests import query_arguments, reader
@@ -28,4 +29,4 @@ def get_logo(digest: str) -> Response:
     return Response(logo.content, mimetype=logo.content_type, headers=HEADERS)
 
 
-HOOKS = hooks.Api(blueprints=(blueprint,))
+HOOKS = Api(blueprints=(blueprint,))

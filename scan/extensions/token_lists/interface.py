@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from flask import Flask
 
-from scan import hooks
 from scan.extensions.token_lists.api import INTERFACE
+from scan.http.hooks import Interfaces
 from scan.http.interfaces import Interface
 from scan.settings import Settings
 
@@ -14,4 +14,4 @@ def register(_app: Flask, _settings: Settings) -> Sequence[Interface]:
     return (INTERFACE,)
 
 
-HOOKS = hooks.Interfaces(register=register)
+HOOKS = Interfaces(register=register)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from scan import hooks
+from scan.api.hooks import Api
 from scan.extensions.transaction_details.details import ALL_LOGS
 from scan.extensions.transaction_details.explanations import transaction_explanation
 from scan.extensions.transaction_details.queries import details
@@ -16,4 +16,4 @@ def transaction_fields(record: Mapping[str, Any]) -> dict[str, Any]:
     return of_node.record() | transaction_explanation.fields(record, of_node)
 
 
-HOOKS = hooks.Api(transaction_fields=transaction_fields)
+HOOKS = Api(transaction_fields=transaction_fields)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from scan import hooks
 from scan.contracts.abi_decoding import Decoded
 from scan.extensions.transaction_details import method_names
 from scan.extensions.transaction_details.details import DecodedLog, LogWindow
@@ -11,9 +10,8 @@ from scan.extensions.transaction_details.queries import details
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.argument_values import addresses_in
+from scan.pages.hooks import Pages, Shown, TransactionSection, TransactionTab
 from scan.pages.records import Record
-from scan.pages.sections import Shown, TransactionSection
-from scan.pages.transaction_tabs import TransactionTab
 
 MAX_LOGS = 100
 TEMPLATES = {
@@ -46,7 +44,7 @@ def _addresses(method: Decoded | None, logs: Sequence[DecodedLog] | None) -> Ite
     yield from addresses_in(method)
 
 
-HOOKS = hooks.Pages(
+HOOKS = Pages(
     sections=(TransactionSection(TEMPLATES, transaction_head),),
     tabs=(TransactionTab("events", "Events", opens=True),),
     add_to_transactions=add_to_transactions,

@@ -1,7 +1,7 @@
 """What lives as long as the process: the ABIs of contracts."""
 
-from scan import hooks
 from scan.extensions.transaction_details.contract_abis import ContractAbis
+from scan.http.hooks import Service
 from scan.http.services import Services
 
 
@@ -9,4 +9,4 @@ def service(core: Services) -> object:
     return ContractAbis(core.reads)
 
 
-HOOKS = hooks.Service(make=service)
+HOOKS = Service(make=service)

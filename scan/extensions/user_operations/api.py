@@ -2,7 +2,8 @@
 
 from flask import Blueprint
 
-from scan import hooks, parameters
+from scan import parameters
+from scan.api.hooks import Api
 from scan.extensions.user_operations import queries as user_operations
 from scan.http.list_responses import LISTED, add_list, list_response
 from scan.http.requests import query_arguments, reader
@@ -44,4 +45,4 @@ def list_user_operations_of_transaction(transaction_hash: str) -> Response:
     return list_response("userOperations", query_arguments(*LISTED), read, direction="asc")
 
 
-HOOKS = hooks.Api(blueprints=(blueprint,))
+HOOKS = Api(blueprints=(blueprint,))

@@ -10,7 +10,6 @@ from typing import Annotated, NamedTuple
 
 from eth_hash.auto import keccak
 
-from scan import hooks
 from scan.ethereum.blocks import DecodedBlock, EventLog
 from scan.ethereum.column_types import (
     ADDRESS,
@@ -26,6 +25,7 @@ from scan.ethereum.column_types import (
 )
 from scan.ethereum.forms.form import PLACE_BITS
 from scan.ethereum.sparse_tables import SparseTable
+from scan.indexer.hooks import Rows
 
 # The canonical deployments, which have the same address on every chain, and their versions.
 ENTRY_POINTS = {
@@ -153,7 +153,7 @@ def _revert_data(data: bytes) -> bytes:
     return data[start + 32 : start + 32 + min(length, MAX_REVERT_BYTES)]
 
 
-HOOKS = hooks.Rows(
+HOOKS = Rows(
     tables={
         "user_operations": SparseTable(
             UserOperation, lambda block, _: user_operations(block), emitters=ENTRY_POINTS

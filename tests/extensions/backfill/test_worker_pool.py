@@ -18,10 +18,10 @@ import pytest
 
 from scan.extensions.backfill import range_scheduler
 from scan.extensions.backfill.block_columns import SPOOLED
-from scan.extensions.backfill.range_files import RangeFiles, split
+from scan.extensions.backfill.range_files import INCOMING, RangeFiles, split
 from scan.extensions.backfill.range_scheduler import spool
 from scan.extensions.backfill.spool import RangeTask, SpoolFailed
-from scan.extensions.backfill.worker_pool import INCOMING, WorkerPool
+from scan.extensions.backfill.worker_pool import WorkerPool
 from scan.indexer.log_selection import NO_LOGS
 from tests.support.indexer_process import PATIENCE_S, ROOT
 from tests.support.serving import wait_until

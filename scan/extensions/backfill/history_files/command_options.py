@@ -3,7 +3,7 @@
 import argparse
 from importlib import import_module
 
-from scan.hooks import CommandOptions, Commands
+from scan.commands.hooks import CommandOptions, Commands
 from scan.settings import Settings
 
 

@@ -1,7 +1,7 @@
 """What helps where a node has pruned the blocks that an empty index needs."""
 
-from scan import hooks
 from scan.extensions.backfill.history_files.settings import Settings as HistorySettings
+from scan.indexer.hooks import PrunedHistory
 from scan.settings import Settings
 
 
@@ -10,7 +10,7 @@ def has_blocks(settings: Settings) -> bool:
     return bool(settings.of(HistorySettings).history)
 
 
-HOOKS = hooks.PrunedHistory(
+HOOKS = PrunedHistory(
     cure="set SCAN_HISTORY to a folder or URL with era1 or ere files",
     has_blocks=has_blocks,
 )

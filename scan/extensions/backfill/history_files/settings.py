@@ -5,8 +5,8 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
-from scan import hooks
 from scan.environment import Kind, absolute_path, require, setting, url_parts
+from scan.settings import OwnSettings
 
 
 def _sources(text: str) -> tuple[str, ...]:
@@ -38,4 +38,4 @@ class Settings:
     # fmt: on
 
 
-HOOKS = hooks.OwnSettings(declared=Settings)
+HOOKS = OwnSettings(declared=Settings)

@@ -2,11 +2,11 @@
 
 from flask import Blueprint
 
-from scan import hooks
+from scan.api.hooks import Api
 from scan.http.list_responses import add_list
 
 blueprint = Blueprint("authorizations", __name__)
 add_list(blueprint, "/authorizations", "authorizations")
 
 
-HOOKS = hooks.Api(blueprints=(blueprint,))
+HOOKS = Api(blueprints=(blueprint,))

@@ -1,9 +1,7 @@
 """What derives of authorizations: the nonce of their account, and whether they took effect."""
 
-from scan import hooks
 from scan.database.transaction import Row, Transaction
-from scan.hooks import DerivedTable
-from scan.indexer.derivation import BlockRange
+from scan.indexer.hooks import BlockRange, Derived, DerivedTable
 
 
 def derive(tx: Transaction, written: BlockRange) -> list[Row]:
@@ -16,7 +14,7 @@ def unwind(tx: Transaction, orphaned: BlockRange) -> None:
     """Change nothing: no authorization depends on later blocks."""
 
 
-HOOKS = hooks.Derived(
+HOOKS = Derived(
     tables={
         "authorizations": DerivedTable(
             "authorization {authorization_index} of block {block_number}, transaction"

@@ -1,9 +1,8 @@
 """The authorizations of a transaction and of an account, on their pages."""
 
-from scan import hooks
+from scan.pages.hooks import AddressTab, Pages, Shown, TransactionSection
 from scan.pages.records import Record
-from scan.pages.sections import Shown, TransactionSection
-from scan.pages.tabs import AddressTab, list_of_address
+from scan.pages.tabs import list_of_address
 
 
 def transaction_head(transaction: Record) -> Shown:
@@ -11,7 +10,7 @@ def transaction_head(transaction: Record) -> Shown:
     return Shown({}, records=transaction.get("authorizations", ()))
 
 
-HOOKS = hooks.Pages(
+HOOKS = Pages(
     sections=(
         TransactionSection({"transaction": "transaction_authorizations.html"}, transaction_head),
     ),

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import count
 from typing import Annotated, Any, NamedTuple
 
-from scan import hooks
 from scan.ethereum.blocks import DecodedBlock, MalformedBlock
 from scan.ethereum.column_types import (
     ADDRESS,
@@ -27,6 +26,7 @@ from scan.ethereum.rlp import list_item, quantity_item, string_item
 from scan.ethereum.signatures import Signature, recover_signer
 from scan.ethereum.sparse_tables import SparseTable
 from scan.hex import BadHex, data
+from scan.indexer.hooks import Rows
 
 MAX_NONCE = 2**64 - 1  # the largest nonce of an account (EIP-2681)
 _MAGIC = "05"  # the first byte of the signed message
@@ -115,7 +115,7 @@ def authorizations_in(block: DecodedBlock) -> list[Authorization]:
     return authorizations
 
 
-HOOKS = hooks.Rows(
+HOOKS = Rows(
     tables={
         "authorizations": SparseTable(
             Authorization,

@@ -2,10 +2,9 @@
 
 import json
 
-from scan import hooks
 from scan.http.requests import reader
+from scan.pages.hooks import BlockSection, Pages
 from scan.pages.records import Record
-from scan.pages.sections import BlockSection
 from scan.queries.pages import Window, filtered_page
 
 
@@ -16,4 +15,4 @@ def blobs_of(block: Record, window: Window) -> dict[str, list[Record]]:
     return {"blobs": json.loads(filtered_page(reader(), "blobs", {}, window).data)}
 
 
-HOOKS = hooks.Pages(sections=(BlockSection({"block": "block_blobs.html"}, blobs_of),))
+HOOKS = Pages(sections=(BlockSection({"block": "block_blobs.html"}, blobs_of),))

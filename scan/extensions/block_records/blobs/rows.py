@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from itertools import count
 from typing import Annotated, NamedTuple
 
-from scan import hooks
 from scan.ethereum.blocks import DecodedBlock
 from scan.ethereum.column_types import BIGINT, COMPUTED, HASH, INTEGER, PROVEN, Column
 from scan.ethereum.forms.form import PLACE_BITS
 from scan.ethereum.sparse_tables import SparseTable
+from scan.indexer.hooks import Rows
 
 
 class Blob(NamedTuple):
@@ -29,4 +29,4 @@ def blobs_of(block: DecodedBlock) -> Iterator[Blob]:
             yield Blob(next(ordinals), *position, versioned_hash)
 
 
-HOOKS = hooks.Rows(tables={"blobs": SparseTable(Blob, lambda block, _: blobs_of(block))})
+HOOKS = Rows(tables={"blobs": SparseTable(Blob, lambda block, _: blobs_of(block))})

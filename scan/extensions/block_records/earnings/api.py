@@ -4,7 +4,8 @@ from collections.abc import Mapping
 
 from flask import Blueprint
 
-from scan import hooks, parameters
+from scan import parameters
+from scan.api.hooks import Api
 from scan.extensions.block_records.earnings import queries
 from scan.http.list_format import PARAMETER
 from scan.http.list_responses import list_response
@@ -28,4 +29,4 @@ def page_of(window: Window, arguments: Mapping[str, str]) -> Page:
     return queries.page(reader(), window, miner, first, last)
 
 
-HOOKS = hooks.Api(blueprints=(blueprint,))
+HOOKS = Api(blueprints=(blueprint,))

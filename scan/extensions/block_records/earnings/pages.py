@@ -2,11 +2,10 @@
 
 from flask import Blueprint, Response
 
-from scan import hooks
 from scan.extensions.block_records.earnings.api import page_of
 from scan.pages.filtered_lists import Field, filtered_list
+from scan.pages.hooks import Pages, Section
 from scan.pages.records import names_of
-from scan.pages.sections import Section
 
 blueprint = Blueprint("pages_earnings", __name__)
 FIELDS = (
@@ -24,7 +23,7 @@ def list_earnings() -> Response:
     return shown.response("earnings.html", shown=shown, names=names_of(shown.records))
 
 
-HOOKS = hooks.Pages(
+HOOKS = Pages(
     blueprints=(blueprint,),
     menu=(("Chain", "/earnings", "Fee recipients"),),
     sections=(Section({"block": "block_earnings.html"}),),

@@ -2,7 +2,8 @@
 
 from flask import Blueprint
 
-from scan import hooks, parameters
+from scan import parameters
+from scan.api.hooks import Api
 from scan.extensions.block_records.execution_requests import queries
 from scan.hex import to_hex
 from scan.http.list_responses import add_list
@@ -32,4 +33,4 @@ def list_execution_requests_of_block(block: str) -> Response:
     )
 
 
-HOOKS = hooks.Api(blueprints=(blueprint,))
+HOOKS = Api(blueprints=(blueprint,))

@@ -2,10 +2,9 @@
 
 import json
 
-from scan import hooks
 from scan.http.requests import reader
+from scan.pages.hooks import BlockSection, Pages
 from scan.pages.records import Record
-from scan.pages.sections import BlockSection
 from scan.queries.pages import Window, filtered_page
 
 
@@ -17,6 +16,4 @@ def requests_of(block: Record, window: Window) -> dict[str, list[Record]]:
     return {"execution_requests": json.loads(page.data)}
 
 
-HOOKS = hooks.Pages(
-    sections=(BlockSection({"block": "block_execution_requests.html"}, requests_of),)
-)
+HOOKS = Pages(sections=(BlockSection({"block": "block_execution_requests.html"}, requests_of),))

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Annotated, NamedTuple
 
-from scan import hooks
 from scan.ethereum.blocks import DecodedBlock, EventLog
 from scan.ethereum.column_types import ADDRESS, BIGINT, BYTES, COMPUTED, INTEGER, PROVEN, Column
 from scan.ethereum.fork_schedule import (
@@ -23,6 +22,7 @@ from scan.ethereum.fork_schedule import (
 )
 from scan.ethereum.forms.form import PLACE_BITS
 from scan.ethereum.sparse_tables import SparseTable
+from scan.indexer.hooks import Rows
 
 DEPOSIT, WITHDRAWAL, CONSOLIDATION, BUILDER_DEPOSIT, BUILDER_EXIT = (bytes([n]) for n in range(5))
 TYPES = {
@@ -151,7 +151,7 @@ def requests_hash(requests: Sequence[ExecutionRequest]) -> bytes:
     ).digest()
 
 
-HOOKS = hooks.Rows(
+HOOKS = Rows(
     tables={
         "execution_requests": SparseTable(
             ExecutionRequest, lambda block, _: submitted_in(block), emitters=REQUEST_CONTRACTS

@@ -2,11 +2,11 @@
 
 from flask import Blueprint
 
-from scan import hooks
+from scan.api.hooks import Api
 from scan.http.list_responses import add_list
 
 blueprint = Blueprint("messages_to_l1", __name__)
 add_list(blueprint, "/messages-to-l1", "messages_to_l1")
 
 
-HOOKS = hooks.Api(blueprints=(blueprint,))
+HOOKS = Api(blueprints=(blueprint,))

@@ -1,9 +1,8 @@
 """The messages of a transaction and of an address, on their pages."""
 
-from scan import hooks
+from scan.pages.hooks import AddressTab, Pages, Shown, TransactionSection
 from scan.pages.records import Record
-from scan.pages.sections import Shown, TransactionSection
-from scan.pages.tabs import AddressTab, list_of_address
+from scan.pages.tabs import list_of_address
 
 
 def transaction_head(transaction: Record) -> Shown:
@@ -11,7 +10,7 @@ def transaction_head(transaction: Record) -> Shown:
     return Shown({}, records=transaction.get("messagesToL1", ()))
 
 
-HOOKS = hooks.Pages(
+HOOKS = Pages(
     sections=(
         TransactionSection({"transaction_events": "transaction_messages.html"}, transaction_head),
     ),

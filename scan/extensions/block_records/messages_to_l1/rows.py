@@ -10,7 +10,6 @@ from typing import Annotated, Any, NamedTuple
 from eth_abi.abi import decode
 from eth_abi.exceptions import DecodingError
 
-from scan import hooks
 from scan.ethereum.blocks import DecodedBlock, EventLog
 from scan.ethereum.column_types import (
     ADDRESS,
@@ -27,6 +26,7 @@ from scan.ethereum.forms.form import PLACE_BITS
 from scan.ethereum.keccak import keccak256
 from scan.ethereum.sparse_tables import SparseTable
 from scan.hex import data
+from scan.indexer.hooks import Rows
 
 MAX_DATA_BYTES = 16_384  # stored of a message; longer data is in the transaction's log alone
 _NO_FIELD = "_"
@@ -114,6 +114,6 @@ def messages_in(block: DecodedBlock) -> tuple[MessageToL1, ...]:
     return _event(*announced_by).messages(block.number, block.logs) if announced_by else ()
 
 
-HOOKS = hooks.Rows(
+HOOKS = Rows(
     tables={"messages_to_l1": SparseTable(MessageToL1, lambda block, _: messages_in(block))},
 )

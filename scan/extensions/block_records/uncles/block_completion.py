@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
 
-from scan import hooks
 from scan.ethereum.block_encoding import block_size, encode_header, encode_transactions
 from scan.ethereum.block_hashing import has_its_hash, header_hash, uncles_hash
 from scan.ethereum.blocks import DecodedBlock, MalformedBlock, Uncle, UncleJson, read_json
@@ -13,6 +12,7 @@ from scan.ethereum.client import Call, Node, NodeError, RpcError
 from scan.ethereum.forms.form import PLACE_BITS, numbered
 from scan.extensions.block_records.uncles.rewards import REWARDS, mining_credits
 from scan.hex import BadHex, data, quantity, to_hex
+from scan.indexer.hooks import BlockCompletion
 
 log = logging.getLogger(__name__)
 
@@ -117,4 +117,4 @@ def is_mined(header: Any) -> bool:
     return False  # the header has another form
 
 
-HOOKS = hooks.BlockCompletion(completer=BlockCompleter)
+HOOKS = BlockCompletion(completer=BlockCompleter)

@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from scan import hooks
 from scan.extensions.contract_details.builds.settings import Settings, missing
 from scan.http.services import services
-from scan.pages.sections import StatusSection
+from scan.pages.hooks import Pages, StatusSection
 
 
 def _read() -> Mapping[str, Any]:
@@ -14,4 +13,4 @@ def _read() -> Mapping[str, Any]:
     return {"missing_builds": [folder.name for folder in folders]}  # paths are the operator's
 
 
-HOOKS = hooks.Pages(sections=(StatusSection({"status": "status_builds.html"}, _read),))
+HOOKS = Pages(sections=(StatusSection({"status": "status_builds.html"}, _read),))

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from scan import hooks
 from scan.environment import Kind, absolute_path, require, setting
+from scan.settings import OwnSettings
 
 MAX_FOLDERS = 20
 
@@ -45,4 +45,4 @@ class Settings:
     # fmt: on
 
 
-HOOKS = hooks.OwnSettings(declared=Settings)
+HOOKS = OwnSettings(declared=Settings)

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from scan import hooks
 from scan.extensions.contract_details.builds.build_watch import Builds, BuildWatch
 from scan.extensions.contract_details.builds.settings import Settings
+from scan.http.hooks import Worker
 from scan.http.services import Services
 from scan.http.worker_thread import WorkerThread
 
@@ -19,4 +19,4 @@ def threads(core: Services) -> Iterable[WorkerThread]:
     return (WorkerThread("builds", watch.step, EVERY_S, core.writes, failure),)
 
 
-HOOKS = hooks.Worker(threads=threads)
+HOOKS = Worker(threads=threads)

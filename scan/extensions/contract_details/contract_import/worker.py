@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from scan import hooks
 from scan.extensions.contract_details.contract_import.kept_sources import KeptSources
 from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
+from scan.http.hooks import Worker
 from scan.http.services import Services
 from scan.http.worker_thread import WorkerThread
 
@@ -20,4 +20,4 @@ def threads(core: Services) -> Iterable[WorkerThread]:
     return (WorkerThread("kept-sources", step, EVERY_S, core.writes, failure),)
 
 
-HOOKS = hooks.Worker(threads=threads)
+HOOKS = Worker(threads=threads)

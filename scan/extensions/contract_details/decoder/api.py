@@ -2,8 +2,9 @@
 
 from flask import Blueprint
 
-from scan import hooks, json_bodies, parameters
+from scan import json_bodies, parameters
 from scan.api.contracts import function_and_arguments
+from scan.api.hooks import Api
 from scan.extensions.contract_details.decoder.decoding import Encoded, decode
 from scan.extensions.contract_details.decoder.encoding import encode
 from scan.extensions.contract_details.decoder.parameters import NAMES, encoded_of, encoded_of_query
@@ -50,4 +51,4 @@ def encode_call() -> Response:
     return json_value(encode(reader(), function, arguments, address).record())
 
 
-HOOKS = hooks.Api(blueprints=(blueprint,))
+HOOKS = Api(blueprints=(blueprint,))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from scan.hooks import Part
+from scan.registry import Part
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import orjson
 from flask import Blueprint, Response, request
 
-from scan import hooks, parameters
+from scan import parameters
 from scan.errors import InvalidParameter, ScanError
 from scan.extensions.contract_details import contract_values
 from scan.extensions.contract_details.contract_functions import (
@@ -27,6 +27,7 @@ from scan.hex import to_hex
 from scan.http.form_body import form
 from scan.http.requests import reader
 from scan.pages.argument_values import addresses_in
+from scan.pages.hooks import Pages
 from scan.pages.records import address_of, names_of
 from scan.pages.site import page, site
 from scan.queries import contracts
@@ -147,7 +148,7 @@ def _functions_at(address: bytes) -> list[Function]:
     return functions
 
 
-HOOKS = hooks.Pages(
+HOOKS = Pages(
     blueprints=(blueprint,),
     menu=(("Contracts", "/decode", "Decode data"), ("Contracts", "/encode", "Encode a call")),
 )

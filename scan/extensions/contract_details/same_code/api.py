@@ -2,7 +2,8 @@
 
 from flask import Blueprint
 
-from scan import hooks, parameters
+from scan import parameters
+from scan.api.hooks import Api
 from scan.extensions.contract_details.same_code import queries
 from scan.http.list_responses import LISTED, list_response
 from scan.http.requests import query_arguments, reader
@@ -22,4 +23,4 @@ def list_same_code(address: str) -> Response:
     )
 
 
-HOOKS = hooks.Api(blueprints=(blueprint,))
+HOOKS = Api(blueprints=(blueprint,))

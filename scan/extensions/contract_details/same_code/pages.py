@@ -4,14 +4,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from scan import hooks
 from scan.extensions.contract_details.same_code import queries
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.address_head import of_contract
 from scan.pages.filtered_lists import UNORDERED, FilteredList, filtered_list
+from scan.pages.hooks import CONTRACT, AddressTab, Pages
 from scan.pages.records import names_of
-from scan.pages.tabs import CONTRACT, AddressTab
 
 
 def _read(key: bytes) -> tuple[FilteredList, Mapping[str, Any]]:
@@ -31,7 +30,7 @@ def _read(key: bytes) -> tuple[FilteredList, Mapping[str, Any]]:
     return shown, {"is_whole": is_whole, "names": names_of(shown.records, own)}
 
 
-HOOKS = hooks.Pages(
+HOOKS = Pages(
     tabs=(
         AddressTab(
             "same-code",

@@ -2,7 +2,8 @@
 
 from flask import Blueprint
 
-from scan import hooks, parameters
+from scan import parameters
+from scan.api.hooks import Api
 from scan.extensions.contract_details.source_comparison import queries
 from scan.hex import to_hex
 from scan.http.requests import query_arguments, reader
@@ -33,4 +34,4 @@ def compare_sources(address: str, other: str) -> Response:
     )
 
 
-HOOKS = hooks.Api(blueprints=(blueprint,))
+HOOKS = Api(blueprints=(blueprint,))

@@ -2,10 +2,10 @@
 
 from flask import Blueprint, Response, request
 
-from scan import hooks
 from scan.extensions.contract_details.source_comparison import queries
 from scan.hex import to_hex
 from scan.http.requests import reader
+from scan.pages.hooks import Pages
 from scan.pages.records import address_of, names_of
 from scan.pages.site import page
 
@@ -34,4 +34,4 @@ def compare_sources(address: str, other: str) -> Response:
     )
 
 
-HOOKS = hooks.Pages(blueprints=(blueprint,))
+HOOKS = Pages(blueprints=(blueprint,))

@@ -1,7 +1,7 @@
 """What lives as long as the process: the jobs."""
 
-from scan import hooks
 from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
+from scan.http.hooks import Service
 from scan.http.services import Services
 
 
@@ -9,4 +9,4 @@ def service(core: Services) -> object:
     return VerificationJobs(core.writes, core.waiting_threads)
 
 
-HOOKS = hooks.Service(make=service)
+HOOKS = Service(make=service)

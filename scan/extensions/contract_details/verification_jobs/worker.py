@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
-from scan import hooks
 from scan.extensions.contract_details.verification_jobs.job_runner import JobRunner
 from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
+from scan.http.hooks import Worker
 from scan.http.services import Services
 
 
@@ -12,4 +12,4 @@ def threads(core: Services) -> Iterable[JobRunner]:
     return (JobRunner(core.writes, core.verifier, core.sources.get(VerificationJobs)),)
 
 
-HOOKS = hooks.Worker(threads=threads)
+HOOKS = Worker(threads=threads)

@@ -6,7 +6,8 @@ from dataclasses import replace
 import orjson
 from flask import Blueprint
 
-from scan import hooks, parameters
+from scan import parameters
+from scan.api.hooks import Api
 from scan.extensions.history.sums import monthly_sums
 from scan.extensions.history.sums.worth import with_worth
 from scan.http.list_format import PARAMETER
@@ -74,4 +75,4 @@ def _of_months(page: Page) -> Page:
     return replace(page, data=orjson.dumps(sums).decode(), count=len(sums))
 
 
-HOOKS = hooks.Api(blueprints=(blueprint,))
+HOOKS = Api(blueprints=(blueprint,))

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 
 from flask import Blueprint, Response
 
-from scan import hooks, parameters
+from scan import parameters
 from scan.extensions.history.sums import monthly_sums
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.filtered_lists import entity_list
+from scan.pages.hooks import Pages, Section
 from scan.pages.records import address_of, names_of
-from scan.pages.sections import Section
 from scan.queries import prices
 from scan.queries.pages import Page, Window
 from scan.queries.reader import Reader
@@ -74,4 +74,4 @@ def _page(rows: str, key: str, collection: str, address: bytes) -> Response:
     )
 
 
-HOOKS = hooks.Pages(blueprints=(blueprint,), sections=(Section({"list": "list_sums.html"}),))
+HOOKS = Pages(blueprints=(blueprint,), sections=(Section({"list": "list_sums.html"}),))

@@ -1,8 +1,8 @@
 """What lives as long as the process: the media of items."""
 
-from scan import hooks
 from scan.extensions.items.item_media.media_cache import ItemMedia
 from scan.extensions.items.item_media.settings import Settings
+from scan.http.hooks import Service
 from scan.http.services import Services
 from scan.outbound.connection import tls_context
 from scan.outbound.document_fetcher import DocumentFetcher
@@ -16,4 +16,4 @@ def service(core: Services) -> object:
     return ItemMedia(fetcher, own.ipfs_gateway, settings.webhook_allow_networks)
 
 
-HOOKS = hooks.Service(make=service)
+HOOKS = Service(make=service)

@@ -3,8 +3,8 @@
 
 from dataclasses import dataclass
 
-from scan import hooks
 from scan.environment import Kind, https_url, setting
+from scan.settings import OwnSettings
 
 
 def _media(text: str) -> str:
@@ -28,4 +28,4 @@ class Settings:
         return "" if self.nft_media == "on" else self.nft_media
 
 
-HOOKS = hooks.OwnSettings(declared=Settings)
+HOOKS = OwnSettings(declared=Settings)

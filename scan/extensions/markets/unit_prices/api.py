@@ -2,7 +2,7 @@
 
 from flask import Blueprint
 
-from scan import hooks
+from scan.api.hooks import Api
 from scan.extensions.markets.unit_prices.price_source import PriceSource
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import Response, json_value
@@ -45,4 +45,4 @@ def get_prices() -> Response:
     )
 
 
-HOOKS = hooks.Api(blueprints=(blueprint,))
+HOOKS = Api(blueprints=(blueprint,))

@@ -1,8 +1,8 @@
 """What lives as long as the process: the source of prices."""
 
-from scan import hooks
 from scan.extensions.markets.unit_prices.price_source import PriceSource
 from scan.extensions.markets.unit_prices.settings import Settings
+from scan.http.hooks import Service
 from scan.http.services import Services
 from scan.outbound.connection import tls_context
 from scan.outbound.document_fetcher import DocumentFetcher
@@ -16,4 +16,4 @@ def service(core: Services) -> PriceSource:
     return PriceSource(source, fetcher, settings.webhook_allow_networks)
 
 
-HOOKS = hooks.Service(make=service, base=Prices)
+HOOKS = Service(make=service, base=Prices)

@@ -4,8 +4,8 @@
 import re
 from dataclasses import dataclass
 
-from scan import hooks
 from scan.environment import Kind, existing_file, https_url, require, setting
+from scan.settings import OwnSettings
 
 POOL_AND_TOKEN = re.compile(r"0x[0-9a-f]{40}/0x[0-9a-f]{40}")
 
@@ -43,4 +43,4 @@ class Settings:
     # fmt: on
 
 
-HOOKS = hooks.OwnSettings(declared=Settings)
+HOOKS = OwnSettings(declared=Settings)

@@ -5,7 +5,7 @@ from typing import Any
 
 from flask import Blueprint
 
-from scan import hooks
+from scan.api.hooks import Api
 from scan.api.transactions import indexed_transaction
 from scan.extensions.transaction_details.explanations import queries as explanations
 from scan.http.prerequisites import Prerequisite, requires
@@ -47,4 +47,4 @@ def _traced(record: Mapping[str, Any], **read: object) -> Response:
     return json_value({**transaction, "blockHash": record["blockHash"], **read})
 
 
-HOOKS = hooks.Api(blueprints=(blueprint,))
+HOOKS = Api(blueprints=(blueprint,))

@@ -5,7 +5,6 @@ from functools import partial
 from itertools import takewhile
 from typing import Any, NamedTuple
 
-from scan import hooks
 from scan.contracts.abi_decoding import Decoded
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum.transaction_reader import TransactionLog
@@ -21,9 +20,8 @@ from scan.extensions.transaction_details.explanations.trace_decoding import Deco
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.argument_values import addresses_in
+from scan.pages.hooks import Pages, Section, Shown, TransactionTab
 from scan.pages.records import Record
-from scan.pages.sections import Section, Shown
-from scan.pages.transaction_tabs import TransactionTab
 
 MAX_CALLS = 200
 MAX_ACCOUNTS = 100
@@ -158,7 +156,7 @@ def add_to_transactions(transactions: Sequence[dict[str, Any]]) -> None:
     add_reasons(reader(), transactions)
 
 
-HOOKS = hooks.Pages(
+HOOKS = Pages(
     sections=(Section({"transaction_facts": "transaction_reason.html"}),),
     add_to_transactions=add_to_transactions,
     tabs=(

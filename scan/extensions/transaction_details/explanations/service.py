@@ -1,12 +1,12 @@
 """What lives as long as the process: the reader of why transactions failed."""
 
-from scan import hooks
 from scan.extensions.internal_transfers.transaction_traces import TransactionTraces
 from scan.extensions.transaction_details.contract_abis import ContractAbis
 from scan.extensions.transaction_details.explanations.failure_locations import FailureLocations
 from scan.extensions.transaction_details.explanations.transaction_failures import (
     TransactionFailures,
 )
+from scan.http.hooks import Service
 from scan.http.services import Services
 
 
@@ -22,4 +22,4 @@ def service(core: Services) -> object:
     )
 
 
-HOOKS = hooks.Service(make=service)
+HOOKS = Service(make=service)

@@ -8,8 +8,8 @@ from scan.extensions.transaction_details.explanations import queries as explanat
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.argument_values import addresses_in
+from scan.pages.hooks import Shown
 from scan.pages.records import Record
-from scan.pages.sections import Shown
 
 
 def fields(record: Mapping[str, Any], details: TransactionDetails) -> dict[str, Any]:

@@ -5,7 +5,8 @@ from typing import Any
 
 from flask import Blueprint
 
-from scan import hooks, parameters
+from scan import parameters
+from scan.api.hooks import Api
 from scan.api.transactions import indexed_transaction
 from scan.extensions.transaction_details.gas_use import queries
 from scan.extensions.transaction_details.gas_use.gas_use import by_function
@@ -55,4 +56,4 @@ def get_gas_of_methods(address: str) -> Response:
     return json_value({"methods": [method.record() for method in methods]})
 
 
-HOOKS = hooks.Api(blueprints=(blueprint,))
+HOOKS = Api(blueprints=(blueprint,))

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from flask import request
 
-from scan import hooks, parameters
+from scan import parameters
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.extensions.transaction_details.gas_use import queries
 from scan.extensions.transaction_details.gas_use.gas_by_line import GasByLine
@@ -22,9 +22,8 @@ from scan.extensions.transaction_details.gas_use.gas_use import (
 from scan.extensions.transaction_details.gas_use.queries import MethodGas
 from scan.hex import data, to_hex
 from scan.http.requests import reader
+from scan.pages.hooks import Pages, Shown, TransactionTab
 from scan.pages.records import Record
-from scan.pages.sections import Shown
-from scan.pages.transaction_tabs import TransactionTab
 
 
 class ShownGas(NamedTuple):
@@ -95,4 +94,4 @@ def _usual(transaction: Record) -> MethodGas | None:
     return next((known for known in methods if known.method_id == method), None)
 
 
-HOOKS = hooks.Pages(tabs=(TransactionTab("gas", "Gas", "/gas", read_gas, needs_node=True),))
+HOOKS = Pages(tabs=(TransactionTab("gas", "Gas", "/gas", read_gas, needs_node=True),))

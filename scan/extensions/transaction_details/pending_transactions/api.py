@@ -2,7 +2,8 @@
 
 from flask import Blueprint
 
-from scan import hooks, parameters
+from scan import parameters
+from scan.api.hooks import Api
 from scan.extensions.transaction_details.pending_transactions import queries as pending_transactions
 from scan.http.prerequisites import Prerequisite, requires
 from scan.http.requests import query_arguments, reader
@@ -25,4 +26,4 @@ def list_pending(address: str) -> Response:
     )
 
 
-HOOKS = hooks.Api(blueprints=(blueprint,))
+HOOKS = Api(blueprints=(blueprint,))

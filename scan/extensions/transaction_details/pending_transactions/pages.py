@@ -6,7 +6,7 @@ from typing import Any
 
 from flask import Response, request
 
-from scan import hooks, parameters
+from scan import parameters
 from scan.errors import Unavailable, UpstreamFailed
 from scan.extensions.transaction_details import method_names
 from scan.extensions.transaction_details.clear_signing import ClearSigning
@@ -17,9 +17,9 @@ from scan.hex import to_hex
 from scan.http.requests import query_arguments, reader
 from scan.pages import transaction_tabs
 from scan.pages.argument_values import addresses_in
+from scan.pages.hooks import AddressTab, Pages
 from scan.pages.records import address_of, names_of
 from scan.pages.site import page
-from scan.pages.tabs import AddressTab
 
 
 def page_of_missing(transaction_hash: bytes) -> Response | None:
@@ -80,7 +80,7 @@ def sends_transactions(head: Mapping[str, Any]) -> bool:
     return not account.balance.is_contract or "delegate" in account.more
 
 
-HOOKS = hooks.Pages(
+HOOKS = Pages(
     page_of_missing=page_of_missing,
     tabs=(
         AddressTab(

@@ -2,7 +2,8 @@
 
 from flask import Blueprint
 
-from scan import hooks, parameters
+from scan import parameters
+from scan.api.hooks import Api
 from scan.extensions.transaction_details.storage import contract_storage
 from scan.extensions.transaction_details.storage.variable_paths import MAX_PATH
 from scan.hex import to_hex
@@ -39,4 +40,4 @@ def get_storage(address: str) -> Response:
     )
 
 
-HOOKS = hooks.Api(blueprints=(blueprint,))
+HOOKS = Api(blueprints=(blueprint,))

@@ -5,7 +5,7 @@ from typing import Any
 
 from flask import request
 
-from scan import hooks, parameters
+from scan import parameters
 from scan.errors import ScanError
 from scan.extensions.transaction_details.storage import contract_storage
 from scan.extensions.transaction_details.storage.contract_storage import ContractStorage
@@ -14,8 +14,8 @@ from scan.extensions.transaction_details.storage.variable_paths import MAX_PATH
 from scan.hex import to_hex
 from scan.http.requests import block_argument, reader
 from scan.pages.address_head import of_contract
+from scan.pages.hooks import CONTRACT, AddressTab, Pages
 from scan.pages.records import names_of
-from scan.pages.tabs import CONTRACT, AddressTab
 
 FIELDS = ("variable", "block")
 
@@ -51,7 +51,7 @@ def _addresses(key: bytes, storage: ContractStorage) -> Iterator[str]:
             yield variable.value
 
 
-HOOKS = hooks.Pages(
+HOOKS = Pages(
     tabs=(
         AddressTab(
             "storage",

@@ -1,7 +1,7 @@
 """What lives as long as the process: the layouts of verified contracts."""
 
-from scan import hooks
 from scan.extensions.transaction_details.storage.layouts import StorageLayouts
+from scan.http.hooks import Service
 from scan.http.services import Services
 
 
@@ -9,4 +9,4 @@ def service(core: Services) -> object:
     return StorageLayouts(core.reads)
 
 
-HOOKS = hooks.Service(make=service)
+HOOKS = Service(make=service)

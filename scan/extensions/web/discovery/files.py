@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 from flask import Blueprint, Response, current_app
 
-from scan import hooks, registry
+from scan import registry
 from scan.contracts.visible_text import WRITTEN_BY_STRANGERS
 from scan.errors import NotFound
 from scan.http.interfaces import API, Interface
@@ -94,7 +94,7 @@ def discovery(document: Callable[[], dict[str, Any]]) -> Blueprint:
         base = services().settings.base_path
         lines = [own.line_of_llms for own in _interfaces() if own.line_of_llms]
         tools = "".join(f"{line.format(base=base)}\n" for line in lines)
-        shows_pages = services().settings.pages and registry.has(hooks.Markdown)
+        shows_pages = services().settings.pages and registry.has("markdown")
         head = HEAD.format(
             base=base,
             tools=tools,

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from flask import Flask
 
-from scan import hooks
 from scan.extensions.web.discovery.files import discovery
+from scan.http.hooks import Interfaces
 from scan.http.interfaces import Interface
 from scan.settings import Settings
 
@@ -15,4 +15,4 @@ def register(app: Flask, _settings: Settings) -> Sequence[Interface]:
     return ()
 
 
-HOOKS = hooks.Interfaces(register=register)
+HOOKS = Interfaces(register=register)

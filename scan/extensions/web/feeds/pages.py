@@ -8,7 +8,6 @@ from uuid import UUID
 import orjson
 from flask import Blueprint, Response, request
 
-from scan import hooks
 from scan.errors import NotFound, Unavailable
 from scan.extensions.transaction_details.method_names import add_methods
 from scan.extensions.transaction_details.transaction_contexts import contexts
@@ -23,10 +22,9 @@ from scan.extensions.web.feeds.entries import (
 from scan.hex import to_hex
 from scan.http.requests import query_arguments, reader
 from scan.pages.formatting import short_address
+from scan.pages.hooks import AddressTab, Pages, Section, tabs_of
 from scan.pages.records import Record, address_of, names_of
-from scan.pages.sections import Section
 from scan.pages.site import HEADERS, site
-from scan.pages.tabs import AddressTab, tabs_of
 from scan.queries import contracts, entities, tokens
 from scan.queries.pages import Window
 
@@ -138,7 +136,7 @@ def _of_one_version(read: Callable[[], list[Entry]]) -> list[Entry]:
     raise Unavailable("The chain advanced meanwhile; try again shortly.", retry_after_s=1)
 
 
-HOOKS = hooks.Pages(
+HOOKS = Pages(
     blueprints=(blueprint,),
     sections=(Section({"head": "feed_links.html", "foot": "feed_footer.html"}),),
 )

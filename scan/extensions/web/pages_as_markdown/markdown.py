@@ -3,9 +3,9 @@
 import re
 from typing import Any
 
-from scan import hooks
 from scan.errors import TooLarge
 from scan.pages.formatting import visible
+from scan.pages.hooks import Markdown
 
 MAX_HTML_BYTES = 200 * 1024  # which take up to 0.7 s to convert, one page at a time
 # The last is hidden from readers, such as the axes of a chart, whose values a table has.
@@ -152,4 +152,4 @@ def _value(option: Any) -> str:
     return str(option.get("value", _words(option)))
 
 
-HOOKS = hooks.Markdown(to_markdown=to_markdown)
+HOOKS = Markdown(to_markdown=to_markdown)

@@ -8,8 +8,9 @@ from urllib.parse import quote
 
 from flask import Blueprint, Flask, Response, request
 
-from scan import hooks, parameters
+from scan import parameters
 from scan.errors import InvalidParameter, NotFound
+from scan.http.hooks import Interfaces
 from scan.http.interfaces import Interface
 from scan.settings import Settings
 
@@ -87,4 +88,4 @@ def register(app: Flask, settings: Settings) -> Sequence[Interface]:
     return ()
 
 
-HOOKS = hooks.Interfaces(register=register)
+HOOKS = Interfaces(register=register)

@@ -70,14 +70,11 @@ def test_a_sound_set_up_has_no_errors(sound: SetUp) -> None:
 
 
 def test_a_variable_that_nothing_reads_is_a_warning(sound: SetUp) -> None:
-    findings = sound.examine(SCAN_RATE_LIMIT_PAGE="1/day", SCAN_METRICS_PORT="9100")
+    findings = sound.examine(SCAN_RATE_LIMIT_PAGE="1/day", SCAN_QQQQ="1")
     assert [tuple(f.values()) for f in findings if f["subject"] == "settings"] == [
         ("warning", "settings", f"{name} {reason}", "correct or remove it")
         for name, reason in (
-            (
-                "SCAN_METRICS_PORT",
-                "is no longer read: scan index and scan deliver have --metrics-port",
-            ),
+            ("SCAN_QQQQ", "is not a setting"),
             ("SCAN_RATE_LIMIT_PAGE", "is not a setting; did you mean SCAN_RATE_LIMIT_PAGES?"),
         )
     ]

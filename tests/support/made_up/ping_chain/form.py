@@ -1,7 +1,7 @@
 from typing import Any
 
-from scan import hooks
 from scan.ethereum.forms.form import FEE_VAULT, Form, Settlement, Values, numbered
+from scan.ethereum.hooks import Forms
 
 CHAIN_ID = 77_777
 VAULT = bytes.fromhex("ee" * 20)
@@ -24,4 +24,4 @@ FORM = Form(
     own_fields=own_fields,
     settle=settle,
 )
-HOOKS = hooks.Forms(forms=(FORM,))
+HOOKS = Forms(forms=(FORM,))

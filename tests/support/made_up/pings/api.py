@@ -1,6 +1,6 @@
 from flask import Blueprint
 
-from scan import hooks
+from scan.api.hooks import Api
 from scan.http.list_responses import entity_list
 from scan.http.responses import Response
 
@@ -12,4 +12,4 @@ def list_pings() -> Response:
     return entity_list("pings")
 
 
-HOOKS = hooks.Api(blueprints=(blueprint,))
+HOOKS = Api(blueprints=(blueprint,))

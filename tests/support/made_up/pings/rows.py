@@ -1,11 +1,11 @@
 from collections.abc import Iterator
 from typing import Annotated, NamedTuple
 
-from scan import hooks
 from scan.ethereum.blocks import DecodedBlock
 from scan.ethereum.column_types import ADDRESS, BIGINT, COMPUTED, INTEGER, Column
 from scan.ethereum.forms.form import PLACE_BITS
 from scan.ethereum.sparse_tables import SparseTable
+from scan.indexer.hooks import Rows
 
 PINGED = bytes.fromhex("dd" * 20)
 
@@ -23,4 +23,4 @@ def pings(block: DecodedBlock) -> Iterator[Ping]:
         yield Ping(ordinal, block.number, t.transaction_index, t.from_address)
 
 
-HOOKS = hooks.Rows(tables={"pings": SparseTable(Ping, lambda block, _: pings(block))})
+HOOKS = Rows(tables={"pings": SparseTable(Ping, lambda block, _: pings(block))})

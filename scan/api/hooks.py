@@ -1,0 +1,20 @@
+"""What extensions add to the API."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from flask import Blueprint
+
+from scan.registry import Part
+
+
+@dataclass(frozen=True, kw_only=True)
+class Api(Part):
+    """The API at /api/v1."""
+
+    module = "api"
+    blueprints: Sequence[Blueprint] = ()
+    """Views below /api/v1."""
+    transaction_fields: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda record: {}
+    """Fields that a transaction's record has besides."""

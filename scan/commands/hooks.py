@@ -1,0 +1,58 @@
+"""What extensions add to commands."""
+
+from __future__ import annotations
+
+import argparse
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+from scan.registry import Part
+from scan.settings import Settings
+
+if TYPE_CHECKING:  # most commands need no indexer
+    from scan.indexer.follower import BackfillEnd
+
+
+class Arguments(Protocol):
+    """A command's parser, or a group of options that exclude each other."""
+
+    def add_argument(self, *names: str, **properties: Any) -> argparse.Action: ...
+
+
+class CommandOptions(NamedTuple):
+    """Options that a command has from an extension, or values of its own ones. `run` returns an
+    exit code where one of them is given, None where the command is to run as without them. Those of
+    `scan run` exclude each other, and `run_without_node` is what it runs without RPC_URL."""
+
+    run: Callable[[Settings, argparse.Namespace], int | None]
+    add_arguments: Callable[[Arguments], None] = lambda command: None
+    run_without_node: Callable[[Settings], int] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Commands(Part):
+    """What commands do besides."""
+
+    module = "command_options"
+    options: Mapping[str, CommandOptions]
+    """Options by the command that has them, and what it does with them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AutomaticBackfill(Part):
+    """Filling an empty index that is far behind."""
+
+    module = "automatic_backfill"
+    run: Callable[[Settings, threading.Event], BackfillEnd]
+    """Fills the index until the end, or until the event is set."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Indexing(Part):
+    """What runs beside indexing."""
+
+    module = "indexing"
+    run: Callable[[Settings, threading.Event], None]
+    """Runs in a thread of the indexer's process until the event is set."""

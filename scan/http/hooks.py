@@ -1,0 +1,64 @@
+"""What extensions add to what serves: interfaces, services, threads, and lists as files."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+from flask import Flask, Response
+
+from scan.http.interfaces import Interface
+from scan.http.list_format import Format
+from scan.http.services import Services
+from scan.queries.pages import Page, Window
+from scan.registry import Part
+from scan.settings import Settings
+
+Kind = TypeVar("Kind")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interfaces(Part):
+    """Interfaces beside the API."""
+
+    module = "interface"
+    register: Callable[[Flask, Settings], Sequence[Interface]]
+    """Adds the routes to the application, and returns their interfaces."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListFiles(Part):
+    """Lists as files."""
+
+    module = "list_files"
+    send: Callable[
+        [str, Callable[[Window], Page], Format, Window, Mapping[str, str], bytes | None], Response
+    ]
+    """A list as a file: its key in [csv], its pages, format, window and arguments, and the address
+    in its path."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Service(Part, Generic[Kind]):
+    """What lives as long as the process, where it is made of the core's; Sources.get() returns it
+    by type, and makes what needs no arguments."""
+
+    module = "service"
+    make: Callable[[Services], Kind]
+    """Makes it."""
+    base: type[Kind] | None = None
+    """The class that the core or another extension has for such a service, by which it is known
+    there: its own methods are what there is without the extension."""
+
+
+class Startable(Protocol):
+    def start(self) -> None: ...
+    def stop(self) -> None: ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Worker(Part):
+    """What runs beside serving."""
+
+    module = "worker"
+    threads: Callable[[Services], Iterable[Startable]]
+    """What a worker starts, and stops at its end, such as WorkerThread."""

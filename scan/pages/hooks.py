@@ -1,0 +1,208 @@
+"""What extensions add to pages: sections, tabs, and pages of their own."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+from flask import Blueprint, Response
+
+from scan import registry
+from scan.pages.records import Record
+from scan.queries.addresses import Address
+from scan.queries.pages import Page, Window
+from scan.queries.reader import Reader
+from scan.registry import Part
+
+# The groups of an address's tabs, in their order: what happened, what it has, its code.
+ACTIVITY, HOLDINGS, CONTRACT = GROUPS = ("Activity", "Holdings", "Contract")
+
+
+Feed = Callable[[Reader, bytes, Window], Sequence[Record]]  # of an address
+
+
+class Shown(NamedTuple):
+    """Values of a template, and the addresses in them and in records, which it shows by their
+    names; of what tabs show, numbers by the tabs' names."""
+
+    values: Mapping[str, Any]
+    addresses: Iterable[str] = ()
+    counts: Mapping[str, int] = MappingProxyType({})
+    records: Iterable[Record] = ()
+
+
+@dataclass(frozen=True)
+class Section:
+    """The templates that a page includes, by the place on it: `head` is in the head of every page,
+    `foot` among the links of its footer, `list` beside the count of every list. `read` of the
+    others returns what the templates show."""
+
+    templates: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class StatusSection(Section):
+    read: Callable[[], Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class HomeSection(Section):
+    read: Callable[[list[Record]], Mapping[str, Any]]  # of the newest blocks
+
+
+@dataclass(frozen=True)
+class LiveSection(Section):
+    """A section of the part of the home page that is refreshed."""
+
+    read: Callable[[list[Record]], Mapping[str, Any]]  # of the newest blocks
+
+
+@dataclass(frozen=True)
+class BlockSection(Section):
+    """A section with lists of a block, of which the window is to be read."""
+
+    read: Callable[[Record, Window], Mapping[str, list[Record]]]
+
+
+@dataclass(frozen=True)
+class TransactionSection(Section):
+    read: Callable[[Record], Shown]
+
+
+@dataclass(frozen=True)
+class AddressSection(Section):
+    """A section of an address's head."""
+
+    read: Callable[[bytes, Address], Mapping[str, Any]]
+
+
+class TabList(Protocol):
+    """The list of a tab: a FilteredList."""
+
+    @property
+    def records(self) -> list[Record]: ...
+    @property
+    def number(self) -> int: ...
+    @property
+    def cursor(self) -> str | None: ...
+    @property
+    def source(self) -> Page | None: ...
+    def filter(self, key: str) -> str: ...
+    def response(self, template: str, **values: Any) -> Response: ...
+
+
+class Tab(NamedTuple):
+    """A tab, by whose `place` those of a group are ordered. Other tabs link it where `is_linked` is
+    true of the values of the page's head, and the address has entries in its `list` of list_counts,
+    if it names one. `counted` is the length that stands beside the title, by its name on the page:
+    of an address a list's, by default that of `list`. An extension's has a template, and `read`,
+    which returns its list, if it is one, and the template's other values (an `error` among them is
+    the page's; without `names` an address's page names the addresses in the list); or `respond`,
+    which returns a page of its own.
+    """
+
+    name: str
+    title: str
+    place: int
+    is_linked: Callable[[Mapping[str, Any]], bool] = lambda _: True
+    template: str = ""
+    read: Callable[[bytes], tuple[TabList | None, Mapping[str, Any]]] = lambda _: (None, {})
+    respond: Callable[[bytes], Response] | None = None
+    list: str = ""
+    counted: str = ""
+    group: str = ACTIVITY
+    feed: Feed | None = None  # what a feed at the tab's name below the address lists
+
+    @property
+    def length_name(self) -> str:
+        return self.counted or self.list
+
+    def has_link(self, head: Mapping[str, Any]) -> bool:
+        return self.is_linked(head) and (not self.list or self.list in head["counts"])
+
+
+class AddressTab(Tab):
+    """A tab that an extension adds to an address's page."""
+
+
+class TokenTab(Tab):
+    """A tab that an extension adds to a token's page."""
+
+
+class TransactionTab(NamedTuple):
+    """A tab of a transaction's page. `path` is that of the same in the API, below the
+    transaction's; `read` returns what the template shows; `opens`: it has details, which the page
+    shows closed or all open."""
+
+    name: str
+    title: str
+    path: str = ""
+    read: Callable[[Record], Shown] = lambda _: Shown({})
+    opens: bool = False
+    needs_node: bool = False
+
+    @property
+    def key(self) -> str:
+        """The tab's name in the query string; empty for the first."""
+        return "" if self.name == "overview" else self.name
+
+    @property
+    def template(self) -> str:
+        return f"transaction_{self.name}.html"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pages(Part):
+    """Pages, and what pages of the core show besides. Templates are in templates/, scripts and
+    pictures in static/, under names of their own."""
+
+    module = "pages"
+    blueprints: Sequence[Blueprint] = ()
+    """Views of pages."""
+    menu: Sequence[tuple[str, str, str]] = ()
+    """Links of the menu: group, path and text."""
+    sections: Sequence[Section] = ()
+    """Templates that pages of the core include, and what reads their values."""
+    tabs: Sequence[AddressTab | TokenTab | TransactionTab] = ()
+    """Tabs of the pages of addresses, tokens and transactions."""
+    page_of_missing: Callable[[bytes], Response | None] = lambda transaction_hash: None
+    """The page of a transaction that is not indexed; raises UpstreamFailed or Unavailable where
+    the node does not say whether it has it."""
+    add_to_transactions: Callable[[Sequence[Record]], None] = lambda transactions: None
+    """Adds to records of transactions what lists show besides."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Markdown(Part):
+    """Pages as Markdown, for those that accept it."""
+
+    module = "markdown"
+    to_markdown: Callable[[str, str], str]
+    """A page at a path as Markdown, of its HTML."""
+
+
+_Section = TypeVar("_Section", bound=Section)
+
+
+@cache
+def sections_of(kind: type[_Section]) -> Sequence[_Section]:
+    """Return the sections of a kind."""
+    sections = (section for pages in registry.parts(Pages) for section in pages.sections)
+    return [section for section in sections if isinstance(section, kind)]
+
+
+_Tab = TypeVar("_Tab")
+
+
+def tabs_of(kind: type[_Tab]) -> Sequence[_Tab]:
+    """Return the tabs of a kind that extensions add."""
+    tabs = (tab for pages in registry.parts(Pages) for tab in pages.tabs)
+    return [tab for tab in tabs if isinstance(tab, kind)]
+
+
+def complete_transactions(records: Iterable[Record]) -> None:
+    """Add to records of transactions what lists show besides, such as the names of methods."""
+    transactions = [*records]
+    for pages in registry.parts(Pages):
+        pages.add_to_transactions(transactions)
