@@ -60,8 +60,8 @@ def managed_webhook(
     is_registrant = requester.own_address is not None and requester.own_address == registered_from
     if settings.owner_auth != "never" and not is_registrant:
         raise OwnerMismatch(
-            "This webhook is changed with its secret in the X-Webhook-Secret header, with an API key"
-            " of its owner, or from the address that registered it."
+            "This webhook is changed with its secret in the X-Webhook-Secret header, with an API"
+            " key of its owner, or from the address that registered it."
         )
     return webhook
 

@@ -33,6 +33,7 @@ MAX_FRAMES = 1000
 MAX_LOGS = 1000
 MAX_DATA_BYTES = 1024 * 1024  # of all inputs, outputs and logs together
 MAX_TYPE = 20
+MAX_UINT64 = 2**64 - 1  # of gas (EIP-1985)
 CACHE_BYTES = 32 * 1024 * 1024
 FRAME_BYTES = 900  # memory of a frame or a log besides its data, measured
 ASK_AGAIN_S = 600.0  # after which a method that the node did not offer is tried again
@@ -289,8 +290,8 @@ def _frame(call: Any, path: tuple[int, ...], undone: bool, budget: _Budget) -> T
         data(call["from"], 20),
         None if call.get("to") is None else data(call["to"], 20),
         quantity(call.get("value") or "0x0") if is_moving else 0,
-        quantity_or_none(call.get("gas")),
-        quantity_or_none(call.get("gasUsed")),
+        _gas(call.get("gas")),
+        _gas(call.get("gasUsed")),
         budget.cut(whole_input),
         len(whole_input),
         budget.cut(whole_output),
@@ -299,6 +300,13 @@ def _frame(call: Any, path: tuple[int, ...], undone: bool, budget: _Budget) -> T
         undone,
         tuple(_log(log, budget) for log in budget.logs(call.get("logs") or ())),
     )
+
+
+def _gas(value: Any) -> int | None:
+    gas = quantity_or_none(value)
+    if gas is not None and gas > MAX_UINT64:
+        raise BadHex("a call has more gas than there can be")
+    return gas
 
 
 def _failure(call: Any, budget: _Budget) -> CallFailure | None:

@@ -340,6 +340,17 @@ LIES = {
     "infinite gas": '{"first": 1e999, "other": 0, "codes": {}}',
     "steps without gas": '{"structLogs": [{"depth": 1, "pc": 0, "op": "STOP"}]}',
     "steps that are none": '{"structLogs": 5}',
+    "negative gas": '{"first": 9, "other": 0, "codes": {"": {"0": -7}}}',
+    "negative gas of calls": '{"first": 9, "other": -1, "codes": {"": {"0": 7}}}',
+    "no first gas": '{"first": -1, "other": 0, "codes": {"": {"0": 7}}}',
+    "more gas than there was": '{"first": 9, "other": 3, "codes": {"": {"0": 7}}}',
+    "more gas than the limit": '{"first": 9007199254740991, "other": 3, "codes": {"": {"0": 7}}}',
+    "steps that gain gas": """{"structLogs": [
+        {"depth": 1, "pc": 0, "op": "PUSH0", "gas": 5, "gasCost": 2},
+        {"depth": 1, "pc": 1, "op": "STOP", "gas": 7, "gasCost": 0}]}""",
+    "steps with negative gas": """{"structLogs": [
+        {"depth": 1, "pc": 0, "op": "PUSH0", "gas": 5, "gasCost": 12},
+        {"depth": 1, "pc": 1, "op": "STOP", "gas": -7, "gasCost": 0}]}""",
 }
 
 
@@ -361,7 +372,6 @@ HARMLESS = {
         {"depth": 9, "pc": 0, "op": "STOP", "gas": 5, "gasCost": 0},
         {"depth": 1, "pc": 0, "op": "CALL", "gas": 3, "gasCost": 0}]}""",
     "calls that nobody made": '{"first": 9, "other": 0, "codes": {"5 6 7": {"0": 7}}}',
-    "negative gas": '{"first": -1, "other": 0, "codes": {"": {"0": -7}}}',
 }
 
 
