@@ -14,8 +14,10 @@ from typing import Any, NamedTuple
 from scan.errors import TracesUnavailable, UpstreamFailed
 from scan.ethereum.call_failures import CallFailure
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
+from scan.ethereum.forms.matching import ETHEREUM_TYPES
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.sized_cache import SizedCache
+from scan.ethereum.transaction_checks import Contradiction, proof_of
 from scan.ethereum.transaction_reader import (
     IndexedTransaction,
     TransactionLog,
@@ -186,10 +188,14 @@ class TransactionTraces:
             elif kind.is_trace(method, answer):
                 try:
                     require_same(indexed, sent)
-                    return kind.read(indexed, method, answer)
+                    proof_of(sent)
+                    trace = kind.read(indexed, method, answer)
+                    if isinstance(trace, TransactionTrace):
+                        _require_own_call(trace.frames[0], sent)
+                    return trace
                 except TransactionUnavailable as error:
                     raise UpstreamFailed(str(error)) from None
-                except _MALFORMED:
+                except (*_MALFORMED, Contradiction):
                     raise UpstreamFailed(MALFORMED) from None
             elif answer is None:
                 reason = REFUSED
@@ -211,6 +217,21 @@ def _reason(error: RpcError) -> str | None:
     if error.is_missing_method:
         return None
     return PRUNED if error.is_missing_state else REFUSED
+
+
+def _require_own_call(frame: TraceFrame, sent: Any) -> None:
+    """Raise Contradiction where a trace's outermost call is not that of the transaction, of one of
+    Ethereum's types, whose hash was compared."""
+    if sent.get("type") not in ETHEREUM_TYPES:
+        return
+    to, calldata = sent.get("to"), data(sent["input"])
+    own = ("CREATE" if to is None else "CALL", data(sent["from"], 20), quantity(sent["value"]))
+    if (
+        (frame.type, frame.from_address, frame.value) != own
+        or (to is not None and frame.to_address != data(to, 20))
+        or (frame.input_size, frame.input) != (len(calldata), calldata[: len(frame.input)])
+    ):
+        raise Contradiction("a transaction and its trace")
 
 
 def _is_call_trace(method: str, answer: Any) -> bool:
