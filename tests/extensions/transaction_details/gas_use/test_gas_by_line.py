@@ -354,18 +354,6 @@ LIES = {
 }
 
 
-@pytest.mark.parametrize("lie", LIES.values(), ids=LIES)
-def test_a_node_that_lies_is_an_error(deployed: Deployed, lie: str) -> None:
-    sent = deployed.send(Transaction("write", 3))
-
-    def alter(call: dict[str, Any], answer: dict[str, Any]) -> None:
-        if TRACER in call["params"] or STRUCT_LOGS in call["params"]:
-            answer.pop("error", None)
-            answer["result"] = json.loads(lie)
-
-    assert lines_behind(deployed, sent, alter).status_code in (422, 502)
-
-
 HARMLESS = {
     "offsets beyond the code": '{"first": 9, "other": 0, "codes": {"ADDRESS": {"99999": 7}}}',
     "depths that jump": """{"structLogs": [
@@ -375,15 +363,17 @@ HARMLESS = {
 }
 
 
-@pytest.mark.parametrize("lie", HARMLESS.values(), ids=HARMLESS)
-def test_a_node_that_lies_breaks_nothing(deployed: Deployed, lie: str) -> None:
-    sent = deployed.send(Transaction("write", 3))
+@pytest.mark.parametrize("name", [*LIES, *HARMLESS])
+def test_a_node_that_lies_is_an_error_or_breaks_nothing(deployed: Deployed, name: str) -> None:
+    sent, lie = deployed.send(Transaction("write", 3)), (LIES | HARMLESS)[name]
 
     def alter(call: dict[str, Any], answer: dict[str, Any]) -> None:
-        if TRACER in call["params"]:
+        if TRACER in call["params"] or STRUCT_LOGS in call["params"]:
+            answer.pop("error", None)
             answer["result"] = json.loads(lie.replace("ADDRESS", deployed.costly))
 
-    assert lines_behind(deployed, sent, alter).status_code == 200
+    statuses = (422, 502) if name in LIES else (200,)
+    assert lines_behind(deployed, sent, alter).status_code in statuses
 
 
 @pytest.mark.check
