@@ -1,5 +1,6 @@
-"""Who may act for an address; see docs/webhooks.md."""
+"""Who may act for an address, and on a webhook; see docs/webhooks.md."""
 
+import hashlib
 from typing import NamedTuple
 
 from scan.accounts.api_keys import ApiKey
@@ -9,11 +10,28 @@ from scan.hex import to_hex
 
 
 class Requester(NamedTuple):
-    """The sender of a request: the API key that it was charged to, if any, and the
-    client address."""
+    """The sender of a request: the API key that it was charged to, if any, the client address, and
+    the secret of a webhook, None if it sent none.
+
+    `has_address_alone` is False where other clients may come from the same address, as from behind
+    a proxy that settings do not name: the address permits nothing then.
+    """
 
     key: ApiKey | None
     client_address: str
+    webhook_secret: str | None = None
+    has_address_alone: bool = False
+
+    @property
+    def own_address(self) -> str | None:
+        return self.client_address if self.has_address_alone else None
+
+    @property
+    def secret_digest(self) -> bytes | None:
+        """The SHA-256 of the secret. Digests are compared, as the time that it takes to compare two
+        says nothing of the secret."""
+        secret = self.webhook_secret
+        return None if secret is None else hashlib.sha256(secret.encode()).digest()
 
     def has_key_of(self, owner: bytes) -> bool:
         return self.key is not None and self.key.owner == owner

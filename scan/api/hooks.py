@@ -17,4 +17,5 @@ class Api(Part):
     blueprints: Sequence[Blueprint] = ()
     """Views below /api/v1."""
     transaction_fields: Callable[[Mapping[str, Any]], Mapping[str, Any]] = lambda record: {}
-    """Fields that a transaction's record has besides."""
+    """Fields that a transaction's record has besides; `unproven` names those of them that
+    nothing proves."""

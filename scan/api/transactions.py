@@ -9,7 +9,7 @@ from scan import parameters, registry
 from scan.api.hooks import Api
 from scan.http.list_responses import add_list
 from scan.http.requests import query_arguments, reader
-from scan.http.responses import Response, json_body
+from scan.http.responses import Response, json_body, json_value
 from scan.queries import blocks, transactions
 
 blueprint = Blueprint("transactions", __name__)
@@ -20,12 +20,14 @@ add_list(blueprint, "/addresses/<address>/transactions", "transactions")
 @blueprint.get("/transactions/<transaction_hash>")
 def get_transaction(transaction_hash: str) -> Response:
     """Return a transaction's record, with fields of extensions."""
-    indexed, record = indexed_transaction(transaction_hash)
+    indexed, _ = indexed_transaction(transaction_hash)
     tag = blocks.finality_of(reader(), indexed["blockNumber"], indexed["confirmations"])
-    more: dict[str, Any] = {"finality": tag}
+    fields: dict[str, Any] = {**indexed, "finality": tag}
     for part in registry.parts(Api):
-        more |= part.transaction_fields(indexed)
-    return json_body(record.encode()[:-1] + b"," + orjson.dumps(more)[1:])
+        own = dict(part.transaction_fields(indexed))
+        fields["unproven"] += own.pop("unproven", ())
+        fields |= own
+    return json_value(fields)
 
 
 @blueprint.get("/transactions/<transaction_hash>/adjacent")

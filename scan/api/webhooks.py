@@ -4,10 +4,10 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 import orjson
-from flask import Blueprint
+from flask import Blueprint, request
 
 from scan import json_bodies, parameters
-from scan.accounts.owner_authorization import Requester, require_owner
+from scan.accounts.owner_authorization import Requester
 from scan.errors import InvalidParameter
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.hex import to_hex
@@ -18,6 +18,7 @@ from scan.http.responses import Response, json_body, json_value
 from scan.http.services import services
 from scan.outbound import public_hosts
 from scan.queries.pages import Page
+from scan.rate_limits.client_address import is_of_one_client
 from scan.webhooks import owner_actions, registration
 from scan.webhooks.owner_actions import Webhook
 from scan.webhooks.registration import EVENT_TYPES, MAX_TOPICS_PER_POSITION, NewWebhook
@@ -30,8 +31,9 @@ CREATE_KEYS = ("ownerAddress", "url", "watchAddress", "eventTypes", "topics")
 @blueprint.get("/webhooks")
 def list_webhooks() -> Response:
     owner = parameters.address(query_arguments("owner").get("owner"), "owner")
-    require_owner(services().writes, owner, _requester(), services().settings.owner_auth)
-    return json_body(services().writes.value("webhooks/webhooks_list", owner=owner))
+    return json_body(
+        owner_actions.webhooks_of(services().writes, services().settings, _requester(), owner)
+    )
 
 
 @blueprint.post("/webhooks")
@@ -69,7 +71,7 @@ def create_webhook() -> Response:
 @blueprint.delete("/webhooks/<webhook_id>")
 def delete_webhook(webhook_id: str) -> Response:
     query_arguments()
-    webhook = _owned(webhook_id)
+    webhook = _managed(webhook_id)
     owner_actions.delete(services().writes, webhook)
     return json_value({"success": True, "id": webhook.id})
 
@@ -82,7 +84,7 @@ def change_webhook(webhook_id: str) -> Response:
     json_bodies.only_known(body, ("active",), "key")
     if type(body.get("active")) is not bool:
         raise InvalidParameter("active must be true or false.", field="active")
-    webhook = _owned(webhook_id)
+    webhook = _managed(webhook_id)
     if body["active"]:
         owner_actions.activate(services().writes, services().settings, _requester(), webhook)
     else:
@@ -94,7 +96,7 @@ def change_webhook(webhook_id: str) -> Response:
 def list_deliveries(webhook_id: str) -> Response:
     arguments = query_arguments(*PAGED)
     window = window_of(arguments)
-    webhook = _owned(webhook_id)
+    webhook = _managed(webhook_id)
     traversal = window.traversal("deliveries", {"webhook": webhook.id}, has_blocks=False)
     row = services().writes.row(
         "webhooks/deliveries_list",
@@ -113,7 +115,7 @@ def list_deliveries(webhook_id: str) -> Response:
 def send_test(webhook_id: str) -> Response:
     query_arguments()
     created = {
-        "deliveryId": owner_actions.send_test(services().writes, _owned(webhook_id)),
+        "deliveryId": owner_actions.send_test(services().writes, _managed(webhook_id)),
         "message": "A test event was queued; see GET /api/v1/webhooks/:id/deliveries.",
     }
     return json_value(created, 201)
@@ -123,18 +125,24 @@ def send_test(webhook_id: str) -> Response:
 def retry_delivery(webhook_id: str, delivery_id: str) -> Response:
     query_arguments()
     number = _id(delivery_id, "deliveryId")
-    owner_actions.retry(services().writes, _owned(webhook_id), number)
+    owner_actions.retry(services().writes, _managed(webhook_id), number)
     return json_value({"success": True, "deliveryId": number}, 202)
 
 
-def _owned(webhook_id: str) -> Webhook:
-    return owner_actions.owned_webhook(
+def _managed(webhook_id: str) -> Webhook:
+    return owner_actions.managed_webhook(
         services().writes, services().settings, _requester(), _id(webhook_id)
     )
 
 
 def _requester() -> Requester:
-    return Requester(api_key(), client_address())
+    proxies = services().settings.trusted_proxies
+    return Requester(
+        api_key(),
+        client_address(),
+        request.headers.get("X-Webhook-Secret"),
+        is_of_one_client(request.environ, proxies),
+    )
 
 
 def _id(text: str, name: str = "id") -> int:

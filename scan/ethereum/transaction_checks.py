@@ -6,17 +6,20 @@ Records are the structs of scan/ethereum/blocks.py.
 
 from collections.abc import Iterator, Sequence, Set
 from contextlib import suppress
+from enum import IntEnum
 from typing import Any, NamedTuple
 
 import msgspec
 
 from scan.ethereum.block_encoding import (
     TRANSACTION_FIELDS,
+    Unencodable,
     block_size,
     encode_transactions,
     type_number,
 )
 from scan.ethereum.block_hashing import NO_UNCLES, has_its_withdrawals
+from scan.ethereum.blocks import MalformedBlock, TransactionJson, read_json
 from scan.ethereum.forms.form import BLOB_GAS, Encoding, Form
 from scan.ethereum.keccak import keccak256
 from scan.ethereum.merkle_trie import list_root
@@ -47,6 +50,33 @@ class Sent(NamedTuple):
     # What test nodes have otherwise, in words: all else has to agree where it is excused.
     excusable: str = ""
     unproven: tuple[str, ...] = ()
+
+
+class Proof(IntEnum):
+    """What proves a single transaction; each member includes those before it."""
+
+    NOTHING = 0  # its type is not Ethereum's, or a test node sent it in another account's name
+    HASH = 1  # all but the sender
+    SIGNATURE = 2
+
+
+def proof_of(answer: Any, most: Proof = Proof.SIGNATURE) -> Proof:
+    """Return what proves a transaction in a node's JSON, and look for no more than `most`. Raises
+    Contradiction where its hash or signature is another's."""
+    try:
+        number = type_number(answer.get("type"))
+        transaction = read_json(answer, TransactionJson, 0)
+        if number not in TRANSACTION_FIELDS or type(transaction) is not TransactionJson:
+            return Proof.NOTHING
+        [encoded] = encode_transactions([transaction])
+        if keccak256(encoded) != data(transaction.hash):
+            if _is_signed(transaction):
+                raise Contradiction("a transaction and its hash")
+            return Proof.NOTHING
+        is_signed = most > Proof.HASH and not _signature_fault(transaction, encoded, number)
+    except (*MALFORMED, MalformedBlock, Unencodable) as error:
+        raise Contradiction(f"a transaction and its form: {error!r}") from error
+    return Proof.SIGNATURE if is_signed else Proof.HASH
 
 
 def check_sent(

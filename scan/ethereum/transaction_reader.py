@@ -16,6 +16,7 @@ from scan.ethereum.client import AnswerTooLarge, Call, RpcError
 from scan.ethereum.forms.matching import ETHEREUM_TYPES
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.sized_cache import SizedCache
+from scan.ethereum.transaction_checks import Contradiction, Proof, proof_of
 from scan.hex import BadHex, data, quantity, quantity_or_none
 
 CACHE_BYTES = 128 * 1024 * 1024
@@ -167,6 +168,10 @@ class TransactionReader:
         self, indexed: IndexedTransaction, content: Content, sent: Any, receipt: Any
     ) -> NodeTransaction:
         require_same(indexed, sent)
+        try:
+            proof_of(sent, Proof.HASH)
+        except Contradiction:
+            raise TransactionUnavailable(MALFORMED) from None
         if sent.get("type") not in ETHEREUM_TYPES:  # others may lack what Ethereum's all have
             sent = {"nonce": "0x0", "gas": "0x0", "input": "0x", **sent}
         transaction = NodeTransaction(

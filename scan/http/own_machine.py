@@ -8,7 +8,7 @@ this machine.
 import re
 
 from scan.errors import ScanError
-from scan.rate_limits.client_address import is_loopback
+from scan.rate_limits.client_address import OF_PROXIES, is_loopback
 from scan.server.wsgi_responses import Environ
 from scan.settings import Settings
 
@@ -16,12 +16,6 @@ RAISE_REQUESTS = "SCAN_RATE_LIMIT_ANONYMOUS=100000/minute"
 RAISE_PAGES = "SCAN_RATE_LIMIT_PAGES=100000/minute"
 RAISE_FILES = "SCAN_RATE_LIMIT_FILES=100000/hour"
 ALLOW_RECEIVERS = "SCAN_WEBHOOK_ALLOW_NETWORKS=127.0.0.0/8"
-_OF_PROXIES = tuple(
-    """
-    HTTP_FORWARDED HTTP_VIA HTTP_X_FORWARDED_FOR HTTP_X_FORWARDED_HOST HTTP_X_FORWARDED_PROTO
-    HTTP_X_REAL_IP HTTP_X_SCAN_LIMIT_KEY
-    """.split()
-)
 _LOCAL_HOST = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?", re.I)
 
 
@@ -33,7 +27,7 @@ def is_from_own_machine(environ: Environ) -> bool:
     return (
         is_loopback(environ.get("REMOTE_ADDR") or "")
         and bool(_LOCAL_HOST.fullmatch(environ.get("HTTP_HOST", "")))
-        and not any(name in environ for name in _OF_PROXIES)
+        and not any(name in environ for name in OF_PROXIES)
     )
 
 

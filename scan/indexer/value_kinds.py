@@ -80,6 +80,11 @@ SAID_WHERE: Mapping[tuple[str, str], str] = {
     ("transactions", "fee"): "L1 or an operator gets parts",
     ("transactions", "blob_gas_price"): "forks are unknown",
     ("credits", "amount_wei"): "of L1's fees and of burns",
+    # Of others the transaction's receipt, or its sender and nonce, say it.
+    **{
+        ("contract_creations", column): "a contract created it"
+        for column in ("address", "creator", "block_number", "transaction_index")
+    },
 }
 
 

@@ -10,6 +10,8 @@ from scan.queries.reader import Reader
 # Filters that look each contract up, in 4 to 20 us in memory, and the most look-ups for a page.
 LOOKED_UP = frozenset({"verified", "proxy"})
 MAX_LOOKED_UP = 16_384
+# What a trace alone has of a creation by a contract.
+OF_TRACES = "creator factory transactionHash blockNumber timestamp".split()
 
 
 class IndexedCreation(NamedTuple):
@@ -48,5 +50,5 @@ def creation_record(creation: IndexedCreation | None) -> dict[str, object] | Non
         "transactionHash": to_hex(creation.transaction_hash),
         "blockNumber": creation.block_number,
         "timestamp": creation.timestamp,
-        "unproven": ["factory"],
+        "unproven": [] if creation.factory is None else OF_TRACES,
     }

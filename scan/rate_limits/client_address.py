@@ -8,6 +8,13 @@ from typing import Any
 
 # Some load balancers include the port: 192.0.2.1:4711, [2001:db8::1]:4711.
 _WITH_PORT = re.compile(r"\[([0-9A-Fa-f:.]+)\](?::[0-9]{1,5})?|([0-9.]+):[0-9]{1,5}")
+# Headers of requests that came through a proxy.
+OF_PROXIES = tuple(
+    """
+    HTTP_FORWARDED HTTP_VIA HTTP_X_FORWARDED_FOR HTTP_X_FORWARDED_HOST HTTP_X_FORWARDED_PROTO
+    HTTP_X_REAL_IP HTTP_X_SCAN_LIMIT_KEY
+    """.split()
+)
 _TOO_LONG = len("[ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255]:65535") + 1
 
 
@@ -27,6 +34,15 @@ def client_address(environ: Mapping[str, Any], trusted_proxies: int) -> str:
         ):
             return address
     return _network((environ.get("REMOTE_ADDR") or "")[:_TOO_LONG]) or "unknown"
+
+
+def is_of_one_client(environ: Mapping[str, Any], trusted_proxies: int) -> bool:
+    """Return whether client_address() is no proxy's: it is that of a trusted proxy's peer, or the
+    peer's own, which sent no header of a proxy."""
+    peer = client_address(environ, 0)
+    if trusted_proxies > 0:
+        return client_address(environ, trusted_proxies) != peer
+    return peer != "unknown" and not any(name in environ for name in OF_PROXIES)
 
 
 def network_around(client: str) -> str:

@@ -12,7 +12,7 @@ CORS = (
         " X-Scan-Balances-Since, Content-Disposition",
     ),
 )
-SENT_HEADERS = "Content-Type, X-API-Key, X-Scan-At-Least-Block"
+SENT_HEADERS = "Content-Type, X-API-Key, X-Webhook-Secret, X-Scan-At-Least-Block"
 PREFLIGHT_CACHED_S = 86_400
 
 

@@ -1,6 +1,7 @@
-"""An owner's actions on a webhook: stop, activate, delete, test, retry a delivery.
+"""An owner's webhooks, and actions on one: stop, activate, delete, test, retry a delivery.
 
-A requester who may not act for the owner gets NotFound.
+A webhook is managed with a key of its owner, with its secret, or from the client address that
+registered it, as long as the owner has never had a key. Others see its URL without the path.
 """
 
 from datetime import UTC, datetime
@@ -21,21 +22,47 @@ class Webhook(NamedTuple):
     owner: bytes
     watch_address: bytes
     is_active: bool
+    client_address: str | None = None  # that it is counted for
 
 
-def owned_webhook(
+def webhooks_of(database: Database, settings: Settings, requester: Requester, owner: bytes) -> str:
+    """Return the JSON text of an owner's webhooks, with the whole URLs of those that the requester
+    may act on. Raises MissingApiKey, OwnerMismatch."""
+    require_owner(database, owner, requester, settings.owner_auth)
+    text: str = database.value(
+        "webhooks/webhooks_list",
+        owner=owner,
+        is_owner=settings.owner_auth == "never" or requester.has_key_of(owner),
+        client_address=requester.own_address,
+        secret_digest=requester.secret_digest,
+    )
+    return text
+
+
+def managed_webhook(
     database: Database, settings: Settings, requester: Requester, webhook_id: int
 ) -> Webhook:
-    """Return a webhook that the requester may act on. Raises NotFound, or MissingApiKey if a key is
-    required and none was sent."""
-    row = database.row("webhooks/webhooks_get_owner", webhook_id=webhook_id)
+    """Return a webhook that the requester may act on. Raises NotFound, also to a key that is not
+    its claimed owner's; MissingApiKey if a key is required and none was sent; OwnerMismatch."""
+    row = database.row(
+        "webhooks/webhooks_get_owner", webhook_id=webhook_id, secret_digest=requester.secret_digest
+    )
     if row is None:
         raise _not_found()
-    webhook = Webhook(webhook_id, bytes(row[0]), bytes(row[1]), row[2])
+    owner, watch_address, is_active, registered_from, has_secret = row
+    webhook = Webhook(webhook_id, bytes(owner), bytes(watch_address), is_active, registered_from)
+    if has_secret or requester.has_key_of(webhook.owner):
+        return webhook
     try:
         require_owner(database, webhook.owner, requester, settings.owner_auth)
     except OwnerMismatch:
         raise _not_found() from None
+    is_registrant = requester.own_address is not None and requester.own_address == registered_from
+    if settings.owner_auth != "never" and not is_registrant:
+        raise OwnerMismatch(
+            "This webhook is changed with its secret in the X-Webhook-Secret header, with an API"
+            " key of its owner, or from the address that registered it."
+        )
     return webhook
 
 
@@ -56,11 +83,13 @@ def activate(
 ) -> None:
     """Activate a webhook. Raises LimitReached by the same limits as a registration."""
     counted = counted_for(webhook.owner, webhook.watch_address, requester, settings)
+    if counted.client_address is not None:
+        counted = counted._replace(client_address=webhook.client_address)
     with database.transaction() as tx:
         lock_counts(tx, counted)
         _lock(tx, webhook)
-        [(_, _, is_active)] = tx.rows("webhooks/webhooks_get_owner", webhook_id=webhook.id)
-        if not is_active:
+        [state] = tx.rows("webhooks/webhooks_get_owner", webhook_id=webhook.id, secret_digest=None)
+        if not state[2]:
             require_below_limits(tx, counted)
             tx.execute(
                 "webhooks/webhooks_activate",

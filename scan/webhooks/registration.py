@@ -30,7 +30,7 @@ MAX_TOPICS_PER_POSITION = 10
 # Bounds on active webhooks.
 MAX_PER_OWNER = 10
 MAX_PER_WATCH_ADDRESS = 100
-MAX_PER_CLIENT = 20  # of those registered or activated without a key of the owner
+MAX_PER_CLIENT = 20  # of those registered without a key of the owner
 MAX_ID = 2**53 - 1  # exact in JavaScript's numbers
 SECRET_BYTES = 32
 LOOKUP_TIMEOUT_S = 1.5

@@ -191,6 +191,7 @@ CREATE OR REPLACE FUNCTION code_at(at bytea) RETURNS SETOF codes LANGUAGE sql ST
     SELECT o.* FROM contract_at(at) AS now JOIN codes o USING (code_hash)
 $$;
 
+-- A trace alone has a creation by a contract.
 CREATE OR REPLACE FUNCTION contract_creation_record(
     n contract_creations, transaction_hash bytea, mined_at timestamptz)
 RETURNS json LANGUAGE sql STABLE
@@ -198,12 +199,14 @@ RETURN (SELECT format(
     '{"address":"%s","creator":"%s","factory":%s,"transactionHash":"%s","blockNumber":%s,'
     '"transactionIndex":%s,"timestamp":"%s","label":%s,"tokenName":%s,"tokenSymbol":%s,'
     '"contractName":%s,"verified":%s,"isProxy":%s,'
-    '"unproven":["factory","tokenName","tokenSymbol","isProxy"]}',
+    '"unproven":[%s"tokenName","tokenSymbol","isProxy"]}',
     hex(n.address), hex(n.creator), json_hex(n.factory), hex(transaction_hash), n.block_number,
     n.transaction_index, iso(mined_at),
     json_text((SELECT l.label FROM labels l WHERE l.address = n.address)),
     json_text(k.name), json_text(k.symbol), json_text(v.contract_name),
-    (v.address IS NOT NULL)::text, coalesce(o.is_proxy, false)::text)::json
+    (v.address IS NOT NULL)::text, coalesce(o.is_proxy, false)::text,
+    CASE WHEN n.factory IS NULL THEN '' ELSE '"address","creator","factory","transactionHash",'
+        '"blockNumber","transactionIndex","timestamp",' END)::json
     FROM (SELECT) AS always
     LEFT JOIN tokens k ON k.address = n.address
     LEFT JOIN code_at(n.address) AS o ON true

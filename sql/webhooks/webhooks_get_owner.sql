@@ -1,5 +1,11 @@
--- A webhook's owner, the address it watches, and whether it is active.
--- params: webhook_id bigint
--- returns: no row for one that does not exist; else owner_address, watch_address, active
--- index: webhooks_pkey
-SELECT owner_address, watch_address, active FROM webhooks WHERE id = %(webhook_id)s;
+-- A webhook's owner, the address it watches, whether it is active, the client that it is counted for, and
+-- whether a secret is its own.
+-- params: webhook_id bigint, secret_digest bytea null
+-- returns: no row for one that does not exist; else owner_address, watch_address, active, client_address,
+--   has_secret
+-- index: webhooks_pkey, webhook_secrets_pkey
+SELECT w.owner_address, w.watch_address, w.active, w.client_address,
+    coalesce(sha256(convert_to(s.secret, 'UTF8')) = %(secret_digest)s, false)
+FROM webhooks w
+JOIN webhook_secrets s ON s.webhook_id = w.id
+WHERE w.id = %(webhook_id)s;

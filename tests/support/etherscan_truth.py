@@ -71,6 +71,7 @@ class EtherscanTruth:
                 "traceId": "",
                 "isError": "0",
                 "errCode": "",
+                "proven": "0",
             }
             for transfer in reversed(self.truth.internal_transfers)
             if address in (None, transfer["fromAddress"], transfer["toAddress"])

@@ -16,7 +16,11 @@ def generated() -> str:
     for table, kinds in stored_values().items():
         computed = [name for name, kind in kinds.items() if kind is COMPUTED]
         said = [name for name, kind in kinds.items() if kind is SAID]
-        cases = [f"{n} where {case}" for (t, n), case in SAID_WHERE.items() if t == table]
+        where = {n: case for (t, n), case in SAID_WHERE.items() if t == table}
+        cases = [
+            f"{', '.join(n for n in where if where[n] == case)} where {case}"
+            for case in dict.fromkeys(where.values())
+        ]
         lines.append(
             f"| {table} | {', '.join(computed)} | {'; '.join([', '.join(said), *cases])} |"
         )

@@ -25,6 +25,10 @@ class Hook(NamedTuple):
     id: int
     secret: str
 
+    @property
+    def headers(self) -> dict[str, str]:
+        return {"X-Webhook-Secret": self.secret}
+
 
 class Webhooks:
     """A database with a chain in it, an API on it, and dispatchers that deliver from it."""
@@ -81,7 +85,9 @@ class Webhooks:
 
     def deliveries(self, hook: Hook) -> list[dict[str, Any]]:
         """The newest hundred, oldest first."""
-        answer = self.client.get(f"/api/v1/webhooks/{hook.id}/deliveries?limit=100")
+        answer = self.client.get(
+            f"/api/v1/webhooks/{hook.id}/deliveries?limit=100", headers=hook.headers
+        )
         assert answer.status_code == 200, answer.get_json()
         return list(reversed(answer.get_json()["deliveries"]))
 

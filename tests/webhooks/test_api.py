@@ -214,7 +214,7 @@ def test_a_webhook_is_deleted_once(webhooks: Webhooks) -> None:
 def test_deleting_drops_what_still_waits(webhooks: Webhooks, receiver: Receiver) -> None:
     hook = webhooks.register(OWNER, receiver.url())
     webhooks.chain.append([Move(OWNER, OWNER)])
-    webhooks.client.delete(f"/api/v1/webhooks/{hook.id}")
+    webhooks.client.delete(f"/api/v1/webhooks/{hook.id}", headers=hook.headers)
     other = webhooks.register(OWNER, receiver.url("/other"))
     webhooks.chain.append([Move(OWNER, OWNER)])
     with webhooks.delivering():
@@ -227,7 +227,7 @@ def test_a_test_event_arrives_and_says_that_it_is_one(
     webhooks: Webhooks, receiver: Receiver
 ) -> None:
     hook = webhooks.register(OWNER, receiver.url(), ["token_transfer"])
-    answer = webhooks.client.post(f"/api/v1/webhooks/{hook.id}/test")
+    answer = webhooks.client.post(f"/api/v1/webhooks/{hook.id}/test", headers=hook.headers)
     assert answer.status_code == 201
     with webhooks.delivering(confirmations=5):
         [received] = receiver.wait_for(1)
@@ -244,7 +244,7 @@ def test_deliveries_are_listed_newest_first_with_how_they_went(
     with webhooks.delivering():
         receiver.wait_for(3)
     path = f"/api/v1/webhooks/{hook.id}/deliveries"
-    found = webhooks.client.get(f"{path}?limit=2").get_json()
+    found = webhooks.client.get(f"{path}?limit=2", headers=hook.headers).get_json()
     assert found["total"] == 3
     newest, second = found["deliveries"]
     assert newest["payload"]["data"]["hash"] == f"0x{hashes[2]}"
@@ -256,11 +256,12 @@ def test_deliveries_are_listed_newest_first_with_how_they_went(
         createdAt lastAttemptAt nextAttemptAt payload
     """
     assert newest.keys() == {*fields.split()}
-    last = webhooks.client.get(f"{path}?limit=2&cursor={found['next']}").get_json()
+    following = f"{path}?limit=2&cursor={found['next']}"
+    last = webhooks.client.get(following, headers=hook.headers).get_json()
     assert [d["payload"]["data"]["hash"] for d in last["deliveries"]] == [f"0x{hashes[0]}"]
     assert (last["total"], last["next"]) == (3, None)
     for query in ("?limit=0", "?limit=101", "?page=0", "?cursor=x"):
-        assert webhooks.client.get(path + query).status_code == 400
+        assert webhooks.client.get(path + query, headers=hook.headers).status_code == 400
 
 
 def test_one_delivery_is_repeated_on_request_while_its_webhook_is_active(
@@ -272,15 +273,18 @@ def test_one_delivery_is_repeated_on_request_while_its_webhook_is_active(
         receiver.wait_for(1)
     [delivery] = webhooks.deliveries(hook)
     path = f"/api/v1/webhooks/{hook.id}/deliveries"
-    assert webhooks.client.post(f"{path}/{delivery['id']}/retry").status_code == 202
+    retry = f"{path}/{delivery['id']}/retry"
+    assert webhooks.client.post(retry, headers=hook.headers).status_code == 202
     with webhooks.delivering():
         first, second = receiver.wait_for(2)
     assert (first.delivery, first.body) == (second.delivery, second.body)
-    assert webhooks.client.post(f"{path}/{delivery['id'] + 1}/retry").status_code == 404
+    unknown = f"{path}/{delivery['id'] + 1}/retry"
+    assert webhooks.client.post(unknown, headers=hook.headers).status_code == 404
     assert webhooks.client.post(f"{path}/zero/retry").status_code == 400
     other = webhooks.register(OWNER, receiver.url())
     foreign = f"/api/v1/webhooks/{other.id}/deliveries/{delivery['id']}/retry"
-    assert webhooks.client.post(foreign).status_code == 404
-    webhooks.client.patch(f"/api/v1/webhooks/{hook.id}", json={"active": False})
-    for refused in (f"{path}/{delivery['id']}/retry", f"/api/v1/webhooks/{hook.id}/test"):
-        assert webhooks.client.post(refused).status_code == 400
+    assert webhooks.client.post(foreign, headers=other.headers).status_code == 404
+    of_hook = f"/api/v1/webhooks/{hook.id}"
+    webhooks.client.patch(of_hook, headers=hook.headers, json={"active": False})
+    for refused in (retry, f"{of_hook}/test"):
+        assert webhooks.client.post(refused, headers=hook.headers).status_code == 400

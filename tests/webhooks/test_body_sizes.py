@@ -102,9 +102,10 @@ def test_a_queue_of_too_many_bytes_stops_its_webhook_alone(webhooks: Webhooks) -
     assert stopped_reason(webhooks, OWNER, hook) == "its queue held 32 MiB of undelivered events"
     assert stopped_reason(webhooks, OTHER, other) is None
     assert 25 * MIB < queued_bytes(webhooks)[hook.id][0] <= 32 * MIB
-    webhooks.client.patch(f"/api/v1/webhooks/{hook.id}", json={"active": False})
+    path = f"/api/v1/webhooks/{hook.id}"
+    webhooks.client.patch(path, headers=hook.headers, json={"active": False})
     assert queued_bytes(webhooks)[hook.id] == (0, 0)
-    webhooks.client.patch(f"/api/v1/webhooks/{hook.id}", json={"active": True})
+    webhooks.client.patch(path, headers=hook.headers, json={"active": True})
     webhooks.chain.append([Move(OTHER, EMITTER)], [log(0, MAX_DATA_BYTES)])
     assert stopped_reason(webhooks, OWNER, hook) is None
 

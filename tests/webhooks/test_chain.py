@@ -156,7 +156,7 @@ def test_the_documented_receivers_refuse_other_signatures(
         _example([*command, str(port), str(certificate), str(key)], "not the secret"),
         webhooks.delivering(),
     ):
-        webhooks.client.post(f"/api/v1/webhooks/{hook.id}/test")
+        webhooks.client.post(f"/api/v1/webhooks/{hook.id}/test", headers=hook.headers)
         wait_until(lambda: webhooks.record(owner, hook)["failCount"])
     assert webhooks.deliveries(hook)[0]["responseCode"] == 401
 

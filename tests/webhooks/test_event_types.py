@@ -145,7 +145,7 @@ def test_test_events_have_the_fields_of_their_types(webhooks: Webhooks) -> None:
     )
     page = DOCUMENT["webhooks"]["event"]["post"]["requestBody"]
     for event_type, hook in hooks.items():
-        webhooks.client.post(f"/api/v1/webhooks/{hook.id}/test")
+        webhooks.client.post(f"/api/v1/webhooks/{hook.id}/test", headers=hook.headers)
         real, made = payloads(webhooks, hook)
         check(page["content"]["application/json"]["schema"], real, event_type)
         assert made["event"] == real["event"] == event_type

@@ -33,9 +33,12 @@ def owners(count: int) -> list[str]:
     return [f"0x{address(f'owner {number}').hex()}" for number in range(count)]
 
 
-def change(webhooks: Webhooks, number: int, active: bool, client: str) -> int:
+def change(webhooks: Webhooks, hook: dict[str, Any], active: bool, client: str) -> int:
     return webhooks.client.patch(
-        f"/api/v1/webhooks/{number}", json={"active": active}, environ_base={"REMOTE_ADDR": client}
+        f"/api/v1/webhooks/{hook['id']}",
+        json={"active": active},
+        headers={"X-Webhook-Secret": hook["secret"]},
+        environ_base={"REMOTE_ADDR": client},
     ).status_code
 
 
@@ -47,11 +50,13 @@ def test_a_client_without_keys_has_twenty_active_webhooks_whoever_asks_first(
     assert sorted(status for status, _ in created) == [201] * 20 + [409] * 6
     assert {body["code"] for status, body in created if status == 409} == {"limit_reached"}
     assert create(webhooks, owners(30)[29], ANOTHER)[0] == 201
-    numbers = [body["id"] for status, body in created if status == 201]
-    assert change(webhooks, numbers[0], False, CLIENT) == 200
+    hooks = [body for status, body in created if status == 201]
+    assert change(webhooks, hooks[0], False, CLIENT) == 200
     assert create(webhooks, owners(31)[30], CLIENT)[0] == 201
-    assert change(webhooks, numbers[0], True, CLIENT) == 409
-    assert change(webhooks, numbers[0], True, ANOTHER) == 200  # and is counted there
+    assert change(webhooks, hooks[0], True, CLIENT) == 409
+    assert change(webhooks, hooks[0], True, ANOTHER) == 409  # it is counted for who registered it
+    assert change(webhooks, hooks[1], False, ANOTHER) == 200
+    assert change(webhooks, hooks[0], True, ANOTHER) == 200
 
 
 def test_only_a_key_of_the_owner_lifts_the_limit_of_a_client(webhooks: Webhooks) -> None:
@@ -95,7 +100,9 @@ def test_a_queue_of_ten_thousand_events_stops_its_webhook(
     with webhooks.delivering():
         wait_until(lambda: not webhooks.pending())
     assert pending_counts(webhooks) == {hook.id: 0, other.id: 0}
-    webhooks.client.patch(f"/api/v1/webhooks/{hook.id}", json={"active": True})
+    webhooks.client.patch(
+        f"/api/v1/webhooks/{hook.id}", headers=hook.headers, json={"active": True}
+    )
     record = webhooks.record(OWNER, hook)
     assert (record["active"], record["stoppedReason"]) == (True, None)
 
@@ -142,11 +149,13 @@ def test_what_a_queue_holds_is_counted_whatever_happens_to_it(
     assert pending_counts(webhooks) == counted(webhooks)
     [failed, *_] = [d for d in webhooks.deliveries(hooks[0]) if d["status"] == "delivered"]
     path = f"/api/v1/webhooks/{hooks[0].id}"
-    webhooks.client.post(f"{path}/deliveries/{failed['id']}/retry")
-    webhooks.client.post(f"{path}/test")
+    for action in (f"deliveries/{failed['id']}/retry", "test"):
+        answer = webhooks.client.post(f"{path}/{action}", headers=hooks[0].headers)
+        assert answer.status_code < 300
     assert pending_counts(webhooks) == counted(webhooks)
     assert_bytes_are_counted(webhooks)
-    webhooks.client.patch(f"/api/v1/webhooks/{hooks[1].id}", json={"active": False})
+    path = f"/api/v1/webhooks/{hooks[1].id}"
+    webhooks.client.patch(path, headers=hooks[1].headers, json={"active": False})
     assert pending_counts(webhooks) == counted(webhooks)
     assert pending_counts(webhooks)[hooks[1].id] == 0
 

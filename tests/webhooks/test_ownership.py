@@ -7,24 +7,40 @@ from flask.testing import FlaskClient
 from tests.support.wallets import key_request, new_wallet, owner_of
 from tests.support.webhooks import Webhooks
 
-URL = "https://localhost:9/"
+URL, WITHOUT_PATH = "https://localhost:9?token=hunter2", "https://localhost:9"
 
 
 class Caller:
-    """Asks with a key of one wallet, or with none."""
+    """Asks from one address with a key of one wallet, a webhook's secret, or with neither."""
 
-    def __init__(self, client: FlaskClient, key: str | None = None) -> None:
-        self._client = client
-        self._headers = {} if key is None else {"X-API-Key": key}
+    def __init__(
+        self,
+        client: FlaskClient,
+        key: str | None = None,
+        peer: str = "127.0.0.1",
+        **headers: str,
+    ) -> None:
+        self._client, self._peer = client, peer
+        self._headers = {name.replace("_", "-"): value for name, value in headers.items()}
+        if key is not None:
+            self._headers["X-API-Key"] = key
 
     def ask(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
         answer = self._client.open(
-            f"/api/v1/webhooks{path}", method=method, json=body, headers=self._headers
+            f"/api/v1/webhooks{path}",
+            method=method,
+            json=body,
+            headers=self._headers,
+            environ_base={"REMOTE_ADDR": self._peer},
         )
         return answer.status_code, answer.get_json()
 
     def create(self, owner: str) -> tuple[int, Any]:
         return self.ask("POST", "", {"ownerAddress": owner, "url": URL})
+
+    def url_of(self, owner: str) -> str:
+        [webhook] = self.ask("GET", f"?owner={owner}")[1]["webhooks"]
+        return str(webhook["url"])
 
 
 def claimed(client: FlaskClient) -> tuple[str, Caller]:
@@ -95,3 +111,79 @@ def test_an_unclaimed_owner_needs_no_key_unless_the_operator_asks_for_one(
         nobody = Caller(webhooks.another(owner_auth=mode))
         for owner in (claimed_owner, unclaimed):
             assert (nobody.ask("GET", f"?owner={owner}")[0], nobody.create(owner)[0]) == statuses
+
+
+MANAGED, REFUSED = [200, 201, 404, 200, 200], [403] * 5
+REGISTRANT, STRANGER = "2001:db8:1:2::7", "2001:db8:1:3::7"
+
+
+def statuses(caller: Caller, number: int) -> list[int]:
+    return [caller.ask(*change)[0] for change in changes(number)]
+
+
+def test_strangers_neither_see_nor_change_the_webhook_of_an_owner_without_a_key(
+    webhooks: Webhooks,
+) -> None:
+    owner = owner_of(new_wallet())
+    registrant = Caller(webhooks.client, peer=REGISTRANT)
+    created = registrant.create(owner)[1]
+    _, foreign_key = claimed(webhooks.client)
+    for stranger in (
+        Caller(webhooks.client, peer=STRANGER),
+        Caller(webhooks.client, peer=STRANGER, X_Webhook_Secret="f" * 64),
+        Caller(webhooks.client, peer=STRANGER, X_Webhook_Secret=""),
+        Caller(webhooks.client, peer=STRANGER, X_Webhook_Secret="é"),
+        Caller(webhooks.client, peer=STRANGER, X_Forwarded_For=REGISTRANT),
+        foreign_key,
+    ):
+        assert stranger.url_of(owner) == WITHOUT_PATH
+        assert statuses(stranger, created["id"]) == REFUSED
+    neighbour = Caller(webhooks.client, peer="2001:db8:1:2::8")  # in the same /64
+    with_secret = Caller(webhooks.client, peer=STRANGER, X_Webhook_Secret=created["secret"])
+    for caller in (registrant, neighbour, with_secret):
+        assert caller.url_of(owner) == URL
+    assert statuses(with_secret, created["id"]) == MANAGED
+    assert statuses(neighbour, registrant.create(owner)[1]["id"]) == MANAGED
+
+
+def test_an_owner_that_gets_a_key_takes_its_webhooks_over(webhooks: Webhooks) -> None:
+    wallet = new_wallet()
+    owner, registrant = owner_of(wallet), Caller(webhooks.client)
+    first, second = (registrant.create(owner)[1] for _ in range(2))
+    key = webhooks.client.post("/api/v1/keys", json=key_request(wallet)).get_json()["key"]
+    assert statuses(registrant, first["id"]) == [401] * 5
+    assert registrant.ask("GET", f"?owner={owner}")[0] == 401
+    with_secret = Caller(webhooks.client, X_Webhook_Secret=first["secret"])
+    assert statuses(with_secret, second["id"]) == [401] * 5
+    assert statuses(with_secret, first["id"]) == MANAGED
+    assert Caller(webhooks.client, key).url_of(owner) == URL
+    assert statuses(Caller(webhooks.client, key), second["id"]) == MANAGED
+
+
+def test_whoever_comes_through_a_proxy_is_known_by_what_a_trusted_one_says(
+    webhooks: Webhooks,
+) -> None:
+    """All clients of a proxy have its address, unless SCAN_TRUSTED_PROXIES names it."""
+    for trusted, expected in ((0, (REFUSED, REFUSED)), (1, (MANAGED, REFUSED))):
+        client = webhooks.another(trusted_proxies=trusted)
+        same, another = (
+            Caller(client, peer="127.0.0.1", X_Forwarded_For=f"9.9.9.9, {address}")
+            for address in ("192.0.2.1", "192.0.2.2")
+        )
+        owner = owner_of(new_wallet())
+        created = same.create(owner)[1]
+        assert statuses(another, created["id"]) == expected[1]
+        assert statuses(Caller(client, X_Real_IP="192.0.2.1"), created["id"]) == REFUSED
+        assert statuses(same, created["id"]) == expected[0]
+
+
+def test_modes_of_ownership_hold_for_a_registrant(webhooks: Webhooks) -> None:
+    owner = owner_of(new_wallet())
+    created = Caller(webhooks.client).create(owner)[1]
+    always, never = (webhooks.another(owner_auth=mode) for mode in ("always", "never"))
+    assert statuses(Caller(always), created["id"]) == [401] * 5
+    stranger = Caller(never, peer=STRANGER)
+    assert (stranger.url_of(owner), statuses(stranger, created["id"])) == (URL, MANAGED)
+    again = Caller(webhooks.client).create(owner)[1]
+    secret = again["secret"]
+    assert statuses(Caller(always, X_Webhook_Secret=secret), again["id"]) == MANAGED

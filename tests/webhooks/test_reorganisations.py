@@ -36,7 +36,7 @@ def test_a_fork_cancels_what_was_not_sent_and_revokes_what_was(
     [cancelled] = [d for d in webhooks.deliveries(hook) if d["status"] == "cancelled"]
     assert cancelled["payload"]["data"]["hash"] == f"0x{unsent[0].hex()}"
     path = f"/api/v1/webhooks/{hook.id}/deliveries/{cancelled['id']}/retry"
-    assert webhooks.client.post(path).status_code == 400
+    assert webhooks.client.post(path, headers=hook.headers).status_code == 400
 
 
 def test_an_event_under_way_while_its_block_is_orphaned_is_revoked(

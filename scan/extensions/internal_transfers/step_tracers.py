@@ -10,6 +10,8 @@ TIMEOUT = "3s"  # of geth, which by default goes on for 5 s
 TOO_SLOW = "too slow"  # the result of a tracer that ended itself, or what it throws
 LEAST_STEPS = 20_000  # whatever they take: 0.2 s of anvil, on a busy machine 1 s
 _STEPS = 64  # after which the time is looked at again
+MOST_GAS = 2**53 - 1  # exact in JavaScript
+MOST_STEPS = 2**31 - 1  # offsets, depths and numbers of calls
 _STEP, _RESULT = "step: function(log, db) {", "result: function(context, db) {"
 
 
@@ -28,3 +30,11 @@ def bounded(source: str, most_ms: int, **bounds: int) -> dict[str, Any]:
     for name, value in bounds.items():
         text = text.replace(name, str(value))
     return {"tracer": " ".join(text.split()), "timeout": TIMEOUT}
+
+
+def whole_number(value: object, most: int) -> int:
+    """Return a number of a tracer's result or of a step, from 0 to `most`; JavaScript has one type
+    of numbers. Raises ValueError for another value."""
+    if not isinstance(value, int | float) or not 0 <= value <= most:
+        raise ValueError("a number of the trace is not one, or out of its range")
+    return int(value)

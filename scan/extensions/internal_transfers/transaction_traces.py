@@ -14,8 +14,10 @@ from typing import Any, NamedTuple
 from scan.errors import TracesUnavailable, UpstreamFailed
 from scan.ethereum.call_failures import CallFailure
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
+from scan.ethereum.forms.matching import ETHEREUM_TYPES
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.sized_cache import SizedCache
+from scan.ethereum.transaction_checks import Contradiction, proof_of
 from scan.ethereum.transaction_reader import (
     IndexedTransaction,
     TransactionLog,
@@ -33,6 +35,7 @@ MAX_FRAMES = 1000
 MAX_LOGS = 1000
 MAX_DATA_BYTES = 1024 * 1024  # of all inputs, outputs and logs together
 MAX_TYPE = 20
+MAX_UINT64 = 2**64 - 1  # of gas (EIP-1985)
 CACHE_BYTES = 32 * 1024 * 1024
 FRAME_BYTES = 900  # memory of a frame or a log besides its data, measured
 ASK_AGAIN_S = 600.0  # after which a method that the node did not offer is tried again
@@ -187,10 +190,14 @@ class TransactionTraces:
             elif kind.is_trace(method, answer):
                 try:
                     require_same(indexed, sent)
-                    return kind.read(indexed, method, answer)
+                    proof_of(sent)
+                    trace = kind.read(indexed, method, answer)
+                    if isinstance(trace, TransactionTrace):
+                        _require_own_call(trace.frames[0], sent)
+                    return trace
                 except TransactionUnavailable as error:
                     raise UpstreamFailed(str(error)) from None
-                except _MALFORMED:
+                except (*_MALFORMED, Contradiction):
                     raise UpstreamFailed(MALFORMED) from None
             elif answer is None:
                 reason = REFUSED
@@ -212,6 +219,21 @@ def _reason(error: RpcError) -> str | None:
     if error.is_missing_method:
         return None
     return PRUNED if error.is_missing_state else REFUSED
+
+
+def _require_own_call(frame: TraceFrame, sent: Any) -> None:
+    """Raise Contradiction where a trace's outermost call is not that of the transaction, of one of
+    Ethereum's types, whose hash was compared."""
+    if sent.get("type") not in ETHEREUM_TYPES:
+        return
+    to, calldata = sent.get("to"), data(sent["input"])
+    own = ("CREATE" if to is None else "CALL", data(sent["from"], 20), quantity(sent["value"]))
+    if (
+        (frame.type, frame.from_address, frame.value) != own
+        or (to is not None and frame.to_address != data(to, 20))
+        or (frame.input_size, frame.input) != (len(calldata), calldata[: len(frame.input)])
+    ):
+        raise Contradiction("a transaction and its trace")
 
 
 def _is_call_trace(method: str, answer: Any) -> bool:
@@ -292,8 +314,8 @@ def _frame(call: Any, path: tuple[int, ...], undone: bool, budget: _Budget) -> T
         data(call["from"], 20),
         None if call.get("to") is None else data(call["to"], 20),
         quantity(call.get("value") or "0x0") if is_moving else 0,
-        quantity_or_none(call.get("gas")),
-        quantity_or_none(call.get("gasUsed")),
+        _gas(call.get("gas")),
+        _gas(call.get("gasUsed")),
         budget.cut(whole_input),
         len(whole_input),
         budget.cut(whole_output),
@@ -303,6 +325,13 @@ def _frame(call: Any, path: tuple[int, ...], undone: bool, budget: _Budget) -> T
         tuple(_log(log, budget) for log in logs),
         tuple(quantity(log["position"]) if "position" in log else -1 for log in logs),
     )
+
+
+def _gas(value: Any) -> int | None:
+    gas = quantity_or_none(value)
+    if gas is not None and gas > MAX_UINT64:
+        raise BadHex("a call has more gas than there can be")
+    return gas
 
 
 def _failure(call: Any, budget: _Budget) -> CallFailure | None:

@@ -106,9 +106,11 @@ def leave(database: Database, token: str) -> None:
         with database.transaction() as tx:
             tx.execute("webhooks/mail_subscriptions_refuse", token=token)
         return
-    row = database.row("webhooks/webhooks_get_owner", webhook_id=subscription.webhook_id)
+    row = database.row(
+        "webhooks/webhooks_get_owner", webhook_id=subscription.webhook_id, secret_digest=None
+    )
     if row is not None:
-        owner, watch_address, is_active = row
+        owner, watch_address, is_active, *_ = row
         webhook = Webhook(subscription.webhook_id, bytes(owner), bytes(watch_address), is_active)
         owner_actions.delete(database, webhook)
 

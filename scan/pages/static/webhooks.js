@@ -12,7 +12,8 @@
 
   async function api(path, method = "GET", body = undefined) {
     const headers = {"Content-Type": "application/json"};
-    if (form.key.value.trim()) headers["X-API-Key"] = form.key.value.trim();
+    const credential = form.key.value.trim();
+    if (credential) headers[credential.startsWith("scan_") ? "X-API-Key" : "X-Webhook-Secret"] = credential;
     const response = await fetch(base + "/api/v1" + path, {method, headers, body: body && JSON.stringify(body)});
     const answer = await response.json();
     if (!response.ok) throw new Error(answer.error);

@@ -160,9 +160,12 @@ class Stand:
         """What a receiver that was away did not take: the next attempt may be minutes ahead."""
         for hook in self.hooks.values():
             of_hook = f"{self.cluster.url}/api/v1/webhooks/{hook['id']}/deliveries"
-            for delivery in requests.get(f"{of_hook}?limit=100", timeout=10).json()["deliveries"]:
+            secret = {"X-Webhook-Secret": hook["secret"]}
+            listed = requests.get(f"{of_hook}?limit=100", headers=secret, timeout=10).json()
+            for delivery in listed["deliveries"]:
                 if delivery["status"] == "pending":
-                    requests.post(f"{of_hook}/{delivery['id']}/retry", timeout=10)
+                    retry = f"{of_hook}/{delivery['id']}/retry"
+                    requests.post(retry, headers=secret, timeout=10)
 
     def expected_events(self) -> set[tuple[object, ...]]:
         truth = read_truth(self.anvil)

@@ -108,7 +108,9 @@ class Truth:
             "transactionHash": sent["hash"],
             "blockNumber": sent["blockNumber"],
             "timestamp": sent["timestamp"],
-            "unproven": ["factory"],
+            "unproven": []
+            if factory is None
+            else ["creator", "factory", "transactionHash", "blockNumber", "timestamp"],
         }
 
     def token_detail(self, token: Record) -> Record:

@@ -25,6 +25,7 @@ def get_trace(transaction_hash: str) -> Response:
         frames=[frame.record() for frame in frames],
         frameCount=trace.frame_count,
         truncated=trace.is_truncated,
+        unproven=["frames", "frameCount"],
     )
 
 
@@ -39,6 +40,7 @@ def get_state_changes(transaction_hash: str) -> Response:
         accountCount=changes.account_count,
         slotCount=changes.slot_count,
         truncated=changes.is_truncated,
+        unproven=["accounts", "accountCount", "slotCount"],
     )
 
 

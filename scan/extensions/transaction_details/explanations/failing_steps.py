@@ -10,7 +10,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scan.ethereum.transaction_reader import IndexedTransaction
-from scan.extensions.internal_transfers.step_tracers import TIMEOUT, bounded
+from scan.extensions.internal_transfers.step_tracers import (
+    MOST_STEPS,
+    TIMEOUT,
+    bounded,
+    whole_number,
+)
 from scan.extensions.internal_transfers.transaction_traces import TraceKind
 
 # A step takes the tracer 7 us, where the node is busy 50; a million gas may be 240,000 steps.
@@ -83,7 +88,9 @@ def read_steps(answer: Any) -> FailingSteps:
     if isinstance(answer, dict):
         return _of_struct_logs(answer["structLogs"])
     return {
-        tuple(_number(index) for index in path): [_number(step) for step in steps[:STEPS]]
+        tuple(whole_number(index, MOST_STEPS) for index in path): [
+            whole_number(step, MOST_STEPS) for step in steps[:STEPS]
+        ]
         for path, steps in answer[:MAX_CALLS]
     }
 
@@ -101,25 +108,19 @@ def _of_struct_logs(logs: Sequence[Any]) -> FailingSteps:
             failed[call.path] = call.steps[-STEPS:]
 
     for step in logs:
-        depth = _number(step["depth"])
+        depth = whole_number(step["depth"], MOST_STEPS)
         while 1 <= depth < len(calls):
             end()
         if depth > len(calls):
             calls.append(_Call((*calls[-1].path, inner[-1] - 1), []))
             inner.append(0)
             last.append("")
-        calls[-1].steps.append(_number(step["pc"]))
+        calls[-1].steps.append(whole_number(step["pc"], MOST_STEPS))
         last[-1] = "" if step.get("error") else str(step["op"])
         inner[-1] += last[-1] in CALLS
     while calls:
         end()
     return failed
-
-
-def _number(value: object) -> int:
-    if not isinstance(value, int | float) or not 0 <= value < 2**31:
-        raise ValueError("not an offset or a number of calls")
-    return int(value)  # JavaScript has one type of numbers
 
 
 def _size(steps: FailingSteps) -> int:

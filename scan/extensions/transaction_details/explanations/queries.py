@@ -10,6 +10,7 @@ from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.extensions.internal_transfers import queries as internal_transfers
 from scan.extensions.internal_transfers.traces import is_creation
 from scan.extensions.internal_transfers.transaction_traces import (
+    MALFORMED,
     TransactionTrace,
     TransactionTraces,
 )
@@ -137,6 +138,9 @@ def calls(reader: Reader, record: Mapping[str, Any]) -> tuple[TransactionTrace, 
     bound_work(reader, record)
     sent = transactions.indexed(record)
     trace = reader.sources.get(TransactionTraces).calls(reader.node, sent)
+    has_failed = trace.frames[0].failure is not None
+    if has_failed == record["status"] and "status" not in record["unproven"]:
+        raise UpstreamFailed(MALFORMED)
     trace = with_gas_of_transaction(trace, record["gasLimit"], int(record["gasUsed"]))
     block = Block(sent.block_number, sent.block_hash)
     frames = decode_trace(trace, block, reader.sources.get(ContractAbis), reader.node)

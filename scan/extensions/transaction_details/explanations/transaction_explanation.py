@@ -13,9 +13,10 @@ from scan.pages.records import Record
 
 
 def fields(record: Mapping[str, Any], details: TransactionDetails) -> dict[str, Any]:
-    """Return why a transaction failed, and the sentence about it."""
+    """Return why a transaction failed, which nothing proves, and the sentence about it."""
     failure = explanations.located_failure(reader(), record)
     return {
+        "unproven": [] if failure is None else ["error", "summary"],
         "error": None if failure is None else failure.record(),
         "summary": explanations.summary(reader(), record, details, failure).record(),
     }

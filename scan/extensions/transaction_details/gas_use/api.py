@@ -28,6 +28,7 @@ def get_gas(transaction_hash: str) -> Response:
             "functions": [function.record() for function in by_function(gas.calls)],
             "callCount": gas.call_count,
             "truncated": gas.is_truncated,
+            "unproven": ["functions", "callCount"],
         }
     )
 

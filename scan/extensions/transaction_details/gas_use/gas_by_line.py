@@ -68,6 +68,7 @@ class GasByLine(NamedTuple):
             "intrinsicGas": None if self.intrinsic_gas is None else str(self.intrinsic_gas),
             "refundedGas": None if self.refunded_gas is None else str(self.refunded_gas),
             "truncated": len(self.lines) < self.line_count,
+            "unproven": "lines lineCount linesGas otherGas intrinsicGas refundedGas".split(),
         }
 
 

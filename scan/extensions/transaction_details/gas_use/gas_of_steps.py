@@ -13,7 +13,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scan.ethereum.transaction_reader import IndexedTransaction
-from scan.extensions.internal_transfers.step_tracers import bounded
+from scan.extensions.internal_transfers.step_tracers import (
+    MOST_GAS,
+    MOST_STEPS,
+    bounded,
+    whole_number,
+)
 from scan.extensions.internal_transfers.transaction_traces import TraceKind
 from scan.extensions.transaction_details.explanations.failing_steps import (
     CALLS,
@@ -138,11 +143,19 @@ def read_gas(answer: Mapping[str, Any]) -> GasOfSteps:
     malformed one."""
     if "structLogs" in answer:
         return _of_struct_logs(answer["structLogs"])
-    first = _number(answer["first"])
+    first = None if answer["first"] == -1 else whole_number(answer["first"], MOST_GAS)
     if sum(map(len, answer["codes"].values())) > MAX_OFFSETS:
         raise ValueError("too many steps")
     codes = [*_codes(answer["codes"])]
-    return GasOfSteps(None if first < 0 else first, codes, _number(answer["other"]))
+    return _consistent(GasOfSteps(first, codes, whole_number(answer["other"], MOST_GAS)))
+
+
+def _consistent(gas: GasOfSteps) -> GasOfSteps:
+    """Raise ValueError where an offset has negative gas, or the steps took more than there was."""
+    least = min((least for code in gas.codes for least in code.by_offset.values()), default=0)
+    if least < 0 or gas.total > (gas.first or 0):
+        raise ValueError("the gas of steps does not add up")
+    return gas
 
 
 def _codes(given: Mapping[str, Mapping[str, Any]]) -> Iterator[CodeGas]:
@@ -155,7 +168,10 @@ def _codes(given: Mapping[str, Mapping[str, Any]]) -> Iterator[CodeGas]:
         yield CodeGas(
             data(key, 20) if is_address else None,
             () if is_address else tuple(map(int, key.split())),
-            {_number(int(offset)): _number(gas) for offset, gas in by_offset.items()},
+            {
+                whole_number(int(offset), MOST_STEPS): whole_number(gas, MOST_GAS)
+                for offset, gas in by_offset.items()
+            },
         )
 
 
@@ -185,7 +201,8 @@ def _of_struct_logs(logs: Sequence[Any]) -> GasOfSteps:
             inner[-1] += start - gas + cost
 
     for step in logs:
-        depth, gas, offset = _number(step["depth"]), _number(step["gas"]), _number(step["pc"])
+        depth, offset = (whole_number(step[name], MOST_STEPS) for name in ("depth", "pc"))
+        gas, cost = (whole_number(step[name], MOST_GAS) for name in ("gas", "gasCost"))
         while 1 <= depth < len(frames):
             end()
         if depth > len(frames):
@@ -204,17 +221,12 @@ def _of_struct_logs(logs: Sequence[Any]) -> GasOfSteps:
         op = str(step["op"])
         has_ended = op in _ENDS and not step.get("error")
         is_paid = has_ended or op == "REVERT"
-        last[-1] = offset, gas, min(gas, _number(step["gasCost"])) if is_paid else gas
+        last[-1] = offset, gas, min(gas, cost) if is_paid else gas
         made[-1] += op in CALLS
     while frames:
         end()
-    return GasOfSteps(_number(logs[0]["gas"]) if logs else None, codes, 0)
-
-
-def _number(value: object) -> int:
-    if not isinstance(value, int | float) or not -(2**53) < value < 2**53:
-        raise ValueError("not an amount of gas, nor an offset")
-    return int(value)  # JavaScript has one type of numbers
+    first = whole_number(logs[0]["gas"], MOST_GAS) if logs else None
+    return _consistent(GasOfSteps(first, codes, 0))
 
 
 def _size(gas: GasOfSteps) -> int:

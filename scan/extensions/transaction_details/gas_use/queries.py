@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import orjson
 
 from scan.contracts.decoding_budget import DecodingBudget
-from scan.errors import TracesUnavailable
-from scan.extensions.internal_transfers.transaction_traces import TransactionTraces
+from scan.errors import TracesUnavailable, UpstreamFailed
+from scan.extensions.internal_transfers.transaction_traces import MALFORMED, TransactionTraces
 from scan.extensions.transaction_details.contract_abis import NO_CONTRACT, ContractAbis
 from scan.extensions.transaction_details.explanations import queries as explanations
 from scan.extensions.transaction_details.gas_use.gas_by_line import GasByLine, by_line
@@ -77,6 +77,8 @@ def lines_of_transaction(reader: Reader, record: Mapping[str, Any]) -> GasByLine
     sent, traces = transactions.indexed(record), reader.sources.get(TransactionTraces)
     frames = traces.calls(reader.node, sent).frames
     gas = traces.read(reader.node.within(TIMEOUT_S), sent, GAS_OF_STEPS)
+    if gas.first and record["gasLimit"] is not None and gas.first > int(record["gasLimit"]):
+        raise UpstreamFailed(MALFORMED)
     return by_line(reader.sources, gas, frames, record)
 
 

@@ -1,6 +1,7 @@
 """The action for a sender's pending transactions in Blockscout's form."""
 
 from scan.ethereum.request_node import NodeSession
+from scan.ethereum.transaction_checks import Proof
 from scan.extensions.etherscan.account import NO_TRANSACTIONS
 from scan.extensions.etherscan.hooks import Etherscan
 from scan.extensions.etherscan.parameters import Parameters
@@ -24,8 +25,10 @@ def pending(parameters: Parameters) -> Reply:
     pool = read_pool(node, parameters.address())
     if pool.reason is not None:
         raise Failure(f"Error! {pool.reason}")
-    rows = [_row(sent) for sent in pool.transactions[offset : offset + limit]]
-    return rows_reply(rows, NO_TRANSACTIONS, len(pool.transactions))
+    # Its form cannot tell that nothing proves a transaction.
+    proven = [sent for sent in pool.transactions if sent.proof is not Proof.NOTHING]
+    rows = [_row(sent) for sent in proven[offset : offset + limit]]
+    return rows_reply(rows, NO_TRANSACTIONS, len(proven))
 
 
 def _row(sent: PendingTransaction) -> dict[str, str]:

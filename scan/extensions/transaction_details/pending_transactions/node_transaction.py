@@ -3,11 +3,9 @@
 from typing import Any, NamedTuple
 
 from scan.errors import Unavailable, UpstreamFailed
-from scan.ethereum.block_encoding import Unencodable, encode_transactions
-from scan.ethereum.blocks import MalformedBlock, TransactionJson, read_json
 from scan.ethereum.client import Call, RpcError
-from scan.ethereum.keccak import keccak256
 from scan.ethereum.request_node import NodeSession
+from scan.ethereum.transaction_checks import Contradiction, Proof, proof_of
 from scan.hex import BadHex, data, quantity, quantity_or_none, to_hex
 from scan.parameters import MAX_TYPE
 
@@ -16,11 +14,22 @@ MOST_SENT_AGAIN = 10_000  # bytes of input that a page gives to a wallet
 WALLETS_TYPES = (0, 1, 2)  # those of other types have more than a wallet is given
 NO_TRANSACTION = "The node answered a request for this transaction with an error."
 MAX_UINT64 = 2**64 - 1  # of nonces and gas limits (EIP-2681, EIP-1985)
+FIRST_WITH_FEES = 2  # the first type with fees in place of a gas price (EIP-1559)
+# Fields of the record that a proof does not cover. What the node does with it, nothing proves.
+UNPROVEN = {
+    Proof.NOTHING: (
+        "hash fromAddress toAddress nonce value gasLimit maxFeePerGas maxPriorityFeePerGas type"
+        " methodId queued"
+    ).split(),
+    Proof.HASH: ["fromAddress", "queued"],
+    Proof.SIGNATURE: ["queued"],
+}
 
 
 class PendingTransaction(NamedTuple):
-    """A transaction as the node has it; amounts in wei. `block_number` is None while no block has
-    it. `next_nonce` is its sender's next nonce, None where the node does not give it."""
+    """A transaction as the node has it, but for what `proof` covers; amounts in wei. The node
+    reports `block_number`, None while no block has it, and `next_nonce`, its sender's next nonce,
+    None where it does not give it."""
 
     hash: bytes
     block_number: int | None
@@ -35,7 +44,7 @@ class PendingTransaction(NamedTuple):
     type: int
     input: bytes
     is_queued: bool = False  # in the node's pool, behind a nonce that nothing there has
-    has_its_hash: bool = False  # whether what it calls was compared with its hash
+    proof: Proof = Proof.NOTHING
 
     def record(self) -> dict[str, Any]:
         priority_fee = self.max_priority_fee_per_gas
@@ -52,6 +61,7 @@ class PendingTransaction(NamedTuple):
             "type": self.type,
             "methodId": to_hex(self.input[:4]) if is_call else None,
             "queued": self.is_queued,
+            "unproven": UNPROVEN[self.proof],
         }
 
     @property
@@ -80,7 +90,7 @@ class PendingTransaction(NamedTuple):
     def same_call(self) -> dict[str, str] | None:
         """What a wallet is given to send it again; None where that would not be the same, or only
         the node says what it was."""
-        is_known = self.type in WALLETS_TYPES and self.has_its_hash
+        is_known = self.type in WALLETS_TYPES and self.proof is not Proof.NOTHING
         if not is_known or len(self.input) > MOST_SENT_AGAIN:
             return None
         to = {} if self.to_address is None else {"to": to_hex(self.to_address)}
@@ -107,16 +117,16 @@ def read_pending(node: NodeSession, transaction_hash: bytes) -> PendingTransacti
     sent = None if isinstance(answer, RpcError) else parsed(answer)
     if sent is None or sent.hash != transaction_hash:
         raise UpstreamFailed(NO_TRANSACTION)
-    next_nonce = next_nonce_of(node, sent.from_address)
-    return sent._replace(next_nonce=next_nonce, has_its_hash=_has_hash(answer, transaction_hash))
+    return sent._replace(next_nonce=next_nonce_of(node, sent.from_address))
 
 
 def parsed(answer: Any) -> PendingTransaction | None:
     """Return the transaction in a node's JSON, without the sender's next nonce; None where it is
-    malformed."""
+    malformed, or another than its hash and its signature are of."""
     try:
-        to = answer.get("to")
-        price = answer.get("maxFeePerGas") or answer.get("gasPrice")
+        to, type_ = answer.get("to"), quantity(answer.get("type") or "0x0")
+        has_fees = type_ >= FIRST_WITH_FEES
+        priority_fee = answer.get("maxPriorityFeePerGas") if has_fees else None
         sent = PendingTransaction(
             hash=data(answer["hash"], 32),
             block_number=quantity_or_none(answer.get("blockNumber")),
@@ -126,25 +136,17 @@ def parsed(answer: Any) -> PendingTransaction | None:
             nonce=quantity(answer["nonce"]),
             next_nonce=None,
             gas_limit=quantity(answer["gas"]),
-            max_fee_per_gas=quantity(price),
-            max_priority_fee_per_gas=quantity_or_none(answer.get("maxPriorityFeePerGas")),
-            type=quantity(answer.get("type") or "0x0"),
+            max_fee_per_gas=quantity(answer["maxFeePerGas" if has_fees else "gasPrice"]),
+            max_priority_fee_per_gas=quantity_or_none(priority_fee),
+            type=type_,
             input=data(answer["input"]),
+            proof=proof_of(answer),
         )
-    except (BadHex, KeyError, TypeError, AttributeError):
+    except (BadHex, KeyError, TypeError, AttributeError, Contradiction):
         return None
     if max(sent.nonce, sent.gas_limit) > MAX_UINT64 or sent.type > MAX_TYPE:
         return None
     return sent
-
-
-def _has_hash(answer: Any, transaction_hash: bytes) -> bool:
-    """Return whether a transaction of a type of Ethereum's has a hash, by its JSON."""
-    try:
-        [encoded] = encode_transactions([read_json(answer, TransactionJson, 0)])
-    except (Unencodable, MalformedBlock, ValueError, TypeError, AttributeError):
-        return False
-    return keccak256(encoded) == transaction_hash
 
 
 def next_nonce_of(node: NodeSession, address: bytes) -> int | None:

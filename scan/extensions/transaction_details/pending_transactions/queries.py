@@ -70,6 +70,10 @@ class Listed(NamedTuple):
     total: int | None
     reason: str | None = None
 
+    @property
+    def has_unproven(self) -> bool:
+        return any("fromAddress" in record["unproven"] for record in self.records)
+
 
 def of_sender(reader: Reader, sender: bytes) -> Listed:
     """Return what the node's pool has of a sender."""

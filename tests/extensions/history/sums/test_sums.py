@@ -122,6 +122,7 @@ def of_internal(_: Truth, rows: list[Record], own: str) -> list[Record]:
             "count": len(group),
             "valueIn": total([row for row in group if row["toAddress"] == own]),
             "valueOut": total([row for row in group if row["fromAddress"] == own]),
+            "unproven": ["count", "valueIn", "valueOut"],
         }
         for (month,), group in (by_month(rows) or {("all",): []}).items()
     ]

@@ -28,6 +28,7 @@ from tests.support.faulty_node import (
     refuse,
 )
 from tests.support.indexing import settings_for
+from tests.support.lying_node import LyingNode
 from tests.support.reasons import Played
 
 
@@ -259,10 +260,14 @@ def test_a_node_that_lies_about_a_trace_harms_nobody(played: Played, what: str) 
 @pytest.mark.parametrize("kind", ["SELFDESTRUCT", "CALL", "CREATE"])
 def test_a_frame_without_recipient_is_shown(played: Played, kind: str) -> None:
     """Some nodes name no beneficiary of a self-destruct, and no address of a failed creation."""
-    sender = f'"from":"0x{40 * "1"}"'
-    frames = f'{{"type":"CALL",{sender},"calls":[{{"type":"{kind}",{sender},"value":"0x1"}}]}}'
+    inner = {"type": kind, "from": f"0x{40 * '1'}", "value": "0x1"}
+
+    def add(call: dict[str, Any], answer: dict[str, Any]) -> None:
+        if is_trace(call) and "result" in answer:
+            answer["result"]["calls"] = [inner]
+
     with FaultyNode(played.anvil.url) as node:
-        node.fault = answering_traces(frames)
+        node.fault = altering(add)
         shown = client_over(played, node).get(f"/tx/{played.sent['fine']}?tab=calls")
     assert shown.status_code == 200 and kind in shown.text
     assert ("a new contract" in shown.text) == (kind == "CREATE")
@@ -304,3 +309,45 @@ def test_threads_that_want_the_same_trace_ask_the_node_once(played: Played) -> N
             codes = [*pool.map(lambda _: app.test_client().get(path).status_code, range(3))]
     assert most[0] == 1 and len(traced) == 1
     assert set(codes) <= {200, 429} and codes.count(200) >= 2  # two may wait for one client
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("name", ["callee's error", "speaking", "deployment"])
+def test_what_a_lying_tracer_reports_is_refused_or_named_as_unproven(
+    played: Played, name: str, seed: int
+) -> None:
+    """One value of each of its answers is another."""
+    with FaultyNode(played.anvil.url) as node:
+        node.fault = lies = LyingNode(seed, 1.0, methods={"debug_traceTransaction"})
+        client = client_over(played, node)
+        for what in ("", "/trace", "/state-changes", "/gas", "/gas/lines"):
+            path = f"/api/v1/transactions/{played.sent[name]}{what}"
+            true, told = played.client.get(path).json, client.get(path)
+            if told.status_code == 200:
+                shown = told.json
+                differing = {key for key in true if shown[key] != true[key]}
+                assert differing - {"confirmations"} <= {*shown["unproven"]}, (what, lies.told)
+            else:
+                assert told.status_code in (422, 502), (what, lies.told)
+
+
+def test_a_trace_whose_own_call_is_not_the_transactions_is_refused(played: Played) -> None:
+    lies: dict[str, Any] = {
+        "type": "STATICCALL",
+        "from": "0x" + "12" * 20,
+        "to": "0x" + "12" * 20,
+        "value": "0x7",
+        "input": "0x12345678",
+        "error": "out of gas",
+        "gas": hex(2**64),
+    }
+    path = f"/api/v1/transactions/{played.sent['fine']}/trace"
+    for name, value in lies.items():
+
+        def lie(call: dict[str, Any], answer: dict[str, Any], name: str = name) -> None:
+            if is_trace(call) and "result" in answer:
+                answer["result"][name] = lies[name]
+
+        with FaultyNode(played.anvil.url) as node:
+            node.fault = altering(lie)
+            assert client_over(played, node).get(path).status_code == 502, (name, value)

@@ -33,7 +33,7 @@ def test_a_transaction_is_pending_until_it_is_mined(explorer: Explorer) -> None:
         shown = ('id="pending"', ">pending<", sender.lower(), receiver.lower(), "Check again")
         assert all(text in page.text for page in pages for text in shown)
         assert 'value="1000000000000000">0.001 ' in pages[0].text
-        assert "(the next of its sender)" in pages[0].text
+        assert "(the next of its sender, by the node)" in pages[0].text
         assert "1 transaction must be mined before it" in pages[1].text
         assert "transfer(address,uint256)" in pages[1].text and "12,345,678" in pages[1].text
         assert client.get(f"/api/v1/transactions/{first}").status_code == 404
@@ -76,7 +76,8 @@ def test_what_replaced_a_transaction_is_linked(explorer: Explorer) -> None:
 
 ANSWERS = (
     ("to", None, 200),
-    ("type", None, 200),
+    ("type", None, 404),
+    ("type", "0x2", 404),
     ("blockNumber", "0xffffffffff", 200),
     ("input", "0x" + "ff" * 100_000, 200),
     ("input", "0x" + "ff" * 600_000, 404),

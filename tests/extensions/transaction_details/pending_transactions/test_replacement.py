@@ -85,10 +85,11 @@ def test_the_open_page_becomes_that_of_the_mined_transaction(
     assert page.evaluate("location.search") == ""
 
 
-def test_a_wallet_is_given_no_call_that_the_hash_does_not_prove(
+def test_a_transaction_that_its_hash_or_signature_contradicts_is_not_shown(
     sending: Any, explorer: Explorer
 ) -> None:
-    """A node may lie of the recipient; what cancels a transaction goes to its sender."""
+    """With a type that is not Ethereum's a node may lie, which the page says: a wallet is given
+    nothing of it but what cancels it."""
     sender, receiver = (account.lower() for account in sending.accounts[1:3])
     sent = sending.send(sender, receiver, value="0x3", **FEES)
     assert "Speed up (12.5" in explorer.client.get(f"/tx/{sent}").text
@@ -100,8 +101,26 @@ def test_a_wallet_is_given_no_call_that_the_hash_does_not_prove(
     with FaultyNode(sending.url) as node:
         client = create_app(settings_for(explorer.settings.database_url, node.url)).test_client()
         node.fault = altering(lie)
-        for name, value in (("to", "0x" + "66" * 20), ("input", "0x99"), ("type", "0x4")):
+        for name, value in {
+            "to": "0x" + "66" * 20,
+            "from": receiver,
+            "value": "0x4",
+            "nonce": "0xffff",
+            "gas": "0x5209",
+            "input": "0x99",
+            "type": "0x4",
+            "maxFeePerGas": "0x1",
+            "maxPriorityFeePerGas": None,
+            "r": None,
+            "s": "0x1",
+            "chainId": "0x1",
+        }.items():
             changed = {name: value}
-            shown = client.get(f"/tx/{sent}").text
-            assert "Speed up (12.5" not in shown and ">Cancel (12.5" in shown, name
-            assert f'{{"to": "{sender}", "data": "0x"'.replace('"', "&#34;") in shown
+            assert client.get(f"/tx/{sent}").status_code == 404, name
+        changed = {"gasPrice": "0x1"}  # of no transaction with fees
+        assert client.get(f"/tx/{sent}").text == explorer.client.get(f"/tx/{sent}").text
+        changed = {"to": "0x" + "66" * 20, "type": "0x66"}
+        shown = client.get(f"/tx/{sent}").text
+        assert "Speed up (12.5" not in shown and ">Cancel (12.5" in shown
+        assert f'{{"to": "{sender}", "data": "0x"'.replace('"', "&#34;") in shown
+        assert "All of it is reported by the node" in shown

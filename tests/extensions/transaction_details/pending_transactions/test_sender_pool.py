@@ -7,7 +7,12 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from tests.conftest import Played
-from tests.extensions.transaction_details.pending_transactions.sent import HASH, SENT
+from tests.extensions.transaction_details.pending_transactions.sent import (
+    HASH,
+    SENT,
+    SIGNER,
+    signed,
+)
 from tests.support.explorer import Explorer
 from tests.support.faulty_node import Fault, FaultyNode, altering
 from tests.support.indexing import Indexing, settings_for
@@ -141,12 +146,16 @@ def test_the_list_has_no_parameters(client: FlaskClient, query: str) -> None:
 def test_the_nodes_pool_of_a_sender_in_blockscouts_form(
     client: FlaskClient, indexed: Indexing, scenario: Played
 ) -> None:
-    """Neither a malformed transaction nor another sender's is shown."""
-    query = f"/api?module=account&action=pendingtxlist&address={SENDER}"
+    """Neither a malformed transaction nor another sender's is shown, nor what no hash proves."""
+    query = f"/api?module=account&action=pendingtxlist&address={SIGNER}"
     assert client.get(query).json["result"] == []
     content = {
-        "pending": {"9": {**SENT, "nonce": "0x9"}, "2": SENT, "3": {**SENT, "to": "<b>"}},
-        "queued": {"4": {**SENT, "nonce": "0x4"}, "5": {**SENT, "from": "0x" + "cd" * 20}},
+        "pending": {"9": signed(9), "2": signed(2), "3": {**signed(3), "to": "<b>"}},
+        "queued": {
+            "4": signed(4),
+            "5": {**signed(5), "from": "0x" + "cd" * 20},
+            "6": {**SENT, "from": SIGNER},
+        },
     }
     with FaultyNode(scenario.anvil.url) as node:
         settings = settings_for(indexed.settings.database_url, node.url)
@@ -157,9 +166,35 @@ def test_the_nodes_pool_of_a_sender_in_blockscouts_form(
         node.fault = pool(contentFrom=content)
         body = asking.get(query).json
         assert [row["nonce"] for row in body["result"]] == ["2", "4", "9"]
-        assert (body["result"][0]["hash"], body["result"][0]["to"]) == (HASH, "")
+        assert body["result"][0]["hash"] == signed(2)["hash"]
         assert [r["nonce"] for r in asking.get(f"{query}&page=2&offset=1").json["result"]] == ["4"]
         for answer in ([], None, {"pending": []}, {"pending": {"1": 1}}):
             node.fault = pool(contentFrom=answer)
             body = asking.get(query).json
             assert body["status"] == "0", answer
+
+
+def test_no_value_of_a_pool_is_believed_that_its_hash_or_signature_contradicts(
+    indexed: Indexing, scenario: Played
+) -> None:
+    """Of a type that is not Ethereum's the record says that nothing proves it."""
+    path = PATH.replace(SENDER, SIGNER)
+    lies = {name: f"0x{int(value, 16) ^ 1:x}" for name, value in signed(2).items() if value}
+    lies |= {"from": SENDER, "input": "0xa9059cba", "to": SENDER, "hash": HASH}
+    with FaultyNode(scenario.anvil.url) as node:
+        client = create_app(settings_for(indexed.settings.database_url, node.url)).test_client()
+
+        def listed(**changed: Any) -> list[dict[str, Any]]:
+            node.fault = pool(contentFrom={"pending": {"2": {**signed(2), **changed}}})
+            return list(client.get(path).json["pendingTransactions"])
+
+        [true] = listed()
+        assert true["unproven"] == ["queued"]
+        del lies["v"]  # says what yParity says
+        for name, value in lies.items():
+            shown = listed(**{name: value})
+            assert shown == [], name
+        assert listed(gasPrice="0x1", maxFeePerBlobGas="0x1") == [true]
+        [foreign] = listed(type="0x66", to=SENDER)
+        assert {*foreign["unproven"]} == {*foreign} - {"unproven"}
+        assert "reported by the node alone" in client.get(f"/address/{SIGNER}?tab=pending").text

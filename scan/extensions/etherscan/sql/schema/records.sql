@@ -38,15 +38,18 @@ RETURN format(
     head - x.block_number + 1, hex(t.to_address), integer_text(t.nonce),
     integer_text(t.gas_limit), integer_text(t.cumulative_gas_used), coalesce(hex(t.method), '0x'))::json;
 
--- Fields that the index does not have are empty.
+-- Fields that the index does not have are empty. `proven` is Scan's own: whether a log proves the transfer.
 CREATE OR REPLACE FUNCTION etherscan_internal_transfer_record(
     i internal_transfers, transaction_hash bytea, mined_at timestamptz)
 RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"blockNumber":"%s","timeStamp":"%s","hash":"%s","from":"%s","to":"%s","value":"%s",'
     '"contractAddress":"%s","input":"","type":"%s","gas":"","gasUsed":"","traceId":"",'
-    '"isError":"0","errCode":""}',
+    '"isError":"0","errCode":"","proven":"%s"}',
     i.block_number, seconds(mined_at), hex(transaction_hash), hex(i.from_address),
     CASE WHEN i.type IN (1, 2) THEN '' ELSE hex(i.to_address) END, i.value,
     CASE WHEN i.type IN (1, 2) THEN hex(i.to_address) ELSE '' END,
-    CASE i.type WHEN 4 THEN 'call' ELSE internal_transfer_type(i.type) END)::json;
+    CASE i.type WHEN 4 THEN 'call' ELSE internal_transfer_type(i.type) END,
+    (SELECT is_proven_transfer(b, i.from_address, i.to_address, i.value)::integer
+    FROM blocks b
+    WHERE b.number = i.block_number))::json;
