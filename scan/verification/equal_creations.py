@@ -14,7 +14,7 @@ import orjson
 
 from scan.database.connection import Database
 from scan.ethereum.sized_cache import SizedCache
-from scan.rate_limits.concurrency import WaitingThreads
+from scan.rate_limits.turns import WaitingThreads
 from scan.verification.creation_comparison import are_constructor_arguments
 from scan.verification.creation_reader import CreationReader
 
