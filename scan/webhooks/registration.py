@@ -73,7 +73,7 @@ def register(
     except RefusedUrl as error:
         raise InvalidParameter(f"This url is not allowed: {error}.", field="url") from None
     require_owner(database, webhook.owner, requester, settings.owner_auth)
-    place = waiting_threads.place_in_turn(requester.client_address)
+    place = waiting_threads.place_in_turn(requester.client_address, is_optional=True)
     _require_allowed(url, settings.webhook_allow_networks, place)  # last, as it looks up a name
     counted = counted_for(webhook.owner, webhook.watch_address, requester, settings)
     registered = RegisteredWebhook(1 + secrets.randbelow(MAX_ID), secrets.token_hex(SECRET_BYTES))
