@@ -54,8 +54,9 @@ from scan.queries.reader import (
     IndexState,
     Sources,
 )
-from scan.rate_limits.concurrency import WaitingThreads, unbounded_statements
+from scan.rate_limits.concurrency import unbounded_statements
 from scan.rate_limits.limiter import counts_in_process, make_limiter
+from scan.rate_limits.turns import WaitingThreads
 from scan.settings import Settings
 from scan.verification.compiler_places import CompilerPlaces
 from scan.verification.compiler_store import CompilerStore

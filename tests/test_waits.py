@@ -52,6 +52,10 @@ OWN_THREADS = {
 # What waits, by module and function: for whom, or in which place.
 WAITS = {
     ("scan.rate_limits.concurrency", "_wait"): "the door",
+    (
+        "scan.rate_limits.turns",
+        "require",
+    ): "in the loop it has come; other threads are none of requests",
     ("scan.ethereum.request_node", "acquire"): "in a place, until the session's deadline",
     ("scan.extensions.internal_transfers.transaction_traces", "_alone"): "NodeSession.acquire()",
     ("scan.extensions.contract_details.verification_jobs.jobs", "_wait_until"): "in a place",

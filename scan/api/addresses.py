@@ -10,6 +10,7 @@ from scan import parameters
 from scan.errors import InvalidParameter
 from scan.hex import to_hex
 from scan.http.list_responses import LISTED, list_body, list_response
+from scan.http.prerequisites import Prerequisite, requires
 from scan.http.requests import block_argument, query_arguments, reader
 from scan.http.responses import Response, json_value
 from scan.queries import addresses, contract_creations, holdings, tokens
@@ -87,6 +88,7 @@ def _addresses(arguments: Mapping[str, str]) -> list[bytes]:
 
 
 @blueprint.get("/addresses/<address>")
+@requires(Prerequisite.NODE_FIELDS)
 def get_address(address: str) -> Response:
     block = block_argument(query_arguments("block"))
     key = parameters.address(address)

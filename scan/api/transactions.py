@@ -8,6 +8,7 @@ from flask import Blueprint
 from scan import parameters, registry
 from scan.api.hooks import Api
 from scan.http.list_responses import add_list
+from scan.http.prerequisites import Prerequisite, requires
 from scan.http.requests import query_arguments, reader
 from scan.http.responses import Response, json_body, json_value
 from scan.queries import blocks, transactions
@@ -18,6 +19,7 @@ add_list(blueprint, "/addresses/<address>/transactions", "transactions")
 
 
 @blueprint.get("/transactions/<transaction_hash>")
+@requires(Prerequisite.NODE_FIELDS)
 def get_transaction(transaction_hash: str) -> Response:
     """Return a transaction's record, with fields of extensions."""
     indexed, _ = indexed_transaction(transaction_hash)

@@ -1,8 +1,8 @@
 """The node for requests of clients: who may call it, how many at once, and for how long.
 
 A node that does not answer delays only the requests that need it: a request has one budget of time
-for all its calls, few threads wait at once, and while the node is known to be away only one probe
-waits.
+for all its calls, few threads wait at once, other requests wait for their turn without a thread,
+and while the node is known to be away only one probe waits.
 """
 
 import threading
@@ -24,8 +24,7 @@ from scan.ethereum.client import (
 from scan.ethereum.node_errors import TimedOut
 
 BUDGET_S = 8.0  # of one request, for all its calls
-PLACE_WAIT_S = 0.25
-PROBE_TIMEOUT_S = 1.0
+PROBE_TIMEOUT_S = 3.0  # a node 500 ms away takes 1.5 s with the check of its chain
 CHECK_TIMEOUT_S = 5.0
 RETRY_AFTER_S = 5
 MOST_BYTES = 32 * 1024 * 1024  # of one answer
@@ -47,11 +46,13 @@ class NodeTimedOut(UpstreamFailed):
 
 
 class Places(Protocol):
-    """Threads that may wait; see WaitingThreads in scan/rate_limits/concurrency.py."""
+    """Threads that may wait; see QueuedPlaces in scan/rate_limits/concurrency.py."""
 
-    def place(self, client: Hashable, *, wait_s: float) -> AbstractContextManager[None]: ...
+    def place_in_turn(
+        self, client: Hashable, *, is_optional: bool
+    ) -> AbstractContextManager[None]: ...
 
-    def refusal(self, client: Hashable, *, wait_s: float) -> Unavailable | None: ...
+    def refusal(self, client: Hashable) -> Unavailable | None: ...
 
 
 class NodeGateway:
@@ -64,9 +65,10 @@ class NodeGateway:
         self._answered_at = 0.0
         self._probing = threading.Lock()
 
-    def session(self, client: Hashable) -> "NodeSession":
-        """Return a session for one request, whose budget of time begins now."""
-        return NodeSession(self, client, time.monotonic() + BUDGET_S, _Outcome())
+    def session(self, client: Hashable, *, is_optional: bool = True) -> "NodeSession":
+        """Return a session for one request, whose budget of time begins now. A request waits for
+        its turn only with a session that is not `is_optional`."""
+        return NodeSession(self, client, time.monotonic() + BUDGET_S, _Outcome(is_optional))
 
     @property
     def wrong_chain(self) -> str:
@@ -82,21 +84,21 @@ class NodeGateway:
         """Return the error with which a call would fail at once, None if none; never wait."""
         if self._is_known_away():
             return NodeAway()
-        return self._places.refusal(client, wait_s=PLACE_WAIT_S)
+        return self._places.refusal(client)
 
-    def place(self, client: Hashable) -> AbstractContextManager[None]:
-        """Hold one of the places of threads that wait. Raises Unavailable where all are taken."""
-        return self._places.place(client, wait_s=PLACE_WAIT_S)
+    def place(self, client: Hashable, *, is_optional: bool = True) -> AbstractContextManager[None]:
+        """Hold one of the places of threads that wait; see QueuedPlaces.place_in_turn()."""
+        return self._places.place_in_turn(client, is_optional=is_optional)
 
     @contextmanager
-    def node_for(self, client: Hashable) -> Iterator[Node]:
+    def node_for(self, client: Hashable, *, is_optional: bool) -> Iterator[Node]:
         """Yield the node for one request to it. A NodeError raised inside becomes UpstreamFailed.
 
-        Raises Unavailable at once where the node is known to be away, or too many wait for it.
+        Raises Unavailable at once where the node is known to be away, and as place() does.
         """
         if self._is_known_away():
             raise NodeAway
-        with self.place(client):
+        with self.place(client, is_optional=is_optional):
             began_at = time.monotonic()
             try:
                 if self._is_away:
@@ -108,10 +110,13 @@ class NodeGateway:
             except WrongChain:
                 raise UpstreamFailed(OTHER_CHAIN, retry_after_s=RETRY_AFTER_S) from None
             except NodeError as error:
-                # One that has answered others meanwhile is slow with what this client asks for.
-                self._is_away = self._is_away or self._answered_at < began_at
+                # One that has answered others meanwhile is slow with what this client asks for, and
+                # of one that had little time it is not known.
+                is_late = isinstance(error, TimedOut)
+                had_time = not is_late or time.monotonic() - began_at >= PROBE_TIMEOUT_S
+                self._is_away = self._is_away or (had_time and self._answered_at < began_at)
                 retry_after_s = max(RETRY_AFTER_S, int(error.retry_after_s or 0))
-                kind = NodeTimedOut if isinstance(error, TimedOut) else UpstreamFailed
+                kind = NodeTimedOut if is_late else UpstreamFailed
                 raise kind(NOT_ANSWERING, retry_after_s=retry_after_s) from None
 
     def _is_known_away(self) -> bool:
@@ -131,6 +136,7 @@ class NodeGateway:
 
 @dataclass
 class _Outcome:
+    is_optional: bool  # so that the request does not wait for its turn
     failed: bool = False
 
 
@@ -169,13 +175,12 @@ class NodeSession:
     def acquire(self, lock: threading.Lock) -> None:
         """Acquire a lock that another request may hold while it calls the node.
 
-        Waiting takes one of the gateway's places, which is free again when this returns. Raises
-        UpstreamFailed at the deadline, Unavailable where no place is free.
+        Waiting takes one of the gateway's places. Raises UpstreamFailed at the deadline.
         """
         if lock.acquire(blocking=False):
             return
         try:
-            with self._gateway.place(self._client):
+            with self._gateway.place(self._client, is_optional=self._outcome.is_optional):
                 if not lock.acquire(timeout=max(self.left_s(), 0.0)):
                     raise UpstreamFailed(TOO_LATE)
         except (UpstreamFailed, Unavailable):
@@ -214,7 +219,8 @@ class NodeSession:
     def _asking(self) -> Iterator[Node]:
         try:
             self._time_s()
-            with self._gateway.node_for(self._client) as node:
+            is_optional = self._outcome.is_optional
+            with self._gateway.node_for(self._client, is_optional=is_optional) as node:
                 yield node
         except (UpstreamFailed, Unavailable):
             self._outcome.failed = True

@@ -24,9 +24,8 @@ from scan.ethereum.node_errors import (
 )
 
 RETRIED = (NodeError, RpcError, MalformedBlock, ScanError)
-FIRST_PAUSE_S, MAX_PAUSE_S = 0.1, 10.0
+FIRST_PAUSE_S, MAX_PAUSE_S = 0.1, 2.0  # so that the head goes on soon after the fault has passed
 REFUSAL_PAUSE_S = 0.5  # at least, after a refusal by a rate limit
-MAX_DATABASE_PAUSE_S = 2.0
 PERMANENT_PAUSE_S = 60.0
 MAX_READS = 8  # of a block that is malformed in the same way; from then on, it is permanent
 MAX_READ_PAUSE_S = 1.0
@@ -86,12 +85,10 @@ class Retries:
     def _least_pause_s(self, error: Exception) -> float:
         if isinstance(error, HistoryPruned):
             return PERMANENT_PAUSE_S
-        doubled_s = FIRST_PAUSE_S * 2.0 ** min(self._failures - 1, MAX_DOUBLINGS)
-        if isinstance(error, ScanError):
-            return min(doubled_s, MAX_DATABASE_PAUSE_S)
+        doubled_s = min(FIRST_PAUSE_S * 2.0 ** min(self._failures - 1, MAX_DOUBLINGS), MAX_PAUSE_S)
         if isinstance(error, MalformedBlock) and self._malformed < MAX_READS:
             return min(doubled_s, MAX_READ_PAUSE_S)
         if isinstance(error, NodeError) and error.retry_after_s is not None:
             return max(error.retry_after_s, REFUSAL_PAUSE_S)
         least_s = REFUSAL_PAUSE_S if isinstance(error, RateLimited) else 0.0
-        return max(min(doubled_s, MAX_PAUSE_S), least_s)
+        return max(doubled_s, least_s)

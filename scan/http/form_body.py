@@ -49,7 +49,7 @@ def form(max_fields: int = MAX_FIELDS) -> MultiDict[str, str]:
         return request.form
     client = client_address()
     with (
-        services().waiting_threads.place(client, wait_s=WAIT_S),
+        services().waiting_threads.place_in_turn(client),
         reader().sources.get(LargeForms).place(client, wait_s=WAIT_S),
     ):
         if request.mimetype == URLENCODED:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from scan.database.connection import Database
 from scan.errors import InvalidParameter, Unavailable
 from scan.http.index_version import IndexVersion
-from scan.rate_limits.concurrency import WaitingThreads
+from scan.rate_limits.turns import WaitingThreads
 
 SHOWN = "X-Scan-Block"
 REQUIRED = "X-Scan-At-Least-Block"

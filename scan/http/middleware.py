@@ -39,7 +39,7 @@ from scan.http.routing import Routes
 from scan.observability import logs, metrics, request_log
 from scan.queries.reader import Reader, Sources
 from scan.rate_limits.client_address import client_address
-from scan.rate_limits.concurrency import WaitingThreads
+from scan.rate_limits.turns import Postponed, WaitingThreads
 from scan.server.cors import CORS, SENT_HEADERS, preflight_headers
 from scan.server.wsgi_responses import REVALIDATED, Environ, Headers, WsgiResponse
 
@@ -100,21 +100,32 @@ class Middleware:
 
     def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
         """Make the response in a thread, which may wait."""
+        has_loop = REQUEST_STATE in environ
         state = environ.get(REQUEST_STATE) or self._begin(environ)
         logs.request_id.set(state.request_id)
         metrics.HTTP_BUSY.inc()
         request_waits.begin(state.began)
         try:
-            response = state.advance(may_wait=True)
-            if response is None:
-                return self._ask_flask(state, start_response)
+            while (response := state.advance(may_wait=True)) is None:
+                try:
+                    with state.serving():
+                        return self._ask_flask(state, start_response)
+                except Postponed as postponed:
+                    state.steps = state.take_turn(postponed)
+                    if has_loop:
+                        raise
+                finally:
+                    if state.reader is not None:
+                        state.reader.end()
             return self._send(state, response, start_response)
         finally:
             request_waits.end()
-            if state.reader is not None:
-                state.reader.end()
             metrics.HTTP_BUSY.dec()
             logs.request_id.set(None)
+
+    def leave(self, environ: Environ) -> None:
+        """End a request whose client has left before it had its turn."""
+        environ[REQUEST_STATE].places.end()
 
     def check(self) -> None:
         """Read notifications, also without requests; the loop calls this twice a second."""
@@ -131,7 +142,7 @@ class Middleware:
         is done, or where there is none, when the body has been received.
         """
         state = environ.get(REQUEST_STATE) or self._begin(environ)
-        if self._logs_requests or state.waits_for is Wait.THREAD:
+        if (self._logs_requests and state.places is None) or state.waits_for is Wait.THREAD:
             return None  # writing a line may wait for the log's reader
         response = state.advance(may_wait=False)
         if response is not None:
@@ -213,9 +224,12 @@ class Middleware:
         always, since no thread waits."""
         if not self._waiting_threads.taken or state.interface is None:
             return None
-        refusal_of_node = self._sources.gateway.refusal(state.client)
-        refusal_of_wait = self._waiting_threads.refusal_for_long(state.client)
-        if refusal_of_node is None and refusal_of_wait is None:
+        refusals: dict[Prerequisite | None, Unavailable | None] = {
+            Prerequisite.NODE: self._sources.gateway.refusal(state.client),
+            Prerequisite.NODE_FIELDS: self._waiting_threads.refusal(state.client),
+            Prerequisite.LONG_WAIT: self._waiting_threads.refusal_for_long(state.client),
+        }
+        if not any(refusals.values()):
             return None
         try:
             rule, _ = self._routes.find(state.path, state.method)
@@ -223,10 +237,7 @@ class Middleware:
             return None
         state.route = rule.rule
         view = self._routes.views[rule.endpoint]
-        prerequisite = prerequisite_of(view, state.environ.get("QUERY_STRING", ""))
-        if prerequisite is Prerequisite.NODE:
-            return refusal_of_node
-        return refusal_of_wait if prerequisite is Prerequisite.LONG_WAIT else None
+        return refusals.get(prerequisite_of(view, state.environ.get("QUERY_STRING", "")))
 
     def _preflight(self, state: RequestState) -> Steps:
         """Answer OPTIONS, which browsers send before other requests; it is not charged."""

@@ -2,15 +2,17 @@
 
 from collections.abc import Generator
 from concurrent.futures import Future
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import Enum, auto
 from typing import NamedTuple
 
 from scan.accounts.api_keys import ApiKey
-from scan.errors import ScanError
+from scan.errors import ScanError, Unavailable
 from scan.http.interfaces import REST, Interface
 from scan.http.list_format import Format
 from scan.queries.reader import Reader
+from scan.rate_limits.turns import Postponed, RequestPlaces, Turn, places_of_thread
 from scan.rate_limits.windows import RateLimitResult
 from scan.server.wsgi_responses import Environ, WsgiResponse
 
@@ -18,13 +20,14 @@ REQUEST_STATE = "scan.request_state"  # the one key of ours in a request's envir
 
 
 class Wait(Enum):
-    """What the next step of a request has to wait for; a charge elsewhere is a future."""
+    """What the next step of a request has to wait for; a charge elsewhere is a future, as is a turn
+    at a place."""
 
     BODY = auto()  # the whole body
     THREAD = auto()  # a thread, since the next step may itself wait
 
 
-WaitsFor = Wait | Future[RateLimitResult]
+WaitsFor = Wait | Future[RateLimitResult] | Turn
 Steps = Generator[WaitsFor, None, WsgiResponse | None]
 
 
@@ -73,6 +76,7 @@ class RequestState:
     cache_key: CacheKey | None = None
     route: str = "unknown"
     reader: Reader | None = None  # None until Flask runs
+    places: RequestPlaces | None = None  # None until Flask runs
     required_block: int | None = None  # that the index has to have for a response
     has_changed_index: bool = False  # so that cached responses may be old
     refusal: ScanError | None = None  # why the request was refused
@@ -94,6 +98,25 @@ class RequestState:
         except StopIteration as end:
             response: WsgiResponse | None = end.value
             return response
+
+    def serving(self) -> AbstractContextManager[None]:
+        """Hold the places that the request takes until the end of the `with` block, or until its
+        turn, after Postponed."""
+        self.places = self.places or places_of_thread() or RequestPlaces()
+        return self.places.serving()
+
+    def take_turn(self, postponed: Postponed) -> Steps:
+        """Wait for a place that was not free, and return a response where it does not come."""
+        assert self.places is not None
+        refusal = None
+        try:
+            yield self.places.queue(postponed)
+            self.places.require_turn()
+        except Unavailable as error:
+            self.places.end()
+            refusal = self.refuse(error)
+        yield Wait.THREAD
+        return refusal
 
     def refuse(self, error: ScanError) -> WsgiResponse:
         """Return an error in the form of the request's interface, and note it for the log."""

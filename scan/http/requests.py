@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from io import BytesIO
 from urllib.parse import parse_qsl, unquote_plus
 
 from flask import request
@@ -135,4 +136,5 @@ def whole_body(incomplete: type[ScanError], *, is_kept: bool = True) -> bytes:
     # A body in chunks is read up to the limit, and nothing tells whether more would have followed.
     if request.content_length is None and len(body) >= (request.max_content_length or 0):
         raise TooLarge(TooLarge.of_body)
+    request.environ["wsgi.input"] = BytesIO(body)  # for a request that is served anew at its turn
     return body

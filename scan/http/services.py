@@ -11,8 +11,8 @@ from scan.database.connection import Database
 from scan.database.notifications import Listener
 from scan.http.index_version import CHANNEL
 from scan.queries.reader import Sources
-from scan.rate_limits.concurrency import WaitingThreads
 from scan.rate_limits.limiter import Limiter
+from scan.rate_limits.turns import WaitingThreads
 from scan.settings import Settings
 from scan.verification.verifier import Verifier
 

@@ -100,6 +100,7 @@ class ChainIndexer:
         if head and not session.forks.has_head(head, node):
             self._unwind(head, node_head)
             return False
+        self._fork_backoff.record_agreement()
         first = head.number + 1 if head else session.chain.start_block
         if head is None and self.bulk_backfill_blocks is not None:
             self._require_near(first, node_head, self.bulk_backfill_blocks)

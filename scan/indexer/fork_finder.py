@@ -12,6 +12,7 @@ from scan.indexer.block_source import BlockSource, NodeHead
 from scan.indexer.writer import IndexedHead
 
 MAX_BACKOFF_S = 60.0
+STEADY_S, STEADY_LOOKS = 5.0, 6
 PROOF_BLOCKS = 8  # of another fork, which have to be read before ours is unwound
 
 
@@ -102,15 +103,23 @@ class ForkBackoff:
     nodes behind a balancer do.
 
     Following the node unwinds blocks each time, so every return to a fork that was left doubles the
-    time for which the present fork is kept.
+    time for which the present fork is kept. A node that has stayed on another fork for STEADY_S, at
+    each of STEADY_LOOKS, is followed before: it went back and forth, and does not any more.
     """
 
     def __init__(self) -> None:
         self._left: deque[bytes] = deque(maxlen=256)
         self._returns = 0
         self._until = 0.0
+        self._differs_since = 0.0
+        self._looks = 0  # that have found the node on another fork, in a row
+
+    def record_agreement(self) -> None:
+        """Note that the node has the present fork."""
+        self._looks = 0
 
     def record_unwound(self, head_hash: bytes) -> None:
+        self._looks = 0
         self._left.append(head_hash)
         if self._returns:
             self._until = time.monotonic() + min(0.5 * 2**self._returns, MAX_BACKOFF_S)
@@ -120,7 +129,12 @@ class ForkBackoff:
 
     def require_elapsed(self) -> None:
         """Raise NodeError while the last change of forks is too recent."""
-        if time.monotonic() < self._until:
+        now = time.monotonic()
+        if not self._looks:
+            self._differs_since = now
+        self._looks += 1
+        is_steady = self._looks >= STEADY_LOOKS and now - self._differs_since >= STEADY_S
+        if now < self._until and not is_steady:
             raise NodeError("the node goes back and forth between forks; staying on this one")
 
 

@@ -8,6 +8,7 @@ from flask import Blueprint, Response
 
 from scan.ethereum.checksums import checksummed
 from scan.hex import to_hex
+from scan.http.prerequisites import Prerequisite, requires
 from scan.pages.address_head import MAX_HOLDINGS, address_head, address_tabs
 from scan.pages.filtered_lists import FilteredList, entity_list
 from scan.pages.holdings import first_page
@@ -29,6 +30,7 @@ blueprint = Blueprint("pages_addresses", __name__)
 
 
 @blueprint.get("/address/<address>")
+@requires(Prerequisite.NODE_FIELDS)
 def get_address(address: str) -> Response:
     key = address_of(address)
     tab = requested(address_tabs())

@@ -43,9 +43,10 @@ def is_open(tab: TransactionTab) -> bool:
     return bool(parameters.one_of(request.args["open"], "open", ("all",)))
 
 
-def prerequisite(query: str) -> Prerequisite | None:
+def prerequisite(query: str) -> Prerequisite:
     """Return the page's prerequisite by its query string: the node for tabs by traces."""
-    return Prerequisite.NODE if any(f"tab={name}" in query for name in _of_node()) else None
+    is_of_node = any(f"tab={name}" in query for name in _of_node())
+    return Prerequisite.NODE if is_of_node else Prerequisite.NODE_FIELDS
 
 
 @cache

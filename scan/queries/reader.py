@@ -260,7 +260,7 @@ class Reader:
     def node(self) -> NodeSession:
         """Return the request's session with the node, whose time runs from the first use."""
         if self._node is None:
-            self._node = self.sources.gateway.session(self.client)
+            self._node = self.sources.gateway.session(self.client, is_optional=False)
         return self._node
 
     @property

@@ -62,7 +62,7 @@ class ConcurrencyLimit:
         Without `clients_wait`, a client that holds its maximum is rejected at once.
         """
         if not self.take(client, wait_s=wait_s):
-            raise self._refusal(client)
+            raise self.refusal_of(client)
         began_at = time.monotonic()
         try:
             yield
@@ -70,7 +70,8 @@ class ConcurrencyLimit:
             self._held_s = time.monotonic() - began_at
             self.give_back(client)
 
-    def _refusal(self, client: Hashable) -> Unavailable:
+    def refusal_of(self, client: Hashable) -> Unavailable:
+        """Return the error of a client for which no place is free."""
         if not self._may_hold_more(client):
             return ClientBusy(retry_after_s=self._retry_after_s)
         return Unavailable(self._busy, retry_after_s=self._retry_after_s)
@@ -170,67 +171,3 @@ def processor_places() -> ConcurrencyLimit:
         places_in_line=2,
         busy="Too many large answers are being made; try again shortly.",
     )
-
-
-class WaitingThreads(ConcurrencyLimit):
-    """The limit of server threads that wait for something other than PostgreSQL.
-
-    They wait for the node, compilers, running verifications, future blocks, and the place of large
-    forms. Even if none of these become free, half of the threads
-    still serve requests from the database. A thread waits for a place only while places are given
-    back, as they are every few milliseconds when the node responds.
-    """
-
-    def __init__(
-        self, places: int = 4, places_per_client: int = 2, places_in_line: int = 2
-    ) -> None:
-        """The defaults are for the eight threads of gunicorn.conf.py."""
-        super().__init__(
-            places,
-            places_per_client=places_per_client,
-            clients_wait=True,
-            places_in_line=places_in_line,
-            takes_turns=True,
-            busy="Too many requests are waiting for the node or a compiler; try again shortly.",
-            retry_after_s=1,
-        )
-
-    def refusal(self, client: Hashable, *, wait_s: float) -> Unavailable | None:
-        """Return the error that place() would raise at once, None if none. It is read without a
-        lock, so place() may still do otherwise."""
-        return self._refusal(client) if self._is_refused_at_once(client, wait_s) else None
-
-    def refusal_for_long(self, client: Hashable) -> Unavailable | None:
-        """Return the error that place_for_long() would raise, as refusal() does for place()."""
-        return None if self._is_free_for_long(client) else self._refusal(client)
-
-    def _is_refused_at_once(self, client: Hashable, wait_s: float) -> bool:
-        """Return whether waiting is useless: no place was given back lately, or too many wait."""
-        if self._is_free_for(client):
-            return False
-        return self._unchanged_s(client) >= wait_s or self._line_is_full(client)
-
-    def _is_free_for_long(self, client: Hashable) -> bool:
-        return self.taken + 1 < self._places and self._is_free_for(client)
-
-    def take(self, client: Hashable = None, *, wait_s: float = 0.0) -> bool:
-        with self._changed:
-            return not self._is_refused_at_once(client, wait_s) and super().take(
-                client, wait_s=wait_s
-            )
-
-    def take_for_long(self, client: Hashable) -> bool:
-        """Take a place, without waiting, for an operation that takes seconds. Return whether that
-        leaves one free for the node."""
-        with self._changed:
-            return self._is_free_for_long(client) and self.take(client)
-
-    @contextmanager
-    def place_for_long(self, client: Hashable) -> Iterator[None]:
-        """Hold a place of take_for_long() for the `with` block. Raises Unavailable."""
-        if not self.take_for_long(client):
-            raise self._refusal(client)
-        try:
-            yield
-        finally:
-            self.give_back(client)

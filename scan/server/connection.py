@@ -3,6 +3,7 @@ gunicorn parses requests and writes responses."""
 
 import io
 import socket
+from concurrent.futures import Future
 from enum import Enum
 from typing import Any
 
@@ -86,7 +87,7 @@ class ResponseBuffer:
 
 class State(Enum):
     RECEIVING = "a request, or waiting for one"
-    IN_THREAD = "Flask runs, or the request is being counted"
+    IN_THREAD = "Flask runs, or the request is being counted or waits for its turn"
     SENDING = "the client has yet to take a response"
     STREAMING = "a response that does not end"
     ENDING = "what the client still sends is ignored"
@@ -107,6 +108,7 @@ class Connection:
         self.environ: dict[str, Any] = {}
         self.state = State.RECEIVING
         self.open_response: Any = None  # of OPEN_RESPONSE, where the response does not end
+        self.waits_for: Future[Any] | None = None  # before the request goes on
         self.watched: tuple[int, Any] = (0, None)  # in the worker's poller
         self.received_bytes = 0  # since the last response
         self.ignored_bytes = 0
@@ -129,6 +131,15 @@ class Connection:
         self.received.data += data
         self.received_bytes += len(data)
         return len(data)
+
+    def has_left(self) -> bool:
+        """Return whether the client has ended the connection, without reading from it."""
+        try:
+            return not self.sock.recv(1, socket.MSG_PEEK)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True
 
     def ignore(self) -> bool:
         """Drop received bytes; return whether the client has left, or sent MAX_IGNORED_BYTES."""

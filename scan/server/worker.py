@@ -18,6 +18,7 @@ from gunicorn.http.wsgi import Response
 
 from scan.errors import ScanError, Unavailable
 from scan.rate_limits.cpu_affinity import OneProcessor
+from scan.rate_limits.turns import Postponed, Turn
 from scan.server.accepted_connections import AcceptedConnections
 from scan.server.client_timeouts import (
     BODY_WAIT_S,
@@ -56,6 +57,7 @@ class Worker(AcceptedConnections):
         application = getattr(self.wsgi, "wsgi_app", None)
         self._step = getattr(application, "step", _leave_to_thread)
         self._check_application = getattr(application, "check", _leave_to_thread)
+        self._leave = getattr(application, "leave", _leave_to_thread)
         self._client_of = getattr(application, "client_address", _peer)
         super().run()
 
@@ -75,7 +77,7 @@ class Worker(AcceptedConnections):
         uploads = {
             conn: conn.received_bytes
             for conn in self._connections
-            if conn.received_bytes > 0 and conn.state is State.RECEIVING
+            if conn.received_bytes > 0 and (conn.state is State.RECEIVING or conn.waits_for)
         }
         if uploads:
             refused = first_of_largest(uploads, self._sender_of)
@@ -114,11 +116,28 @@ class Worker(AcceptedConnections):
         conn.to_send.flush()  # 100 Continue, where it was asked for
         return not self._take_step(conn)
 
-    def _was_charged(self, conn: Connection, charging: "Future[Any]") -> None:
-        conn.state = State.RECEIVING
+    def _has_waited(self, conn: Connection, waited_for: "Future[Any]") -> None:
+        if conn.waits_for is not waited_for:
+            return
+        conn.state, conn.waits_for = State.RECEIVING, None
         # A first charge may allow a second one, which may be made elsewhere, too.
         if not self._take_step(conn):
             self._advance(conn)
+
+    def _look_for_end(self, conn: Connection) -> None:
+        """Close the connection of a client that has left while its request waits."""
+        self.watch(conn, 0)  # of one that sends its next request it is not known
+        if conn.has_left():
+            self.close(conn)
+
+    def close(self, conn: Connection) -> None:
+        self._stop_waiting(conn)
+        super().close(conn)
+
+    def _stop_waiting(self, conn: Connection) -> None:
+        if conn.waits_for is not None:
+            conn.waits_for = None
+            self._leave(conn.environ)
 
     def _serve(self, conn: Connection) -> None:
         if not self._take_step(conn):
@@ -129,15 +148,18 @@ class Worker(AcceptedConnections):
 
     def _take_step(self, conn: Connection) -> bool:
         """Take the application's steps that never wait; return whether it has answered, or the
-        request is being counted elsewhere, after which it goes on."""
+        request is being counted elsewhere or waits for its turn, after which it goes on."""
         try:
             made = self._step(conn.environ, conn.response.start_response)
             if made is None:
                 return False
             if isinstance(made, Future):
-                conn.state = State.IN_THREAD
-                self.watch(conn, 0)
-                made.add_done_callback(partial(self.defer, conn, self._was_charged, conn))
+                conn.state, conn.waits_for = State.IN_THREAD, made
+                if isinstance(made, Turn):
+                    self.watch(conn, selectors.EVENT_READ, self._look_for_end)
+                else:
+                    self.watch(conn, 0)
+                made.add_done_callback(partial(self.defer, conn, self._has_waited, conn))
                 return True
             self._write(conn, made)
         except Exception as error:  # it would end this loop, and with it every connection
@@ -186,7 +208,9 @@ class Worker(AcceptedConnections):
     def _flask_ran(self, conn: Connection, future: "Future[bool]") -> None:
         conn.state = State.RECEIVING
         error = future.exception()
-        if error is not None:
+        if isinstance(error, Postponed):
+            self._advance(conn)
+        elif error is not None:
             self._fail(conn, error)
         elif conn.open_response is not None:
             conn.open_response.begin()
@@ -203,6 +227,7 @@ class Worker(AcceptedConnections):
             self._refuse(conn, ScanError("The request could not be served."))
 
     def _refuse(self, conn: Connection, error: Exception) -> None:
+        self._stop_waiting(conn)
         if isinstance(error, errors.ParseException):
             error = MalformedRequest(error)
         elif not isinstance(error, ScanError):
@@ -273,6 +298,8 @@ class Worker(AcceptedConnections):
             return
         self._checked_at = now
         for conn in list(self._connections):
+            if isinstance(conn.waits_for, Turn):
+                conn.waits_for.check(now)
             self.guard(conn, self._check_deadline, conn, now)
         self._limit_unsent()
         try:

@@ -15,7 +15,7 @@ from scan.environment import Network
 from scan.errors import InvalidParameter, LimitReached, Unavailable
 from scan.outbound import public_hosts
 from scan.outbound.public_hosts import NotResolved, Purpose, RefusedUrl, WebhookUrl
-from scan.rate_limits.concurrency import PLACE_WAIT_S, WaitingThreads
+from scan.rate_limits.turns import WaitingThreads
 from scan.settings import Settings
 
 # Without traces there are no internal transfers, and such a webhook would wait in vain.
@@ -78,7 +78,7 @@ def register(
     except RefusedUrl as error:
         raise InvalidParameter(f"This url is not allowed: {error}.", field="url") from None
     require_owner(database, webhook.owner, requester, settings.owner_auth)
-    place = waiting_threads.place(requester.client_address, wait_s=PLACE_WAIT_S)
+    place = waiting_threads.place_in_turn(requester.client_address, is_optional=True)
     _require_allowed(url, settings.webhook_allow_networks, place)  # last, as it looks up a name
     counted = counted_for(webhook.owner, webhook.watch_address, requester, settings)
     registered = RegisteredWebhook(1 + secrets.randbelow(MAX_ID), secrets.token_hex(SECRET_BYTES))

@@ -8,7 +8,7 @@ from scan.ethereum.client import Node
 from scan.ethereum.finality import Finality, FinalityReader
 from scan.ethereum.request_node import NodeGateway, NodeSession
 from scan.hex import to_hex
-from scan.rate_limits.concurrency import WaitingThreads
+from scan.rate_limits.turns import WaitingThreads
 from tests.support import faulty_node
 from tests.support.faulty_node import Answers, Calls, FaultyNode
 from tests.support.serving import NOWHERE

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from scan.errors import HistoryUnavailable, ScanError, Unavailable, UpstreamFailed
+from scan.errors import ClientBusy, HistoryUnavailable, ScanError, Unavailable, UpstreamFailed
 from scan.ethereum import past_state, request_node
 from scan.ethereum.block_parameter import BlockId
 from scan.ethereum.client import AnswerTooLarge, Call, Node, RpcError
 from scan.ethereum.request_node import NodeAway, NodeGateway, NodeSession
 from scan.hex import to_hex
-from scan.rate_limits.concurrency import WaitingThreads
+from scan.rate_limits.turns import Postponed, RequestPlaces, WaitingThreads
 from tests.support import faulty_node
 from tests.support.faulty_node import Answers, Calls, Fault, FaultyNode, Forward, Reply
 from tests.support.serving import NOWHERE
@@ -90,23 +90,32 @@ def test_an_answer_past_its_bytes_is_no_failure_of_the_node(node, gateway):
     assert failure(gateway.session("a")) is None
 
 
-def test_one_client_holds_two_places_and_all_hold_four(node, gateway):
+def test_one_client_holds_three_places_and_all_hold_four(node, gateway):
     node.held.clear()
     with ThreadPoolExecutor(4) as pool, ExitStack() as stack:
         stack.callback(node.held.set)
-        held = [pool.submit(gateway.session("a").call, "eth_call") for _ in range(2)]
+        held = [pool.submit(gateway.session("a").call, "eth_call") for _ in range(3)]
         for _ in held:
             node.waiting.acquire()
-        assert isinstance(failure(gateway.session("a")), Unavailable)
-        assert isinstance(gateway.refusal("a"), Unavailable) and gateway.refusal("b") is None
-        assert failure(gateway.session("b")) is None
-        held += [pool.submit(gateway.session("b").call, "eth_call") for _ in range(2)]
-        for _ in range(2):
-            node.waiting.acquire()
-        refusal = failure(gateway.session("c"))
-        assert isinstance(refusal, Unavailable) and refusal.headers["Retry-After"]
+        with RequestPlaces().serving():
+            assert isinstance(failure(gateway.session("a")), ClientBusy)
+        with RequestPlaces().serving():
+            assert failure(gateway.session("b")) is None
+        held.append(pool.submit(gateway.session("b").call, "eth_call"))
+        node.waiting.acquire()
+        places = RequestPlaces()
+        with places.serving():
+            refusal = failure(gateway.session("c"))
+            assert isinstance(refusal, Unavailable) and refusal.headers["Retry-After"]
+        with pytest.raises(Postponed) as postponed, places.serving():
+            gateway.session("c", is_optional=False).call("eth_chainId")
+        turn = places.queue(postponed.value)
+        assert not turn.done()
         node.held.set()
         assert [each.result() for each in held] == ["eth_call"] * 4
+        places.require_turn()
+        with places.serving():
+            assert failure(gateway.session("c")) is None
     assert failure(gateway.session("a")) is None
 
 
@@ -276,10 +285,13 @@ def test_several_nodes_share_the_time(node):
         assert both.session("a").within(0.2).call("eth_call") == "eth_call"
 
 
-def test_without_a_place_to_wait_for_another_request_a_session_has_failed(gateway, monkeypatch):
-    monkeypatch.setattr(request_node, "PLACE_WAIT_S", 0.0)
+def test_without_a_place_to_wait_for_another_request_a_session_has_failed(gateway):
     lock = threading.Lock()
-    with lock, gateway.place("a"), gateway.place("a"):
+    with ExitStack() as held:
+        held.enter_context(lock)
+        for _ in range(3):
+            held.enter_context(gateway.place("a"))
+        held.enter_context(RequestPlaces().serving())
         session = gateway.session("a")
         with pytest.raises(Unavailable):
             session.acquire(lock)

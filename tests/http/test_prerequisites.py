@@ -8,10 +8,13 @@ from typing import Any
 import pytest
 
 from app import create_app
+from scan.errors import ClientBusy
 from scan.http.middleware import Middleware
 from scan.http.services import Services
+from scan.rate_limits.turns import QUEUED_PER_CLIENT
 from scan.settings import Settings
 
+CLIENT = "192.0.2.1"
 ADDRESS = "0x" + "c0" * 20
 CALLS = [
     ("POST", f"/api/v1/contracts/{ADDRESS}/call", ""),
@@ -55,7 +58,7 @@ def begin(app: Any) -> Begin:
             "REQUEST_METHOD": method,
             "PATH_INFO": path,
             "QUERY_STRING": query,
-            "REMOTE_ADDR": "192.0.2.1",
+            "REMOTE_ADDR": CLIENT,
             "wsgi.input": io.BytesIO(),
         }
         if method == "POST":
@@ -73,28 +76,33 @@ def test_where_there_is_no_place_it_is_refused_at_once_before_its_body(
 ) -> None:
     assert {begin(each) for each in (*CALLS, *VERIFICATIONS, *OTHERS)} == {None}
     with ExitStack() as held:
-        for client in ("a", "a", "b"):
+        for client in ("a", "b", "c"):
             held.enter_context(services.waiting_threads.place_for_long(client))
         # One place is left, for the node alone.
         assert {begin(each) for each in VERIFICATIONS} == {"503 Service Unavailable"}
         assert {begin(each) for each in (*CALLS, *OTHERS)} == {None}
-        held.enter_context(services.waiting_threads.place("b", wait_s=0.0))
-        services.waiting_threads._changed_hands_at -= 60
+        held.enter_context(services.waiting_threads.place_in_turn("d"))
+        assert {begin(each) for each in (*CALLS, *OTHERS)} == {None}  # they wait for their turn
+        turns = [services.waiting_threads.queue(CLIENT) for _ in range(QUEUED_PER_CLIENT)]
+        with pytest.raises(ClientBusy):
+            services.waiting_threads.queue(CLIENT)
         refused = {each: begin(each) for each in (*CALLS, *VERIFICATIONS)}
         assert {begin(each) for each in OTHERS} == {None}
+        for turn in turns:
+            turn.leave()
     # Etherscan's clients read no other status than 200.
     for (_, path, _), status in refused.items():
-        assert status == ("200 OK" if "api" in path.rstrip("/")[-4:] else "503 Service Unavailable")
+        refusal = "503 Service Unavailable" if "verify" in path else "429 Too Many Requests"
+        assert status == ("200 OK" if "api" in path.rstrip("/")[-4:] else refusal)
     assert {begin(each) for each in (*CALLS, *VERIFICATIONS)} == {None}
 
 
-def test_a_client_with_its_share_of_places_is_refused_and_no_other(
+def test_a_client_with_as_many_waiting_as_may_be_is_refused_and_no_other(
     begin: Begin, services: Services
 ) -> None:
-    client = "192.0.2.1"
-    for holder, status in (("192.0.2.2", None), (client, "429 Too Many Requests")):
-        with ExitStack() as held:
-            for _ in range(2):
-                held.enter_context(services.waiting_threads.place(holder, wait_s=0.0))
-            services.waiting_threads._changed_hands_of[holder] -= 60
-            assert begin(CALLS[0]) == status
+    for holder, status in (("192.0.2.2", None), (CLIENT, "429 Too Many Requests")):
+        turns = [services.waiting_threads.queue(holder) for _ in range(3 + QUEUED_PER_CLIENT)]
+        assert [turn.done() for turn in turns[2:5]] == [True, False, False]
+        assert begin(CALLS[0]) == status
+        for turn in turns:
+            turn.leave()

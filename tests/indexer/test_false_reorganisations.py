@@ -1,11 +1,15 @@
 """A hash that a node names without the block that has it takes nothing back: where the block itself
 is the indexed one, nothing was replaced, and no reader is told that anything was."""
 
+from contextlib import suppress
 from typing import Any
 
 import pytest
 
 from scan.ethereum import retries
+from scan.ethereum.node_errors import NodeError
+from scan.indexer import fork_finder
+from scan.indexer.fork_finder import ForkBackoff
 from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.faulty_node import FaultyNode, altering
@@ -66,3 +70,27 @@ def test_a_false_hash_takes_no_block_back(
             indexing.wait_for(BLOCKS + 1)
     assert execute(database_url, "SELECT number FROM orphaned_blocks") == []
     assert digest(database_url) == fresh_digest(postgres, template, paid)
+
+
+def test_a_node_that_stays_on_one_fork_again_is_followed_within_seconds(monkeypatch):
+    """It went back and forth, so that the present fork is kept for up to a minute; one that still
+    does so is not followed before."""
+    now = 0.0
+    monkeypatch.setattr(fork_finder.time, "monotonic", lambda: now)
+    backoff = ForkBackoff()
+    for _ in range(8):
+        for fork in (b"a", b"b"):
+            backoff.record_written(fork)
+            backoff.record_unwound(fork)
+    for _ in range(40):  # there and back at every second look
+        now += 0.5
+        with pytest.raises(NodeError):
+            backoff.require_elapsed()
+        backoff.record_agreement()
+    steady_from, is_followed = now, False
+    while not is_followed:
+        now += 0.5
+        with suppress(NodeError):
+            backoff.require_elapsed()
+            is_followed = True
+    assert fork_finder.STEADY_S <= now - steady_from < fork_finder.STEADY_S + 2

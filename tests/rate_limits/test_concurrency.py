@@ -1,5 +1,4 @@
-"""Places for threads that wait: who waits for one. What each client and kind has is shown by
-tests/http/test_prerequisites.py."""
+"""Places for threads that wait: who waits for one."""
 
 import threading
 import time
@@ -12,7 +11,6 @@ from scan.errors import ClientBusy
 from scan.rate_limits import concurrency
 from scan.rate_limits.concurrency import (
     ConcurrencyLimit,
-    WaitingThreads,
     processor_places,
     unbounded_statements,
 )
@@ -32,20 +30,12 @@ def test_without_a_length_of_the_line_all_wait_for_a_place() -> None:
         assert [each.result() for each in waiting] == [True, True]
 
 
-def test_nobody_waits_for_a_place_while_those_who_hold_one_are_stuck() -> None:
-    places = WaitingThreads()
-    assert all(places.take(client) for client in "abcd")
-    places._changed_hands_at -= 60
-    assert places.refusal("e", wait_s=30.0) and not places.take("e", wait_s=30.0)
-
-
-@pytest.mark.parametrize(("make", "most"), [(WaitingThreads, 2), (unbounded_statements, 1)])
 def test_a_place_that_is_held_for_moments_is_waited_for_by_all(
-    make: Callable[[], ConcurrencyLimit], most: int, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Of one client's eight requests at once, two or three had their turn and the others not."""
     monkeypatch.setattr(concurrency, "PLACE_WAIT_S", 20.0)  # on a busy machine each takes longer
-    places, served, begin = make(), [], threading.Barrier(8)
+    places, served, begin = unbounded_statements(), [], threading.Barrier(8)
 
     def read() -> None:
         begin.wait()
@@ -56,20 +46,17 @@ def test_a_place_that_is_held_for_moments_is_waited_for_by_all(
     with ThreadPoolExecutor(8) as pool:
         for done in [pool.submit(read) for _ in range(8)]:
             done.result()
-    assert len(served) == 8 and max(served) <= most
+    assert len(served) == 8 and max(served) == 1
 
 
-@pytest.mark.parametrize(
-    ("make", "places_of_client"),
-    [(WaitingThreads, 2), (unbounded_statements, 1), (processor_places, 1)],
-)
+@pytest.mark.parametrize("make", [unbounded_statements, processor_places])
 def test_a_client_whose_places_are_held_long_by_now_waits_with_one_thread(
-    make: Callable[[], ConcurrencyLimit], places_of_client: int, monkeypatch: pytest.MonkeyPatch
+    make: Callable[[], ConcurrencyLimit], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its next requests held all other threads, as its last one had been quick."""
     monkeypatch.setattr(concurrency, "PLACE_WAIT_S", 0.01)
     places = make()
-    assert all(places.take("a") for _ in range(places_of_client))
+    assert places.take("a")
     time.sleep(0.05)
     with ThreadPoolExecutor(4) as pool:
         later = [pool.submit(places.take, "a", wait_s=20.0) for _ in range(4)]
@@ -78,16 +65,6 @@ def test_a_client_whose_places_are_held_long_by_now_waits_with_one_thread(
         for _ in range(waiting):
             places.give_back("a")
         assert waiting <= 1 and sum(each.result() for each in later) == waiting
-
-
-def test_what_others_give_back_has_no_client_wait_for_its_own_places() -> None:
-    places = WaitingThreads()
-    assert places.take("a") and places.take("a")
-    time.sleep(0.05)
-    with places.place("b"):
-        pass
-    assert isinstance(places.refusal("a", wait_s=0.04), ClientBusy)
-    assert places.refusal("c", wait_s=0.04) is None
 
 
 def test_a_client_whose_statements_take_long_is_refused_for_its_own_limit() -> None:
@@ -102,20 +79,6 @@ def test_a_client_whose_statements_take_long_is_refused_for_its_own_limit() -> N
         with places.place("b", wait_s=0.0):
             pass
     assert waiting.result()
-
-
-def test_a_place_that_is_held_long_is_waited_for_by_few() -> None:
-    places = WaitingThreads(places_in_line=1)
-    places._held_s = 60.0
-    assert all(places.take(client) for client in "abcd")
-    assert places.refusal("e", wait_s=20.0) is None  # it would wait, not be refused
-    with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(places.take, "e", wait_s=20.0)
-        while not places._waiting:
-            time.sleep(0.001)
-        assert places.refusal("f", wait_s=20.0) and not places.take("f", wait_s=20.0)
-        places.give_back("a")
-        assert waiting.result()
 
 
 def test_as_many_clients_as_places_leave_one_to_others(monkeypatch: pytest.MonkeyPatch) -> None:

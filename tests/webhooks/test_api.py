@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -176,8 +177,9 @@ def test_names_that_hang_take_no_more_threads_than_a_client_may_hold(
 
     monkeypatch.setattr(public_hosts, "lookup", hang)
     places = webhooks.client.application.extensions["scan"].waiting_threads
-    with places.place("127.0.0.1"), places.place("127.0.0.1"):
-        places._changed_hands_of["127.0.0.1"] -= 60
+    with ExitStack() as held:
+        for _ in range(3):
+            held.enter_context(places.place("127.0.0.1"))
         assert create(webhooks).status_code == 201 and begun == []
     assert create(webhooks).status_code == 201 and begun == ["hooks.example.com"]
 

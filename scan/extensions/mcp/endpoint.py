@@ -10,6 +10,7 @@ from werkzeug.test import EnvironBuilder, run_wsgi_app
 from scan.errors import InvalidJson, UnsupportedMediaType
 from scan.extensions.mcp.tools import ApiRequest, ApiResponse, Json
 from scan.http.interfaces import Interface
+from scan.http.prerequisites import Prerequisite, requires
 from scan.http.requests import whole_body
 from scan.json_bodies import check_json
 from scan.server.wsgi_responses import Environ, refuse
@@ -36,6 +37,7 @@ def endpoint(document: Callable[[], Json]) -> Blueprint:
     blueprint = Blueprint("mcp", __name__)
 
     @blueprint.post(PATH)
+    @requires(Prerequisite.NODE_FIELDS)  # what it requests of the API takes part in its turn
     def message() -> Response:
         # The protocol's packages take 0.5 s and 40 MB, which only its users should pay; without the
         # extra `mcp` they are not installed.

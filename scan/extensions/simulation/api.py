@@ -4,31 +4,39 @@ from flask import Blueprint
 
 from scan import json_bodies
 from scan.api.hooks import Api
-from scan.extensions.simulation.outcomes import simulate
-from scan.extensions.simulation.request import calls_of, overrides_of
+from scan.contracts.read_calls import GAS
+from scan.errors import InvalidParameter, TracesUnavailable
+from scan.extensions.internal_transfers.transaction_traces import TOO_LARGE
+from scan.extensions.simulation.outcomes import Simulations, simulate
+from scan.extensions.simulation.request import ANONYMOUS_GAS, calls_of, overrides_of
 from scan.hex import to_hex
 from scan.http.prerequisites import Prerequisite, requires
-from scan.http.requests import block_argument, json_object, query_arguments, reader
+from scan.http.requests import api_key, block_argument, json_object, query_arguments, reader
 from scan.http.responses import Response, json_value
+
+MAX_RESPONSE_BYTES = 2 * 1024 * 1024
 
 blueprint = Blueprint("simulation", __name__)
 
 
 @blueprint.post("/simulate")
-@requires(Prerequisite.NODE)
+@requires(Prerequisite.NODE, Simulations)
 def simulate_calls() -> Response:
     sent = query_arguments("block")
     body = json_object()
-    json_bodies.only_known(body, ("calls", "overrides"), "field")
-    calls, overrides = calls_of(body), overrides_of(body)
-    block, simulated = simulate(reader(), block_argument(sent), calls, overrides)
-    return json_value(
-        {
-            "blockNumber": block.number,
-            "blockHash": to_hex(block.hash),
-            "calls": [one.record() for one in simulated],
-        }
-    )
+    json_bodies.only_known(body, ("calls", "overrides", "trace"), "field")
+    if not isinstance(trace := body.get("trace", False), bool):
+        raise InvalidParameter("trace must be true or false.", field="trace")
+    calls = calls_of(body, ANONYMOUS_GAS if api_key() is None else GAS)
+    block, simulated = simulate(reader(), block_argument(sent), calls, overrides_of(body))
+    head = {"blockNumber": block.number, "blockHash": to_hex(block.hash)}
+    for has_frames in (True, False) if trace else (False,):
+        calls_inside = {"has_frames": has_frames, "is_cut": trace and not has_frames}
+        records = [one.record(**calls_inside) for one in simulated]
+        response = json_value({**head, "calls": records})
+        if len(response.body) <= MAX_RESPONSE_BYTES:
+            return response
+    raise TracesUnavailable(TOO_LARGE)
 
 
 HOOKS = Api(blueprints=(blueprint,))

@@ -52,9 +52,17 @@ from scan.extensions.transaction_details.storage.queries import proxies_at
 from scan.hex import to_hex
 from scan.queries import addresses, blocks
 from scan.queries.reader import Reader
+from scan.rate_limits.turns import QueuedPlaces
 
 MAX_TOKENS = 200  # whose symbols are read
 _BY_CODE = frozenset(kind.name for kind in BY_CODE)
+
+
+class Simulations(QueuedPlaces):
+    """The place of all simulations together: a node goes on with a call that nobody waits for."""
+
+    def __init__(self) -> None:
+        super().__init__(1, 1, busy="Other calls are being simulated; try again shortly.")
 
 
 class Simulated(NamedTuple):
@@ -66,6 +74,7 @@ class Simulated(NamedTuple):
     location: Location | None
     described: Described | None  # what the call is for
     assumed: Sequence[bytes]  # proxies that may have other implementations than they are decoded by
+    gas_limit: int
 
     @property
     def missing(self) -> list[str]:
@@ -80,21 +89,25 @@ class Simulated(NamedTuple):
         absent["transfers"] = absent["approvals"] = absent["logs"]
         return [name for name, is_absent in absent.items() if is_absent]
 
-    def record(self) -> dict[str, Any]:
+    def record(self, *, has_frames: bool = True, is_cut: bool = False) -> dict[str, Any]:
+        """Return the record, with the calls inside if it `has_frames`; `is_cut`: they were asked
+        for, but are too large."""
         own, changes = self.frames[0].record(), self.outcome.changes
         trace, missing = self.outcome.trace, self.missing
         return {
             "status": own["error"] is None,
             "gasUsed": own["gasUsed"],
+            "gasLimit": str(self.gas_limit),
             "error": own["error"] and {**own["error"], "location": self._location()},
             "result": own["result"],
             "output": own["output"],
             "logs": None if "logs" in missing else self._logs(),
             "transfers": None if "transfers" in missing else self.movements.transfers,
             "approvals": None if "approvals" in missing else self.movements.approvals,
-            "frames": [frame.record() for frame in self.frames],
+            "frames": [frame.record() for frame in self.frames[: None if has_frames else 1]],
             "accounts": None if changes is None else [a.record() for a in changes.accounts],
-            "truncated": trace.is_truncated
+            "truncated": is_cut
+            or trace.is_truncated
             or self.movements.is_truncated
             or (changes is not None and changes.is_truncated),
             "missing": missing,
@@ -150,6 +163,7 @@ def simulate(
                 innermost(locations, cause),
                 described,
                 () if is_chains_state else own.assumed,
+                call.gas,
             )
         )
         is_chains_state = False

@@ -7,7 +7,7 @@ from flask import Blueprint, Response, request
 
 from scan.errors import InvalidParameter, ScanError
 from scan.ethereum.units import COIN_DECIMALS
-from scan.extensions.simulation.outcomes import Simulated, addresses_in, simulate
+from scan.extensions.simulation.outcomes import Simulated, Simulations, addresses_in, simulate
 from scan.extensions.simulation.request import SimulatedCall, call_of
 from scan.extensions.transaction_details.explanations.pages import (
     MAX_SLOTS,
@@ -32,7 +32,7 @@ def _prerequisite(query: str) -> Prerequisite | None:
 
 
 @blueprint.get("/simulate")
-@requires(_prerequisite)
+@requires(_prerequisite, Simulations)
 def show_simulation() -> Response:
     typed = {name: request.args.get(name, "").strip() for name in FIELDS}
     fields = {name: text for name, text in typed.items() if text}

@@ -10,6 +10,7 @@ from scan.errors import InvalidParameter
 from scan.hex import to_hex
 
 MAX_CALLS = 5
+ANONYMOUS_GAS = 15_000_000  # of a call without an API key: as much as ordinary blocks use
 MAX_DATA = 128 * 1024  # bytes; nodes take no larger transaction into their pools
 MAX_CODE = 128 * 1024  # bytes of an account's code
 MAX_ACCOUNTS = 50
@@ -48,15 +49,15 @@ class SimulatedCall(NamedTuple):
 Overrides = Mapping[str, Mapping[str, Any]]
 
 
-def calls_of(body: Mapping[str, Any]) -> list[SimulatedCall]:
-    """Return the calls of a body; raises InvalidParameter."""
+def calls_of(body: Mapping[str, Any], most_gas: int) -> list[SimulatedCall]:
+    """Return the calls of a body, each with at most so much gas; raises InvalidParameter."""
     calls = parameters.required(body, "calls")
     if not isinstance(calls, list) or not 1 <= len(calls) <= MAX_CALLS:
         raise InvalidParameter(f"calls must be an array of 1 to {MAX_CALLS} calls.", field="calls")
-    return [call_of(call, f"calls[{index}]") for index, call in enumerate(calls)]
+    return [call_of(call, f"calls[{index}]", most_gas) for index, call in enumerate(calls)]
 
 
-def call_of(call: object, at: str) -> SimulatedCall:
+def call_of(call: object, at: str, most_gas: int = ANONYMOUS_GAS) -> SimulatedCall:
     """Return the call that stands at a place of the body; raises InvalidParameter."""
     if not isinstance(call, dict):
         raise InvalidParameter(f"{at} must be an object.", field=at)
@@ -67,9 +68,11 @@ def call_of(call: object, at: str) -> SimulatedCall:
         raise InvalidParameter(
             f"{at} must have to, or data to create a contract.", field=f"{at}.to"
         )
-    gas = quantity(call.get("gas", GAS), f"{at}.gas")
-    if gas > GAS:
-        raise InvalidParameter(f"{at}.gas must be at most {GAS}.", field=f"{at}.gas")
+    gas = quantity(call.get("gas", most_gas), f"{at}.gas")
+    if gas > most_gas:
+        of_key = f", or {GAS} with an API key" if most_gas < GAS else ""
+        message = f"{at}.gas must be at most {most_gas}{of_key}."
+        raise InvalidParameter(message, field=f"{at}.gas")
     return SimulatedCall(
         NOBODY if sender is None else parameters.address(sender, f"{at}.from"),
         None if to is None else parameters.address(to, f"{at}.to"),

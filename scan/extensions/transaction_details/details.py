@@ -28,7 +28,7 @@ from scan.extensions.transaction_details.contract_abis import (
 from scan.extensions.transaction_details.decoding import decode_call, decode_log, decode_log_by
 from scan.hex import data, to_hex
 
-TIMEOUT_S = 1.5
+TIMEOUT_S = 4.0
 TOO_MANY_LOGS = f"The transaction has more logs than the limit of {MAX_LOGS:,}."
 TOO_MUCH_WORK = "Decoding all of this transaction would take too long; it is decoded in part."
 MAX_CONTRACTS = 500  # per transaction; logs of further contracts are decoded by standard ABIs only

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from scan.commands import main
+from scan.errors import Unavailable
 from scan.ethereum import retries
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import HistoryPruned, NodeError, RateLimited
@@ -131,6 +132,16 @@ def test_one_policy_has_pauses_by_the_class_of_an_error():
         HistoryPruned("no"): retries.PERMANENT_PAUSE_S,
     }.items():
         assert least_s <= Retries().pause_s(error) <= 1.5 * least_s
+
+
+@pytest.mark.parametrize(
+    "error", [NodeError("no"), MalformedBlock("block 1 is wrong"), Unavailable("no")]
+)
+def test_after_the_longest_lie_the_head_goes_on_within_seconds(error):
+    """37 s passed, as pauses had doubled up to 15 s."""
+    row = Retries()
+    pauses = [row.pause_s(error) for _ in range(100)]
+    assert max(pauses) <= 3.0 and min(pauses[20:]) >= 1.0  # without hammering the node
 
 
 def test_patience_ends_with_failures_in_a_row_and_with_permanent_ones():

@@ -8,6 +8,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
+from scan.extensions.simulation.request import ANONYMOUS_GAS
 from scan.queries import reader as queries_reader
 from tests.api.test_bad_input import require_parameter
 from tests.conftest import Played
@@ -87,7 +88,7 @@ def like(frame: dict[str, Any]) -> tuple[Any, ...]:
 def test_a_simulation_is_the_transaction_that_was_then_sent(
     client: FlaskClient, scenario: Played, most: int
 ) -> None:
-    compared = [t for t in alone(scenario) if int(t["gasLimit"] or 0) <= 30_000_000]
+    compared = [t for t in alone(scenario) if int(t["gasLimit"] or 0) <= ANONYMOUS_GAS]
     step = max(1, len(compared) // most)
     seen: Counter[str] = Counter()
     pools = {trade["pairAddress"] for trade in scenario.truth.dex_trades}
@@ -96,7 +97,7 @@ def test_a_simulation_is_the_transaction_that_was_then_sent(
         if of_node.get("accessList") or of_node.get("authorizationList"):
             continue  # calls have none, and need less gas
         block = sent["blockNumber"] - 1
-        [outcome] = simulate(client, call_of(scenario, sent), block=block)
+        [outcome] = simulate(client, call_of(scenario, sent), block=block, trace=True)
         at = (sent["hash"], outcome["error"])
         assert outcome["status"] is sent["status"], at
         assert outcome["gasUsed"] == sent["gasUsed"], at

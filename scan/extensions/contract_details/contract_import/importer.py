@@ -31,7 +31,7 @@ from scan.extensions.contract_details.contract_import.source_records import (
     Source,
     named_language,
 )
-from scan.rate_limits.concurrency import WaitingThreads
+from scan.rate_limits.turns import WaitingThreads
 from scan.settings import Settings
 from scan.verification.compiler_places import CompilerPlaces
 from scan.verification.compiler_run import OutOfLimits

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from scan.database.connection import Database
 from scan.errors import NotFound, RateLimited, TooLarge, Unavailable, VerificationFailed
-from scan.rate_limits.concurrency import WaitingThreads
+from scan.rate_limits.turns import WaitingThreads
 from scan.verification.request import parse
 from scan.verification.verifier import indexed_contract
 

@@ -1,0 +1,257 @@
+"""Places for which requests wait in turn, without a thread: a queue of each client.
+
+A request that needs a place which is not free is postponed: its thread leaves it, and once it has
+its turn it is served anew, with the place. The worker's loop waits for that with the connection;
+under another server its thread does.
+"""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Hashable, Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+
+from scan.errors import ClientBusy, Unavailable
+from scan.rate_limits.concurrency import ConcurrencyLimit
+
+QUEUED_PER_CLIENT = 32  # requests that wait for their turn
+QUEUED_S = 8.0
+
+
+class Turn(Future[bool]):
+    """A request's turn at a place; its result is whether the place came within QUEUED_S."""
+
+    def __init__(self, places: "QueuedPlaces", client: Hashable) -> None:
+        super().__init__()
+        self.places = places
+        self.client = client
+        self._ends_at = time.monotonic() + QUEUED_S
+        self.has_place = False  # as the lock of the queue has it; the result follows
+
+    def check(self, now: float) -> None:
+        """End the wait where its time is over (time.monotonic())."""
+        if now > self._ends_at and self.places.dequeue(self):
+            self.set_result(False)
+
+    def require(self) -> None:
+        """Wait for the place. Raises Unavailable where it does not come in time."""
+        try:
+            if self.result(QUEUED_S):
+                return
+        except TimeoutError:
+            self.leave()
+        raise self.places.refusal_of(self.client)
+
+    def leave(self) -> None:
+        """Give the turn back, whether it has come or not."""
+        if not self.places.dequeue(self) and self.has_place:
+            self.has_place = False
+            self.places.give_back(self.client)
+
+
+class Postponed(BaseException):
+    """A request needs a place that is not free, and is to be served anew when it has its turn. No
+    view can take this for a failure of the node, as it is no Exception."""
+
+    def __init__(self, places: "QueuedPlaces", client: Hashable) -> None:
+        super().__init__()
+        self.places = places
+        self.client = client
+
+
+class RequestPlaces:
+    """The places of one request, which it holds until its end."""
+
+    def __init__(self) -> None:
+        self.held: dict[QueuedPlaces, Hashable] = {}  # by whom
+        self._turn: Turn | None = None
+
+    @contextmanager
+    def serving(self) -> Iterator[None]:
+        """Count the places that this thread takes in the `with` block as the request's, and give
+        them back after it, unless the request is postponed."""
+        if _thread.request is self:  # it makes another request, as MCP does
+            yield
+            return
+        _thread.request = self
+        try:
+            yield
+        except Postponed:
+            raise
+        except BaseException:
+            self.end()
+            raise
+        else:
+            self.end()
+        finally:
+            _thread.request = None
+
+    def queue(self, postponed: Postponed) -> Turn:
+        """Wait for the place that was not free. Raises ClientBusy."""
+        self._turn = postponed.places.queue(postponed.client)
+        return self._turn
+
+    def require_turn(self) -> None:
+        """Hold the place of the turn, for which a thread waits here and the worker's loop has
+        waited. Raises Unavailable where it did not come."""
+        assert self._turn is not None
+        turn, self._turn = self._turn, None
+        turn.require()
+        self.held[turn.places] = turn.client
+
+    def end(self) -> None:
+        """Give back what the request holds, and leave the queue in which it waits."""
+        if self._turn is not None:
+            self._turn.leave()
+            self._turn = None
+        while self.held:
+            places, client = self.held.popitem()
+            places.give_back(client)
+
+
+class _Thread(threading.local):
+    request: RequestPlaces | None = None  # that the thread serves
+
+
+_thread = _Thread()
+
+
+def places_of_thread() -> RequestPlaces | None:
+    """Return the places of the request that this thread serves."""
+    return _thread.request
+
+
+class QueuedPlaces(ConcurrencyLimit):
+    """A limit whose requests wait for their turn without a thread, in a queue of each client.
+
+    Clients take turns. A request holds its place until its end. Up to QUEUED_PER_CLIENT of a client
+    wait, for QUEUED_S.
+    """
+
+    def __init__(self, places: int, places_per_client: int, *, busy: str) -> None:
+        super().__init__(places, places_per_client=places_per_client, busy=busy, retry_after_s=1)
+        self._queues: dict[Hashable, deque[Turn]] = {}  # the client whose turn is next comes first
+
+    @contextmanager
+    def place_in_turn(self, client: Hashable, *, is_optional: bool = False) -> Iterator[None]:
+        """Hold a place for the `with` block, and for the request that the thread serves.
+
+        Raises Postponed where such a request has to wait, or Unavailable if that `is_optional`. A
+        thread that serves no request waits here, and Unavailable is raised after QUEUED_S.
+        """
+        request = places_of_thread()
+        if request is None:
+            self.queue(client).require()
+            try:
+                yield
+            finally:
+                self.give_back(client)
+            return
+        if self not in request.held:
+            if not self.take(client):
+                raise self.refusal_of(client) if is_optional else Postponed(self, client)
+            request.held[self] = client
+        yield
+
+    def refusal(self, client: Hashable) -> Unavailable | None:
+        """Return the error of queue(), None if none. It is read without a lock, so queue() may
+        still do otherwise."""
+        is_full = len(self._queues.get(client, ())) >= QUEUED_PER_CLIENT
+        return ClientBusy(retry_after_s=self._retry_after_s) if is_full else None
+
+    def queue(self, client: Hashable) -> Turn:
+        """Return a request's turn. Raises ClientBusy where too many requests of its client wait."""
+        with self._changed:
+            if (refusal := self.refusal(client)) is not None:
+                raise refusal
+            turn = Turn(self, client)
+            self._queues.setdefault(client, deque()).append(turn)
+        self._grant()
+        return turn
+
+    def dequeue(self, turn: Turn) -> bool:
+        """Take a turn out of its queue; return False where it was not there any more."""
+        with self._changed:
+            queue = self._queues.get(turn.client, ())
+            if turn not in queue:
+                return False
+            self._queues[turn.client].remove(turn)
+            if not queue:
+                del self._queues[turn.client]
+            return True
+
+    def take(self, client: Hashable = None, *, wait_s: float = 0.0) -> bool:
+        with self._changed:  # whoever waits comes first
+            return client not in self._queues and super().take(client)
+
+    def give_back(self, client: Hashable = None) -> None:
+        super().give_back(client)
+        if self._queues:
+            self._grant()
+
+    def _grant(self) -> None:
+        """Give free places to those whose turn is next."""
+        granted = []
+        with self._changed:
+            while (client := self._next_client()) is not None:
+                queue = self._queues.pop(client)
+                turn = queue.popleft()
+                turn.has_place = super().take(client)
+                granted.append(turn)
+                if queue:
+                    self._queues[client] = queue  # after all others
+        for turn in granted:
+            turn.set_result(True)
+
+    def _next_client(self) -> Hashable | None:
+        if self.taken >= self._places:
+            return None
+        return next((client for client in self._queues if self._is_free_for(client)), None)
+
+
+class WaitingThreads(QueuedPlaces):
+    """The limit of server threads that wait for something other than PostgreSQL.
+
+    They wait for the node, compilers, running verifications, future blocks, and the place of large
+    forms. Even if none of these become free, half of the threads still serve requests from the
+    database. One client leaves a place to others, and its long waits one to its own next request.
+    """
+
+    def __init__(self, places: int = 4, places_per_client: int = 3) -> None:
+        """The defaults are for the eight threads of gunicorn.conf.py."""
+        super().__init__(
+            places,
+            places_per_client,
+            busy="Too many requests are waiting for the node or a compiler; try again shortly.",
+        )
+
+    def refusal_for_long(self, client: Hashable) -> Unavailable | None:
+        """Return the error that place_for_long() would raise, as refusal() does for queue()."""
+        return None if self._is_free_for_long(client) else self.refusal_of(client)
+
+    def _is_free_for_long(self, client: Hashable) -> bool:
+        is_one_left = self._taken_by[client] + 1 < self._places_per_client
+        return is_one_left and self.taken + 1 < self._places and self._is_free_for(client)
+
+    def take_for_long(self, client: Hashable) -> bool:
+        """Take a place, without waiting, for an operation that takes seconds. Return whether that
+        leaves one free for the node."""
+        with self._changed:
+            return self._is_free_for_long(client) and self.take(client)
+
+    @contextmanager
+    def place_for_long(self, client: Hashable) -> Iterator[None]:
+        """Hold a place of take_for_long() for the `with` block, or until the end of the request.
+        Raises Unavailable."""
+        if not self.take_for_long(client):
+            raise self.refusal_of(client)
+        request = places_of_thread()
+        if request is not None and self not in request.held:
+            request.held[self] = client
+            yield
+            return
+        try:
+            yield
+        finally:
+            self.give_back(client)

@@ -1,0 +1,175 @@
+"""Requests wait for a slow node in the worker's loop: none is refused in haste, none is cut, and
+none of them delays others."""
+
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from itertools import count
+from threading import Event
+from typing import Any, NamedTuple
+
+import pytest
+import requests
+
+from scan.rate_limits.turns import QUEUED_PER_CLIENT
+from tests.http.conftest import served
+from tests.support.anvil import Anvil
+from tests.support.database import Postgres
+from tests.support.faulty_node import Answers, Calls, FaultyNode, Forward, Reply
+from tests.support.indexing import Indexing
+from tests.support.serving import connect, wait_until
+
+TRANSACTIONS = 90
+READER, OTHER = "10.1.0.1", "10.2.0.1"
+PATIENCE_S = 60.0
+
+
+class SlowNode(FaultyNode):
+    """Answers after `delay_s`, and holds calls of `held_methods` while `held` is cleared."""
+
+    def __init__(self, upstream: str) -> None:
+        super().__init__(upstream)
+        self.delay_s = 0.0
+        self.held = Event()
+        self.held.set()
+        self.held_methods = {"eth_getBalance"}
+        self.waiting = 0
+        self.fault = self._answer
+
+    def _answer(self, calls: Calls, forward: Forward) -> Reply:
+        time.sleep(self.delay_s)
+        if any(call["method"] in self.held_methods for call in calls):
+            self.waiting += 1
+            self.held.wait(PATIENCE_S)
+            self.waiting -= 1
+        answers: Answers = forward(calls)
+        return Reply(body=answers)
+
+
+class Served(NamedTuple):
+    address: str
+    node: SlowNode
+    hashes: list[str]
+
+    def get(self, path: str, client: str = READER) -> requests.Response:
+        headers = {"X-Forwarded-For": client}
+        return requests.get(f"{self.address}{path}", headers=headers, timeout=PATIENCE_S)
+
+    def record(self, number: int) -> requests.Response:
+        return self.get(f"/api/v1/transactions/{self.hashes[number]}")
+
+    def balance(self, client: str = READER) -> requests.Response:
+        return self.get(new_address(), client)
+
+
+_numbers = count(1)
+
+
+def new_address() -> str:
+    """The path of an address of which nobody has asked before."""
+    return f"/api/v1/addresses/0x{next(_numbers):040x}"
+
+
+@pytest.fixture(scope="module")
+def service(postgres: Postgres, template: str) -> Iterator[Served]:
+    with postgres.cloned(template) as url, Anvil() as anvil, SlowNode(anvil.url) as node:
+        people = anvil.call("eth_accounts")
+        for number in range(TRANSACTIONS):
+            anvil.send(people[number % 8], people[number % 8 + 1], value=number + 1)
+        anvil.mine()
+        Indexing(url, anvil.url).run_until(anvil.head())
+        limits = {f"SCAN_RATE_LIMIT_{name}": "1000000/minute" for name in ("ANONYMOUS", "PAGES")}
+        with served(url, SCAN_TRUSTED_PROXIES="1", RPC_URL=node.url, **limits) as (_, address):
+            of_api = requests.get(f"{address}/api/v1/transactions?limit=100", timeout=PATIENCE_S)
+            hashes = [record["hash"] for record in of_api.json()["transactions"]]
+            assert len(hashes) == TRANSACTIONS
+            yield Served(address, node, hashes)
+
+
+def is_whole(response: requests.Response) -> bool:
+    return response.status_code == 200 and response.json()["balance"] == "0"
+
+
+@pytest.mark.parametrize(("readers", "first", "last"), [(8, 0, 30), (20, 30, 90)])
+def test_parallel_readers_of_a_slow_node_have_whole_records(
+    service: Served, readers: int, first: int, last: int
+) -> None:
+    service.node.delay_s = 0.05
+    with ThreadPoolExecutor(readers) as pool:
+        records = [*pool.map(service.record, range(first, last))]
+    service.node.delay_s = 0.0
+    for response in records:
+        record: dict[str, Any] = response.json()
+        assert response.status_code == 200, record
+        assert record["input"] == "0x" and record["logs"] == [] and not record["unavailable"]
+
+
+def test_a_flood_of_one_client_waits_and_delays_no_other(service: Served) -> None:
+    """With three of its requests at the node and 32 in its queue, the next is refused."""
+    service.node.held.clear()
+    flood = 3 + QUEUED_PER_CLIENT
+    with ThreadPoolExecutor(flood + 1) as pool, ExitStack() as stack:
+        stack.callback(service.node.held.set)
+        waiting = [pool.submit(service.balance) for _ in range(flood)]
+        wait_until(lambda: service.node.waiting == 3)
+        wait_until(lambda: status_soon(service, READER) == 429)
+        # The worker's threads are free, and so is a place at the node.
+        assert service.get(f"/api/v1/blocks?={time.monotonic_ns()}", READER).ok
+        assert service.get(f"/api/v1/blocks?={time.monotonic_ns()}", OTHER).ok
+        others = pool.submit(service.balance, OTHER)
+        wait_until(lambda: service.node.waiting == 4)
+        service.node.held.set()
+        assert all(is_whole(each.result()) for each in (*waiting, others))
+    assert is_whole(service.balance())
+
+
+def status_soon(service: Served, client: str) -> int:
+    """The status of a request for a balance; 0 where it waits, whose client leaves then."""
+    try:
+        path, headers = f"{service.address}{new_address()}", {"X-Forwarded-For": client}
+        return requests.get(path, headers=headers, timeout=0.3).status_code
+    except requests.Timeout:
+        return 0
+
+
+def test_clients_that_leave_while_they_wait_free_their_places(service: Served) -> None:
+    service.node.held.clear()
+    with ExitStack() as stack:
+        stack.callback(service.node.held.set)
+        connections = [connect(service.address) for _ in range(3 + QUEUED_PER_CLIENT)]
+        for connection in connections:
+            connection.sendall(f"GET {new_address()} HTTP/1.1\r\nHost: a\r\n\r\n".encode())
+        wait_until(lambda: service.node.waiting == 3)
+        wait_until(lambda: status_soon(service, "127.0.0.1") == 429)
+        for connection in connections:
+            connection.close()
+        with ThreadPoolExecutor(1) as pool:
+            later = pool.submit(service.balance, "127.0.0.1")
+            time.sleep(0.5)
+            assert not later.done()  # it is in the queue, which was full
+            service.node.held.set()
+            assert is_whole(later.result())
+    wait_until(lambda: service.node.waiting == 0)
+
+
+def test_what_waits_is_served_anew_with_its_body_and_what_follows_it(service: Served) -> None:
+    """A body that was read before the request had to wait, HEAD, and pipelined requests."""
+    service.node.held.clear()
+    form = "module=proxy&action=eth_blockNumber&" + "x" * 300_000  # large ones are parsed in turn
+    head = f"POST /api HTTP/1.1\r\nHost: a\r\nContent-Length: {len(form)}\r\n"
+    head += "Content-Type: application/x-www-form-urlencoded\r\n\r\n"
+    after = f"HEAD {new_address()} HTTP/1.1\r\nHost: a\r\n\r\n"
+    after += "GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+    with ThreadPoolExecutor(3) as pool, ExitStack() as stack:
+        stack.callback(service.node.held.set)
+        held = [pool.submit(service.balance, "127.0.0.1") for _ in range(3)]
+        wait_until(lambda: service.node.waiting == 3)
+        connection = stack.enter_context(connect(service.address))
+        connection.sendall((head + form + after).encode())
+        time.sleep(0.3)
+        service.node.held.set()
+        received = b"".join(iter(lambda: connection.recv(65536), b""))
+        assert all(is_whole(each.result()) for each in held)
+    first, second, third = received.split(b"HTTP/1.1 200 OK")[1:]
+    assert b'"result":"0x' in first and second.endswith(b"\r\n\r\n") and b"alive" in third
