@@ -79,5 +79,5 @@ def is_accepted_by_contract(
     except (UpstreamFailed, NodeAway, BadHex) as error:
         log.warning("the signature of a contract wallet could not be checked: %s", error)
         return None
-    except RpcError:
-        return False
+    except RpcError as error:
+        return False if error.is_refusal else None

@@ -278,7 +278,7 @@ def _read(
     failed = [
         index
         for index, result in enumerate(results)
-        if isinstance(result, RpcError) and not result.is_revert and calls[index][1] is not None
+        if isinstance(result, RpcError) and not result.is_refusal and calls[index][1] is not None
     ]
     now = [Call(calls[index][0][0], (*calls[index][0][1], "latest")) for index in failed]
     for index, result in zip(failed, node.results(now, MAX_RESPONSE_BYTES), strict=True):

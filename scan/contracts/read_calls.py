@@ -1,6 +1,5 @@
 """Calls of view and pure functions of verified contracts."""
 
-import re
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -25,13 +24,6 @@ from scan.hex import BadHex, data, to_hex
 GAS = 30_000_000
 FACETS_S = 0.5  # the time for looking up a function in a diamond's facets
 MAX_RESPONSE_BYTES = 20 * 1024 * 1024 + 1024  # 10 MB in hex, and JSON around it
-
-_STOPPED = re.compile(
-    r"revert|insufficient (funds|balance)|out of gas|gas required"
-    r"|invalid (opcode|jump|instruction)|bad (instruction|jump)"
-    r"|stack (under|over)flow|evm error|execution (error|failed|aborted)",
-    re.I,
-)
 
 
 class CallResult(NamedTuple):
@@ -152,7 +144,7 @@ class ReadCalls:
             errors = [self._database.value(statement, address=address) or () for address in abis]
             return reverted(failure, [*map(index_abi, errors)])
         reason = shown_reason(error)
-        if stopped_in_contract(error):
+        if error.is_refusal:
             return CallReverted(f"The call failed in the contract: {reason}")
         return UpstreamFailed(f"The node rejected the call: {reason}")
 
@@ -180,12 +172,6 @@ def reverted(failure: CallFailure, abis: Sequence[AbiIndex]) -> CallReverted:
     record = reason.decoded.record()
     del record["source"]
     return CallReverted(reason.sentence, record)
-
-
-def stopped_in_contract(error: RpcError) -> bool:
-    """Return whether the contract failed, and not the node, by the nodes' various codes and
-    texts."""
-    return error.is_revert or bool(_STOPPED.search(error.message[:1000]))
 
 
 def shown_reason(error: RpcError) -> str:

@@ -30,6 +30,21 @@ SWAP_V3 = _topic("Swap(address,address,int256,int256,uint160,uint128,int24)")
 SWAP_PANCAKE_V3 = _topic(
     "Swap(address,address,int256,int256,uint160,uint128,int24,uint128,uint128)"
 )
+# After these the code that answers for their contract may be another, or what it answers:
+# EIP-1967, EIP-2535, OpenZeppelin's Initializable.
+CHANGES = frozenset(
+    map(
+        _topic,
+        (
+            "Upgraded(address)",
+            "BeaconUpgraded(address)",
+            "AdminChanged(address,address)",
+            "DiamondCut((address,uint8,bytes4[])[],address,bytes)",
+            "Initialized(uint8)",
+            "Initialized(uint64)",
+        ),
+    )
+)
 
 
 class TransferShape(Enum):

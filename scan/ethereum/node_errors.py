@@ -5,7 +5,7 @@ import re
 METHOD_NOT_FOUND = -32601
 RESOURCE_NOT_FOUND = -32001  # EIP-1474
 PRUNED_HISTORY = 4444  # execution-apis 636
-_REVERT_CODES = (3, -32015)
+_REFUSAL_CODES = (3, -32015)
 _RATE_LIMIT_CODES = (429, -32005, -32097)
 _RATE_LIMIT_WORDS = re.compile(r"rate.?limit|too many requests|limit exceeded|capacity", re.I)
 _MISSING_METHOD_WORDS = re.compile(
@@ -21,7 +21,23 @@ _MISSING_BLOCK_WORDS = re.compile(
     r"|could not find (block|header)|cannot find (block|header)|out ?of ?range",
     re.I,
 )
-_REVERT_WORDS = re.compile(r"(vm )?execution (reverted|error)|revert|vm exception|evm error", re.I)
+# How messages begin where the EVM ended the call, in the words of clients; text of the contract may
+# follow. "execution aborted" is a time-out of Geth's, and "EVM error; database error" Anvil's of
+# the node that it forks.
+_REFUSAL_WORDS = re.compile(
+    r"(?:[\w= ]{1,40}[:=] ?){0,3}(?:"
+    r"revert|(?:(?:vm|message) )?execution (?:revert|error|failed)|vm exception"
+    r"|transaction (?:revert|ran out of gas|processing could not be completed due to an exception)"
+    r"|evm error:? (?!database)\w|(?:contract creation code storage )?out ?of ?gas"
+    r"|out of memory: memory limit|gas (?:required exceeds|uint64 overflow)"
+    r"|(?:invalid|unknown|undefined|bad) ?(?:op ?code|instruction|jump)|opcode ?not ?found"
+    r"|stack ?(?:under|over)flow|stack limit reached|out ?of ?stack|write protection"
+    r"|static ?(?:call|context|state)|return data out of bounds|access ?violation"
+    r"|insufficient (?:balance|funds)|max (?:call depth|code size|initcode size) exceeded"
+    r"|contract address collision|nonce (?:uint64 overflow|has max)|invalid code: must not begin"
+    r"|precompile .{0,80}failed)",
+    re.I,
+)
 _PASSING_WORDS = re.compile(
     r"timed? ?out|timeout|^internal (server )?error\b|unavailable|overloaded|try again|upstream"
     r"|connection|busy",
@@ -81,9 +97,11 @@ class RpcError(Exception):
         return type(self), (self.code, self.message, self.data)
 
     @property
-    def is_revert(self) -> bool:
-        """Whether the contract reverted. The message may then contain text of the contract."""
-        return self.code in _REVERT_CODES or bool(_REVERT_WORDS.match(self.message))
+    def is_refusal(self) -> bool:
+        """Whether the called contract refused: it reverted, or the EVM ended its call, so that the
+        same call fails always. Anything else is a failure of the node, after which the call is made
+        again. The message of a refusal may contain text of the contract."""
+        return self.code in _REFUSAL_CODES or bool(_REFUSAL_WORDS.match(self.message))
 
     @property
     def is_missing_method(self) -> bool:
@@ -121,11 +139,15 @@ class RpcError(Exception):
         return self._matches(_TOO_MUCH_WORDS)
 
     def _matches(self, words: re.Pattern[str]) -> bool:
-        return not self.is_revert and bool(words.search(self.message))
+        return not self.is_refusal and bool(words.search(self.message))
 
 
 class AnswerTooLarge(RpcError):
     """A response above the limit; returned in place of a result if a contract can cause it."""
+
+    @property
+    def is_refusal(self) -> bool:
+        return True
 
 
 def too_large(most_bytes: int) -> AnswerTooLarge:

@@ -61,16 +61,21 @@ def decode_token_metadata(results: list[bytes | None]) -> TokenMetadata:
     interface = None
     if word(erc165) == 1 and word(invalid) == 0 and (word(erc721) == 1) != (word(erc1155) == 1):
         interface = "BEP721" if word(erc721) == 1 else "BEP1155"
-    decimal_places = word(decimals)
     return TokenMetadata(
         text(name, MAX_NAME),
         text(symbol, MAX_SYMBOL),
-        decimal_places if decimal_places is not None and decimal_places <= 255 else 0,
+        decimal_places(decimals) or 0,
         word(supply),
         interface,
-        decimal_places is not None,
-        None not in (decimal_places, word(supply), word(balance)),
+        word(decimals) is not None,
+        None not in (word(decimals), word(supply), word(balance)),
     )
+
+
+def decimal_places(result: bytes | None) -> int | None:
+    """Return the result of decimals(); None where it is none."""
+    places = word(result)
+    return places if places is not None and places <= 255 else None
 
 
 def word(result: bytes | None) -> int | None:

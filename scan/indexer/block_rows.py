@@ -22,7 +22,7 @@ from scan.ethereum.blocks import (
 from scan.ethereum.burns import burns_in
 from scan.ethereum.contract_creations import ContractCreation, creations_in
 from scan.ethereum.events import (
-    ZERO_ADDRESS,
+    CHANGES,
     SwapEvent,
     Trade,
     Transfer,
@@ -87,7 +87,6 @@ class TransferLog(NamedTuple):
     log_index: int
     words: tuple[tuple[int, int], ...] = ()  # as TransferEvent has them
     is_duplicate: bool = False  # a Deposit or Withdrawal beside a Transfer of the same value
-    is_mint_or_burn: bool = False
     row: str = ""  # as transfer_row() makes it
 
 
@@ -114,6 +113,7 @@ class BlockContracts(NamedTuple):
     hash: bytes
     possible_contracts: tuple[bytes, ...]  # created, called or emitting
     created: frozenset[bytes]  # those of possible_contracts that were created in this block
+    changed: frozenset[bytes]  # those that emitted an event of CHANGES
     transfer_logs: list[TransferLog]
     swap_logs: list[SwapLog]
 
@@ -128,6 +128,7 @@ class TableRows(NamedTuple):
     logs: Rows  # of stored logs: LOG_COLUMNS with the first topic before the address
     possible_contracts: tuple[bytes, ...]
     created: frozenset[bytes]
+    changed: frozenset[bytes]
     transfers: list[tuple[TransferEvent, bool]]  # each with whether it is a duplicate
     swaps: list[tuple[SwapEvent, bytes]]  # each with its maker
 
@@ -162,7 +163,7 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
     number = block.number
     addresses, created = possible_contracts(fetched)
     emitters = dict.fromkeys([*(log.address for log in block.logs), *created_inside])
-    transfers, swaps = _events(block)
+    transfers, swaps, changed = _events(block)
     stored = [] if selection.stored == "none" else [e for e in block.logs if selection.stores(e)]
     return TableRows(
         block={name: getattr(block, name) for name in BLOCK_COLUMNS}
@@ -190,6 +191,7 @@ def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
         logs=[_log_row(number, log) for log in stored],
         possible_contracts=addresses,
         created=created,
+        changed=changed,
         transfers=transfers,
         swaps=swaps,
     )
@@ -211,6 +213,7 @@ def make_block_rows(fetched: FetchedBlock, selection: LogSelection = NO_LOGS) ->
             block.hash,
             rows.possible_contracts,
             rows.created,
+            rows.changed,
             [_transfer_log(block.number, *transfer) for transfer in rows.transfers],
             [_swap_log(block.number, *swap) for swap in rows.swaps],
         ),
@@ -287,17 +290,21 @@ def _shared(topics: list[bytes | None]) -> tuple[bytes | None, ...]:
 
 def _events(
     block: DecodedBlock,
-) -> tuple[list[tuple[TransferEvent, bool]], list[tuple[SwapEvent, bytes]]]:
+) -> tuple[list[tuple[TransferEvent, bool]], list[tuple[SwapEvent, bytes]], frozenset[bytes]]:
     events: list[TransferEvent] = []
     swaps: list[tuple[SwapEvent, bytes]] = []
+    changed = set()
     for log in block.contract_logs:
         event = transfer_event(log)
         if event is not None:
             events.append(event)
         elif (swap := swap_event(log)) is not None:
             swaps.append((swap, block.transactions[swap.transaction_index].from_address))
+        elif log.topics and log.topics[0] in CHANGES:
+            changed.add(log.address)
     duplicates = duplicate_wraps(events)
-    return [(event, event.log_index in duplicates) for event in events], swaps
+    transfers = [(event, event.log_index in duplicates) for event in events]
+    return transfers, swaps, frozenset(changed)
 
 
 def _transfer_log(number: int, event: TransferEvent, is_duplicate: bool) -> TransferLog:
@@ -307,7 +314,6 @@ def _transfer_log(number: int, event: TransferEvent, is_duplicate: bool) -> Tran
         log_index=event.log_index,
         words=event.words,
         is_duplicate=is_duplicate,
-        is_mint_or_burn=ZERO_ADDRESS in (event.from_address, event.to_address),
         row=transfer_row(number, event),
     )
 

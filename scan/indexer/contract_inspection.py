@@ -1,7 +1,7 @@
 """The contracts in a batch of blocks: code, tokens and pools, read from the node where new."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -15,7 +15,6 @@ from scan.ethereum.client import Node
 from scan.ethereum.events import (
     WRAPPING,
     ZERO_ADDRESS,
-    SwapEvent,
     Trade,
     TransferShape,
     amounts,
@@ -44,6 +43,7 @@ class ContractCode(NamedTuple):
 class FoundToken(NamedTuple):
     address: bytes
     block_number: int
+    log_index: int
     type: str
     name: str
     symbol: str
@@ -52,11 +52,10 @@ class FoundToken(NamedTuple):
     wraps: bool
 
 
-class TokenSupply(NamedTuple):
-    """A token's totalSupply after a block; None if it returns none."""
+class ContractChange(NamedTuple):
+    """A block after a token's first event in which what it answers may have changed."""
 
-    token: bytes
-    total_supply: int | None
+    address: bytes
     block_number: int
 
 
@@ -90,7 +89,7 @@ class ContractFindings(NamedTuple):
     rejections: list[RejectedEmitter]
     transfers: list[tuple[int, str]]  # block number, and the row as COPY text
     trades: list[PoolTrade]
-    supplies: list[TokenSupply]  # of tokens minted or burnt, after their last transfer
+    changes: list[ContractChange]
 
 
 class KnownContract:
@@ -103,27 +102,18 @@ class KnownContract:
         self.token_since = (-1, -1)  # block number and log index from which it counts as a token
         self.wraps = False
         self.pool: FoundPool | None = None
-        self.rejected: frozenset[str] = frozenset()
+        self.rejected: dict[str, tuple[int, int]] = {}  # first and last block of each claim
         self.code_hash: bytes | None = None
 
+    def reject(self, claim: str, number: int) -> None:
+        first, _ = self.rejected.get(claim, (number, number))
+        self.rejected[claim] = first, number
 
-class _TransferRows:
-    """Rows of transfers, and the tokens whose supply they may have changed."""
 
-    def __init__(self) -> None:
-        self.rows: list[tuple[int, str]] = []
-        self.last_block: dict[bytes, BlockId] = {}  # of each token's last transfer
-        self.minted: set[bytes] = set()  # tokens that were minted or burnt
-
-    def add(self, block: BlockId, log: TransferLog, token_type: str) -> None:
-        moves = amounts(log.shape, log.words, token_type)
-        for batch_index, (value, token_id) in enumerate(moves):
-            line = transfer_line(log.row, batch_index, value, token_id)
-            self.rows.append((block.number, line))
-        if moves:
-            self.last_block[log.token] = block
-            if log.is_mint_or_burn:
-                self.minted.add(log.token)
+def is_reading_due(number: int, first: int, last: int) -> bool:
+    """Return whether a contract that emits in a block is to be read again, after the first and the
+    last block in which it was: 1, 8, 64, 512 … blocks after the first."""
+    return number > last and number - first >= 8 * (last - first)
 
 
 class ContractInspector:
@@ -151,14 +141,6 @@ class ContractInspector:
         codes = self._new_codes(batch)
         tokens, token_rejections = self._new_tokens(batch)
         pools, pool_rejections = self._new_pools(batch)
-        transfers = self._transfers(batch)
-        # Supplies are read after each token's last transfer, so that the result does not depend on
-        # how blocks are put into batches.
-        queries = [
-            StateQuery(token, token_metadata.TOTAL_SUPPLY, transfers.last_block[token])
-            for token in sorted(transfers.minted)
-        ]
-        results = self._state.read(queries)
         for findings in (codes, tokens, token_rejections, pools, pool_rejections):
             self._inspected_at |= {finding.address: finding.block_number for finding in findings}
         return ContractFindings(
@@ -166,13 +148,17 @@ class ContractInspector:
             tokens,
             pools,
             token_rejections + pool_rejections,
-            transfers.rows,
+            list(self._transfers(batch)),
             list(self._trades(batch)),
-            [
-                TokenSupply(q.address, token_metadata.word(results[q]), q.block.number)
-                for q in queries
-            ],
+            list(self._changes(batch)),
         )
+
+    def unsettled(self, claim: str, addresses: Iterable[bytes]) -> set[bytes]:
+        """Return those of the addresses that are not known as a token, or as a pool."""
+        unknown = set(addresses)
+        self._load_contracts(unknown)
+        known = "token_type" if claim == "token" else "pool"
+        return {address for address in unknown if getattr(self._contracts[address], known) is None}
 
     def without_code(self, addresses: Iterable[bytes]) -> set[bytes]:
         """Return those of the last batch's addresses that have no known code."""
@@ -194,7 +180,7 @@ class ContractInspector:
             contract.token_type, contract.wraps = row[1], bool(row[2])
             if row[3] is not None:
                 contract.pool = FoundPool(bytes(row[0]), 0, row[3], bytes(row[4]), bytes(row[5]))
-            contract.rejected = frozenset(row[6])
+            contract.rejected = {claim: (first, last) for claim, (first, last) in row[6].items()}
             contract.code_hash = None if row[7] is None else bytes(row[7])
 
     def _forget_stored_contracts(self) -> None:
@@ -236,9 +222,8 @@ class ContractInspector:
             if contract.token_type is not None:
                 continue
             if log.shape in WRAPPING and not metadata.wraps:
-                if "token" not in contract.rejected:
-                    contract.rejected |= {"token"}
-                    rejections.append(RejectedEmitter(log.token, "token", block.number))
+                contract.reject("token", block.number)
+                rejections.append(RejectedEmitter(log.token, "token", block.number))
                 continue
             contract.token_type = _token_type(log.shape, metadata)
             contract.token_since = (block.number, log.log_index)
@@ -247,6 +232,7 @@ class ContractInspector:
                 FoundToken(
                     log.token,
                     block.number,
+                    log.log_index,
                     contract.token_type,
                     metadata.name,
                     metadata.symbol,
@@ -274,21 +260,30 @@ class ContractInspector:
                 yield block, log, token_metadata.decode_token_metadata(token_results)
 
     def _first_transfer_logs(self, batch: Batch) -> list[tuple[BlockId, TransferLog]]:
-        """Return the first Transfer, and the first Deposit or Withdrawal, of each contract that is
-        not known as a token, in the chain's order."""
-        firsts: dict[tuple[bytes, bool], tuple[BlockId, TransferLog]] = {}
+        """Return the first Transfer, and the Deposits and Withdrawals by which it is to be read, of
+        each contract that is not known as a token, in the chain's order."""
+        firsts: dict[bytes, tuple[BlockId, TransferLog]] = {}
+        wraps: list[tuple[BlockId, TransferLog]] = []
+        tries = _Tries("token", self._contracts)
         for block in batch:
             for log in block.transfer_logs:
-                contract = self._contracts[log.token]
-                if contract.token_type:
+                if self._contracts[log.token].token_type:
                     continue
-                is_wrap = log.shape in WRAPPING
-                if not (is_wrap and "token" in contract.rejected):
-                    firsts.setdefault((log.token, is_wrap), (_id(block), log))
-        return sorted(firsts.values(), key=lambda first: (first[0].number, first[1].log_index))
+                if log.shape not in WRAPPING:
+                    firsts.setdefault(log.token, (_id(block), log))
+                elif tries.is_next(log.token, block.number):
+                    wraps.append((_id(block), log))
+        logs = [*firsts.values(), *wraps]
+        return sorted(logs, key=lambda first: (first[0].number, first[1].log_index))
 
-    def _transfers(self, batch: Batch) -> _TransferRows:
-        transfers = _TransferRows()
+    def _changes(self, batch: Batch) -> Iterator[ContractChange]:
+        for block in batch:
+            for address in sorted(block.changed | block.created):
+                contract = self._contracts[address]
+                if contract.token_type and contract.token_since[0] < block.number:
+                    yield ContractChange(address, block.number)
+
+    def _transfers(self, batch: Batch) -> Iterator[tuple[int, str]]:
         for block in batch:
             for log in block.transfer_logs:
                 contract = self._contracts[log.token]
@@ -299,42 +294,46 @@ class ContractInspector:
                     continue
                 if log.is_duplicate or (log.shape in WRAPPING and not contract.wraps):
                     continue
-                transfers.add(_id(block), log, contract.token_type)
-        return transfers
+                moves = amounts(log.shape, log.words, contract.token_type)
+                for batch_index, (value, token_id) in enumerate(moves):
+                    yield block.number, transfer_line(log.row, batch_index, value, token_id)
 
     # Pools
 
     def _new_pools(self, batch: Batch) -> tuple[list[FoundPool], list[RejectedEmitter]]:
-        first_swaps: dict[bytes, tuple[BlockId, SwapEvent]] = {}
-        for block in batch:
-            for swap, _ in block.swap_logs:
-                contract = self._contracts[swap.pool]
-                if contract.pool is None and "pool" not in contract.rejected:
-                    first_swaps.setdefault(swap.pool, (_id(block), swap))
+        tries = _Tries("pool", self._contracts)
+        swaps = [
+            (swap.pool, _id(block), swap.family)
+            for block in batch
+            for swap, _ in block.swap_logs
+            if self._contracts[swap.pool].pool is None and tries.is_next(swap.pool, block.number)
+        ]
         results = self._state.read(
             StateQuery(pool, data, block_id)
-            for pool, (block_id, _) in first_swaps.items()
+            for pool, block_id, _ in swaps
             for data in token_metadata.POOL_CALLS
         )
         pools, rejections = [], []
         confirmations: dict[bytes, StateQuery] = {}
-        for address, (block_id, swap) in first_swaps.items():
+        families: dict[bytes, str] = {}
+        for address, block_id, family in swaps:
+            if address in confirmations:
+                continue
             tokens, factory, fee = _pool_fields(address, block_id, results)
-            contract = self._contracts[address]
             if tokens is None:
-                contract.rejected |= {"pool"}
+                self._contracts[address].reject("pool", block_id.number)
                 rejections.append(RejectedEmitter(address, "pool", block_id.number))
             else:
-                call = token_metadata.get_pool(swap.family, *tokens, fee)
+                families[address] = family
+                call = token_metadata.get_pool(family, *tokens, fee)
                 confirmations[address] = StateQuery(factory, call, block_id)
-                dex = self._factories.get(factory) or f"{swap.family}-{to_hex(factory)}"
+                dex = self._factories.get(factory) or f"{family}-{to_hex(factory)}"
                 pools.append(FoundPool(address, block_id.number, dex, *tokens))
         confirmed = self._state.read(confirmations.values())
         for number, pool in enumerate(pools):
             # Any contract can claim any factory, so the factory is asked for its pool.
             if token_metadata.address(confirmed[confirmations[pool.address]]) != pool.address:
-                family = first_swaps[pool.address][1].family
-                pools[number] = pool._replace(dex=f"{family}-unconfirmed")
+                pools[number] = pool._replace(dex=f"{families[pool.address]}-unconfirmed")
             self._contracts[pool.address].pool = pools[number]
         return pools, rejections
 
@@ -342,9 +341,28 @@ class ContractInspector:
         for block in batch:
             for swap, row in block.swap_logs:
                 pool = self._contracts[swap.pool].pool
-                if pool is not None:
+                if pool is not None and pool.block_number <= block.number:
                     pool_trade = trade(swap, pool.token0, pool.token1)
                     yield PoolTrade(block.number, row, pool.dex, pool_trade)
+
+
+class _Tries:
+    """The blocks of a batch in which contracts are tried as tokens or pools, all but the first on
+    the condition that they were refused before."""
+
+    def __init__(self, claim: str, contracts: Mapping[bytes, KnownContract]) -> None:
+        self._claim = claim
+        self._contracts = contracts
+        self._spans: dict[bytes, tuple[int, int]] = {}  # first and last block
+
+    def is_next(self, address: bytes, number: int) -> bool:
+        """Return whether the contract is to be tried in the block, and note it."""
+        known = self._contracts[address].rejected.get(self._claim)
+        first, last = self._spans.get(address, known) or (number, number - 1)
+        if not is_reading_due(number, first, last):
+            return False
+        self._spans[address] = first, number
+        return True
 
 
 def load_factories(chain_id: int) -> Factories:

@@ -5,7 +5,15 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from scan.ethereum.block_parameter import BlockId
-from scan.ethereum.client import MAX_BATCH, Call, MalformedResponse, Node, NodeError, RpcError
+from scan.ethereum.client import (
+    MAX_BATCH,
+    Call,
+    MalformedResponse,
+    Node,
+    NodeError,
+    RpcError,
+    StateUnavailable,
+)
 from scan.ethereum.token_metadata import MAX_TEXT_BYTES, NAME, SYMBOL, cut_text
 from scan.hex import BadHex, data, quantity, to_hex
 from scan.indexer.node_reader import read_again
@@ -47,7 +55,7 @@ class StateReader:
         return dict(self.results(all_queries)) if all_queries else {}
 
     def results(self, queries: Iterable[StateQuery]) -> Iterator[tuple[StateQuery, bytes | None]]:
-        """Yield each distinct query with the result of its call, None if it reverts, or the code.
+        """Yield each distinct query with its result: None if it is refused, or the code.
 
         A text is cut to MAX_TEXT_BYTES, and any other call's result to a word. Where the node has
         pruned the state of a block, the latest state is read instead.
@@ -68,7 +76,7 @@ class StateReader:
         latest = self._read_chunk([chunk[n] for n in pruned], ["latest" for _ in pruned])
         for index, result in zip(pruned, latest, strict=True):
             results[index] = result
-        return [*map(_bytes_or_revert, chunk, results)]
+        return [*map(_bytes_or_refusal, chunk, results)]
 
     def balances(self, addresses: Sequence[bytes], block: BlockId) -> list[int]:
         """Return the balances of addresses in wei, in their order."""
@@ -118,7 +126,7 @@ def _without_excess(query: StateQuery, result: Any) -> Any:
     if query.data is None:
         return result
     if isinstance(result, RpcError):
-        return RpcError(result.code, result.message)
+        return result if result.data is None else RpcError(result.code, result.message)
     if not isinstance(result, str) or len(result) <= WORD_DIGITS:
         return result
     if query.data not in (NAME, SYMBOL):
@@ -138,11 +146,11 @@ def _call(query: StateQuery, block: object) -> Call:
     return Call("eth_call", ({"to": to, "data": query.data, "gas": gas}, block))
 
 
-def _bytes_or_revert(query: StateQuery, result: Any) -> bytes | None:
+def _bytes_or_refusal(query: StateQuery, result: Any) -> bytes | None:
     if isinstance(result, RpcError):
-        if query.data is not None and not result.is_missing_state:
+        if query.data is not None and result.is_refusal:
             return None
-        raise NodeError(f"the node returned an error for {_method(query)}: {result}")
+        raise StateUnavailable(f"the node returned an error for {_method(query)}: {result}")
     content = _data(query, result)
     if query.data is None and len(content) > MAX_CODE_BYTES:
         raise MalformedResponse(

@@ -21,6 +21,7 @@ from scan.ethereum.client import (
     Node,
     NodeError,
     RpcError,
+    StateUnavailable,
 )
 from scan.ethereum.forms.matching import has_uncovered_end
 from scan.ethereum.raw_blocks import RawBlocks
@@ -265,11 +266,12 @@ def _checked(read: Callable[[], _T]) -> _T:
 
 
 def read_again(node: Node, read: Callable[[], _T]) -> _T:
-    """Return what `read` returns. Where the response is malformed, the node rests, and the next one
-    is asked. Raises MalformedResponse and MalformedBlock after READS."""
+    """Return what `read` returns. Where the response is malformed, or an error in place of state,
+    the node rests, and the next one is asked. Raises MalformedResponse, MalformedBlock and
+    StateUnavailable after READS."""
     for _ in range(READS - 1):
         try:
             return read()
-        except (MalformedResponse, MalformedBlock):
+        except (MalformedResponse, MalformedBlock, StateUnavailable):
             node.rest()
     return read()

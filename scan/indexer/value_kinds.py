@@ -53,13 +53,14 @@ _DERIVED: Mapping[str, Kinds] = {
     "pools": {"address": PROVEN, "block_number": PROVEN, "trade_count": COMPUTED}
     | dict.fromkeys(("dex_id", "token0", "token1"), SAID),
     "dexes": {"dex_id": COMPUTED, "name": SAID, "trade_count": COMPUTED},
-    "tokens": {"address": PROVEN, "block_number": PROVEN}
+    "tokens": dict.fromkeys(("address", "block_number", "log_index"), PROVEN)
     | dict.fromkeys(
         ("type", "name", "symbol", "decimals", "total_supply", "supply_missing", "wraps"), SAID
     )
     | dict.fromkeys(
         """
-        supply_block held_supply holder_count negative_holder_count transfer_count item_count
+        read_block supply_block held_supply holder_count negative_holder_count transfer_count
+        item_count
         """.split(),
         COMPUTED,
     ),

@@ -1,7 +1,7 @@
 """The writer: it writes a batch of blocks, or unwinds the last blocks, in one transaction."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import chain
@@ -24,10 +24,10 @@ from scan.indexer.block_rows import (
     timestamp_text,
 )
 from scan.indexer.contract_inspection import (
+    ContractChange,
     ContractFindings,
     FoundToken,
     RejectedEmitter,
-    TokenSupply,
 )
 from scan.indexer.derivation import derive, read_block_range, unwind_day
 from scan.indexer.partitions import Partitions
@@ -39,7 +39,7 @@ from scan.settings import PARTITION_ROWS, Keep
 FEW_ROWS = 5_000
 PLANS_FOR_GROWTH = 8  # plans last while tables grow by a share of one in so many
 POOL_COLUMNS = ("address", "block_number", "dex_id", "token0", "token1")
-TOKEN_COLUMNS = (*FoundToken._fields, "supply_block", "supply_missing")
+TOKEN_COLUMNS = (*FoundToken._fields, "read_block", "supply_block", "supply_missing")
 
 
 class RowCounts(NamedTuple):
@@ -115,7 +115,6 @@ class Append:
         self.transaction = tx
         self._first_block: int | None = None
         self.head = head
-        self._supplies: dict[bytes, TokenSupply] = {}  # the newest of each token
         self._watched_logs: list[WatchedLog] = []
         self.blocks = 0
         self.transactions = 0
@@ -141,7 +140,6 @@ class Append:
             copy_rows.copy_lines(tx, table, columns, lines)
         if self._first_block is None:
             self._first_block = blocks[0].number
-        self._supplies |= {supply.token: supply for supply in findings.supplies}
         self._watched_logs += [log for block in blocks for log in block.watched_logs]
         self.blocks += len(blocks)
         self.transactions += batch.rows.transactions
@@ -152,8 +150,6 @@ class Append:
         assert self.head is not None and self._first_block is not None
         written = read_block_range(self.transaction, self._first_block, self.head.number)
         derive(self.transaction, written)
-        if self._supplies:
-            _store_supplies(self.transaction, list(self._supplies.values()))
         webhook_events.insert(self.transaction, written, self._watched_logs)
         return self.head
 
@@ -241,21 +237,14 @@ class Writer:
             tx.execute("indexer/filled_tables_unwind", last_kept=last_kept)
         metrics.REORGANISED_BLOCKS.inc(head.number - last_kept)
 
-    def store_supplies(self, head: IndexedHead, supplies: Sequence[TokenSupply]) -> None:
-        with self._locked_transaction(head) as tx:
-            _store_supplies(tx, supplies)
-
-    def store_balances(
-        self, head: IndexedHead, addresses: Sequence[bytes], balances: Sequence[int]
+    def execute(
+        self, head: IndexedHead, statements: Iterable[tuple[str, Mapping[str, object]]]
     ) -> None:
-        """Store balances in wei that were read at the head."""
+        """Execute statements with their parameters, which store what was read at blocks up to the
+        head."""
         with self._locked_transaction(head) as tx:
-            tx.execute(
-                "indexer/addresses_refresh",
-                addresses=list(addresses),
-                balances=list(balances),
-                block_number=head.number,
-            )
+            for name, parameters in statements:
+                tx.defer(name, **parameters)
 
     @contextmanager
     def _locked_transaction(
@@ -323,6 +312,7 @@ def copy_contracts(tx: Transaction, findings: ContractFindings) -> None:
         token._asdict()
         | {
             "total_supply": token.total_supply or 0,
+            "read_block": token.block_number,
             "supply_block": token.block_number,
             "supply_missing": token.total_supply is None and token.type != "BEP20",
         }
@@ -331,6 +321,15 @@ def copy_contracts(tx: Transaction, findings: ContractFindings) -> None:
     copy_rows.copy_records(tx, "tokens", TOKEN_COLUMNS, tokens)
     if findings.tokens:
         tx.defer("indexer/chain_add_tokens", added=len(findings.tokens))
+    if findings.changes:
+        copy_rows.copy_records(
+            tx,
+            "contract_changes",
+            ContractChange._fields,
+            [change._asdict() for change in findings.changes],
+        )
+        addresses = [change.address for change in findings.changes]
+        tx.defer("indexer/tokens_mark_changed", addresses=addresses)
     if findings.pools:
         dexes = _dex_ids(tx, {pool.dex for pool in findings.pools})
         pools = [pool._asdict() | {"dex_id": dexes[pool.dex]} for pool in findings.pools]
@@ -372,14 +371,4 @@ def _copy_logs(tx: Transaction, before: int, batch: Sequence[BlockRows]) -> None
         ("topic_id", *LOG_COLUMNS),
         before,
         (f"{numbers[topic]}\t{line}" for topic, line in zip(first_topics, lines, strict=True)),
-    )
-
-
-def _store_supplies(tx: Transaction, supplies: Sequence[TokenSupply]) -> None:
-    tokens, totals, numbers = zip(*supplies, strict=True)
-    tx.defer(
-        "indexer/tokens_refresh",
-        addresses=list(tokens),
-        supplies=list(totals),
-        block_numbers=list(numbers),
     )

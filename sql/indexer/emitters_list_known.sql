@@ -2,11 +2,16 @@
 -- params: addresses bytea[]
 -- literals: none
 -- returns: address, token type or null, whether its Deposit means a mint or null,
---   pool's exchange, token0, token1 or null, claims it was rejected for (text[]), its code hash
---   or null
+--   pool's exchange, token0, token1 or null, first and last block of its rejections by claim (JSON),
+--   its code hash or null
 -- index: tokens_pkey, pools_pkey, rejected_emitters_pkey, contracts_pkey
 SELECT a.address, k.type, k.wraps, x.name, p.token0, p.token1,
-    ARRAY(SELECT r.claim FROM rejected_emitters r WHERE r.address = a.address),
+    (SELECT coalesce(json_object_agg(c.claim, json_build_array(c.first_block, c.last_block)), '{}')
+        FROM (
+            SELECT r.claim, min(r.block_number) AS first_block, max(r.block_number) AS last_block
+            FROM rejected_emitters r
+            WHERE r.address = a.address
+            GROUP BY r.claim) AS c),
     (SELECT now.code_hash FROM contract_at(a.address) AS now)
 FROM unnest(%(addresses)s::bytea[]) AS a (address)
 LEFT JOIN tokens k ON k.address = a.address

@@ -1,11 +1,18 @@
--- Stores supplies, each read after a block; null where a token has no totalSupply().
--- params: addresses bytea[], supplies numeric[], block_numbers bigint[]
+-- Stores readings of tokens, each after a block: the supply, null where totalSupply() returns none, and of
+-- those that were read whole name, symbol and decimals.
+-- params: addresses bytea[], supplies numeric[], block_numbers bigint[], are_whole boolean[],
+--   names text[], symbols text[], decimals smallint[]
 -- literals: none
 -- returns: nothing
 -- index: tokens_pkey
 UPDATE tokens k
 SET total_supply = coalesce(read.supply, 0), supply_block = read.block_number,
-    supply_missing = read.supply IS NULL AND k.type <> 'BEP20'
-FROM unnest(%(addresses)s::bytea[], %(supplies)s::numeric[], %(block_numbers)s::bigint[])
-    AS read (address, supply, block_number)
+    supply_missing = read.supply IS NULL AND k.type <> 'BEP20',
+    read_block = CASE WHEN read.is_whole THEN read.block_number ELSE k.read_block END,
+    name = CASE WHEN read.is_whole THEN read.name ELSE k.name END,
+    symbol = CASE WHEN read.is_whole THEN read.symbol ELSE k.symbol END,
+    decimals = CASE WHEN read.is_whole THEN read.decimals ELSE k.decimals END
+FROM unnest(%(addresses)s::bytea[], %(supplies)s::numeric[], %(block_numbers)s::bigint[],
+        %(are_whole)s::boolean[], %(names)s::text[], %(symbols)s::text[], %(decimals)s::smallint[])
+    AS read (address, supply, block_number, is_whole, name, symbol, decimals)
 WHERE k.address = read.address;

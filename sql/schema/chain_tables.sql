@@ -239,12 +239,14 @@ CREATE INDEX IF NOT EXISTS contracts_by_block ON contracts USING brin (block_num
 CREATE TABLE IF NOT EXISTS tokens (
     address bytea PRIMARY KEY,
     block_number bigint NOT NULL,  -- where it was first seen
+    log_index integer NOT NULL DEFAULT 0, -- of its first event there: earlier ones do not count
     type text NOT NULL CHECK (type IN ('BEP20', 'BEP721', 'BEP1155')),
     name text NOT NULL,
     symbol text NOT NULL,
     decimals smallint NOT NULL,
     total_supply numeric(78, 0) NOT NULL,
-    supply_block bigint,           -- of the last transfer, which total_supply was read after;
+    read_block bigint,             -- that name, symbol and decimals are of; null: to be read again
+    supply_block bigint,           -- of the last transfer or change, which total_supply was read after;
                                    -- null: to be read again
     supply_missing boolean NOT NULL DEFAULT false, -- totalSupply() returned none: total_supply is 0
     held_supply numeric NOT NULL DEFAULT 0, -- what holders hold together: 0 of a BEP20
@@ -263,6 +265,8 @@ CREATE INDEX IF NOT EXISTS tokens_by_name ON tokens (lower(name) text_pattern_op
 -- serves indexer/tokens_list_stale
 CREATE INDEX IF NOT EXISTS tokens_stale ON tokens (address) WHERE supply_block IS NULL;
 CREATE INDEX IF NOT EXISTS tokens_by_block ON tokens USING brin (block_number);
+-- serves indexer/blocks_unwind: tokens read in blocks that are taken back
+CREATE INDEX IF NOT EXISTS tokens_by_read_block ON tokens (read_block);
 
 CREATE TABLE IF NOT EXISTS token_transfers (
     ordinal bigint PRIMARY KEY,
@@ -289,6 +293,21 @@ CREATE INDEX IF NOT EXISTS token_transfers_by_token ON token_transfers (token_ad
 CREATE INDEX IF NOT EXISTS token_transfers_by_item
     ON token_transfers (token_address, token_id, ordinal) WHERE token_id IS NOT NULL;
 
+-- Blocks in which a token's code or its implementation may have changed after its first event: those of
+-- events of proxies and initialisers, and of its creation anew.
+CREATE TABLE IF NOT EXISTS contract_changes (
+    address bytea NOT NULL,
+    block_number bigint NOT NULL,
+    decimals_before smallint,      -- the token's before that block; null: it had none
+    is_read boolean NOT NULL DEFAULT false, -- whether decimals_before is read
+    -- serves decimals_at(), indexer/tokens_list_stale
+    PRIMARY KEY (address, block_number)
+);
+-- serves indexer/contract_changes_list_unread
+CREATE INDEX IF NOT EXISTS contract_changes_unread ON contract_changes (block_number, address)
+    WHERE NOT is_read;
+CREATE INDEX IF NOT EXISTS contract_changes_by_block ON contract_changes USING brin (block_number);
+
 -- Exchanges by name, as dex_trades name them.
 CREATE TABLE IF NOT EXISTS dexes (
     dex_id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -306,12 +325,13 @@ CREATE TABLE IF NOT EXISTS pools (
 );
 CREATE INDEX IF NOT EXISTS pools_by_block ON pools USING brin (block_number);
 
--- Contracts that emitted a Swap, Deposit or Withdrawal but are no pool, or no token.
+-- Contracts that emitted a Swap, Deposit or Withdrawal but are no pool, or no token, by the blocks after
+-- which they were tried.
 CREATE TABLE IF NOT EXISTS rejected_emitters (
     address bytea NOT NULL,
     claim text NOT NULL CHECK (claim IN ('pool', 'token')),
     block_number bigint NOT NULL,
-    PRIMARY KEY (address, claim)
+    PRIMARY KEY (address, claim, block_number)
 );
 CREATE INDEX IF NOT EXISTS rejected_emitters_by_block
     ON rejected_emitters USING brin (block_number);

@@ -175,6 +175,15 @@ RETURN format(
     CASE WHEN has_own_fields(t) THEN ',' || transaction_details(t) ELSE '' END,
     unproven_of_transaction(t, b));
 
+-- A token's decimals as of a block: those before its next change, if any, or its present ones.
+CREATE OR REPLACE FUNCTION decimals_at(k tokens, block bigint) RETURNS smallint
+LANGUAGE sql STABLE
+RETURN coalesce((SELECT c.decimals_before
+    FROM contract_changes c
+    WHERE c.address = k.address AND c.block_number > block AND c.is_read
+    ORDER BY c.block_number
+    LIMIT 1), k.decimals);
+
 -- A token's supply: that of totalSupply(), or of an NFT without it the number held.
 CREATE OR REPLACE FUNCTION token_supply(t tokens) RETURNS numeric LANGUAGE sql IMMUTABLE
 RETURN CASE WHEN t.supply_missing THEN t.held_supply ELSE t.total_supply END;
@@ -264,7 +273,7 @@ RETURN format(
     hex(transaction_hash), x.block_number, x.log_index, coalesce(x.batch_index, 0),
     hex(x.token_address), k.type, hex(x.from_address), hex(x.to_address), x.value,
     coalesce('"' || x.token_id || '"', 'null'), iso(mined_at), json_text(k.symbol),
-    k.decimals)::json;
+    decimals_at(k, x.block_number))::json;
 
 -- The key of an item's list of transfers in list_checkpoints.
 CREATE OR REPLACE FUNCTION item_key(token bytea, token_id numeric) RETURNS bytea
@@ -384,8 +393,8 @@ RETURN format(
     '"tokenInSymbol","tokenInDecimals","tokenOutSymbol","tokenOutDecimals"]}',
     hex(transaction_hash), d.block_number, d.log_index, json_text(dex), hex(d.pool_address),
     hex(d.maker), hex(d.token_in), hex(d.token_out), d.amount_in, d.amount_out,
-    iso(mined_at), json_text(token_in.symbol), coalesce(token_in.decimals::text, 'null'),
-    json_text(token_out.symbol), coalesce(token_out.decimals::text, 'null'),
+    iso(mined_at), json_text(token_in.symbol), coalesce(decimals_at(token_in, d.block_number)::text, 'null'),
+    json_text(token_out.symbol), coalesce(decimals_at(token_out, d.block_number)::text, 'null'),
     coalesce(is_backed::text, 'null'))::json;
 
 -- A log's record without long data, as a contract could have every reader sent megabytes.

@@ -19,17 +19,27 @@ def database(copied: Settings) -> Iterator[Database]:
     database.close()
 
 
-def test_a_supply_is_that_of_its_token_alone(copied, database):
-    columns = ["total_supply", "supply_block"]
+def test_a_reading_is_that_of_its_token_alone(copied, database):
+    columns = ["total_supply", "supply_block", "name", "symbol", "decimals", "read_block"]
     before = stored(copied, "tokens", ("address",), columns)
-    token = min(before)
+    first, last = min(before), max(before)
     with database.transaction() as tx:
-        address = bytes.fromhex(token[2:])
         tx.execute(
-            "indexer/tokens_refresh", addresses=[address], supplies=[12345], block_numbers=[7]
+            "indexer/tokens_refresh",
+            addresses=[bytes.fromhex(token[2:]) for token in (first, last)],
+            supplies=[12345, 6],
+            block_numbers=[7, 8],
+            are_whole=[False, True],
+            names=["", "Anew"],
+            symbols=["", "NEW"],
+            decimals=[0, 9],
         )
     after = stored(copied, "tokens", ("address",), columns)
-    assert after == before | {token: {"total_supply": 12345, "supply_block": 7}}
+    whole = {"name": "Anew", "symbol": "NEW", "decimals": 9, "read_block": 8}
+    assert after == before | {
+        first: before[first] | {"total_supply": 12345, "supply_block": 7},
+        last: {"total_supply": 6, "supply_block": 8, **whole},
+    }
 
 
 def test_a_token_is_changed_by_balances_below_zero_alone(copied, database):

@@ -36,7 +36,8 @@ NOT_COMPARED = {
     **{
         f"tokens.{name}": FROM_CONTRACT
         for name in """
-            type name symbol decimals total_supply supply_block wraps supply_missing
+            type name symbol decimals total_supply supply_block wraps supply_missing read_block
+            log_index
         """.split()
     },
     "addresses.balance": "the node's, at balance_block, whose state it may have dropped",
@@ -70,6 +71,7 @@ NOT_COMPARED = {
         for column in ("address", "block_number", "dex_id", "token0", "token1")
     },
     "rejected_emitters.*": FROM_CONTRACT,
+    "contract_changes.*": FROM_CONTRACT,
     "orphaned_blocks.*": "a journal of what the chain has no more",
     **{
         f"{table}.*": "not of the chain"

@@ -24,8 +24,8 @@ pytestmark = pytest.mark.long
 INDEXED = {
     *"""
         blocks transactions log_emitters codes contracts tokens token_transfers token_holders
-        token_holder_ranges dexes pools rejected_emitters dex_trades addresses chain
-        list_checkpoints daily_stats indexer_status migrations schema_state pool_candles
+        token_holder_ranges dexes pools rejected_emitters contract_changes dex_trades addresses
+        chain list_checkpoints daily_stats indexer_status migrations schema_state pool_candles
         pool_volumes filled_tables label_state bulk_backfill transaction_failures trace_backfill
         genesis_balances verification_jobs token_items item_balances internal_transfers withdrawals
         logs event_topics orphaned_blocks

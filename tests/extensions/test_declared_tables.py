@@ -22,7 +22,9 @@ pytestmark = pytest.mark.check
 NOT_OF_A_BLOCK = {
     "orphaned_blocks": "they are in the chain no more",
     **dict.fromkeys(["codes", "contracts"], "the inspection of contracts writes them"),
-    **dict.fromkeys(["tokens", "pools", "rejected_emitters"], "as it does these"),
+    **dict.fromkeys(
+        ["tokens", "pools", "rejected_emitters", "contract_changes"], "as it does these"
+    ),
     **dict.fromkeys(["dexes", "event_topics"], "they number names and topics"),
 }
 ROLES = "scan/extensions/sql_access/sql/schema/roles.sql"

@@ -16,7 +16,7 @@ TOO_LARGE = "x" * (prefetch.CHARACTERS_AHEAD // 2)
 
 def block(number: int, transactions: int = 100, logs: str = "") -> BlockRows:
     return BlockRows(
-        BlockContracts(number, b"", (b"a",) * 10, frozenset(), [], []),
+        BlockContracts(number, b"", (b"a",) * 10, frozenset(), frozenset(), [], []),
         parent_hash=b"",
         columns={},
         transactions=[""] * transactions,

@@ -115,4 +115,4 @@ def test_a_revert_is_an_answer_whatever_way_was_taken(anvil, node):
     for fault in (None, faulty_node.refuse_block_objects):
         node.fault = fault
         [result] = Node([node.url]).results([Call("eth_call", (call, newest(anvil)))])
-        assert result.is_revert
+        assert result.is_refusal

@@ -4,6 +4,7 @@ import itertools
 import json
 import logging
 import time
+from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 from scan.database.connection import Database
 from scan.ethereum import retries
 from scan.ethereum.client import Call, Node, NodeError, RpcError
+from tests.ethereum.test_refusals import FAILURES
 from tests.support import faulty_node
 from tests.support.anvil import Anvil
 from tests.support.faulty_node import Fault, FaultyNode
@@ -158,8 +160,33 @@ def test_a_reverts_words_are_not_the_nodes(node):
     for words in ("too many requests", "header not found", "batch too large", "timeout"):
         node.fault = faulty_node.node_error(3, f"execution reverted: {words}")
         [answer] = Node([node.url]).batch([Call("eth_call", ({}, "latest"))])
-        assert isinstance(answer, RpcError) and answer.is_revert
+        assert isinstance(answer, RpcError) and answer.is_refusal
         assert not (answer.is_missing_block or answer.is_transient or answer.is_missing_method)
+
+
+def test_a_failed_call_is_made_again_and_stored_as_no_answer(
+    scenario, postgres, template, monkeypatch
+):
+    """Each call fails four times, by the words of nodes and providers, before it is answered."""
+    monkeypatch.setattr(retries, "MAX_PAUSE_S", 0.1)
+    words = itertools.cycle(FAILURES)
+    failures: Counter[str] = Counter()
+
+    @faulty_node.altering
+    def alter(call: dict[str, Any], answer: dict[str, Any]) -> None:
+        if call["method"] == "eth_call":
+            key = json.dumps(call["params"])
+            failures[key] += 1
+            if failures[key] <= 4:
+                code, message = next(words)
+                answer.pop("result", None)
+                answer["error"] = {"code": code, "message": message}
+
+    with FaultyNode(scenario.anvil.url) as node, postgres.cloned(template) as url:
+        node.fault = alter
+        Indexing(url, node.url).run_until(scenario.truth.stats["latestBlock"])
+        assert failures and min(failures.values()) > 4
+        assert digest(url) == fresh_digest(postgres, template, scenario.anvil)
 
 
 def test_a_lower_tip_is_no_reorganisation(node, anvil, database_url, caplog):

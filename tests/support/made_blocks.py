@@ -122,7 +122,9 @@ class Chain:
     def store_balances(self, balances: Mapping[bytes, int]) -> None:
         """In wei, as read at the newest block."""
         assert self._head is not None
-        self._writer.store_balances(self._head, list(balances), list(balances.values()))
+        row = {"addresses": list(balances), "balances": list(balances.values())}
+        stored = row | {"block_number": self._head.number}
+        self._writer.execute(self._head, [("indexer/addresses_refresh", stored)])
 
     def unwind(self, last_kept: int) -> None:
         self._writer.unwind(last_kept)
@@ -139,9 +141,9 @@ class Chain:
     def _findings(self, number: int, transfers: list[tuple[int, str]]) -> ContractFindings:
         tokens = []
         if transfers and self._token_block is None:
-            tokens = [FoundToken(TOKEN, number, "BEP20", "Token", "T", 18, 0, False)]
+            tokens = [FoundToken(TOKEN, number, 0, "BEP20", "Token", "T", 18, 0, False)]
             self._token_block = number
-        return ContractFindings([], tokens, [], [], transfers, [], {})
+        return ContractFindings([], tokens, [], [], transfers, [], [])
 
     def _transaction(self, index: int, move: Move) -> DecodedTransaction:
         blobs = move.fields.get("blob_versioned_hashes", ())

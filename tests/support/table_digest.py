@@ -29,6 +29,7 @@ WITHOUT_MEANING = {
     "balance_block",
     "balance_stale",
     "supply_block",
+    "read_block",
 }
 SHOWN_ROWS = 8
 AUDIT = {"repair": False, "node": False, "blocks": 0, "digest": False, "first": None, "last": None}

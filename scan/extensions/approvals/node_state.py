@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from scan.contracts.read_calls import stopped_in_contract
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.block_parameter import BlockId
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
@@ -103,7 +102,7 @@ def _words(result: object) -> Sequence[int] | str:
     if isinstance(result, AnswerTooLarge):
         return MALFORMED
     if isinstance(result, RpcError):
-        return REVERTED if stopped_in_contract(result) else UNREAD
+        return REVERTED if result.is_refusal else UNREAD
     try:
         words = data(result)[:96]
     except BadHex:

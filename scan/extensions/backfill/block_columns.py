@@ -63,8 +63,10 @@ CODE_SIGHTS = {
     "is_created": ColumnFormat(BOOLEAN),
     "is_first": ColumnFormat(BOOLEAN),
 }
-# The first event of a kind that a contract emitted in the file: `sight` is transfer, wrap or swap,
-# `form` a TransferShape or a swap's family.
+# Blocks in which a contract emitted an event of CHANGES.
+CHANGE_SIGHTS = {"block_number": ColumnFormat(BLOCK_NUMBER), "address": ColumnFormat(ADDRESS)}
+# The first event of a kind that a contract emitted in the file, and of wraps and swaps the first of
+# each block: `sight` is transfer, wrap or swap, `form` a TransferShape or a swap's family.
 EVENT_SIGHTS = {
     "block_number": ColumnFormat(BLOCK_NUMBER),
     "log_index": ColumnFormat(INDEX),
@@ -82,6 +84,7 @@ SPOOLED: Mapping[str, Mapping[str, ColumnFormat]] = LazyMapping(
         "swap_events": SWAP_EVENTS,
         "code_sights": CODE_SIGHTS,
         "event_sights": EVENT_SIGHTS,
+        "change_sights": CHANGE_SIGHTS,
         "blocks": KINDS["blocks"],  # the last: where its file exists, so do the others
     }
 )
@@ -186,6 +189,7 @@ def _add_block(rows: dict[str, Rows], fetched: FetchedBlock, selection: LogSelec
     rows["code_sights"] += [
         (number, address, address in made.created, False) for address in made.possible_contracts
     ]
+    rows["change_sights"] += [(number, address) for address in sorted(made.changed)]
     rows["blocks"].append(tuple([made.block.get(name) for name in SPOOLED["blocks"]]))
 
 
@@ -235,10 +239,12 @@ def _event_sights(tables: Mapping[str, pyarrow.Table]) -> pyarrow.Table:
 def _first_events(
     events: pyarrow.Table, address: str, form: str, is_counted: Any, sight: str
 ) -> pyarrow.Table:
-    """Return each address's first event among those that `is_counted` selects, as event sights.
-    Events are in the chain's order."""
+    """Return each address's first event among those that `is_counted` selects, or its first of
+    each block but for transfers, as event sights. Events are in the chain's order."""
     counted = events.filter(pyarrow.array(is_counted))
     codes = counted[address].combine_chunks().dictionary_encode().indices.to_numpy()
+    if sight != "transfer":
+        codes = codes + (counted["block_number"].to_numpy() << 32)
     firsts = counted.take(pyarrow.array(numpy.sort(numpy.unique(codes, return_index=True)[1])))
     return make_table_of(
         "event_sights",

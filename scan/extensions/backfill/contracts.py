@@ -69,9 +69,12 @@ class RangeInspector:
             for sight in map(CodeSight, *_values(firsts))
             if sight.is_created or sight.address not in self._with_code
         ]
-        events = list(map(EventSight, *_values(self._read("event_sights", blocks))))
+        events = self._events(blocks)
+        changes = list(zip(*_values(self._read("change_sights", blocks)), strict=True))
         hashes = self._hashes(blocks)
-        first = self._inspector.inspect(_blocks([s for s in contracts if s.is_first], [], hashes))
+        first = self._inspector.inspect(
+            _blocks([s for s in contracts if s.is_first], [], [], hashes)
+        )
         addresses = {sight.address for sight in contracts}
         without_code = self._inspector.without_code(addresses)
         if len(self._with_code) > MAX_REMEMBERED:
@@ -82,10 +85,28 @@ class RangeInspector:
         repeated = repeated.filter(compute.is_in(repeated["address"], value_set=codeless))
         later = [sight for sight in contracts if not sight.is_first]
         later += map(CodeSight, *_values(repeated))
-        second = self._inspector.inspect(_blocks(later, events, hashes))
+        second = self._inspector.inspect(_blocks(later, events, changes, hashes))
         return second._replace(
-            codes=first.codes + second.codes, transfers=[], trades=[], supplies=[]
+            codes=first.codes + second.codes,
+            transfers=[],
+            trades=[],
+            changes=sorted({*first.changes, *second.changes}),
         )
+
+    def _events(self, blocks: Range) -> list[EventSight]:
+        """Return the sights of events of contracts that are not known as tokens or pools yet."""
+        table = self._read("event_sights", blocks)
+        is_swap = compute.equal(table["sight"], "swap")
+        events: list[EventSight] = []
+        for claim, of_claim in (
+            ("token", table.filter(compute.invert(is_swap))),
+            ("pool", table.filter(is_swap)),
+        ):
+            addresses = of_claim["address"].unique().to_pylist()
+            unsettled = pyarrow.array(self._inspector.unsettled(claim, addresses), ADDRESS)
+            open_sights = of_claim.filter(compute.is_in(of_claim["address"], value_set=unsettled))
+            events += map(EventSight, *_values(open_sights))
+        return events
 
     def _read(self, kind: str, blocks: Range) -> pyarrow.Table:
         return read_file(self._files.path(kind, blocks), SPOOLED[kind])
@@ -136,7 +157,10 @@ def _values(table: pyarrow.Table) -> list[list[object]]:
 
 
 def _blocks(
-    codes: Iterable[CodeSight], events: Iterable[EventSight], hashes: dict[int, bytes]
+    codes: Iterable[CodeSight],
+    events: Iterable[EventSight],
+    changes: Iterable[tuple[int, bytes]],
+    hashes: dict[int, bytes],
 ) -> Sequence[BlockContracts]:
     """Return blocks that have nothing but these sights, in the chain's order."""
     codes_by_block: dict[int, list[CodeSight]] = defaultdict(list)
@@ -145,21 +169,35 @@ def _blocks(
         codes_by_block[code.block_number].append(code)
     for event in events:
         events_by_block[event.block_number].append(event)
+    changes_by_block: dict[int, set[bytes]] = defaultdict(set)
+    for number, address in changes:
+        changes_by_block[number].add(address)
     return [
-        _block(number, hashes[number], codes_by_block[number], events_by_block[number])
-        for number in sorted({*codes_by_block, *events_by_block})
+        _block(
+            number,
+            hashes[number],
+            codes_by_block[number],
+            events_by_block[number],
+            changes_by_block[number],
+        )
+        for number in sorted({*codes_by_block, *events_by_block, *changes_by_block})
     ]
 
 
 def _block(
-    number: int, block_hash: bytes, codes: Sequence[CodeSight], events: Sequence[EventSight]
+    number: int,
+    block_hash: bytes,
+    codes: Sequence[CodeSight],
+    events: Sequence[EventSight],
+    changed: Iterable[bytes],
 ) -> BlockContracts:
-    addresses = [code.address for code in codes] + [event.address for event in events]
+    addresses = [*(code.address for code in codes), *(event.address for event in events), *changed]
     return BlockContracts(
         number,
         block_hash,
         possible_contracts=tuple(dict.fromkeys(addresses)),
         created=frozenset(code.address for code in codes if code.is_created),
+        changed=frozenset(changed),
         transfer_logs=_transfer_logs(events),
         swap_logs=_swap_logs(events),
     )

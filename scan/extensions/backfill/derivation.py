@@ -17,6 +17,7 @@ from scan.extensions.exports.parquet_columns import (
     BLOCK_NUMBER,
     BOOLEAN,
     HASH,
+    INDEX,
     KINDS,
     TEXT,
     schema,
@@ -99,12 +100,18 @@ INDEXED: Mapping[str, tuple[str, Mapping[str, pyarrow.DataType]]] = {
             "type": TEXT,
             "wraps": BOOLEAN,
             "block_number": BLOCK_NUMBER,
-            "was_rejected": BOOLEAN,
+            "log_index": INDEX,
         },
     ),
     "indexed_pools": (
         "bulk/pools_list",
-        {"address": ADDRESS, "dex": TEXT, "token0": ADDRESS, "token1": ADDRESS},
+        {
+            "address": ADDRESS,
+            "dex": TEXT,
+            "token0": ADDRESS,
+            "token1": ADDRESS,
+            "block_number": BLOCK_NUMBER,
+        },
     ),
     "indexed_dexes": ("bulk/dexes_list", {"name": TEXT, "dex_id": pyarrow.int32()}),
 }
@@ -126,7 +133,6 @@ def open_files(
         warehouse.set_files(kind, [files.path(kind, blocks) for blocks in ranges])
     for name, (statement, columns) in INDEXED.items():
         warehouse.set_rows(name, _table(columns, database.rows(statement)))
-    warehouse.run("bulk/tokens_decide")
     for blocks in ranges:
         for kind, candidates in SELECTED.items():
             path = files.path(kind, blocks)

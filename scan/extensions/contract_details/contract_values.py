@@ -9,7 +9,7 @@ from scan.contracts.abi import AbiError
 from scan.contracts.abi_json import MAX_NAME
 from scan.contracts.function_lookup import READ_ONLY, AbiEntries, Function, function_of
 from scan.contracts.proxy_contracts import CLONES, Proxy
-from scan.contracts.read_calls import stopped_in_contract, value_of
+from scan.contracts.read_calls import value_of
 from scan.errors import NotFound, ScanError
 from scan.ethereum import past_state
 from scan.ethereum.block_parameter import BlockId
@@ -161,7 +161,7 @@ def _value(getter: _Getter, returned: Any) -> Value:
     if isinstance(returned, AnswerTooLarge):
         return shown._replace(error=TOO_MUCH)
     if isinstance(returned, RpcError):
-        reason = FAILED if stopped_in_contract(returned) else "The node refused the call."
+        reason = FAILED if returned.is_refusal else "The node refused the call."
         return shown._replace(error=reason)
     try:
         return shown._replace(result=value_of(getter.function, data(returned), MOST_VALUES))

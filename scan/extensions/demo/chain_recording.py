@@ -49,7 +49,7 @@ DERIVED = frozenset(("eth_blockNumber", "eth_syncing"))  # the replaying node co
 # Texts of errors may name hosts, keys and people. These texts replace them, one for each kind that
 # indexing distinguishes.
 ERROR_TEXTS = {
-    "is_revert": "execution reverted",
+    "is_refusal": "execution reverted",
     "is_missing_method": "the method does not exist",
     "is_missing_state": "historical state is not available",
     "is_missing_block": "block not found",
@@ -197,7 +197,7 @@ def _public_error(error: Any) -> dict[str, Any] | None:
         return None
     kinds = (text for kind, text in ERROR_TEXTS.items() if getattr(rpc_error, kind))
     public: dict[str, Any] = {"code": rpc_error.code, "message": next(kinds, "error")}
-    if rpc_error.is_revert and re.fullmatch("0x[0-9a-fA-F]*", str(error.get("data"))):
+    if rpc_error.is_refusal and re.fullmatch("0x[0-9a-fA-F]*", str(error.get("data"))):
         public["data"] = error["data"]
     return {"error": public}
 

@@ -199,7 +199,9 @@ def _integer_at(parameters: Parameters, call_data: str, tag: str) -> str:
     call = {"to": to_hex(contract), "data": call_data, "gas": hex(CALL_GAS)}
     try:
         returned = data(reader().node.call("eth_call", call, tag))
-    except (RpcError, BadHex):
+    except (RpcError, BadHex) as error:
+        if isinstance(error, RpcError) and not error.is_refusal:
+            raise UpstreamFailed(NOT_ANSWERING) from None
         raise Failure("Error! The call of the contract failed") from None
     if len(returned) < 32:
         raise Failure("Error! The contract does not have this function")

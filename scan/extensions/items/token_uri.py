@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from scan.contracts.read_calls import stopped_in_contract
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum import token_metadata
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
@@ -95,7 +94,7 @@ def _uri(result: object) -> TokenUri:
     if isinstance(result, AnswerTooLarge):
         return TokenUri(None, TOO_LONG)
     if isinstance(result, RpcError):
-        is_final = stopped_in_contract(result)
+        is_final = result.is_refusal
         return TokenUri(None, REVERTED if is_final else NODE_AWAY, is_final)
     if isinstance(result, str) and len(result) > MAX_RESPONSE_BYTES:  # one of a batch
         return TokenUri(None, TOO_LONG)

@@ -12,7 +12,6 @@ from typing import NamedTuple, TypeVar
 
 from eth_abi.abi import encode
 
-from scan.contracts.read_calls import stopped_in_contract
 from scan.ethereum.block_parameter import BlockId
 from scan.ethereum.call_failures import revert_data
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
@@ -256,7 +255,7 @@ def _answer(result: object) -> Answer:
     if _is_lookup(result):
         return Problem.OFF_CHAIN
     if isinstance(result, RpcError):
-        return None if stopped_in_contract(result) else Problem.UNREAD
+        return None if result.is_refusal else Problem.UNREAD
     try:
         return data(result)
     except BadHex:

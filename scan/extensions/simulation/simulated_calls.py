@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from scan.contracts.read_calls import shown_reason, stopped_in_contract
+from scan.contracts.read_calls import shown_reason
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum import past_state
 from scan.ethereum.block_parameter import BlockId
@@ -232,7 +232,7 @@ def _alone(call: SimulatedCall, result: Any) -> TransactionTrace:
     returned = revert_data(error.get("data"))
     output = own["output"] if returned is None else to_hex(returned)
     # Only a revert returns data, whatever the node's words are.
-    has_reverted = output != "0x" or RpcError(error.get("code", 0), "").is_revert
+    has_reverted = output != "0x" or RpcError(error.get("code", 0), "").is_refusal
     message = REVERTED if has_reverted else str(error.get("message") or REVERTED)
     return _own_frame(call, **{**own, "output": output, "error": message})
 
@@ -245,9 +245,9 @@ def _refused(call: SimulatedCall, error: RpcError) -> TransactionTrace:
     if error.is_missing_method:
         raise _NotOffered
     returned = revert_data(error.data)
-    if returned is not None or error.is_revert:
-        return _own_frame(call, error=REVERTED, output=to_hex(returned or b""))
-    if stopped_in_contract(error):
+    if returned is not None:
+        return _own_frame(call, error=REVERTED, output=to_hex(returned))
+    if error.is_refusal:
         return _own_frame(call, error=error.message)
     raise UpstreamFailed(f"The node rejected the simulation: {shown_reason(error)}")
 

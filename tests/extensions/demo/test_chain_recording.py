@@ -131,7 +131,7 @@ OUT_OF_GAS = error(-32000, "out of gas", data="t0pS3cret")
                 "eth_call": error(3, "execution reverted", data="0x0102"),
             },
         ),
-        ({"eth_call": OUT_OF_GAS}, {"eth_call": error(-32000, "error")}),
+        ({"eth_call": OUT_OF_GAS}, {"eth_call": error(-32000, "execution reverted")}),
     ],
 )
 def test_of_an_error_its_kind_is_recorded(node, postgres, template, answers, recorded):

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from scan.contracts.decoding_budget import DecodingBudget
-from scan.contracts.read_calls import stopped_in_contract
 from scan.contracts.revert_reasons import NO_REASON, UNKNOWN, Reason, decode_reason, selectors_of
 from scan.database.connection import Database
 from scan.database.errors import Conflict
@@ -292,6 +291,6 @@ def _failure_of(error: RpcError) -> CallFailure | _Unknown:
     if failure is not None:
         return failure
     kind = kind_of(error.message)
-    if not stopped_in_contract(error) or kind == "insufficient_balance":
+    if not error.is_refusal or kind == "insufficient_balance":
         return _Unknown("the node has no trace of it, and refuses the same call", is_final=False)
     return CallFailure(kind, error.message[:200] if kind == "other" else "")

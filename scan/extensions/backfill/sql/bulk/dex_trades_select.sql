@@ -8,5 +8,5 @@ SELECT s.block_number, s.log_index, s.transaction_index, p.dex, s.pool_address, 
     s.amount_in_0, s.amount_in_1, s.amount_in_2, s.amount_in_3,
     s.amount_out_0, s.amount_out_1, s.amount_out_2, s.amount_out_3
 FROM read_parquet(%(file)s) s
-JOIN indexed_pools p ON p.address = s.pool_address
+JOIN indexed_pools p ON p.address = s.pool_address AND p.block_number <= s.block_number
 ORDER BY s.block_number, s.log_index;

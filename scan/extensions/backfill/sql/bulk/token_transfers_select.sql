@@ -18,8 +18,8 @@ FROM (
         k.type = 'BEP721' OR (k.type = 'BEP1155' AND c.shape = 'id') AS is_single,
         k.type = 'BEP721' OR (k.type = 'BEP1155' AND c.shape IN ('id', 'multi')) AS has_id
     FROM read_parquet(%(file)s) c
-    JOIN decided_tokens k ON k.address = c.token_address
-    WHERE (c.block_number, c.log_index) >= (k.since_block, k.since_log)
+    JOIN indexed_tokens k ON k.address = c.token_address
+    WHERE (c.block_number, c.log_index) >= (k.block_number, k.log_index)
         AND NOT c.is_duplicate
         AND (c.shape NOT IN ('wrap', 'unwrap') OR k.wraps)
 ) AS e

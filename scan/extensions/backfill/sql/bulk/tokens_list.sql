@@ -1,7 +1,5 @@
--- Tokens with their types, and whether each was first rejected as a token.
+-- Tokens with their types, and the log from which on each is one.
 -- params: none
--- returns: address, type, wraps, block_number, was_rejected
--- index: rejected_emitters_pkey
-SELECT k.address, k.type, k.wraps, k.block_number, EXISTS (
-    SELECT FROM rejected_emitters r WHERE r.address = k.address AND r.claim = 'token')
-FROM tokens k;
+-- returns: address, type, wraps, block number and log index of its first event
+-- index: none
+SELECT k.address, k.type, k.wraps, k.block_number, k.log_index FROM tokens k;

@@ -78,7 +78,7 @@ BEGIN
     EXECUTE format('GRANT USAGE ON SCHEMA public, v1 TO %I', name);
     EXECUTE format('GRANT SELECT ON ALL TABLES IN SCHEMA v1 TO %I', name);
     EXECUTE format(
-        'GRANT SELECT ON addresses, blocks, chain, codes, contracts, credits, daily_stats, dexes,'
+        'GRANT SELECT ON addresses, blocks, chain, codes, contract_changes, contracts, credits, daily_stats, dexes,'
         ' event_topics, item_balances, labels, list_counts, pools, token_holders, token_items, tokens,'
         ' uncles, verified_contracts, withdrawals, %s TO %I',
         array_to_string(entity_tables(), ', '), name);

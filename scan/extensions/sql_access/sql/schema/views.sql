@@ -46,7 +46,7 @@ CREATE OR REPLACE VIEW v1.token_transfers AS
 SELECT x.ordinal, x.block_number, b.timestamp, x.log_index, coalesce(x.batch_index, 0) AS batch_index,
     hex(x.token_address) AS token_address, k.symbol, k.type AS token_type,
     hex(x.from_address) AS from_address, hex(x.to_address) AS to_address, x.value,
-    v1.units(x.value, k.decimals) AS amount, x.token_id,
+    v1.units(x.value, decimals_at(k, x.block_number)) AS amount, x.token_id,
     x.token_address AS token_bytes, x.from_address AS from_bytes, x.to_address AS to_bytes
 FROM token_transfers x
 JOIN blocks b ON b.number = x.block_number
@@ -65,9 +65,9 @@ CREATE OR REPLACE VIEW v1.dex_trades AS
 SELECT d.ordinal, d.block_number, b.timestamp, d.log_index, e.name AS dex,
     hex(d.pool_address) AS pool_address, hex(d.maker) AS maker,
     hex(d.token_in) AS token_in, given.symbol AS symbol_in,
-    v1.units(d.amount_in, given.decimals) AS amount_in,
+    v1.units(d.amount_in, decimals_at(given, d.block_number)) AS amount_in,
     hex(d.token_out) AS token_out, taken.symbol AS symbol_out,
-    v1.units(d.amount_out, taken.decimals) AS amount_out,
+    v1.units(d.amount_out, decimals_at(taken, d.block_number)) AS amount_out,
     d.pool_address AS pool_bytes, d.maker AS maker_bytes
 FROM dex_trades d
 JOIN blocks b ON b.number = d.block_number

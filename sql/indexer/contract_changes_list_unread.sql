@@ -1,0 +1,11 @@
+-- Changes of tokens before which their decimals are to be read.
+-- params: limit integer
+-- literals: limit
+-- returns: address, block number of the change, number and hash of the block before it
+-- index: contract_changes_unread, blocks_pkey
+SELECT c.address, c.block_number, b.number, b.hash
+FROM contract_changes c
+JOIN blocks b ON b.number = c.block_number - 1
+WHERE NOT c.is_read
+ORDER BY c.block_number, c.address
+LIMIT %(limit)s;

@@ -1,0 +1,100 @@
+"""Errors of eth_call in the words of nodes and providers: which of them are the contract's."""
+
+import pytest
+
+from scan.ethereum.node_errors import AnswerTooLarge, RpcError
+
+# What nodes answer where a contract fails a call, by their sources and their issues.
+REFUSALS = [
+    (3, "execution reverted"),  # Geth, Erigon, Reth
+    (3, "execution reverted: panic: assertion failed (0x01)"),  # Reth
+    (3, "execution reverted: header not found"),  # the contract's words
+    (-32000, "execution reverted: request timed out"),  # Geth's form, of old nodes and forks of it
+    (-32000, "out of gas"),  # Geth, Erigon
+    (-32000, "gas required exceeds allowance (3000000)"),
+    (-32000, "invalid opcode: INVALID"),
+    (-32000, "invalid opcode: opcode 0xfe not defined"),
+    (-32000, "invalid jump destination"),
+    (-32000, "stack underflow (0 <=> 1)"),
+    (-32000, "stack limit reached 1024 (1023)"),
+    (-32000, "write protection"),
+    (-32000, "return data out of bounds"),
+    (-32000, "gas uint64 overflow"),
+    (-32000, "insufficient balance for transfer"),
+    (-32015, "VM execution error."),  # Nethermind until 1.3, OpenEthereum
+    (-32000, "execution reverted: revert"),  # Nethermind
+    (-32003, "stack underflow"),
+    (-32003, "Precompile ecMul failed with error: invalid point"),
+    (-32015, "Reverted 0x"),
+    (-32000, "Execution reverted"),  # Besu
+    (
+        -32000,
+        "Transaction processing could not be completed due to an exception (invalid opcode: 0xaa)",
+    ),
+    (-32003, "out of gas: gas exhausted during memory expansion: 1000000"),  # Reth
+    (-32003, "out of gas: gas required exceeds: 1000000"),
+    (-32003, "EVM error: InvalidFEOpcode"),
+    (-32603, "EVM error InvalidFEOpcode"),  # Anvil
+    (-32003, "EVM error StackUnderflow"),
+    (-32603, "Error: Transaction reverted without a reason string"),  # Hardhat
+    (
+        -32603,
+        "Error: VM Exception while processing transaction: reverted with reason string 'timeout'",
+    ),
+    (-32603, "VM Exception while processing transaction: invalid opcode"),
+    (-32603, "Transaction ran out of gas"),
+    (-32000, "VM Exception while processing transaction: revert"),  # Ganache
+    (-32000, "rpc error: code = Internal desc = execution reverted"),  # nodes of Cosmos
+    (-32603, "evm error: OutOfGas"),  # Frontier
+]
+# What they answer where they fail themselves.
+FAILURES = [
+    (-32000, "context deadline exceeded"),  # Geth
+    (-32000, "execution aborted (timeout = 5s)"),
+    (-32000, "header not found"),
+    (-32000, "missing trie node 5e9c (path ) state 0x5e9c is not available"),
+    (-32002, "request timed out"),
+    (-32003, "response too large"),
+    (-32000, "method handler crashed"),  # Erigon
+    (-32000, "rpc error: code = Canceled desc = context canceled"),
+    (-32016, "eth_call request was canceled due to enabled timeout."),  # Nethermind
+    (-32002, "No state available for block 0x5e9c"),
+    (-32603, "Internal error"),  # Besu
+    (-32000, "World state unavailable"),
+    (-32603, "internal blocking task error"),  # Reth
+    (-32603, "internal eth error"),
+    (-32000, "execution aborted (timeout = 10s)"),
+    (-32001, "block not found: hash 0x0xef9c"),
+    (-32603, "EVM error; database error: failed to get account for 0xef: HTTP error 429"),  # Anvil
+    (-32603, "Fork Error: connection refused"),
+    (-32603, "Too Many Requests error received from a-provider.example"),  # Hardhat
+    (-32603, "request failed or timed out"),  # Infura
+    (-32005, "daily request count exceeded, request rate limited"),
+    (429, "Your app has exceeded its compute units per second capacity."),  # Alchemy
+    (-32012, "credits limited to 6000/sec"),  # QuickNode
+    (-32603, "Internal JSON-RPC error."),  # MetaMask's form
+    (30, "Request timeout on the free plan, please upgrade to paid plan"),  # dRPC
+    (-32000, "no healthy nodes"),
+    (-32000, "we can't execute this request"),  # Ankr
+    (-32603, "service temporarily unavailable"),
+    (-32601, "the method eth_call does not exist/is not available"),
+    (-32602, "Invalid params"),
+    (-32000, "Archive requests require a personal token."),
+    (0, ""),
+]
+
+
+@pytest.mark.parametrize(("code", "message"), REFUSALS)
+def test_a_contracts_refusal_is_recognised_by_every_clients_words(code, message):
+    error = RpcError(code, message)
+    assert error.is_refusal
+    assert not (error.is_missing_block or error.is_missing_state or error.is_transient)
+
+
+@pytest.mark.parametrize(("code", "message"), FAILURES)
+def test_everything_else_is_a_failure_of_the_node(code, message):
+    assert not RpcError(code, message).is_refusal
+
+
+def test_an_answer_that_a_contract_makes_too_large_is_its_refusal():
+    assert AnswerTooLarge(0, "the node's response is larger than 2 MiB").is_refusal

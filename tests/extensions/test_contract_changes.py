@@ -1,0 +1,196 @@
+"""What a contract answers is of a block: it is read again when something speaks for a change, in
+whatever way the blocks are indexed."""
+
+from typing import Any, NamedTuple
+
+import pytest
+from flask.testing import FlaskClient
+
+from app import create_app
+from scan.commands import audit
+from tests.extensions.backfill.backfilling import backfill, follow
+from tests.support import auditing
+from tests.support.anvil import Anvil, Contract
+from tests.support.database import execute
+from tests.support.indexing import Indexing, settings_for
+from tests.support.table_digest import digest, fresh_digest
+
+pytestmark = pytest.mark.long
+DAY_S = 86_400
+
+
+class Coins(NamedTuple):
+    """Proxies of tokens, and what they may stand before."""
+
+    anvil: Anvil
+    upgraded: Contract
+    narrow: Contract
+    labelled: Contract  # after its first event, and once more
+
+    def label(self, coin: Contract, name: str) -> None:
+        self.do(coin, "label", name, name.upper())
+
+    def do(self, contract: Contract, function: str, *args: Any, **fields: Any) -> None:
+        sender = self.anvil.accounts[0]
+        receipt = self.anvil.receipt_of(
+            self.anvil.transact(sender, contract, function, *args, **fields)
+        )
+        assert receipt["status"] == "0x1", function
+
+
+def proxy_of(anvil: Anvil, implementation: Contract) -> Contract:
+    proxy = anvil.deploy(anvil.accounts[0], "Replaceable", implementation.address)
+    return Contract(proxy.address, implementation.artifact)
+
+
+@pytest.fixture
+def coins(anvil: Anvil) -> Coins:
+    me = anvil.accounts[0]
+    wide, narrow = (anvil.deploy(me, name) for name in ("WideCoin", "NarrowCoin"))
+    coins = Coins(anvil, proxy_of(anvil, wide), narrow, proxy_of(anvil, wide))
+    coins.label(coins.upgraded, "six")
+    coins.do(coins.upgraded, "mint", me, 1_000_000)
+    coins.do(coins.labelled, "mint", me, 10)
+    return coins
+
+
+def upgrade(coins: Coins) -> None:
+    anvil = coins.anvil
+    artifact = anvil.deploy(anvil.accounts[0], "Replaceable", coins.narrow.address).artifact
+    coins.do(Contract(coins.upgraded.address, artifact), "replace", coins.narrow.address)
+
+
+def move(coins: Coins, coin: Contract, value: int = 1) -> None:
+    coins.do(coin, "transfer", coins.anvil.accounts[1], value)
+
+
+def next_day(anvil: Anvil) -> None:
+    newest = anvil.call("eth_getBlockByNumber", "latest", False)
+    anvil.call("evm_setNextBlockTimestamp", int(newest["timestamp"], 16) + DAY_S)
+    anvil.mine()
+
+
+def token(client: FlaskClient, contract: Contract) -> dict[str, Any]:
+    return dict(client.get(f"/api/v1/tokens/{contract.address}").get_json())
+
+
+def is_everywhere(client: FlaskClient, contract: Contract, name: str, decimals: int) -> None:
+    """The record, its page, search and the compatible form all have the name and decimals."""
+    record = token(client, contract)
+    assert (record["name"], record["symbol"], record["decimals"]) == (name, name.upper(), decimals)
+    assert name.upper() in client.get(f"/token/{contract.address}").text
+    assert contract.address in client.get(f"/api/v1/search?q={name.upper()}").text
+    info = f"/api?module=token&action=tokeninfo&contractaddress={contract.address}"
+    [result] = client.get(info).get_json()["result"]
+    assert (result["symbol"], result["divisor"]) == (name.upper(), str(decimals))
+
+
+def transfers(client: FlaskClient, contract: Contract) -> list[tuple[str, int]]:
+    path = f"/api/v1/tokens/{contract.address}/transfers"
+    records = client.get(path).get_json()["transfers"]
+    return [(record["value"], record["tokenDecimals"]) for record in records]
+
+
+def is_the_same_in_whatever_way(postgres, template, anvil: Anvil, url: str, folder) -> None:
+    """The followed index equals a fresh one, one in bulk, and the audit's expectation."""
+    fresh = fresh_digest(postgres, template, anvil)
+    assert digest(url) == fresh
+    settings = settings_for(url, anvil.url)
+    assert auditing.run(settings) == audit.EXACT
+    with postgres.cloned(template) as bulk:
+        loaded = settings_for(bulk, anvil.url)
+        assert backfill(loaded, folder / "files", last_block=anvil.head() - 2)
+        follow(loaded, anvil.head())
+        assert digest(bulk) == fresh
+        assert auditing.run(loaded) == audit.EXACT
+
+
+def test_an_upgrade_changes_decimals_from_its_block_on(
+    coins, database_url, postgres, template, tmp_path
+):
+    anvil = coins.anvil
+    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
+        client = create_app(indexing.settings).test_client()
+        is_everywhere(client, coins.upgraded, "six", 18)
+        upgrade(coins)
+        move(coins, coins.upgraded, 500_000)
+        indexing.wait_for(anvil.head())
+        is_everywhere(client, coins.upgraded, "six", 6)
+        assert transfers(client, coins.upgraded) == [("500000", 6), ("1000000", 18)]
+        is_the_same_in_whatever_way(postgres, template, anvil, database_url, tmp_path)
+
+
+def test_an_upgrade_that_a_fork_takes_back_is_read_back(coins, database_url, postgres, template):
+    anvil = coins.anvil
+    upgrade(coins)
+    move(coins, coins.upgraded, 500_000)
+    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
+        client = create_app(indexing.settings).test_client()
+        is_everywhere(client, coins.upgraded, "six", 6)
+        anvil.reorganise(3)
+        coins.anvil.mine(2)
+        indexing.wait_for(anvil.head())
+        is_everywhere(client, coins.upgraded, "six", 18)
+        assert transfers(client, coins.upgraded) == [("1000000", 18)]
+        assert digest(database_url) == fresh_digest(postgres, template, anvil)
+
+
+def test_a_late_name_and_a_new_one_are_read_at_events_and_once_a_day(
+    coins, database_url, postgres, template, tmp_path
+):
+    anvil = coins.anvil
+    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
+        client = create_app(indexing.settings).test_client()
+        assert token(client, coins.labelled)["name"] == ""
+        coins.label(coins.labelled, "late")
+        move(coins, coins.labelled)
+        indexing.wait_for(anvil.head())
+        is_everywhere(client, coins.labelled, "late", 18)
+        coins.label(coins.labelled, "anew")
+        next_day(anvil)
+        move(coins, coins.labelled)
+        indexing.wait_for(anvil.head())
+        is_everywhere(client, coins.labelled, "anew", 18)
+        is_the_same_in_whatever_way(postgres, template, anvil, database_url, tmp_path)
+
+
+def test_a_token_is_read_whole_once_a_day_at_most(coins, database_url):
+    anvil = coins.anvil
+    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
+        read_blocks = set()
+        for _ in range(20):
+            move(coins, coins.upgraded)
+            indexing.wait_for(anvil.head())
+            read_blocks.update(execute(database_url, "SELECT read_block, address FROM tokens"))
+        assert len(read_blocks) <= 2 + 2  # two tokens, of which one was read 1 and 8 blocks after
+
+
+def test_a_refused_contract_is_tried_again_at_later_events(
+    coins, database_url, postgres, template, tmp_path
+):
+    anvil, me = coins.anvil, coins.anvil.accounts[0]
+    wrapper = anvil.deploy(me, "LateWrapper")
+    pair = anvil.deploy(me, "LatePair", coins.upgraded.address, coins.labelled.address)
+    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
+        client = create_app(indexing.settings).test_client()
+
+        def emit(times: int = 1) -> None:
+            for _ in range(times):
+                coins.do(wrapper, "deposit", value=5)
+                coins.do(pair, "swap", 7)
+                indexing.wait_for(anvil.head())
+
+        emit(4)
+        assert client.get(f"/api/v1/tokens/{wrapper.address}").status_code == 404
+        coins.do(wrapper, "wake")
+        coins.do(pair, "wake")
+        emit(20)
+        assert token(client, wrapper)["symbol"] == "LATE"
+        assert transfers(client, wrapper)[0] == ("5", 18)
+        trades = execute(database_url, "SELECT count(*) FROM dex_trades")[0][0]
+        assert trades > 5
+        tries = execute(
+            database_url, "SELECT claim, count(*) FROM rejected_emitters GROUP BY claim ORDER BY 1"
+        )
+        assert all(count <= 3 for _, count in tries) and len(tries) == 2
+        is_the_same_in_whatever_way(postgres, template, anvil, database_url, tmp_path)
