@@ -7,47 +7,42 @@ from typing import NamedTuple
 from flask import Flask
 
 from scan import registry
-from scan.accounts.key_lookup import ApiKeyLookup
-from scan.accounts.key_usage import KeyUsage
+from scan.accounts.api_keys import ApiKeyLookup, KeyUsage
 from scan.api import (
-    addresses,
-    blocks,
+    addresses_and_tokens,
+    blocks_and_transactions,
     contracts,
     health,
-    keys,
-    network,
+    keys_and_webhooks,
     root,
-    tokens,
-    transactions,
-    transfers,
-    webhooks,
 )
 from scan.api import query as query_api
 from scan.api.hooks import Api
 from scan.api.openapi import documentation
-from scan.contracts.account_state import AccountStates, ReplacedCodes
-from scan.contracts.index_node import node_of_index
+from scan.contracts.account_state import AccountStates, ReplacedCodes, node_of_index
 from scan.contracts.read_calls import ReadCalls
-from scan.ethereum.finality import FinalityReader
-from scan.ethereum.request_node import NodeGateway
+from scan.ethereum.request_node import FinalityReader, NodeGateway
 from scan.ethereum.transaction_reader import TransactionReader
-from scan.http import own_machine
-from scan.http.application import Application, handle_errors
+from scan.http import requests
+from scan.http.application import Application, Routes, handle_errors
+from scan.http.credentials_and_limits import RateLimit
 from scan.http.hooks import Interfaces, Service
 from scan.http.index_version import IndexVersion
-from scan.http.indexed_block import IndexedBlock
-from scan.http.interfaces import REST, Interface
+from scan.http.indexed_block import IndexedBlock, ReplicaPoller
 from scan.http.middleware import Middleware
-from scan.http.rate_limit import RateLimit
-from scan.http.replica_poller import ReplicaPoller
-from scan.http.requests import MAX_BODY_BYTES
-from scan.http.routing import Routes
-from scan.http.services import Connections, Services, connect
-from scan.http.view_marks import Mark, paths_marked
+from scan.http.request_state import (
+    REST,
+    Connections,
+    Interface,
+    Mark,
+    Services,
+    connect,
+    paths_marked,
+)
+from scan.http.requests import USUAL_BODY_BYTES
 from scan.pages import static_files
 from scan.pages.blueprints import page_blueprints
-from scan.pages.paths import page_paths
-from scan.pages.site import Site, documentation_page
+from scan.pages.site import Site, documentation_page, page_paths
 from scan.queries.reader import (
     ChainId,
     FirstBlock,
@@ -58,24 +53,18 @@ from scan.rate_limits.concurrency import unbounded_statements
 from scan.rate_limits.limiter import counts_in_process, make_limiter
 from scan.rate_limits.turns import WaitingThreads
 from scan.settings import Settings
-from scan.verification.compiler_places import CompilerPlaces
+from scan.verification.compiler_run import CompilerPlaces
 from scan.verification.compiler_store import CompilerStore
-from scan.verification.creation_reader import CreationReader
-from scan.verification.stored_bytes import StoredBytes
-from scan.verification.verifier import Verifier
+from scan.verification.creation_comparison import CreationReader
+from scan.verification.verifier import StoredBytes, Verifier
 
 RECURSION_LIMIT = 1000
 BLUEPRINTS = (
-    network,
-    blocks,
-    transactions,
-    tokens,
-    transfers,
-    addresses,
+    blocks_and_transactions,
+    addresses_and_tokens,
     contracts,
     query_api,
-    keys,
-    webhooks,
+    keys_and_webhooks,
 )
 INTERFACES = (REST,)
 OUTSIDE = (health,)  # the version and the rate limits
@@ -88,7 +77,7 @@ def create_app(settings: Settings | None = None) -> Flask:
     # Where eth-account is imported, its py_ecc sets 100,000: nested JSON would end the process.
     sys.setrecursionlimit(RECURSION_LIMIT)
     app = Application("scan", static_folder=None)
-    app.config["MAX_CONTENT_LENGTH"] = MAX_BODY_BYTES
+    app.config["MAX_CONTENT_LENGTH"] = USUAL_BODY_BYTES
     app.json.sort_keys = False  # type: ignore[attr-defined]
     app.url_map.strict_slashes = False
     app.url_map.merge_slashes = False  # it would answer with an HTML redirect
@@ -204,7 +193,7 @@ def _middleware(app: Flask, permanent: Permanent, indexed_block: IndexedBlock) -
         services.key_lookup,
         services.key_usage,
         is_one_of_several=settings.trusted_proxies > 0 and counts_in_process(settings),
-        serves_own_machine=own_machine.serves_own_machine(settings),
+        serves_own_machine=requests.serves_own_machine(settings),
     )
     return Middleware(
         permanent.flask,

@@ -61,7 +61,7 @@ limit_request_field_size = 16384
 worker_tmp_dir = "/dev/shm" if Path("/dev/shm").is_dir() else None
 # gunicorn's control socket would lie in the home directory and could add workers.
 control_socket_disable = True
-logger_class = "scan.server.gunicorn_logs.GunicornLogs"
+logger_class = "scan.server.responses.GunicornLogs"
 # Files go through the response buffer as well, so that no thread waits for a client.
 sendfile = False
 # No max_requests: a restarted worker starts with empty windows.
@@ -95,13 +95,13 @@ def post_worker_init(worker):
     gc.collect()
     gc.freeze()
     if _settings.database_url:
-        from scan.http import equal_creations, node_check
+        from scan.http import worker_threads
         from scan.http.hooks import Worker
 
         services = worker.wsgi.extensions["scan"]
         worker.beside_serving = [
             thread
-            for module in (node_check, equal_creations, *registry.parts(Worker))
+            for module in (worker_threads, worker_threads, *registry.parts(Worker))
             for thread in module.threads(services)
         ]
         for thread in worker.beside_serving:

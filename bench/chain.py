@@ -29,9 +29,7 @@ from scan.cached_values import cached_property
 from scan.ethereum.block_encoding import encode_receipts, encode_transactions
 from scan.ethereum.block_hashing import header_hash, withdrawals_root
 from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
-from scan.ethereum.keccak import keccak256
-from scan.ethereum.merkle_trie import list_root
-from scan.ethereum.rlp import content_range, list_prefix_bytes
+from scan.ethereum.rlp_and_tries import content_range, keccak256, list_prefix_bytes, list_root
 
 GENESIS_TIME_S = 1_600_000_000
 FIRST_WITHDRAWAL = 0x1000000  # of four bytes

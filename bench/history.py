@@ -19,12 +19,10 @@ from bench.chain import Chain, made_hashes
 from bench.node import HASHES
 from scan.ethereum.block_encoding import encode_header
 from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
-from scan.ethereum.keccak import keccak256
-from scan.ethereum.merkle_trie import list_root
-from scan.extensions.backfill.history_files.block_parts import parts_of
+from scan.ethereum.rlp_and_tries import keccak256, list_root
 from scan.extensions.backfill.history_files.e2store import E2Writer, Parts
 from scan.extensions.backfill.history_files.history_export import file_name
-from scan.extensions.backfill.history_files.raw_block import encoded_receipts
+from scan.extensions.backfill.history_files.raw_block import encoded_receipts, parts_of
 from scan.extensions.backfill.range_files import BLOCKS_OF_FILE
 from scan.hex import to_hex
 

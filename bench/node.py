@@ -24,7 +24,7 @@ from bench.options import TRACERS
 from bench.parties import is_contract, pool_tokens
 from scan.cached_values import cached_property
 from scan.ethereum import token_metadata
-from scan.ethereum.block_parameter import NO_BLOCK
+from scan.ethereum.served_chain import NO_BLOCK
 from scan.settings import ROOT
 
 HASHES = ROOT / "var" / "bench" / "chain"

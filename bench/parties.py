@@ -27,8 +27,7 @@ from bench.shape import (
     WRAPPED,
     Party,
 )
-from scan.ethereum.keccak import keccak256
-from scan.ethereum.rlp import list_item, quantity_item, string_item
+from scan.ethereum.rlp_and_tries import keccak256, list_item, quantity_item, string_item
 
 TEMPLATES = 16
 # How many of a kind there are before the first block, and how many a block adds.

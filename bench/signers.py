@@ -11,7 +11,7 @@ from itertools import count, islice
 import numpy
 from coincurve import PrivateKey
 
-from scan.ethereum.keccak import keccak256
+from scan.ethereum.rlp_and_tries import keccak256
 from scan.ethereum.signatures import CURVE_ORDER
 
 SIGNERS = 4_096

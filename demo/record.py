@@ -35,10 +35,10 @@ from demo.requests_of_pages import (
 )
 from demo.scenario import SAVER, SOURCE, play
 from demo.town import PEOPLE, Town
-from scan.ethereum.block_parameter import NO_BLOCK
+from scan.ethereum.served_chain import NO_BLOCK
 from scan.extensions.demo.chain_recording import DERIVED, RecordedAnswers, pack
 from scan.extensions.demo.demo_chain import LOOP, DemoChain
-from scan.extensions.demo.demo_data import STORED
+from scan.extensions.demo.demo_run import STORED
 from scan.extensions.demo.replay import STATE_METHODS, Recording
 from tests.support.anvil import Anvil, Node
 from tests.support.database import Postgres, execute

@@ -9,11 +9,11 @@ from demo.scenario import SAVER
 from demo.town import COINS, TRADERS, Town
 from scan.extensions.demo.demo_chain import recorded_options
 from scan.extensions.internal_transfers.transaction_traces import CALLS
-from scan.extensions.items.token_uri import SELECTORS
-from scan.extensions.transaction_details.explanations import failing_steps
+from scan.extensions.items.queries import SELECTORS
+from scan.extensions.transaction_details.explanations import mapped_code
 from scan.extensions.transaction_details.explanations.state_changes import STATE
 from scan.extensions.transaction_details.gas_use import gas_of_steps
-from scan.extensions.transaction_details.storage import hashed_values
+from scan.extensions.transaction_details.storage import mapping_keys
 from tests.support.anvil import Anvil, Contract, Node
 from tests.support.database import execute
 from tests.support.scenario.stage import GWEI, STRANGERS
@@ -42,9 +42,9 @@ def ask_for_traces(node: Node, anvil: Anvil, first_with_steps: int) -> None:
             is_failed = receipt["status"] == "0x0"
             tracers = [CALLS[0][1], STATE[0][1]]
             if number >= first_with_steps or is_failed:
-                tracers += [gas_of_steps.TRACER, hashed_values.TRACER]
+                tracers += [gas_of_steps.TRACER, mapping_keys.TRACER]
             if is_failed:
-                tracers.append(failing_steps.TRACER)
+                tracers.append(mapped_code.TRACER)
             hash_ = receipt["transactionHash"]
             node.batch(("debug_traceTransaction", [hash_, tracer]) for tracer in tracers)
 

@@ -140,22 +140,25 @@ def has(module: str) -> bool:
 @cache  # which loses the type of what it returns
 def _read(contract: Any, of_installed: bool) -> Sequence[tuple[str, Any]]:
     return [
-        (name, _hooks(module, contract))
+        (name, hooks)
         for name in (installed() if of_installed else enabled())
         for module in _modules(name, contract.module)
+        for hooks in _hooks(module, contract)
     ]
 
 
-def _hooks(module: str, contract: type[_Part]) -> _Part:
+def _hooks(module: str, contract: type[_Part]) -> Sequence[_Part]:
+    """Return what a module binds HOOKS to: an object of the part's type, or a tuple of them."""
     try:
         hooks = getattr(import_module(module), "HOOKS", None)
     except TypeError as error:
         if not str(error).startswith(f"{contract.__name__}.__init__() "):
             raise
         raise _broken(module, _with_nearest(str(error), contract)) from error
-    if not isinstance(hooks, contract):
+    several = hooks if isinstance(hooks, tuple) else (hooks,)
+    if not all(isinstance(one, contract) for one in several):
         raise _broken(module, f"HOOKS is no {contract.__name__}")
-    return hooks
+    return several
 
 
 def _broken(module: str, reason: str) -> SettingError:

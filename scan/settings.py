@@ -1,5 +1,7 @@
-# ruff: noqa: E501, RUF009 (a setting is one line)
-"""The settings, read from the environment once. No other module looks at os.environ."""
+"""The operator's name, logo, colours, links and notice on the pages.
+
+The settings, read from the environment once. No other module looks at os.environ.
+"""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -8,7 +10,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from scan import registry
-from scan.brand import UNBRANDED, Brand
 from scan.environment import (
     Kind,
     Network,
@@ -34,6 +35,46 @@ from scan.environment import (
 )
 from scan.parameters import nearest
 from scan.registry import Part
+
+Palette = tuple[tuple[str, tuple[str, str]], ...]
+
+
+@dataclass(frozen=True)
+class Logo:
+    name: str
+    content: bytes
+
+
+@dataclass(frozen=True)
+class Brand:
+    """What an extension reads from the operator's file; an empty one means Scan's own."""
+
+    name: str = ""
+    url: str = ""
+    logo: Logo | None = None
+    colors: Palette = ()
+    stylesheet: str = ""
+    links: tuple[tuple[str, str], ...] = ()
+    tagline: str = ""
+    notice: str = ""
+    robots: str = "index"
+    public_rpc_url: str = ""
+    security_contact: str = ""
+
+    @property
+    def css(self) -> str:
+        """The style sheet that follows Scan's own; "" without colours and file."""
+        values = " ".join(
+            f"--{name}: light-dark({light}, {dark});" for name, (light, dark) in self.colors
+        )
+        return (f":root {{ {values} }}\n" if values else "") + self.stylesheet
+
+
+UNBRANDED = Brand()
+
+
+# ruff: noqa: E501, RUF009 (a setting is one line)
+
 
 PACKAGE = Path(__file__).resolve().parent
 # The folder of sql/, schema.sql, migrations/, demo/ and gunicorn.conf.py, which is beside the

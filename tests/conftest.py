@@ -280,11 +280,11 @@ def data_dir(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 # After which a response lacks something, and how long that takes in tests instead, in seconds.
 PATIENCE = {
-    "scan.contracts.decoding_budget.PROCESSOR_S": 10.0,  # instead of 0.5
+    "scan.contracts.abi_decoding.PROCESSOR_S": 10.0,  # instead of 0.5
     "scan.contracts.read_calls.FACETS_S": 10.0,  # 0.5
     "scan.ethereum.request_node.BUDGET_S": 40.0,  # 8
     "scan.ethereum.served_chain.CHECK_AGAIN_S": 600.0,  # 5
-    "scan.extensions.blockscout.failure_objects.READ_S": 40.0,  # 2
+    "scan.extensions.blockscout.decoded_objects.READ_S": 40.0,  # 2
     "scan.extensions.items.queries.THUMBNAILS_S": 10.0,  # 0.25
     "scan.extensions.logs.node_logs.COUNT_S": 30.0,  # 2
     "scan.extensions.names.normalization.ANSWER_S": 120.0,  # 4
@@ -293,9 +293,9 @@ TIMES_OF_NODE = 10.0
 TRANSACTION_DETAILS = "scan.extensions.transaction_details"
 # Tracers in JavaScript that end themselves after so many milliseconds.
 TRACERS = {
-    "explanations.failing_steps": ("TRACER", "SIMULATION_TRACER"),
+    "explanations.mapped_code": ("TRACER", "SIMULATION_TRACER"),
     "gas_use.gas_of_steps": ("TRACER",),
-    "storage.hashed_values": ("TRACER",),
+    "storage.mapping_keys": ("TRACER",),
 }
 
 

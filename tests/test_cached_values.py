@@ -14,7 +14,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return seconds
 
 
-def test_a_value_is_read_again_once_it_is_old(clock: list[float]) -> None:
+def test_a_value_is_read_again_once_it_is_old(clock):
     values = iter("ab")
     value = TimedValue(lambda: next(values), 5.0)
     assert value.known is None
@@ -26,11 +26,11 @@ def test_a_value_is_read_again_once_it_is_old(clock: list[float]) -> None:
     assert value.get() == "b" == value.known
 
 
-def test_a_failed_reading_keeps_nothing_for_later(clock: list[float]) -> None:
+def test_a_failed_reading_keeps_nothing_for_later(clock):
     """Otherwise all would get an old value, or none, until the next reading is due."""
     readings = iter((OSError("gone"), OSError("gone"), "a", OSError("gone"), "b"))
 
-    def read() -> str:
+    def read():
         if isinstance(reading := next(readings), OSError):
             raise reading
         return reading

@@ -6,16 +6,15 @@ from pathlib import Path
 import pytest
 
 from scan import registry
-from scan.api.openapi import declarations
-from scan.api.openapi.declarations import declared
-from scan.api.openapi.filters import TABLE
-from scan.database.lists import _entity, all_lists, of_kind
-from scan.database.lists_table import read_table
+from scan.api.openapi import schemas
+from scan.api.openapi.document import TABLE
+from scan.api.openapi.schemas import declared
+from scan.database.lists import _entity, all_lists, of_kind, read_table
 from scan.database.migrations import read_schema
 from scan.database.statements import result_columns, tables_of
 from scan.ethereum.blocks import BLOCK_COLUMNS, TRANSACTION_COLUMNS
 from scan.ethereum.column_types import Column
-from scan.queries.filters import PARSERS
+from scan.queries.pages import PARSERS
 from tests.audit.test_columns import KEYS as KEYS_OF_TABLES
 from tests.audit.test_columns import NOT_COMPARED
 from tests.support.tables_document import names_of
@@ -69,12 +68,12 @@ NOT_ON_PAGES = NOT_IN_RECORDS | {
 }
 
 
-def key_of(name: str) -> str:
+def key_of(name):
     first, *others = name.split("_")
     return KEYS.get(name, first + "".join(map(str.title, others)))
 
 
-def part(path: str, begins: str, ends: str) -> str:
+def part(path, begins, ends):
     """Of a file, from one pattern to the next."""
     text = (ROOT / path).read_text(encoding="utf-8")
     found = re.search(f"{begins}.*?(?={ends})", text, re.S | re.M)
@@ -82,7 +81,7 @@ def part(path: str, begins: str, ends: str) -> str:
     return found.group()
 
 
-def places_without(table: str, name: str) -> list[str]:
+def places_without(table, name):
     """Where a declared column is missing, with what is to be done there."""
     record, key, stored = RECORD[table], key_of(name), STORED_AS.get(name, name)
     templates = [f"scan/pages/templates/{name}" for name in TEMPLATES[table]]
@@ -132,7 +131,7 @@ def test_every_column_of_the_table_is_declared_or_made(table):
 
 
 @pytest.mark.parametrize("table", COLUMNS)
-def test_every_declared_column_has_a_type_and_a_source(table: str) -> None:
+def test_every_declared_column_has_a_type_and_a_source(table):
     # From the order of the transactions, and from several fields by the rules of fees.
     derived = {"transaction_index", "fee", "producer_fees", "burnt_fees", "blob_fees"}
     derived |= {"blob_base_fee", "coin_logs"}
@@ -146,7 +145,7 @@ def test_every_declared_column_has_a_type_and_a_source(table: str) -> None:
 
 @pytest.mark.parametrize(
     ("values", "place"),
-    [(PARSERS, "PARSERS of scan/queries/filters.py"), (declared("filters"), TABLE)],
+    [(PARSERS, "PARSERS of scan/queries/pages.py"), (declared("filters"), TABLE)],
 )
 def test_a_kind_of_filters_without_an_entry_is_named(values, place):
     message = re.escape(f"the kind colour have no entry in {place}: add one")
@@ -191,7 +190,7 @@ def test_a_derived_column_stands_in_its_table_and_in_its_rules(function, table):
     assert not missing, "; ".join(missing)
 
 
-def test_every_column_of_changes_has_its_rule_in_its_place() -> None:
+def test_every_column_of_changes_has_its_rule_in_its_place():
     """PostgreSQL compares types alone, and that when it loads the schema."""
     functions = re.findall(
         r"FUNCTION (\w+_changes)\([^)]*\)\s+RETURNS TABLE \(([^)]*)\)\s+LANGUAGE sql STABLE AS \$\$"
@@ -231,4 +230,4 @@ def test_a_section_that_nothing_reads_is_refused(tmp_path, monkeypatch):
     file.write_text("[operatoins.listPings]\nget = '/pings'\n")
     monkeypatch.setattr(registry, "folders", lambda *_, **__: [file])
     with pytest.raises(LookupError, match="operatoins"):
-        declarations._files.__wrapped__()
+        schemas._files.__wrapped__()

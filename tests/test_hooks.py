@@ -18,7 +18,7 @@ MARKETS = "scan/extensions/markets"
 
 
 @cache
-def parts() -> dict[Path, ast.Call]:
+def parts():
     """The modules of extensions that bind HOOKS, each with the object that it makes."""
     return {
         path: node.value
@@ -86,14 +86,14 @@ def altered(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def write(path: Path, old: str, new: str) -> None:
+def write(path, old, new):
     text = path.read_text(encoding="utf-8")
     assert old in text
     path.unlink()
     path.write_text(text.replace(old, new), encoding="utf-8")
 
 
-def run(folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+def run(folder, *command):
     return subprocess.run(
         [sys.executable, *command],
         cwd=folder,

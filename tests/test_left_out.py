@@ -22,7 +22,7 @@ def bare(tmp_path: Path) -> dict[str, str]:
     return {"PATH": str(tmp_path)}
 
 
-def install(environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+def install(environment):
     command = [str(shutil.which("bash")), str(INSTALL)]
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60)
 

@@ -5,8 +5,6 @@ import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
-from typing import Any
 
 from tests.support.anvil import Anvil
 from tests.support.serving import ROOT
@@ -33,7 +31,7 @@ print(json.dumps([client.get(path).text for path in paths]))
 """
 
 
-def ask(tree: Path, url: str, node: Anvil, *paths: str) -> list[Any]:
+def ask(tree, url, node, *paths):
     result = subprocess.run(
         [sys.executable, "-c", INDEX_AND_ASK, url, node.url, str(node.head()), *paths],
         cwd=tree,

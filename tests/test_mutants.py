@@ -26,9 +26,7 @@ pytestmark = pytest.mark.check
         ),
     ],
 )
-def test_one_operator_word_or_number_is_changed_at_a_time(
-    place: str, text: str, changed: list[str]
-) -> None:
+def test_one_operator_word_or_number_is_changed_at_a_time(place, text, changed):
     found = [mutant.text for mutant in mutants(place, text)]
     assert len(found) == len(changed)
     assert all(part in mutant for part, mutant in zip(changed, found, strict=True))
@@ -45,7 +43,7 @@ def test_one_operator_word_or_number_is_changed_at_a_time(
         ("MAX_ROWS = not rows\n", False),
     ],
 )
-def test_bounds_and_times_are_tuning(text: str, is_tuning: bool) -> None:
+def test_bounds_and_times_are_tuning(text, is_tuning):
     assert {mutant.is_tuning for mutant in mutants("a.py", text)} == {is_tuning}
 
 
@@ -75,7 +73,7 @@ f = lambda: 1
         (12, ["<lambda>"]),
     ],
 )
-def test_a_line_is_in_the_innermost_function(line: int, names: list[str]) -> None:
+def test_a_line_is_in_the_innermost_function(line, names):
     functions = functions_at(compile(FUNCTIONS, "a.py", "exec"), line)
     assert [function.co_name for function in functions] == names
 
@@ -121,9 +119,7 @@ def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.long
-def test_mutants_are_killed_by_tests_that_reach_them_in_any_process(
-    tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_mutants_are_killed_by_tests_that_reach_them_in_any_process(tree, monkeypatch, capsys):
     monkeypatch.setattr(sys, "argv", ["mutants", "--seed", "606"])
     status = command.main()
     first, number_of_tests, *lines, total = capsys.readouterr().out.splitlines()
@@ -146,9 +142,7 @@ def test_mutants_are_killed_by_tests_that_reach_them_in_any_process(
 
 
 @pytest.mark.long
-def test_a_test_that_hangs_kills_a_mutant(
-    tree: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_test_that_hangs_kills_a_mutant(tree, monkeypatch, capsys):
     (tree / "scan" / "a.py").write_text("def slow(): return 2\n")
     (tree / "tests" / "test_a.py").write_text(
         "import time\nfrom scan import a\ndef test_slow(): time.sleep(600 * (a.slow() - 2))\n"

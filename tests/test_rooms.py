@@ -2,7 +2,6 @@
 
 import ast
 import re
-from collections.abc import Iterator
 from functools import cache
 from graphlib import TopologicalSorter
 
@@ -82,7 +81,7 @@ BLUEPRINTS = sorted(
 
 
 @cache
-def _imports(module: str) -> list[str]:
+def _imports(module):
     """What a module imports, as far as it can be a module: also inside functions, and for types."""
     imports = []
     for node in ast.walk(TREES[module]):
@@ -96,8 +95,8 @@ def _imports(module: str) -> list[str]:
     return imports
 
 
-def _room(module: str) -> str | None:
-    """`scan.api.blocks` -> api; the package itself and foreign modules have no room."""
+def _room(module):
+    """`scan.api.contracts` -> api; the package itself and foreign modules have no room."""
     if module == "app":
         return "app"
     names = module.split(".")
@@ -105,14 +104,14 @@ def _room(module: str) -> str | None:
 
 
 @cache
-def _rooms_used(room: str) -> frozenset[str]:
+def _rooms_used(room):
     """The other rooms that modules of a room import."""
     own = [module for module in MODULES if _room(module) == room]
     used = {_room(imported) for module in own for imported in _imports(module)}
     return frozenset(below for below in used if below not in (None, room))
 
 
-def _is_in(module: str, places: tuple[str, ...]) -> bool:
+def _is_in(module, places):
     return any(module == place or module.startswith(f"{place}.") for place in places)
 
 
@@ -185,7 +184,7 @@ def test_an_extension_imports_those_that_it_declares():
     assert not offenders, _listed(offenders)
 
 
-def _extension(module: str) -> str | None:
+def _extension(module):
     """`scan.extensions.block_records.blobs.rows` -> blobs; None for what is no extension."""
     names = module.split(".")
     return names[2] if names[:2] == ["scan", "extensions"] and len(names) > 2 else None
@@ -259,8 +258,8 @@ def test_a_blueprint_imports_no_sibling():
 # What makes a Node that does not know which chain it has to serve: it learns that chain.
 LEARNING_THE_CHAIN = set(
     """
-        scan.commands.run scan.commands.chain_watch scan.extensions.operations.doctor.node
-        scan.extensions.backfill.cluster_worker scan.extensions.demo.chain_recording
+        scan.commands.run scan.commands.startup scan.extensions.operations.doctor.checks
+        scan.extensions.backfill.cluster scan.extensions.demo.chain_recording
         scan.extensions.names.service
     """.split()
 )
@@ -294,7 +293,7 @@ def test_no_sql_in_python():
     assert not statements, _listed(statements)
 
 
-def _sql_strings(tree: ast.Module) -> Iterator[ast.Constant]:
+def _sql_strings(tree):
     prose = _docstrings(tree)
     for node in ast.walk(tree):
         if (
@@ -326,15 +325,15 @@ def test_files_are_not_long():
     assert not too_long, _listed(too_long)
 
 
-def _line(module: str, node: ast.expr) -> str:
+def _line(module, node):
     return f"{MODULES[module].relative_to(ROOT)}:{node.lineno}"
 
 
-def _listed(offenders: list[str]) -> str:
+def _listed(offenders):
     return "\n".join(["", *offenders])
 
 
-def _docstrings(tree: ast.Module) -> set[int]:
+def _docstrings(tree):
     """Strings that are statements of their own: they talk about SQL, nobody runs them."""
     return {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
 

@@ -26,8 +26,8 @@ COLLECTION = [f"{file}::test_{number}" for file in FILES for number in range(5)]
 
 
 def test_files_that_share_an_index_run_in_one_worker_and_all_take_equally_long(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+    monkeypatch, tmp_path
+):
     (seconds := tmp_path / "seconds.json").write_text(json.dumps({FILES[0]: 20.0, FILES[1]: 20.0}))
     monkeypatch.setattr(scheduling, "SECONDS", seconds)
     worker_of = placed(COLLECTION, 4)
@@ -40,14 +40,14 @@ def test_files_that_share_an_index_run_in_one_worker_and_all_take_equally_long(
     assert max(loads) - min(loads) < 1
 
 
-def test_what_is_said_of_files_is_of_files_that_are_there() -> None:
+def test_what_is_said_of_files_is_of_files_that_are_there():
     gone = json.loads(SECONDS.read_text()).keys() - {*FILES}
     assert gone == set() or taken_away()
     for ends in SHARED.values():
         assert all(any(file.endswith(end) for file in FILES) for end in ends) or taken_away()
 
 
-def test_a_seed_is_an_order_of_files_and_another_one_of_the_tests_in_each() -> None:
+def test_a_seed_is_an_order_of_files_and_another_one_of_the_tests_in_each():
     items: list[Any] = [
         SimpleNamespace(path=Path(nodeid.partition("::")[0]), nodeid=nodeid)
         for nodeid in COLLECTION
@@ -61,9 +61,7 @@ def test_a_seed_is_an_order_of_files_and_another_one_of_the_tests_in_each() -> N
     assert any(tests != sorted(tests) for tests in of_file)
 
 
-def test_what_a_test_draws_follows_from_its_name_and_the_seed(
-    request: pytest.FixtureRequest,
-) -> None:
+def test_what_a_test_draws_follows_from_its_name_and_the_seed(request):
     seed = request.config.getoption("shuffle")
     assert random.random() == random.Random(f"{seed} {request.node.nodeid}").random()
     has_seed = request.config.option.hypothesis_seed is not None

@@ -5,7 +5,6 @@ import socket
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
@@ -98,7 +97,7 @@ def test_a_port_that_another_program_has_is_named(tmp_path):
             assert ended.returncode == 2
 
 
-def scan(command: str, data_dir: Path, **environ: str) -> subprocess.CompletedProcess[str]:
+def scan(command, data_dir, **environ):
     kept = {key: os.environ[key] for key in ("PATH", "HOME") if key in os.environ}
     environment = kept | {"SCAN_DATA_DIR": str(data_dir)} | environ
     arguments = [sys.executable, "-m", "scan", *command.split()]
@@ -128,7 +127,7 @@ def test_what_all_names_share_makes_none_near(name, advice):
     assert unread_variables({name: "1"}) == {name: f"is not a setting{advice}"}
 
 
-def started(*command: object, environ: dict[str, str]) -> subprocess.CompletedProcess[str]:
+def started(*command, environ):
     """In a process that imports what SCAN_EXTENSIONS says."""
     arguments = [sys.executable, "-m", *map(str, command)]
     environment = os.environ | environ

@@ -1,8 +1,6 @@
 """A page or a file shows the numbers of its record: it computes none of its own."""
 
 import ast
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from jinja2 import Environment, nodes
@@ -36,7 +34,7 @@ TEMPLATE_FILTERS = {"sum", "round", "max", "min"}
 # Where there is arithmetic, and why none of it is a fact about the chain.
 REASONS = {
     "addresses_by_balance/accounts.html:loop.index0 shown.first": "the place of a row in its list",
-    "pages/argument_values.py:shown_value": "the largest number of an integer type",
+    "pages/records.py:shown_value": "the largest number of an integer type",
     "pages/base.html:links menu_of_extensions title": "a list of links",
     "pages/block.html:block.number": "links to the blocks beside it",
     "pages/filters.html:list.number": "the pages of a list",
@@ -45,7 +43,7 @@ REASONS = {
     "contract_details/contract_read.html:most": "characters that are shown of a result's part",
     "pages/chart.html:chart.": "the grid of a chart",
     "pages_as_markdown/markdown.py:": "the length of a fence, and lines put together",
-    "pages/decimal_columns.py:": "the width of a column, in characters",
+    "pages/formatting.py:": "the width of a column, in characters",
     "pages/records.py:first": "places in a list, by the number of its page",
     "pages/records.py:listing": "the least total of a list that is not counted",
     "pages/records.py:pages": "the number of pages of a list",
@@ -58,14 +56,14 @@ REASONS = {
     "explanations/pages.py:shown_calls": "the indentation of a call tree",
     "explanations/pages.py:_lines": "the indentation of a call tree",
     "explanations/pages.py:end": "the indentation of a call tree",
-    "blockscout/block_objects.py:withdrawal_objects": "the end of a range of blocks",
+    "blockscout/blocks.py:withdrawal_objects": "the end of a range of blocks",
     "blockscout/lists.py:before_block": "the end of a range of blocks",
     "blockscout/lists.py:read_page": "the place of a row in its list",
-    "blockscout/failure_objects.py:failures": "the reasons that were read, and the time for them",
+    "blockscout/decoded_objects.py:failures": "the reasons that were read, and the time for them",
     "blockscout/lists.py:row_count": "the rows of a page",
     "blockscout/activity_pages.py:_position": "the place of a row in its list",
     "blockscout/advanced_filters.py:_search": "a set without one value",
-    "blockscout/block_objects.py:_rewards": "lists put together",
+    "blockscout/blocks.py:_rewards": "lists put together",
     "blockscout/contracts.py:_created_within": "the beginning of a span of time",
     "blockscout/decoded_objects.py:_member_types": "brackets in the text of a type",
     "blockscout/routing.py:": "names of parameters, and a path",
@@ -74,39 +72,38 @@ REASONS = {
     "blockscout/trace_objects.py:_gained": "transfers of one transaction, which is read whole",
     "blockscout/trace_objects.py:state_change_objects": "lists put together",
     "user_operations/blockscout.py:list_operations": "the rows of a page",
-    "etherscan/blocks.py:_block_number": "a bound of the parameter",
+    "etherscan/chain.py:_block_number": "a bound of the parameter",
     "etherscan/chain.py:block_by_time": "a bound of the parameter",
-    "etherscan/days.py:_dates": "the length of a range of days, against its bound",
-    "etherscan/parameters.py:first_block": "a bound of the parameter",
-    "etherscan/parameters.py:last_block": "a bound of the parameter",
-    "etherscan/parameters.py:limit_and_offset": "the offset of a page of a list",
-    "etherscan/parameters.py:result_window": "the end of a page of a list, against its bound",
+    "etherscan/chain.py:_dates": "the length of a range of days, against its bound",
+    "etherscan/replies.py:first_block": "a bound of the parameter",
+    "etherscan/replies.py:last_block": "a bound of the parameter",
+    "etherscan/replies.py:limit_and_offset": "the offset of a page of a list",
+    "etherscan/replies.py:result_window": "the end of a page of a list, against its bound",
     "etherscan/account.py:_balance_of": "the call data of balanceOf()",
     "etherscan/proxy.py:_call_object": "a bound of the parameter",
     "etherscan/replies.py:refuse": "a message of two texts",
     "etherscan/verification.py:_arguments": "the spellings of a parameter's name",
     "etherscan/verification.py:verification_status": "a message of two texts",
-    "etherscan/function_names.py:_names_of": "bytes of a cache",
+    "etherscan/transactions.py:_names_of": "bytes of a cache",
     "etherscan/transactions.py:_transfer": "the names of columns",
-    "exports/parquet_columns.py:integers": "one number stored as four words",
-    "exports/parquet_columns.py:make_table": "arrays put together",
+    "exports/parquet.py:integers": "one number stored as four words",
+    "exports/parquet.py:make_table": "arrays put together",
     "history/exports.py:_change": "the record's amount with the sign of its direction",
     "exports/csv_columns.py:csv_text": "the lines of a file after its byte order mark",
     "exports/export_command.py:run": "names of tables, and the last block in the files",
-    "exports/file_places.py:": "seconds that files still take",
+    "exports/list_files.py:": "seconds that files still take",
     "exports/list_files.py:send": "a path",
-    "exports/list_file.py:header": "the first line of a file after its byte order mark",
-    "exports/list_file.py:_write": "rows and seconds, against their bounds",
-    "exports/manifest.py:": "the block after those in the files, and paths",
-    "exports/table_export.py:": "ranges of blocks, and rows counted for the progress bar",
-    "exports/table_rows.py:": "rows counted for the size of a batch",
+    "exports/list_files.py:header": "the first line of a file after its byte order mark",
+    "exports/list_files.py:_write": "rows and seconds, against their bounds",
+    "exports/table_export.py:": "ranges of blocks, paths, and rows counted for the progress bar",
+    "exports/table_files.py:": "rows counted for the size of a batch",
     "decoder/decode.html:position": "the place of a call in its list",
     "clear_signing/clear_signing.html:position": "the place of a call in its list",
     "feeds/pages.py:": "the newest time of entries, and how many versions were read",
 }
 
 
-def is_text(node: ast.AST) -> bool:
+def is_text(node):
     """Whether an operand makes the operation one on texts, bytes, lists or paths."""
     kinds = (ast.JoinedStr, ast.List, ast.Tuple)
     return isinstance(node, kinds) or (
@@ -114,12 +111,12 @@ def is_text(node: ast.AST) -> bool:
     )
 
 
-def is_constant(node: ast.AST) -> bool:
+def is_constant(node):
     names = [n.id for n in ast.walk(node) if isinstance(n, ast.Name)]
     return all(map(str.isupper, names)) and not any(isinstance(n, ast.Call) for n in ast.walk(node))
 
 
-def computes(node: ast.AST) -> bool:
+def computes(node):
     if isinstance(node, ast.Call):
         return isinstance(node.func, ast.Name) and node.func.id in CALLS
     if isinstance(node, ast.AugAssign):
@@ -129,14 +126,14 @@ def computes(node: ast.AST) -> bool:
     return False
 
 
-def functions(path: Path) -> Iterator[tuple[str, ast.AST]]:
+def functions(path):
     """The functions of a file by name; those without one, such as columns, are `lambda`."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.FunctionDef | ast.Lambda):
             yield getattr(node, "name", "lambda"), node
 
 
-def operands(node: nodes.Node) -> str:
+def operands(node):
     """What an expression of a template is made of: `loop.index0 shown.first`."""
     fields = {
         f"{field.node.name}.{field.attr}"
@@ -147,7 +144,7 @@ def operands(node: nodes.Node) -> str:
     return " ".join(sorted(fields | {n for n in names if not any(f"{n}." in f for f in fields)}))
 
 
-def modules() -> dict[str, Path]:
+def modules():
     """What shows records: files by `room/file.py` or, of an extension, `extension/file.py`."""
     paths = [
         *(ROOT / "scan" / "pages").glob("*.py"),
@@ -157,12 +154,12 @@ def modules() -> dict[str, Path]:
     return {f"{path.parent.name}/{path.name}": path for path in sorted(paths)}
 
 
-def templates() -> dict[str, Path]:
+def templates():
     paths = (ROOT / "scan").glob("**/templates/*.html")
     return {f"{path.parent.parent.name}/{path.name}": path for path in sorted(paths)}
 
 
-def arithmetic() -> Iterator[str]:
+def arithmetic():
     """Places that compute: `room/file.py:function`, or `room/template.html:operands`."""
     for name, path in modules().items():
         for function, node in functions(path) if name not in FORMATTERS else ():

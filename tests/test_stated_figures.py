@@ -15,7 +15,7 @@ pytestmark = pytest.mark.check
 STATED = tomllib.loads((ROOT / "tests/support/stated_figures.toml").read_text(encoding="utf-8"))
 
 
-def holds(place: str, stated: object) -> bool:
+def holds(place, stated):
     """Whether `module: expression` has the value, or a file has all of the texts, or neither is
     there since its extension is deleted."""
     module, _, expression = place.partition(": ")
@@ -45,7 +45,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("guide", STATED)
-def test_a_guide_states_what_holds(guide: str) -> None:
+def test_a_guide_states_what_holds(guide):
     text = " ".join((ROOT / "docs" / guide).read_text(encoding="utf-8").split())
     assert [phrase for phrase in STATED[guide] if phrase not in text] == []
     assert WRONG[guide] == []

@@ -6,7 +6,6 @@ hold it, has a time-out and knows the client.
 
 import ast
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -22,7 +21,7 @@ SERVED = served(modules())
 GATEWAY = "scan.ethereum.request_node"
 # What may name a node: the door, what puts it before the node, and what only an indexer calls.
 OF_NODE = {
-    "scan.contracts.index_node": "makes it, for the gateway",
+    "scan.contracts.account_state": "makes it, for the gateway",
     GATEWAY: "the door",
     "scan.ethereum.client": "the node",
     "scan.ethereum.fork_schedule": "beside the rows of blocks, for the indexer",
@@ -32,22 +31,22 @@ OF_NODE = {
 SESSIONS = {
     ("scan.queries.reader", "self.client"),
     ("scan.queries.blocks", "reader.client"),
-    ("scan.verification.creation_reader", "_CLIENT"),
-    ("scan.http.node_check", "HEALTH"),
+    ("scan.verification.creation_comparison", "_CLIENT"),
+    ("scan.http.worker_threads", "HEALTH"),
     ("scan.extensions.names.primary_names", "reader.client"),
 }
 # Functions of threads of their own, which no request waits for.
 OWN_THREADS = {
-    ("scan.accounts.key_usage", "_run"),
-    ("scan.database.deadlines", "_watch"),
-    ("scan.extensions.items.item_media.document_queue", "take"),
+    ("scan.accounts.api_keys", "_run"),
+    ("scan.database.sessions", "_watch"),
+    ("scan.extensions.items.item_media.media_cache", "take"),
     ("scan.rate_limits.windows", "_probe"),
     ("scan.extensions.streams.broadcaster", "_run"),
     ("scan.extensions.streams.broadcaster", "_wait"),
-    ("scan.extensions.contract_details.verification_jobs.job_runner", "_run"),
-    ("scan.http.replica_poller", "_run"),
-    ("scan.http.worker_thread", "_run"),
-    ("scan.outbound.deadlines", "_run"),
+    ("scan.extensions.contract_details.verification_jobs.jobs", "_run"),
+    ("scan.http.indexed_block", "_run"),
+    ("scan.http.worker_threads", "_run"),
+    ("scan.outbound.connection", "_run"),
 }
 # What waits, by module and function: for whom, or in which place.
 WAITS = {
@@ -60,15 +59,18 @@ WAITS = {
     ("scan.extensions.internal_transfers.transaction_traces", "_alone"): "NodeSession.acquire()",
     ("scan.extensions.contract_details.verification_jobs.jobs", "_wait_until"): "in a place",
     ("scan.extensions.etherscan.verification", "verification_status"): "VerificationJobs.wait()",
-    ("scan.extensions.sourcify.blueprint", "get_verification"): "VerificationJobs.wait()",
+    ("scan.extensions.sourcify.interface", "get_verification"): "VerificationJobs.wait()",
     ("scan.http.indexed_block", "wait_for"): "in a place",
     ("scan.http.middleware", "_ask_flask"): "IndexedBlock.wait_for()",
     ("scan.outbound.public_hosts", "resolve"): "in a place, or in a thread of the deliverer",
-    ("scan.verification.compiler_places", "running"): "in a place, among those admitted",
+    ("scan.verification.compiler_run", "running"): "in a place, among those admitted",
     ("scan.verification.compiler_store", "compiler"): "in a place, among those admitted",
     ("scan.verification.sandbox", "_wait"): "a running place",
     ("scan.verification.sandbox", "end_session"): "a process that is killed",
-    ("scan.http.rate_limit", "_count"): "a storage's time-out; in the loop the future is done",
+    (
+        "scan.http.credentials_and_limits",
+        "_count",
+    ): "a storage's time-out; in the loop the future is done",
     ("scan.server.worker", "_flask_ran"): "nothing: the future is done",
     ("scan.database.migrations", "_retry_while_locked"): "a command",
 }
@@ -103,12 +105,12 @@ SLOW = set(
 )
 # Locks that only threads of their own take.
 SLOW_LOCKS = {
-    ("scan.accounts.key_usage", "flush"),
+    ("scan.accounts.api_keys", "flush"),
     ("scan.extensions.streams.block_events", "lines"),
 }
 
 
-def test_requests_reach_the_node_through_the_gateway_alone() -> None:
+def test_requests_reach_the_node_through_the_gateway_alone():
     users = {
         module
         for module, tree in SERVED.items()
@@ -123,7 +125,7 @@ def test_requests_reach_the_node_through_the_gateway_alone() -> None:
         assert found == {module for module in in_modules if is_there(module)}
 
 
-def test_sessions_with_the_node_know_their_client() -> None:
+def test_sessions_with_the_node_know_their_client():
     sessions = {
         (module, ast.unparse(call.args[0]))
         for module, call in _calls()
@@ -132,7 +134,7 @@ def test_sessions_with_the_node_know_their_client() -> None:
     assert sessions <= SESSIONS and (sessions == SESSIONS or taken_away())
 
 
-def test_every_call_of_the_node_has_a_time_and_a_place() -> None:
+def test_every_call_of_the_node_has_a_time_and_a_place():
     calls = node_calls(SERVED)
     methods = {call.method for call in calls}
     assert {"eth_call", "eth_getLogs", "eth_sendRawTransaction"} <= methods or taken_away()
@@ -140,7 +142,7 @@ def test_every_call_of_the_node_has_a_time_and_a_place() -> None:
     assert outside == {"scan.ethereum.fork_schedule"} or taken_away()
 
 
-def test_compilers_run_in_places_alone() -> None:
+def test_compilers_run_in_places_alone():
     """verify() takes a compiler's place; a request that calls it holds one of the waiting ones."""
     compiling = {module for module, call in _calls() if _called(call) == "compile_source"}
     assert compiling == {"scan.verification.submission_compilations"}
@@ -160,20 +162,20 @@ def test_compilers_run_in_places_alone() -> None:
     assert {*filter(is_there, holding)} <= held
 
 
-def test_whatever_waits_has_a_place_or_a_thread_of_its_own() -> None:
+def test_whatever_waits_has_a_place_or_a_thread_of_its_own():
     waits = _functions_with(WAITING)
     known = WAITS.keys() | OWN_THREADS
     assert {at: text for at, text in waits.items() if at not in known} == {}
     assert known - waits.keys() == set() or taken_away()
 
 
-def test_whatever_speaks_with_others_has_a_place_or_a_thread_of_its_own() -> None:
+def test_whatever_speaks_with_others_has_a_place_or_a_thread_of_its_own():
     speaking = _functions_with(SPEAKING)
     assert {at: text for at, text in speaking.items() if at not in SPEAKS} == {}
     assert SPEAKS.keys() - speaking.keys() == set() or taken_away()
 
 
-def test_no_lock_is_held_while_something_slow_goes_on() -> None:
+def test_no_lock_is_held_while_something_slow_goes_on():
     slow = {
         (module, function): call
         for module, tree in SERVED.items()
@@ -185,15 +187,15 @@ def test_no_lock_is_held_while_something_slow_goes_on() -> None:
     assert SLOW_LOCKS - slow.keys() == set() or taken_away()
 
 
-def test_a_property_of_one_request_holds_none_of_another() -> None:
+def test_a_property_of_one_request_holds_none_of_another():
     computing, goes_on = threading.Event(), threading.Event()
 
     class Reads:
-        def __init__(self, waits: bool) -> None:
+        def __init__(self, waits):
             self.waits, self.times = waits, 0
 
         @cached_property
-        def events(self) -> int:
+        def events(self):
             self.times += 1
             if self.waits:
                 computing.set()
@@ -212,22 +214,22 @@ def test_a_property_of_one_request_holds_none_of_another() -> None:
     assert slow.events == 1 and isinstance(Reads.events, cached_property)
 
 
-def _names(tree: ast.Module) -> Iterator[tuple[str, str]]:
+def _names(tree):
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module:
             yield from ((node.module, alias.name) for alias in node.names)
 
 
-def _calls() -> Iterator[tuple[str, ast.Call]]:
+def _calls():
     for module, tree in SERVED.items():
         yield from ((module, node) for node in ast.walk(tree) if isinstance(node, ast.Call))
 
 
-def _called(call: ast.Call) -> str:
+def _called(call):
     return call.func.attr if isinstance(call.func, ast.Attribute) else ast.unparse(call.func)
 
 
-def _functions_with(names: set[str]) -> dict[tuple[str, str], str]:
+def _functions_with(names):
     """By module and function, one of its calls of such a name that may wait."""
     last_parts = {name.rpartition(".")[2] for name in names}
     return {
@@ -243,7 +245,7 @@ def _functions_with(names: set[str]) -> dict[tuple[str, str], str]:
     }
 
 
-def _held(tree: ast.Module) -> Iterator[tuple[str, list[ast.stmt]]]:
+def _held(tree):
     """What stands in the `with` block of each lock of a module, by function."""
     locks = {
         ast.unparse(target).removeprefix("self.")
@@ -260,7 +262,7 @@ def _held(tree: ast.Module) -> Iterator[tuple[str, list[ast.stmt]]]:
                     yield function, node.body
 
 
-def _reached(tree: ast.Module, body: list[ast.stmt]) -> set[str]:
+def _reached(tree, body):
     """The names that are called there, also through functions of the same module."""
     own = {node.name: node.body for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
     reached: set[str] = set()
@@ -272,7 +274,7 @@ def _reached(tree: ast.Module, body: list[ast.stmt]) -> set[str]:
     return {name.rpartition(".")[2] for name in reached}
 
 
-def _called_in(body: list[ast.stmt]) -> set[str]:
+def _called_in(body):
     return {
         ast.unparse(node.func)
         for statement in body

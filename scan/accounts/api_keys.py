@@ -1,13 +1,24 @@
-"""API keys: their text and hash, creation, and limits."""
+"""API keys: their text and hash, creation, and limits.
+
+The lookup of API keys by their text, for every request, with a short-lived cache.
+
+Request counts and last use of API keys: counted in memory, written in batches.
+"""
 
 import hashlib
+import logging
+import math
 import re
 import secrets
+import threading
+import time
+from collections import OrderedDict
 from collections.abc import Callable
+from threading import Lock
 from typing import NamedTuple
 
 from scan.database.connection import Database
-from scan.errors import LimitReached, NotFound, RateLimited, ReplayedRequest
+from scan.errors import LimitReached, NotFound, RateLimited, ReplayedRequest, Unavailable
 from scan.rate_limits.limiter import Limiter, requests_per_minute
 from scan.settings import Settings
 
@@ -104,3 +115,163 @@ def deactivate(database: Database, key_id: int, owner: bytes) -> None:
 
 def _hash(text: str) -> bytes:
     return hashlib.sha256(text.encode("ascii")).digest()
+
+
+# A key revoked in another process stops working here within this time; the docs promise 5 s.
+CACHED_S = 3.0
+# Unknown keys are cached too, so that a client with a wrong key does not cause a query a request.
+MAX_CACHED = 10_000
+# While the database is unavailable, one lookup in this time waits for it; the others do not.
+PAUSE_AFTER_FAILURE_S = 1.0
+
+
+class CachedKey(NamedTuple):
+    key: ApiKey | None  # None for a key that is malformed, unknown or inactive
+    until: float
+
+
+class ApiKeyLookup:
+    """The lookup of active keys by the hash of their text. While `database` is unavailable, keys
+    are read from its replica, if there is one."""
+
+    def __init__(
+        self,
+        database: Database,
+        replica: Database | None = None,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._database = database
+        self._replica = replica
+        self._clock = clock
+        self._cache: OrderedDict[bytes, CachedKey] = OrderedDict()
+        self._lock = Lock()
+        self._paused_until = 0.0
+
+    def find(self, text: str) -> ApiKey | None:
+        """Return the active key; None if it is malformed, unknown or inactive.
+        Raises Unavailable."""
+        hashed = key_hash(text)
+        if hashed is None:
+            return None
+        now = self._clock()
+        cached = self._cache.get(hashed)
+        if cached is None or cached.until <= now:
+            cached = CachedKey(self._look_up(hashed, now), now + CACHED_S)
+            with self._lock:
+                self._cache[hashed] = cached
+                self._cache.move_to_end(hashed)
+                if len(self._cache) > MAX_CACHED:
+                    self._cache.popitem(last=False)
+        return cached.key
+
+    def find_cached(self, text: str) -> CachedKey | None:
+        """Return the result of find() if it is known without a query, else None. Never wait."""
+        hashed = key_hash(text)
+        if hashed is None:
+            return CachedKey(None, math.inf)
+        cached = self._cache.get(hashed)
+        return cached if cached is not None and cached.until > self._clock() else None
+
+    def clear_cache(self) -> None:
+        """Forget keys after one was revoked in this process, so that it stops working at once."""
+        with self._lock:
+            self._cache.clear()
+
+    def _look_up(self, hashed: bytes, now: float) -> ApiKey | None:
+        try:
+            if now < self._paused_until:
+                raise Unavailable("The API key cannot be checked now; try again shortly.")
+            return _read_key(self._database, hashed)
+        except Unavailable:
+            # Lookups that failed without waiting do not prolong the pause.
+            if now >= self._paused_until:
+                self._paused_until = self._clock() + PAUSE_AFTER_FAILURE_S
+            if self._replica is None:
+                raise
+            return _read_key(self._replica, hashed)
+
+
+def _read_key(database: Database, hashed: bytes) -> ApiKey | None:
+    row = database.row("accounts/api_keys_find", key_hash=hashed)
+    return ApiKey(row[0], bytes(row[1]), row[2]) if row else None
+
+
+log = logging.getLogger(__name__)
+
+# The docs promise that totalRequests is exact to the second.
+FLUSH_EVERY_S = 0.5
+
+
+class _Use(NamedTuple):
+    requests: int
+    last_used_at: float  # Unix seconds
+
+
+class KeyUsage:
+    """The counts of this process. Its thread starts with the first count, and so after a fork."""
+
+    def __init__(self, database: Database, flush_every_s: float = FLUSH_EVERY_S) -> None:
+        self._database = database
+        self._flush_every_s = flush_every_s
+        self._uses: dict[int, _Use] = {}
+        self._lock = threading.Lock()
+        self._flushing = threading.Lock()
+        self._closed = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def count(self, key_id: int, now: float) -> None:
+        with self._lock:
+            self._add(key_id, _Use(1, now))
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="key-usage", daemon=True)
+                self._thread.start()
+
+    def flush(self) -> None:
+        """Write the counts, which are kept if that fails. Raises Unavailable."""
+        with self._flushing:
+            with self._lock:
+                uses, self._uses = self._uses, {}
+            if not uses:
+                return
+            try:
+                # A transaction is never repeated, as rows() may be.
+                with self._database.transaction() as transaction:
+                    transaction.execute(
+                        "accounts/api_keys_count_uses",
+                        ids=list(uses),
+                        requests=[use.requests for use in uses.values()],
+                        used_at=[use.last_used_at for use in uses.values()],
+                    )
+            except BaseException:
+                with self._lock:
+                    for key_id, use in uses.items():
+                        self._add(key_id, use)
+                raise
+
+    def close(self) -> None:
+        """Stop the thread and write the remaining counts."""
+        self._closed.set()
+        try:
+            self.flush()
+        except Unavailable as error:
+            log.error("usage counts of API keys were lost at shutdown: %s", error)
+
+    def _add(self, key_id: int, use: _Use) -> None:
+        before = self._uses.get(key_id, _Use(0, 0.0))
+        self._uses[key_id] = _Use(
+            before.requests + use.requests, max(before.last_used_at, use.last_used_at)
+        )
+
+    def _run(self) -> None:
+        is_failing = False  # told once, not twice a second for as long as the database is gone
+        while not self._closed.wait(self._flush_every_s):
+            try:
+                self.flush()
+                is_failing = False
+            except Unavailable as error:
+                if not is_failing:
+                    log.warning("cannot write usage counts of API keys, retrying: %s", error)
+                is_failing = True
+            except Exception:
+                log.exception("cannot write usage counts of API keys")

@@ -1,16 +1,32 @@
 """Signatures of wallets: a plain wallet's address is recovered, a contract wallet (ERC-1271) is
 called through the node.
+
+The signed request for an API key: its message, its age and its signer.
+
+A replay is refused by api_keys.py.
+
+Who may act for an address, and on a webhook; see docs/webhooks.md.
 """
 
+import hashlib
 import logging
+from typing import NamedTuple
 
 from eth_abi.abi import encode
 from eth_hash.auto import keccak
 
-from scan.errors import UpstreamFailed
+from scan.accounts.api_keys import ApiKey
+from scan.database.connection import Database
+from scan.errors import (
+    InvalidParameter,
+    MissingApiKey,
+    OwnerMismatch,
+    SignatureMismatch,
+    UpstreamFailed,
+)
 from scan.ethereum.client import RpcError
 from scan.ethereum.request_node import NodeAway, NodeSession
-from scan.ethereum.signatures import CURVE_ORDER, Signature
+from scan.ethereum.signatures import CURVE_ORDER, Signature, recover_signer
 from scan.hex import BadHex, data, to_hex
 
 log = logging.getLogger(__name__)
@@ -81,3 +97,99 @@ def is_accepted_by_contract(
         return None
     except RpcError as error:
         return False if error.is_refusal else None
+
+
+MAX_AGE_MS, MAX_AHEAD_MS = 5 * 60_000, 60_000
+MAX_SIGNATURE_BYTES = 8192  # a contract wallet's may consist of many signatures
+
+
+def key_request_message(owner: bytes, timestamp_ms: int) -> str:
+    """Return the three lines that a wallet signs as an EIP-191 personal message."""
+    return f"Scan API Key Request\nAddress: {to_hex(owner)}\nTimestamp: {timestamp_ms}"
+
+
+def require_recent(timestamp_ms: int, now_ms: int) -> None:
+    """Raise InvalidParameter unless the signed Unix time in milliseconds is recent."""
+    if now_ms - MAX_AGE_MS <= timestamp_ms <= now_ms + MAX_AHEAD_MS:
+        return
+    if abs(now_ms - timestamp_ms * 1000) < 86_400_000:
+        reason = "is in seconds; it must be in milliseconds, also in the signed message"
+    elif timestamp_ms < now_ms:
+        reason = "is more than 5 minutes old; sign a new message"
+    else:
+        reason = "is more than 1 minute ahead; check the clock, or the unit (milliseconds)"
+    raise InvalidParameter(f"timestamp {reason}. It is now {now_ms}.", field="timestamp")
+
+
+def require_signed(owner: bytes, timestamp_ms: int, signature: bytes, node: NodeSession) -> None:
+    """Raise unless the owner signed: a plain wallet by recovery, a contract by ERC-1271.
+
+    Raises InvalidParameter for a malformed signature, SignatureMismatch for another wallet's,
+    Unavailable if too many requests wait for the node.
+    """
+    message = key_request_message(owner, timestamp_ms)
+    hashed = message_hash(message)
+    signer, malformed = None, None
+    try:
+        signer = recover_signer(hashed, parse_signature(signature))
+    except MalformedSignature as error:
+        malformed = error
+    if signer == owner:
+        return
+    is_accepted = is_accepted_by_contract(node, owner, hashed, signature)
+    if is_accepted:
+        return
+    if is_accepted is None and malformed is not None:
+        raise InvalidParameter(f"signature is malformed: {malformed}.", field="signature")
+    raise SignatureMismatch(
+        f"The signature is not by {to_hex(owner)} over the expected message, three lines"
+        f" separated by a line feed: {message!r}.",
+        field="signature",
+    )
+
+
+class Requester(NamedTuple):
+    """The sender of a request: the API key that it was charged to, if any, the client address, and
+    the secret of a webhook, None if it sent none.
+
+    `has_address_alone` is False where other clients may come from the same address, as from behind
+    a proxy that settings do not name: the address permits nothing then.
+    """
+
+    key: ApiKey | None
+    client_address: str
+    webhook_secret: str | None = None
+    has_address_alone: bool = False
+
+    @property
+    def own_address(self) -> str | None:
+        return self.client_address if self.has_address_alone else None
+
+    @property
+    def secret_digest(self) -> bytes | None:
+        """The SHA-256 of the secret. Digests are compared, as the time that it takes to compare two
+        says nothing of the secret."""
+        secret = self.webhook_secret
+        return None if secret is None else hashlib.sha256(secret.encode()).digest()
+
+    def has_key_of(self, owner: bytes) -> bool:
+        return self.key is not None and self.key.owner == owner
+
+
+def require_owner(database: Database, owner: bytes, requester: Requester, mode: str) -> None:
+    """Raise MissingApiKey or OwnerMismatch unless the requester may act for the owner.
+
+    `mode` is SCAN_OWNER_AUTH: `never` requires no key, `always` for every address, `claimed` if the
+    address has ever had one, which only its wallet can obtain. It stays claimed when the last key
+    is deleted: otherwise anybody could change its webhooks.
+    """
+    is_claimed = mode == "claimed" and database.value("accounts/owners_is_claimed", owner=owner)
+    if mode == "always" or is_claimed:
+        require_key_of(owner, requester.key)
+
+
+def require_key_of(owner: bytes, key: ApiKey | None) -> None:
+    if key is None:
+        raise MissingApiKey(f"This requires an API key of {to_hex(owner)} in the X-API-Key header.")
+    if key.owner != owner:
+        raise OwnerMismatch(f"The API key does not belong to {to_hex(owner)}.")

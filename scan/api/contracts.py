@@ -4,30 +4,32 @@ import orjson
 from flask import Blueprint, request
 
 from scan import json_bodies, parameters
-from scan.contracts.calldata_encoding import constructor_values
 from scan.contracts.proxy_contracts import Proxy
+from scan.contracts.read_calls import constructor_values
 from scan.errors import InvalidParameter, NotFound
 from scan.hex import to_hex
 from scan.http.list_responses import LISTED, add_list, list_response
-from scan.http.prerequisites import Prerequisite, requires
+from scan.http.request_state import services
 from scan.http.requests import (
+    Prerequisite,
+    Response,
     block_argument,
     client_address,
+    json_fragment,
     json_object,
+    json_value,
     note_changed_index,
     query_arguments,
     reader,
+    requires,
 )
-from scan.http.responses import Response, json_fragment, json_value
-from scan.http.services import services
-from scan.queries import contract_creations, contracts
-from scan.queries.contract_creations import IndexedCreation, creation_record
-from scan.queries.contracts import Contract
-from scan.verification.compiler_releases import dotted
+from scan.queries import contracts
+from scan.queries.contracts import Contract, IndexedCreation, creation_record
 from scan.verification.contract_match import RUNTIME
 from scan.verification.languages.solidity import SOLIDITY
 from scan.verification.languages.vyper import VYPER
 from scan.verification.request import parse
+from scan.verification.settings_search import dotted
 from scan.verification.verifier import Verified, message, verify
 
 MAX_ARGUMENTS = 1000
@@ -84,7 +86,7 @@ def get_contract(address: str) -> Response:
         raise NotFound("No contract is indexed at this address.")
     if not contract.is_verified:
         raise NotFound(contract.not_verified)
-    created = contract_creations.indexed(reader(), key)
+    created = contracts.indexed(reader(), key)
     return json_value({**_record(key, contract, lookup.proxy), **_creation(contract, created)})
 
 

@@ -6,10 +6,9 @@ from flask import Blueprint
 
 from scan.database import migrations
 from scan.errors import ScanError, Unavailable
-from scan.http import node_check
-from scan.http.requests import reader
-from scan.http.responses import Response, json_value
-from scan.http.services import services
+from scan.http import worker_threads
+from scan.http.request_state import services
+from scan.http.requests import Response, json_value, reader
 
 blueprint = Blueprint("health", __name__)
 
@@ -33,7 +32,7 @@ def ready() -> Response:
         newest = services().reads.value("database/migrations_get_newest")
         if newest < migrations.expected_schema().newest:
             raise Unavailable("The database schema is outdated; run `scan migrate`.")
-        status = node_check.read_status(services(), reader())
+        status = worker_threads.read_status(services(), reader())
         behind = status.get("replicaLagBlocks", 0)
         if behind > services().settings.max_lag_blocks:
             raise Unavailable(f"The replica is {behind} blocks behind the primary.")

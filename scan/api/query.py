@@ -9,14 +9,12 @@ from scan import json_bodies, parameters
 from scan.cached_values import LazyMapping
 from scan.errors import InvalidParameter
 from scan.http.list_responses import facts_of, times_of
-from scan.http.requests import json_object, query_arguments, reader
-from scan.http.responses import Response, json_body
+from scan.http.requests import Response, json_body, json_object, query_arguments, reader
 from scan.queries import entities
 from scan.queries.cursors import MAX_CURSOR
 from scan.queries.entities import RANGE
-from scan.queries.filters import FILTER_KEYS as KEYS_BY_ENTITY
-from scan.queries.filters import QUERIED
-from scan.queries.pages import MAX_ENTRIES, Window
+from scan.queries.pages import FILTER_KEYS as KEYS_BY_ENTITY
+from scan.queries.pages import MAX_ENTRIES, QUERIED, Window
 
 blueprint = Blueprint("query", __name__)
 

@@ -3,8 +3,8 @@
 from flask import Blueprint
 
 from scan import VERSION
-from scan.http.responses import Response, json_value
-from scan.http.services import services
+from scan.http.request_state import services
+from scan.http.requests import Response, json_value
 
 blueprint = Blueprint("root", __name__)
 

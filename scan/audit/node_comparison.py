@@ -24,19 +24,19 @@ from scan.ethereum.column_types import Column
 from scan.ethereum.events import WRAPPING, Transfer, trade, transfers
 from scan.ethereum.forms.form import BURN
 from scan.hex import to_hex
-from scan.indexer import block_rows, log_selection
+from scan.indexer import block_rows
 from scan.indexer.block_rows import (
     INTERNAL_TRANSFER_COLUMNS,
     LOG_COLUMNS,
     TABLES,
     UNNUMBERED,
     WRITTEN,
+    FetchedBlock,
     TableRows,
     table_rows,
 )
 from scan.indexer.block_source import BlockSource
 from scan.indexer.block_traces import TRACE_ATTEMPTS, TracedBlock
-from scan.indexer.fetched_block import FetchedBlock
 from scan.indexer.hooks import make_trace_reader
 from scan.settings import Settings
 
@@ -97,7 +97,7 @@ class NodeComparison:
         self._database = database
         self._source = BlockSource(node, traces="off")
         self._traces = make_trace_reader(node, threading.Lock(), traces=settings.traces)
-        self._logs = log_selection.read_stored(database)
+        self._logs = block_rows.read_stored(database)
         rows = database.rows("queries/filled_tables_list", tables=[*WRITTEN])
         self._incomplete: dict[str, int] = dict(rows)
         self.compared = 0

@@ -23,7 +23,7 @@ from scan.commands.arguments import (
     whole_number,
 )
 from scan.commands.startup import require_node, require_order, with_running_database
-from scan.contracts.index_node import node_of_index
+from scan.contracts.account_state import node_of_index
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
 from scan.errors import SettingError

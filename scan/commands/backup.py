@@ -8,8 +8,7 @@ from pathlib import Path
 
 from scan.commands.run import DataDirInUse, locked_data_dir, start_database
 from scan.commands.startup import with_running_database
-from scan.database.embedded import EmbeddedPostgres
-from scan.database.embedded_backup import back_up
+from scan.database.embedded import EmbeddedPostgres, back_up
 from scan.environment import without_password
 from scan.errors import SettingError
 from scan.settings import Settings

@@ -3,8 +3,7 @@
 import argparse
 
 from scan.commands.arguments import add_metrics_port
-from scan.commands.listening_address import serve_metrics
-from scan.commands.startup import on_stop_signals, prepare_database, require_database
+from scan.commands.startup import on_stop_signals, prepare_database, require_database, serve_metrics
 from scan.settings import Settings
 from scan.webhooks.dispatcher import Dispatcher
 

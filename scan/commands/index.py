@@ -8,9 +8,14 @@ from functools import partial
 from scan import registry
 from scan.commands.arguments import add_metrics_port
 from scan.commands.hooks import AutomaticBackfill, Indexing
-from scan.commands.listening_address import serve_metrics
-from scan.commands.startup import on_stop_signals, prepare_database, require_database, require_node
-from scan.contracts.index_node import node_of_index
+from scan.commands.startup import (
+    on_stop_signals,
+    prepare_database,
+    require_database,
+    require_node,
+    serve_metrics,
+)
+from scan.contracts.account_state import node_of_index
 from scan.database.connection import Database
 from scan.indexer.follower import Follower
 from scan.indexer.prefetch_process import OBJECTS_BETWEEN_COLLECTIONS

@@ -10,7 +10,7 @@ from eth_account.messages import encode_defunct
 from eth_account.signers.local import LocalAccount
 
 from scan import parameters
-from scan.accounts.signed_key_requests import key_request_message
+from scan.accounts.wallet_signatures import key_request_message
 from scan.commands import EXIT_FAILED
 from scan.commands.arguments import add_actions, add_command, whole_number
 from scan.commands.service_client import add_url, send, service_url

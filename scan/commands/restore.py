@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from scan.commands.backup import require_embedded, started_alone
-from scan.database.embedded_backup import restore
+from scan.database.embedded import restore
 from scan.settings import Settings
 
 

@@ -1,33 +1,117 @@
-"""`scan run`: runs database, indexer and API together until Ctrl-C stops all of them."""
+"""Subcommands in child processes, which `scan run` keeps running.
+
+`scan run`: runs database, indexer and API together until Ctrl-C stops all of them.
+"""
 
 import argparse
+import ctypes
 import fcntl
 import logging
 import os
+import signal
+import subprocess
+import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import NamedTuple
+from typing import IO, NamedTuple
 
-from scan.commands import chain_watch
+from scan.commands import startup
 from scan.commands.arguments import options_of_extensions, run_of_extensions
-from scan.commands.chain_watch import database_name
-from scan.commands.child_process import ChildProcess, stop_all
-from scan.commands.listening_address import require_free_port
 from scan.commands.service_client import LOCK_FILE, NoResponse, send
-from scan.commands.startup import DATABASE_FILE, on_stop_signals, prepare_database, publish_database
+from scan.commands.startup import (
+    DATABASE_FILE,
+    database_name,
+    on_stop_signals,
+    prepare_database,
+    publish_database,
+    require_free_port,
+)
 from scan.database.embedded import EmbeddedPostgres, StartFailed, StillStarting
 from scan.errors import SettingError
 from scan.ethereum.client import HistoryPruned, Node, NodeError
-from scan.http import own_machine
+from scan.http import requests
 from scan.indexer.block_source import BlockSource
 from scan.indexer.chain_identity import read_identity
-from scan.indexer.status_report import LOG_AGAIN_AFTER_S
-from scan.settings import Settings, child_environment
+from scan.indexer.progress import LOG_AGAIN_AFTER_S
+from scan.settings import ROOT, Settings, child_environment
 
 log = logging.getLogger(__name__)
+
+RESTART_PAUSE_S = 1.0
+GRACE_S = 20.0
+PR_SET_PDEATHSIG = 1
+
+
+class ChildProcess:
+    """A child that runs `scan ARGUMENTS`. keep_running() starts it again when it has ended."""
+
+    def __init__(self, name: str, environment: Mapping[str, str], *arguments: str) -> None:
+        self._name = name
+        self._environment = environment
+        self._arguments = arguments
+        self._started_at = 0.0
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def keep_running(self) -> None:
+        if self._process is not None:
+            code = self._process.poll()
+            if code is None:
+                return
+            log.warning("the %s process ended with %s; restarting it", self._name, code)
+            time.sleep(max(0.0, RESTART_PAUSE_S - (time.monotonic() - self._started_at)))
+        self._started_at = time.monotonic()
+        self._process = start(self._environment, *self._arguments)
+
+    def terminate(self) -> None:
+        if self._process is not None and self._process.poll() is None:
+            self._process.send_signal(signal.SIGTERM)
+
+    def wait(self, deadline: float) -> None:
+        if self._process is None:
+            return
+        try:
+            self._process.wait(max(0.1, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            log.warning("the %s process did not stop in time; killing it", self._name)
+            self._process.kill()
+            self._process.wait()
+
+
+def stop_all(children: list[ChildProcess], grace_s: float = GRACE_S) -> None:
+    deadline = time.monotonic() + grace_s
+    for child in children:
+        child.terminate()
+    for child in children:
+        child.wait(deadline)
+
+
+def start(
+    environment: Mapping[str, str],
+    *arguments: str,
+    stdin: int | None = None,
+    stdout: IO[bytes] | None = None,
+) -> "subprocess.Popen[bytes]":
+    """Start `scan ARGUMENTS` in a process group of its own: Ctrl-C reaches only the parent, which
+    stops its children in order."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "scan", *arguments],
+        env=environment,
+        cwd=ROOT,
+        stdin=stdin,
+        stdout=stdout,
+        preexec_fn=_end_with_parent,
+        process_group=0,
+    )
+
+
+def _end_with_parent() -> None:
+    """Have the kernel end this child with its parent, so that none keeps the port after a kill -9
+    of `scan run`."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
 
 UNKNOWN_CHAIN = "scan_unknown"  # the database that serves the reason why no chain is recognised
 CHECK_EVERY_S = 0.5
@@ -188,7 +272,7 @@ def _follow_chain(
         return _run_children(settings, stop, postgres, own_node=own_node)
     settings = replace(settings, sources_dir=settings.data_dir / "sources")
     over = threading.Event()
-    threading.Thread(target=chain_watch.watch, args=(settings, name, over), daemon=True).start()
+    threading.Thread(target=startup.watch, args=(settings, name, over), daemon=True).start()
     try:
         _run_children(settings, stop, postgres, over)
     finally:
@@ -256,13 +340,13 @@ def _keep_running(
 def _advice(settings: Settings) -> str:
     """Return advice on limits that a developer's own machine does not need; "" where others reach
     the service."""
-    if not own_machine.serves_own_machine(settings):
+    if not requests.serves_own_machine(settings):
         return ""
-    raised = f"{own_machine.RAISE_REQUESTS} {own_machine.RAISE_PAGES}"
+    raised = f"{requests.RAISE_REQUESTS} {requests.RAISE_PAGES}"
     return (
         "\nLimits are those of a public service. On your own machine, start it with\n"
         f"  {raised}\n"
-        f"to raise them, and with {own_machine.ALLOW_RECEIVERS}\n"
+        f"to raise them, and with {requests.ALLOW_RECEIVERS}\n"
         "to have webhooks delivered to https servers on it."
     )
 

@@ -4,8 +4,7 @@ import argparse
 import os
 import sys
 
-from scan.commands.listening_address import require_free_port
-from scan.commands.startup import prepare_database, require_database
+from scan.commands.startup import prepare_database, require_database, require_free_port
 from scan.settings import ROOT, Settings
 
 

@@ -9,7 +9,6 @@ from tqdm import tqdm
 from scan.commands import EXIT_FAILED
 from scan.commands.arguments import add_actions, add_command
 from scan.settings import Settings
-from scan.verification.compiler_releases import SolcVersion, dotted
 from scan.verification.compiler_store import (
     SOLC,
     CompilerKind,
@@ -18,6 +17,7 @@ from scan.verification.compiler_store import (
     sha256,
 )
 from scan.verification.sandbox import NETWORK_IS_KEPT, can_deny_network
+from scan.verification.settings_search import SolcVersion, dotted
 
 
 def add_arguments(group: argparse.ArgumentParser) -> None:

@@ -1,18 +1,33 @@
-"""Checks before a subcommand starts: settings, database and schema; stop signals."""
+"""Checks before a subcommand starts: settings, database and schema; stop signals.
 
+Whether this machine has HOST and a port is free, before a command listens there.
+
+A watch that notices when the nodes of RPC_URL serve another chain.
+"""
+
+import errno
 import logging
 import signal
-from collections.abc import Callable, Iterator
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from urllib.parse import urlsplit
 
 from scan.database import migrations
 from scan.database.connection import Database, is_well_formed
 from scan.database.embedded import write_private
 from scan.database.errors import SchemaMismatch, SharedSession
+from scan.environment import host as host_kind
 from scan.environment import primary_url, without_password
 from scan.errors import ScanError, SettingError
-from scan.indexer.chain_identity import require_same_start
+from scan.ethereum.client import Node, NodeError
+from scan.ethereum.served_chain import ChainIdentity
+from scan.indexer.block_source import BlockSource
+from scan.indexer.chain_identity import read_identity, require_same_start
+from scan.observability import metrics
 from scan.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -126,3 +141,87 @@ def _require_usable(name: str, url: str, *, takes_writes: bool) -> None:
 def on_stop_signals(stop: Callable[[], None]) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: stop())
+
+
+WAIT_S = 5.0
+
+
+def require_free_port(settings: Settings, stop: threading.Event | None = None) -> None:
+    """Wait until PORT at HOST is free: after a kill -9 the last run's children release it a moment
+    later. Raises SettingError."""
+    _require(settings.host, "PORT", settings.port, stop or threading.Event())
+
+
+def serve_metrics(settings: Settings, port: int | None) -> None:
+    """Serve GET /metrics at HOST in a thread; without a port do nothing. Raises SettingError."""
+    if port is not None:
+        _require(settings.host, "--metrics-port", port, threading.Event())
+        metrics.serve(settings.host, port)
+
+
+def _require(host: str, name: str, port: int, stop: threading.Event) -> None:
+    deadline = time.monotonic() + WAIT_S
+    while (error := _bind_error(host, port)) is not None:
+        reason = error.strerror or str(error)
+        if error.errno not in (errno.EADDRINUSE, errno.EACCES):
+            raise SettingError("HOST", host, f"must be {host_kind.right}: {reason}")
+        if error.errno == errno.EACCES or time.monotonic() > deadline or stop.is_set():
+            raise SettingError(name, str(port), f"must be a free port: {reason}")
+        stop.wait(0.2)
+
+
+def _bind_error(host: str, port: int) -> OSError | None:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            return error
+    return None
+
+
+# Development nodes are restarted often; for other nodes fewer requests are enough.
+LOCAL_EVERY_S, REMOTE_EVERY_S = 1.0, 30.0
+CONFIRMATIONS, CONFIRM_EVERY_S = 3, 0.2  # reads before a switch, which ends all requests
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1", None)  # None: an IPC socket
+
+
+def database_name(chain: ChainIdentity) -> str:
+    """Return the name of a chain's database, with the genesis hash: chains with the same id differ
+    in it."""
+    return f"scan_{chain.chain_id}_{chain.genesis_hash[:4].hex()}"
+
+
+def watch(settings: Settings, name: str, over: threading.Event) -> None:
+    """Poll the nodes until they serve a chain with another database than `name`, and set `over`
+    then; end when it is set.
+
+    All nodes that respond must agree, several times, so that neither one wrong node nor one wrong
+    response can switch the database.
+    """
+    nodes = [Node((url,), ca_bundle=settings.ca_bundle) for url in settings.rpc_urls]
+    hosts = {urlsplit(url).hostname for url in settings.rpc_urls}
+    every_s = LOCAL_EVERY_S if hosts <= set(LOCAL_HOSTS) else REMOTE_EVERY_S
+    while not over.wait(every_s):
+        chain = _other_chain(nodes, name)
+        if chain is not None and all(
+            not over.wait(CONFIRM_EVERY_S) and _other_chain(nodes, name) == chain
+            for _ in range(CONFIRMATIONS)
+        ):
+            log.warning("the node at RPC_URL now serves %s: switching to that chain", chain)
+            over.set()
+
+
+def _other_chain(nodes: Sequence[Node], name: str) -> ChainIdentity | None:
+    chains = set(filter(None, map(_try_chain, nodes)))
+    if len(chains) == 1 and database_name(chain := chains.pop()) != name:
+        return chain
+    return None
+
+
+def _try_chain(node: Node) -> ChainIdentity | None:
+    try:
+        return read_identity(BlockSource(node))
+    except NodeError:
+        return None

@@ -1,4 +1,10 @@
-"""Calldata and errors decoded by verified, standard and imported ABIs.
+"""Entries of ABIs by selector and topic: verified ABIs, ABIs of standards, single signatures.
+
+ABIs are hostile: the number of entries and types is bounded before they are parsed.
+
+The bound on the time that a request may spend on decoding hostile calls, logs and ABIs.
+
+Calldata and errors decoded by verified, standard and imported ABIs.
 
 All input is hostile: the cost of decoding is bounded in proportion to the decoded bytes, and data
 that does not fit an ABI is not decoded at all. The rules are those of ethers: bytes after the
@@ -6,13 +12,256 @@ arguments are ignored, integers are cut to their width, and an address with byte
 refused.
 """
 
-from collections.abc import Iterable, Sequence
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from itertools import islice
+from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from scan.contracts.abi import MAX_VALUES, WORD, AbiError, AbiType, decode, encode, most_bytes_of
-from scan.contracts.abi_index import AbiIndex, Entry, entries_of, index_abi, standard_abis
-from scan.contracts.abi_json import render
-from scan.contracts.decoding_budget import DecodingBudget
+import orjson
+from eth_hash.auto import keccak
+
+from scan.contracts.abi import (
+    MAX_LENGTH,
+    MAX_VALUES,
+    WORD,
+    AbiError,
+    AbiType,
+    decode,
+    encode,
+    most_bytes_of,
+    parse_signature,
+    parse_types,
+    signature,
+)
+from scan.contracts.abi_json import MAX_NAME, render
+
+BUILD = "build"  # the source of entries of an ABI that the operator has built
+FOLDER = Path(__file__).with_name("standard_abis")
+# A signature that several standards share has the argument names of the first of them in this list.
+STANDARDS = tuple(
+    """
+    erc20 erc721 erc1155 erc2612 erc4626 weth9 uniswap_v2 uniswap_v3 multicall safe access erc1967
+    erc4337 erc6093 op_stack
+    """.split()
+)
+OF_TOKEN_TYPE = {"BEP20": "erc20", "BEP721": "erc721", "BEP1155": "erc1155"}
+MAX_ENTRIES = 2000  # of an ABI
+# Types of an ABI's parameters, members and array items. Parsing one takes 4 us: without the bound,
+# 1 MiB of nested arrays, the largest stored ABI, took 0.7 s. 500 functions of six parameters have
+# 3,500.
+MAX_TYPES = 20_000
+MAX_ARGUMENTS = 100
+MAX_ALTERNATIVES = 8  # entries of an ABI with one selector, or anonymous events that a log may be
+
+
+class Entry(NamedTuple):
+    """A function, an event or an error of an ABI. `indexed` has one value per type. `outputs` are
+    None where the entry is no function, or its outputs are unknown."""
+
+    name: str
+    signature: str
+    names: tuple[str, ...]
+    types: tuple[AbiType, ...]
+    indexed: tuple[bool, ...]
+    source: str
+    standard: str | None = None
+    outputs: tuple[AbiType, ...] | None = None
+    output_names: tuple[str, ...] = ()
+
+
+class AbiIndex(NamedTuple):
+    """An ABI's functions and errors by selector, events by their first topic, and anonymous events
+    by the number of their topics and the size of their data, None where it varies."""
+
+    functions: Mapping[bytes, Sequence[Entry]]
+    events: Mapping[bytes, Sequence[Entry]]
+    anonymous: Mapping[tuple[int, int | None], Sequence[Entry]]
+    errors: Mapping[bytes, Sequence[Entry]]
+
+
+def index_abi(entries: Iterable[Any], source: str = "verified") -> AbiIndex:
+    """Index an ABI up to MAX_ENTRIES and MAX_TYPES, without entries that cannot be decoded."""
+    index = _new_index()
+    types_left = MAX_TYPES
+    for definition in islice(entries, MAX_ENTRIES):
+        types_left -= _count_types(definition)
+        if types_left < 0:
+            break
+        _add(index, definition, source)
+    return AbiIndex(*map(dict, index))
+
+
+def _new_index() -> Any:
+    return AbiIndex(*(defaultdict(list) for _ in AbiIndex._fields))
+
+
+def _count_types(entry: Any) -> int:
+    """Return an upper bound of an entry's types without parsing them: it also counts outputs and
+    brackets in `internalType`."""
+    try:
+        text = orjson.dumps(entry)
+    except orjson.JSONEncodeError:  # nested too deep to be decoded
+        return MAX_TYPES + 1
+    return text.count(b'"type"') + text.count(b"[")
+
+
+def _add(index: Any, definition: Any, source: str, standard: str | None = None) -> None:
+    kinds = ("function", "event", "error")
+    if not isinstance(definition, dict) or definition.get("type", "function") not in kinds:
+        return
+    try:
+        entry = _entry(definition, source, standard)
+    except AbiError:
+        return
+    digest = keccak(entry.signature.encode())
+    if definition.get("type") == "error":
+        alike = index.errors[digest[:4]]
+    elif definition.get("type") != "event":
+        alike = index.functions[digest[:4]]
+    elif definition.get("anonymous"):
+        plain = plain_types(entry)
+        size = None if any(t.dynamic for t in plain) else sum(t.head_bytes for t in plain)
+        alike = index.anonymous[sum(entry.indexed), size]
+    else:
+        alike = index.events[digest]
+    if len(alike) <= MAX_ALTERNATIVES:  # one more entry than that means too many
+        alike.append(entry)
+
+
+def _entry(definition: dict[str, Any], source: str, standard: str | None) -> Entry:
+    name, inputs = definition.get("name"), definition.get("inputs", [])
+    if not isinstance(name, str):
+        raise AbiError("the entry has no name")
+    types = parse_types(inputs)
+    names = tuple(str(parameter.get("name") or "") for parameter in inputs)
+    if len(types) > MAX_ARGUMENTS or any(len(label) > MAX_NAME for label in _labels(names, types)):
+        raise AbiError("the entry is too large")
+    is_event = definition.get("type") == "event"
+    indexed = tuple(is_event and bool(parameter.get("indexed")) for parameter in inputs)
+    outputs, output_names = _outputs(definition)
+    return Entry(
+        name=name,
+        signature=signature(name, types),
+        names=names,
+        types=types,
+        indexed=indexed,
+        source=source,
+        standard=standard,
+        outputs=outputs,
+        output_names=output_names,
+    )
+
+
+def _outputs(definition: dict[str, Any]) -> tuple[tuple[AbiType, ...] | None, tuple[str, ...]]:
+    """Return the types and names of a function's outputs; (None, ()) where they cannot be decoded,
+    since the function's calls still can."""
+    outputs = definition.get("outputs")
+    try:
+        types = parse_types(outputs)
+    except AbiError:
+        return None, ()
+    names = tuple(str(output.get("name") or "") for output in outputs or ())
+    if len(types) > MAX_ARGUMENTS or any(len(label) > MAX_NAME for label in _labels(names, types)):
+        return None, ()
+    return types, names
+
+
+def _labels(names: Iterable[str], types: Iterable[AbiType]) -> Iterator[str]:
+    yield from names
+    for abi_type in types:
+        yield from _labels(abi_type.labels, abi_type.items)
+
+
+@cache
+def standard_abis() -> AbiIndex:
+    """Return the ABIs of the directory standard_abis/, read once."""
+    index: AbiIndex = _new_index()
+    for standard in STANDARDS:
+        for line in (FOLDER / f"{standard}.txt").read_text(encoding="utf-8").splitlines():
+            if not line.startswith("#"):
+                kind, _, text = line.partition(" ")
+                text, _, returned = text.partition(" returns ")
+                entry = {"type": kind, **parse_signature(text)}
+                if returned:
+                    entry["outputs"] = parse_signature(f"returns{returned}")["inputs"]
+                _add(index, entry, "standard", standard)
+    return index
+
+
+def signatures_of(entries: Iterable[Any]) -> dict[bytes, str]:
+    """Return the signatures of an ABI's functions by selector, in the order of selectors, without
+    those above MAX_LENGTH."""
+    functions = index_abi(entries).functions
+    by_selector = {selector: functions[selector][0].signature for selector in sorted(functions)}
+    return {selector: s for selector, s in by_selector.items() if len(s.encode()) <= MAX_LENGTH}
+
+
+def functions_of(
+    selector: bytes, abis: Sequence[AbiIndex], token_type: str | None = None
+) -> Iterator[Entry]:
+    """Yield the functions with a selector: those of `abis` first, then those of standards."""
+    for abi in abis:
+        yield from abi.functions.get(selector, ())
+    yield from _preferred(standard_abis().functions.get(selector, ()), token_type)
+
+
+def events_of(
+    topics: Sequence[bytes], abis: Sequence[AbiIndex], token_type: str | None
+) -> Iterator[Entry]:
+    if topics:
+        for abi in abis:
+            yield from abi.events.get(topics[0], ())
+        yield from _preferred(standard_abis().events.get(topics[0], ()), token_type)
+
+
+def _preferred(entries: Sequence[Entry], token_type: str | None) -> Sequence[Entry]:
+    standard = OF_TOKEN_TYPE.get(token_type or "")
+    if standard is None or len(entries) < 2:
+        return entries
+    return sorted(entries, key=lambda entry: entry.standard != standard)
+
+
+def entries_of(kind: str, signatures: Iterable[str]) -> Iterator[dict[str, Any]]:
+    for text in signatures:
+        yield {"type": kind, **parse_signature(text)}
+
+
+def plain_types(entry: Entry) -> list[AbiType]:
+    """Return the types of the arguments in a log's data."""
+    pairs = zip(entry.types, entry.indexed, strict=True)
+    return [type_ for type_, is_topic in pairs if not is_topic]
+
+
+# A standard transfer costs 12 units and takes 18 us; decoding, comparing and rendering one word
+# takes 2.6 us.
+WORK = 250_000
+PROCESSOR_S = 0.5
+ATTEMPT = 8  # units, plus one per word
+
+
+class DecodingBudget:
+    """The budget of one request, in its thread. When it is spent, nothing more is decoded.
+
+    Units of work limit a request equally on every machine; the thread's processor time also limits
+    work that is not counted in units, such as reading ABIs.
+    """
+
+    def __init__(self, work: int = WORK, processor_s: float | None = None) -> None:
+        self._work_left = work
+        self._ends_at = time.thread_time() + (PROCESSOR_S if processor_s is None else processor_s)
+        self.is_exceeded = False
+
+    def allows(self, size_bytes: int = 0) -> bool:
+        """Deduct the cost of one attempt to decode `size_bytes`, and return whether the budget
+        allowed it."""
+        self._work_left -= ATTEMPT + size_bytes // 32
+        if self._work_left < 0 or time.thread_time() >= self._ends_at:
+            self.is_exceeded = True
+        return not self.is_exceeded
+
 
 HASH = AbiType("bytesN", "bytes32", 32)
 

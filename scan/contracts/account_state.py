@@ -1,19 +1,38 @@
-"""Balances and code of an address at a block, read from the node and cached."""
+"""Balances and code of an address at a block, read from the node and cached.
+
+Accounts proven against a block's stateRoot, read from the node and cached.
+
+The node of an index, which has to serve the chain that is indexed.
+"""
 
 import logging
+import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
+from functools import partial
 from typing import NamedTuple
 
+from scan.cached_values import SizedCache
 from scan.database.connection import Database
 from scan.errors import ScanError, Unavailable, UpstreamFailed
+from scan.ethereum import request_node
 from scan.ethereum.blocks import DELEGATION
-from scan.ethereum.client import Call, RpcError
-from scan.ethereum.keccak import keccak256
+from scan.ethereum.client import Call, Node, RpcError
 from scan.ethereum.request_node import NodeSession
-from scan.ethereum.sized_cache import SizedCache
+from scan.ethereum.rlp_and_tries import keccak256
+from scan.ethereum.served_chain import BlockId, ChainIdentity, ServedChain
+from scan.ethereum.state_proofs import (
+    MOST_ANSWER_BYTES,
+    ImproperProof,
+    ProvenAccount,
+    account_call,
+    header_call,
+    proven_header,
+    read_account,
+)
 from scan.ethereum.token_metadata import balance_of, word
 from scan.hex import BadHex, data, quantity, to_hex
+from scan.settings import Settings
 
 log = logging.getLogger(__name__)
 
@@ -144,3 +163,79 @@ class ReplacedCodes:
             columns = {"addresses": addresses, "hashes": present}
             with suppress(ScanError):
                 self._writes.rows("contracts/replaced_codes_put", **columns, block=block_number)
+
+
+PROOF_BYTES = 1000  # beside the nodes of the proof
+TRY_AGAIN_S = 300.0
+NOT_OFFERED = "The node does not offer proofs (eth_getProof)."
+
+
+class AccountProofs:
+    """Proven accounts by address, slot and block hash; the node is asked once for each, and once
+    for the header of each block."""
+
+    def __init__(self) -> None:
+        self._accounts: SizedCache[ProvenAccount] = SizedCache(CACHE_BYTES)
+        self._headers: SizedCache[bytes] = SizedCache(CACHE_BYTES)
+        self._not_offered_until = 0.0
+
+    def read(
+        self, node: NodeSession, address: bytes, block: BlockId, slot: int | None = None
+    ) -> ProvenAccount:
+        """Return an account after a block, with a slot of its storage if one is given.
+
+        Raises HistoryUnavailable where the node does not keep that state, UpstreamFailed where it
+        has no proof of it, and the errors of NodeSession.
+        """
+        key = (address, slot, block.hash)
+        account = self._accounts.get(key)
+        if account is None:
+            account = self._read(node, address, block, slot)
+            nodes = (*account.proof, *(account.slot.proof if account.slot else ()))
+            self._accounts.store(key, account, PROOF_BYTES + sum(map(len, nodes)))
+        return account
+
+    def _read(
+        self, node: NodeSession, address: bytes, block: BlockId, slot: int | None
+    ) -> ProvenAccount:
+        if time.monotonic() < self._not_offered_until:
+            raise UpstreamFailed(NOT_OFFERED)
+        header = self._headers.get(block.hash)
+        calls: list[Call] = [] if header else [header_call(block)]
+        calls = [account_call(address, block, slot), *calls]
+        proof, *headers = request_node.read(node, block, calls, MOST_ANSWER_BYTES)
+        if isinstance(proof, RpcError):
+            raise self._refusal(proof)
+        try:
+            header = header or proven_header(block, *headers)
+            account = read_account(address, block, header, proof, slot)
+        except ImproperProof as error:
+            raise UpstreamFailed(f"The node does not prove this account: {error}.") from None
+        self._headers.store(block.hash, header, PROOF_BYTES + len(header))
+        return account
+
+    def _refusal(self, error: RpcError) -> UpstreamFailed:
+        if not error.is_missing_method:
+            return UpstreamFailed(f"The node gives no proof of this account: {error.message}.")
+        self._not_offered_until = time.monotonic() + TRY_AGAIN_S
+        return UpstreamFailed(NOT_OFFERED)
+
+
+STATEMENT_TIMEOUT_MS = 5000
+
+
+def node_of_index(settings: Settings, database_url: str = "") -> Node:
+    """Return the node of RPC_URL, which refuses to be one of another chain than the database has:
+    DATABASE_URL by default."""
+    expected = partial(stored_identity, database_url or settings.database_url)
+    chain = ServedChain(settings.rpc_urls, expected)
+    return Node(settings.rpc_urls, ca_bundle=settings.ca_bundle, chain=chain)
+
+
+def stored_identity(database_url: str) -> ChainIdentity | None:
+    """Return the indexed chain, None where nothing is indexed, by a connection of its own."""
+    with closing(
+        Database(database_url, statement_timeout_ms=STATEMENT_TIMEOUT_MS, name="scan-chain")
+    ) as database:
+        row = database.row("contracts/chain_get_identity")
+    return None if row is None else ChainIdentity(int(row[0]), bytes(row[1]))

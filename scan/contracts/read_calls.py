@@ -1,25 +1,106 @@
-"""Calls of view and pure functions of verified contracts."""
+"""Encoding of function calls, decoding of their results and of constructors' arguments.
+
+Calls of view and pure functions of verified contracts.
+"""
 
 import time
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from scan.contracts.abi import MAX_VALUES, AbiError
-from scan.contracts.abi_index import AbiIndex, index_abi
-from scan.contracts.calldata_encoding import PreparedCall, prepare, result
-from scan.contracts.decoding_budget import DecodingBudget
-from scan.contracts.function_lookup import Function, NoSuchFunction, NotReadOnly, name_of
+from scan.contracts.abi import (
+    MAX_VALUES,
+    AbiError,
+    AbiType,
+    decode,
+    encode,
+    most_bytes_of,
+    parse_types,
+)
+from scan.contracts.abi_decoding import AbiIndex, Argument, DecodingBudget, index_abi
+from scan.contracts.abi_json import (
+    MAX_NAME,
+    AbiEntries,
+    Function,
+    NoSuchFunction,
+    NotReadOnly,
+    candidates,
+    coerce_all,
+    name_of,
+    render,
+    render_outputs,
+    signatures,
+)
 from scan.contracts.proxy_contracts import Proxy, delegating_account, proxy_at
 from scan.contracts.revert_reasons import UNKNOWN_DATA, decode_reason
 from scan.database.connection import Database
 from scan.errors import CallReverted, InvalidParameter, NotFound, UpstreamFailed
-from scan.ethereum import past_state
-from scan.ethereum.block_parameter import BlockId
-from scan.ethereum.call_failures import CallFailure, reverted_with
+from scan.ethereum import request_node
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
+from scan.ethereum.node_errors import CallFailure, reverted_with
 from scan.ethereum.request_node import NodeSession
+from scan.ethereum.served_chain import BlockId
 from scan.hex import BadHex, data, to_hex
+
+
+class PreparedCall(NamedTuple):
+    function: Function
+    calldata: bytes
+
+
+def prepare(
+    entries: AbiEntries,
+    function: str,
+    arguments: Sequence[object],
+    others: Sequence[str] = (),
+    *,
+    read_only: bool = True,
+) -> PreparedCall:
+    """Encode a call of the function that candidates() returns; of several overloads the only one
+    that takes the arguments. Raises AbiError."""
+    functions = candidates(entries, function, len(arguments), others, read_only=read_only)
+    if len(functions) == 1:
+        return _encoded(functions[0], arguments)
+    calls = []
+    for overload in functions:
+        with suppress(AbiError):
+            calls.append(_encoded(overload, arguments))
+    if len(calls) != 1:
+        raise AbiError(
+            f"the function {function} is overloaded; name one of {signatures(functions)}"
+        )
+    return calls[0]
+
+
+def result(function: Function, data: bytes, most_values: int = MAX_VALUES) -> Any:
+    """Return the function's return value as JSON. Raises AbiError if the data does not decode."""
+    return render_outputs(function.outputs, _decoded(function.outputs, data, most_values))
+
+
+def _decoded(types: Sequence[AbiType], data: bytes, most_values: int) -> tuple[Any, ...]:
+    return decode(types, data, most_values=most_values, most_bytes=most_bytes_of(data))
+
+
+def _encoded(function: Function, arguments: Sequence[object]) -> PreparedCall:
+    values = coerce_all(function.inputs, arguments)
+    return PreparedCall(function, function.selector + encode(function.inputs, values))
+
+
+def constructor_values(abi: AbiEntries, data: bytes) -> list[Argument] | None:
+    """Return a constructor's arguments; None where they do not decode by its ABI."""
+    constructor = next((entry for entry in abi if entry.get("type") == "constructor"), {})
+    inputs: list[dict[str, Any]] = constructor.get("inputs", [])
+    try:
+        types = parse_types(inputs)
+        values = _decoded(types, data, most_values=1000)
+    except (AbiError, OverflowError):
+        return None
+    labels = (str(parameter.get("name") or "")[:MAX_NAME] for parameter in inputs)
+    return [
+        Argument(label, type_.name, render(type_, value))
+        for label, type_, value in zip(labels, types, values, strict=True)
+    ]
+
 
 GAS = 30_000_000
 FACETS_S = 0.5  # the time for looking up a function in a diamond's facets
@@ -124,7 +205,7 @@ class ReadCalls:
                 returned = node.call("eth_call", call, "latest", most_bytes=MAX_RESPONSE_BYTES)
             else:
                 eth_call = Call("eth_call", (call, block))
-                [returned] = past_state.read(node, block, [eth_call], MAX_RESPONSE_BYTES)
+                [returned] = request_node.read(node, block, [eth_call], MAX_RESPONSE_BYTES)
                 if isinstance(returned, RpcError):
                     raise returned
             return data(returned)

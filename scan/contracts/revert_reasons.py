@@ -7,11 +7,16 @@ from typing import Any, NamedTuple
 import orjson
 
 from scan.contracts.abi import AbiError, decode, parse_types
-from scan.contracts.abi_decoding import Argument, Decoded, decode_call_by, decode_error
-from scan.contracts.abi_index import AbiIndex
+from scan.contracts.abi_decoding import (
+    AbiIndex,
+    Argument,
+    Decoded,
+    DecodingBudget,
+    decode_call_by,
+    decode_error,
+)
 from scan.contracts.abi_json import render
-from scan.contracts.decoding_budget import DecodingBudget
-from scan.ethereum.call_failures import KINDS, OTHER, OUT_OF_GAS, REVERT, CallFailure
+from scan.ethereum.node_errors import KINDS, OTHER, OUT_OF_GAS, REVERT, CallFailure
 from scan.hex import to_hex
 
 MAX_SENTENCE = 1000

@@ -4,8 +4,8 @@ a chain has."""
 import codecs
 import unicodedata
 
-from scan.ethereum.keccak import keccak256
-from scan.ethereum.text_inputs import MAX_TEXT_BYTES
+from scan.ethereum.rlp_and_tries import keccak256
+from scan.ethereum.token_metadata import MAX_MEMO_BYTES
 
 # For programs that read responses as language.
 WRITTEN_BY_STRANGERS = (
@@ -34,12 +34,12 @@ def clean(text: str, most: int) -> str:
     return shown if len(shown) <= most else f"{shown[: most - 1].rstrip()}…"
 
 
-def text_start(content: bytes, most: int = MAX_TEXT_BYTES) -> str:
+def text_start(content: bytes, most: int = MAX_MEMO_BYTES) -> str:
     """Return the text that bytes in UTF-8 begin with, as clean() has it; "" where they are none, or
     have other controls than line breaks and tabs. A character that was cut at the end is left out.
     """
     try:
-        text = codecs.getincrementaldecoder("utf-8")().decode(content[:MAX_TEXT_BYTES])
+        text = codecs.getincrementaldecoder("utf-8")().decode(content[:MAX_MEMO_BYTES])
     except UnicodeDecodeError:
         return ""
     if any(unicodedata.category(c) == "Cc" and c not in "\r\n\t" for c in set(text)):

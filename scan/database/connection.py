@@ -14,7 +14,6 @@ import psycopg2
 import psycopg2.extensions
 import psycopg2.sql
 
-from scan.database.deadlines import NO_RESPONSE, ConnectionDeadlines, Deadline, RequestWaits
 from scan.database.errors import (
     UNREACHABLE,
     CannotWrite,
@@ -24,7 +23,14 @@ from scan.database.errors import (
     Unreachable,
     translated_errors,
 )
-from scan.database.sessions import apply_settings, require_own_session
+from scan.database.sessions import (
+    NO_RESPONSE,
+    ConnectionDeadlines,
+    Deadline,
+    RequestWaits,
+    apply_settings,
+    require_own_session,
+)
 from scan.database.statements import Prepared, Statement, load_statements, prepare
 from scan.database.transaction import Row, Transaction, run
 from scan.errors import Unavailable

@@ -30,12 +30,12 @@ from scan.database.lists import (
     all_credit_types,
     all_entities,
     all_lists,
+    fragments,
     grown_by,
     ways_counted_by_entity,
     ways_counted_in,
     ways_into_lists,
 )
-from scan.database.lists_table import fragments
 from scan.settings import ROOT
 
 FOLDER = ROOT / "sql"

@@ -54,8 +54,8 @@ from scan.ethereum.forms.matching import (
     form_of,
     without_foreign_fields,
 )
-from scan.ethereum.text_inputs import text_inputs
-from scan.ethereum.withdrawals import decode_withdrawals
+from scan.ethereum.sparse_tables import decode_withdrawals
+from scan.ethereum.token_metadata import text_inputs
 from scan.hex import BadHex, quantity
 
 FIRST_CANCUN_S = 1_705_473_120  # of Goerli, the first public chain with Cancun

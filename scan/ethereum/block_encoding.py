@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from scan.ethereum.forms.form import Encoding
-from scan.ethereum.rlp import (
+from scan.ethereum.rlp_and_tries import (
     EMPTY_LIST,
     EMPTY_STRING,
     LISTS,

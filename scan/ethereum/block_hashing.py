@@ -1,11 +1,22 @@
 """A block's hash and roots, and which parts of a block no root covers. Pure.
 
 Records are the structs of scan/ethereum/blocks.py.
+
+What proves parts of forms that this version of Scan does not know: parts of blocks as consensus
+encodes them, of a node with the debug namespace, and the schedule of blobs (EIP-7910).
+
+Header fields that this version of Scan does not know, as a hard fork adds them. Pure.
+
+A fork appends fields to the header. A node's JSON has them by name, in any order; that the block's
+hash is the one of a header with some of them proves which, and their order.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import permutations
 from typing import Any
+
+import msgspec
 
 from scan.ethereum.block_encoding import (
     TRANSACTION_FIELDS,
@@ -16,7 +27,8 @@ from scan.ethereum.block_encoding import (
     encode_withdrawals,
     type_number,
 )
-from scan.ethereum.blocks import BlockJson, FormReceiptJson
+from scan.ethereum.blocks import BlockJson, FormBlockJson, FormReceiptJson
+from scan.ethereum.client import MAX_ANSWER_BYTES, Node, NodeError, RpcError
 from scan.ethereum.forms.form import Encoding, Form, no_amounts
 from scan.ethereum.forms.matching import (
     FORM_OF_CHAIN,
@@ -24,10 +36,17 @@ from scan.ethereum.forms.matching import (
     has_uncovered_end,
     match_of_records,
 )
-from scan.ethereum.keccak import keccak256
-from scan.ethereum.merkle_trie import list_root
-from scan.ethereum.rlp import list_item
-from scan.hex import data
+from scan.ethereum.rlp_and_tries import (
+    item_content,
+    join_list,
+    keccak256,
+    list_item,
+    list_root,
+    quantity_item,
+    split_list,
+    string_item,
+)
+from scan.hex import BadHex, data
 
 ETHEREUM = Form("Ethereum")
 # Fields that follow from the place of a receipt or log. EthereumJS numbers logs otherwise, and
@@ -183,3 +202,183 @@ def put_in_place(header: Any, receipts: Sequence[Any], chain_id: int | None) -> 
     for index, entry in enumerate(log for receipt in receipts for log in receipt.logs):
         entry.logIndex = hex(index)
     return True
+
+
+MOST_TRANSACTIONS = 100_000
+_HEADER, _TRANSACTIONS = 0, 1  # items of a block
+
+
+class NoBytes:
+    """The bytes of a block's parts, of a node that has none."""
+
+    def header(self) -> bytes | None:
+        return None
+
+    def transaction(self, index: int, hash_: str) -> bytes | None:
+        return None
+
+    def receipts(self) -> list[bytes] | None:
+        return None
+
+    def blob_fraction(self, timestamp_s: int) -> int | None:
+        """Return the update fraction of the price of blobs at this time, as the node has it."""
+        return None
+
+
+class RawBlocks:
+    """Reads bytes from a node, and remembers which methods it does not offer."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._missing: set[str] = set()
+
+    def block(self, number: int) -> "RawBlock":
+        return RawBlock(self, number)
+
+    def read(self, method: str, *parameters: str) -> Any:
+        """Return the method's result, None where the node has none, or fails: the block is checked
+        without it, and a block that is refused is read again."""
+        if method in self._missing:
+            return None
+        try:
+            return self._node.call(method, *parameters, most_bytes=MAX_ANSWER_BYTES)
+        except RpcError as error:
+            if error.is_missing_method:
+                self._missing.add(method)
+            return None
+        except NodeError:
+            return None
+
+
+class RawBlock(NoBytes):
+    """The bytes of a block's parts, each read when it is first needed. Answers that are no DATA are
+    None: they prove nothing."""
+
+    def __init__(self, node: RawBlocks, number: int) -> None:
+        self._node = node
+        self._number = hex(number)
+        self._items: list[bytes] | None = None
+
+    def header(self) -> bytes | None:
+        return self._read("debug_getRawHeader", self._number) or self._item(_HEADER)
+
+    def transaction(self, index: int, hash_: str) -> bytes | None:
+        encoded = self._read("debug_getRawTransaction", hash_)
+        if encoded is None and (items := self._item(_TRANSACTIONS)) is not None:
+            listed = split_list(items, MOST_TRANSACTIONS)
+            encoded = item_content(listed[index]) if index < len(listed) else None
+        return encoded
+
+    def receipts(self) -> list[bytes] | None:
+        results = self._node.read("debug_getRawReceipts", self._number)
+        try:
+            return [data(result) for result in results] if isinstance(results, list) else None
+        except BadHex:
+            return None
+
+    def blob_fraction(self, timestamp_s: int) -> int | None:
+        forks = self._node.read("eth_config")
+        with suppress(KeyError, TypeError, AttributeError, ValueError):
+            begun = [
+                (int(fork["activationTime"]), int(fork["blobSchedule"]["baseFeeUpdateFraction"]))
+                for fork in (forks["current"], forks["next"], forks["last"])
+                if fork is not None and int(fork["activationTime"]) <= timestamp_s
+            ]
+            return max(begun)[1]
+        return None
+
+    def _item(self, position: int) -> bytes | None:
+        if self._items is None:
+            encoded = self._read("debug_getRawBlock", self._number)
+            self._items = split_list(encoded, 16) if encoded else []
+        return self._items[position] if position < len(self._items) else None
+
+    def _read(self, method: str, parameter: str) -> bytes | None:
+        result = self._node.read(method, parameter)
+        try:
+            return None if result is None else data(result)
+        except BadHex:
+            return None
+
+
+MOST_ADDED = 3  # fields, by all forks that this version does not know
+MOST_NAMES = 8  # of a header; their arrangements are 400
+MOST_HEADER_ITEMS = 64
+_WORD_CHARACTERS, _MOST_CHARACTERS = 66, 1_024
+_KNOWN = frozenset(FormBlockJson.__struct_fields__) | {"totalDifficulty"}
+_OBJECT = msgspec.json.Decoder(dict[str, msgspec.Raw])
+
+
+def unknown_fields(header: Any) -> dict[str, str]:
+    """Return the fields of a block's JSON that no struct has, and that a header could have."""
+    fields = header.source
+    if isinstance(fields, msgspec.Raw):
+        raw = _OBJECT.decode(fields)
+        fields = {
+            name: msgspec.json.decode(value)
+            for name, value in raw.items()
+            if name not in _KNOWN and bytes(memoryview(value)[:3]) == b'"0x'
+        }
+    names = [name for name, value in fields.items() if name not in _KNOWN and _is_hex(value)]
+    return {name: fields[name] for name in names[:MOST_NAMES]}
+
+
+def _is_hex(value: Any) -> bool:
+    return isinstance(value, str) and value[:2] == "0x" and len(value) <= _MOST_CHARACTERS
+
+
+def find_order(header: Any, fields: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the unknown fields that the block's hash covers, in its order; () where no order of at
+    most MOST_ADDED of them gives the hash."""
+    for count in range(1, MOST_ADDED + 1):
+        for order in permutations(fields, count):
+            if has_hash_with(header, [fields[name] for name in order]):
+                return order
+    return ()
+
+
+def has_hash_with(header: Any, values: Sequence[str]) -> bool:
+    """Return whether a block's hash is its header's with these values appended."""
+    return _encoded_with(header, values) is not None
+
+
+def encoded_with_unknown_fields(header: Any) -> bytes | None:
+    """Return the encoded header with the unknown fields that its block's hash covers; None where
+    the hash covers no order of them."""
+    fields = unknown_fields(header)
+    order = find_order(header, fields)
+    return _encoded_with(header, [fields[name] for name in order]) if order else None
+
+
+def _encoded_with(header: Any, values: Sequence[str]) -> bytes | None:
+    with suppress(ValueError, TypeError, AttributeError):
+        added = [bytes.fromhex(_item(value)) for value in values]
+        hash_ = data(header.hash, 32)
+        encodings = (join_list([*items, *added]) for items in _items(header))
+        return next((encoded for encoded in encodings if keccak256(encoded) == hash_), None)
+    return None
+
+
+def agrees_with_bytes(header: Any, encoded: bytes) -> bool:
+    """Return whether all known fields are items of the encoded header, in their order."""
+    actual = split_list(encoded, MOST_HEADER_ITEMS)
+    with suppress(ValueError, TypeError, AttributeError):
+        return any(are_within(items, actual) for items in _items(header))
+    return False
+
+
+def are_within(items: Sequence[bytes], others: Sequence[bytes]) -> bool:
+    """Return whether others has all of the items in their order, and maybe more."""
+    rest = iter(others)
+    return all(item in rest for item in items)
+
+
+def _items(header: Any) -> Iterator[list[bytes]]:
+    for encoded in encode_header_of_chains(header):
+        yield split_list(encoded, MOST_HEADER_ITEMS)
+
+
+def _item(value: str) -> str:
+    """Return a field's item. DATA may begin with zeros; in a QUANTITY they would be left out."""
+    is_data = len(value) >= _WORD_CHARACTERS or (value[:3] == "0x0" and len(value) > 3)
+    return string_item(value) if is_data else quantity_item(value)

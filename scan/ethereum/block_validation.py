@@ -12,7 +12,6 @@ from itertools import pairwise
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from scan.ethereum.blob_checks import unproven_blob_prices
 from scan.ethereum.block_encoding import (
     Unencodable,
     encode_log,
@@ -21,18 +20,25 @@ from scan.ethereum.block_encoding import (
 )
 from scan.ethereum.block_hashing import (
     ETHEREUM,
+    NoBytes,
+    are_within,
     covered_by_roots,
     fields_out_of_place,
     own_form,
     uncompared,
 )
+from scan.ethereum.fork_schedule import unproven_blob_prices
 from scan.ethereum.forms.form import Encoding, Form
-from scan.ethereum.keccak import keccak256
-from scan.ethereum.merkle_trie import list_root
-from scan.ethereum.raw_blocks import NoBytes
-from scan.ethereum.rlp import list_item, quantity_item, split_list, string_item, strings_within
+from scan.ethereum.rlp_and_tries import (
+    keccak256,
+    list_item,
+    list_root,
+    quantity_item,
+    split_list,
+    string_item,
+    strings_within,
+)
 from scan.ethereum.transaction_checks import Contradiction, check_sent
-from scan.ethereum.unknown_fields import are_within
 from scan.hex import data
 
 RECEIPTS = "receipts and receiptsRoot"

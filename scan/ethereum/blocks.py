@@ -38,7 +38,7 @@ from scan.ethereum.forms.matching import (
     TRANSACTION_FIELDS,
 )
 from scan.ethereum.forms.matching import HEADER_FIELDS as FORM_HEADER_FIELDS
-from scan.ethereum.text_inputs import TextInput
+from scan.ethereum.token_metadata import TextInput
 
 PLAIN_TRANSFER_GAS = 21_000
 WEI_PER_GWEI = 10**9

@@ -7,9 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from scan.environment import node_origins
-from scan.ethereum import block_parameter
-from scan.ethereum.block_parameter import BlockId
-from scan.ethereum.json_rpc import Call, request_body, results_of
+from scan.ethereum import served_chain
 from scan.ethereum.node_errors import (
     AnswerTooLarge,
     BatchRefused,
@@ -22,8 +20,8 @@ from scan.ethereum.node_errors import (
     TimedOut,
     WrongChain,
 )
-from scan.ethereum.served_chain import ServedChain
-from scan.ethereum.transport import Transport
+from scan.ethereum.served_chain import BlockId, ServedChain
+from scan.ethereum.transport import Call, Transport, request_body, results_of
 from scan.observability import metrics
 
 __all__ = [
@@ -275,9 +273,7 @@ class Node:
         by_hash = bool(blocks) and self._try_block_hashes(url, timeout_s)
         written = calls
         if blocks:
-            written = [
-                Call(c.method, block_parameter.write(c.params, by_hash=by_hash)) for c in calls
-            ]
+            written = [Call(c.method, served_chain.write(c.params, by_hash=by_hash)) for c in calls]
         try:
             answer, size = self._post(url, written, timeout_s, most_bytes or MAX_ANSWER_BYTES, raw)
         except AnswerTooLarge as error:
@@ -287,14 +283,14 @@ class Node:
                 raise NodeError(error.message) from None
             return [error], 0
         results = results_of(answer, len(calls))
-        if by_hash and any(map(block_parameter.is_malformed_request, results)):
+        if by_hash and any(map(served_chain.is_malformed_request, results)):
             self._takes_block_hashes.pop(url, None)  # pop: another thread may have done it
             if not self._try_block_hashes(url, timeout_s):
                 raise StateUnavailable("the node no longer takes block hashes")
         elif blocks and not by_hash:
             headers = [Call("eth_getBlockByNumber", (hex(b.number), False)) for b in blocks]
             answers, _ = self._ask(url, headers, timeout_s, None)
-            block_parameter.require_canonical(blocks, answers)
+            served_chain.require_canonical(blocks, answers)
         return results, size
 
     def _try_block_hashes(self, url: str, timeout_s: float) -> bool:
@@ -306,7 +302,7 @@ class Node:
         def ask(method: str, params: tuple[object, ...]) -> Any:
             return self._ask(url, [Call(method, params)], timeout_s, None)[0][0]
 
-        takes = self._takes_block_hashes[url] = block_parameter.try_block_hashes(ask)
+        takes = self._takes_block_hashes[url] = served_chain.try_block_hashes(ask)
         way = "by block hash" if takes else "by number, and checked: the node takes no block hashes"
         log.info("state is read %s (EIP-1898)", way)
         return takes

@@ -1,6 +1,28 @@
-"""Errors of nodes, and what their codes and words mean."""
+"""Errors of nodes, and what their codes and words mean.
 
+How long to wait after an error, and when to give up: one policy for the head, for a whole chain
+in bulk, and for fills.
+
+Errors are of three classes. A transient one passes by itself: no connection, HTTP 5xx, an answer
+that is cut short, a database that restarts. A refusal by a node's rate limit passes after the time
+that the node states. A permanent one remains until somebody changes the node or a setting: blocks
+that the node has pruned, a block that is malformed in every read, or another chain.
+
+Why a call failed: the kind of its failure, and what it returned. Pure.
+
+Nodes agree on the data that a contract returns as it reverts, and on little else: each has its own
+words for the failures of the EVM itself.
+"""
+
+import math
+import random
 import re
+import time
+from collections.abc import Callable
+from typing import NamedTuple, TypeVar
+
+from scan.errors import ScanError
+from scan.ethereum.blocks import MalformedBlock
 
 METHOD_NOT_FOUND = -32601
 RESOURCE_NOT_FOUND = -32001  # EIP-1474
@@ -153,3 +175,156 @@ class AnswerTooLarge(RpcError):
 def too_large(most_bytes: int) -> AnswerTooLarge:
     size = f"{most_bytes >> 20} MiB" if most_bytes >= 1 << 20 else f"{most_bytes >> 10} KiB"
     return AnswerTooLarge(0, f"the node's response is larger than {size}")
+
+
+RETRIED = (NodeError, RpcError, MalformedBlock, ScanError)
+FIRST_PAUSE_S, MAX_PAUSE_S = 0.1, 2.0  # so that the head goes on soon after the fault has passed
+REFUSAL_PAUSE_S = 0.5  # at least, after a refusal by a rate limit
+PERMANENT_PAUSE_S = 60.0
+MAX_READS = 8  # of a block that is malformed in the same way; from then on, it is permanent
+MAX_READ_PAUSE_S = 1.0
+MAX_DOUBLINGS = 10
+
+_T = TypeVar("_T")
+
+
+class Retries:
+    """The failures in a row of one activity."""
+
+    def __init__(self, patience_s: float = math.inf) -> None:
+        """With a finite `patience_s`, the activity ends when it has failed for as long, and at the
+        first permanent error. Without, permanent errors are retried every PERMANENT_PAUSE_S."""
+        self._patience_s = patience_s
+        self._failures = self._malformed = 0
+        self._malformation = ""
+        self._since = 0.0
+        self._progress: object = None
+
+    def succeeded(self) -> None:
+        self._failures = self._malformed = 0
+
+    def pause_s(self, error: Exception, progress: object = None) -> float:
+        """Return the seconds to wait after an error; raise it where the activity ends. Where
+        `progress` differs from that of the last error, the activity has succeeded in between."""
+        if progress != self._progress:
+            self._progress = progress
+            self.succeeded()
+        now = time.monotonic()
+        if not self._failures:
+            self._since = now
+        self._failures += 1
+        if isinstance(error, MalformedBlock):
+            reason = str(error).partition("; read ")[0]  # without the number of reads
+            self._malformed = self._malformed + 1 if reason == self._malformation else 1
+            self._malformation = reason
+        pause_s = self._least_pause_s(error) * random.uniform(1.0, 1.5)
+        is_permanent = isinstance(error, HistoryPruned | WrongChain) or self._malformed >= MAX_READS
+        is_over = is_permanent or now + pause_s > self._since + self._patience_s
+        if is_over and math.isfinite(self._patience_s):
+            raise error
+        return pause_s
+
+    def run(self, attempt: Callable[[], _T]) -> _T:
+        """Return the result of an attempt, which is repeated after errors. Raises the error at
+        which the activity ends."""
+        while True:
+            try:
+                result = attempt()
+            except RETRIED as error:
+                time.sleep(self.pause_s(error))
+            else:
+                self.succeeded()
+                return result
+
+    def _least_pause_s(self, error: Exception) -> float:
+        if isinstance(error, HistoryPruned):
+            return PERMANENT_PAUSE_S
+        doubled_s = min(FIRST_PAUSE_S * 2.0 ** min(self._failures - 1, MAX_DOUBLINGS), MAX_PAUSE_S)
+        if isinstance(error, MalformedBlock) and self._malformed < MAX_READS:
+            return min(doubled_s, MAX_READ_PAUSE_S)
+        if isinstance(error, NodeError) and error.retry_after_s is not None:
+            return max(error.retry_after_s, REFUSAL_PAUSE_S)
+        least_s = REFUSAL_PAUSE_S if isinstance(error, RateLimited) else 0.0
+        return max(doubled_s, least_s)
+
+
+MAX_DATA = 8192  # bytes kept of what a reverting call returned
+MAX_WORDS = 200
+
+REVERT = "revert"
+OUT_OF_GAS = "out_of_gas"
+OTHER = "other"
+# In this order: "contract creation code storage out of gas" is the latter half.
+_KINDS = tuple(
+    (kind, re.compile(words, re.I))
+    for kind, words in (
+        (REVERT, r"revert"),
+        (OUT_OF_GAS, r"out ?of ?gas|OOG\b|gas uint64 overflow|gas required exceeds"),
+        ("invalid_opcode", r"(invalid|unknown|undefined) ?(\w*opcode|instruction)"
+         r"|bad ?instruction|opcode ?not ?found|invalidfe"),
+        ("invalid_jump", r"(invalid|bad) ?jump"),
+        ("stack_limit", r"stack ?(under|over)flow|stack limit|out of stack"),
+        ("static_call", r"write protection|static ?(call|context|state)|in(side)? ?static"),
+        ("insufficient_balance", r"insufficient (balance|funds)|out ?of ?funds|lack of funds"),
+        ("call_depth", r"call ?(stack )?(depth|too ?deep)|depth limit"),
+        ("invalid_code", r"(code|contract) ?size|init ?code|invalid code|0xef|starting ?with ?ef"),
+        ("address_collision", r"collision"),
+    )
+)  # fmt: skip
+KINDS = (*(kind for kind, _ in _KINDS), OTHER)
+_HEX = re.compile(r"0x[0-9a-fA-F]{8,}")
+_SHORT = re.compile(r"0x((?:[0-9a-fA-F]{2}){1,3})")  # alone in its field: elsewhere it is a number
+
+
+class CallFailure(NamedTuple):
+    """The failure of a call that failed by itself, not by a call that it made.
+
+    `data` is what the call returned, `data_size` bytes cut to MAX_DATA. `words` are the node's,
+    only where the kind is OTHER. `code_addresses` are the addresses whose code ran, from this call
+    outwards to the outermost: any of them may declare the custom error. All but kind, words, data
+    and its size are empty where only the outermost call is known.
+    """
+
+    kind: str
+    words: str = ""
+    data: bytes = b""
+    data_size: int = 0
+    type: str = ""
+    trace_address: tuple[int, ...] = ()
+    selector: bytes = b""
+    code_addresses: tuple[bytes, ...] = ()
+    address: bytes | None = None
+
+
+def kind_of(words: str) -> str:
+    return next((kind for kind, pattern in _KINDS if pattern.search(words)), OTHER)
+
+
+def reverted_with(error_data: object) -> CallFailure | None:
+    """Return the outermost call's failure from a JSON-RPC error's `data`; None where `data` holds
+    no returned bytes."""
+    returned = revert_data(error_data)
+    if returned is None:
+        return None
+    return CallFailure(REVERT, data=returned[:MAX_DATA], data_size=len(returned))
+
+
+def revert_data(error_data: object, depth: int = 0) -> bytes | None:
+    """Return the bytes that the call returned from a JSON-RPC error's `data`, in which nodes nest
+    them in different ways; None where there are none."""
+    if isinstance(error_data, str):
+        short = _SHORT.fullmatch(error_data)
+        if short is not None:
+            return bytes.fromhex(short[1]) if depth == 0 else None
+        match = _HEX.search(error_data)
+        digits = match[0][2:] if match else ""
+        return bytes.fromhex(digits[: len(digits) & ~1]) if digits else None
+    if isinstance(error_data, dict) and depth < 5:
+        named = error_data.get("data")
+        if isinstance(named, str) and _SHORT.fullmatch(named):
+            return revert_data(named)
+        for value in error_data.values():
+            nested = revert_data(value, depth + 1)
+            if nested is not None:
+                return nested
+    return None

@@ -3,16 +3,21 @@
 A node that does not answer delays only the requests that need it: a request has one budget of time
 for all its calls, few threads wait at once, other requests wait for their turn without a thread,
 and while the node is known to be away only one probe waits.
+
+State at an indexed block, which only nodes that keep history (archive nodes) have.
+
+Which blocks the node calls safe and finalized, read once for each newest block.
 """
 
 import threading
 import time
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
-from scan.errors import Unavailable, UpstreamFailed
+from scan.cached_values import SizedCache
+from scan.errors import HistoryUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum.client import (
     Call,
     Node,
@@ -22,6 +27,8 @@ from scan.ethereum.client import (
     WrongChain,
 )
 from scan.ethereum.node_errors import TimedOut
+from scan.ethereum.served_chain import BlockId
+from scan.hex import BadHex, data, quantity, to_hex
 
 BUDGET_S = 8.0  # of one request, for all its calls
 PROBE_TIMEOUT_S = 3.0  # a node 500 ms away takes 1.5 s with the check of its chain
@@ -235,3 +242,97 @@ class NodeSession:
     def _look_at(self, results: Sequence[Any]) -> None:
         if any(isinstance(result, RpcError) and result.is_transient for result in results):
             self._outcome.failed = True
+
+
+def read(
+    node: NodeSession, block: BlockId, calls: Sequence[Call], most_bytes: int = MOST_BYTES
+) -> list[Any]:
+    """Return the results of calls whose parameters name `block`, in their order, with an RpcError
+    where a call is refused for another reason than the block's age.
+
+    Raises HistoryUnavailable where the node has the block but not its state, UpstreamFailed where
+    it does not have the block, and the errors of NodeSession.
+    """
+    results = node.results(calls, most_bytes)
+    refusals = [result for result in results if isinstance(result, RpcError)]
+    if any(refusal.is_missing_state for refusal in refusals):
+        raise HistoryUnavailable(_message(block))
+    # A node may say of pruned state that it lacks the block; and where it does have a block of this
+    # number, it may be another fork's.
+    if any(refusal.is_missing_block for refusal in refusals):
+        [header] = node.results([Call("eth_getBlockByNumber", (hex(block.number), False))])
+        if isinstance(header, dict) and header.get("hash") == to_hex(block.hash):
+            raise HistoryUnavailable(_message(block))
+        raise UpstreamFailed(f"The node does not have block {block.number} now; try again shortly.")
+    return results
+
+
+def _message(block: BlockId) -> str:
+    return (
+        f"The node does not keep the state of block {block.number}: that needs an archive node."
+        " Ask for a newer block, or leave block out."
+    )
+
+
+TIMEOUT_S = 0.5
+PAUSE_S = 10.0  # after a node that did not answer in time: others do not wait for it
+MOST_HEADER_BYTES = 4 * 1024 * 1024
+CACHE_BYTES = 16 * 1024
+ENTRY_BYTES = 400
+TAGS = ("safe", "finalized")
+
+
+class Finality(NamedTuple):
+    """The numbers of the newest safe and finalized blocks; None where the chain has none, or the
+    node does not answer."""
+
+    safe: int | None = None
+    finalized: int | None = None
+
+
+class FinalityReader:
+    def __init__(self) -> None:
+        self._cache: SizedCache[Finality] = SizedCache(CACHE_BYTES)
+        self._paused_until = 0.0
+
+    @property
+    def is_paused(self) -> bool:
+        """Whether the node did not answer just now, and is not asked."""
+        return time.monotonic() < self._paused_until
+
+    def at(
+        self, node: NodeSession, newest_block: int, newest_hash: Callable[[], bytes | None]
+    ) -> Finality:
+        """Return the finality while `newest_block` is the newest indexed block. Where the node is
+        further, it tells by that block's hash whether it has finalized the same chain."""
+        cached = self._cache.get(newest_block)
+        if cached is not None:
+            return cached
+        if self.is_paused:
+            return Finality()
+        calls = [Call("eth_getBlockByNumber", (tag, False)) for tag in TAGS]
+        own = Call("eth_getBlockByNumber", (hex(newest_block), False))
+        try:
+            results = node.within(TIMEOUT_S).results(calls, MOST_HEADER_BYTES)
+            numbers = [_number(block) for block in results]
+            if any(number is not None and number > newest_block for number in numbers):
+                [block] = node.within(TIMEOUT_S).results([own], MOST_HEADER_BYTES)
+                if data(block["hash"], 32) != newest_hash():
+                    return Finality()
+        except Unavailable:
+            return Finality()
+        except UpstreamFailed:
+            self._paused_until = time.monotonic() + PAUSE_S
+            return Finality()
+        except (TypeError, KeyError, BadHex):
+            node.record_failed()
+            return Finality()
+        read = Finality(*(None if n is None else min(n, newest_block) for n in numbers))
+        if not any(isinstance(result, RpcError) and result.is_transient for result in results):
+            self._cache.store(newest_block, read, ENTRY_BYTES)
+        return read
+
+
+def _number(block: Any) -> int | None:
+    """Return a block's number; None where the node has no such block."""
+    return None if block is None or isinstance(block, RpcError) else quantity(block["number"])

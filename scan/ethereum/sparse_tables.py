@@ -1,16 +1,63 @@
-"""Tables of which few blocks have rows: each row follows from its block, with its traces, alone.
+"""The record of a transfer inside a transaction; an extension reads them from traces.
+
+Tables of which few blocks have rows: each row follows from its block, with its traces, alone.
 
 Extensions bring them (TABLES in rows.py): the head's writer, bulk, exports and the audit read what
 is declared here.
+
+Contracts that a block's transactions, or contracts within them, created. Pure.
+
+Withdrawals of validators (EIP-4895), decoded from a node's JSON. Pure.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from enum import IntEnum
+from itertools import count, islice, pairwise
+from typing import Annotated, Any, NamedTuple
 
 from scan.cached_values import cached_property
-from scan.ethereum.blocks import DecodedBlock
-from scan.ethereum.column_types import Column, annotated_columns
-from scan.ethereum.internal_transfers import InternalTransfer
+from scan.ethereum.blocks import WEI_PER_GWEI, DecodedBlock, Withdrawal, require
+from scan.ethereum.column_types import (
+    ADDRESS,
+    BIGINT,
+    COMPUTED,
+    INTEGER,
+    SAID,
+    SMALLINT,
+    UINT256,
+    Column,
+    annotated_columns,
+)
+from scan.ethereum.forms.form import PLACE_BITS
+from scan.hex import data, quantity
+
+
+class TransferType(IntEnum):
+    """Kinds of transfers inside a transaction; schema.sql has their names in this order."""
+
+    CALL = 0
+    CREATE = 1
+    CREATE2 = 2
+    SELFDESTRUCT = 3
+    TRANSFER = 4  # any of them, by a log (EIP-7708): no trace tells which
+
+
+TYPE_NAMES = tuple(transfer_type.name.lower() for transfer_type in TransferType)
+CREATIONS = (TransferType.CREATE, TransferType.CREATE2)
+
+
+class InternalTransfer(NamedTuple):
+    """A transfer of value, in wei, by a contract, or its creation of a contract, even without
+    value. `transfer_index` is the place of its call in the transaction's trace, of which 0 is the
+    transaction itself; where logs alone show it, it counts from 1."""
+
+    transaction_index: Annotated[int, Column(INTEGER, SAID)]
+    transfer_index: Annotated[int, Column(INTEGER, SAID)]
+    type: Annotated[TransferType, Column(SMALLINT, SAID)]
+    from_address: Annotated[bytes, Column(ADDRESS, SAID)]
+    to_address: Annotated[bytes, Column(ADDRESS, SAID)]
+    value: Annotated[int, Column(UINT256, SAID)]
+
 
 RowsOfBlock = Callable[[DecodedBlock, Sequence[InternalTransfer]], Iterable[tuple[Any, ...]]]
 
@@ -50,3 +97,66 @@ class SparseTable:
         if self.emitters is not None and self.emitters.isdisjoint(emitters):
             return []
         return list(self.rows(block, transfers))
+
+
+class ContractCreation(NamedTuple):
+    """The creation of a contract; a row of the table contract_creations."""
+
+    ordinal: Annotated[int, Column(BIGINT, COMPUTED)]
+    block_number: Annotated[int, Column(BIGINT, COMPUTED)]
+    transaction_index: Annotated[int, Column(INTEGER, COMPUTED)]
+    address: Annotated[bytes, Column(ADDRESS, COMPUTED)]
+    creator: Annotated[bytes, Column(ADDRESS, COMPUTED)]  # the transaction's sender
+    # The contract that created it; None where the transaction did.
+    factory: Annotated[bytes | None, Column(ADDRESS, SAID)]
+
+
+def creations_in(
+    block: DecodedBlock, internal_transfers: Sequence[InternalTransfer]
+) -> Iterator[ContractCreation]:
+    """Yield the creations of a block in the order of the calls.
+
+    Creations by contracts are read from the internal transfers: without traces they are missing.
+    """
+    ordinals = count(block.number << PLACE_BITS)
+    created = sorted(_created(block, internal_transfers), key=lambda contract: contract[0])
+    for index, address, factory in islice(created, 1 << PLACE_BITS):
+        position = next(ordinals), block.number, index
+        yield ContractCreation(*position, address, block.transactions[index].from_address, factory)
+
+
+def _created(
+    block: DecodedBlock, internal_transfers: Sequence[InternalTransfer]
+) -> Iterator[tuple[int, bytes, bytes | None]]:
+    """Yield transaction index, contract and factory: creations by transactions first."""
+    for transaction in block.transactions:
+        if transaction.contract_address and transaction.status:
+            yield transaction.transaction_index, transaction.contract_address, None
+    for transfer in internal_transfers:
+        if transfer.type in CREATIONS:
+            yield transfer.transaction_index, transfer.to_address, transfer.from_address
+
+
+def decode_withdrawals(block: Any, number: int) -> list[Withdrawal] | None:
+    """Return the withdrawals of block `number`, given as a struct; None where it cannot have any,
+    also where its node gives an empty list. Raises BadHex, MalformedBlock."""
+    entries = block.withdrawals
+    if entries is None or not (entries or block.withdrawalsRoot):
+        return None
+    withdrawals = [
+        Withdrawal(
+            withdrawal_index=quantity(entry["index"]),
+            validator_index=quantity(entry["validatorIndex"]),
+            address=data(entry["address"], 20),
+            amount_wei=quantity(entry["amount"]) * WEI_PER_GWEI,
+        )
+        for entry in entries
+    ]
+    for withdrawal in withdrawals:
+        largest = max(withdrawal.withdrawal_index, withdrawal.validator_index)
+        require(largest < 2**63, number, "a withdrawal's index is beyond 63 bits")
+        is_bounded = withdrawal.amount_wei < 2**64 * WEI_PER_GWEI
+        require(is_bounded, number, "a withdrawal is beyond 64 bits")
+    follow = all(a.withdrawal_index < b.withdrawal_index for a, b in pairwise(withdrawals))
+    require(follow, number, "its withdrawals are not in order")
+    return withdrawals

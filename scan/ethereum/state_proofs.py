@@ -4,20 +4,32 @@ A proof is the list of nodes on the path from the root of a trie to a key, or to
 key would be (Yellow Paper, appendix D). Each node is hashed, and has to be the one that the node
 before it names: what the walk ends at is then what the root commits to, whoever gave the nodes. A
 walk takes each node once, so that nothing in a proof makes it longer than the proof.
+
+Block access lists (EIP-7928), whose hash is in the header: what accounts had after transactions.
+
+Pure. Lists are read from their RLP, or from the JSON of execution-apis, which is encoded first, or
+that of clients from before their names: the hash tells whether it was understood.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from scan.ethereum.block_hashing import encoded_header
-from scan.ethereum.block_parameter import BlockId
+from scan.ethereum.block_hashing import encoded_header, encoded_with_unknown_fields
 from scan.ethereum.blocks import BlockJson, MalformedBlock, read_json
 from scan.ethereum.client import Call
-from scan.ethereum.keccak import keccak256
-from scan.ethereum.merkle_trie import EMPTY_ROOT
-from scan.ethereum.rlp import EMPTY_STRING, LISTS, item_content, split_list
-from scan.ethereum.unknown_fields import encoded_with_unknown_fields
+from scan.ethereum.rlp_and_tries import (
+    EMPTY_ROOT,
+    EMPTY_STRING,
+    LISTS,
+    item_content,
+    keccak256,
+    list_item,
+    quantity_item,
+    split_list,
+    string_item,
+)
+from scan.ethereum.served_chain import BlockId
 from scan.hex import data, to_hex
 
 EMPTY_CODE_HASH = keccak256(b"")
@@ -203,3 +215,69 @@ def _child(items: Sequence[bytes], path: str) -> tuple[bytes, str | None]:
 
 def _word(slot: int) -> bytes:
     return slot.to_bytes(32)
+
+
+MOST_ITEMS = 1_000_000  # of a list; what is read of the node is bounded before
+MOST_ACCOUNT_ITEMS = 8  # six, and what later forks append (EIP-8268)
+# Names of fields in execution-apis, then in alloy-eip7928 before 0.4.11.
+_NAMES = {
+    "key": ("key", "slot"),
+    "index": ("index", "blockAccessIndex", "txIndex"),
+    "value": ("value", "postBalance", "newNonce", "newValue"),
+    "code": ("code", "newCode"),
+}
+# Of an account, by address: indexes and balances in wei. Index 0 is before the first transaction, 1
+# after it, and so on.
+BalanceChanges = Mapping[bytes, Sequence[tuple[int, int]]]
+
+
+def balance_changes(encoded: bytes, hash_: bytes) -> BalanceChanges:
+    """Return the balances that transactions changed. Raises ValueError where the list has another
+    hash, or is none."""
+    if keccak256(encoded) != hash_:
+        raise ValueError("another hash")
+    changes = {}
+    for account in split_list(encoded, MOST_ITEMS):
+        address, _, _, balances, *_ = split_list(account, MOST_ACCOUNT_ITEMS)
+        pairs = (split_list(change, 2) for change in split_list(balances, MOST_ITEMS))
+        changes[item_content(address)] = [(_number(index), _number(wei)) for index, wei in pairs]
+    return changes
+
+
+def encode_access_list(accounts: Any) -> bytes:
+    """Return the RLP of a result of eth_getBlockAccessList. Raises ValueError, TypeError, KeyError
+    and AttributeError where it is malformed."""
+    return bytes.fromhex(list_item("".join(map(_account_changes, accounts))))
+
+
+def _account_changes(account: Any) -> str:
+    slots = "".join(
+        list_item(quantity_item(_field(slot, "key")) + _changes(slot["changes"]))
+        for slot in account.get("storageChanges") or ()
+    )
+    reads = "".join(map(quantity_item, account.get("storageReads") or ()))
+    amounts = "".join(
+        _changes(account.get(name) or ()) for name in ("balanceChanges", "nonceChanges")
+    )
+    codes = _changes(account.get("codeChanges") or (), "code", string_item)
+    address = string_item(account["address"])
+    return list_item(address + list_item(slots) + list_item(reads) + amounts + codes)
+
+
+def _changes(changes: Any, name: str = "value", item: Callable[[str], str] = quantity_item) -> str:
+    pairs = [
+        list_item(quantity_item(_field(change, "index")) + item(_field(change, name)))
+        for change in changes
+    ]
+    return list_item("".join(pairs))
+
+
+def _field(record: Any, name: str) -> str:
+    """Return a field by any of its names; a number as a QUANTITY. Raises KeyError."""
+    names = [other for other in _NAMES[name] if other in record]
+    value = record[names[0] if names else name]
+    return hex(value) if isinstance(value, int) else value
+
+
+def _number(item: bytes) -> int:
+    return int.from_bytes(item_content(item))

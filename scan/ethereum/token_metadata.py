@@ -1,7 +1,18 @@
-"""Results of calls to tokens and pools, decoded from hostile bytes: words, names, types. Pure."""
+"""Results of calls to tokens and pools, decoded from hostile bytes: words, names, types. Pure.
+
+Inputs of transactions that may be texts: memos, not calls. Pure.
+
+Whether one is a text, visible_text in scan/contracts tells; what is left out here is none by its
+rule, or creates a contract.
+
+Amounts of coin and of tokens as decimal numbers: the one conversion from base units.
+"""
 
 import re
+from collections.abc import Iterable
 from typing import NamedTuple
+
+from scan.hex import data
 
 MAX_NAME = 255
 MAX_SYMBOL = 50
@@ -127,3 +138,37 @@ def _dynamic(result: bytes) -> bytes | None:
     if start + 32 + length > len(result):
         return None
     return result[start + 32 : start + 32 + length]
+
+
+MAX_MEMO_BYTES = 2048  # of an input, by which a text is recognised
+
+# A transaction's index, and the first MAX_TEXT_BYTES of its input.
+TextInput = tuple[int, bytes]
+
+# No control characters, but tabs and line breaks, in the first bytes: most arguments of a call
+# begin with zeros.
+_MAY_BE_TEXT = re.compile(r"0x(?:0[9aAdD]|[2-9a-fA-F][0-9a-fA-F]){1,32}+(?:\Z|(?<=.{66}))")
+
+
+def text_inputs(recipients: Iterable[object], inputs: Iterable[str]) -> tuple[TextInput, ...]:
+    """Return those of a block, of the recipients and inputs of its transactions: None, or hex. May
+    raise BadHex and TypeError."""
+    return tuple(
+        (index, data(input_[: 2 + 2 * MAX_MEMO_BYTES]))
+        for index, (recipient, input_) in enumerate(zip(recipients, inputs, strict=True))
+        if recipient is not None and input_ is not None and _MAY_BE_TEXT.match(input_)
+    )
+
+
+COIN_DECIMALS = 18
+GWEI_DECIMALS = 9
+
+
+def in_units(value: int, decimals: int = COIN_DECIMALS, separator: str = "") -> str:
+    """Return base units as an exact decimal number without zeros at its end, such as `1234.5`.
+
+    `separator` stands between groups of three digits before the point.
+    """
+    whole, fraction = divmod(abs(value), 10**decimals)
+    rest = f".{fraction:0{decimals}d}".rstrip("0") if fraction else ""
+    return f"{'-' if value < 0 else ''}{whole:{separator}}{rest}"

@@ -1,7 +1,11 @@
-"""Whether a block's transactions, and its other lists, agree with its header: their root, hashes
+"""Who sent a transaction: its signer, as its bytes do not name one. Pure.
+
+Whether a block's transactions, and its other lists, agree with its header: their root, hashes
 and senders. Pure, but for the bytes of transactions of unknown types.
 
 Records are the structs of scan/ethereum/blocks.py.
+
+Coin that contracts burnt by destroying themselves in their own favour. Pure.
 """
 
 from collections.abc import Iterator, Sequence, Set
@@ -18,14 +22,54 @@ from scan.ethereum.block_encoding import (
     encode_transactions,
     type_number,
 )
-from scan.ethereum.block_hashing import NO_UNCLES, has_its_withdrawals
-from scan.ethereum.blocks import MalformedBlock, TransactionJson, read_json
-from scan.ethereum.forms.form import BLOB_GAS, Encoding, Form
-from scan.ethereum.keccak import keccak256
-from scan.ethereum.merkle_trie import list_root
-from scan.ethereum.raw_blocks import NoBytes
-from scan.ethereum.senders import signer
+from scan.ethereum.block_hashing import NO_UNCLES, NoBytes, has_its_withdrawals
+from scan.ethereum.blocks import DecodedBlock, MalformedBlock, TransactionJson, read_json
+from scan.ethereum.forms.form import BLOB_GAS, BURN, Credit, Encoding, Form, numbered
+from scan.ethereum.forms.matching import FIRST_PROTECTED_V
+from scan.ethereum.rlp_and_tries import (
+    EMPTY_STRING,
+    STRINGS,
+    content_range,
+    join_list,
+    keccak256,
+    list_root,
+    quantity_item,
+)
+from scan.ethereum.signatures import Signature, recover_signer
+from scan.ethereum.sparse_tables import InternalTransfer, TransferType, creations_in
 from scan.hex import data
+
+FIRST_V = 27  # of signatures that cover no chain id
+_LARGEST = 2**256 - 1
+
+
+def signer(encoded: bytes, v: int, r: int, s: int) -> bytes | None:
+    """Return the address that signed a transaction, given as its bytes and its signature, whose
+    numbers are the last items in them; None where the signature is invalid.
+
+    What is signed is all before the signature: with the type (EIP-2718), or with the chain id
+    (EIP-155). `v` of a transaction with a type is the parity.
+    """
+    is_typed = encoded[0] < STRINGS
+    start, _ = content_range(encoded, 1 if is_typed else 0)
+    unsigned = encoded[start : len(encoded) - sum(map(_item_bytes, (v, r, s)))]
+    if is_typed:
+        parity, message = v, encoded[:1] + join_list([unsigned])
+    elif v >= FIRST_PROTECTED_V:
+        chain_id, parity = divmod(v - FIRST_PROTECTED_V, 2)
+        chain_item = bytes.fromhex(quantity_item(hex(chain_id)))
+        message = join_list([unsigned, chain_item, EMPTY_STRING, EMPTY_STRING])
+    else:
+        parity, message = v - FIRST_V, join_list([unsigned])
+    if parity not in (0, 1) or max(r, s) > _LARGEST:
+        return None
+    return recover_signer(keccak256(message), Signature(parity, r, s))
+
+
+def _item_bytes(number: int) -> int:
+    """Return how many bytes the item of a number of at most 256 bits takes."""
+    return 1 if number < STRINGS else (number.bit_length() + 7) // 8 + 1
+
 
 UNSIGNED = "hashes of transactions without a signature"
 UNSIGNED_SENDERS = "senders of transactions without a signature"
@@ -226,3 +270,29 @@ def _is_signed(transaction: Any) -> bool:
     """Return whether a transaction has a signature; those that test nodes send in another account's
     name have zeros, and a hash of their own."""
     return any(int(getattr(transaction, name, None) or "0x1", 16) for name in ("r", "s"))
+
+
+def burns_in(
+    block: DecodedBlock, internal_transfers: Sequence[InternalTransfer]
+) -> tuple[Credit, ...]:
+    """Return the burns of a block, after its other credits, by traces that name both parties.
+
+    A contract burns where it was created in the same transaction (EIP-6780), before Cancun any
+    contract, and since Amsterdam none (EIP-8246).
+    """
+    destroyed = [
+        transfer
+        for transfer in internal_transfers
+        if transfer.type is TransferType.SELFDESTRUCT
+        and transfer.from_address == transfer.to_address
+    ]
+    if not destroyed or block.block_access_list_hash is not None:
+        return ()
+    created = {(c.transaction_index, c.address) for c in creations_in(block, internal_transfers)}
+    burns = [
+        (transfer.transaction_index, BURN, transfer.from_address, transfer.value)
+        for transfer in destroyed
+        if not block.keeps_destroyed
+        or (transfer.transaction_index, transfer.from_address) in created
+    ]
+    return numbered(block, burns, len(block.credits))

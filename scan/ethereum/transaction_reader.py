@@ -11,11 +11,11 @@ from enum import IntEnum
 from itertools import pairwise
 from typing import Any, NamedTuple
 
+from scan.cached_values import SizedCache
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
 from scan.ethereum.forms.matching import ETHEREUM_TYPES
 from scan.ethereum.request_node import NodeSession
-from scan.ethereum.sized_cache import SizedCache
 from scan.ethereum.transaction_checks import Contradiction, Proof, proof_of
 from scan.hex import BadHex, data, quantity, quantity_or_none
 

@@ -6,9 +6,7 @@ from typing import Generic, Protocol, TypeVar
 
 from flask import Flask, Response
 
-from scan.http.interfaces import Interface
-from scan.http.list_format import Format
-from scan.http.services import Services
+from scan.http.request_state import Format, Interface, Services
 from scan.queries.pages import Page, Window
 from scan.registry import Part
 from scan.settings import Settings

@@ -13,15 +13,12 @@ from scan import parameters, registry
 from scan.database.lists import all_entities
 from scan.errors import InvalidParameter
 from scan.http.hooks import ListFiles
-from scan.http.list_format import FORMATS, JSON, PARAMETER, Format
-from scan.http.request_state import request_state_of
-from scan.http.requests import query_arguments, reader
-from scan.http.responses import JsonResponse, Response
+from scan.http.request_state import FORMATS, JSON, PARAMETER, Format, request_state_of
+from scan.http.requests import JsonResponse, Response, query_arguments, reader
 from scan.parameters import BIGINT_MAX
 from scan.queries import entities
 from scan.queries.entities import RANGE
-from scan.queries.filters import FILTER_KEYS
-from scan.queries.pages import MAX_ENTRIES, Page, Window
+from scan.queries.pages import FILTER_KEYS, MAX_ENTRIES, Page, Window
 
 PAGED = ("page", "limit", "cursor")
 # Parameters of a list, and of one that is ordered along the chain.

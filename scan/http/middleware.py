@@ -17,31 +17,50 @@ from werkzeug.routing.exceptions import RoutingException
 from scan import VERSION
 from scan.database.connection import request_waits
 from scan.errors import ForeignForm, InvalidParameter, RateLimited, Unavailable
-from scan.http import compression
-from scan.http.etags import is_unmodified
+from scan.http import response_cache
+from scan.http.application import Routes
+from scan.http.credentials_and_limits import RateLimit
 from scan.http.index_version import IndexVersion
-from scan.http.indexed_block import REQUIRED_FIELD, SHOWN, IndexedBlock, NotIndexedYet, required
-from scan.http.interfaces import API, Interface, interface_of
-from scan.http.list_format import accepted_file
-from scan.http.prerequisites import Prerequisite, prerequisite_of
-from scan.http.rate_limit import RateLimit
-from scan.http.replica_poller import ReplicaPoller
-from scan.http.request_state import REQUEST_STATE, RequestState, Steps, Wait
-from scan.http.requests import without_ignored
+from scan.http.indexed_block import (
+    REQUIRED_FIELD,
+    SHOWN,
+    IndexedBlock,
+    NotIndexedYet,
+    ReplicaPoller,
+    required,
+)
+from scan.http.request_state import (
+    API,
+    REQUEST_STATE,
+    Interface,
+    RequestState,
+    Steps,
+    Wait,
+    accepted_file,
+    interface_of,
+)
+from scan.http.requests import Prerequisite, prerequisite_of, without_ignored
 from scan.http.response_cache import (
     CACHED_FOR_S,
     FILE_CACHED_FOR_S,
     ResponseCache,
     cache_key,
+    is_unmodified,
     may_be_cached,
 )
-from scan.http.routing import Routes
-from scan.observability import logs, metrics, request_log
+from scan.observability import logs, metrics
 from scan.queries.reader import Reader, Sources
-from scan.rate_limits.client_address import client_address
+from scan.rate_limits.limiter import client_address
 from scan.rate_limits.turns import Postponed, WaitingThreads
-from scan.server.cors import CORS, SENT_HEADERS, preflight_headers
-from scan.server.wsgi_responses import REVALIDATED, Environ, Headers, WsgiResponse
+from scan.server.responses import (
+    CORS,
+    REVALIDATED,
+    SENT_HEADERS,
+    Environ,
+    Headers,
+    WsgiResponse,
+    preflight_headers,
+)
 
 SENT_WITH_304 = ("ETag", "Cache-Control", "Vary", SHOWN)
 
@@ -180,7 +199,7 @@ class Middleware:
             state.interface = interface_of(path, environ, self._interfaces, self._pages)
             state.is_page = state.interface.has_page_limit
         state.accepted_file = accepted_file(environ.get("HTTP_ACCEPT", ""))
-        state.accepts_gzip = compression.accepts_gzip(environ.get("HTTP_ACCEPT_ENCODING", ""))
+        state.accepts_gzip = response_cache.accepts_gzip(environ.get("HTTP_ACCEPT_ENCODING", ""))
         query = environ.get("QUERY_STRING", "")
         environ["QUERY_STRING"] = without_ignored(query, is_page=state.is_page)
         state.steps = self._steps(state)
@@ -210,7 +229,7 @@ class Middleware:
             yield Wait.BODY
         response = self._cached(state)
         if response is not None:
-            if state.accepts_gzip and compression.is_missing(response):
+            if state.accepts_gzip and response_cache.is_missing(response):
                 yield Wait.THREAD
                 response = self._compress_cached(state, response)
             return response
@@ -286,7 +305,7 @@ class Middleware:
         if state.has_changed_index:
             self._index_version.expire()
         may_cache = may_be_cached(state, reader, status, version_before)
-        if not may_cache and not state.is_open and not compression.is_compressible(headers):
+        if not may_cache and not state.is_open and not response_cache.is_compressible(headers):
             self._observe(state, status)
             start_response(status, self._own_headers(state) + headers, *exc_info)
             return body
@@ -296,12 +315,12 @@ class Middleware:
         if may_cache:
             response = self._store(state, reader, response, version_before)
         else:
-            response = compression.negotiated(state, response)
+            response = response_cache.negotiated(state, response)
         return self._send(state, response, start_response)
 
     def _compress_cached(self, state: RequestState, response: WsgiResponse) -> WsgiResponse:
         assert state.cache_key is not None
-        both = compression.with_compressed(response, is_file=state.is_open)
+        both = response_cache.with_compressed(response, is_file=state.is_open)
         self._cache.replace(state.cache_key, response, both)
         return both
 
@@ -335,7 +354,7 @@ class Middleware:
     ) -> WsgiResponse:
         assert state.cache_key is not None
         if state.cached_for_s is not None:
-            response = compression.negotiated(state, response)
+            response = response_cache.negotiated(state, response)
             self._cache.store_for(state.cache_key, response, state.cached_for_s)
             return response
         if version_before is None:
@@ -347,7 +366,7 @@ class Middleware:
         key = state.cache_key._replace(staleness=reader.staleness)
         etag = ("ETag", f'"{VERSION}-{version}{reader.staleness}"')
         more = (etag, *REVALIDATED) if state.method == "GET" else ()
-        response = compression.negotiated(state, response, more)
+        response = response_cache.negotiated(state, response, more)
         self._cache.store(key, response, version)
         return response
 
@@ -378,8 +397,8 @@ class Middleware:
         """Count a request, and log it. The loop writes no line: it would wait for the log's reader,
         and thousands of refusals would fill the log."""
         status, seconds = int(status_line[:3]), time.perf_counter() - state.began
-        method = state.method if state.method in request_log.METHODS else "other"
-        requests, times = request_log.request_metrics(state.route, method, status)
+        method = state.method if state.method in logs.METHODS else "other"
+        requests, times = logs.request_metrics(state.route, method, status)
         requests.inc()
         times.observe(seconds)
         # Some interfaces refuse with 200.
@@ -388,9 +407,7 @@ class Middleware:
             metrics.RATE_LIMITED.labels("key" if is_keyed else "address").inc()
         if self._logs_requests or (status >= 500 and not is_in_loop):
             client = state.environ.get("REMOTE_ADDR") or ""
-            request_log.log_request(
-                state.method, state.path, status, seconds, client, state.refusal
-            )
+            logs.log_request(state.method, state.path, status, seconds, client, state.refusal)
 
 
 def _plain_get(state: RequestState) -> Environ:

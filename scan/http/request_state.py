@@ -1,20 +1,173 @@
-"""The state of one request, which its steps complete, and the types of these steps."""
+"""Forms of pages are sent by these pages alone: another site could have its visitors' browsers send
+one, each with its own address. Programs, which have no visitor, say nothing of their origin.
 
-from collections.abc import Generator
+The interfaces, such as the API and the pages: their paths, and how each refuses a request.
+
+The format of a list, a page of JSON or a whole file, by `format` or the header Accept.
+
+The state of one request, which its steps complete, and the types of these steps.
+
+The services that views use, which live as long as the process.
+
+Marks of views, by whose paths a request is treated before Flask chooses the view.
+"""
+
+from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Any, NamedTuple, TypeVar, cast
+from urllib.parse import urlsplit
 
-from scan.accounts.api_keys import ApiKey
-from scan.errors import ScanError, Unavailable
-from scan.http.interfaces import REST, Interface
-from scan.http.list_format import Format
-from scan.queries.reader import Reader
-from scan.rate_limits.turns import Postponed, RequestPlaces, Turn, places_of_thread
+from flask import current_app
+from werkzeug.datastructures import MIMEAccept
+from werkzeug.http import parse_accept_header
+from werkzeug.routing import Map
+
+from scan import registry
+from scan.accounts.api_keys import ApiKey, ApiKeyLookup, KeyUsage
+from scan.cached_values import LazySequence
+from scan.database.connection import Database
+from scan.database.notifications import Listener
+from scan.errors import ForeignForm, ScanError, Unavailable
+from scan.http.index_version import CHANNEL
+from scan.queries.reader import Reader, Sources
+from scan.rate_limits.limiter import Limiter
+from scan.rate_limits.turns import Postponed, RequestPlaces, Turn, WaitingThreads, places_of_thread
 from scan.rate_limits.windows import RateLimitResult
-from scan.server.wsgi_responses import Environ, WsgiResponse
+from scan.server.responses import Environ, WsgiResponse, refuse
+from scan.settings import Settings
+from scan.verification.verifier import Verifier
+
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+
+
+class SameOrigin(NamedTuple):
+    """`public_url` is the site's own, "" where it is not known; who sends a form to one of
+    `token_paths` needs a token, which no other site knows."""
+
+    public_url: str
+    token_paths: frozenset[str]
+
+    def require(self, method: str, page: str, environ: Environ) -> None:
+        """Raise ForeignForm where a browser says that another site's page sends a form."""
+        if method in SAFE_METHODS or page in self.token_paths:
+            return
+        site, origin = environ.get("HTTP_SEC_FETCH_SITE"), environ.get("HTTP_ORIGIN")
+        if site is not None:  # which browsers leave out without TLS
+            is_own = site in ("same-origin", "none")
+        else:
+            hosts = {environ.get("HTTP_HOST", ""), urlsplit(self.public_url).netloc} - {""}
+            is_own = origin is None or origin.partition("://")[2] in hosts
+        if not is_own:
+            raise ForeignForm("Another site has sent this form: send it from the page that has it.")
+
+
+API = "/api/v1"
+MARKDOWN = "text/markdown"
+
+
+class Interface(NamedTuple):
+    """An interface has its `paths`, with slashes at their end or not, and all below `prefixes`,
+    which end with one."""
+
+    refuse: Callable[[ScanError], WsgiResponse]
+    refuse_as_markdown: Callable[[ScanError], WsgiResponse] | None = None  # of pages
+    paths: frozenset[str] = frozenset()
+    prefixes: tuple[str, ...] = ()
+    same_origin: SameOrigin | None = None  # of pages: who may send their forms
+    has_page_limit: bool = False  # instead of the API's; keys do not count
+    has_address_limit: bool = False  # the limit of an address over all keys, instead of the API's
+    calls_api: bool = False  # with the caller's key, which is charged for the calls
+    api_key_parameter: str | None = None  # in the query or the form; an unknown key is ignored
+    unknown_path: str = ""  # the message for a path of no view, instead of the API's advice
+    catalogued: str = ""  # its path in the catalogue of APIs, if it is there
+    line_of_llms: str = ""  # in /llms.txt
+
+
+REST = Interface(refuse, prefixes=(f"{API}/",))
+# For paths of no interface programs get errors as JSON, browsers as pages where there are pages.
+UNKNOWN = Interface(refuse, has_page_limit=True)
+
+
+def interface_of(
+    path: str, environ: Environ, interfaces: Sequence[Interface], pages: Interface | None
+) -> Interface:
+    """Return the interface of a path; a client that prefers Markdown gets errors of pages in it."""
+    accept = environ.get("HTTP_ACCEPT", "")
+    exact, below = path.rstrip("/"), f"{path}/"
+    for interface in interfaces:
+        if exact in interface.paths or below.startswith(interface.prefixes):
+            return _as_accepted(pages, accept) if interface is pages else interface
+    reads_pages = prefers_markdown(accept) or "text/html" in accept
+    return _as_accepted(pages, accept) if pages is not None and reads_pages else UNKNOWN
+
+
+def _as_accepted(pages: Interface, accept: str) -> Interface:
+    if pages.refuse_as_markdown is None or not prefers_markdown(accept):
+        return pages
+    return pages._replace(refuse=pages.refuse_as_markdown)
+
+
+def prefers_markdown(accept: str) -> bool:
+    """Return whether a request prefers a page as Markdown, by its Accept header."""
+    if MARKDOWN not in accept:
+        return False  # as for browsers; werkzeug's parser takes 20 us
+    types = parse_accept_header(accept, MIMEAccept)
+    return types.best_match(["text/html", MARKDOWN]) == MARKDOWN
+
+
+class Format(Enum):
+    CSV = "csv"
+    NDJSON = "ndjson"
+
+
+TYPES = {Format.CSV: "text/csv", Format.NDJSON: "application/x-ndjson"}
+JSON_TYPE = "application/json"
+PARAMETER = "format"
+JSON = "json"
+MAX_FILE_ROWS = 100_000
+FORMATS = LazySequence(lambda: (JSON, *(file.value for file in Format if has_files())))
+
+
+def has_files() -> bool:
+    """Return whether an extension writes files; else lists are pages of JSON alone."""
+    return registry.has("list_files")
+
+
+@lru_cache(maxsize=256)  # the middleware bounds the header's length
+def accepted_file(accept: str) -> Format | None:
+    """Return the file's format that a client names and prefers to JSON (RFC 9110, 12.5.1).
+
+    Clients that accept anything, as browsers do, get JSON: None.
+    """
+    if not has_files() or ("csv" not in accept.lower() and "ndjson" not in accept.lower()):
+        return None
+    weights: dict[str, float] = {}
+    for part in accept.split(","):
+        media_type, *settings = (text.strip().lower() for text in part.split(";"))
+        weights[media_type] = _weight(settings)
+    best = max(Format, key=lambda file: weights.get(TYPES[file], 0.0))
+    weight = weights.get(TYPES[best], 0.0)
+    if JSON_TYPE in weights:
+        return best if weight > weights[JSON_TYPE] else None
+    # A named type goes before a wildcard of the same weight.
+    others = weights.get("application/*", weights.get("*/*", 0.0))
+    return best if weight > 0 and weight >= others else None
+
+
+def _weight(settings: list[str]) -> float:
+    for setting in settings:
+        name, _, value = setting.partition("=")
+        if name.strip() == "q":
+            try:
+                return min(max(float(value), 0.0), 1.0)
+            except ValueError:
+                return 0.0
+    return 1.0
+
 
 REQUEST_STATE = "scan.request_state"  # the one key of ours in a request's environ
 
@@ -127,3 +280,83 @@ class RequestState:
 def request_state_of(environ: Environ) -> RequestState:
     state: RequestState = environ[REQUEST_STATE]
     return state
+
+
+# Pages follow an index whatever the planner knows of the tables: a plan made while they were
+# empty must serve when they are not.
+SESSION = {"enable_seqscan": "off", "enable_bitmapscan": "off"}
+# Of the time-out of a statement: a bulk backfill locks each table until it is loaded.
+STATEMENT_TIMEOUT_MS = 5000
+LOCK_WAIT_SHARE = 0.2
+
+
+class Connections(NamedTuple):
+    """The databases that are written and read: the same, unless a replica is read."""
+
+    writes: Database
+    reads: Database
+
+
+@dataclass(frozen=True)
+class Services:
+    """`sources` may read a replica of `writes`."""
+
+    settings: Settings
+    sources: Sources
+    writes: Database
+    limiter: Limiter
+    key_lookup: ApiKeyLookup
+    key_usage: KeyUsage
+    verifier: Verifier
+    waiting_threads: WaitingThreads
+
+    @property
+    def reads(self) -> Database:
+        return self.sources.database
+
+    def version_listener(self) -> Listener | None:
+        """Return a new listener to versions of the index; None where a replica is read, which
+        receives no notifications."""
+        if self.settings.reads_replica:
+            return None
+        return Listener(connect(self.settings, self.settings.database_url), CHANNEL)
+
+
+def connect(settings: Settings, url: str) -> Database:
+    lock_wait = str(int(STATEMENT_TIMEOUT_MS * LOCK_WAIT_SHARE))
+    session = {**SESSION, "lock_timeout": lock_wait, "scan.base_path": settings.base_path}
+    return Database(
+        url, statement_timeout_ms=STATEMENT_TIMEOUT_MS, name="scan-api", session=session
+    )
+
+
+def services() -> Services:
+    return cast(Services, current_app.extensions["scan"])
+
+
+_V = TypeVar("_V", bound=Callable[..., Any])
+_MARKS_ATTRIBUTE = "scan_mark"  # of a view
+
+
+class Mark(Enum):
+    UNLIMITED = "its requests are not rate limited"
+    NEEDS_TOKEN = "its form has a token, which no other site knows: any site may send it"
+
+
+def marked(mark: Mark) -> Callable[[_V], _V]:
+    """Decorate a view with a mark."""
+
+    def decorate(view: _V) -> _V:
+        setattr(view, _MARKS_ATTRIBUTE, mark)
+        return view
+
+    return decorate
+
+
+def paths_marked(mark: Mark, rules: Map, views: Mapping[str, Callable[..., Any]]) -> frozenset[str]:
+    """Return the paths of the views of an application that have a mark."""
+    return frozenset(
+        rule.rule
+        for rule in rules.iter_rules()
+        if getattr(views[rule.endpoint], _MARKS_ATTRIBUTE, None) is mark
+    )

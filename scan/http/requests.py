@@ -1,24 +1,75 @@
-"""Reads a request for its view: the query string, the body, the API key, the client's address."""
+"""Names the setting that lifts a bound, to clients on a developer's own machine.
+
+Behind a proxy every client seems to come from loopback. It is not told the setting, since its
+request has a header of the proxy or another host's name, or Scan listens or trusts proxies beyond
+this machine.
+
+Reads a request for its view: the query string, the body, the API key, the client's address.
+
+Forms in bodies, urlencoded or multipart, whose parsing is bounded.
+
+JSON responses.
+
+Prerequisites of views beside the database: while one is missing, the middleware refuses their
+requests in the loop, or has them wait there, instead of having a thread find out.
+"""
 
 import re
-from collections.abc import Mapping
+from binascii import a2b_qp
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import ExitStack
+from enum import Enum
+from functools import wraps
+from http import HTTPStatus
 from io import BytesIO
+from typing import Any, TypeVar, cast
 from urllib.parse import parse_qsl, unquote_plus
 
+import flask
+import orjson
 from flask import request
 from gunicorn.http.errors import ParseException
+from werkzeug.datastructures import ImmutableMultiDict, MultiDict
 
 from scan import json_bodies, parameters
 from scan.accounts.api_keys import ApiKey
 from scan.errors import InvalidJson, InvalidParameter, ScanError, TooLarge, UnsupportedMediaType
-from scan.ethereum.block_parameter import BlockId
-from scan.http import own_machine
-from scan.http.request_state import request_state_of
-from scan.http.services import services
+from scan.ethereum.served_chain import BlockId
+from scan.http.request_state import request_state_of, services
 from scan.queries import blocks
 from scan.queries.reader import Reader
+from scan.rate_limits.concurrency import ConcurrencyLimit
+from scan.rate_limits.limiter import OF_PROXIES, is_loopback
+from scan.rate_limits.turns import QueuedPlaces
+from scan.server.connection import MAX_BODY_BYTES
+from scan.server.responses import Environ
+from scan.settings import Settings
 
-MAX_BODY_BYTES = 1024 * 1024  # unless a view sets another bound
+RAISE_REQUESTS = "SCAN_RATE_LIMIT_ANONYMOUS=100000/minute"
+RAISE_PAGES = "SCAN_RATE_LIMIT_PAGES=100000/minute"
+RAISE_FILES = "SCAN_RATE_LIMIT_FILES=100000/hour"
+ALLOW_RECEIVERS = "SCAN_WEBHOOK_ALLOW_NETWORKS=127.0.0.0/8"
+_LOCAL_HOST = re.compile(r"(localhost|127\.0\.0\.1|\[::1\])(:[0-9]{1,5})?", re.I)
+
+
+def serves_own_machine(settings: Settings) -> bool:
+    return settings.trusted_proxies == 0 and is_loopback(settings.host)
+
+
+def is_from_own_machine(environ: Environ) -> bool:
+    return (
+        is_loopback(environ.get("REMOTE_ADDR") or "")
+        and bool(_LOCAL_HOST.fullmatch(environ.get("HTTP_HOST", "")))
+        and not any(name in environ for name in OF_PROXIES)
+    )
+
+
+def advise(error: ScanError, setting: str) -> None:
+    """Add the setting to an error's message."""
+    error.message += f" On your own machine, start Scan with {setting}."
+
+
+USUAL_BODY_BYTES = 1024 * 1024  # unless a view sets another bound
 INCOMPLETE_BODY = "The body ended early, or its chunks are malformed."
 
 # Caches, campaigns and trackers append these to any URL, besides those of campaigns that begin with
@@ -49,9 +100,7 @@ def client_address() -> str:
 
 def is_own_machine() -> bool:
     """Return whether the client may be told which setting lifts a bound."""
-    return own_machine.serves_own_machine(services().settings) and own_machine.is_from_own_machine(
-        request.environ
-    )
+    return serves_own_machine(services().settings) and is_from_own_machine(request.environ)
 
 
 def reader() -> Reader:
@@ -138,3 +187,152 @@ def whole_body(incomplete: type[ScanError], *, is_kept: bool = True) -> bytes:
         raise TooLarge(TooLarge.of_body)
     request.environ["wsgi.input"] = BytesIO(body)  # for a request that is served anew at its turn
     return body
+
+
+MAX_FIELDS = 200
+LARGE_BYTES = 256 * 1024  # parsed, a form takes ten times as much; large ones go one by one
+WAIT_S = 1.0
+MAX_PART_HEAD_BYTES = 4096  # of a multipart form: 5 MB of it take 3 s
+
+URLENCODED = "application/x-www-form-urlencoded"
+MULTIPART = "multipart/form-data"
+
+_MALFORMED_ESCAPE = re.compile(rb"%(?![0-9A-Fa-f]{2})")
+
+
+class LargeForms(ConcurrencyLimit):
+    """The limit of large forms that are parsed at the same time."""
+
+    def __init__(self) -> None:
+        super().__init__(1, busy="Too many large forms are being processed; try again shortly.")
+
+
+def form(max_fields: int = MAX_FIELDS) -> MultiDict[str, str]:
+    """Return the fields of an urlencoded or multipart form; uploads are in request.files
+    afterwards.
+
+    Raises InvalidParameter for one that ended early, is malformed or has too many fields,
+    Unavailable where too many large ones are being read.
+    """
+    request.max_content_length = request.max_form_memory_size = MAX_BODY_BYTES
+    request.max_form_parts = max_fields
+    body = whole_body(InvalidParameter)
+    separator = b"&" if request.mimetype == URLENCODED else _boundary()
+    # Between fields, or before each of them and at the end.
+    max_separators = max_fields + (-1 if separator == b"&" else 1)
+    if separator and body.count(separator) > max_separators:
+        raise InvalidParameter(f"A form must have at most {max_fields} fields.")
+    if len(body) <= LARGE_BYTES:
+        return request.form
+    client = client_address()
+    with (
+        services().waiting_threads.place_in_turn(client),
+        reader().sources.get(LargeForms).place(client, wait_s=WAIT_S),
+    ):
+        if request.mimetype == URLENCODED:
+            request.form, request.files = _large_urlencoded(body), ImmutableMultiDict()
+        elif separator and any(
+            b"\r\n\r\n" not in part[:MAX_PART_HEAD_BYTES] for part in body.split(separator)[1:-1]
+        ):
+            raise InvalidParameter("The form is malformed.")
+        return request.form
+
+
+def _boundary() -> bytes:
+    """Return the separator before each field of a multipart form; empty for other bodies."""
+    name = request.mimetype_params.get("boundary", "")
+    return f"--{name}".encode() if name and request.mimetype == MULTIPART else b""
+
+
+def _large_urlencoded(body: bytes) -> ImmutableMultiDict[str, str]:
+    """Parse a large form, 5 MB in 50 ms. Python's own parser takes up to 3.4 s, and holds the
+    interpreter for 1 s."""
+    if _MALFORMED_ESCAPE.search(body):
+        raise InvalidParameter("The form is malformed: % is not followed by two hex digits.")
+    # Quoted-printable is the same encoding with another mark, and is decoded in C.
+    body = body.replace(b"+", b" ").replace(b"\n", b"%0A")
+    fields = [field.partition(b"=") for field in body.split(b"&")]
+    return ImmutableMultiDict((_unquoted(name), _unquoted(value)) for name, _, value in fields)
+
+
+def _unquoted(escaped: bytes) -> str:
+    quoted_printable = escaped.replace(b"=", b"%3D").replace(b"%", b"=")
+    return a2b_qp(quoted_printable).decode("utf-8", "replace")
+
+
+_STATUS_LINES = {int(status): f"{status.value} {status.phrase}" for status in HTTPStatus}
+
+
+class JsonResponse:
+    """A whole body of JSON as a WSGI application; Flask's Response takes 6 us more."""
+
+    def __init__(self, body: bytes, status: int = 200) -> None:
+        self.body = body
+        self.status = _STATUS_LINES[status]
+        self.headers = {"Content-Type": "application/json", "Content-Length": str(len(body))}
+
+    def __call__(self, environ: Environ, start_response: Any) -> Iterable[bytes]:
+        start_response(self.status, list(self.headers.items()))
+        return () if environ["REQUEST_METHOD"] == "HEAD" else (self.body,)
+
+
+# What a view returns.
+Response = flask.Response | JsonResponse
+
+
+def json_body(body: str | bytes, status: int = 200) -> JsonResponse:
+    """Return a response with a body that is JSON already, mostly made by PostgreSQL."""
+    return JsonResponse(body.encode() if isinstance(body, str) else body, status)
+
+
+def json_fragment(text: str | None) -> orjson.Fragment | None:
+    """Return JSON from PostgreSQL or the compiler, which a response contains unchanged."""
+    return None if text is None else orjson.Fragment(text)
+
+
+def json_value(value: object, status: int = 200) -> JsonResponse:
+    return JsonResponse(orjson.dumps(value), status)
+
+
+_V = TypeVar("_V", bound=Callable[..., Any])
+_ATTRIBUTE = "scan_prerequisite"  # of a view
+
+
+class Prerequisite(Enum):
+    NODE = "an answer of the node"
+    NODE_FIELDS = "an answer of the node, without which some fields are null"
+    LONG_WAIT = "a place to wait in for long, as for a compiler"
+
+
+Of = Prerequisite | None | Callable[[str], Prerequisite | None]
+
+
+def requires(prerequisite: Of, before: type[QueuedPlaces] | None = None) -> Callable[[_V], _V]:
+    """Decorate a view with its prerequisite, or with a function that returns it for a query. One
+    that needs the node has its turn at it before it begins, and before that one at the places of
+    the service `before`."""
+
+    def decorate(view: _V) -> _V:
+        @wraps(view)
+        def in_turn(*args: Any, **kwargs: Any) -> Any:
+            needed = prerequisite_of(in_turn, request.environ["QUERY_STRING"])
+            needs_node = needed in (Prerequisite.NODE, Prerequisite.NODE_FIELDS)
+            with ExitStack() as held:
+                if needs_node and before is not None:
+                    first = services().sources.get(before)
+                    held.enter_context(first.place_in_turn(client_address()))
+                if needs_node:
+                    place = services().waiting_threads.place_in_turn(client_address())
+                    held.enter_context(place)
+                return view(*args, **kwargs)
+
+        setattr(in_turn, _ATTRIBUTE, prerequisite)
+        return cast(_V, in_turn)
+
+    return decorate
+
+
+def prerequisite_of(view: object, query: str = "") -> Prerequisite | None:
+    """Return the prerequisite that a view, or another object, was decorated with."""
+    prerequisite: Of = getattr(view, _ATTRIBUTE, None)
+    return prerequisite(query) if callable(prerequisite) else prerequisite

@@ -1,4 +1,8 @@
-"""A decoded block's rows, made once for both writers: as COPY text, and for bulk's files. Pure.
+"""The selection of a block's logs that are stored, or extracted for webhooks.
+
+A block as the indexer writes it: with what its traces show. Pure.
+
+A decoded block's rows, made once for both writers: as COPY text, and for bulk's files. Pure.
 
 Each table's columns are the fields of the record whose values become its rows.
 """
@@ -6,11 +10,16 @@ Each table's columns are the fields of the record whose values become its rows.
 import json
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, NamedTuple
+
+from eth_hash.auto import keccak
 
 from scan import registry
 from scan.cached_values import LazyMapping
-from scan.database import copy_rows
+from scan.database import transaction
+from scan.database.connection import Database
+from scan.database.transaction import Transaction
 from scan.ethereum.blocks import (
     BLOCK_COLUMNS,
     DecodedBlock,
@@ -19,8 +28,6 @@ from scan.ethereum.blocks import (
     Uncle,
     Withdrawal,
 )
-from scan.ethereum.burns import burns_in
-from scan.ethereum.contract_creations import ContractCreation, creations_in
 from scan.ethereum.events import (
     CHANGES,
     SwapEvent,
@@ -33,12 +40,73 @@ from scan.ethereum.events import (
     transfer_event,
 )
 from scan.ethereum.forms.form import Credit
-from scan.ethereum.internal_transfers import InternalTransfer
-from scan.ethereum.sparse_tables import SparseTable
+from scan.ethereum.sparse_tables import (
+    ContractCreation,
+    InternalTransfer,
+    SparseTable,
+    creations_in,
+)
+from scan.ethereum.transaction_checks import burns_in
 from scan.hex import to_hex
 from scan.indexer import hooks
-from scan.indexer.fetched_block import FetchedBlock
-from scan.indexer.log_selection import NO_LOGS, LogSelection
+
+
+class LogSelection(NamedTuple):
+    """The stored logs, in the words of SCAN_LOGS, and the watched emitters. With "standard", logs
+    are stored whose first topic is in `topics`."""
+
+    stored: str
+    topics: frozenset[bytes]
+    watched: frozenset[bytes]  # emitters that webhooks watch
+
+    def stores(self, log: EventLog) -> bool:
+        if self.stored == "standard":
+            return bool(log.topics) and log.topics[0] in self.topics
+        return self.stored == "all"
+
+
+NO_LOGS = LogSelection("none", frozenset(), frozenset())
+
+
+def read_stored(database: Database | Transaction) -> LogSelection:
+    """Return the selection of this database, which is fixed with its first block."""
+    row = database.row("indexer/chain_get")
+    stored = row[3] if row else "none"
+    topics = database.rows("indexer/event_topics_list") if stored == "standard" else []
+    return NO_LOGS._replace(stored=stored, topics=frozenset(bytes(topic) for (topic,) in topics))
+
+
+def with_watched(selection: LogSelection, database: Database) -> LogSelection:
+    """Return the selection with the emitters that webhooks watch now.
+
+    The caller reads the node's head before and the blocks up to it after this call, so that a
+    webhook gets the logs of every block that is mined after its registration.
+    """
+    rows = database.prepared_rows("indexer/webhooks_list_log_addresses")
+    return selection._replace(watched=frozenset(bytes(address) for (address,) in rows))
+
+
+def lacks_watched(selection: LogSelection, database: Database) -> bool:
+    """Return whether webhooks watch emitters by now that the selection does not have."""
+    return not with_watched(selection, database).watched <= selection.watched
+
+
+def load_standard_topics() -> list[bytes]:
+    """Return the first topics of the events in standard_events.json."""
+    text = Path(__file__).with_name("standard_events.json").read_text(encoding="utf-8")
+    return [
+        keccak(signature.encode()) for group in json.loads(text).values() for signature in group
+    ]
+
+
+class FetchedBlock(NamedTuple):
+    """A block with its TracedBlock's internal transfers and created contracts."""
+
+    block: DecodedBlock
+    created: Sequence[bytes]
+    internal_transfers: Sequence[InternalTransfer] = ()
+    is_traced: bool | None = None
+
 
 Rows = list[tuple[Any, ...]]
 
@@ -206,7 +274,7 @@ def _log_row(number: int, log: EventLog) -> tuple[Any, ...]:
 
 def make_block_rows(fetched: FetchedBlock, selection: LogSelection = NO_LOGS) -> BlockRows:
     rows, block = table_rows(fetched, selection), fetched.block
-    line = copy_rows.line
+    line = transaction.line
     return BlockRows(
         BlockContracts(
             block.number,
@@ -268,7 +336,7 @@ def transfer_row(number: int, transfer: TransferEvent | Transfer) -> str:
 
 def transfer_line(row: str, batch_index: int, value: int, token_id: int | None) -> str:
     """Return the whole COPY line of a transfer, given the beginning that transfer_row() made."""
-    return f"{row}\t{copy_rows.line((batch_index or None, value, token_id))}"
+    return f"{row}\t{transaction.line((batch_index or None, value, token_id))}"
 
 
 def _watched_logs(block: DecodedBlock, selection: LogSelection) -> list[WatchedLog]:

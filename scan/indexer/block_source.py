@@ -14,12 +14,10 @@ from scan.ethereum.blocks import DecodedBlock, MalformedBlock
 from scan.ethereum.client import Call, HistoryPruned, Node, NodeError
 from scan.ethereum.forms.matching import FORM_OF_CHAIN
 from scan.hex import quantity
-from scan.indexer import pruned_history
+from scan.indexer import node_reader
 from scan.indexer.block_check import OWN_HEADER, BlockChecker
-from scan.indexer.block_rows import BlockRows, make_block_rows
-from scan.indexer.fetched_block import FetchedBlock
+from scan.indexer.block_rows import BlockRows, FetchedBlock, LogSelection, make_block_rows
 from scan.indexer.hooks import BlockCompletion, make_trace_reader
-from scan.indexer.log_selection import LogSelection
 from scan.indexer.node_reader import (
     READS,
     LargeReceipts,
@@ -136,7 +134,7 @@ class BlockSource:
         if (genesis_hash := self.hash_at(0)) is not None:
             return genesis_hash
         missing = MissingPart("the node does not have block 0")
-        if isinstance(pruned_history.explained(self._node, missing), HistoryPruned):
+        if isinstance(node_reader.explained(self._node, missing), HistoryPruned):
             raise HistoryPruned(f"{missing}, whose hash identifies the chain: use one that has it")
         raise missing
 
@@ -313,11 +311,11 @@ class BlockSource:
         number = max(number, 1)
         if not self.is_kept(number):
             missing = MissingPart(f"the node does not have block {number}", number=number)
-            raise pruned_history.explained(self._node, missing)
+            raise node_reader.explained(self._node, missing)
 
     def is_kept(self, number: int) -> bool:
         """Return whether the node has a block and its receipts. Raises NodeError."""
-        return pruned_history.is_kept(self._node, max(number, 1))
+        return node_reader.is_kept(self._node, max(number, 1))
 
     def _pairs(self, reader: NodeReader, first: int, last: int) -> Iterator[tuple[Any, Any]]:
         """Yield blocks with their receipts, or one of UNREAD in place of either. Raises
@@ -327,7 +325,7 @@ class BlockSource:
         except MissingPart as error:
             if reader is not self._reader:
                 raise
-            raise pruned_history.explained(self._node, error) from None
+            raise node_reader.explained(self._node, error) from None
 
     def _large_block(self, reader: NodeReader, number: int) -> _Read:
         """Return a large block, decoded, with its header. Only one is in memory at a time: receipts

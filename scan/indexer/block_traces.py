@@ -6,7 +6,7 @@ An extension reads it from the node's traces.
 from typing import NamedTuple
 
 from scan.ethereum.blocks import DecodedBlock
-from scan.ethereum.internal_transfers import InternalTransfer
+from scan.ethereum.sparse_tables import InternalTransfer
 
 TRACE_ATTEMPTS = 3  # after which a block that the node fails to trace is returned without traces
 

@@ -7,8 +7,8 @@ from scan.errors import SettingError
 from scan.ethereum.client import Node, NodeError, WrongChain
 from scan.ethereum.forms.matching import require_form
 from scan.ethereum.served_chain import ChainIdentity, mismatch
+from scan.indexer.block_rows import load_standard_topics
 from scan.indexer.block_source import BlockSource
-from scan.indexer.log_selection import load_standard_topics
 
 
 class WrongLogs(Exception):

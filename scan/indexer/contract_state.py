@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from scan.ethereum.block_parameter import BlockId
 from scan.ethereum.client import (
     MAX_BATCH,
     Call,
@@ -14,6 +13,7 @@ from scan.ethereum.client import (
     RpcError,
     StateUnavailable,
 )
+from scan.ethereum.served_chain import BlockId
 from scan.ethereum.token_metadata import MAX_TEXT_BYTES, NAME, SYMBOL, cut_text
 from scan.hex import BadHex, data, quantity, to_hex
 from scan.indexer.node_reader import read_again

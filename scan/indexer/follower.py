@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 from scan.database.connection import Database
 from scan.ethereum.client import Node
-from scan.ethereum.retries import RETRIED
+from scan.ethereum.node_errors import RETRIED
 from scan.indexer.chain_identity import WrongLogs
 from scan.indexer.chain_indexer import ChainIndexer, FarBehind, UnfinishedBackfill
 from scan.indexer.derivation import RowsRemoved
 from scan.indexer.fork_finder import ForkTooDeep
-from scan.indexer.status_report import StatusReporter
+from scan.indexer.progress import StatusReporter
 from scan.indexer.writer import HeadChanged, NotTheWriter
 from scan.settings import Settings
 

@@ -1,18 +1,33 @@
 """Blocks fetched ahead of the writer, by threads or, during catch-up, in a second process. Blocks
-that one request has are fetched by their reader's own thread."""
+that one request has are fetched by their reader's own thread.
+
+Batches of blocks read ahead of the writer: fetched, checked for links, and inspected.
+"""
 
 import threading
+import time
 from collections import deque
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import closing, suppress
 from functools import partial
+from queue import Full, Queue
+from types import TracebackType
+from typing import NamedTuple, Self
 
-from scan.indexer.block_rows import BlockRows, log_characters
+from scan.indexer.block_rows import BlockRows, LogSelection, event_count, log_characters
 from scan.indexer.block_source import BlockSource, FetchedRows
-from scan.indexer.fetch_limit import CHARACTERS_AHEAD, FETCHES_AHEAD, MAX_CONCURRENCY, FetchLimit
-from scan.indexer.log_selection import LogSelection
-from scan.indexer.prefetch_process import ProcessForLongRanges
+from scan.indexer.contract_inspection import ContractInspector
+from scan.indexer.fork_finder import require_linked
+from scan.indexer.prefetch_process import (
+    CHARACTERS_AHEAD,
+    FETCHES_AHEAD,
+    MAX_CONCURRENCY,
+    FetchLimit,
+    ProcessForLongRanges,
+)
 from scan.indexer.progress import StageSeconds
+from scan.indexer.writer import IndexedHead, InspectedBatch, inspected_batch
 from scan.observability.metrics import count_stage
 from scan.settings import Settings
 
@@ -123,3 +138,157 @@ def _are_enough(pending: _Pending) -> bool:
 
 def _has_rows(future: "Future[FetchedRows]") -> bool:
     return future.done() and not future.cancelled() and future.exception() is None
+
+
+# Of tables that exceed the memory, a larger batch reads fewer pages for each of its rows: see
+# docs/growing.md.
+BATCH_TRANSACTIONS = 24_000
+BATCH_BLOCKS = 1_600
+BATCH_EVENTS = 80_000
+BATCH_S = 10.0  # after which a slow node's batch is written although it is not full
+BATCH_LOG_CHARACTERS = 64 * 1024 * 1024
+BATCHES_AHEAD = 2  # besides the one being read, and the one being written
+CHECK_ENDED_S = 0.2
+
+Batch = list[BlockRows]
+
+
+class MissingBlocks(NamedTuple):
+    """The blocks first..last, which the index lacks above its head, and which of their logs are
+    stored or watched."""
+
+    first: int
+    last: int
+    head: IndexedHead | None
+    genesis_hash: bytes
+    selection: LogSelection
+
+
+class BatchReader:
+    """The inspected batches of missing blocks, read ahead by a thread."""
+
+    def __init__(
+        self,
+        prefetcher: BlockPrefetcher,
+        inspector: ContractInspector,
+        missing: MissingBlocks,
+        seconds: StageSeconds,
+    ) -> None:
+        self._prefetcher = prefetcher
+        self._inspector = inspector
+        self._missing = missing
+        self._seconds = seconds
+        self._ended = threading.Event()
+        self._queue: Queue[InspectedBatch | Exception | None] = Queue(BATCHES_AHEAD)
+        self._next: InspectedBatch | None = None
+        self._is_at_end = False
+        self.fault: Exception | None = None  # the error that ended the batches
+        self._thread = threading.Thread(target=self._read, name="read", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._ended.set()
+        self._thread.join()
+
+    def peek(self) -> InspectedBatch | None:
+        """Wait for the next batch and return it; None at the end, or after a fault."""
+        if self._next is None and not self._is_at_end:
+            item = self._queue.get()
+            if isinstance(item, InspectedBatch):
+                self._next = item
+            else:
+                self._is_at_end, self.fault = True, item
+        return self._next
+
+    def take(self) -> InspectedBatch:
+        """Return the batch that peek() returned."""
+        batch, self._next = self._next, None
+        assert batch is not None
+        return batch
+
+    def _read(self) -> None:
+        """Put the batches into the queue, and at the end None or the error that ended them."""
+        end: Exception | None = None
+        try:
+            with closing(self._inspected()) as batches:
+                for batch in batches:
+                    self._put(batch)
+                    if self._ended.is_set():
+                        return
+        except Exception as fault:
+            end = fault
+        finally:
+            self._inspector.disconnect()
+        self._put(end)
+
+    def _inspected(self) -> Generator[InspectedBatch]:
+        first, last, head, genesis_hash, selection = self._missing
+        parent_hash = head and head.hash
+        with closing(self._prefetcher.blocks(first, last, selection, self._seconds)) as fetched:
+            for batch, is_full in _batches(fetched):
+                require_linked(batch, parent_hash, genesis_hash)
+                parent_hash = batch[-1].hash
+                with self._seconds.clock("inspect"):
+                    findings = self._inspector.inspect([block.contracts for block in batch])
+                yield inspected_batch(batch, findings, is_full=is_full)
+
+    def _put(self, item: InspectedBatch | Exception | None) -> None:
+        while not self._ended.is_set():
+            with suppress(Full):
+                self._queue.put(item, timeout=CHECK_ENDED_S)
+                return
+            self._inspector.disconnect()  # the writer may take minutes
+
+
+class _BatchSize(NamedTuple):
+    blocks: int = 0
+    transactions: int = 0
+    events: int = 0
+    log_characters: int = 0
+
+    def plus(self, blocks: Sequence[BlockRows]) -> "_BatchSize":
+        return _BatchSize(
+            self.blocks + len(blocks),
+            self.transactions + sum(len(block.transactions) for block in blocks),
+            self.events + sum(map(event_count, blocks)),
+            self.log_characters + sum(map(log_characters, blocks)),
+        )
+
+    @property
+    def is_full(self) -> bool:
+        return (
+            self.blocks >= BATCH_BLOCKS
+            or self.transactions >= BATCH_TRANSACTIONS
+            or self.events >= BATCH_EVENTS
+            or self.log_characters >= BATCH_LOG_CHARACTERS
+        )
+
+
+def _batches(fetched: Iterable[list[BlockRows]]) -> Iterator[tuple[Batch, bool]]:
+    """Yield batches of the fetched blocks, each with whether it is full. Before an error is raised,
+    the blocks before it are yielded."""
+    batch: Batch = []
+    size = _BatchSize()
+    began = time.monotonic()
+    try:
+        for blocks in fetched:
+            batch += blocks
+            size = size.plus(blocks)
+            if size.is_full or time.monotonic() >= began + BATCH_S:
+                yield batch, size.is_full
+                batch, size = [], _BatchSize()
+                began = time.monotonic()
+    except Exception:
+        if batch:
+            yield batch, False
+        raise
+    if batch:
+        yield batch, False

@@ -1,6 +1,10 @@
-"""Progress of a long catch-up: a bar on a terminal, or a log line every few seconds."""
+"""Progress of a long catch-up: a bar on a terminal, or a log line every few seconds.
+
+Why the head does not advance: in the database for /readyz, and in the log when it is new.
+"""
 
 import logging
+import re
 import sys
 import threading
 import time
@@ -11,6 +15,15 @@ from typing import Never
 
 from tqdm import tqdm
 
+from scan.database.connection import Database
+from scan.database.transaction import Transaction
+from scan.errors import ScanError
+from scan.ethereum.blocks import MalformedBlock
+from scan.ethereum.client import Call, Node, NodeError, RpcError, TimedOut
+from scan.ethereum.node_errors import Retries
+from scan.hex import BadHex
+from scan.indexer.node_reader import block_number, result_of
+from scan.observability import metrics
 from scan.observability.metrics import count_stage
 
 log = logging.getLogger(__name__)
@@ -90,3 +103,137 @@ class CatchUpProgress:
     def close(self) -> None:
         if self._bar is not None:
             self._bar.close()
+
+
+LOG_AGAIN_AFTER_S = 60.0
+RECORD_AGAIN_AFTER_S = 4.0  # /readyz asks the node itself after ten seconds
+ANSWER_S = 4.0  # so that the log has a line within ten seconds after a node has frozen
+SLOW_S = 1.0  # for the number of the newest block
+SILENT_S = 15.0  # a node that has answered within it is slow
+MAX_KINDS = 1000
+
+
+class StatusReporter:
+    """Records the indexer's status. The same kind of problem is logged once a minute at most."""
+
+    def __init__(self, database: Database, node: Node) -> None:
+        self._database = database
+        self._node = node
+        self._logged_at: dict[str, float] = {}
+        self._has_logged_problem = False  # True until the end of the problem is logged
+        self._retries = Retries()
+        self._problem: str | None = None
+        self._slowness: str | None = None  # why the node is slow
+        self._reported_at = 0.0
+        self._head: int | None = None  # as the node reported it at _answered_at
+        self._answered_at = 0.0
+        self.is_writing = False  # whether this indexer is the one that writes to the database
+
+    @contextmanager
+    def watching(self) -> Iterator[None]:
+        """Report in a thread, every RECORD_AGAIN_AFTER_S, while a step takes longer: a transaction
+        may take minutes, and a node that is frozen is waited for."""
+        ended = threading.Event()
+
+        def watch() -> None:
+            while not ended.wait(RECORD_AGAIN_AFTER_S / 4):
+                if self.is_writing:
+                    self._report_during_step(self._reported_at)
+            self._database.close()  # this thread's connection
+
+        thread = threading.Thread(target=watch, name="status", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            ended.set()
+            thread.join()
+
+    def _report_during_step(self, reported_at: float) -> None:
+        if time.monotonic() - reported_at < RECORD_AGAIN_AFTER_S:
+            return
+        head, problem = None, self._problem
+        try:
+            [answer] = self._node.once([Call("eth_blockNumber", ())], ANSWER_S)
+            head = self._head = block_number(result_of(answer))
+            self._answered_at = time.monotonic()
+        except (NodeError, RpcError, BadHex) as error:
+            problem = str(error)
+            if isinstance(error, TimedOut) and time.monotonic() < self._answered_at + SILENT_S:
+                head, problem = self._head, f"the node is slow: no response within {ANSWER_S:.0f} s"
+            self._log(problem, error)
+        if self._reported_at == reported_at:  # else the step's own report is newer
+            self._record(head, problem)
+
+    def note_head(self, node_head: int, seconds: float) -> None:
+        """Note how long the node took to report its newest block, and record it if that was long,
+        as the step will be."""
+        self._head, self._answered_at = node_head, time.monotonic()
+        if seconds < SLOW_S:
+            self._slowness = None
+            return
+        self._slowness = f"the node is slow: its newest block took {seconds:.0f} s"
+        if self.is_new(self._slowness):
+            log.warning("%s (%s)", self._slowness, self._node.origins)
+        self._record(node_head, None)
+
+    def record_following(self, node_head: int) -> None:
+        self.note_following(node_head)
+        self._record(node_head, None)
+
+    def note_following(self, node_head: int) -> None:
+        """Note that there is no problem, as is recorded already."""
+        if self._has_logged_problem:
+            log.info("following again; the node is at block %d", node_head)
+        self._has_logged_problem = False
+        self._problem = None
+        self._retries.succeeded()
+
+    def store_following(self, tx: Transaction, node_head: int) -> None:
+        """Record that there is no problem, with the blocks that a transaction writes: a commit of
+        its own would take another flush of PostgreSQL's log."""
+        metrics.INDEXER_STALLED.set(False)
+        tx.defer("indexer/chain_record_status", **self._columns(node_head, None))
+
+    def record_problem(
+        self, node_head: int | None, error: Exception, reason: str | None = None
+    ) -> float:
+        """Record a problem, with the node's head where it was read in spite of it, and log it if it
+        is new. Return the seconds to wait before the next try. `reason` is the error's own text by
+        default."""
+        self._problem = str(error) if reason is None else reason
+        self._log(self._problem, error)
+        self._record(node_head, self._problem)
+        return self._retries.pause_s(error)
+
+    def is_new(self, reason: str) -> bool:
+        """Return whether this kind of problem was not logged within LOG_AGAIN_AFTER_S. Problems
+        that differ in numbers or hashes alone are of one kind."""
+        kind = re.sub(r"0x[0-9a-f]+|(?<!HTTP )\b[0-9]+", "#", reason)
+        now = time.monotonic()
+        is_new = now - self._logged_at.get(kind, -LOG_AGAIN_AFTER_S) >= LOG_AGAIN_AFTER_S
+        if is_new:
+            if len(self._logged_at) > MAX_KINDS:
+                self._logged_at.clear()
+            self._logged_at[kind] = now
+        return is_new
+
+    def _log(self, reason: str, error: Exception) -> None:
+        if self.is_new(reason):
+            is_of_node = isinstance(error, NodeError | RpcError | MalformedBlock | BadHex)
+            where = f" ({self._node.origins})" if is_of_node else ""
+            log.warning("the head does not advance: %s%s", reason, where)
+            self._has_logged_problem = True
+
+    def _record(self, node_head: int | None, problem: str | None) -> None:
+        self._reported_at = time.monotonic()
+        metrics.INDEXER_STALLED.set(problem is not None)
+        try:
+            columns = self._columns(node_head, problem)
+            self._database.prepared_rows("indexer/chain_record_status", **columns)
+        except ScanError as error:
+            log.debug("the status cannot be recorded: %s", error)
+
+    def _columns(self, node_head: int | None, problem: str | None) -> dict[str, object]:
+        by_hash = self._node.takes_block_hashes
+        return {"node_head": node_head, "problem": problem or self._slowness, "by_hash": by_hash}

@@ -8,10 +8,10 @@ from itertools import chain
 from typing import NamedTuple
 
 from scan.contracts.proxy_contracts import is_proxy_code
-from scan.database import copy_rows
+from scan.database import transaction
 from scan.database.connection import Database
 from scan.database.transaction import Row, Transaction
-from scan.indexer import partitions, webhook_events
+from scan.indexer import derivation, partitions
 from scan.indexer.block_rows import (
     INTERNAL_TRANSFER_COLUMNS,
     LOG_COLUMNS,
@@ -137,7 +137,7 @@ class Append:
         _copy_logs(tx, before.logs, blocks)
         for table, columns in UNNUMBERED.items():
             lines = _lines(block.unnumbered.get(table, ()) for block in blocks)
-            copy_rows.copy_lines(tx, table, columns, lines)
+            transaction.copy_lines(tx, table, columns, lines)
         if self._first_block is None:
             self._first_block = blocks[0].number
         self._watched_logs += [log for block in blocks for log in block.watched_logs]
@@ -150,7 +150,7 @@ class Append:
         assert self.head is not None and self._first_block is not None
         written = read_block_range(self.transaction, self._first_block, self.head.number)
         derive(self.transaction, written)
-        webhook_events.insert(self.transaction, written, self._watched_logs)
+        derivation.insert(self.transaction, written, self._watched_logs)
         return self.head
 
 
@@ -228,7 +228,7 @@ class Writer:
             now = datetime.now(UTC)
             tx.execute("indexer/orphaned_blocks_insert", last_kept=last_kept, now=now)
             tx.execute("indexer/orphaned_blocks_sweep", now=now)
-            webhook_events.unwind(tx, last_kept)
+            derivation.unwind(tx, last_kept)
             ends = [row[0] for row in tx.rows("indexer/daily_stats_list_ends", last_kept=last_kept)]
             last = head.number
             for end in (*ends, last_kept):
@@ -282,7 +282,7 @@ def _copy_blocks(tx: Transaction, totals: RowCounts, batch: InspectedBatch) -> R
         del columns["timestamp_s"]
         rows.append(columns)
         totals = totals.plus(counts)
-    copy_rows.copy_records(tx, "blocks", tuple(rows[0]), rows)
+    transaction.copy_records(tx, "blocks", tuple(rows[0]), rows)
     return totals
 
 
@@ -294,7 +294,7 @@ def _copy_numbered(
 ) -> None:
     """Copy rows in the chain's order, with their ordinals, from `first` on, prepended."""
     numbered = (f"{ordinal}\t{line}" for ordinal, line in enumerate(lines, start=first))
-    copy_rows.copy_lines(tx, table, ("ordinal", *columns), numbered)
+    transaction.copy_lines(tx, table, ("ordinal", *columns), numbered)
 
 
 def copy_contracts(tx: Transaction, findings: ContractFindings) -> None:
@@ -307,7 +307,9 @@ def copy_contracts(tx: Transaction, findings: ContractFindings) -> None:
             are_proxies=[is_proxy_code(code.code) for code in findings.codes],
         )
         contracts = [code._asdict() for code in findings.codes]
-        copy_rows.copy_records(tx, "contracts", ("address", "block_number", "code_hash"), contracts)
+        transaction.copy_records(
+            tx, "contracts", ("address", "block_number", "code_hash"), contracts
+        )
     tokens = [
         token._asdict()
         | {
@@ -318,11 +320,11 @@ def copy_contracts(tx: Transaction, findings: ContractFindings) -> None:
         }
         for token in findings.tokens
     ]
-    copy_rows.copy_records(tx, "tokens", TOKEN_COLUMNS, tokens)
+    transaction.copy_records(tx, "tokens", TOKEN_COLUMNS, tokens)
     if findings.tokens:
         tx.defer("indexer/chain_add_tokens", added=len(findings.tokens))
     if findings.changes:
-        copy_rows.copy_records(
+        transaction.copy_records(
             tx,
             "contract_changes",
             ContractChange._fields,
@@ -333,9 +335,9 @@ def copy_contracts(tx: Transaction, findings: ContractFindings) -> None:
     if findings.pools:
         dexes = _dex_ids(tx, {pool.dex for pool in findings.pools})
         pools = [pool._asdict() | {"dex_id": dexes[pool.dex]} for pool in findings.pools]
-        copy_rows.copy_records(tx, "pools", POOL_COLUMNS, pools)
+        transaction.copy_records(tx, "pools", POOL_COLUMNS, pools)
     rejections = [rejection._asdict() for rejection in findings.rejections]
-    copy_rows.copy_records(tx, "rejected_emitters", RejectedEmitter._fields, rejections)
+    transaction.copy_records(tx, "rejected_emitters", RejectedEmitter._fields, rejections)
 
 
 def _dex_ids(tx: Transaction, names: set[str]) -> dict[str, int]:
@@ -350,7 +352,7 @@ def _copy_trades(tx: Transaction, before: int, findings: ContractFindings) -> No
         TRADE_COLUMNS,
         before,
         (
-            f"{row}\t{copy_rows.line((dexes[dex], *trade))}"
+            f"{row}\t{transaction.line((dexes[dex], *trade))}"
             for _, row, dex, trade in findings.trades
         ),
     )
@@ -363,7 +365,7 @@ def _copy_logs(tx: Transaction, before: int, batch: Sequence[BlockRows]) -> None
     topics = {topic for topic in first_topics if topic is not None}
     rows = tx.rows("indexer/event_topics_insert", topics=list(topics))
     numbers: dict[bytes | None, int | str] = {bytes(topic): number for topic, number in rows}
-    numbers[None] = copy_rows.NULL  # of logs without topics
+    numbers[None] = transaction.NULL  # of logs without topics
     lines = _lines(block.logs for block in batch)
     _copy_numbered(
         tx,

@@ -3,28 +3,10 @@
 from flask import Blueprint
 
 from scan import registry
-from scan.pages import (
-    addresses,
-    blocks,
-    contracts,
-    home,
-    keys_and_webhooks,
-    status,
-    tokens,
-    transactions,
-)
+from scan.pages import addresses, blocks_and_transactions, home, tokens
 from scan.pages.hooks import Pages
 
-_OF_CORE = (
-    home,
-    blocks,
-    transactions,
-    addresses,
-    tokens,
-    contracts,
-    keys_and_webhooks,
-    status,
-)
+_OF_CORE = (home, blocks_and_transactions, addresses, tokens)
 
 
 def page_blueprints() -> list[Blueprint]:

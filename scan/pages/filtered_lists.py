@@ -26,14 +26,13 @@ from scan.errors import (
 from scan.http.list_responses import window_of
 from scan.http.request_state import request_state_of
 from scan.http.requests import query_arguments, reader
-from scan.pages import row_links
+from scan.pages import records
 from scan.pages.formatting import exchange_name
 from scan.pages.records import Listing, listing
 from scan.pages.site import page, site
-from scan.queries import entities, trades
+from scan.queries import entities, tokens
 from scan.queries.entities import RANGE
-from scan.queries.filters import FILTERS, TOKEN_TYPES
-from scan.queries.pages import Page, Window
+from scan.queries.pages import FILTERS, TOKEN_TYPES, Page, Window
 from scan.queries.reader import Reader
 
 SIZES = ("25", "50", "100")
@@ -229,7 +228,7 @@ def _choices(kind: str, words: Mapping[str, str]) -> tuple[Mapping[str, str], bo
     if kind == "token_type":
         return {name: site().chain().standard(name) for name in TOKEN_TYPES}, True
     if kind == "dex":
-        names, are_all = trades.exchanges(reader())
+        names, are_all = tokens.exchanges(reader())
         return {name: exchange_name(name) for name in names}, are_all
     return words, True
 
@@ -251,12 +250,12 @@ def entity_list(
     `page_of` reads another page than the entity's own."""
 
     own = fixed.get("address")
-    has_ids = page_of is None and entity in row_links.ENTITIES.values()
+    has_ids = page_of is None and entity in records.ENTITIES.values()
 
     def read(window: Window, filters: Mapping[str, str]) -> Page:
         row = request.args.get("row", "").strip() if has_ids else ""
         if row:
-            position = row_links.position_of(row, entity, window.direction)
+            position = records.position_of(row, entity, window.direction)
             window = window._replace(position=position)
         if block is not None:
             window = window._replace(block_from=block, block_to=block)

@@ -1,17 +1,33 @@
-"""/, and /live, the part of it that a script refreshes."""
+"""/, and /live, the part of it that a script refreshes.
+
+/status: how far the index is, and what it has of the chain; /readyz has it for programs.
+
+/keys, /webhooks and /watchlist, whose scripts call the API.
+
+/contracts: all contracts, the newest first.
+"""
 
 import json
 from typing import Any
 
 from flask import Blueprint, Response
 
+from scan.http.request_state import services
 from scan.http.requests import reader
-from scan.http.services import services
-from scan.pages.hooks import HomeSection, LiveSection, complete_transactions, sections_of
+from scan.http.worker_threads import read_status
+from scan.pages.filtered_lists import entity_list
+from scan.pages.hooks import (
+    HomeSection,
+    LiveSection,
+    StatusSection,
+    complete_transactions,
+    sections_of,
+)
 from scan.pages.records import listing, names_of
 from scan.pages.site import page
 from scan.queries import blocks, network
 from scan.queries.pages import Window, filtered_page
+from scan.webhooks.registration import EVENT_TYPES
 
 NEWEST = Window(limit=8, offset=0)
 
@@ -48,3 +64,35 @@ def _newest() -> dict[str, Any]:
         "transactions": newest_transactions,
         "names": names_of([*newest_blocks, *newest_transactions]),
     }
+
+
+@blueprint.get("/status")
+def status() -> Response:
+    reader().do_not_cache()  # it changes without a new block, too
+    values: dict[str, Any] = {}
+    for section in sections_of(StatusSection):
+        values |= section.read()
+    return page("status.html", status=read_status(services(), reader()), **values)
+
+
+@blueprint.get("/keys")
+def keys() -> Response:
+    return page("keys.html")
+
+
+@blueprint.get("/webhooks")
+def webhooks() -> Response:
+    return page("webhooks.html", event_types=EVENT_TYPES)
+
+
+@blueprint.get("/watchlist")
+def watch_list() -> Response:
+    """Return the watch list's page, whose script reads the addresses from the browser's storage and
+    their data from the API."""
+    return page("watchlist.html")
+
+
+@blueprint.get("/contracts")
+def list_contracts() -> Response:
+    shown = entity_list("contract_creations", "/contracts", "/contract-creations")
+    return shown.response("contracts.html", shown=shown, names=names_of(shown.records))

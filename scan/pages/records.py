@@ -1,19 +1,29 @@
-"""Lists of records for pages, and names of the addresses in them."""
+"""Lists of records for pages, and names of the addresses in them.
+
+Decoded arguments as people read them: amounts of a token, times, large numbers.
+
+Links that name a row of a list by its id: the page begins at it, wherever it has moved.
+"""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
 
 from flask import request
 
 from scan import parameters
+from scan.contracts.abi_decoding import Argument, Decoded
 from scan.errors import InvalidParameter
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages import formatting
-from scan.queries import addresses, blocks
-from scan.queries.address_names import AddressNames
+from scan.pages.formatting import amount, as_json, grouped, short_amount
+from scan.queries import addresses, blocks, transactions
+from scan.queries.addresses import AddressNames
+from scan.queries.cursors import ordinal_at, position_before
 from scan.queries.pages import Page
 from scan.queries.reader import KeptFrom
 
@@ -169,3 +179,132 @@ def address_of(text: str) -> bytes:
         raise InvalidParameter(
             "Not an address: an address is 0x followed by 40 hex digits.", field="address"
         ) from None
+
+
+# The functions of ERC-20 that take an amount in the token's units, with the argument's position.
+ERC20_ARGUMENTS = {
+    "transfer(address,uint256)": (1,),
+    "transferFrom(address,address,uint256)": (2,),
+    "approve(address,uint256)": (1,),
+}
+# Functions, events and errors of ERC-20 tokens with an amount, by its positions.
+TOKEN_AMOUNTS = {
+    **ERC20_ARGUMENTS,
+    "increaseAllowance(address,uint256)": (1,),
+    "decreaseAllowance(address,uint256)": (1,),
+    "permit(address,address,uint256,uint256,uint8,bytes32,bytes32)": (2,),
+    "mint(address,uint256)": (1,),
+    "burn(uint256)": (0,),
+    "burnFrom(address,uint256)": (1,),
+    "Transfer(address,address,uint256)": (2,),
+    "Approval(address,address,uint256)": (2,),
+    "ERC20InsufficientBalance(address,uint256,uint256)": (1, 2),
+    "ERC20InsufficientAllowance(address,uint256,uint256)": (1, 2),
+}
+# Functions that return such an amount; a number from any other function may be anything.
+ERC20_RESULTS = {
+    "balanceOf(address)": (0,),
+    "totalSupply()": (0,),
+    "allowance(address,address)": (0,),
+}
+ALLOWANCES = ("approve(", "Approval(", "permit(", "increaseAllowance(", "allowance(")
+FEWEST_BITS_OF_MAX = 96  # the largest number of a smaller type may be a plain value
+FIRST_TIME_S, LAST_TIME_S = 1_230_768_000, 4_102_444_800  # 2009 and 2100
+LEAST_GROUPED = 10_000
+MAX_DIGITS = 40
+
+_INTEGER = re.compile(r"(u?)int([0-9]{1,3})\Z")
+_TIME = re.compile(
+    r"(deadline|timestamp|expiry|expiration|expires(at)?|valid(until|after|before)"
+    r"|(start|end|unlock)time)\Z"
+)
+_IDENTIFIER = re.compile(r"(ids?|nonce|salt|hash|root)\Z")
+
+
+class ShownValue(NamedTuple):
+    """An argument's value; `raw` is the number on the chain, None where `text` has its digits."""
+
+    text: str
+    raw: str | None = None
+    is_amount: bool = False
+
+
+def shown_value(
+    argument: Argument,
+    position: int,
+    signature: str = "",
+    token: Mapping[str, Any] | None = None,
+    *,
+    is_result: bool = False,
+) -> ShownValue:
+    """Return the value of the argument at a position; `token` is the record of the contract whose
+    function, event or error it is, where that is a token."""
+    value = argument.value
+    integer = _INTEGER.match(argument.type)
+    if not isinstance(value, str) or integer is None:
+        return ShownValue(value if isinstance(value, str) else as_json(value))
+    bits = int(integer[2])
+    number, is_unsigned = int(value), bool(integer[1])
+    if is_unsigned and bits >= FEWEST_BITS_OF_MAX and number == 2**bits - 1:
+        is_allowance = signature.startswith(ALLOWANCES)
+        return ShownValue("unlimited" if is_allowance else f"largest {argument.type}", value)
+    amounts = ERC20_RESULTS if is_result else TOKEN_AMOUNTS
+    if (
+        position in amounts.get(signature, ())
+        and token
+        and token["type"] == "BEP20"
+        and token["decimals"]
+    ):
+        text = amount(number, token["decimals"])
+        short = text if len(text) <= MAX_DIGITS else short_amount(number, token["decimals"])
+        return ShownValue(short, value, is_amount=True)
+    name = argument.name.replace("_", "").lower()
+    if FIRST_TIME_S <= number < LAST_TIME_S and _TIME.search(name):
+        return ShownValue(f"{datetime.fromtimestamp(number, UTC):%Y-%m-%d %H:%M:%S} UTC", value)
+    if abs(number) < LEAST_GROUPED or len(value) > MAX_DIGITS or _IDENTIFIER.search(name):
+        return ShownValue(value)
+    return ShownValue(grouped(number), value)
+
+
+def addresses_in(decoded: Decoded | None) -> Iterator[str]:
+    """Yield the addresses among the arguments of a call or an event."""
+    for argument in decoded.arguments if decoded else ():
+        if argument.type == "address" and not argument.hashed:
+            yield argument.value
+
+
+# Lists whose rows have such ids, by what these begin with (row_id() of tables.html).
+ENTITIES = {
+    "tx": "transactions",
+    "transfer": "token_transfers",
+    "trade": "dex_trades",
+    "internal": "internal_transfers",
+}
+# How many numbers follow: that of a log or an internal transfer, and that in a batch.
+_NUMBERS = {"tx": (0,), "transfer": (1, 2), "trade": (1,), "internal": (1,)}
+_ID = re.compile(r"([a-z]+)(?:-([0-9]{1,9}))?(?:-([0-9]{1,9}))?-([0-9a-f]{64})", re.ASCII)
+
+
+def position_of(row: str, entity: str, direction: str) -> tuple[int]:
+    """Return the position in an entity's lists after which the row with this id comes first.
+
+    Raises InvalidParameter for another list's id, and NotFound where its transaction is not
+    indexed."""
+    parsed = _ID.fullmatch(row)
+    kind, index, batch_index, transaction_hash = parsed.groups() if parsed else ("",) * 4
+    numbers = [number for number in (index, batch_index) if number is not None]
+    if ENTITIES.get(kind) != entity or len(numbers) not in _NUMBERS[kind]:
+        raise InvalidParameter("row must be the id of a row of this list.", field="row")
+    text = transactions.get(reader(), bytes.fromhex(transaction_hash))
+    if text is None:
+        raise reader().not_indexed("The transaction of this row is not indexed.")
+    record = json.loads(text)
+    ordinal = ordinal_at(
+        reader(),
+        entity,
+        record["blockNumber"],
+        record["transactionIndex"] if index is None else int(index),
+        transaction_index=record["transactionIndex"],
+        batch_index=int(batch_index or 0),
+    )
+    return position_before(ordinal, direction)

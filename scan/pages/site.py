@@ -1,41 +1,75 @@
-"""Renders templates, with the values that every page shows, such as the chain's name."""
+"""The paths of pages, as the rules of the application's views have them.
+
+Renders templates, with the values that every page shows, such as the chain's name.
+"""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, partial
 from http import HTTPStatus
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 from urllib.parse import quote
 
-from flask import Response, current_app, request
+from flask import Blueprint, Flask, Response, current_app, request
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from scan import VERSION, registry
 from scan.errors import InvalidParameter, ScanError
-from scan.ethereum.checksums import checksummed
+from scan.ethereum.signatures import checksummed
 from scan.hex import to_hex
 from scan.http.indexed_block import IndexedBlock, Position
-from scan.http.interfaces import MARKDOWN, Interface, prefers_markdown
-from scan.http.list_format import MAX_FILE_ROWS, has_files
+from scan.http.request_state import (
+    MARKDOWN,
+    MAX_FILE_ROWS,
+    Interface,
+    Mark,
+    SameOrigin,
+    has_files,
+    paths_marked,
+    prefers_markdown,
+    services,
+)
 from scan.http.requests import reader
-from scan.http.same_origin import SameOrigin
-from scan.http.services import services
 from scan.pages import formatting
-from scan.pages.argument_values import shown_value
-from scan.pages.decimal_columns import fit_fractions, without_stops
+from scan.pages.formatting import fit_fractions, without_stops
 from scan.pages.hooks import Markdown, Pages, Section, sections_of
-from scan.pages.paths import PagePaths
+from scan.pages.records import shown_value
 from scan.pages.static_files import BRAND_STYLES, icon_of, preview_of, url_of
 from scan.queries.network import name_of, symbol_of, token_standard
 from scan.queries.reader import ChainId, FirstBlock
-from scan.queries.trades import priced
+from scan.queries.tokens import priced
 from scan.queries.transactions import creates_contract
-from scan.server.wsgi_responses import WsgiResponse
+from scan.server.responses import WsgiResponse
 from scan.settings import Settings
 
-FOLDER = Path(__file__).parent
+
+class PagePaths(NamedTuple):
+    """`single` are of one page each, `prefixes` begin the paths of pages for one of many things,
+    and to `with_token` any site may send a form."""
+
+    single: frozenset[str]
+    prefixes: frozenset[str]
+    with_token: frozenset[str]
+
+    def has(self, path: str) -> bool:
+        return path in self.single or path in self.prefixes
+
+
+def page_paths(app: Flask, blueprints: Iterable[Blueprint]) -> PagePaths:
+    """Return the paths of the pages of an application, which are those of `blueprints`."""
+    names = {blueprint.name for blueprint in blueprints}
+    rules = (r for r in app.url_map.iter_rules() if r.endpoint.partition(".")[0] in names)
+    parts = [rule.rule.partition("<") for rule in rules]
+    return PagePaths(
+        frozenset(path.rstrip("/") for path, argument, _ in parts if not argument),
+        frozenset(path.rstrip("/") for path, argument, _ in parts if argument),
+        paths_marked(Mark.NEEDS_TOKEN, app.url_map, app.view_functions),
+    )
+
+
+TEMPLATES_FOLDER = Path(__file__).parent
 POLICY = "; ".join(
     (
         "default-src 'none'",
@@ -225,7 +259,7 @@ def _templates() -> Environment:
     """Return the templates with StrictUndefined: a misspelled name in a template is an error,
     not an empty string."""
     environment = Environment(
-        loader=FileSystemLoader([FOLDER / "templates", *registry.folders("templates")]),
+        loader=FileSystemLoader([TEMPLATES_FOLDER / "templates", *registry.folders("templates")]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

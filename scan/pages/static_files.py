@@ -6,10 +6,10 @@ from pathlib import Path
 from flask import Blueprint, Response
 
 from scan import registry
-from scan.brand import UNBRANDED, Brand
 from scan.errors import NotFound
-from scan.http.services import services
-from scan.http.static_files import TYPES, StaticFile, static_file
+from scan.http.application import TYPES, StaticFile, static_file
+from scan.http.request_state import services
+from scan.settings import UNBRANDED, Brand
 
 FOLDER = Path(__file__).with_name("static")
 PREFIX = "/static"

@@ -15,9 +15,9 @@ from scan.pages.records import address_of, names_of
 from scan.pages.site import page
 from scan.pages.tabs import requested as requested_tab
 from scan.pages.tabs import titles, with_extensions
-from scan.queries import contract_creations, tokens
-from scan.queries.contract_creations import creation_record
-from scan.queries.prices import unit_prices
+from scan.queries import contracts, tokens
+from scan.queries.contracts import creation_record
+from scan.queries.holdings import unit_prices
 
 _OF_CORE = (
     Tab("transfers", "Transfers", 10, counted="transferCount"),
@@ -73,7 +73,7 @@ def get_token(address: str) -> Response:
     holder = shown.filter("address").lower() if shown else None
     records = shown.records if shown else []
     respond = page if shown is None else shown.response
-    creation = creation_record(contract_creations.indexed(reader(), key))
+    creation = creation_record(contracts.indexed(reader(), key))
     return respond(
         "token.html",
         token=token,

@@ -1,19 +1,118 @@
-"""Addresses: records of one or many, the tokens and items that they hold, names, counts."""
+"""The balance of an address at the newest indexed block, or at another.
+
+Addresses: records of one or many, the tokens and items that they hold, names, counts.
+
+Primary names of addresses, where an extension reads them from a name service.
+
+A name is the claim of whoever has the address: it is shown beside the address, never instead of it.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 import orjson
 
-from scan.errors import HistoryUnavailable
-from scan.ethereum.block_parameter import BlockId
-from scan.hex import to_hex
+from scan.contracts.account_state import state_of
+from scan.errors import HistoryUnavailable, UpstreamFailed
+from scan.ethereum import request_node
+from scan.ethereum.client import Call, RpcError
+from scan.ethereum.served_chain import BlockId
+from scan.hex import BadHex, to_hex
 from scan.parameters import BIGINT_MAX
-from scan.queries import balances, older_tokens
-from scan.queries.balances import Balance, Head
+from scan.queries import holdings
 from scan.queries.cursors import ADDRESS
 from scan.queries.pages import Page, Window
 from scan.queries.reader import Reader
+
+UNREAD = "The node does not respond, and this balance has not been read yet."
+
+
+class Head(NamedTuple):
+    """The newest indexed block; None where nothing is indexed."""
+
+    number: int | None
+    hash: bytes | None
+
+
+class KnownBalance(NamedTuple):
+    """A balance in wei as text, with the block that it is of."""
+
+    wei: str
+    block: int
+
+
+class Balance(NamedTuple):
+    """The balance of an account, None where it was never read."""
+
+    known: KnownBalance | None
+    is_contract: bool
+    is_current: bool = False  # whether it is the newest block's
+
+    def required(self, least_block: int = 0) -> KnownBalance:
+        """Return the balance; raises UpstreamFailed where none of `least_block` or later is
+        known."""
+        if self.known is None or self.known.block < least_block:
+            raise UpstreamFailed(UNREAD)
+        return self.known
+
+
+def stored_balance(
+    wei: str | None, block: int | None, is_contract: bool, is_current: bool
+) -> Balance:
+    """Return a balance as the index has it, where both are null or none is."""
+    known = None if wei is None or block is None else KnownBalance(wei, block)
+    return Balance(known, is_contract, is_current)
+
+
+def at_head(
+    reader: Reader, addresses: Sequence[bytes], indexed: Sequence[Balance], head: Head
+) -> list[Balance]:
+    """Return indexed balances where they were read at the head, else the node's, else older ones.
+
+    An older one is the head's, too, where no indexed row has changed it since it was read.
+    """
+    stale = [
+        address
+        for address, balance in zip(addresses, indexed, strict=True)
+        if not balance.is_current or balance.known is None or balance.known.block != head.number
+    ]
+    states = {}
+    # A node that has failed this request once would cost each page of a file its time-out.
+    if stale and not reader.has_node_failed and head.number is not None and head.hash is not None:
+        states = reader.sources.account_states.all_at(
+            reader.node, stale, head.number, bytes(head.hash)
+        )
+        contracts = {a for a, known in zip(addresses, indexed, strict=True) if known.is_contract}
+        codes = {a: state.code_hash for a, state in states.items() if a in contracts}
+        reader.sources.replaced_codes.note(codes, head.number)
+    if len(states) < len(set(stale)):
+        reader.do_not_cache()  # the node may return them to the next request
+    balances = []
+    for address, balance in zip(addresses, indexed, strict=True):
+        state = states.get(address)
+        known, is_contract, is_current = balance
+        if head.number is not None and state is not None:
+            known = KnownBalance(str(state.balance), head.number)
+            is_contract, is_current = state.is_contract, True
+        elif head.number is not None and known is not None and is_current:
+            known = known._replace(block=head.number)
+        balances.append(Balance(known, is_contract, is_current))
+    return balances
+
+
+def at_block(reader: Reader, address: bytes, block: BlockId) -> Balance:
+    """Return the node's balance; raises HistoryUnavailable, UpstreamFailed, Unavailable."""
+    account = to_hex(address)
+    calls = [Call(method, (account, block)) for method in ("eth_getBalance", "eth_getCode")]
+    balance, code = request_node.read(reader.node, block, calls)
+    try:
+        if isinstance(balance, RpcError) or isinstance(code, RpcError):
+            raise BadHex
+        state = state_of(balance, code)
+    except BadHex:
+        raise UpstreamFailed("The node did not return this balance.") from None
+    return Balance(KnownBalance(str(state.balance), block.number), state.is_contract)
+
 
 # What queries/addresses_list returns besides the fields that extensions add.
 OF_SUMMARY = ("address", "balance", "balanceBlock", "isCurrent", "txCount", "isContract")
@@ -37,7 +136,7 @@ def tokens_held(
     following = traversal.next(None if token is None else [bytes(token)])
     if reader.first_block:
         records = orjson.loads(data)
-        older_tokens.correct_balances(reader, records, holder=to_hex(address))
+        holdings.correct_balances(reader, records, holder=to_hex(address))
         data = orjson.dumps(records).decode()
     return Page(data, count, total, following)
 
@@ -97,9 +196,9 @@ def get(reader: Reader, address: bytes, block: BlockId | None = None) -> Address
     count, label, first_seen, last_seen, recent, more, *stored = row
     head = Head(head_number, head_hash)
     if block is None:
-        [balance] = balances.at_head(reader, [address], [balances.stored(*stored)], head)
+        [balance] = at_head(reader, [address], [stored_balance(*stored)], head)
     else:
-        balance = balances.at_block(reader, address, block)
+        balance = at_block(reader, address, block)
     seen = count or 0, label, first_seen, last_seen, recent
     return Address(balance, *seen, orjson.loads(more))
 
@@ -109,12 +208,12 @@ def get_many(reader: Reader, addresses: Sequence[bytes]) -> list[Summary]:
     rows, *head = reader.row("queries/addresses_list", addresses=addresses)
     records = orjson.loads(rows)
     of_index = [
-        balances.stored(
+        stored_balance(
             *(record[name] for name in ("balance", "balanceBlock", "isContract", "isCurrent"))
         )
         for record in records
     ]
-    current = balances.at_head(reader, addresses, of_index, Head(*head))
+    current = at_head(reader, addresses, of_index, Head(*head))
     return [
         Summary(
             balance,
@@ -146,3 +245,26 @@ def counts(reader: Reader, address: bytes, most: int) -> dict[str, Any]:
     """Return the lengths of an address's lists, some up to `most` + 1; see the statement."""
     (record,) = reader.row("queries/addresses_get_counts", address=address, most=most)
     return cast("dict[str, Any]", orjson.loads(record))
+
+
+class AddressName(NamedTuple):
+    """The primary name of an address; None without one, or where `problem` says why it is not
+    known."""
+
+    name: str | None = None
+    problem: str | None = None
+
+
+class AddressNames:
+    """The primary names that a process knows; without an extension, none."""
+
+    def of_addresses(
+        self, reader: Reader, addresses: Sequence[bytes]
+    ) -> Mapping[bytes, AddressName] | None:
+        """Return the names of addresses that a request is about; None where the chain has no name
+        service."""
+        return None
+
+    def in_list(self, reader: Reader, addresses: Sequence[bytes]) -> Mapping[bytes, str]:
+        """Return the names that are known soon enough for a list, by address."""
+        return {}

@@ -1,4 +1,7 @@
-"""Blocks: their list, one by number, hash or time, blocks of a producer, the pace of the chain."""
+"""Blocks: their list, one by number, hash or time, blocks of a producer, the pace of the chain.
+
+Withdrawals of validators (EIP-4895) and builders (EIP-7732).
+"""
 
 from collections.abc import Sequence
 from decimal import Decimal
@@ -8,8 +11,8 @@ from typing import Any, NamedTuple, cast
 import orjson
 
 from scan.errors import NotFound
-from scan.ethereum.block_parameter import BlockId
-from scan.ethereum.finality import Finality
+from scan.ethereum.request_node import Finality
+from scan.ethereum.served_chain import BlockId
 from scan.parameters import BIGINT_MAX
 from scan.queries.pages import Page, Window, in_blocks
 from scan.queries.reader import Reader
@@ -170,3 +173,30 @@ def pace(reader: Reader) -> tuple[int | None, float | None]:
     """Return the newest block's number, and the seconds between blocks; each may be None."""
     newest, interval_s = reader.row("queries/blocks_get_interval")
     return newest, interval_s
+
+
+def withdrawals_page(
+    reader: Reader, window: Window, *, address: bytes | None = None, before_index: int | None = None
+) -> list[dict[str, Any]]:
+    """Return withdrawals, to an address or all, before an index; the window should end at the block
+    of that index, since the withdrawals of later blocks are read, too."""
+    rows, _ = reader.row(
+        "queries/withdrawals_list",
+        is_unbounded=before_index is not None and window.block_to == BIGINT_MAX,
+        address=address,
+        has_address=address is not None,
+        block_from=window.block_from,
+        block_to=window.block_to,
+        before_index=before_index,
+        direction=window.direction,
+        limit=window.limit,
+        offset=window.offset,
+    )
+    records: list[dict[str, Any]] = orjson.loads(rows)
+    return records
+
+
+def count(reader: Reader) -> int:
+    """Return the number of the chain's withdrawals, whose indexes begin with 0 (EIP-4895)."""
+    newest = withdrawals_page(reader, Window(1, 0))
+    return int(newest[0]["index"]) + 1 if newest else 0

@@ -1,17 +1,27 @@
-"""Contracts: the code at an address, its verified source, and a proxy's implementations."""
+"""Contracts: the code at an address, its verified source, and a proxy's implementations.
 
+Creations of contracts: creator, factory and transaction.
+
+Selectors of functions by name.
+"""
+
+import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import orjson
+from eth_hash.auto import keccak
 
+from scan import parameters
+from scan.contracts.abi import AbiError, canonical
+from scan.contracts.abi_decoding import standard_abis
 from scan.contracts.proxy_contracts import CLONES, Proxy, by_code, current, state_kinds
 from scan.contracts.read_calls import CallResult
-from scan.errors import Unavailable, UpstreamFailed
-from scan.ethereum.block_parameter import BlockId
-from scan.hex import BadHex
+from scan.errors import InvalidParameter, Unavailable, UpstreamFailed
+from scan.ethereum.served_chain import BlockId
+from scan.hex import BadHex, to_hex
 from scan.queries.cursors import ADDRESS, HASH, ORDINAL
-from scan.queries.pages import Page, Window
+from scan.queries.pages import Page, Value, Window, filtered_page
 from scan.queries.reader import Reader
 from scan.verification.contract_match import FULL, RUNTIME
 from scan.verification.languages import of_path
@@ -183,3 +193,93 @@ def libraries_by_file(by_name: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
         path, _, name = qualified.rpartition(":")
         by_file.setdefault(path, {})[name] = address
     return by_file
+
+
+# Filters that look each contract up, in 4 to 20 us in memory, and the most look-ups for a page.
+LOOKED_UP = frozenset({"verified", "proxy"})
+MAX_LOOKED_UP = 16_384
+# What a trace alone has of a creation by a contract.
+OF_TRACES = "creator factory transactionHash blockNumber timestamp".split()
+
+
+class IndexedCreation(NamedTuple):
+    """A creation as indexed, without code: addresses and hash in bytes, the time in ISO 8601."""
+
+    creator: bytes
+    factory: bytes | None
+    transaction_hash: bytes
+    block_number: int
+    timestamp: str
+    transaction_index: int
+
+
+def page(reader: Reader, window: Window, **filters: Value | None) -> Page:
+    """Return contracts by their creations; creations by contracts are known of traced blocks."""
+    if window.max_entries and not LOOKED_UP.isdisjoint(filters):
+        window = window._replace(max_entries=MAX_LOOKED_UP)
+    return filtered_page(reader, "contract_creations", filters, window)
+
+
+def indexed(reader: Reader, address: bytes) -> IndexedCreation | None:
+    """Return the creation, or None where neither a transaction nor an indexed trace shows it."""
+    creator, factory, transaction_hash, *block = reader.row(
+        "queries/contracts_get_creation", address=address
+    )
+    if creator is None:
+        return None
+    made_by = None if factory is None else bytes(factory)
+    return IndexedCreation(bytes(creator), made_by, bytes(transaction_hash), *block)
+
+
+def creation_record(creation: IndexedCreation | None) -> dict[str, object] | None:
+    return creation and {
+        "creator": to_hex(creation.creator),
+        "factory": None if creation.factory is None else to_hex(creation.factory),
+        "transactionHash": to_hex(creation.transaction_hash),
+        "blockNumber": creation.block_number,
+        "timestamp": creation.timestamp,
+        "unproven": [] if creation.factory is None else OF_TRACES,
+    }
+
+
+MAX_SELECTORS = 500  # of one name
+MAX_IN_ANY_CASE = 5_000  # of one name, in verified contracts and imported signatures each
+ADVICE = ": give its signature, such as deposit(uint256), or its selector."
+_NAME = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*\Z", re.ASCII)
+
+
+def selectors(reader: Reader, text: str) -> list[bytes]:
+    """Return the selectors that a text means: a selector, a signature or a function's name.
+
+    Names are those of standards, verified contracts and imported signatures; where none is equal,
+    those that differ in letter case alone. Raises InvalidParameter.
+    """
+    text = text.strip()
+    if _NAME.match(text):
+        return _selectors_of_name(reader, text)
+    if text[:2].lower() == "0x":
+        return [parameters.method(text)]
+    try:
+        return [keccak(canonical(text).encode())[:4]]
+    except AbiError as error:
+        raise InvalidParameter(f"method is not a signature: {error}.", field="method") from None
+
+
+def _selectors_of_name(reader: Reader, name: str) -> list[bytes]:
+    exact, in_any_case = (
+        {*map(bytes, known)}
+        for known in reader.row("queries/selectors_find", name=name, most=MAX_IN_ANY_CASE)
+    )
+    is_cut = len(in_any_case) >= MAX_IN_ANY_CASE
+    for selector, entries in standard_abis().functions.items():
+        names = {entry.name for entry in entries}
+        if name in names:
+            exact.add(selector)
+        if name.lower() in map(str.lower, names):
+            in_any_case.add(selector)
+    named = exact or in_any_case
+    if not named:
+        raise InvalidParameter("method is not a known function" + ADVICE, field="method")
+    if is_cut or len(named) >= MAX_SELECTORS:
+        raise InvalidParameter("method is the name of too many functions" + ADVICE, field="method")
+    return sorted(named)

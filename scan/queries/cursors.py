@@ -11,18 +11,28 @@ Statements serve it with these parameters and columns:
 - `seen_block` (a number, null without a cursor): its block_reference() is returned
 - the position of the page's last row is returned, null where no rows follow it
 - the block_reference() of the page's newest row is returned
+
+Reorganisations: the newest block that the chain shares with the branch of a given one.
+
+Orphaned blocks are known for seven days, the newest 10,000 of them.
+
+Cursors of blocks that a fork removed: which rows the client must drop, and where it resumes.
+
+The ordinal of a row by its place in the chain, at which a list begins.
 """
 
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
 from typing import NamedTuple, Self
 
 import orjson
 
-from scan.errors import InvalidParameter
-from scan.ethereum.block_parameter import BlockId
+from scan.errors import InvalidParameter, Reorganised, Unavailable
+from scan.ethereum.forms.form import PLACE_BITS
+from scan.ethereum.served_chain import BlockId
+from scan.queries.reader import Reader
 
 DIGEST_BYTES = 8
 CHECK_BYTES = 2
@@ -168,3 +178,102 @@ def _value(kind: Kind, text: str) -> Value:
     if not _NUMBER.match(text) or int(text) > kind.most:
         raise ValueError
     return int(text)
+
+
+def newest_common_block(reader: Reader, block: BlockId) -> BlockId | None:
+    """Return the block itself where it is in the chain, or the newest block before an orphaned one
+    that is, which is not stored if it precedes the first indexed one; None for a block that is not
+    known, or no longer."""
+    number, block_hash = reader.row("queries/blocks_get_newest_common", **block._asdict())
+    return None if number is None else BlockId(number, bytes(block_hash))
+
+
+# A replica that is behind may still have the other branch here.
+UNSETTLED_BLOCKS = 64
+RETRY_AFTER_S = 1
+
+
+class RowEnds(NamedTuple):
+    """The numbers of rows of each kind up to a block; `blocks` is the number of the next block."""
+
+    blocks: int
+    transactions: int
+    token_transfers: int
+    internal_transfers: int
+    dex_trades: int
+    logs: int
+
+    def of(self, entity: str) -> int:
+        """Return the ordinal of an entity's first row after the block."""
+        counted: Mapping[str, int] = self._asdict()
+        return counted.get(entity, self.blocks << PLACE_BITS)
+
+
+def require_same_chain(
+    reader: Reader,
+    traversal: Traversal,
+    seen: BlockId | None,
+    position_at: Callable[[RowEnds], Sequence[Value]],
+) -> None:
+    """Raise Reorganised where a fork has removed the cursor's block; Unavailable where this index
+    may only be behind.
+
+    `seen` is what the statement returned for `seen_block`; `position_at` returns the position from
+    which the list continues for a client that has dropped the rows above a block.
+    """
+    cursor = traversal.cursor
+    if cursor is None or cursor.newest is None or seen == cursor.newest:
+        return
+    common = newest_common_block(reader, cursor.newest)
+    if common is None:
+        common = _oldest_block(reader, cursor.newest.number)
+    ends = reader.row("queries/blocks_get_row_ends", **common._asdict())
+    reader.do_not_cache()
+    following = None
+    if ends[0] is not None:
+        following = traversal.restart(position_at(RowEnds(*ends)), common)
+    raise Reorganised(
+        "A fork took blocks that this cursor stands on: drop what is of blocks above commonBlock,"
+        " and go on with the cursor of this response.",
+        common,
+        following,
+    )
+
+
+def _oldest_block(reader: Reader, number: int) -> BlockId:
+    """Return the oldest block, the only one that is certainly common with an unknown branch."""
+    oldest, newest = reader.row("queries/blocks_get_ends")
+    if newest is None or number > newest - UNSETTLED_BLOCKS:
+        reason = f"Block {number} of this cursor is not indexed here yet, or was taken by a fork."
+        raise Unavailable(f"{reason} Try again shortly.", retry_after_s=RETRY_AFTER_S)
+    [block_hash] = reader.row("queries/blocks_get_hash", number=oldest)
+    if block_hash is None:
+        raise Unavailable("The chain is being reorganised.", retry_after_s=RETRY_AFTER_S)
+    return BlockId(oldest, bytes(block_hash))
+
+
+def ordinal_at(
+    reader: Reader,
+    entity: str,
+    block_number: int,
+    row_index: int,
+    *,
+    transaction_index: int = 0,
+    batch_index: int = 0,
+) -> int:
+    """Return the ordinal of a row, or of the next one where there is none; `row_index` is the index
+    of a transaction or log in its block, of an internal transfer in its transaction."""
+    (ordinal,) = reader.row(
+        "queries/ordinals_get",
+        entity=entity,
+        block_number=block_number,
+        transaction_index=transaction_index,
+        row_index=row_index,
+        batch_index=batch_index,
+    )
+    return int(ordinal)
+
+
+def position_before(ordinal: int, direction: str) -> tuple[int]:
+    """Return the position in a list after which the row with an ordinal comes first."""
+    return (ordinal + 1 if direction == "desc" else ordinal - 1,)

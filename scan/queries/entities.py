@@ -5,11 +5,10 @@ from typing import Any
 
 from scan import registry
 from scan.cached_values import LazyMapping
-from scan.queries import blocks, contract_creations, token_transfers, tokens
-from scan.queries.filters import Value, read_values
+from scan.queries import blocks, contracts, tokens
+from scan.queries.contracts import selectors
 from scan.queries.hooks import Entities
-from scan.queries.method_names import selectors
-from scan.queries.pages import Page, Window, filtered_page
+from scan.queries.pages import Page, Value, Window, filtered_page, read_values
 from scan.queries.reader import Reader
 
 RANGE = ("blockFrom", "blockTo", "timeFrom", "timeTo")
@@ -19,8 +18,8 @@ _PAGES: Mapping[str, Callable[..., Page]] = LazyMapping(
     lambda: {
         "blocks": blocks.page,
         "tokens": tokens.page,
-        "token_transfers": token_transfers.page,
-        "contract_creations": contract_creations.page,
+        "token_transfers": tokens.transfers_page,
+        "contract_creations": contracts.page,
         **registry.merged(part.pages for part in registry.parts(Entities)),
     }
 )

@@ -1,21 +1,223 @@
-"""The tokens of an address by their worth at the newest unit prices."""
+"""Unit prices of the coin and of tokens, where an extension gives them.
+
+Tokens that are older than an index that begins late, as SCAN_START_BLOCK says.
+
+What their holders had before its first block is in no row, so balances by events alone are changes
+since then: too small, or negative. `balances_since` of the Reader becomes a header of the response,
+also in forms whose records have no field for it.
+
+The tokens of an address by their worth at the newest unit prices.
+"""
 
 import time
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from decimal import Decimal
-from typing import Any, NamedTuple
+from decimal import Context, Decimal
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol
 
 import orjson
 
 from scan.errors import InvalidParameter
 from scan.hex import to_hex
-from scan.queries import older_tokens
 from scan.queries.cursors import ORDINAL
 from scan.queries.network import coin_symbol
 from scan.queries.pages import Page, Window
-from scan.queries.prices import UnitPrices
 from scan.queries.reader import Reader
+
+COIN = "coin"  # as an asset, beside tokens by their address in hex
+MIN_DEPTH = Decimal(1000)
+# Enough for a balance of 100 digits at a price of 80, so that no worth is rounded.
+EXACT = Context(prec=400)
+
+AssetDay = tuple[str, str]  # an asset and a day (UTC), such as 2026-01-31
+
+
+class PoolPrice(NamedTuple):
+    """The price of one token in the currency, by the trades of a pool; `depth` is the worth, in the
+    currency, of what the pool holds of the token on its other side, and `at` (ISO 8601) the hour of
+    the newest trade in the price."""
+
+    price: Decimal
+    pool: str
+    depth: Decimal
+    at: str
+
+
+class UnusedPrice(NamedTuple):
+    """Why a token has no price although a pool has one: a deeper pool has another one
+    (`disagreement`), or the newest trade is too old (`age`)."""
+
+    reason: str
+    pool: str
+    at: str
+
+
+class UnitPrices(NamedTuple):
+    """The worth in `currency` of one coin, and of one token by its address in hex, at `time` (ISO
+    8601) by `source`; `pools` has the prices of other tokens, by address, too, of pools whose depth
+    is at least `min_depth`, and `unused` those that are not to be trusted. `history` is a pool of
+    the coin, a slash, and that token of it which stands for the currency: by its trades there are
+    prices of days; None without. `pool_problem` is why there are no prices by pools, or no newer
+    ones."""
+
+    currency: str
+    source: str
+    time: str
+    coin: Decimal | None
+    tokens: Mapping[str, Decimal]
+    min_depth: Decimal = MIN_DEPTH
+    pools: Mapping[str, PoolPrice] = MappingProxyType({})
+    history: str | None = None
+    unused: Mapping[str, UnusedPrice] = MappingProxyType({})
+    pool_problem: str | None = None
+
+    def has_price(self, token: str) -> bool:
+        return token in self.tokens or token in self.pools
+
+    def price_of(self, token: str) -> Decimal | None:
+        """Return the price of one token; None without one."""
+        if token in self.tokens:
+            return self.tokens[token]
+        return self.pools[token].price if token in self.pools else None
+
+    def token_worth(self, token: str, value: int | str, decimals: int) -> Decimal | None:
+        """Return the worth of an amount of a token in its smallest unit, exactly; None without a
+        price, and where it is more than the depth of the price's pool, which nobody could get."""
+        price = self.price_of(token)
+        if price is None:
+            return None
+        worth = exact_worth(value, decimals, price)
+        is_by_pool = token not in self.tokens
+        return None if is_by_pool and worth > self.pools[token].depth else worth
+
+
+class DayPrices(Protocol):
+    """Prices of days in `currency`."""
+
+    currency: str
+
+    def read(self, asset_days: Set[AssetDay]) -> Mapping[AssetDay, Decimal]:
+        """Return the price of each asset on its day, where there is one."""
+
+
+class Prices:
+    """The prices that a process knows; without an extension, none."""
+
+    def newest(self, reader: Reader) -> UnitPrices | None:
+        return None
+
+    def of_days(self, reader: Reader) -> DayPrices | None:
+        """Return prices of days. Raises Unavailable until they are read."""
+        return None
+
+
+class CoinPrice(NamedTuple):
+    amount: Decimal
+    time: str  # as of when, ISO 8601
+
+
+def exact_worth(value: int | str, decimals: int, price: Decimal) -> Decimal:
+    return EXACT.multiply(EXACT.scaleb(Decimal(value), -decimals), price)
+
+
+def unit_prices(reader: Reader) -> UnitPrices | None:
+    """Return the newest prices, the same ones for a whole request; None where there are none."""
+    return reader.once(_read)
+
+
+def _read(reader: Reader) -> UnitPrices | None:
+    return reader.sources.get(Prices).newest(reader)
+
+
+def day_prices(reader: Reader) -> DayPrices | None:
+    """Return prices of days; None where there are none. Raises Unavailable until they are read."""
+    return reader.sources.get(Prices).of_days(reader)
+
+
+def coin_in_usd(reader: Reader) -> CoinPrice | None:
+    """Return the price of a coin in USD, in which other forms have it; None without one."""
+    prices = unit_prices(reader)
+    if prices is None or prices.coin is None or prices.currency != "USD":
+        return None
+    return CoinPrice(prices.coin, prices.time)
+
+
+MOST_READ = 100  # of one page; further balances are marked
+
+Record = dict[str, Any]
+
+
+class _Older(NamedTuple):
+    tokens: frozenset[bytes]
+    head_number: int | None
+    head_hash: bytes | None
+
+
+def mark_tokens(reader: Reader, records: Sequence[Record]) -> None:
+    """Set `balancesSince` of the records of such tokens: the block that the holders are known
+    from. Nobody knows whether the events of such a token add up."""
+    older = _older(reader, [_bytes(record["address"]) for record in records])
+    for record in records:
+        if _bytes(record["address"]) in older.tokens:
+            record["balancesSince"] = reader.balances_since = reader.first_block
+            if "eventsConsistent" in record:
+                record["eventsConsistent"] = True
+
+
+def correct_balances(
+    reader: Reader, records: Sequence[Record], token: str = "", holder: str = ""
+) -> None:
+    """Set the balances of such tokens to those that balanceOf() has at the head, in one batch.
+
+    A record is of `token`, or names its own; of `holder`, or of its own `address`. One whose
+    balance the token or the node does not give gets `balanceSince`, the block that it is known
+    from.
+    """
+    pairs = [
+        (_bytes(token or record["tokenAddress"]), _bytes(holder or record["address"]))
+        for record in records
+    ]
+    older = _older(reader, [token for token, _ in pairs])
+    of_older = [pair for pair in pairs if pair[0] in older.tokens]
+    balances: dict[tuple[bytes, bytes], int] = {}
+    if of_older and not reader.has_node_failed and older.head_number is not None:
+        assert older.head_hash is not None
+        balances = reader.sources.account_states.token_balances_at(
+            reader.node, of_older[:MOST_READ], older.head_number, older.head_hash
+        )
+    for record, pair in zip(records, pairs, strict=True):
+        if pair in balances:
+            record["balance"] = str(balances[pair])
+        elif pair[0] in older.tokens:
+            record["balanceSince"] = reader.balances_since = reader.first_block
+
+
+def mark_items(reader: Reader, records: str, token: str = "") -> str:
+    """Return the records of balances of items as JSON text, with `balanceSince` those of such
+    tokens whose items have several holders; of `token`, or of their own. The owner of other items
+    is the last recipient."""
+    if not reader.first_block:
+        return records
+    held = orjson.loads(records)
+    older = _older(reader, [_bytes(token or record["tokenAddress"]) for record in held]).tokens
+    for record in held:
+        is_sum = record.get("type", "BEP1155") == "BEP1155"
+        if is_sum and _bytes(token or record["tokenAddress"]) in older:
+            record["balanceSince"] = reader.balances_since = reader.first_block
+    return orjson.dumps(held).decode()
+
+
+def _older(reader: Reader, tokens: Sequence[bytes]) -> _Older:
+    if not tokens:
+        return _Older(frozenset(), None, None)
+    older, number, hash_ = reader.row("queries/tokens_list_older", tokens=[*set(tokens)])
+    return _Older(frozenset(map(bytes, older)), number, None if hash_ is None else bytes(hash_))
+
+
+def _bytes(address: str) -> bytes:
+    return bytes.fromhex(address[2:])
+
 
 MAX_TOKENS = 10_000  # held by an address whose tokens are sorted: all are read for each page
 MAX_IN_HEAD = 1_000  # of an address whose page sums them up on every tab
@@ -108,7 +310,7 @@ def tokens_by_worth(
     following = traversal.next([end] if count and end < total else None)
     if reader.first_block:
         records = orjson.loads(data)
-        older_tokens.correct_balances(reader, records, holder=to_hex(address))
+        correct_balances(reader, records, holder=to_hex(address))
         data = orjson.dumps(records).decode()
     sums = {"currency": prices.currency, **orjson.loads(worth)}
     return WorthPage(data, count, total, following, worth=sums)

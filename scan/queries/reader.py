@@ -14,8 +14,7 @@ from scan.contracts.read_calls import ReadCalls
 from scan.database.connection import Database
 from scan.database.transaction import Row
 from scan.errors import NotFound
-from scan.ethereum.finality import FinalityReader
-from scan.ethereum.request_node import NodeGateway, NodeSession
+from scan.ethereum.request_node import FinalityReader, NodeGateway, NodeSession
 from scan.ethereum.transaction_reader import TransactionReader
 from scan.indexer.hooks import Rows
 from scan.rate_limits.concurrency import PLACE_WAIT_S, ConcurrencyLimit, processor_places

@@ -1,15 +1,22 @@
-"""Tokens and their holders."""
+"""Tokens and their holders.
 
-from collections.abc import Sequence
-from typing import Any, cast
+Transfers of tokens: their lists, and their counts over time.
+
+Trades on exchanges: side and price of one, and the exchanges to choose from.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from decimal import Decimal
+from typing import Any, NamedTuple, cast
 
 import orjson
 
 from scan.errors import NotFound
 from scan.hex import to_hex
-from scan.queries import older_tokens
-from scan.queries.cursors import ADDRESS, AMOUNT, ORDINAL
-from scan.queries.pages import Page, Window
+from scan.queries import holdings
+from scan.queries.cursors import ADDRESS, AMOUNT, ORDINAL, ordinal_at
+from scan.queries.pages import Form, Page, Value, Window, filtered_page
 from scan.queries.reader import Reader
 
 UNKNOWN = "No token is known at this address."
@@ -39,7 +46,7 @@ def _marked(reader: Reader, text: str) -> str:
     """Return the records of tokens, or one record, with those marked that are older than the
     index."""
     records = orjson.loads(text)
-    older_tokens.mark_tokens(reader, records if isinstance(records, list) else [records])
+    holdings.mark_tokens(reader, records if isinstance(records, list) else [records])
     return orjson.dumps(records).decode()
 
 
@@ -80,7 +87,7 @@ def by_addresses(reader: Reader, addresses: Sequence[bytes]) -> dict[str, dict[s
     (records,) = reader.row("queries/tokens_list_by_addresses", addresses=addresses)
     by_address = cast("dict[str, dict[str, Any]]", orjson.loads(records))
     if reader.first_block:
-        older_tokens.mark_tokens(reader, [*by_address.values()])
+        holdings.mark_tokens(reader, [*by_address.values()])
     return by_address
 
 
@@ -107,6 +114,83 @@ def holders(reader: Reader, address: bytes, window: Window) -> Page:
     following = traversal.next(None if holder is None else (int(balance), bytes(holder)))
     if reader.first_block:
         records = orjson.loads(data)
-        older_tokens.correct_balances(reader, records, token=to_hex(address))
+        holdings.correct_balances(reader, records, token=to_hex(address))
         data = orjson.dumps(records).decode()
     return Page(data, count, total, following)
+
+
+def transfers_page(
+    reader: Reader,
+    window: Window,
+    *,
+    form: Form = "api",
+    **filters: Value | None,
+) -> Page:
+    """Return a page of transfers. A type beside a token matches all its transfers, or none.
+
+    A type beside an address is a second key: an address has one list of all types, so that rows
+    before the page are read, too, and the total is not known.
+    """
+    token, token_type = filters.get("token"), filters.get("type")
+    if isinstance(token, bytes) and token_type is not None:
+        del filters["type"]
+        if type_of(reader, token) != token_type:
+            window.traversal("token_transfers", filters)
+            return Page("[]", 0, 0)
+    return filtered_page(reader, "token_transfers", filters, window, form=form)
+
+
+def of_transaction(
+    reader: Reader, record: Mapping[str, Any], limit: int, after: tuple[int, int] = (0, -1)
+) -> tuple[list[dict[str, Any]], bool]:
+    """Return the transfers of a transaction in the order of their logs, and whether more follow;
+    they begin `after` a log index and an index in its batch."""
+    number = record["blockNumber"]
+    first = ordinal_at(
+        reader,
+        "token_transfers",
+        number,
+        after[0],
+        transaction_index=record["transactionIndex"],
+        batch_index=after[1] + 1,
+    )
+    window = Window(limit + 1, 0, "asc", number, number, position=(first - 1,))
+    rows = orjson.loads(transfers_page(reader, window).data)
+    own = [row for row in rows if row["transactionHash"] == record["hash"]]
+    return own[:limit], len(own) > limit
+
+
+MAX_EXCHANGES = 30  # to choose from
+
+
+class PricedTrade(NamedTuple):
+    """A trade's `side` is buy where the maker got token0, else sell; its `price` is the amount of
+    token1 for one token0, as that of candles, None where an amount is 0."""
+
+    side: str
+    price: Decimal | None
+
+
+class Exchanges(NamedTuple):
+    """Names of exchanges, those with most trades first; `are_all` says that none was left out."""
+
+    names: list[str]
+    are_all: bool
+
+
+def exchanges(reader: Reader) -> Exchanges:
+    names, count = reader.row("queries/dexes_list", most=MAX_EXCHANGES)
+    return Exchanges(json.loads(names), count <= MAX_EXCHANGES)
+
+
+def priced(trade: Mapping[str, Any], pool: Mapping[str, Any]) -> PricedTrade:
+    """Return the side and the price of the record of a trade in a pool."""
+    is_sell = trade["tokenIn"] == pool["token0"]
+    given, got = Decimal(trade["amountIn"]), Decimal(trade["amountOut"])
+    amount0, amount1 = (given, got) if is_sell else (got, given)
+    price = None
+    if amount0 and amount1:  # decimals that are not known count as 0
+        price = (amount1 / amount0).scaleb(
+            (pool["token0Decimals"] or 0) - (pool["token1Decimals"] or 0)
+        )
+    return PricedTrade("sell" if is_sell else "buy", price)

@@ -1,18 +1,33 @@
-"""The connections of a worker: accepted, watched by the loop, and closed, the longest idle first
-where there are too many."""
+"""Times that the worker waits for a client before it ends the connection: for the head and the body
+of a request, and until the client has taken the response.
+
+The connections of a worker: accepted, watched by the loop, and closed, the longest idle first
+where there are too many.
+
+Chooses the connections to close where the bytes of all take too much memory: those of the client
+with most. Clients that receive and send without delay lose none to others.
+"""
 
 import errno
 import selectors
 import socket
 import time
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from gunicorn.workers.gthread import ThreadWorker
 
-from scan.server.client_timeouts import HEAD_WAIT_S
 from scan.server.connection import Connection
+
+HEAD_WAIT_S = 10.0
+BODY_WAIT_S = 30.0
+SEND_WAIT_S = 60.0  # in an event stream: since the client has last taken any bytes
+FILE_BYTES_PER_S = 32 * 1024  # a client that takes a file more slowly is disconnected
+CLOSE_WAIT_S = 2.0
+STOP_WAIT_S = 5.0  # for requests and responses under way when the worker stops
+
 
 ACCEPTED_AT_ONCE = 64
 LOG_EVERY_S = 60.0
@@ -128,3 +143,37 @@ class AcceptedConnections(ThreadWorker):  # type: ignore[misc]  # gunicorn has n
     def defer(self, conn: Connection, step: Callable[..., object], *args: Any) -> None:
         """Run a step of one connection in the loop, from any thread; see guard()."""
         self.method_queue.defer(self.guard, conn, step, *args)
+
+
+C = TypeVar("C")  # a connection
+
+
+def first_of_largest(sizes: Mapping[C, int], client_of: Callable[[C], str]) -> C:
+    """Return the first connection of the client whose connections have most bytes together."""
+    clients = {conn: client_of(conn) for conn in sizes}
+    of_client = _by_client(sizes, clients)
+    return max(sizes, key=lambda conn: of_client[clients[conn]])
+
+
+def beyond(sizes: Mapping[C, int], client_of: Callable[[C], str], most: int) -> list[C]:
+    """Return the connections to close until the others have at most `most` bytes: each is the
+    largest one of the client that has most bytes at that point."""
+    total, left, chosen = sum(sizes.values()), dict(sizes), []
+    if total <= most:
+        return []
+    clients = {conn: client_of(conn) for conn in sizes}
+    of_client = _by_client(sizes, clients)
+    while total > most:
+        largest = max(left, key=lambda conn: (of_client[clients[conn]], left[conn]))
+        size = left.pop(largest)
+        of_client[clients[largest]] -= size
+        total -= size
+        chosen.append(largest)
+    return chosen
+
+
+def _by_client(sizes: Mapping[C, int], clients: Mapping[C, str]) -> Counter[str]:
+    of_client: Counter[str] = Counter()
+    for conn, size in sizes.items():
+        of_client[clients[conn]] += size
+    return of_client

@@ -1,22 +1,142 @@
-"""One client's connection: bytes received, the current request, bytes to send. Nothing here waits;
-gunicorn parses requests and writes responses."""
+"""Received bytes, from which gunicorn's parser reads as if from a socket.
+
+A request body in chunks, decoded as far as it has been received.
+
+One client's connection: bytes received, the current request, bytes to send. Nothing here waits;
+gunicorn parses requests and writes responses.
+"""
 
 import io
+import os
 import socket
+import time
 from concurrent.futures import Future
 from enum import Enum
 from typing import Any
 
 from gunicorn.http.body import Body, ChunkedReader
-from gunicorn.http.errors import LimitRequestHeaders, NoMoreData, ParseException
+from gunicorn.http.errors import InvalidChunkSize, LimitRequestHeaders, NoMoreData, ParseException
 from gunicorn.http.message import Request
 from gunicorn.http.parser import RequestParser
+from gunicorn.http.unreader import Unreader
 from gunicorn.http.wsgi import create
 
 from scan.json_bodies import MAX_SOURCES_BYTES
-from scan.server.chunked_body import ChunkedBody
-from scan.server.file_body import FileBody
-from scan.server.received_bytes import MoreNeeded, ReceivedBytes
+from scan.server.responses import FileBody
+
+# As much as gunicorn reads from a socket at once; its parser copies what it holds at each step.
+_PIECE_BYTES = 8192
+
+
+class MoreNeeded(Exception):
+    """The parser needs bytes that have not been received yet."""
+
+
+class ReceivedBytes(Unreader):  # type: ignore[misc]  # gunicorn has no types
+    """Received bytes; `data` begins with the first one that release() has not dropped."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.data = bytearray()
+        self.has_ended = False
+        self._position = 0  # in `data`: the first byte that the parser has not been given yet
+
+    def __len__(self) -> int:
+        """Return how many bytes the parser has not used."""
+        return len(self.data) - self._position + int(self.buf.getbuffer().nbytes)
+
+    def chunk(self, size_hint: int | None = None) -> bytes:
+        """Return the next piece; raises MoreNeeded where the parser would wait for the client."""
+        if self._position < len(self.data):
+            end = self._position + max(size_hint or 0, _PIECE_BYTES)
+            piece = bytes(self.data[self._position : end])
+            self._position += len(piece)
+            return piece
+        if self.has_ended:
+            return b""
+        raise MoreNeeded
+
+    def release(self, unused: int = 0) -> None:
+        """Drop the bytes that the parser has used: all it was given but the last `unused`."""
+        used = self._position - int(self.buf.getbuffer().nbytes) - unused
+        del self.data[:used]
+        self._position -= used
+
+    def rewind(self) -> None:
+        """Have the parser read again from the first byte that has not been released."""
+        self.take_buffered()
+        self._position = 0
+
+    def clear(self) -> None:
+        self.rewind()
+        self.data.clear()
+
+
+# A chunk takes 4 us to decode, whatever it holds.
+MAX_CHUNKS = 65_536
+# From this size on a body is decoded although nothing in it looks like its end.
+FIRST_DECODED_BYTES = 1024 * 1024
+# A client can send bytes that look like the end again and again: later attempts are rarer.
+QUICK_ATTEMPTS = 16
+LATER_ATTEMPTS_S = 0.5
+_END = b"\r\n\r\n"  # of the last chunk, or of the trailers behind it
+
+
+class ChunkedBody(ChunkedReader):  # type: ignore[misc]  # gunicorn has no types
+    """gunicorn's reader, which resumes at the first chunk that was not complete."""
+
+    def __init__(self, request: Any, received: ReceivedBytes) -> None:
+        super().__init__(request, received)
+        self._received = received
+        self._chunks = 0
+        self._whole_chunks_bytes = 0  # of `buf`
+        self._searched = 0  # of the received data
+        self._attempts = 0
+        self._next_attempt_at = 0.0
+        self._next_attempt_bytes = FIRST_DECODED_BYTES
+        self._may_be_whole = False
+
+    def may_be_whole(self) -> bool:
+        """Return whether decode() is worth a try."""
+        data = self._received.data
+        if data.find(_END, max(0, self._searched - len(_END) + 1)) >= 0:
+            self._may_be_whole = True
+        self._searched = len(data)
+        if len(data) >= self._next_attempt_bytes:
+            return True
+        is_quick = self._attempts < QUICK_ATTEMPTS
+        return self._may_be_whole and (is_quick or time.monotonic() >= self._next_attempt_at)
+
+    def decode(self, max_bytes: int) -> bytes:
+        """Return the body; a longer one is cut after `max_bytes` + 1 bytes.
+
+        Raises MoreNeeded where chunks are missing, and may be called again then; raises
+        ParseException or NoMoreData for malformed chunks.
+        """
+        self._attempts += 1
+        try:
+            body: bytes = self.read(max_bytes + 1)
+            return body
+        except MoreNeeded:
+            self._received.rewind()
+            self._searched = len(self._received.data)
+            self._may_be_whole = False
+            self._next_attempt_at = time.monotonic() + LATER_ATTEMPTS_S
+            self._next_attempt_bytes = max(FIRST_DECODED_BYTES, 2 * len(self._received.data))
+            self.buf.truncate(self._whole_chunks_bytes)
+            self.buf.seek(0, os.SEEK_END)
+            self.parser = self.parse_chunked(self._received)
+            raise
+
+    def parse_chunk_size(self, unreader: ReceivedBytes, data: bytes | None = None) -> Any:
+        """Release the bytes before the chunk, which are never read again, and count the chunk."""
+        unreader.release(unused=len(data or b""))
+        self._whole_chunks_bytes = self.buf.tell()
+        self._chunks += 1
+        if self._chunks > MAX_CHUNKS + self._attempts:
+            raise InvalidChunkSize(b"more than %d chunks" % MAX_CHUNKS)
+        return super().parse_chunk_size(unreader, data)
+
 
 MAX_HEAD_BYTES = 64 * 1024
 # The largest body that any path takes is a form with sources; a request that announces more is

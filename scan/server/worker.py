@@ -17,23 +17,27 @@ from gunicorn.http import errors
 from gunicorn.http.wsgi import Response
 
 from scan.errors import ScanError, Unavailable
-from scan.rate_limits.cpu_affinity import OneProcessor
+from scan.rate_limits.concurrency import OneProcessor
 from scan.rate_limits.turns import Postponed, Turn
-from scan.server.accepted_connections import AcceptedConnections
-from scan.server.client_timeouts import (
+from scan.server.accepted_connections import (
     BODY_WAIT_S,
     CLOSE_WAIT_S,
     FILE_BYTES_PER_S,
     SEND_WAIT_S,
     STOP_WAIT_S,
+    AcceptedConnections,
+    beyond,
+    first_of_largest,
 )
-from scan.server.connection import Connection, State
-from scan.server.cors import CORS
-from scan.server.file_body import FileBody
-from scan.server.largest_clients import beyond, first_of_largest
-from scan.server.malformed_request import MalformedRequest, UnparsedRequest
-from scan.server.received_bytes import MoreNeeded
-from scan.server.wsgi_responses import OPEN_RESPONSE, refuse
+from scan.server.connection import Connection, MoreNeeded, State
+from scan.server.responses import (
+    CORS,
+    OPEN_RESPONSE,
+    FileBody,
+    MalformedRequest,
+    UnparsedRequest,
+    refuse,
+)
 
 MAX_RECEIVED_BYTES = 128 * 1024 * 1024  # of all requests that are not whole yet
 MAX_UNSENT_BYTES = 64 * 1024 * 1024  # of all responses that clients have yet to take

@@ -31,14 +31,9 @@ from typing import NamedTuple
 
 from scan.errors import InvalidParameter, ScanError, Unavailable
 from scan.settings import Settings, solc_select_folder
-from scan.verification.compiler_releases import (
-    SolcVersion,
-    dotted,
-    no_such_release,
-    parse_version,
-)
 from scan.verification.compiler_run import stated_version
 from scan.verification.sandbox import Program, end_session, start
+from scan.verification.settings_search import SolcVersion, dotted, no_such_release, parse_version
 
 log = logging.getLogger(__name__)
 

@@ -11,8 +11,7 @@ from typing import NamedTuple
 import orjson
 
 from scan.database.connection import Database
-from scan.verification.creation_comparison import are_constructor_arguments
-from scan.verification.creation_reader import CreationReader
+from scan.verification.creation_comparison import CreationReader, are_constructor_arguments
 
 MAX_CODES = 1_000  # verified since the last step, or before a process started
 MAX_OF_ONE_CODE = 100  # contracts that are compared when their code is verified

@@ -10,10 +10,9 @@ import orjson
 
 from scan import json_bodies, parameters
 from scan.errors import InvalidParameter, TooLarge
-from scan.verification.compiler_releases import SolcVersion
 from scan.verification.languages import BESIDE_SETTINGS, LANGUAGES
-from scan.verification.languages.language import Language, Selection
-from scan.verification.languages.solidity import SOLIDITY
+from scan.verification.languages.solidity import SOLIDITY, Language, Selection
+from scan.verification.settings_search import SolcVersion
 
 MAX_SOURCE_BYTES = 1024 * 1024
 MAX_FILES = 1000

@@ -17,7 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from scan.rate_limits import cpu_affinity
+from scan.rate_limits import concurrency
 from scan.verification.confined_process import (
     CANNOT_CONFINE,
     KEEP_NETWORK,
@@ -120,7 +120,7 @@ class Program(NamedTuple):
 def start(command: Sequence[str], **options: Any) -> "subprocess.Popen[Any]":
     """Start a process in a session of its own, which end_session() ends. It may use all processors,
     though the threads of a worker are bound to one."""
-    cpu_affinity.use_all()  # it inherits what this thread may use
+    concurrency.use_all()  # it inherits what this thread may use
     return subprocess.Popen(command, start_new_session=True, **options)
 
 

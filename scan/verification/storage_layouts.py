@@ -1,10 +1,27 @@
 """Layouts of the storage as compilers give them: Solidity's `storageLayout` (from 0.5.13 on), and
 Vyper's `layout` (in standard JSON from 0.4.1 on). Their sizes are bounded.
+
+What a layout of the storage lacks, from Solidity's syntax tree: names of members of enums,
+structs at the slots of namespaces (ERC-7201), as of OpenZeppelin's upgradeable contracts, and
+modifiers of functions as they are written.
+
+The members of such a struct are laid out by the compiler itself, in one more compilation without
+code: as variables of a contract that is added to the sources.
 """
 
+import json
+import re
 import zlib
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import orjson
+
+from scan.errors import Unavailable, VerificationFailed
+from scan.ethereum.rlp_and_tries import keccak256
+from scan.verification.contract_match import Match
+from scan.verification.submission_compilations import Compilations, errors
 
 MAX_LAYOUT_BYTES = 1024 * 1024  # as JSON; a lending protocol's has 60 kB
 
@@ -23,3 +40,185 @@ def packed(layout: object) -> bytes | None:
 def unpacked(stored: bytes) -> str:
     """Return the JSON of a stored layout."""
     return zlib.decompressobj().decompress(stored, MAX_LAYOUT_BYTES).decode("utf-8", "replace")
+
+
+Node = Mapping[str, Any]  # of a syntax tree
+
+MAX_NAMESPACES = 50
+MAX_ENUMS = 500
+MAX_MODIFIERS = 500
+MAX_TEXT = 200  # of a modifier with its arguments
+MAX_MEMBERS = 256  # of an enum; the compiler takes no more
+MAX_NODES = 20_000  # contracts of all files, and what they declare
+# What a tree of a form that is not known may raise.
+UNREADABLE = (AttributeError, LookupError, TypeError, ValueError, RecursionError)
+
+_LOCATION = re.compile(r"@custom:storage-location\s+erc7201:([!-~]{1,80})(?:\s|\Z)")
+_IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]{0,199}", re.ASCII)
+_CONTRACT = "Namespaces"  # of the variables
+
+
+class _Namespace(NamedTuple):
+    """A struct at the slot of a namespace, declared in a contract or library of a file."""
+
+    id: str
+    path: str
+    contract: str
+    struct: str
+
+
+def add_names(layout: object, compilations: Compilations, match: Match) -> object:
+    """Return a layout with `enums`, the members of enums by the types' labels, `modifiers` as
+    _modifiers() has them, and `namespaces`, a layout of their structs.
+
+    It takes one more compilation for the trees. The source has matched, so that nothing here may
+    fail the verification: what cannot be read of them is left out.
+    """
+    if not isinstance(layout, dict) or not compilations.submission.language.has_trees:
+        return layout
+    try:
+        output = compilations.run(match.settings, {"*": {"": ["ast"]}})
+        declared = [*_declared(output)]
+        namespaces = _namespaces(output, declared, match)
+        return {
+            **layout,
+            "enums": _enums(declared),
+            "modifiers": _modifiers(declared, match, compilations.submission.sources),
+            "namespaces": _laid_out(compilations, match, namespaces) if namespaces else {},
+        }
+    except (VerificationFailed, Unavailable, *UNREADABLE):
+        return layout
+
+
+def slot_of(namespace: str) -> int:
+    """Return the slot of a namespace, by ERC-7201."""
+    inner = int.from_bytes(keccak256(namespace.encode())) - 1
+    return int.from_bytes(keccak256((inner % 2**256).to_bytes(32))) & ~0xFF
+
+
+def _declared(output: Mapping[str, Any]) -> Iterator[tuple[str, Node | None, Node]]:
+    """Yield what files, and contracts in them, declare: the path, the contract, the declaration."""
+    left = MAX_NODES
+    for path, file in (output.get("sources") or {}).items():
+        for node in (file.get("ast") or {}).get("nodes") or ():
+            is_contract = node.get("nodeType") == "ContractDefinition"
+            own = [(path, node, inner) for inner in node.get("nodes") or ()] if is_contract else ()
+            for declared in ((path, None, node), *own):
+                left -= 1
+                if left < 0:  # another enum of the same name may follow
+                    raise ValueError("too many declarations")
+                yield declared
+
+
+def _enums(declared: Sequence[tuple[str, Node | None, Node]]) -> dict[str, list[str]]:
+    """Return the members of enums by the labels of types; none of names that two files declare."""
+    enums: dict[str, list[str]] = {}
+    for _, _, node in declared:
+        label = f"enum {node.get('canonicalName') or node.get('name')}"
+        is_one_too_many = len(enums) == MAX_ENUMS and label not in enums
+        if node.get("nodeType") != "EnumDefinition" or is_one_too_many:
+            continue
+        members = [str(member.get("name")) for member in node.get("members") or ()]
+        is_other = enums.get(label, members) != members
+        enums[label] = [] if is_other or len(members) > MAX_MEMBERS else members
+    return {label: members for label, members in enums.items() if members}
+
+
+def _modifiers(
+    declared: Sequence[tuple[str, Node | None, Node]], match: Match, sources: Mapping[str, str]
+) -> dict[str, tuple[str, list[tuple[str, int]]]]:
+    """Return the modifiers of external functions by selector, which trees have since 0.6: the file,
+    and of each the text and the line. Of functions that override each other, the last."""
+    functions: defaultdict[object, list[tuple[str, Node]]] = defaultdict(list)
+    for path, around, node in declared:
+        if around is not None and node.get("functionSelector"):
+            functions[around.get("id")].append((path, node))
+    own = (match.contract.path, None, match.contract.name)
+    [contract] = [n for path, around, n in declared if (path, around, n.get("name")) == own]
+    written: dict[str, tuple[str, list[tuple[str, int]]]] = {}
+    left = MAX_MODIFIERS
+    for base in contract["linearizedBaseContracts"]:
+        for path, function in functions[base]:
+            source, texts = sources[path].encode(), []
+            for modifier in (function.get("modifiers") or ())[:left]:
+                start, length = map(int, str(modifier["src"]).split(":")[:2])
+                text = source[start : start + length].decode("utf-8", "replace")
+                texts.append((" ".join(text.split())[:MAX_TEXT], source.count(b"\n", 0, start) + 1))
+            if function["functionSelector"] not in written:
+                written[str(function["functionSelector"])] = path, texts
+                left -= len(texts)
+    return {selector: of for selector, of in written.items() if of[1]}
+
+
+def _namespaces(
+    output: Mapping[str, Any],
+    declared: Sequence[tuple[str, Node | None, Node]],
+    match: Match,
+) -> list[_Namespace]:
+    """Return the namespaces of a contract, of those that it inherits, and of libraries."""
+    contracts = [
+        (path, node) for path, _, node in declared if node.get("nodeType") == "ContractDefinition"
+    ]
+    own = (match.contract.path, match.contract.name)
+    [contract] = [node for path, node in contracts if (path, node.get("name")) == own]
+    bases = {*(contract.get("linearizedBaseContracts") or ()), contract.get("id")}
+    known: dict[str, _Namespace] = {}
+    structs = [
+        (path, around, node)
+        for path, around, node in declared
+        if around is not None and node.get("nodeType") == "StructDefinition"
+    ]
+    # A library may be one that the contract does not call.
+    for path, around, node in sorted(structs, key=lambda struct: struct[1].get("id") not in bases):
+        if around.get("id") not in bases and around.get("contractKind") != "library":
+            continue
+        documentation = node.get("documentation")
+        text = documentation.get("text") if isinstance(documentation, dict) else documentation
+        location = _LOCATION.search(str(text or ""))
+        names = str(around.get("name")), str(node.get("name"))
+        if location and all(_IDENTIFIER.fullmatch(name) for name in names):
+            known.setdefault(location[1], _Namespace(location[1], path, *names))
+    return [*known.values()][:MAX_NAMESPACES]
+
+
+def _laid_out(
+    compilations: Compilations, match: Match, namespaces: Sequence[_Namespace]
+) -> dict[str, Any]:
+    """Return the layout of structs at their namespaces' slots, in the compiler's form."""
+    path = f"{_CONTRACT}.sol"
+    while path in compilations.submission.sources:
+        path = f"_{path}"
+    imports = [
+        f"import {{{own.contract} as C{number}}} from {json.dumps(own.path)};"
+        for number, own in enumerate(namespaces)
+    ]
+    variables = [f"C{number}.{own.struct} s{number};" for number, own in enumerate(namespaces)]
+    source = "\n".join([*imports, f"contract {_CONTRACT} {{", *variables, "}"])
+    selection = {path: {_CONTRACT: ["storageLayout"]}}
+    output = compilations.run(match.settings, selection, more={path: source})
+    if errors(output):
+        return {}
+    given = output["contracts"][path][_CONTRACT]["storageLayout"]
+    entries = [
+        {**entry, "label": f"erc7201:{own.id}", "slot": str(slot_of(own.id)), "offset": 0}
+        for entry, own in zip(given["storage"], namespaces, strict=True)
+    ]
+    types = {_renamed(name): _with_renamed(type_) for name, type_ in given["types"].items()}
+    return {"storage": [_with_renamed(entry) for entry in entries], "types": types}
+
+
+def _renamed(type_name: str) -> str:
+    """Return the name of a type, which has numbers of the compilation, apart from the contract's
+    own types, which are of another."""
+    return f"namespaces {type_name}"
+
+
+def _with_renamed(described: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a type, or a variable, with the types that it refers to renamed."""
+    names = {
+        field: _renamed(described[field])
+        for field in ("type", "base", "key", "value")
+        if field in described
+    }
+    members = [_with_renamed(member) for member in described.get("members") or ()]
+    return {**described, **names, **({"members": members} if "members" in described else {})}

@@ -7,15 +7,13 @@ from typing import Any, NamedTuple
 import orjson
 
 from scan.errors import Unavailable, VerificationFailed
-from scan.verification.blueprints import as_deployed, preamble_of
 from scan.verification.bytecode_comparison import LinkedCode, linked_code
-from scan.verification.compiler_places import RunningPlace
-from scan.verification.compiler_releases import dotted
-from scan.verification.compiler_run import compile_source
-from scan.verification.languages.language import Selection, Sources
+from scan.verification.compiler_run import RunningPlace, compile_source
+from scan.verification.creation_comparison import as_deployed, preamble_of
+from scan.verification.languages.solidity import Selection, Sources
 from scan.verification.request import Submission
 from scan.verification.sandbox import Program
-from scan.verification.settings_search import CompilerSettings
+from scan.verification.settings_search import CompilerSettings, dotted
 
 MAX_ABI_BYTES = 1024 * 1024
 OUTPUTS = [

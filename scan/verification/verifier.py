@@ -1,33 +1,86 @@
-"""Verification of a submission, from the request to the stored result."""
+"""The bytes that verifications stored in the last day, in all and by client, of all processes.
+
+Verification of a submission, from the request to the stored result.
+"""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 import orjson
 
-from scan.contracts.abi_index import signatures_of
+from scan.contracts.abi_decoding import signatures_of
 from scan.database.connection import Database
-from scan.errors import NotFound, VerificationFailed
+from scan.errors import NotFound, RateLimited, Unavailable, VerificationFailed
 from scan.ethereum.blocks import DELEGATION
 from scan.hex import to_hex
-from scan.verification import creation_codes, source_maps, storage_layouts
-from scan.verification.blueprints import preamble_of
-from scan.verification.bytecode_comparison import linked_code
-from scan.verification.code_layout import layouts_of
-from scan.verification.compiler_places import BUDGET_S, CompilerPlaces
-from scan.verification.compiler_releases import dotted
+from scan.verification import creation_comparison, source_maps, storage_layouts
+from scan.verification.bytecode_comparison import linked_code, pattern_of
+from scan.verification.compiler_run import BUDGET_S, CompilerPlaces
 from scan.verification.compiler_store import CompilerStore
-from scan.verification.contract_match import FULL, PARTIAL, RUNTIME, Match
-from scan.verification.creation_comparison import Creation, DeployedCode
-from scan.verification.creation_reader import CreationReader
+from scan.verification.contract_match import FULL, PARTIAL, RUNTIME, Match, layouts_of
+from scan.verification.creation_comparison import (
+    Creation,
+    CreationReader,
+    DeployedCode,
+    preamble_of,
+)
 from scan.verification.match_search import find_match
 from scan.verification.request import Submission
-from scan.verification.similar_code import pattern_of
-from scan.verification.storage_names import add_names
-from scan.verification.stored_bytes import StoredBytes
+from scan.verification.settings_search import dotted
+from scan.verification.storage_layouts import add_names
 from scan.verification.submission_compilations import Compilations, Outputs
+
+DAY = timedelta(days=1)
+MAX_BYTES_A_DAY = 2_000_000_000
+CLIENT_SHARE = 10  # a client may store a tenth of the bound for all
+RETRY_AFTER_S = 3600
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class StoredBytes:
+    """Counts in the database, so that restarts and several processes share one bound."""
+
+    def __init__(
+        self,
+        database: Database,
+        most_bytes: int = MAX_BYTES_A_DAY,
+        now: Callable[[], datetime] = _now,
+    ) -> None:
+        self._database = database
+        self._most_bytes = most_bytes
+        self._now = now
+
+    def check(self, client: str | None) -> None:
+        """Raise RateLimited or Unavailable where no more may be stored. The caller checks this
+        before a compiler runs."""
+        row = self._database.row(
+            "verification/stored_bytes_get", since=self._now() - DAY, client=client
+        )
+        assert row is not None
+        of_all, of_client = row
+        if of_client >= self._most_bytes // CLIENT_SHARE:
+            raise RateLimited(
+                "Your verifications of the last 24 hours have stored as much as they may.",
+                headers={"Retry-After": str(RETRY_AFTER_S)},
+            )
+        if of_all >= self._most_bytes:
+            raise Unavailable(
+                "Verifications have stored as much as they may within 24 hours.",
+                retry_after_s=RETRY_AFTER_S,
+            )
+
+    def add(self, client: str | None, size: int) -> None:
+        """Count the bytes, and delete the entries that are older than a day."""
+        now = self._now()
+        self._database.rows("verification/stored_bytes_insert", now=now, client=client, bytes=size)
+        self._database.rows("verification/stored_bytes_sweep", stored_before=now - DAY)
+
 
 _EOF = b"\xef"
 MESSAGES = {
@@ -227,7 +280,7 @@ def _store_findings(
     evm, files = match.contract.output["evm"], [*match.contract.files.items()]
     source_map = source_maps.packed(evm["deployedBytecode"].get("sourceMap"))
     database.rows("verification/source_maps_put", **own, source_map=source_map, files=_json(files))
-    creation = creation_codes.of_compiled(linked_code(evm["bytecode"]))
+    creation = creation_comparison.of_compiled(linked_code(evm["bytecode"]))
     creation_map = source_maps.packed(evm["bytecode"].get("sourceMap"))
     database.rows(
         "verification/creation_maps_put",

@@ -16,13 +16,11 @@ from scan.database.connection import Database
 from scan.database.notifications import Listener
 from scan.errors import ScanError
 from scan.observability import metrics
-from scan.outbound.connection import AttemptTimeouts, tls_context
-from scan.outbound.deadlines import DeadlineTimer
+from scan.outbound.connection import AttemptTimeouts, DeadlineTimer, tls_context
 from scan.settings import Settings
 from scan.webhooks.hooks import Deliveries
 from scan.webhooks.queues import Connect, Connection, DeliveryQueues, FinishedAttempt, Lease, now
-from scan.webhooks.retry_schedule import RETRY_STEPS_S
-from scan.webhooks.sender import Sender
+from scan.webhooks.sender import RETRY_STEPS_S, Sender
 
 log = logging.getLogger(__name__)
 

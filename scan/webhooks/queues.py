@@ -8,8 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple, Protocol
 
 from scan.database.connection import Database
-from scan.webhooks.retry_schedule import RETRY_STEPS_S, retry_delay_s
-from scan.webhooks.sender import Message, Outcome
+from scan.webhooks.sender import RETRY_STEPS_S, Message, Outcome, retry_delay_s
 
 LEASE_S = 30.0  # an attempt takes at most 10 s, and the lease is extended before each
 QUICK_S = 2.0  # a receiver that takes longer to respond is not healthy

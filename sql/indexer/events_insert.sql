@@ -1,6 +1,6 @@
 -- Stores the events of new blocks for every active webhook they concern, in chain order, and marks the
 -- queues that have something to do now. An event's body is stored once for all its deliveries.
--- The events of a queue and of a block are limited, see scan/indexer/webhook_events.py. A webhook is stopped
+-- The events of a queue and of a block are limited, see scan/indexer/derivation.py. A webhook is stopped
 -- if its queue would hold too many events or bytes of bodies. If a block has too many events for all
 -- webhooks, those with the most of them are stopped, and if it has too many bytes of bodies, those with the
 -- most bytes. A body counts for the webhook with the fewest bytes that gets it, so that stopping the ones

@@ -6,10 +6,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from scan.accounts import key_lookup
-from scan.accounts.api_keys import new_key
-from scan.accounts.key_lookup import PAUSE_AFTER_FAILURE_S, ApiKeyLookup
-from scan.accounts.key_usage import KeyUsage
+from scan.accounts import api_keys
+from scan.accounts.api_keys import PAUSE_AFTER_FAILURE_S, ApiKeyLookup, KeyUsage, new_key
 from scan.database.connection import Database
 from scan.errors import Unavailable
 from tests.http.test_limits_of_cached_responses import made_key
@@ -38,7 +36,7 @@ def away(postgres, url):
 
 
 def test_unknown_keys_fill_a_bounded_memory(database, monkeypatch):
-    monkeypatch.setattr(key_lookup, "MAX_CACHED", 50)
+    monkeypatch.setattr(api_keys, "MAX_CACHED", 50)
     lookup = ApiKeyLookup(database, clock=lambda: 0.0)
     for _ in range(60):
         assert lookup.find(new_key().text) is None
@@ -90,7 +88,7 @@ def test_processes_that_count_the_same_keys_at_once_lose_nothing(database, datab
     """Eight of them, each with its keys in another order: no deadlock, every use counted."""
     keys = [made_key(database_url, 100).id for _ in range(40)]
 
-    def count(number: int) -> None:
+    def count(number):
         usage = KeyUsage(database, flush_every_s=3600)
         order = keys[number * 5 :] + keys[: number * 5]
         for _ in range(25):

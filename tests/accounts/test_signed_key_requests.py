@@ -2,7 +2,7 @@
 
 import pytest
 
-from scan.accounts.signed_key_requests import require_recent
+from scan.accounts.wallet_signatures import require_recent
 from scan.errors import InvalidParameter
 
 pytestmark = pytest.mark.check
@@ -11,7 +11,7 @@ NOW_MS = 1_700_000_000_000
 
 
 @pytest.mark.parametrize("late_ms", [-60_000, -1, 0, 299_999, 300_000])
-def test_a_timestamp_is_up_to_5_minutes_old_and_1_minute_ahead(late_ms: int) -> None:
+def test_a_timestamp_is_up_to_5_minutes_old_and_1_minute_ahead(late_ms):
     require_recent(NOW_MS - late_ms, now_ms=NOW_MS)
 
 
@@ -19,7 +19,7 @@ def test_a_timestamp_is_up_to_5_minutes_old_and_1_minute_ahead(late_ms: int) -> 
     ("late_ms", "reason"),
     [(300_001, "is more than 5 minutes old"), (-60_001, "is more than 1 minute ahead")],
 )
-def test_any_other_is_refused_with_the_time_it_is(late_ms: int, reason: str) -> None:
+def test_any_other_is_refused_with_the_time_it_is(late_ms, reason):
     with pytest.raises(InvalidParameter, match=rf"{reason}.* It is now {NOW_MS}\.") as refusal:
         require_recent(NOW_MS - late_ms, now_ms=NOW_MS)
     assert refusal.value.body()["field"] == "timestamp"

@@ -4,7 +4,7 @@ import pytest
 import requests
 from eth_account.messages import encode_defunct
 
-from scan.accounts.signed_key_requests import key_request_message
+from scan.accounts.wallet_signatures import key_request_message
 from tests.support.anvil import Anvil
 from tests.support.serving import gunicorn
 from tests.support.solidity import node_script
@@ -37,7 +37,7 @@ def server(node, shared_database_url):
         yield address
 
 
-def request_key(server, owner: str, signers, *, more: bytes = b"") -> requests.Response:
+def request_key(server, owner, signers, *, more=b""):
     """A key for `owner`, with the signatures of all signers one after the other."""
     timestamp_ms = fresh_timestamp_ms()
     message = key_request_message(bytes.fromhex(owner[2:]), timestamp_ms)

@@ -3,12 +3,10 @@
 from dataclasses import replace
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
-from tests.conftest import Played
 from tests.support.anvil import Anvil
-from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
+from tests.support.faulty_node import FaultyNode, Reply
 from tests.support.indexing import Indexing
 from tests.support.serving import NOWHERE
 from tests.support.value_names import shown
@@ -16,7 +14,7 @@ from tests.support.value_names import shown
 UNSEEN = "0x" + "9d" * 20
 
 
-def test_addresses_in_the_order_asked(client: FlaskClient, scenario: Played) -> None:
+def test_addresses_in_the_order_asked(client, scenario):
     token = scenario.stage.contracts["harbor"].address.lower()
     asked = [scenario.stage.people[3], UNSEEN, token, scenario.stage.people[1]]
     response = client.get(f"/api/v1/addresses?addresses={','.join(asked)}")
@@ -34,7 +32,7 @@ def test_addresses_in_the_order_asked(client: FlaskClient, scenario: Played) -> 
         }
 
 
-def test_the_tokens_of_addresses_are_included(client: FlaskClient, scenario: Played) -> None:
+def test_the_tokens_of_addresses_are_included(client, scenario):
     """One request for all that a watch list shows."""
     token = scenario.truth.token_transfers[0]["tokenAddress"]
     path = f"/api/v1/addresses?addresses={token},{UNSEEN}"
@@ -47,7 +45,7 @@ def test_the_tokens_of_addresses_are_included(client: FlaskClient, scenario: Pla
     assert (refused.status_code, refused.json["field"]) == (400, "include")
 
 
-def test_at_most_a_hundred(client: FlaskClient) -> None:
+def test_at_most_a_hundred(client):
     hundred = ",".join([UNSEEN] * 100)
     response = client.get(f"/api/v1/addresses?addresses={hundred}")
     assert len(response.json["addresses"]) == 100
@@ -57,12 +55,12 @@ def test_at_most_a_hundred(client: FlaskClient) -> None:
 @pytest.mark.parametrize(
     "asked", [",".join([UNSEEN] * 101), "", "0x12", f"{UNSEEN},", f"{UNSEEN};{UNSEEN}"], ids=shown
 )
-def test_what_is_no_list_of_a_hundred_is_refused(client: FlaskClient, asked: str) -> None:
+def test_what_is_no_list_of_a_hundred_is_refused(client, asked):
     response = client.get("/api/v1/addresses", query_string={"addresses": asked})
     assert (response.status_code, response.json["field"]) == (400, "addresses")
 
 
-def test_a_balance_that_nobody_knows_is_not_made_up(indexed: Indexing, scenario: Played) -> None:
+def test_a_balance_that_nobody_knows_is_not_made_up(indexed, scenario):
     client = create_app(replace(indexed.settings, rpc_urls=(NOWHERE,))).test_client()
     known = client.get(f"/api/v1/addresses?addresses={scenario.stage.people[1]}")
     assert known.status_code == 200
@@ -70,11 +68,11 @@ def test_a_balance_that_nobody_knows_is_not_made_up(indexed: Indexing, scenario:
     assert client.get(f"/api/v1/addresses/{UNSEEN}").status_code == 502
 
 
-def test_the_node_is_asked_for_balances_of_older_blocks_alone(database_url: str) -> None:
+def test_the_node_is_asked_for_balances_of_older_blocks_alone(database_url):
     """It may know what no row says."""
     requested: list[str] = []
 
-    def record(calls: Calls, forward: Forward) -> Reply:
+    def record(calls, forward):
         requested.extend(c["params"][0] for c in calls if c["method"] == "eth_getBalance")
         return Reply(body=forward(calls))
 

@@ -1,14 +1,7 @@
 """Balances, holdings and calls after an older block, where the node keeps its state."""
 
-from typing import Any
-
-from flask.testing import FlaskClient
-
 from app import create_app
-from tests.conftest import Played
 from tests.support.anvil import Anvil
-from tests.support.database import Postgres
-from tests.support.explorer import Explorer
 from tests.support.indexing import Indexing
 from tests.support.many_functions import verified
 from tests.support.scenario.stage import STRANGERS
@@ -23,13 +16,13 @@ contract Counter {
 """
 
 
-def get(client: FlaskClient, path: str, status: int = 200) -> Any:
+def get(client, path, status=200):
     response = client.get(f"/api/v1{path}")
     assert response.status_code == status, response.text
     return response.json
 
 
-def test_balances_are_those_of_the_block(scenario: Played, client: FlaskClient) -> None:
+def test_balances_are_those_of_the_block(scenario, client):
     head = scenario.anvil.head()
     created = scenario.stage.contracts["weth"].address
     for address in (scenario.stage.people[1], STRANGERS[0], created):
@@ -46,7 +39,7 @@ def test_balances_are_those_of_the_block(scenario: Played, client: FlaskClient) 
         assert get(client, f"/addresses/{address}?block=latest") == now
 
 
-def test_holdings_are_those_after_the_block(scenario: Played, client: FlaskClient) -> None:
+def test_holdings_are_those_after_the_block(scenario, client):
     """Of coins that are honest, what balanceOf() returned then."""
     head = scenario.anvil.head()
     honest = [scenario.stage.contracts[key] for key in ("dollar", "harbor", "gold", "weth")]
@@ -74,7 +67,7 @@ def test_holdings_are_those_after_the_block(scenario: Played, client: FlaskClien
     assert get(client, f"/addresses/{'0x' + 40 * '0'}/tokens?block={head}")["tokens"] == []
 
 
-def test_blocks_that_are_not_indexed_or_no_blocks(client: FlaskClient) -> None:
+def test_blocks_that_are_not_indexed_or_no_blocks(client):
     for path in (f"/addresses/{STRANGERS[0]}", f"/addresses/{STRANGERS[0]}/tokens"):
         for block in ("9999999", "0x" + 64 * "1"):
             assert get(client, f"{path}?block={block}", 404)["code"] == "not_found"
@@ -82,7 +75,7 @@ def test_blocks_that_are_not_indexed_or_no_blocks(client: FlaskClient) -> None:
             assert get(client, f"{path}?block={block}", 400)["field"] == "block"
 
 
-def test_calls_see_the_state_of_the_block(explorer: Explorer) -> None:
+def test_calls_see_the_state_of_the_block(explorer):
     """From before the contract was there, a revert that is none later, and an implied newest."""
     address = verified(explorer, COUNTER, "Counter")
     sender, anvil = explorer.anvil.accounts[0], explorer.anvil
@@ -94,7 +87,7 @@ def test_calls_see_the_state_of_the_block(explorer: Explorer) -> None:
         numbers.append(anvil.head())
     explorer.wait_for_block(anvil.head())
 
-    def call(function: str, block: object = None) -> Any:
+    def call(function, block=None):
         return explorer.client.post(
             f"/api/v1/contracts/{address}/call",
             json={"functionName": function},
@@ -112,7 +105,7 @@ def test_calls_see_the_state_of_the_block(explorer: Explorer) -> None:
     assert call("count", "soon").json["field"] == "block"
 
 
-def test_a_node_without_history_is_named(postgres: Postgres, template: str) -> None:
+def test_a_node_without_history_is_named(postgres, template):
     """Not taken for a node that is away; holdings come from the index's own transfers."""
     with Anvil("--prune-history", "3") as node, postgres.cloned(template) as url:
         node.send(node.accounts[0], STRANGERS[0], value=1)
@@ -129,9 +122,7 @@ def test_a_node_without_history_is_named(postgres: Postgres, template: str) -> N
             assert now["balance"] == get(client, path)["balance"]
 
 
-def test_a_node_on_another_fork_does_not_answer_for_this_one(
-    postgres: Postgres, template: str
-) -> None:
+def test_a_node_on_another_fork_does_not_answer_for_this_one(postgres, template):
     with Anvil() as node, postgres.cloned(template) as url:
         node.mine(5)
         indexing = Indexing(url, node.url).run_until(5)

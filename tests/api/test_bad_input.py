@@ -5,11 +5,8 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
-from flask.testing import FlaskClient
-from werkzeug.test import TestResponse
 
-from scan.queries.filters import QUERIED
-from tests.conftest import Played
+from scan.queries.pages import QUERIED
 from tests.support.value_names import shown
 
 ADDRESS = "0x" + 40 * "1"
@@ -91,9 +88,7 @@ INTERNALS = (
 )
 
 
-def require_refusal(
-    answer: TestResponse, status: int, code: str, field: str | None = None
-) -> dict[str, Any]:
+def require_refusal(answer, status, code, field=None):
     assert answer.status_code == status, answer.text[:300]
     assert answer.mimetype == "application/json"
     body: dict[str, Any] = answer.json
@@ -104,7 +99,7 @@ def require_refusal(
     return body
 
 
-def require_parameter(answer: TestResponse, field: str) -> None:
+def require_parameter(answer, field):
     require_refusal(answer, 400, "invalid_parameter", field)
 
 
@@ -172,9 +167,7 @@ REFUSED: list[tuple[str, list[str], list[str]]] = [
 
 
 @pytest.mark.parametrize(("name", "paths", "queries"), REFUSED, ids=shown)
-def test_values_that_are_refused_and_named(
-    client: FlaskClient, name: str, paths: list[str], queries: list[str]
-) -> None:
+def test_values_that_are_refused_and_named(client, name, paths, queries):
     for path in paths:
         for query in queries:
             answer = client.get(f"/api/v1{path}?{query}")
@@ -183,7 +176,7 @@ def test_values_that_are_refused_and_named(
 
 
 @pytest.mark.parametrize("value", ["1", "01", "100", "000000000000000001"])
-def test_limits_from_1_to_100_are_served(client: FlaskClient, value: str) -> None:
+def test_limits_from_1_to_100_are_served(client, value):
     for path, name in zip(PAGED, ("blocks", "transactions", "tokens"), strict=True):
         body = client.get(f"/api/v1{path}?limit={value}").json
         assert len(body[name]) == min(int(value), body["total"])
@@ -217,18 +210,18 @@ NO_ROUTES = (
 
 
 @pytest.mark.parametrize("path", RECORDS_NOT_THERE)
-def test_a_record_that_is_not_there_is_not_found(client: FlaskClient, path: str) -> None:
+def test_a_record_that_is_not_there_is_not_found(client, path):
     require_refusal(client.get(f"/api/v1{path}"), 404, "not_found")
 
 
 @pytest.mark.parametrize("path", NO_ROUTES, ids=shown)
-def test_a_path_that_is_not_there_is_not_found(client: FlaskClient, path: str) -> None:
+def test_a_path_that_is_not_there_is_not_found(client, path):
     for method in ("GET", "POST", "DELETE"):
         require_refusal(client.open(path, method=method), 404, "not_found")
 
 
 @pytest.mark.parametrize("query", ["", "&", "&&=&", "_=" + HUGE, "_cache_buster=1&_=2"])
-def test_query_strings_that_mean_nothing(client: FlaskClient, query: str) -> None:
+def test_query_strings_that_mean_nothing(client, query):
     assert client.get(f"/api/v1/blocks?{query}").status_code == 200
 
 
@@ -252,7 +245,7 @@ GETS = [
 
 
 @pytest.mark.parametrize("path", GETS)
-def test_unknown_parameters_are_refused(client: FlaskClient, path: str) -> None:
+def test_unknown_parameters_are_refused(client, path):
     for name in ("adress", "x", "%00", "owners", "Page", 200 * "a"):
         answer = client.get(f"/api/v1{path}{'&' if '?' in path else '?'}{name}=1")
         require_parameter(answer, name.replace("%00", "\0")[:50])
@@ -269,9 +262,7 @@ def test_unknown_parameters_are_refused(client: FlaskClient, path: str) -> None:
         *(("POST", f"/webhooks/1/{path}") for path in ("test", "deliveries/1/retry")),
     ],
 )
-def test_requests_with_bodies_have_no_other_parameters(
-    client: FlaskClient, method: str, path: str
-) -> None:
+def test_requests_with_bodies_have_no_other_parameters(client, method, path):
     """POST /query?limit=100 would return 25 records."""
     require_parameter(client.open(f"/api/v1{path}?limit=100", method=method, json={}), "limit")
 
@@ -293,17 +284,17 @@ def test_requests_with_bodies_have_no_other_parameters(
     ],
     ids=lambda value: str(value)[:40],
 )
-def test_the_nearest_known_name_is_told(client: FlaskClient, path: str, advice: str) -> None:
+def test_the_nearest_known_name_is_told(client, path, advice):
     assert client.get(path).json["error"].endswith(advice)
 
 
-def test_the_newest_block_has_a_name(client: FlaskClient, scenario: Played) -> None:
+def test_the_newest_block_has_a_name(client, scenario):
     newest = client.get("/api/v1/blocks?limit=1").json["blocks"][0]
     latest = client.get("/api/v1/blocks/latest").json
     assert latest == {**latest, **newest, "confirmations": 1}
 
 
-def test_json_has_no_spaces(client: FlaskClient, scenario: Played) -> None:
+def test_json_has_no_spaces(client, scenario):
     token, holder = scenario.truth.tokens[0]["address"], next(iter(scenario.truth.addresses))
     paths = ("/stats", "/blocks", "/blocks/1", "/transactions", "/tokens", f"/tokens/{token}")
     paths += (f"/tokens/{token}/holders", f"/addresses/{holder}", f"/addresses/{holder}/tokens")
@@ -319,7 +310,7 @@ def test_json_has_no_spaces(client: FlaskClient, scenario: Played) -> None:
 
 
 @pytest.mark.parametrize("change", [str.upper, str.lower, str.title])
-def test_any_letter_case_names_the_same(client: FlaskClient, scenario: Played, change: Any) -> None:
+def test_any_letter_case_names_the_same(client, scenario, change):
     for found in list(scenario.truth.addresses)[:5]:
         asked = change(found)
         assert client.get(f"/api/v1/addresses/{asked}").json["address"] == found
@@ -330,15 +321,13 @@ def test_any_letter_case_names_the_same(client: FlaskClient, scenario: Played, c
     assert client.get(f"/api/v1/transactions/{change(transaction['hash'])}").status_code == 200
 
 
-def test_a_trailing_slash_does_not_matter(client: FlaskClient) -> None:
+def test_a_trailing_slash_does_not_matter(client):
     for path in (*PAGED, "/stats", "/blocks/0"):
         assert client.get(f"/api/v1{path}/").data == client.get(f"/api/v1{path}").data
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/readyz", *(f"/api/v1{p}" for p in PAGED), "/no"])
-def test_head_says_what_get_would_and_other_methods_which_there_are(
-    client: FlaskClient, path: str
-) -> None:
+def test_head_says_what_get_would_and_other_methods_which_there_are(client, path):
     for method in ("POST", "PUT", "PATCH", "DELETE", "TRACE", "PROPFIND", "FOO"):
         if path != "/no":
             answer = client.open(path, method=method)
@@ -351,7 +340,7 @@ def test_head_says_what_get_would_and_other_methods_which_there_are(
 
 
 @pytest.mark.parametrize("value", ["%FF", "%ED%A0%80", "a%C3", "%F0%28%8C%28", "%C0%AE"])
-def test_a_search_that_is_not_utf8(client: FlaskClient, value: str) -> None:
+def test_a_search_that_is_not_utf8(client, value):
     """Read with replacements it would be a search for something else."""
     require_parameter(client.get(f"/api/v1/search?q={value}"), "q")
     require_refusal(client.get(f"/api/v1/search?{value}=1"), 400, "invalid_parameter")

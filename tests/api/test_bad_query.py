@@ -5,8 +5,6 @@ from itertools import product
 from typing import Any
 
 import pytest
-from flask.testing import FlaskClient
-from werkzeug.test import TestResponse
 
 from tests.api.test_bad_input import (
     ADDRESS,
@@ -14,7 +12,6 @@ from tests.api.test_bad_input import (
     require_parameter,
     require_refusal,
 )
-from tests.conftest import Played
 from tests.support.value_names import shown
 
 PATH = "/api/v1/query"
@@ -62,11 +59,11 @@ NOT_INTEGERS = [
 ]
 
 
-def send(client: FlaskClient, body: bytes, content_type: str = "application/json") -> TestResponse:
+def send(client, body, content_type="application/json"):
     return client.post(PATH, data=body, content_type=content_type)
 
 
-def ask(client: FlaskClient, **body: Any) -> TestResponse:
+def ask(client, **body):
     return client.post(PATH, json=body)
 
 
@@ -113,11 +110,11 @@ BODY = b'{"entity": "blocks"}'
 
 
 @pytest.mark.parametrize("body", NO_OBJECTS, ids=shown)
-def test_bodies_that_are_no_json_object(client: FlaskClient, body: bytes) -> None:
+def test_bodies_that_are_no_json_object(client, body):
     require_refusal(send(client, body), 400, "invalid_json")
 
 
-def test_bodies_are_declared_as_json(client: FlaskClient) -> None:
+def test_bodies_are_declared_as_json(client):
     for kind in ("", "text/plain", "application/x-www-form-urlencoded", "text/json"):
         require_refusal(send(client, BODY, kind), 415, "unsupported_media_type")
     require_refusal(send(client, BODY, "multipart/form-data"), 415, "unsupported_media_type")
@@ -125,7 +122,7 @@ def test_bodies_are_declared_as_json(client: FlaskClient) -> None:
         assert send(client, BODY, kind).status_code == 200
 
 
-def test_bodies_of_a_mebibyte_at_most(client: FlaskClient) -> None:
+def test_bodies_of_a_mebibyte_at_most(client):
     assert send(client, BODY.ljust(MIB)).status_code == 200
     for size in (MIB + 1, 2 * MIB):
         require_refusal(send(client, BODY.ljust(size)), 413, "too_large")
@@ -134,12 +131,12 @@ def test_bodies_of_a_mebibyte_at_most(client: FlaskClient) -> None:
 @pytest.mark.parametrize(
     "value", [None, 1, True, [], {}, "", "block", "Blocks", "blocks ", "\0"], ids=shown
 )
-def test_the_entity_is_one_of_those_there_are(client: FlaskClient, value: Any) -> None:
+def test_the_entity_is_one_of_those_there_are(client, value):
     body = require_refusal(ask(client, entity=value), 400, "invalid_parameter", "entity")
     assert all(entity in body["error"] for entity in ENTITIES)
 
 
-def test_the_entity_is_required(client: FlaskClient) -> None:
+def test_the_entity_is_required(client):
     body = require_refusal(ask(client), 400, "invalid_parameter", "entity")
     assert body["error"] == f"entity is required: one of {', '.join(ENTITIES)}."
 
@@ -147,14 +144,14 @@ def test_the_entity_is_required(client: FlaskClient) -> None:
 @pytest.mark.parametrize(
     "key", ["filters", "order", "orderby", "page", "", "Entity", "\0", "\ud800"]
 )
-def test_unknown_keys_of_the_body(client: FlaskClient, key: str) -> None:
+def test_unknown_keys_of_the_body(client, key):
     answer = send(client, json.dumps({"entity": "blocks", key: 1}).encode())
     field = key.replace("\ud800", "?")
     body = require_refusal(answer, 400, "invalid_parameter", field)
     assert "entity, filter, orderBy, limit, offset" in body["error"]
 
 
-def test_unknown_filter_keys_are_told_which_there_are(client: FlaskClient) -> None:
+def test_unknown_filter_keys_are_told_which_there_are(client):
     for entity, keys in (*KEYS.items(), ("tokens", None)):
         for key in ("miner", "Address", "block_from", "dex ", "limit", ""):
             answer = ask(client, entity=entity, filter={key: ADDRESS})
@@ -207,7 +204,7 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize("field", sorted({field for _, field in REFUSED}))
-def test_values_that_are_refused_and_named(client: FlaskClient, field: str) -> None:
+def test_values_that_are_refused_and_named(client, field):
     for body in (body for body, of_field in REFUSED if of_field == field):
         answer = send(client, json.dumps({"entity": "blocks", **body}).encode())
         assert answer.status_code == 400, (str(body)[:100], answer.text)
@@ -233,7 +230,7 @@ NO_EXCHANGES = [
 NO_BLOCKS = [(5, 4), (2**63 - 1, 0), (1_000_000, 2_000_000), (2**63 - 1, 2**63 - 1), (1, 0)]
 
 
-def test_lists_of_nothing_are_empty(client: FlaskClient, scenario: Played) -> None:
+def test_lists_of_nothing_are_empty(client, scenario):
     """Of exchanges nobody knows, of ranges without blocks, and beyond the end of a list."""
     bodies: list[dict[str, Any]] = [
         {"entity": "dex_trades", "filter": {"dex": dex}, "offset": offset}
@@ -259,7 +256,7 @@ def test_lists_of_nothing_are_empty(client: FlaskClient, scenario: Played) -> No
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_block_0_is_a_block(client: FlaskClient, order: str) -> None:
+def test_block_0_is_a_block(client, order):
     for given in ({"blockTo": 0}, {"blockFrom": 0, "blockTo": 0}):
         found = ask(client, entity="blocks", filter=given, orderBy=order).json
         assert [block["number"] for block in found["data"]] == [0]

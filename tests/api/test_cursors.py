@@ -4,33 +4,31 @@ import base64
 import hashlib
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.errors import InvalidParameter
-from scan.queries.cursors import ADDRESS, AMOUNT, HASH, ORDINAL, Kind, Traversal
-from tests.conftest import Played
+from scan.queries.cursors import ADDRESS, AMOUNT, HASH, ORDINAL, Traversal
 from tests.support.database import execute
 from tests.support.indexing import settings_for
 from tests.support.lists import Listed, by_links
 from tests.support.truth import Record
 
 
-def ask(client: FlaskClient, body: Record) -> Record:
+def ask(client, body):
     answer = client.post("/api/v1/query", json=body)
     assert answer.status_code == 200, (body, answer.text)
     found: Record = answer.json
     return found
 
 
-def test_a_cursor_from_a_numbered_page_goes_on_behind_it(client: FlaskClient) -> None:
+def test_a_cursor_from_a_numbered_page_goes_on_behind_it(client):
     second = client.get("/api/v1/transactions?limit=5&page=2").json
     third = client.get("/api/v1/transactions?limit=5&page=3").json
     by_cursor = client.get(f"/api/v1/transactions?limit=5&cursor={second['next']}").json
     assert by_cursor["transactions"] == third["transactions"]
 
 
-def test_a_cursor_is_bound_to_its_list(client: FlaskClient, scenario: Played) -> None:
+def test_a_cursor_is_bound_to_its_list(client, scenario):
     sender = scenario.truth.transactions[0]["fromAddress"]
     body = {"entity": "transactions", "filter": {"from": sender}, "limit": 1}
     cursor = ask(client, body)["next"]
@@ -49,7 +47,7 @@ def test_a_cursor_is_bound_to_its_list(client: FlaskClient, scenario: Played) ->
     assert ask(client, {**same, "cursor": cursor})["count"] > 0
 
 
-def test_a_cursor_stands_alone(client: FlaskClient) -> None:
+def test_a_cursor_stands_alone(client):
     cursor = client.get("/api/v1/blocks?limit=2").json["next"]
     answers = [client.get(f"/api/v1/blocks?page=2&cursor={cursor}")]
     for more in ({"offset": 1}, {"cursor": 5}, {"cursor": None}):
@@ -61,7 +59,7 @@ def test_a_cursor_stands_alone(client: FlaskClient) -> None:
 
 @pytest.mark.check
 @pytest.mark.parametrize("kind", [ORDINAL, AMOUNT, ADDRESS, HASH])
-def test_no_character_of_a_cursor_can_be_changed_or_left_out(kind: Kind) -> None:
+def test_no_character_of_a_cursor_can_be_changed_or_left_out(kind):
     position = b"\x12" * kind.most if kind.type is bytes else 123_456
     begun = Traversal.of("items", {}, "desc", None, [kind], has_blocks=False)
     cursor = begun.next([position])
@@ -75,11 +73,11 @@ def test_no_character_of_a_cursor_can_be_changed_or_left_out(kind: Kind) -> None
     assert Traversal.of("items", {}, "desc", cursor, [kind], has_blocks=False).after == position
 
 
-def values_of(cursor: str) -> list[str]:
+def values_of(cursor):
     return base64.urlsafe_b64decode(cursor + "==")[8:-2].decode().split("|")
 
 
-def changed(cursor: str, values: list[str]) -> str:
+def changed(cursor, values):
     """A cursor of the same list that says something else, with its check."""
     made = base64.urlsafe_b64decode(cursor + "==")[:8] + "|".join(values).encode()
     made += hashlib.blake2b(made, digest_size=2).digest()
@@ -90,7 +88,7 @@ BAD_VALUES = ["", "-2", "+1", "1.5", "01", str(2**62 + 1), str(2**63), "9" * 100
 
 
 @pytest.mark.parametrize("path", ["/transactions", "/tokens", "/blocks"])
-def test_no_cursor_breaks_anything(client: FlaskClient, path: str) -> None:
+def test_no_cursor_breaks_anything(client, path):
     cursor = client.get(f"/api/v1{path}?limit=2").json["next"]
     values = values_of(cursor)
     bad = ["", "a", "=", "%00", "ÿ", cursor + "AAAA", "A" * 601, "A" * 599]
@@ -103,9 +101,7 @@ def test_no_cursor_breaks_anything(client: FlaskClient, path: str) -> None:
 
 
 @pytest.mark.parametrize("direction", ["asc", "desc"])
-def test_a_forged_position_gives_rows_of_the_list_or_none(
-    client: FlaskClient, direction: str
-) -> None:
+def test_a_forged_position_gives_rows_of_the_list_or_none(client, direction):
     for first, last in ((0, 10**9), (3, 9)):
         blocks = {"blockFrom": first, "blockTo": last}
         body = {"entity": "transactions", "orderBy": direction, "filter": blocks, "limit": 5}
@@ -117,7 +113,7 @@ def test_a_forged_position_gives_rows_of_the_list_or_none(
             assert all(first <= row["blockNumber"] <= last for row in forged["data"])
 
 
-def test_verified_contracts_go_on_behind_the_same_moment(database_url: str) -> None:
+def test_verified_contracts_go_on_behind_the_same_moment(database_url):
     client = create_app(settings_for(database_url, "http://127.0.0.1:1")).test_client()
     execute(
         database_url,

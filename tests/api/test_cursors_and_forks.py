@@ -5,19 +5,18 @@ SCAN_TEST_TRAVERSALS=1000 has it do so a thousand times.
 
 import os
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.database.connection import Database
 from scan.ethereum.blocks import EventLog
-from scan.ethereum.internal_transfers import InternalTransfer, TransferType
+from scan.ethereum.sparse_tables import InternalTransfer, TransferType
 from tests.support import brute_force
-from tests.support.database import Postgres, execute
+from tests.support.database import execute
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import DEX, FIRST_TIMESTAMP_S, TOKEN, Chain, Move, address
 from tests.support.serving import NOWHERE
@@ -32,7 +31,7 @@ POOLS = address("pool"), address("other pool")
 MIDDLE_S = FIRST_TIMESTAMP_S + 12 * 20
 
 
-def store_all_logs(url: str) -> None:
+def store_all_logs(url):
     execute(
         url,
         "INSERT INTO chain (chain_id, genesis_hash, start_block, stored_logs)"
@@ -43,7 +42,7 @@ def store_all_logs(url: str) -> None:
 class Weather:
     """A chain that grows, and whose tip is replaced now and then."""
 
-    def __init__(self, url: str, seed: int) -> None:
+    def __init__(self, url, seed):
         self.url = url
         self.append_next = self.append
         self.ended_early = 0  # pages that were not full, and went on
@@ -56,7 +55,7 @@ class Weather:
         for _ in range(29):
             self.append()
 
-    def append(self) -> None:
+    def append(self):
         moves = [
             Move(
                 *self.random.choices(PEOPLE, k=2),
@@ -75,7 +74,7 @@ class Weather:
             is_traced=True,
         )
 
-    def append_busy(self) -> None:
+    def append_busy(self):
         """A block with rows of all entities, of two busy people who seldom meet."""
         moves, logs, sent = [], [], []
         for n in range(30):
@@ -87,7 +86,7 @@ class Weather:
             sent.append(InternalTransfer(n, 0, TransferType.CALL, *pair, 7))
         self.chain.append(moves, logs, internal_transfers=sent, is_traced=True)
 
-    def change(self) -> None:
+    def change(self):
         """Most often nothing, or blocks; sometimes others in the place of those there were."""
         self.client.get("/api/v1/stats")  # which reads notifications, as the worker's loop does
         chance = self.random.random()
@@ -97,7 +96,7 @@ class Weather:
             for _ in range(self.random.randint(0, 3)):
                 self.append_next()
 
-    def body(self) -> Record:
+    def body(self):
         entity = self.random.choice(
             "transactions token_transfers internal_transfers dex_trades logs blocks history".split()
         )
@@ -128,7 +127,7 @@ def weather(database_url: str) -> Iterator[Weather]:
     made.database.close()
 
 
-def ask(client: FlaskClient, body: Record, **more: Any) -> tuple[int, Any]:
+def ask(client, body, **more):
     """A page of /query, or of a history in the same form."""
     if body["entity"] != "history":
         response = client.post("/api/v1/query", json={**body, **more})
@@ -140,7 +139,7 @@ def ask(client: FlaskClient, body: Record, **more: Any) -> tuple[int, Any]:
     return response.status_code, {**page, "data": page.get("history")}
 
 
-def whole(client: FlaskClient, body: Record) -> list[Record]:
+def whole(client, body):
     """Of a chain that stands still: by offsets, as far as the list has them."""
     rows: list[Record] = []
     more: Record = {}
@@ -156,7 +155,7 @@ def whole(client: FlaskClient, body: Record) -> list[Record]:
 
 
 @contextmanager
-def fresh_index(weather: Weather, postgres: Postgres, template: str) -> Iterator[FlaskClient]:
+def fresh_index(weather, postgres, template):
     """Of the chain as it is now."""
     with postgres.cloned(template) as url:
         store_all_logs(url)
@@ -166,13 +165,11 @@ def fresh_index(weather: Weather, postgres: Postgres, template: str) -> Iterator
         yield create_app(settings_for(url, NOWHERE)).test_client()
 
 
-def block_of(row: Record) -> int:
+def block_of(row):
     return int(row.get("blockNumber", row.get("number")))
 
 
-def traverse(
-    weather: Weather, body: Record, matching: Callable[[], list[Record]] | None = None
-) -> tuple[list[Record], int, int]:
+def traverse(weather, body, matching=None):
     """The rows of a client that drops what it is told to, up to which block it has them, and how
     often it was told so. `matching` are those of the list as it is, where its pages may be empty
     before it ends."""
@@ -202,9 +199,7 @@ def traverse(
         cursor = page["next"]
 
 
-def test_every_row_comes_once_while_forks_take_blocks(
-    weather: Weather, postgres: Postgres, template: str
-) -> None:
+def test_every_row_comes_once_while_forks_take_blocks(weather, postgres, template):
     """The rows are those of numbered pages, and now and then of an index that saw no fork."""
     reorganised = 0
     for number in range(TRAVERSALS):
@@ -225,9 +220,7 @@ def test_every_row_comes_once_while_forks_take_blocks(
 
 
 @pytest.mark.parametrize("order", [pytest.param("asc", marks=pytest.mark.long), "desc"])
-def test_pages_that_end_early_go_on_through_forks(
-    database_url: str, monkeypatch: pytest.MonkeyPatch, order: str
-) -> None:
+def test_pages_that_end_early_go_on_through_forks(database_url, monkeypatch, order):
     """Lists by several filters end a page after so many rows were compared, also without one that
     matches; each row comes once for all that."""
     monkeypatch.setattr("scan.api.query.MAX_ENTRIES", 128)  # checkpoints are as far apart
@@ -249,7 +242,7 @@ def test_pages_that_end_early_go_on_through_forks(
     ):
         body = {"entity": entity, "filter": filters, "orderBy": order}
 
-        def matching(body: Record = body) -> list[Record]:
+        def matching(body=body):
             every = whole(weather.client, {"entity": body["entity"]})
             return brute_force.Chain({body["entity"]: every}, {}).find(body)
 
@@ -265,7 +258,7 @@ def test_pages_that_end_early_go_on_through_forks(
     assert reorganised
 
 
-def test_the_response_names_what_to_drop_and_where_to_go_on(weather: Weather) -> None:
+def test_the_response_names_what_to_drop_and_where_to_go_on(weather):
     while weather.chain.number < 40:
         weather.append()
     path = "/api/v1/blocks?limit=3"
@@ -281,7 +274,7 @@ def test_the_response_names_what_to_drop_and_where_to_go_on(weather: Weather) ->
     assert onward["blocks"][0]["hash"] == head["hash"]
 
 
-def test_a_block_that_no_journal_has(weather: Weather) -> None:
+def test_a_block_that_no_journal_has(weather):
     """Where everything was taken back, a client begins again."""
     path = "/api/v1/blocks?limit=3"
     weather.chain.unwind(29)

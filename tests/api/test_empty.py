@@ -3,7 +3,7 @@
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan.queries.filters import QUERIED
+from scan.queries.pages import QUERIED
 from tests.support.indexing import settings_for
 from tests.support.serving import NOWHERE
 
@@ -16,7 +16,7 @@ STATS = {
 }
 
 
-def test_a_service_without_blocks_has_empty_lists_and_knows_nothing(database_url: str) -> None:
+def test_a_service_without_blocks_has_empty_lists_and_knows_nothing(database_url):
     client: FlaskClient = create_app(settings_for(database_url, NOWHERE)).test_client()
     for path in LISTS:
         answer = client.get(f"/api/v1/{path}")

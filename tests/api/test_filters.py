@@ -12,7 +12,6 @@ from tests.conftest import Played
 from tests.support.brute_force import (
     KEYS,
     Chain,
-    Record,
     combinations_of_keys,
     in_ranges,
     require_same,
@@ -48,22 +47,16 @@ MOST_AND_EVERY = pytest.mark.parametrize(
 
 @MOST_AND_EVERY
 @pytest.mark.parametrize("entity", KEYS)
-def test_combinations_of_filters(
-    client_of_stored_logs: FlaskClient, chain: Chain, entity: str, most: int, every: int
-) -> None:
+def test_combinations_of_filters(client_of_stored_logs, chain, entity, most, every):
     require_combinations(client_of_stored_logs, chain, entity, most, every)
 
 
 @MOST_AND_EVERY
-def test_combinations_of_filters_of_the_nodes_logs(
-    client: FlaskClient, chain: Chain, most: int, every: int
-) -> None:
+def test_combinations_of_filters_of_the_nodes_logs(client, chain, most, every):
     require_combinations(client, chain, "logs", most - 1, every)
 
 
-def require_combinations(
-    client: FlaskClient, chain: Chain, entity: str, most: int, every: int
-) -> None:
+def require_combinations(client, chain, entity, most, every):
     """Of up to `most` keys the first page; and of every so many filters that tell something the
     other order, the pages that follow, and ranges of blocks and times."""
     combinations = combinations_of_keys(entity, most)
@@ -83,7 +76,7 @@ def require_combinations(
                 require_same(client, chain, chain.find(in_range), in_range)
 
 
-def require_next_page(client: FlaskClient, body: Record, whole: list[Record]) -> None:
+def require_next_page(client, body, whole):
     """The page behind a cursor, in both directions; there is a cursor where rows follow."""
     for direction, rows in (("desc", whole), ("asc", whole[::-1])):
         page = {**body, "orderBy": direction, "limit": 2}

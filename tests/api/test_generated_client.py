@@ -25,7 +25,7 @@ EXAMPLES = ROOT / "docs" / "examples"
 PACKAGE = "scan_client"
 
 
-def run(*command: object, **environment: str) -> str:
+def run(*command, **environment):
     """What a program prints that ends well."""
     done = subprocess.run(
         [str(part) for part in command],
@@ -45,7 +45,7 @@ def document(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_the_linter_has_nothing_to_say(document: Path) -> None:
+def test_the_linter_has_nothing_to_say(document):
     run(LINTER, "lint", document, "--config", SUPPORT / "redocly.yaml", **QUIET)
 
 
@@ -80,16 +80,14 @@ def service(own_index: Indexing) -> Iterator[str]:
         yield address
 
 
-def call(module: str, client: object, *path: object, **arguments: object) -> object:
+def call(module, client, *path, **arguments):
     """What a generated function makes of the answer."""
     function = import_module(f"{PACKAGE}.api.{module}")
     return function.sync(*path, client=client, **arguments)
 
 
 @pytest.mark.long
-def test_a_generated_client_reads_asks_and_understands_refusals(
-    generated: ModuleType, over_http: str
-) -> None:
+def test_a_generated_client_reads_asks_and_understands_refusals(generated, over_http):
     client = generated.Client(base_url=over_http, raise_on_unexpected_status=True)
     stats = call("chain.get_stats", client)
     assert stats.latest_block > 0 and int(stats.avg_gas_price) > 0
@@ -111,12 +109,12 @@ def test_a_generated_client_reads_asks_and_understands_refusals(
     assert (wrong.to_dict()["code"], wrong.to_dict()["field"]) == ("invalid_parameter", "limit")
 
 
-def example(name: str, folder: Path, *arguments: str) -> str:
+def example(name, folder, *arguments):
     return run(sys.executable, EXAMPLES / name, *arguments, PYTHONPATH=str(folder))
 
 
 @pytest.mark.long
-def test_examples_read_a_list_by_cursors_and_wait_for_the_limit(service: str, folder: Path) -> None:
+def test_examples_read_a_list_by_cursors_and_wait_for_the_limit(service, folder):
     tokens = requests.get(f"{service}/api/v1/tokens", timeout=10).json()["tokens"]
     address = tokens[0]["address"]
     path = f"{service}/api/v1/tokens/{address}/transfers?limit=1"
@@ -126,7 +124,7 @@ def test_examples_read_a_list_by_cursors_and_wait_for_the_limit(service: str, fo
 
 
 @pytest.mark.long
-def test_the_example_of_streams_resumes(service: str) -> None:
+def test_the_example_of_streams_resumes(service):
     """From a position far back, so that there is something to print at once."""
     sys.path.insert(0, str(EXAMPLES))
     try:

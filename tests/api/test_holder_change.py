@@ -2,23 +2,16 @@
 
 import re
 
-import pytest
-
 from app import create_app
 from scan.queries import tokens
-from tests.conftest import Postgres
-from tests.support.anvil import Anvil
 from tests.support.database import execute
-from tests.support.explain import Explained
 from tests.support.indexing import Indexing
 from tests.support.scenario.stage import STRANGERS, Stage
 
 DAY_S = 86_400
 
 
-def test_holders_that_came_and_went_are_counted(
-    postgres: Postgres, template: str, anvil: Anvil, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_holders_that_came_and_went_are_counted(postgres, template, anvil, monkeypatch):
     stage = Stage(anvil)
     coin = stage.deploy("coin", "Coin", "Coin", "COIN", 18)
     owner, gone, same, *new = stage.people[:5]
@@ -66,9 +59,7 @@ def test_holders_that_came_and_went_are_counted(
         assert "Holders by day" not in client.get(f"/token/{coin.address}?tab=chart").text
 
 
-def test_no_balance_is_read_of_more_transfers_than_are_counted(
-    seeded_service: Explained, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_balance_is_read_of_more_transfers_than_are_counted(seeded_service, monkeypatch):
     [[token, count]] = execute(
         seeded_service.url,
         "SELECT address, transfer_count FROM tokens ORDER BY transfer_count DESC LIMIT 1",

@@ -4,7 +4,6 @@ import csv
 import dataclasses
 import io
 import json
-from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
@@ -14,7 +13,6 @@ from scan import VERSION
 from scan.database.lists import all_entities
 from tests.conftest import Played
 from tests.support.derived_lists import contract_creations
-from tests.support.indexing import Indexing
 from tests.support.lists import Listed, by_links, get, lists_of, pages, same
 from tests.support.openapi_document import OPERATIONS, TEMPLATES
 from tests.support.truth import Record, Truth
@@ -48,7 +46,7 @@ def truth(scenario: Played) -> Truth:
     return scenario.truth
 
 
-def with_cursor() -> dict[str, set[str]]:
+def with_cursor():
     """The names of the parameters of each list that has a cursor, by its path."""
     names = {
         path: {p["$ref"].rpartition("/")[2] if "$ref" in p else p["name"] for p in given}
@@ -58,7 +56,7 @@ def with_cursor() -> dict[str, set[str]]:
     return {path: of_path for path, of_path in names.items() if "cursor" in of_path}
 
 
-def test_every_list_with_a_cursor_is_tested(lists: list[Listed]) -> None:
+def test_every_list_with_a_cursor_is_tested(lists):
     paths = {listed.url().partition("?")[0] for listed in lists}
     missing = [
         path
@@ -79,9 +77,7 @@ def read(client: FlaskClient, lists: list[Listed]) -> Read:
     return found
 
 
-def test_links_and_numbered_pages_of_any_size_have_every_row_in_its_place(
-    client: FlaskClient, read: Read
-) -> None:
+def test_links_and_numbered_pages_of_any_size_have_every_row_in_its_place(client, read):
     for listed, rows in read:
         limit = 1 if len(rows) < 12 else 7 if len(rows) < 80 else 37
         assert by_links(client, listed, limit) == rows, listed.path
@@ -89,7 +85,7 @@ def test_links_and_numbered_pages_of_any_size_have_every_row_in_its_place(
             assert pages(client, listed.path, listed.name, limit + 1) == rows, listed.path
 
 
-def test_oldest_first_is_the_other_way_round(client: FlaskClient, read: Read) -> None:
+def test_oldest_first_is_the_other_way_round(client, read):
     ordered = [TEMPLATES[path] for path, names in with_cursor().items() if "orderBy" in names]
     turned = [
         (listed._replace(path=listed.url(orderBy="asc").removeprefix("/api/v1")), rows[::-1])
@@ -101,7 +97,7 @@ def test_oldest_first_is_the_other_way_round(client: FlaskClient, read: Read) ->
         assert by_links(client, listed, 30) == rows, listed.path
 
 
-def test_files_have_the_rows_of_the_pages(indexed: Indexing, read: Read, tmp_path: Path) -> None:
+def test_files_have_the_rows_of_the_pages(indexed, read, tmp_path):
     unlimited = {"rate_limit_files": "100000/minute", "data_dir": tmp_path}
     client = create_app(dataclasses.replace(indexed.settings, **unlimited)).test_client()
     for listed, rows in read:
@@ -115,7 +111,7 @@ def test_files_have_the_rows_of_the_pages(indexed: Indexing, read: Read, tmp_pat
         assert len(lines) == len(rows) + 1, listed.path
 
 
-def test_a_cursor_that_was_cut_off_or_altered_is_refused(client: FlaskClient, read: Read) -> None:
+def test_a_cursor_that_was_cut_off_or_altered_is_refused(client, read):
     """In every list: a position alone would be one of a later page, and the list end early."""
     sender = read[1][1][0]["fromAddress"]
     histories = [(Listed(f"/addresses/{sender}/history", "history"), [{}, {}])]
@@ -128,18 +124,14 @@ def test_a_cursor_that_was_cut_off_or_altered_is_refused(client: FlaskClient, re
                 assert client.get(listed.url(format="csv", cursor=text)).status_code == 400
 
 
-def test_every_address_has_its_tokens_and_what_is_known_of_it(
-    client: FlaskClient, truth: Truth
-) -> None:
+def test_every_address_has_its_tokens_and_what_is_known_of_it(client, truth):
     for address in truth.addresses:
         path = f"/addresses/{address}"
         same(pages(client, f"{path}/tokens", "tokens", 7), truth.tokens_held_by(address))
         same([get(client, path)], [truth.address_detail(address)])
 
 
-def test_internal_transfers_of_a_transaction_are_in_the_order_of_its_calls(
-    client: FlaskClient, truth: Truth
-) -> None:
+def test_internal_transfers_of_a_transaction_are_in_the_order_of_its_calls(client, truth):
     moved: dict[str, list[Record]] = {truth.transactions[0]["hash"]: []}
     for transfer in reversed(truth.internal_transfers):
         moved.setdefault(transfer["transactionHash"], []).append(transfer)
@@ -151,7 +143,7 @@ def test_internal_transfers_of_a_transaction_are_in_the_order_of_its_calls(
         same(found, expected)
 
 
-def test_every_token_and_its_holders(client: FlaskClient, truth: Truth) -> None:
+def test_every_token_and_its_holders(client, truth):
     for token in truth.tokens:
         path = f"/tokens/{token['address']}"
         same([get(client, path)], [truth.token_detail(token)])
@@ -160,9 +152,7 @@ def test_every_token_and_its_holders(client: FlaskClient, truth: Truth) -> None:
         assert {h["address"]: int(h["balance"]) for h in holders} == held
 
 
-def test_blocks_and_transactions_alone_are_those_of_the_lists(
-    client: FlaskClient, truth: Truth
-) -> None:
+def test_blocks_and_transactions_alone_are_those_of_the_lists(client, truth):
     for block in truth.blocks[::4]:
         detail = get(client, f"/blocks/{block['number']}")
         same([detail], [block])
@@ -179,12 +169,12 @@ def test_blocks_and_transactions_alone_are_those_of_the_lists(
         assert detail["confirmations"] == truth.head - transaction["blockNumber"] + 1
 
 
-def test_stats(client: FlaskClient, truth: Truth) -> None:
+def test_stats(client, truth):
     of_the_service = {"version": VERSION, "chainName": None, "firstBlock": 0}
     same([get(client, "/stats")], [{**truth.stats, **of_the_service}])
 
 
-def test_an_address_never_seen_is_an_address_all_the_same(client: FlaskClient) -> None:
+def test_an_address_never_seen_is_an_address_all_the_same(client):
     assert get(client, f"/addresses/{NEVER_SEEN}") == {
         "address": NEVER_SEEN,
         "balance": "0",
@@ -200,7 +190,7 @@ def test_an_address_never_seen_is_an_address_all_the_same(client: FlaskClient) -
         assert (rows, total) == ([], 0)
 
 
-def test_times_bound_lists_as_blocks_do(client: FlaskClient, truth: Truth) -> None:
+def test_times_bound_lists_as_blocks_do(client, truth):
     times = sorted({block["timestamp"] for block in truth.blocks})
     first, last = times[len(times) // 4], times[3 * len(times) // 4]
     for entity in ("transactions", "token_transfers", "dex_trades", "internal_transfers", "logs"):
@@ -218,7 +208,7 @@ def test_times_bound_lists_as_blocks_do(client: FlaskClient, truth: Truth) -> No
     )
 
 
-def test_the_block_at_a_time(client: FlaskClient, truth: Truth) -> None:
+def test_the_block_at_a_time(client, truth):
     newest = truth.blocks[0]
     block = next(b for b in truth.blocks if b["timestamp"] < newest["timestamp"])
     for time in (block["timestamp"], block["timestamp"].replace("Z", ".999+00:00")):
@@ -228,7 +218,7 @@ def test_the_block_at_a_time(client: FlaskClient, truth: Truth) -> None:
     assert client.get("/api/v1/blocks?time=5&limit=1").status_code == 400
 
 
-def test_a_list_below_a_path_takes_further_filters(client: FlaskClient, truth: Truth) -> None:
+def test_a_list_below_a_path_takes_further_filters(client, truth):
     """And none that contradicts the path, or says it again."""
     newest = truth.transactions[0]
     sender, number = newest["fromAddress"], newest["blockNumber"]
@@ -261,7 +251,7 @@ def test_a_list_below_a_path_takes_further_filters(client: FlaskClient, truth: T
     assert client.get(f"/api/v1/tokens/{NEVER_SEEN}/transfers").status_code == 404
 
 
-def test_pools_with_their_trades(client: FlaskClient, truth: Truth) -> None:
+def test_pools_with_their_trades(client, truth):
     found = by_links(client, Listed("/pools", "pools"), 50)
     trades: dict[str, list[Record]] = {}
     for trade in truth.dex_trades:
@@ -285,7 +275,7 @@ def test_pools_with_their_trades(client: FlaskClient, truth: Truth) -> None:
     assert get(client, "/pools", tokenAddress=token)["pools"] == with_token
 
 
-def test_contracts_are_listed_by_their_creations(client: FlaskClient, truth: Truth) -> None:
+def test_contracts_are_listed_by_their_creations(client, truth):
     """By transactions and, as traces show, by contracts; chosen by what their code says."""
     listed = Listed("/contract-creations", "contractCreations", is_counted=False)
     rows, expected = by_links(client, listed, 50), contract_creations(truth)[::-1]

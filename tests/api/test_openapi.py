@@ -1,15 +1,12 @@
 """The document and the code, held to each other."""
 
 import re
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
-from flask.testing import FlaskClient
 from openapi_spec_validator import validate
 
 from app import create_app
-from scan.api.openapi.errors import ERRORS
+from scan.api.openapi.document import ERRORS
 from scan.errors import ScanError
 from scan.settings import Settings
 from tests.support.openapi_document import DOCUMENT, OPERATIONS, check, resolved
@@ -20,7 +17,7 @@ PAGES |= {"/.well-known/api-catalog", "/.well-known/security.txt", "/robots.txt"
 MOST_BYTES_AN_OPERATION = 2_840  # on average
 
 
-def nodes(value: Any, at: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
+def nodes(value, at=""):
     """Every object of the document, with where it stands."""
     if isinstance(value, dict):
         yield at, value
@@ -33,13 +30,13 @@ def nodes(value: Any, at: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 @pytest.mark.check
-def test_the_document_is_openapi_3_1() -> None:
+def test_the_document_is_openapi_3_1():
     validate(DOCUMENT)
     assert DOCUMENT["openapi"].startswith("3.1.")
 
 
 @pytest.mark.check
-def test_every_path_of_the_code_is_documented_and_no_other() -> None:
+def test_every_path_of_the_code_is_documented_and_no_other():
     environ = {"DATABASE_URL": "postgresql://h/d", "RPC_URL": "http://127.0.0.1:1"}
     served = {
         (method.lower(), re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule))
@@ -59,7 +56,7 @@ def test_every_path_of_the_code_is_documented_and_no_other() -> None:
 
 
 @pytest.mark.check
-def test_every_error_of_the_code_is_documented() -> None:
+def test_every_error_of_the_code_is_documented():
     # Those of scan/errors.py: a command's own errors, imported by other tests, are no responses.
     errors = [e for e in ScanError.__subclasses__() if e.__module__ == ScanError.__module__]
     codes = {(error.status, error.code) for error in errors}
@@ -72,14 +69,14 @@ def test_every_error_of_the_code_is_documented() -> None:
 
 
 @pytest.mark.check
-def test_every_reference_leads_somewhere() -> None:
+def test_every_reference_leads_somewhere():
     for at, node in nodes(DOCUMENT):
         if "$ref" in node:
             assert resolved(node), at
 
 
 @pytest.mark.check
-def test_every_name_in_the_document_is_explained() -> None:
+def test_every_name_in_the_document_is_explained():
     for at, node in nodes(DOCUMENT):
         if at.endswith(("/properties", "/headers")) or "$ref" in node:
             continue
@@ -88,7 +85,7 @@ def test_every_name_in_the_document_is_explained() -> None:
 
 
 @pytest.mark.check
-def test_every_field_and_parameter_has_an_example() -> None:
+def test_every_field_and_parameter_has_an_example():
     for at, node in nodes(DOCUMENT["components"]["schemas"]):
         if re.search(r"/properties/[^/]+$", at) and not {"$ref", "const", "enum"} & node.keys():
             if (
@@ -103,7 +100,7 @@ def test_every_field_and_parameter_has_an_example() -> None:
 
 
 @pytest.mark.check
-def test_examples_are_what_their_schemas_say() -> None:
+def test_examples_are_what_their_schemas_say():
     for at, node in nodes(DOCUMENT):
         for example in node.get("examples", []) if isinstance(node.get("examples"), list) else []:
             check(node, example, at)
@@ -113,7 +110,7 @@ def test_examples_are_what_their_schemas_say() -> None:
 
 
 @pytest.mark.check
-def test_a_field_shows_its_own_example_and_not_that_of_its_type() -> None:
+def test_a_field_shows_its_own_example_and_not_that_of_its_type():
     schemas = DOCUMENT["components"]["schemas"]
     token, block = schemas["Token"]["properties"], schemas["Block"]["properties"]
     assert (token["holderCount"]["examples"], block["txCount"]["examples"]) == ([12], [2])
@@ -122,7 +119,7 @@ def test_a_field_shows_its_own_example_and_not_that_of_its_type() -> None:
     assert block["burntFees"]["$ref"].endswith("/AmountOrNull")
 
 
-def test_the_document_is_short_and_lists_what_is_offered(client: FlaskClient) -> None:
+def test_the_document_is_short_and_lists_what_is_offered(client):
     served = client.get("/api/v1/openapi.json")
     assert served.json == DOCUMENT
     assert len(served.data) < MOST_BYTES_AN_OPERATION * len(OPERATIONS)

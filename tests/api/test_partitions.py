@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 from flask.testing import FlaskClient
@@ -11,7 +11,7 @@ from flask.testing import FlaskClient
 from bench.cases import HOT, address_of
 from bench.seed import seed
 from tests.support.database import Postgres, execute
-from tests.support.explain import ExplainingDatabase, Plan, explained
+from tests.support.explain import ExplainingDatabase, explained
 from tests.support.partitions import TABLES, partition
 
 TRANSACTIONS = 20_000
@@ -25,7 +25,7 @@ class Side(NamedTuple):
     database: ExplainingDatabase
     url: str
 
-    def query(self, entity: str, keys: Any, **window: Any) -> Any:
+    def query(self, entity, keys, **window):
         body = {"entity": entity, "filter": keys, "limit": LIMIT, **window}
         response = self.client.post("/api/v1/query", json=body)
         assert response.status_code == 200, response.text
@@ -48,13 +48,13 @@ def partitioned(postgres: Postgres, plain: Side) -> Iterator[Side]:
             yield Side(*service)
 
 
-def opened(plan: Plan) -> set[str]:
+def opened(plan):
     """Partitions that were read."""
     names = {n["Relation Name"] for n in plan.nodes if n["Actual Loops"] and "Relation Name" in n}
     return {name for name in names if re.fullmatch(rf"({'|'.join(TABLES)})_\d+", name)}
 
 
-def prepared(plan: Plan, table: str) -> set[str]:
+def prepared(plan, table):
     """The partitions of a table that PostgreSQL prepared to read."""
     names = {n["Relation Name"] for n in plan.nodes if "Relation Name" in n}
     return {name for name in names if name.startswith(f"{table}_")}
@@ -64,7 +64,7 @@ class Sides(NamedTuple):
     plain: Side
     partitioned: Side
 
-    def history(self, query: str, address: str = HOT) -> tuple[Any, Plan]:
+    def history(self, query, address=HOT):
         """The same page of both, and the plan that partitions have."""
         self.partitioned.database.plans.clear()
         path = f"/api/v1/addresses/{address}/history?{query}"
@@ -78,7 +78,7 @@ def sides(plain: Side, partitioned: Side) -> Sides:
     return Sides(plain, partitioned)
 
 
-def test_a_page_of_a_long_list_reads_three_partitions_at_most(partitioned: Side) -> None:
+def test_a_page_of_a_long_list_reads_three_partitions_at_most(partitioned):
     """Of 20; where it stands is known from a checkpoint."""
     total = partitioned.query("transactions", {"address": HOT})["total"]
     for offset in (0, total // 2, total - LIMIT):
@@ -88,9 +88,7 @@ def test_a_page_of_a_long_list_reads_three_partitions_at_most(partitioned: Side)
         assert 1 <= len(opened(plan)) <= 3
 
 
-def test_a_range_of_blocks_by_several_keys_is_planned_for_its_partitions_alone(
-    partitioned: Side,
-) -> None:
+def test_a_range_of_blocks_by_several_keys_is_planned_for_its_partitions_alone(partitioned):
     filters = {"address": HOT, "status": True, "blockFrom": 90, "blockTo": 110}
     partitioned.database.plans.clear()
     partitioned.query("transactions", filters)
@@ -99,7 +97,7 @@ def test_a_range_of_blocks_by_several_keys_is_planned_for_its_partitions_alone(
     assert 1 <= len(prepared(plan, "transactions")) <= 4
 
 
-def test_history_opens_no_partition_for_lists_without_entries(sides: Sides) -> None:
+def test_history_opens_no_partition_for_lists_without_entries(sides):
     """Of an address that is not indexed, and of one that only ever sent transactions."""
     [(sender,)] = execute(
         sides.plain.url,
@@ -113,9 +111,7 @@ def test_history_opens_no_partition_for_lists_without_entries(sides: Sides) -> N
 
 
 @pytest.mark.parametrize("order", ["asc", "desc"])
-def test_history_of_a_busy_address_opens_the_partitions_of_its_page(
-    sides: Sides, order: str
-) -> None:
+def test_history_of_a_busy_address_opens_the_partitions_of_its_page(sides, order):
     """Those where checkpoints say that enough of each list is; from page to page. It is whole
     beyond them; of one type alone, a page goes from one checkpoint of its list to the next."""
     cursor = ""
@@ -135,7 +131,7 @@ def test_history_of_a_busy_address_opens_the_partitions_of_its_page(
 
 
 @pytest.mark.parametrize("order", ["asc", "desc"])
-def test_history_goes_by_the_checkpoints_of_its_own_lists(sides: Sides, order: str) -> None:
+def test_history_goes_by_the_checkpoints_of_its_own_lists(sides, order):
     """Beside each stand one of another address and one of another list, which would hide rows."""
     execute(
         sides.partitioned.url,
@@ -168,9 +164,7 @@ def test_history_goes_by_the_checkpoints_of_its_own_lists(sides: Sides, order: s
         ("queries/history_get_bounds", f"/addresses/{HOT}/history?"),
     ],
 )
-def test_bounds_of_an_older_state_are_not_used(
-    partitioned: Side, monkeypatch: pytest.MonkeyPatch, statement: str, path: str, order: str
-) -> None:
+def test_bounds_of_an_older_state_are_not_used(partitioned, monkeypatch, statement, path, order):
     """The index changes after the bounds were read: the list is read anew, without them."""
     pages = f"/api/v1{path}&limit=2&orderBy={order}"
     cursor = partitioned.client.get(pages).json["next"]
@@ -178,7 +172,7 @@ def test_bounds_of_an_older_state_are_not_used(
     expected = partitioned.client.get(second).json
     read, changed = ExplainingDatabase.prepared_rows, []
 
-    def outdated(database: ExplainingDatabase, name: str, **params: Any) -> Any:
+    def outdated(database, name, **params):
         rows = read(database, name, **params)
         if name != statement:
             return rows
@@ -195,7 +189,7 @@ def test_bounds_of_an_older_state_are_not_used(
 
 
 @contextmanager
-def received_by_another(url: str, table: str, counter: str) -> Iterator[None]:
+def received_by_another(url, table, counter):
     """HOT has received nothing of a table meanwhile: its rows are in the list of what it sent."""
     hot, another = bytes.fromhex(HOT[2:]), b"\xee" * 20
     give = f"UPDATE {table} SET to_address = %s WHERE to_address = %s"  # noqa: S608

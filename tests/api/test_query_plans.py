@@ -6,14 +6,12 @@ Asked over HTTP, so that the statements are those that the service runs, with it
 from typing import Any, NamedTuple
 
 import pytest
-from flask.testing import FlaskClient
 
 from scan.database.lists import all_entities
-from scan.queries.filters import FILTERS, QUERIED
-from scan.queries.pages import MAX_UNLISTED_ENTRIES
+from scan.queries.pages import FILTERS, MAX_UNLISTED_ENTRIES, QUERIED
 from tests.support.brute_force import LISTED_BY
 from tests.support.database import execute
-from tests.support.explain import DEEPER, Explained, Plan
+from tests.support.explain import DEEPER, Explained
 
 TRANSACTIONS = 50_000
 # A few probes, before each list of logs, and before each by several keys; and what decodes logs.
@@ -43,10 +41,10 @@ class Seeded(NamedTuple):
     rare: dict[tuple[str, str], str]  # of some seen lately, what has the shortest list
 
     @property
-    def url(self) -> str:
+    def url(self):
         return self.service.url
 
-    def value(self, entity: str, key: str, heat: str) -> str:
+    def value(self, entity, key, heat):
         return (self.hot if heat == "hot" else self.rare)[entity, key]
 
 
@@ -66,14 +64,14 @@ def seeded(seeded_service: Explained) -> Seeded:
     return Seeded(seeded_service, hot, rare)
 
 
-def query(client: FlaskClient, entity: str, filters: Any, limit: int, offset: int = 0) -> Any:
+def query(client, entity, filters, limit, offset=0):
     asked = {"entity": entity, "filter": filters, "offset": offset, "limit": limit}
     answer = client.post("/api/v1/query", json=asked)
     assert answer.status_code == 200, answer.text
     return answer.json
 
 
-def plan_of(seeded: Seeded, path: str, body: Any = None) -> tuple[Plan, Any]:
+def plan_of(seeded, path, body=None):
     """The plan of the one statement that a request needs, and its answer."""
     plans, answer = seeded.service.plans(f"/api/v1{path}", body)
     [plan] = [plan for plan in plans if plan.statement not in BESIDE_A_LIST]
@@ -81,7 +79,7 @@ def plan_of(seeded: Seeded, path: str, body: Any = None) -> tuple[Plan, Any]:
 
 
 @pytest.mark.parametrize("heat", ["hot", "rare"])
-def test_holders_of_a_token(seeded: Seeded, heat: str) -> None:
+def test_holders_of_a_token(seeded, heat):
     """Its statement is no entity's, whose are those of /query."""
     token, limit = seeded.value("token_transfers", "tokenAddress", heat), 100
     path = f"/tokens/{token}/holders?limit={limit}"
@@ -103,7 +101,7 @@ RANGES: tuple[Filters, ...] = (
 
 @pytest.mark.parametrize("direction", ["asc", "desc"])
 @pytest.mark.parametrize("entity", QUERIED)
-def test_lists_by_no_filter_and_by_each(seeded: Seeded, entity: str, direction: str) -> None:
+def test_lists_by_no_filter_and_by_each(seeded, entity, direction):
     """Of what most records match in every range of blocks, and of what few match."""
     every: list[Filters] = [{}, *RANGES] if entity != "tokens" else [{}]
     for key in (key for of_entity, key in LISTED if of_entity == entity):
@@ -114,7 +112,7 @@ def test_lists_by_no_filter_and_by_each(seeded: Seeded, entity: str, direction: 
         require_same_at_any_depth(seeded, body)
 
 
-def require_same_at_any_depth(seeded: Seeded, body: Filters) -> None:
+def require_same_at_any_depth(seeded, body):
     """At the ends, in the middle and beyond the last page, by offset and by cursor."""
     first, newest = plan_of(seeded, "/query", body)
     total = newest["total"]
@@ -152,9 +150,7 @@ def require_same_at_any_depth(seeded: Seeded, body: Filters) -> None:
     ids=str,
 )
 @pytest.mark.parametrize("direction", ["asc", "desc"])
-def test_combined_filters_use_an_index(
-    seeded: Seeded, entity: str, filters: Filters, direction: str
-) -> None:
+def test_combined_filters_use_an_index(seeded, entity, filters, direction):
     given = {
         key: value if isinstance(value, int) else seeded.value(entity, key, value)
         for key, value in filters.items()
@@ -172,8 +168,8 @@ def test_combined_filters_use_an_index(
     ids=str,
 )
 def test_a_filter_without_a_list_of_its_own_reads_a_bounded_part(
-    seeded: Seeded, entity: str, filters: Filters, direction: str
-) -> None:
+    seeded, entity, filters, direction
+):
     """A page of nothing ends there, and the next one goes on to the end of the list."""
     body = {"entity": entity, "filter": filters, "orderBy": direction}
     rows, cursor = 0, {}
@@ -190,7 +186,7 @@ def test_a_filter_without_a_list_of_its_own_reads_a_bounded_part(
 
 
 @pytest.mark.parametrize("entity", ["transactions", "token_transfers", "internal_transfers"])
-def test_what_an_address_sent_to_itself_has_an_index(seeded: Seeded, entity: str) -> None:
+def test_what_an_address_sent_to_itself_has_an_index(seeded, entity):
     """Neither what it sent nor what it received is read for that."""
     hot = seeded.value(entity, "from", "hot")
     filters = {"from": hot, "to": hot, "blockTo": 300}
@@ -225,9 +221,7 @@ SHORTER = "SELECT min({counter}) FROM addresses WHERE address = ANY(%s)"
 @pytest.mark.parametrize("direction", ["asc", "desc"])
 @pytest.mark.parametrize("pair", PAIRS)
 @pytest.mark.parametrize("entity", COUNTERS)
-def test_what_two_addresses_share_is_read_from_the_shorter_list(
-    seeded: Seeded, entity: str, pair: str, direction: str
-) -> None:
+def test_what_two_addresses_share_is_read_from_the_shorter_list(seeded, entity, pair, direction):
     counter = COUNTERS[entity]
     [row] = execute(seeded.url, PAIRS[pair].format(entity=entity, counter=counter))
     both = [bytes(address) for address in row]
@@ -248,7 +242,7 @@ def test_what_two_addresses_share_is_read_from_the_shorter_list(
 
 
 @pytest.mark.parametrize("heat", ["hot", "rare"])
-def test_adjacent_transactions_are_read_from_an_index(seeded: Seeded, heat: str) -> None:
+def test_adjacent_transactions_are_read_from_an_index(seeded, heat):
     """Of the newest, the oldest and one between them of a busy sender, and of a brief one."""
     filters = {"from": seeded.value("transactions", "from", heat)}
     total = query(seeded.service.client, "transactions", filters, 1)["total"]
@@ -267,13 +261,13 @@ LISTS_OF_HISTORY = 9
 LAST_BLOCK = TRANSACTIONS // 150 - 1
 
 
-def block_hash(seeded: Seeded, number: int) -> bytes:
+def block_hash(seeded, number):
     row = seeded.service.database.prepared_row("queries/blocks_get_hash", number=number)
     assert row is not None
     return bytes(row[1])
 
 
-def test_addresses_by_balance_are_read_from_their_index(own_seeded_service: Explained) -> None:
+def test_addresses_by_balance_are_read_from_their_index(own_seeded_service):
     """Of so many that they are not counted; a deep page passes those before it, a cursor none."""
     seeded = Seeded(own_seeded_service, {}, {})
     execute(
@@ -296,7 +290,7 @@ def test_addresses_by_balance_are_read_from_their_index(own_seeded_service: Expl
     assert after.buffers <= DEEPER * first.buffers
 
 
-def test_the_finality_of_a_transaction_takes_no_statement(seeded: Seeded) -> None:
+def test_the_finality_of_a_transaction_takes_no_statement(seeded):
     [newest] = query(seeded.service.client, "transactions", {}, 1)["data"]
     plans, _ = seeded.service.plans(f"/api/v1/transactions/{newest['hash']}")
     statements = [plan.statement for plan in plans]

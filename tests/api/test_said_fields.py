@@ -4,17 +4,14 @@ check_said() of openapi_document.py looks at the answers of all tests; here ever
 that no record is left out.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from itertools import product
 from typing import Any
 
 from app import create_app
-from scan.api.openapi.declarations import declared
-from scan.api.openapi.schemas import COLUMN_OF_FIELD, OF_A_TOKEN, SAID_BY_NODE
+from scan.api.openapi.schemas import COLUMN_OF_FIELD, OF_A_TOKEN, SAID_BY_NODE, declared
 from scan.ethereum.column_types import SAID
-from scan.indexer.value_kinds import stored_values
-from tests.conftest import Played
-from tests.support.indexing import Indexing
+from scan.indexer.block_check import stored_values
 from tests.support.openapi_document import DOCUMENT, OPERATIONS, check_said, whole
 
 WITHOUT_RECORDS = ("/api/v1/stream", "/api/v1/openapi.json")
@@ -27,7 +24,7 @@ TESTED_ELSEWHERE = {
 }
 
 
-def objects(schema: Any) -> Iterator[Mapping[str, Any]]:
+def objects(schema):
     """The properties of a record, and of each object that stands in it."""
     if isinstance(schema, dict):
         if isinstance(schema.get("properties"), dict):
@@ -37,12 +34,12 @@ def objects(schema: Any) -> Iterator[Mapping[str, Any]]:
         yield from objects(below)
 
 
-def said_in(properties: Mapping[str, Any]) -> set[str]:
+def said_in(properties):
     ends = (f"{SAID_BY_NODE}.", f"{SAID_BY_NODE}, where {OF_A_TOKEN}.")
     return {n for n, s in properties.items() if s.get("description", "").endswith(ends)}
 
 
-def records(value: Any) -> Iterator[dict[str, Any]]:
+def records(value):
     if isinstance(value, dict):
         yield value
         value = [*value.values()]
@@ -50,7 +47,7 @@ def records(value: Any) -> Iterator[dict[str, Any]]:
         yield from records(below)
 
 
-def paths(scenario: Played) -> Iterator[str]:
+def paths(scenario):
     """Each path for some of each that it may be about."""
     truth, forge = scenario.truth, scenario.stage.contracts["forge"].address.lower()
     trade = truth.dex_trades[0]
@@ -71,9 +68,7 @@ def paths(scenario: Played) -> Iterator[str]:
     yield "/api/v1/search?q=Mer"
 
 
-def test_each_record_names_what_is_said_on_every_path(
-    own_index: Indexing, scenario: Played
-) -> None:
+def test_each_record_names_what_is_said_on_every_path(own_index, scenario):
     said = {
         name: properties
         for name, schema in SCHEMAS.items()
@@ -92,7 +87,7 @@ def test_each_record_names_what_is_said_on_every_path(
     assert said.keys() - seen == TESTED_ELSEWHERE.keys() & said.keys()
 
 
-def test_each_field_that_shows_a_column_that_is_said_says_so() -> None:
+def test_each_field_that_shows_a_column_that_is_said_says_so():
     """In any record, nested ones included; and its record names fields that nothing proves."""
     kinds = stored_values()
     said = {f for f, (table, column) in COLUMN_OF_FIELD.items() if kinds[table][column] is SAID}
@@ -105,7 +100,7 @@ def test_each_field_that_shows_a_column_that_is_said_says_so() -> None:
             assert not said_in(properties) or {"unproven", "proven"} & properties.keys(), name
 
 
-def test_pages_note_what_is_said(own_index: Indexing, scenario: Played) -> None:
+def test_pages_note_what_is_said(own_index, scenario):
     """Beside the facts of a token, and in the footer of lists."""
     client = create_app(own_index.settings).test_client()
     trade = scenario.truth.dex_trades[0]

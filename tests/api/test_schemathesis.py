@@ -29,7 +29,7 @@ def api(own_index: Indexing):
 
 
 @pytest.mark.parametrize(("method", "path", "mode"), CASES)
-def test_no_fault_and_no_undocumented_answer(api, method, path, mode) -> None:
+def test_no_fault_and_no_undocumented_answer(api, method, path, mode):
     from schemathesis import GenerationMode, checks
     from schemathesis.specs.openapi import checks as of_openapi
 
@@ -53,7 +53,7 @@ def test_no_fault_and_no_undocumented_answer(api, method, path, mode) -> None:
         phases=[Phase.explicit, Phase.generate],
         suppress_health_check=list(HealthCheck),
     )
-    def ask(case) -> None:
+    def ask(case):
         required = str((case.headers or {}).get(REQUIRED, ""))
         if required.isdigit():  # 503 is right for a block that is yet to come
             case.headers[REQUIRED] = "0"

@@ -80,7 +80,7 @@ CASES: dict[str, tuple[dict[str, Any], tuple[Any, ...]]] = {
 }
 
 
-def listings(client: FlaskClient, chain: Chain) -> list[Any]:
+def listings(client, chain):
     """The newest transaction wherever it is shown."""
     block, sender = chain.number, to_hex(SOMEBODY)
     body = {"entity": "transactions", "filter": {"from": sender, "blockFrom": block}}
@@ -94,7 +94,7 @@ def listings(client: FlaskClient, chain: Chain) -> list[Any]:
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_what_a_transaction_asked_for(chain: Chain, client: FlaskClient, case: str) -> None:
+def test_what_a_transaction_asked_for(chain, client, case):
     fields, expected = CASES[case]
     [transaction] = chain.append([Move(SOMEBODY, OTHER, fields=fields)], base_fee=7)
     record = client.get(f"/api/v1/transactions/{to_hex(transaction)}").json
@@ -119,9 +119,7 @@ FEES: dict[str, tuple[dict[str, Any], int]] = {
 
 
 @pytest.mark.parametrize("case", FEES)
-def test_everything_shows_the_same_fee(
-    chain: Chain, url: str, client: FlaskClient, case: str
-) -> None:
+def test_everything_shows_the_same_fee(chain, url, client, case):
     fields, fee = FEES[case]
     [transaction] = chain.append([Move(SOMEBODY, OTHER, fields=fields)], base_fee=1)
     key, sender, block = to_hex(transaction), to_hex(SOMEBODY), chain.number

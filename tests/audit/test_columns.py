@@ -12,7 +12,6 @@ from scan.ethereum.blocks import Uncle, Withdrawal
 from scan.ethereum.client import Node
 from scan.ethereum.forms.form import Credit
 from scan.indexer.block_rows import TABLES
-from scan.settings import Settings
 from tests.support.auditing import COUNT_HOLDERS, spoil
 from tests.support.database import execute
 
@@ -111,7 +110,7 @@ ANOTHER = {
 }
 
 
-def columns_to_audit(settings: Settings) -> dict[str, dict[str, str]]:
+def columns_to_audit(settings):
     """By table: the columns that have to be compared, and their types."""
     connection = psycopg2.connect(settings.database_url)
     tables: dict[str, dict[str, str]] = {}

@@ -7,16 +7,14 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import date, datetime, timedelta
-from typing import Any
 
 import psycopg2
 import pytest
 
 from scan.commands import audit
 from scan.database.connection import Database
-from scan.database.lists import all_entities
-from scan.database.lists_table import read_table
-from scan.indexer import batch_reader
+from scan.database.lists import all_entities, read_table
+from scan.indexer import prefetch
 from scan.indexer.writer import Writer
 from scan.settings import Settings
 from tests.audit.test_columns import NOT_COMPARED
@@ -56,7 +54,7 @@ TABLES: dict[Callable[[Truth], Rows], tuple[str, ...]] = {
 }
 
 
-def stored(settings: Settings, table: str, key: tuple[str, ...], columns: list[str]) -> Rows:
+def stored(settings, table, key, columns):
     connection = psycopg2.connect(settings.database_url)
     with connection, connection.cursor() as cursor:
         cursor.execute(f"SELECT {', '.join((*key, *columns))} FROM {table}")  # noqa: S608
@@ -72,7 +70,7 @@ def stored(settings: Settings, table: str, key: tuple[str, ...], columns: list[s
     return by_key
 
 
-def _plain(value: Any) -> Any:
+def _plain(value):
     if isinstance(value, memoryview):
         return "0x" + bytes(value).hex()
     if isinstance(value, datetime):
@@ -80,7 +78,7 @@ def _plain(value: Any) -> Any:
     return value.isoformat() if isinstance(value, date) else value
 
 
-def require_same(found: Rows, expected: Rows, *, null_is_zero: bool = False) -> None:
+def require_same(found, expected, *, null_is_zero=False):
     assert found.keys() == expected.keys()
     for key, row in expected.items():
         values = {n: v or 0 if null_is_zero else v for n, v in found[key].items()}
@@ -100,7 +98,7 @@ def reorganised(
         use_short_checkpoints(url)
         indexing = {"database_url": url, "rpc_url": scenario.anvil.url, "logs": "all"}
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(batch_reader, "BATCH_BLOCKS", head // 4)
+            patch.setattr(prefetch, "BATCH_BLOCKS", head // 4)
             patch.setattr(Writer, "can_take", lambda *_: False)
             Indexing(**indexing).run_until(head)
             for removals in ((head - 3, head * 2 // 3), (head // 2, head // 3, head // 12)):
@@ -112,7 +110,7 @@ def reorganised(
         yield replace(finished, database_url=url)
 
 
-def require_derived(settings: Settings, table: str, truth: Rows, make: Callable[..., Rows]) -> None:
+def require_derived(settings, table, truth, make):
     columns = list(dict.fromkeys(name for row in truth.values() for name in row))
     rows = stored(settings, table, TABLES[make], columns)
     require_same(rows, truth, null_is_zero=make is derived_truth.addresses)
@@ -142,7 +140,7 @@ def test_every_column_is_computed_from_the_node(finished, scenario, make):
 NO_VOLUME = ("volume0", "volume1")
 
 
-def require_candles(settings: Settings, truth: Truth, suffix: str = "") -> None:
+def require_candles(settings, truth, suffix=""):
     pools = stored(settings, f"pools{suffix}", ("address",), ["trade_count"])
     volumes = stored(settings, "pool_volumes", ("pool_address",), ["volume0", "volume1"])
     token0 = stored(settings, "pools", ("address",), ["token0"])
@@ -177,7 +175,7 @@ def test_derived_tables_are_as_the_audit_expects_them(finished, reorganised):
     assert run(finished) == audit.EXACT
 
 
-def require_lists(computed: set[str]) -> None:
+def require_lists(computed):
     unknown, missing = sorted(computed - LISTS), sorted(LISTS - computed)
     assert not unknown, f"{unknown}: no list with a counter in [lists] of sql/lists.toml"
     assert not missing, (

@@ -2,22 +2,22 @@
 
 import threading
 
-from scan.commands import chain_watch
-from scan.commands.chain_watch import database_name
+from scan.commands import startup
+from scan.commands.startup import database_name
 from scan.ethereum.client import Node
 from scan.indexer.block_source import BlockSource
 from scan.indexer.chain_identity import read_identity
-from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
+from tests.support.faulty_node import FaultyNode, Reply
 from tests.support.indexing import settings_for
 from tests.support.serving import wait_until
 
 
 def test_one_wrong_response_is_no_other_chain(anvil, monkeypatch):
-    monkeypatch.setattr(chain_watch, "LOCAL_EVERY_S", 0.005)
-    monkeypatch.setattr(chain_watch, "CONFIRM_EVERY_S", 0.02)
+    monkeypatch.setattr(startup, "LOCAL_EVERY_S", 0.005)
+    monkeypatch.setattr(startup, "CONFIRM_EVERY_S", 0.02)
     wrong, chain_id = 0, "0x61"
 
-    def other_chain(calls: Calls, forward: Forward) -> Reply:
+    def other_chain(calls, forward):
         nonlocal wrong
         answers = forward(calls)
         for call, answer in zip(calls, answers, strict=True):
@@ -30,7 +30,7 @@ def test_one_wrong_response_is_no_other_chain(anvil, monkeypatch):
         identity = read_identity(BlockSource(Node((node.url,))))
         settings, over = settings_for("postgresql://none", node.url), threading.Event()
         watch = threading.Thread(
-            target=chain_watch.watch, args=(settings, database_name(identity), over)
+            target=startup.watch, args=(settings, database_name(identity), over)
         )
         watch.start()
         node.fault = other_chain

@@ -26,7 +26,7 @@ FIRST, SECOND = "0x" + 40 * "a", "0x" + 40 * "B"
 OWNERS = (bytes(19) + b"\1", bytes(19) + b"\2")
 
 
-def scan(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def scan(*arguments, **environment):
     data_dir = os.environ["SCAN_DATA_DIR"]
     bare = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "SCAN_DATA_DIR": data_dir}
     return forked_python.run(

@@ -2,7 +2,6 @@
 
 import os
 import re
-import subprocess
 import sys
 
 import pytest
@@ -13,7 +12,7 @@ from tests.support import forked_python
 from tests.support.wallets import new_wallet, owner_of
 
 
-def scan_key_request(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def scan_key_request(*arguments, **environment):
     command = [sys.executable, "-m", "scan", "key", "request", *arguments]
     return forked_python.run(command, env={**os.environ, **environment})
 

@@ -95,14 +95,14 @@ def test_several_chains_run_behind_one_address(folder):
         assert not any(map(accepts, ports))
 
 
-def deploy(anvil: Anvil) -> str:
+def deploy(anvil):
     """Return the address of a contract; where it lands depends on what its sender did before."""
     code = compiled(VERSION, standard_input({"Box.sol": BOX}), "Box.sol", "Box").creation
     sent = anvil.send(anvil.accounts[0], None, data=f"0x{code.removeprefix('0x')}", gas=1_000_000)
     return str(anvil.receipt_of(sent)["contractAddress"])
 
 
-def is_verified(scan: ScanRun, address: str) -> bool:
+def is_verified(scan, address):
     try:
         answer = requests.get(f"{scan.url}/api/v1/contracts/{address}", timeout=30)
     except requests.ConnectionError:  # while the service changes to another database

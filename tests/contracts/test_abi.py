@@ -1,19 +1,14 @@
 """Arguments of every wrong type, count and range; hostile results; overloads; reverts."""
 
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from scan.contracts.abi import AbiError, decode, encode, parse_type, parse_types, selector
-from scan.contracts.abi_index import index_abi
-from scan.contracts.abi_json import coerce, render, render_outputs
-from scan.contracts.calldata_encoding import prepare
-from scan.contracts.function_lookup import NoSuchFunction, NotReadOnly
-from scan.contracts.read_calls import reverted
-from scan.errors import CallReverted
-from scan.ethereum.call_failures import MAX_DATA, CallFailure, kind_of, revert_data
+from scan.contracts.abi_decoding import index_abi
+from scan.contracts.abi_json import NoSuchFunction, NotReadOnly, coerce, render, render_outputs
+from scan.contracts.read_calls import prepare, reverted
+from scan.ethereum.node_errors import MAX_DATA, CallFailure, kind_of, revert_data
 
 pytestmark = pytest.mark.check
 
@@ -24,7 +19,7 @@ PAIR = {
 }
 
 
-def coerced(type_: str | dict[str, Any], value: object) -> Any:
+def coerced(type_, value):
     parameter = {"type": type_} if isinstance(type_, str) else type_
     return coerce(parse_type(parameter), value, "args[0]")
 
@@ -165,7 +160,7 @@ TYPES = st.recursive(
 )
 
 
-def _parameter(text: str) -> dict[str, Any]:
+def _parameter(text):
     """An ABI parameter for a type spelled with parentheses."""
     if not text.startswith("("):
         return {"type": text}
@@ -190,7 +185,7 @@ def test_any_data_decodes_or_is_refused(data, text):
     render(kind, value)
 
 
-def function(name: str, *types: str, mutability: str = "view") -> dict[str, Any]:
+def function(name, *types, mutability="view"):
     return {
         "type": "function",
         "name": name,
@@ -321,7 +316,7 @@ def test_what_revm_halts_for_has_a_kind(words):
     assert (kind_of(words), kind_of(f"EVM error {words}")) == (HALTS[words], HALTS[words])
 
 
-def reverted_by(returned: bytes, *abis: list[dict[str, Any]]) -> CallReverted:
+def reverted_by(returned, *abis):
     failure = CallFailure("revert", data=returned[:MAX_DATA], data_size=len(returned))
     return reverted(failure, [*map(index_abi, abis)])
 

@@ -18,33 +18,33 @@ INTERFACES = ("contract-interface", "contract-interface-abi2")
 
 
 @cache
-def vectors(name: str) -> list[dict[str, Any]]:
+def vectors(name):
     found: list[dict[str, Any]] = json.loads(
         gzip.decompress((VECTORS / f"{name}.json.gz").read_bytes())
     )
     return found
 
 
-def entry(abi: str, name: str) -> dict[str, Any]:
+def entry(abi, name):
     [found] = [each for each in json.loads(abi) if each.get("name") == name]
     return dict(found)
 
 
-def plain(value: Any) -> Any:
+def plain(value):
     """A vector's typed value as what a client would send: numbers stay decimal strings."""
     if isinstance(value, list):
         return [plain(each) for each in value]
     return plain(value["value"]) if isinstance(value["value"], list) else value["value"]
 
 
-def unlabelled(value: Any) -> Any:
+def unlabelled(value):
     """Our rendering without the members' names, which the vectors do not have."""
     if isinstance(value, dict):
         value = list(value.values())
     return [unlabelled(each) for each in value] if isinstance(value, list) else value
 
 
-def lower(value: Any) -> Any:
+def lower(value):
     """The vectors have checksums in their addresses; we answer lower case."""
     if isinstance(value, list):
         return [lower(each) for each in value]

@@ -2,7 +2,6 @@
 
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec, module_from_spec
-from typing import Any
 
 import pytest
 
@@ -16,18 +15,18 @@ ADDRESS, HASH = bytes(20), bytes(32)
 class Silent:
     """A session whose node never answers, and the seconds for which it is waited for."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.waited_s: list[float] = []
 
-    def within(self, seconds: float) -> "Silent":
+    def within(self, seconds):
         self.waited_s.append(seconds)
         return self
 
-    def results(self, *_: object) -> list[Any]:
+    def results(self, *_):
         raise UpstreamFailed("The node does not answer.")
 
 
-def test_the_node_has_500_ms_for_balances_of_coin_and_of_tokens() -> None:
+def test_the_node_has_500_ms_for_balances_of_coin_and_of_tokens():
     """The module is loaded anew, since for all other tests conftest.py gives the node more time."""
     spec = find_spec("scan.contracts.account_state")
     assert isinstance(spec, ModuleSpec) and spec.loader

@@ -1,7 +1,6 @@
 """Calls encoded for wallets, and functions without arguments called at once, on a real node."""
 
 import itertools
-from typing import Any
 
 import pytest
 from eth_abi import encode
@@ -23,7 +22,7 @@ def vault(explorer: Explorer) -> str:
     return address
 
 
-def encoded(explorer: Explorer, address: str, **body: object) -> Any:
+def encoded(explorer, address, **body):
     return explorer.client.post(f"/api/v1/contracts/{address}/encode", json=body)
 
 

@@ -6,8 +6,8 @@ import orjson
 import pytest
 
 from scan.contracts.abi import AbiError, parse_types
-from scan.contracts.calldata_encoding import constructor_values, result
-from scan.contracts.function_lookup import Function
+from scan.contracts.abi_json import Function
+from scan.contracts.read_calls import constructor_values, result
 
 pytestmark = pytest.mark.check
 
@@ -15,21 +15,21 @@ LONG_NAME = "n" * 100_000
 WORD = 32
 
 
-def word(number: int) -> bytes:
+def word(number):
     return number.to_bytes(WORD)
 
 
-def constructor(*inputs: dict[str, Any]) -> list[dict[str, Any]]:
+def constructor(*inputs):
     return [{"type": "constructor", "inputs": list(inputs)}]
 
 
-def pairs_of(name: str) -> dict[str, Any]:
+def pairs_of(name):
     """An array of structures with one member of this name."""
     components = [{"name": name, "type": "uint8"}]
     return {"name": LONG_NAME, "type": "tuple[]", "components": components}
 
 
-def size(values: object) -> int:
+def size(values):
     return len(orjson.dumps(values, default=lambda value: value._asdict()))
 
 
@@ -85,7 +85,7 @@ def test_empty_types_are_counted():
     assert argument is not None and argument.value == [[]] * 900
 
 
-def nested(depth: int) -> dict[str, Any]:
+def nested(depth):
     parameter: dict[str, Any] = {"name": "leaf", "type": "uint256"}
     for _ in range(depth):
         parameter = {"name": "inner", "type": "tuple", "components": [parameter]}

@@ -1,6 +1,5 @@
 """Every kind of proxy, by real contracts or by its documented code, on a real node."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -16,8 +15,7 @@ from scan.contracts.proxy_contracts import (
     current,
     is_proxy_code,
 )
-from scan.ethereum.client import Call
-from tests.support.explorer import Explorer, compiled, standard_input
+from tests.support.explorer import compiled, standard_input
 from tests.support.many_functions import PROXY, VERSION, deploy
 
 # Documented code; `{}` is where an address stands.
@@ -95,11 +93,11 @@ contract Diamond {{
 }}"""
 
 
-def word(address: str) -> str:
+def word(address):
     return f"0x{address[2:]:0>64}"
 
 
-def expect(explorer: Explorer, proxy: str, kind: str, implementation: str) -> None:
+def expect(explorer, proxy, kind, implementation):
     """Calls, the page, and Etherscan's check know the implementation; code alone says proxy."""
     codes = [explorer.anvil.call("eth_getCode", at, "latest") for at in (proxy, implementation)]
     assert [is_proxy_code(bytes.fromhex(code[2:])) for code in codes] == [True, False]
@@ -158,17 +156,17 @@ def test_a_factory_of_proxies_is_none(via_ir):
 class Lying:
     """A node on which every function returns this, and every slot is empty."""
 
-    def __init__(self, answer: str) -> None:
+    def __init__(self, answer):
         self.answer = answer
 
-    def within(self, seconds: float) -> "Lying":
+    def within(self, seconds):
         return self
 
-    def results(self, calls: Sequence[Call], most_bytes: int = 0) -> list[str]:
+    def results(self, calls, most_bytes=0):
         return [self.answer if call.method == "eth_call" else "0x" + 64 * "0" for call in calls]
 
 
-def array(*words: int, offset: int = 32, count: int | None = None) -> str:
+def array(*words, offset=32, count=None):
     count = len(words) if count is None else count
     return "0x" + "".join(f"{value:064x}" for value in (offset, count, *words))
 

@@ -1,13 +1,11 @@
 """The standards' signatures beside the packages that define them."""
 
 import json
-from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from eth_utils import keccak
 
-from scan.contracts.abi_index import STANDARDS, Entry, standard_abis
+from scan.contracts.abi_decoding import STANDARDS, standard_abis
 from tests.support.solidity import NODE
 
 pytestmark = pytest.mark.check
@@ -62,7 +60,7 @@ TOPICS = {
 }
 
 
-def claimed(standard: str) -> list[tuple[str, Entry]]:
+def claimed(standard):
     index = standard_abis()
     kinds = (("function", index.functions), ("event", index.events), ("error", index.errors))
     return [
@@ -74,7 +72,7 @@ def claimed(standard: str) -> list[tuple[str, Entry]]:
     ]
 
 
-def published(standard: str) -> Iterator[tuple[str, dict[str, Any]]]:
+def published(standard):
     """Entries of the packages' ABIs, with their canonical signatures."""
     for path in PUBLISHED.get(standard, ()):
         for entry in json.loads(path.read_text())["abi"]:
@@ -82,7 +80,7 @@ def published(standard: str) -> Iterator[tuple[str, dict[str, Any]]]:
                 yield f"{entry['name']}({','.join(map(type_of, entry['inputs']))})", entry
 
 
-def type_of(parameter: dict[str, Any]) -> str:
+def type_of(parameter):
     if not parameter["type"].startswith("tuple"):
         return str(parameter["type"])
     members = ",".join(map(type_of, parameter["components"]))

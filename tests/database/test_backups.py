@@ -55,11 +55,11 @@ def server(folder: Path) -> Iterator[Postgres]:
         yield server
 
 
-def name_of(url: str) -> str:
+def name_of(url):
     return url.partition("?")[0].rpartition("/")[2]
 
 
-def assert_serves(url: str, head: int) -> None:
+def assert_serves(url, head):
     assert audit.audit(settings_for(url, NOWHERE), AUDIT) == audit.EXACT
     with gunicorn(url, RPC_URL=NOWHERE) as address:
         newest = requests.get(f"{address}/api/v1/blocks?limit=1", timeout=30).json()["blocks"]
@@ -96,7 +96,7 @@ def test_every_table_is_indexed_again_or_dumped(database_url):
     assert {name for (name,) in tables} == INDEXED | set(owners_tables())
 
 
-def rows(url: str, tables: list[str]) -> dict[str, list[tuple[object, ...]]]:
+def rows(url, tables):
     return {
         name: execute(url, f"SELECT to_jsonb(t)::text FROM {name} t ORDER BY 1")  # noqa: S608
         for name in tables
@@ -140,7 +140,7 @@ def test_what_cannot_be_indexed_again_is_restored_into_a_new_index(
         assert isinstance(last, int) and isinstance(next_, int) and next_ > last
 
 
-def fill_owners(url: str, key_id: int, key_hash: bytes, prefix: str) -> None:
+def fill_owners(url, key_id, key_hash, prefix):
     owner = bytes(range(20))
     execute(
         url,

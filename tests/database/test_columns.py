@@ -13,7 +13,7 @@ RECORDS: dict[str, type] = {"blocks": DecodedBlock, "transactions": DecodedTrans
 FILLED: set[str] = set()
 
 
-def added_columns(text: str) -> list[tuple[str, str]]:
+def added_columns(text):
     """(table, column) of the ALTER TABLE statements in a migration."""
     return [
         (table, column)

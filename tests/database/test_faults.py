@@ -3,7 +3,6 @@
 import random
 import threading
 import time
-from collections.abc import Iterator
 from contextlib import contextmanager
 
 import psycopg2
@@ -20,7 +19,7 @@ pytestmark = pytest.mark.long
 
 
 @contextmanager
-def administering(database_url: str) -> Iterator[psycopg2.extensions.cursor]:
+def administering(database_url):
     connection = psycopg2.connect(database_url)
     try:
         connection.autocommit = True
@@ -30,7 +29,7 @@ def administering(database_url: str) -> Iterator[psycopg2.extensions.cursor]:
         connection.close()
 
 
-def kill_backends(database_url: str) -> None:
+def kill_backends(database_url):
     with administering(database_url) as cursor:
         cursor.execute(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
@@ -134,7 +133,7 @@ def test_two_indexers_at_once_write_every_block_once(scenario, finished_digest, 
     """Also when connections die, so that the one which had the lock may lose it."""
     over = threading.Event()
 
-    def disturb() -> None:
+    def disturb():
         while not over.wait(0.15):
             kill_backends(database_url)
 

@@ -4,7 +4,7 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 
 import pytest
 import requests
@@ -41,7 +41,7 @@ def url(own_postgres: Postgres) -> Iterator[str]:
 
 
 @contextmanager
-def dead(network: DeadNetwork) -> Iterator[None]:
+def dead(network):
     network.is_alive.clear()
     try:
         yield
@@ -49,20 +49,20 @@ def dead(network: DeadNetwork) -> Iterator[None]:
         network.is_alive.set()
 
 
-def status(address: str) -> int:
+def status(address):
     return requests.get(address, timeout=PATIENCE_S).status_code
 
 
-def answered(address: str) -> tuple[int, float]:
+def answered(address):
     """Return the status of an answer, and when it came."""
     return requests.get(address, timeout=60).status_code, time.monotonic()
 
 
-def uncached(server: str, count: int) -> list[str]:
+def uncached(server, count):
     return [f"{server}{READS}?={time.monotonic_ns()}{n}" for n in range(count)]
 
 
-def assert_ends_and_recovers(server: str, frozen: AbstractContextManager[None]) -> None:
+def assert_ends_and_recovers(server, frozen):
     """Forty at a time, five for each thread, for as long as the server is frozen."""
     with ThreadPoolExecutor(40) as pool:
         assert set(pool.map(status, uncached(server, 40))) == {200}
@@ -84,7 +84,7 @@ def test_a_dead_network_hangs_nobody(url):
 
 
 @pytest.mark.parametrize("of_replica", [False, True])
-def test_of_sixteen_requests_at_once_none_waits_after_another(url: str, of_replica: bool) -> None:
+def test_of_sixteen_requests_at_once_none_waits_after_another(url, of_replica):
     """By the default time-outs, 6.5 s together: of pages and the API, of what is read and where it
     is written. Twice as many as there are threads end by the time-out of the first ones."""
     paths = (f"{READS}?page=", "/blocks?page=", "/api/v1/transactions?page=", f"{WRITES}&_=")
@@ -131,7 +131,7 @@ def test_what_needs_the_other_server_goes_on(url, frozen, other):
             wait_until(lambda: status(server + frozen) == 200)
 
 
-def ask_until(over: threading.Event, address: str) -> set[int]:
+def ask_until(over, address):
     """Each failure is a line of the server's log, and its pipe takes only so many."""
     found = {status(address)}
     while not over.wait(0.5):
@@ -182,7 +182,7 @@ def test_a_request_waits_in_vain_for_one_of_two_servers(url):
         primary = Database(network.url, statement_timeout_ms=1000)
         replica = Database(network.url, statement_timeout_ms=600_000)
 
-        def look_up() -> object:
+        def look_up():
             assert answers(primary) and answers(replica)
             network.is_alive.clear()
             request_waits.begin(time.perf_counter())
@@ -193,7 +193,7 @@ def test_a_request_waits_in_vain_for_one_of_two_servers(url):
             pool.submit(database.close).result()
 
 
-def answers(database: Database) -> bool:
+def answers(database):
     try:
         return database.value("http/chain_get_version") is not None
     except Unavailable:
@@ -229,7 +229,7 @@ def test_listening_ends_as_well(url):
         database = Database(network.url, statement_timeout_ms=200)
         connect = database.new_connection
 
-        def connect_and_die() -> object:
+        def connect_and_die():
             connection = connect()
             network.is_alive.clear()
             return connection

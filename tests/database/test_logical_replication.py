@@ -34,15 +34,15 @@ def servers() -> Iterator[tuple[Postgres, Postgres]]:
         yield primary, warehouse
 
 
-def rows(url: str, table: str) -> list[tuple[object, ...]]:
+def rows(url, table):
     return execute(url, f"SELECT t::text FROM {table} t ORDER BY 1")  # noqa: S608
 
 
-def wait_for_subscriber(primary: str, warehouse: str) -> None:
+def wait_for_subscriber(primary, warehouse):
     # Where the last commit ends: it may not be written yet, since nothing waits for the disk here.
     [(newest,)] = execute(primary, "SELECT pg_current_wal_insert_lsn()")
 
-    def has_it() -> bool:
+    def has_it():
         copied = execute(
             warehouse, "SELECT 1 FROM pg_subscription_rel HAVING bool_and(srsubstate = 'r')"
         )
@@ -57,7 +57,7 @@ def wait_for_subscriber(primary: str, warehouse: str) -> None:
     wait_until(has_it, timeout_s=60)
 
 
-def transfer(anvil: Anvil, token: object, count: int) -> None:
+def transfer(anvil, token, count):
     sender, recipient = anvil.accounts[:2]
     for amount in range(1, count + 1):
         anvil.transact(sender, token, "mint", recipient, amount)  # type: ignore[arg-type]

@@ -4,7 +4,6 @@ import re
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 
 import psycopg2
 import pytest
@@ -80,13 +79,13 @@ SHAPE = """
 PARTITION = re.compile(rf"({'|'.join(TABLES)})_\d")
 
 
-def shape(url: str) -> set[tuple[object, ...]]:
+def shape(url):
     """Columns in any order, indexes, constraints, functions and how tables are stored, but for
     partitions, which follow from rows."""
     return {row for row in execute(url, SHAPE) if not PARTITION.match(str(row[1]))}
 
 
-def bring_up(url: str, release: migrations.ExpectedSchema | None = None) -> list[str]:
+def bring_up(url, release=None):
     database = Database(url, statement_timeout_ms=0)
     try:
         return migrations.bring_up(database, release or migrations.expected_schema())
@@ -94,14 +93,14 @@ def bring_up(url: str, release: migrations.ExpectedSchema | None = None) -> list
         database.close()
 
 
-def release_with(text: str) -> migrations.ExpectedSchema:
+def release_with(text):
     """The next version, with one more migration."""
     release = migrations.expected_schema()
     added = migrations.Migration(release.newest + 1, f"{release.newest + 1:04d}_next.sql", text)
     return release._replace(migrations=(*release.migrations, added))
 
 
-def readiness(url: str) -> int:
+def readiness(url):
     return create_app(settings_for(url, NOWHERE)).test_client().get("/readyz").status_code
 
 
@@ -130,7 +129,7 @@ def test_a_database_of_the_first_release_becomes_the_present_one(first_url, data
     )
 
 
-def require_present_shape(url: str, expected: set[tuple[object, ...]]) -> None:
+def require_present_shape(url, expected):
     """It may have more functions: those that the previous release calls."""
     present = shape(url)
     more = {part for part in present - expected if part[0] != "function"}
@@ -165,7 +164,7 @@ FILES = """
 IS_VALID = "SELECT indisvalid FROM pg_index WHERE indexrelid = 'blocks_by_gas'::regclass"
 
 
-def release_with_an_index() -> migrations.ExpectedSchema:
+def release_with_an_index():
     """Every later migration there is, one that locks two tables, and an index of a filled one."""
     release = release_with(
         "ALTER TABLE blocks ADD COLUMN added text; ALTER TABLE tokens ADD COLUMN added text;"
@@ -275,7 +274,7 @@ def test_a_plan_changes_nothing_and_an_index_may_be_of_a_new_function(upgraded_u
     ]
 
 
-def refused(command: str, url: str, folder: Path) -> str:
+def refused(command, url, folder):
     """What a command prints that ends since it cannot use the database."""
     environ = {"DATABASE_URL": url, "RPC_URL": NOWHERE, "SCAN_DATA_DIR": str(folder)}
     ended = scan(command, PORT=str(free_port()), **environ)
@@ -292,5 +291,5 @@ def test_a_database_stores_the_version_that_applied_its_schema(empty_url):
     assert stored_version(empty_url) == migrations.own_version()
 
 
-def stored_version(url: str) -> object:
+def stored_version(url):
     return execute(url, "SELECT obj_description('schema_state'::regclass)")[0][0]

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import psycopg2
 import pytest
@@ -38,7 +37,7 @@ def served(own_postgres: Postgres, url: str) -> Iterator[FlaskClient]:
     own_postgres.resume()
 
 
-def asked(client: FlaskClient) -> list[tuple[str, str, Any]]:
+def asked(client):
     """One request to every endpoint that needs the database: method, path, body."""
     block = client.get("/api/v1/blocks/3").json["hash"]
     transaction = client.get("/api/v1/transactions?limit=1").json["transactions"][0]
@@ -63,7 +62,7 @@ def asked(client: FlaskClient) -> list[tuple[str, str, Any]]:
     ]
 
 
-def ask(client: FlaskClient, request: tuple[str, str, Any]) -> Any:
+def ask(client, request):
     method, path, body = request
     return client.open(path, method=method, json=body) if body else client.open(path, method=method)
 
@@ -77,7 +76,7 @@ def test_a_broken_connection_is_one_whatever_psycopg2_calls_it(kind):
         raise kind("server closed the connection unexpectedly")
 
 
-def require_unavailable(answer: Any) -> None:
+def require_unavailable(answer):
     assert answer.status_code == 503, answer.text
     assert answer.json["code"] == "unavailable" and answer.mimetype == "application/json"
     assert int(answer.headers["Retry-After"]) > 0
@@ -105,7 +104,7 @@ def test_a_restart_of_the_database_is_not_noticed_by_the_next_request(own_postgr
     app = served.application
     with ThreadPoolExecutor(THREADS) as pool:
 
-        def statuses() -> set[int]:
+        def statuses():
             lists = pool.map(
                 lambda _: [ask(app.test_client(), r).status_code for r in requests],
                 range(2 * THREADS),
@@ -119,11 +118,11 @@ def test_a_restart_of_the_database_is_not_noticed_by_the_next_request(own_postgr
 
 
 def test_a_statement_that_takes_too_long_is_ended_with_advice(url, monkeypatch):
-    monkeypatch.setattr("scan.http.services.STATEMENT_TIMEOUT_MS", 100)
+    monkeypatch.setattr("scan.http.request_state.STATEMENT_TIMEOUT_MS", 100)
     settings = settings_for(url, NOBODY)
     hasty = create_app(settings).test_client()  # does not wait for locks as long as that
     assert hasty.get("/api/v1/blocks").status_code == 200
-    monkeypatch.setattr("scan.http.services.LOCK_WAIT_SHARE", 2)
+    monkeypatch.setattr("scan.http.request_state.LOCK_WAIT_SHARE", 2)
     client = create_app(settings).test_client()
     assert client.get("/api/v1/blocks").status_code == 200
     locker = psycopg2.connect(url)
@@ -209,7 +208,7 @@ def test_a_balance_has_its_block_or_there_is_neither(database_url):
             execute(database_url, f"UPDATE addresses {half}")
 
 
-def eventually(client: FlaskClient, path: str, expected: dict[str, Any]) -> None:
+def eventually(client, path, expected):
     """PostgreSQL passes an announcement on soon after the commit, not within it."""
     deadline = time.monotonic() + PATIENCE_S
     while True:
@@ -220,7 +219,7 @@ def eventually(client: FlaskClient, path: str, expected: dict[str, Any]) -> None
         time.sleep(0.02)
 
 
-def make_stale(url: str) -> None:
+def make_stale(url):
     """As if the balances had been read at the block before, and the chain had moved on."""
     execute(url, "UPDATE addresses SET balance_block = balance_block - 1")
     execute(url, "SELECT pg_notify('scan_chain', 'stale')")

@@ -6,7 +6,6 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from typing import Any
 
 import psycopg2
 import pytest
@@ -15,7 +14,7 @@ from scan.database.connection import Database
 from scan.database.errors import SharedSession
 from scan.database.notifications import Listener
 from scan.database.sessions import require_own_session
-from scan.http.services import SESSION
+from scan.http.request_state import SESSION
 from scan.webhooks.dispatcher import Dispatcher
 from tests.http.test_response_freshness import NEWEST, UNLIMITED, asked_again, assert_soon
 from tests.support.database import execute
@@ -41,7 +40,7 @@ SHARING = [
 ]
 
 
-def settings_of(database: Database) -> dict[str, str]:
+def settings_of(database):
     """As the session has them."""
     session = database.new_connection()
     with session.cursor() as cursor:
@@ -82,7 +81,7 @@ def test_indexer_api_and_webhooks_work_through_a_pooler(anvil, database_url, poo
             asked_again(client)
 
 
-def head(url: str) -> int:
+def head(url):
     [(number,)] = execute(url, "SELECT coalesce(max(number), -1) FROM blocks")
     assert isinstance(number, int)
     return number
@@ -103,7 +102,7 @@ def test_one_indexer_writes_and_the_next_takes_over(anvil, database_url, pooled)
         assert indexer_locks(database_url) == 1
 
 
-def indexer_locks(url: str) -> int:
+def indexer_locks(url):
     [(found,)] = execute(
         url,
         "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted"
@@ -159,16 +158,16 @@ def test_a_shared_session_is_found_out(database_url, mode, settings):
 def test_a_shared_session_is_found_out_though_others_return_theirs_meanwhile(database_url):
     """While the second connection of the check connects, its sessions change their order once."""
 
-    def connected() -> Any:
+    def connected():
         client = psycopg2.connect(url)
         client.autocommit = True
         return client
 
-    def run(client: Any, statement: str) -> None:
+    def run(client, statement):
         with client.cursor() as cursor:
             cursor.execute(statement)
 
-    def second() -> Any:
+    def second():
         others = [connected(), connected()]
         for statement in ("BEGIN", "SELECT 1", "COMMIT"):  # the first takes the marked session
             for other in others:
@@ -180,7 +179,7 @@ def test_a_shared_session_is_found_out_though_others_return_theirs_meanwhile(dat
 
 
 def test_no_direct_connection_is_taken_for_a_shared_one(postgres, pooled):
-    def ask(number: int) -> int:
+    def ask(number):
         database = Database(
             pooled if number % 2 else postgres.url("postgres"), statement_timeout_ms=5000
         )
@@ -228,7 +227,7 @@ def test_gunicorn_refuses_to_start_on_shared_sessions(database_url):
         assert b"READ_DATABASE_URL='" in process.stderr.read()
 
 
-def started(command: str, **environment: str) -> tuple[int, str]:
+def started(command, **environment):
     ended = subprocess.run(
         [sys.executable, "-m", "scan", command],
         cwd=ROOT,

@@ -2,8 +2,7 @@
 the primary. Limits in a Redis that is away are no different from a database that is."""
 
 import time
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
 import requests
@@ -11,7 +10,6 @@ import requests
 from scan.accounts.api_keys import new_key
 from tests.database.test_poolers import started
 from tests.support.database import Postgres, execute
-from tests.support.event_source import EventSource, ServerEvent
 from tests.support.http_client import Client, busy_threads
 from tests.support.indexing import Indexing
 from tests.support.serving import NOWHERE, free_port, gunicorn, redis_server, wait_until
@@ -45,21 +43,21 @@ def urls(primary: Postgres, replica: Postgres) -> Iterator[tuple[str, str]]:
         replays(replica, pause=False)
 
 
-def has_database(replica: Postgres, name: str) -> bool:
+def has_database(replica, name):
     found = "SELECT 1 FROM pg_database WHERE datname = %s"
     return bool(execute(replica.url("postgres"), found, name))
 
 
-def replays(replica: Postgres, *, pause: bool) -> None:
+def replays(replica, *, pause):
     execute(replica.url("postgres"), f"SELECT pg_wal_replay_{'pause' if pause else 'resume'}()")
 
 
-def ready(server: str) -> tuple[int, Any]:
+def ready(server):
     response = requests.get(f"{server}/readyz", timeout=30)
     return response.status_code, response.json()
 
 
-def indexed(url: str) -> int:
+def indexed(url):
     [(number,)] = execute(url, "SELECT coalesce(max(number), -1) FROM blocks")
     assert isinstance(number, int)
     return number
@@ -113,7 +111,7 @@ def test_keyed_reads_go_on_while_the_primary_is_away(primary, replica, urls):
     with gunicorn(url, READ_DATABASE_URL=copy, **SETTINGS) as server:
         client = Client(server)
 
-        def ask(text: str) -> tuple[int, str]:
+        def ask(text):
             found = client.ask(NEWEST, more=f"X-API-Key: {text}\r\n")
             return found.status, found["X-RateLimit-Limit"]
 
@@ -154,7 +152,7 @@ def test_responses_of_a_replica_are_cached_until_it_has_a_newer_version(anvil, r
                 assert answer_within_a_second(server) == b""
 
 
-def answer_within_a_second(server: str) -> bytes:
+def answer_within_a_second(server):
     client = Client(server)
     client.socket.settimeout(1.0)
     try:
@@ -187,7 +185,7 @@ def test_a_client_is_shown_nothing_older_by_a_replica(anvil, replica, urls):
         assert shown(second) == (200, 5)
 
 
-def shown(server: str, block: int | None = None) -> tuple[int, int | None]:
+def shown(server, block=None):
     headers = {} if block is None else {"X-Scan-At-Least-Block": str(block)}
     found = requests.get(server + NEWEST, headers=headers, timeout=30)
     number = found.json()["blocks"][0]["number"] if found.status_code == 200 else None
@@ -195,7 +193,7 @@ def shown(server: str, block: int | None = None) -> tuple[int, int | None]:
     return found.status_code, number
 
 
-def metric(server: str, name: str) -> float:
+def metric(server, name):
     lines = requests.get(f"{server}/metrics", timeout=30).text.splitlines()
     [value] = [line.split()[1] for line in lines if line.startswith(f"{name} ")]
     return float(value)
@@ -226,7 +224,7 @@ def test_without_its_redis_an_instance_is_not_ready(database_url, tmp_path):
         server.__exit__(None, None, None)
 
 
-def held(source: EventSource, received: Sequence[ServerEvent]) -> list[str]:
+def held(source, received):
     """What a client has once it has come to the block with two transactions."""
     kept: list[str] = []
     events = [*received]

@@ -42,7 +42,7 @@ IN_WORDS = {
 }
 
 
-def header_part(text: str, name: str) -> str:
+def header_part(text, name):
     """What a header says after `-- name:`, over all its lines."""
     header = re.match(r"(?:--[^\n]*\n)+", text)
     assert header is not None
@@ -50,7 +50,7 @@ def header_part(text: str, name: str) -> str:
     return "" if found is None else re.sub(r"\n--\s+", " ", found[1]).strip()
 
 
-def indexes() -> set[str]:
+def indexes():
     """Those that schema.sql names, and those of its constraints by the names PostgreSQL gives."""
     named = set(re.findall(r"CREATE (?:UNIQUE )?INDEX IF NOT EXISTS (\w+)", SCHEMA))
     for table, body in re.findall(
@@ -124,7 +124,7 @@ def test_something_runs_every_statement():
     assert not unused, _listed(unused)
 
 
-def is_run(statement: str) -> bool:
+def is_run(statement):
     """Whether Python names it, or its entity where statements go by that; or its template."""
     stem = statement.partition("/")[2]
     entity = re.sub(r"_(list(_by_\w+)?|get_range|expect|compare|repair)$", "", stem)
@@ -161,7 +161,7 @@ def test_columns_are_spelled_out():
     assert not whole_rows, _listed(whole_rows)
 
 
-def _listed(offenders: list[str]) -> str:
+def _listed(offenders):
     return "\n".join(["", *offenders])
 
 

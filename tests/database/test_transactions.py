@@ -19,12 +19,12 @@ def database(database_url: str) -> Iterator[Database]:
     database.close()
 
 
-def stored(database: Database) -> set[bytes]:
+def stored(database):
     return {bytes(topic) for (topic,) in database.rows(LIST)}
 
 
 @pytest.mark.parametrize("prepared", [False, True])
-def test_deferred_statements_run_before_the_next_one(database: Database, prepared: bool) -> None:
+def test_deferred_statements_run_before_the_next_one(database, prepared):
     before = stored(database)
     with database.transaction(prepared=prepared) as tx:
         tx.defer(INSERT, topics=[TOPIC])
@@ -34,14 +34,14 @@ def test_deferred_statements_run_before_the_next_one(database: Database, prepare
 
 
 @pytest.mark.parametrize("prepared", [False, True])
-def test_deferred_statements_are_part_of_the_commit(database: Database, prepared: bool) -> None:
+def test_deferred_statements_are_part_of_the_commit(database, prepared):
     before = stored(database)
     with database.transaction(prepared=prepared) as tx:
         tx.defer(INSERT, topics=[TOPIC])
     assert stored(database) == before | {TOPIC}
 
 
-def test_a_deferred_statement_that_fails_takes_the_others_with_it(database: Database) -> None:
+def test_a_deferred_statement_that_fails_takes_the_others_with_it(database):
     before = stored(database)
     with pytest.raises(psycopg2.Error), database.transaction() as tx:
         tx.defer(INSERT, topics=[TOPIC])
@@ -50,7 +50,7 @@ def test_a_deferred_statement_that_fails_takes_the_others_with_it(database: Data
     assert stored(database) == before
 
 
-def test_an_error_leaves_nothing_of_deferred_statements(database: Database) -> None:
+def test_an_error_leaves_nothing_of_deferred_statements(database):
     before = stored(database)
     with pytest.raises(ValueError, match="ours"), database.transaction() as tx:
         tx.rows(INSERT, topics=[OTHER])
@@ -59,13 +59,13 @@ def test_an_error_leaves_nothing_of_deferred_statements(database: Database) -> N
     assert stored(database) == before
 
 
-def test_an_array_of_nulls_can_be_given_to_a_prepared_statement(database: Database) -> None:
+def test_an_array_of_nulls_can_be_given_to_a_prepared_statement(database):
     with database.transaction(prepared=True) as tx:
         assert tx.rows("indexer/emitters_list_known", addresses=[]) == []
         assert len(tx.rows("indexer/emitters_list_known", addresses=[None])) == 1
 
 
-def test_a_broken_constraint_is_named(database: Database) -> None:
+def test_a_broken_constraint_is_named(database):
     with pytest.raises(Conflict, match="migrations_pkey"), database.transaction() as tx:
         tx.execute("database/migrations_insert", number=1_000_000, name="first")
         tx.execute("database/migrations_insert", number=1_000_000, name="second")

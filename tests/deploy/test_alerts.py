@@ -8,7 +8,6 @@ import re
 import subprocess
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 import requests
@@ -26,7 +25,7 @@ LABELS = 'job="scan",instance="127.0.0.1:8001"'
 OTHER = 'job="scan",instance="127.0.0.1:8101"'  # of another chain
 
 
-def promtool(*arguments: object) -> tuple[int, str]:
+def promtool(*arguments):
     """Its status, and what it prints."""
     command = [program("promtool"), *map(str, arguments)]
     done = subprocess.run(
@@ -41,7 +40,7 @@ def test_promtool_accepts_the_rules():
     assert status == 0, output
 
 
-def firing(folder: Path, *cases: tuple[str, dict[str, str]]) -> list[bool]:
+def firing(folder, *cases):
     """Of each alert whether it fires after two hours of these metrics, a sample a minute.
 
     promtool evaluates all rules of a file, so each case has a file with its own.
@@ -70,14 +69,14 @@ def firing(folder: Path, *cases: tuple[str, dict[str, str]]) -> list[bool]:
     return [result == "FAILED:" for result in results]
 
 
-def exported(address: str) -> dict[str, float]:
+def exported(address):
     """What an instance exports, by the name with its labels."""
     lines = requests.get(f"{address}/metrics", timeout=10).text.splitlines()
     values = (line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
     return {name: float(value) for name, value in values}
 
 
-def constant(metrics: dict[str, float], *names: str) -> dict[str, str]:
+def constant(metrics, *names):
     finite = {name: min(metrics[name], 1e15) for name in names if name in metrics}
     return {f"{name}{{{LABELS}}}": f"{value:f}x120" for name, value in finite.items()}
 
@@ -250,12 +249,12 @@ OF_OTHERS = set(
 )
 
 
-def metrics_of(expression: str) -> set[str]:
+def metrics_of(expression):
     names = re.findall(r"\b(?:scan|process|node|probe)_[a-z_]+\b(?!=)|\bup\b", expression)
     return set(names)
 
 
-def panels_with(alert: str) -> list[set[str]]:
+def panels_with(alert):
     """Metrics of each panel whose description names the alert."""
     return [
         {name for target in panel["targets"] for name in metrics_of(target["expr"])}

@@ -41,7 +41,7 @@ def test_https_and_http2(shared_server, tmp_path):
     assert in_the_clear[0] == "HTTP/1.1 308 Permanent Redirect"
 
 
-def tls(folder: Path, port: int) -> Path:
+def tls(folder, port):
     authority = trustme.CA()
     certificate = authority.issue_cert("localhost", "127.0.0.1")
     authority.cert_pem.write_to_path(folder / "ca.pem")
@@ -53,7 +53,7 @@ def tls(folder: Path, port: int) -> Path:
     return folder / "tls.conf"
 
 
-def curl(address: str, folder: Path) -> list[str]:
+def curl(address, folder):
     """Head and body, line by line."""
     done = subprocess.run(
         [program("curl"), "-si", "--cacert", str(folder / "ca.pem"), "--noproxy", "*", address],
@@ -113,7 +113,7 @@ def test_hadolint_accepts_the_dockerfiles(path):
     assert checked.returncode == 0, checked.stdout
 
 
-def compose_files() -> dict[str, str]:
+def compose_files():
     snippets = re.findall(
         r"^```yaml\n(services:.+?)^```", (ROOT / "docs/start.md").read_text(), re.M | re.S
     )

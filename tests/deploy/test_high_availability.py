@@ -14,7 +14,7 @@ import yaml
 
 from deploy.ha.cluster import HERE
 from tests.support.folders import temporary_folder
-from tests.support.high_availability.faults import Fault, all_faults
+from tests.support.high_availability.faults import all_faults
 from tests.support.high_availability.report import GOOD, line, suffer
 from tests.support.high_availability.stand import Stand, standing
 from tests.support.serving import ROOT, program
@@ -41,7 +41,7 @@ def stand() -> Iterator[Stand]:
         yield found
 
 
-def fault(part: str, kind: str) -> Fault:
+def fault(part, kind):
     [found] = [f for f in all_faults(Random(SEED)) if (f.part, f.kind) == (part, kind)]
     return found
 
@@ -93,7 +93,7 @@ def test_patroni_and_etcd_take_nothing_without_a_certificate_and_a_password(stan
     assert answer.status_code == 200
 
 
-def compose_services() -> dict[str, Any]:
+def compose_services():
     services: dict[str, Any] = yaml.safe_load((HERE / "compose.yaml").read_text())["services"]
     return services
 

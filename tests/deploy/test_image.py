@@ -27,11 +27,11 @@ INSTALLED = "/opt/scan"
 class Stage(NamedTuple):
     instructions: list[tuple[str, str]]
 
-    def of(self, name: str) -> list[str]:
+    def of(self, name):
         return [arguments for instruction, arguments in self.instructions if instruction == name]
 
 
-def stages() -> list[Stage]:
+def stages():
     text = (ROOT / "deploy" / "Dockerfile").read_text()
     lines = re.sub(r"\\\n\s*", "", re.sub(r"^#.*\n", "", text, flags=re.M)).splitlines()
     result: list[Stage] = []

@@ -18,12 +18,12 @@ CHART = ROOT / "deploy" / "helm"
 REDIS = "settings.SCAN_RATE_LIMIT_STORAGE=redis://redis:6379"
 
 
-def helm(*arguments: str) -> subprocess.CompletedProcess[str]:
+def helm(*arguments):
     command = [Path(sys.executable).with_name("helm"), *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=60)
 
 
-def rendered(*values: str) -> list[dict[str, Any]]:
+def rendered(*values):
     text = helm("template", "x", str(CHART), "--set", ",".join(("existingSecret=s", *values)))
     assert text.returncode == 0, text.stderr
     return [document for document in yaml.safe_load_all(text.stdout) if document]
@@ -112,7 +112,7 @@ def test_the_kurtosis_package_adds_the_service():
         run_package("[]")
 
 
-def run_package(arguments: str) -> dict[str, Any]:
+def run_package(arguments):
     """Return what main.star adds; Kurtosis's own values are dictionaries of their arguments."""
     text = (ROOT / "deploy" / "kurtosis" / "main.star").read_text()
     module = starlark.Module()

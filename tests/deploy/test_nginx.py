@@ -161,7 +161,7 @@ class _Slow(BaseHTTPRequestHandler):
 
     received: ClassVar[list[str]] = []
 
-    def do_GET(self) -> None:
+    def do_GET(self):
         self.received.append(self.path)
         time.sleep(0 if self.path == "/healthz" else 2)
         self.send_response(200)
@@ -169,7 +169,7 @@ class _Slow(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(b"{}")
 
-    def log_message(self, *_: object) -> None:
+    def log_message(self, *_):
         pass
 
 

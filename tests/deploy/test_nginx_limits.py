@@ -33,40 +33,40 @@ def site(three: list[str], tmp_path_factory: pytest.TempPathFactory) -> Iterator
         yield url
 
 
-def ask_for_key(session: requests.Session, site: str) -> requests.Response:
+def ask_for_key(session, site):
     return session.post(f"{site}/api/v1/keys", json=key_request(new_wallet()), timeout=30)
 
 
-def new_key(site: str) -> str:
+def new_key(site):
     with new_client() as session:
         return str(ask_for_key(session, site).json()["key"])
 
 
-def x_api_key(session: requests.Session, site: str, key: str) -> requests.Response:
+def x_api_key(session, site, key):
     return session.get(f"{site}/api/v1/nothing", headers={"X-API-Key": key}, timeout=30)
 
 
-def bearer(session: requests.Session, site: str, key: str) -> requests.Response:
+def bearer(session, site, key):
     headers = {"Authorization": f"bEARER {key}"}
     return session.get(f"{site}/api/v1/nothing", headers=headers, timeout=30)
 
 
-def query(session: requests.Session, site: str, key: str) -> requests.Response:
+def query(session, site, key):
     return session.get(f"{site}/api?module=x&apikey={key}", timeout=30)
 
 
-def encoded_query(session: requests.Session, site: str, key: str) -> requests.Response:
+def encoded_query(session, site, key):
     return session.get(f"{site}/v2/api?module=x&%61PIkey=%73{key[1:]}", timeout=30)
 
 
-def form(session: requests.Session, site: str, key: str) -> requests.Response:
+def form(session, site, key):
     return session.post(f"{site}/api", data={"module": "x", "apikey": key}, timeout=30)
 
 
 FORMS = (x_api_key, bearer, query, encoded_query, form)
 
 
-def remaining(answers: list[requests.Response]) -> list[int]:
+def remaining(answers):
     """Of those that were counted, which all state the same limit."""
     assert len({answer.headers["X-RateLimit-Limit"] for answer in answers}) == 1
     passed = [a for a in answers if a.status_code != 429 and "limit of" not in a.text]
@@ -85,7 +85,7 @@ def test_a_key_has_one_limit_through_tools(site):
     }
     headers = {"Accept": "application/json, text/event-stream", "X-API-Key": key}
 
-    def is_refused(number: int) -> bool:
+    def is_refused(number):
         sent = sessions[number % 6].post(f"{site}/mcp", json=message, headers=headers, timeout=30)
         [content] = sent.json()["result"]["content"]
         return "rate_limited" in content["text"]

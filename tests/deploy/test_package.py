@@ -35,7 +35,7 @@ PUBLISHED = "https://scan.example"
 PIP = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input")
 
 
-def run(*command: object) -> None:
+def run(*command):
     subprocess.run([str(word) for word in command], check=True, timeout=120, stdout=sys.stderr)
 
 
@@ -162,7 +162,7 @@ def test_nothing_but_its_own_extra_needs_an_extra():
     assert done.stdout.startswith("200"), done.stderr
 
 
-def imported(path: Path) -> set[str]:
+def imported(path):
     nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
     names = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
     names += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]

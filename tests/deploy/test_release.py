@@ -32,7 +32,7 @@ CLIENT = f"scan_client-{VERSION}-py3-none-any.whl"
 pytestmark = [pytest.mark.long, pytest.mark.timeout(3600)]
 
 
-def run(*command: object, cwd: Path) -> None:
+def run(*command, cwd):
     """Run it without what pytest tells its own workers."""
     environment = {name: v for name, v in os.environ.items() if not name.startswith("PYTEST_")}
     environment["PROJECT_URL"] = PUBLISHED
@@ -87,7 +87,7 @@ def test_a_release_without_a_page_is_refused():
     assert done.returncode and "PROJECT_URL: must be the page" in done.stderr
 
 
-def locked_here() -> set[str]:
+def locked_here():
     """The requirements of the lock, without those for other systems and versions of Python."""
     lines = (ROOT / "requirements" / "runtime.txt").read_text().splitlines()
     locked = [Requirement(line.rstrip(" \\")) for line in lines if "==" in line]

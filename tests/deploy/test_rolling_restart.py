@@ -1,16 +1,14 @@
 """Instances behind the shipped nginx configuration, replaced one by one under load."""
 
-import subprocess
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 import pytest
 import requests
 
-from scan.accounts.api_keys import NewKey, new_key
+from scan.accounts.api_keys import new_key
 from tests.support.database import execute
 from tests.support.serving import free_port, gunicorn_started, nginx, stop, wait_for
 
@@ -22,24 +20,24 @@ CLIENTS = 6  # with a key each, so that they meet different instances
 class Load:
     """Clients that ask one after the other until told to stop; what came back, counted."""
 
-    def __init__(self, front: str, keys: list[NewKey]) -> None:
+    def __init__(self, front, keys):
         self._front = front
         self._stop = threading.Event()
         self.answers: Counter[str] = Counter()
         self._lock = threading.Lock()
         self._threads = [threading.Thread(target=self._ask, args=(key.text,)) for key in keys]
 
-    def __enter__(self) -> "Load":
+    def __enter__(self):
         for thread in self._threads:
             thread.start()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_):
         self._stop.set()
         for thread in self._threads:
             thread.join()
 
-    def _ask(self, key: str) -> None:
+    def _ask(self, key):
         session = requests.Session()
         session.headers["X-API-Key"] = key
         while not self._stop.is_set():
@@ -53,7 +51,7 @@ class Load:
             time.sleep(0.002)
 
     @staticmethod
-    def _outcome(session: requests.Session, method: str, url: str, body: object) -> str:
+    def _outcome(session, method, url, body):
         try:
             response = session.request(method, url, json=body, timeout=10)
         except requests.RequestException as error:
@@ -61,7 +59,7 @@ class Load:
         return f"{method} {response.status_code}" + ("" if response.ok else response.text)
 
 
-def keys_in(url: str) -> list[NewKey]:
+def keys_in(url):
     keys = [new_key() for _ in range(CLIENTS)]
     for number, key in enumerate(keys):
         execute(
@@ -78,7 +76,7 @@ def keys_in(url: str) -> list[NewKey]:
 
 
 @contextmanager
-def instance(database_url: str, port: int) -> Iterator[subprocess.Popen[bytes]]:
+def instance(database_url, port):
     settings = {"SCAN_TRUSTED_PROXIES": "1", "SCAN_RATE_LIMIT_ADDRESS": "1000000/minute"}
     with gunicorn_started(database_url, port, **settings) as process:
         wait_for(port, process)

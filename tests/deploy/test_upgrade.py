@@ -35,7 +35,7 @@ PROGRAMS = {
 }
 
 
-def run(folder: Path, command: str) -> str:
+def run(folder, command):
     """In a shell for which `folder` is the root."""
     for path in ("/opt/scan", "/etc/scan"):
         command = command.replace(path, f"{folder}{path}")
@@ -51,7 +51,7 @@ def run(folder: Path, command: str) -> str:
     return done.stdout
 
 
-def commit(folder: Path) -> None:
+def commit(folder):
     author = "-c user.name=a -c user.email=a@b.example"
     run(folder, f"git -C upstream add --all && git -C upstream {author} commit --quiet -m next")
 

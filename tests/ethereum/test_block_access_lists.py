@@ -1,12 +1,10 @@
 """Block access lists (EIP-7928): encoded from JSON, and balances read from their bytes."""
 
-from typing import Any
-
 import pytest
 import rlp
 from eth_utils import keccak
 
-from scan.ethereum.block_access_lists import balance_changes, encode_access_list
+from scan.ethereum.state_proofs import balance_changes, encode_access_list
 from tests.support.value_names import shown
 
 pytestmark = pytest.mark.check
@@ -20,7 +18,7 @@ RAW = rlp.encode(
 )
 
 
-def in_json() -> list[dict[str, Any]]:
+def in_json():
     word = "0x" + 60 * "0"
     return [
         {
@@ -76,7 +74,7 @@ OLDER_NAMES = {"index": "blockAccessIndex", "key": "slot", "code": "newCode"}
 OLDER_VALUES = {"balanceChanges": "postBalance", "nonceChanges": "newNonce", "changes": "newValue"}
 
 
-def renamed(value: Any, of: str = "") -> Any:
+def renamed(value, of=""):
     """With the names of alloy-eip7928 0.3, whose indexes were numbers at first."""
     if isinstance(value, list):
         return [renamed(entry, of) for entry in value]

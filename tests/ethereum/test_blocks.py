@@ -1,7 +1,6 @@
 """Blocks as nodes tell them: every type of transaction, old receipts, and what is malformed."""
 
 import json
-from typing import Any
 
 import msgspec
 import orjson
@@ -24,7 +23,7 @@ SENDER, RECIPIENT, CREATED = ("0x" + 40 * digit for digit in "123")
 HASHES = ["0x" + 64 * "a", "0x" + 64 * "c"]
 
 
-def a_transaction(index: int = 0, **changes: Any) -> dict[str, Any]:
+def a_transaction(index=0, **changes):
     fields = {
         "hash": HASHES[index],
         "blockHash": BLOCK_HASH,
@@ -39,7 +38,7 @@ def a_transaction(index: int = 0, **changes: Any) -> dict[str, Any]:
     return without_missing(fields | changes)
 
 
-def a_receipt(index: int = 0, **changes: Any) -> dict[str, Any]:
+def a_receipt(index=0, **changes):
     fields = {
         "transactionHash": HASHES[index],
         "blockHash": BLOCK_HASH,
@@ -53,7 +52,7 @@ def a_receipt(index: int = 0, **changes: Any) -> dict[str, Any]:
     return without_missing(fields | changes)
 
 
-def a_block(transactions: list[Any], **changes: Any) -> dict[str, Any]:
+def a_block(transactions, **changes):
     fields = {
         "number": "0x7",
         "hash": BLOCK_HASH,
@@ -68,21 +67,21 @@ def a_block(transactions: list[Any], **changes: Any) -> dict[str, Any]:
     return without_missing(fields | changes)
 
 
-def without_missing(fields: dict[str, Any]) -> dict[str, Any]:
+def without_missing(fields):
     return {key: value for key, value in fields.items() if value is not ...}
 
 
-def a_log(index: int, **changes: Any) -> dict[str, Any]:
+def a_log(index, **changes):
     fields = {"logIndex": hex(index), "address": CREATED, "topics": [HASHES[0]], "data": "0x01"}
     return without_missing(fields | changes)
 
 
-def an_authorization(**changes: Any) -> dict[str, Any]:
+def an_authorization(**changes):
     fields = {"chainId": "0x1", "address": CREATED, "nonce": "0x0", "yParity": "0x0"}
     return without_missing(fields | {"r": "0x1", "s": "0x1"} | changes)
 
 
-def decode_block(block: Any, receipts: Any, number: int) -> DecodedBlock:
+def decode_block(block, receipts, number):
     """From JSON as it comes from a node, as it is parsed, and with receipts that come one by one,
     as of a block that is too large for one answer: all alike, or refused in every form."""
     forms = [(block, receipts), tuple(msgspec.Raw(orjson.dumps(o)) for o in (block, receipts))]
@@ -100,9 +99,7 @@ def decode_block(block: Any, receipts: Any, number: int) -> DecodedBlock:
     return outcomes[0]
 
 
-def decode_one(
-    transaction: dict[str, Any], receipt: dict[str, Any], **block: Any
-) -> DecodedTransaction:
+def decode_one(transaction, receipt, **block):
     [decoded] = decode_block(a_block([transaction], **block), [receipt], 7).transactions
     return decoded
 
@@ -257,7 +254,7 @@ def test_every_field_is_decoded_from_its_own():
     )
 
 
-def of_hex(text: str) -> bytes:
+def of_hex(text):
     return bytes.fromhex(text[2:])
 
 
@@ -288,7 +285,7 @@ WHOLE = (
 JUNK = ["", "0x", "0xg", "1", "0X1", "0x" + "f" * 65, "0x1_0", " 0x1", "0x٣", None, 3, [], {}]
 
 
-def paths(json_: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+def paths(json_, path=()):
     """Of every value inside."""
     inside = []
     for key, value in json_.items() if isinstance(json_, dict) else enumerate(json_):
@@ -334,14 +331,14 @@ def test_what_is_refused_is_refused_in_every_form(path, junk):
     ],
 )
 def test_an_answer_read_for_its_raw_results_is_the_same_answer(text):
-    def read(*, raw: bool) -> Any:
+    def read(*, raw):
         try:
             answer = transport.read_answer(text, 1 << 20, raw=raw)
         except (NodeError, RpcError) as error:
             return repr(error)
         return answer if isinstance(answer, list) else [answer]
 
-    def plain(item: Any) -> Any:
+    def plain(item):
         if isinstance(item, dict) and isinstance(item.get("result"), msgspec.Raw):
             return item | {"result": orjson.loads(bytes(item["result"]))}
         return item

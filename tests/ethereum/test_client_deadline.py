@@ -27,7 +27,7 @@ def test_a_deadline_is_for_all_of_a_batch():
     assert asked == 1
 
 
-def _accept(server: socket.socket, connections: list[socket.socket]) -> None:
+def _accept(server, connections):
     while True:
         try:
             connection, _ = server.accept()

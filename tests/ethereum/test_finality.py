@@ -5,12 +5,11 @@ from collections.abc import Iterator
 import pytest
 
 from scan.ethereum.client import Node
-from scan.ethereum.finality import Finality, FinalityReader
-from scan.ethereum.request_node import NodeGateway, NodeSession
+from scan.ethereum.request_node import Finality, FinalityReader, NodeGateway, NodeSession
 from scan.hex import to_hex
 from scan.rate_limits.turns import WaitingThreads
 from tests.support import faulty_node
-from tests.support.faulty_node import Answers, Calls, FaultyNode
+from tests.support.faulty_node import FaultyNode
 from tests.support.serving import NOWHERE
 
 pytestmark = pytest.mark.check
@@ -20,10 +19,10 @@ HASH = bytes(31) + b"\1"
 
 
 class Tagged(FaultyNode):
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__(NOWHERE)
 
-    def forward(self, calls: Calls) -> Answers:
+    def forward(self, calls):
         return [
             {
                 "jsonrpc": "2.0",
@@ -37,7 +36,7 @@ class Tagged(FaultyNode):
         ]
 
 
-def newest_hash() -> bytes:
+def newest_hash():
     return HASH
 
 
@@ -52,7 +51,7 @@ def session(node: Tagged) -> NodeSession:
     return NodeGateway(Node([node.url]), WaitingThreads()).session("a")
 
 
-def test_the_node_is_asked_once_for_each_newest_block(node: Tagged, session: NodeSession) -> None:
+def test_the_node_is_asked_once_for_each_newest_block(node, session):
     reader = FinalityReader()
     assert [reader.at(session, 100, newest_hash) for _ in range(3)] == [Finality(60, 50)] * 3
     assert node.requests == 1
@@ -61,15 +60,13 @@ def test_the_node_is_asked_once_for_each_newest_block(node: Tagged, session: Nod
 
 
 @pytest.mark.parametrize("indexed", [bytes(32), None])
-def test_an_index_on_a_dropped_branch_has_no_finality_of_the_node(
-    indexed: bytes | None, node: Tagged, session: NodeSession
-) -> None:
+def test_an_index_on_a_dropped_branch_has_no_finality_of_the_node(indexed, node, session):
     reader = FinalityReader()
     assert reader.at(session, 55, lambda: indexed) == Finality()
     assert reader.at(session, 55, newest_hash) == Finality(55, 50)
 
 
-def test_that_the_chain_has_no_finality_is_remembered(node: Tagged, session: NodeSession) -> None:
+def test_that_the_chain_has_no_finality_is_remembered(node, session):
     node.fault = faulty_node.node_error(-32000, "finalized block not found")
     reader = FinalityReader()
     assert (
@@ -80,7 +77,7 @@ def test_that_the_chain_has_no_finality_is_remembered(node: Tagged, session: Nod
     assert node.requests == 1
 
 
-def test_a_failure_of_the_node_is_not_remembered(node: Tagged, session: NodeSession) -> None:
+def test_a_failure_of_the_node_is_not_remembered(node, session):
     node.fault = faulty_node.node_error(-32603, "Internal error")
     reader = FinalityReader()
     assert reader.at(session, 100, newest_hash) == Finality(None, None)
@@ -88,10 +85,8 @@ def test_a_failure_of_the_node_is_not_remembered(node: Tagged, session: NodeSess
     assert reader.at(session, 100, newest_hash) == Finality(60, 50)
 
 
-def test_others_do_not_wait_for_a_node_that_did_not_answer(
-    node: Tagged, session: NodeSession, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("scan.ethereum.finality.PAUSE_S", 60.0)
+def test_others_do_not_wait_for_a_node_that_did_not_answer(node, session, monkeypatch):
+    monkeypatch.setattr("scan.ethereum.request_node.PAUSE_S", 60.0)
     node.fault = faulty_node.cut_connection
     reader = FinalityReader()
     assert reader.at(session, 100, newest_hash) == Finality(None, None)

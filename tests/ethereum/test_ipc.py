@@ -6,7 +6,6 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -67,7 +66,7 @@ def test_a_node_of_another_chain_at_the_same_path_is_refused(tmp_path):
 
 
 @contextmanager
-def served(folder: Path, serve: Serve) -> Iterator[tuple[str, list[Any]]]:
+def served(folder, serve):
     """A socket whose every request `serve` answers; and the requests."""
     path = str(folder / "node.ipc")
     requests: list[Any] = []
@@ -75,7 +74,7 @@ def served(folder: Path, serve: Serve) -> Iterator[tuple[str, list[Any]]]:
     listener.bind(path)
     listener.listen()
 
-    def accept() -> None:
+    def accept():
         while True:
             try:
                 connection, _ = listener.accept()
@@ -83,7 +82,7 @@ def served(folder: Path, serve: Serve) -> Iterator[tuple[str, list[Any]]]:
                 return
             threading.Thread(target=converse, args=(connection,), daemon=True).start()
 
-    def converse(connection: socket.socket) -> None:
+    def converse(connection):
         with connection, connection.makefile("rb") as lines:
             try:
                 for line in lines:
@@ -100,7 +99,7 @@ def served(folder: Path, serve: Serve) -> Iterator[tuple[str, list[Any]]]:
         listener.close()
 
 
-def answer(request: Any, result: str) -> bytes:
+def answer(request, result):
     return json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}).encode()
 
 
@@ -110,7 +109,7 @@ def answer(request: Any, result: str) -> bytes:
     "text", ["}", "{{", '"]', "plain"], ids=["close", "open", "quote", "plain"]
 )
 def test_brackets_in_texts_end_no_answer(tmp_path, text, end):
-    def serve(connection: socket.socket, request: Any) -> None:
+    def serve(connection, request):
         for byte in answer(request, text) + end:
             connection.sendall(bytes([byte]))
 
@@ -120,27 +119,27 @@ def test_brackets_in_texts_end_no_answer(tmp_path, text, end):
     assert len(requests) == 3
 
 
-def silent(connection: socket.socket, request: Any) -> None:
+def silent(connection, request):
     pass
 
 
-def dripping(connection: socket.socket, request: Any) -> None:
+def dripping(connection, request):
     while True:
         connection.sendall(b"[]}")
         time.sleep(0.01)
 
 
-def endless(connection: socket.socket, request: Any) -> None:
+def endless(connection, request):
     while True:
         connection.sendall(b"[" * 65536)
 
 
-def closing(connection: socket.socket, request: Any) -> None:
+def closing(connection, request):
     connection.sendall(b'{"jsonrpc":"2.0"')
     connection.shutdown(socket.SHUT_RDWR)
 
 
-def nested(connection: socket.socket, request: Any) -> None:
+def nested(connection, request):
     connection.sendall(b"[" * 100_000 + b"]" * 100_000)
 
 
@@ -166,7 +165,7 @@ def test_a_faulty_node_holds_nobody_up(tmp_path, serve, error):
 def test_a_late_answer_is_nobodys(tmp_path):
     given_up, answered = threading.Event(), threading.Event()
 
-    def serve(connection: socket.socket, request: Any) -> None:
+    def serve(connection, request):
         is_slow = request["method"] == "slow"
         if is_slow:
             assert given_up.wait(PATIENCE_S)
@@ -187,7 +186,7 @@ def test_a_late_answer_is_nobodys(tmp_path):
 
 @pytest.mark.check
 def test_a_restarted_node_is_reached_anew(tmp_path):
-    def serve(connection: socket.socket, request: Any) -> None:
+    def serve(connection, request):
         connection.sendall(answer(request, request["method"]))
         connection.shutdown(socket.SHUT_RDWR)
 

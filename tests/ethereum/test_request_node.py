@@ -4,19 +4,18 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
-from typing import Any
 
 import pytest
 
 from scan.errors import ClientBusy, HistoryUnavailable, ScanError, Unavailable, UpstreamFailed
-from scan.ethereum import past_state, request_node
-from scan.ethereum.block_parameter import BlockId
+from scan.ethereum import request_node
 from scan.ethereum.client import AnswerTooLarge, Call, Node, RpcError
-from scan.ethereum.request_node import NodeAway, NodeGateway, NodeSession
+from scan.ethereum.request_node import NodeAway, NodeGateway
+from scan.ethereum.served_chain import BlockId
 from scan.hex import to_hex
 from scan.rate_limits.turns import Postponed, RequestPlaces, WaitingThreads
 from tests.support import faulty_node
-from tests.support.faulty_node import Answers, Calls, Fault, FaultyNode, Forward, Reply
+from tests.support.faulty_node import FaultyNode, Reply
 from tests.support.serving import NOWHERE
 
 pytestmark = pytest.mark.check
@@ -25,14 +24,14 @@ pytestmark = pytest.mark.check
 class Counting(FaultyNode):
     """Answers every call with its method; while `held` is cleared, calls of eth_call wait."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__(NOWHERE)
         self.methods: list[str] = []
         self.held = threading.Event()
         self.held.set()
         self.waiting = threading.Semaphore(0)
 
-    def forward(self, calls: Calls) -> Answers:
+    def forward(self, calls):
         self.methods += [call["method"] for call in calls]
         if any(call["method"] == "eth_call" for call in calls) and not self.held.is_set():
             self.waiting.release()
@@ -53,7 +52,7 @@ def gateway(node: Counting, monkeypatch: pytest.MonkeyPatch) -> NodeGateway:
     return NodeGateway(Node([node.url]), WaitingThreads())
 
 
-def failure(session: NodeSession, method: str = "eth_chainId") -> ScanError | None:
+def failure(session, method="eth_chainId"):
     try:
         session.call(method)
     except (UpstreamFailed, Unavailable) as error:
@@ -149,7 +148,7 @@ def test_while_the_node_is_away_one_asks_and_all_others_are_refused_at_once(node
     assert isinstance(failure(first), UpstreamFailed) and first.failed
     held, probing = threading.Event(), threading.Event()
 
-    def hold(calls: Calls, forward: Forward) -> Reply:
+    def hold(calls, forward):
         probing.set()
         held.wait(30)
         return Reply(body=forward(calls))
@@ -191,10 +190,10 @@ HASH = bytes(31) + b"\1"
 BLOCK = BlockId(7, HASH)
 
 
-def of_block(error: dict[str, object] | None, by_hash: bool) -> Fault:
+def of_block(error, by_hash):
     """Answers as a node of which the block is the newest, but eth_call as given."""
 
-    def answer(call: dict[str, Any]) -> dict[str, object]:
+    def answer(call):
         takes = not isinstance(call["params"][-1], dict) or call["params"][-1] == {
             "blockHash": to_hex(HASH)
         }
@@ -231,7 +230,7 @@ def test_a_node_that_refuses_a_call_is_not_away(node, gateway, code, message, by
         with pytest.raises((RpcError, UpstreamFailed)):
             gateway.session("a").call("eth_call", {}, BLOCK)
         with suppress(ScanError):
-            past_state.read(gateway.session("a"), BLOCK, [Call("eth_call", ({}, BLOCK))])
+            request_node.read(gateway.session("a"), BLOCK, [Call("eth_call", ({}, BLOCK))])
     requests = node.requests
     node.fault = None
     assert failure(gateway.session("b")) is None
@@ -242,13 +241,13 @@ def test_a_node_on_another_fork_is_not_away(node, gateway):
     node.fault = of_block(None, by_hash=False)
     other = BLOCK._replace(hash=bytes(32))
     with pytest.raises(UpstreamFailed, match="state of this block"):
-        past_state.read(gateway.session("a"), other, [Call("eth_call", ({}, other))])
+        request_node.read(gateway.session("a"), other, [Call("eth_call", ({}, other))])
     node.fault = of_block({"code": -32000, "message": "header not found"}, by_hash=True)
     gateway = NodeGateway(Node([node.url]), WaitingThreads())
     with pytest.raises(UpstreamFailed, match="does not have block 7"):
-        past_state.read(gateway.session("a"), other, [Call("eth_call", ({}, other))])
+        request_node.read(gateway.session("a"), other, [Call("eth_call", ({}, other))])
     with pytest.raises(HistoryUnavailable):
-        past_state.read(gateway.session("a"), BLOCK, [Call("eth_call", ({}, BLOCK))])
+        request_node.read(gateway.session("a"), BLOCK, [Call("eth_call", ({}, BLOCK))])
     requests = node.requests
     node.fault = None
     assert failure(gateway.session("b")) is None and node.requests == requests + 1

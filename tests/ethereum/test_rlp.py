@@ -3,7 +3,7 @@
 import pytest
 import rlp
 
-from scan.ethereum.rlp import split_list
+from scan.ethereum.rlp_and_tries import split_list
 
 pytestmark = pytest.mark.check
 
@@ -20,5 +20,5 @@ pytestmark = pytest.mark.check
         (b"", []),
     ],
 )
-def test_only_a_list_of_at_most_so_many_items_is_split(encoded: bytes, items: list[bytes]) -> None:
+def test_only_a_list_of_at_most_so_many_items_is_split(encoded, items):
     assert split_list(encoded, 3) == items

@@ -10,7 +10,7 @@ from scan.ethereum.served_chain import ChainIdentity, ServedChain
 from scan.indexer.block_source import BlockSource
 from scan.indexer.chain_identity import read_identity
 from tests.support.anvil import Anvil
-from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply, cut_connection, prune
+from tests.support.faulty_node import FaultyNode, Reply, cut_connection, prune
 
 
 @pytest.fixture(scope="module")
@@ -31,14 +31,12 @@ def proxy(right: Anvil) -> Iterator[FaultyNode]:
         yield node
 
 
-def node_of(right: Anvil, *urls: str) -> Node:
+def node_of(right, *urls):
     expected = read_identity(BlockSource(Node([right.url])))
     return Node(urls, chain=ServedChain(urls, lambda: expected))
 
 
-def test_a_node_that_changes_is_refused_until_it_is_right_again(
-    right: Anvil, wrong: Anvil, proxy: FaultyNode, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_node_that_changes_is_refused_until_it_is_right_again(right, wrong, proxy, monkeypatch):
     """Behind a proxy, whose connections stay: it is asked again every few seconds."""
     monkeypatch.setattr(served_chain, "CHECK_AGAIN_S", 0.0)
     node = node_of(right, proxy.url)
@@ -53,7 +51,7 @@ def test_a_node_that_changes_is_refused_until_it_is_right_again(
     assert node.call("eth_chainId") == hex(31337) and node.wrong_chain == ""
 
 
-def test_each_connection_is_checked(right: Anvil, wrong: Anvil, proxy: FaultyNode) -> None:
+def test_each_connection_is_checked(right, wrong, proxy):
     """As to a node that was started anew at the same port."""
     node = node_of(right, proxy.url)
     assert node.call("eth_chainId") == hex(31337)
@@ -65,7 +63,7 @@ def test_each_connection_is_checked(right: Anvil, wrong: Anvil, proxy: FaultyNod
         node.call("eth_chainId")
 
 
-def test_a_genesis_block_tells_chains_of_one_id_apart(right: Anvil) -> None:
+def test_a_genesis_block_tells_chains_of_one_id_apart(right):
     expected = read_identity(BlockSource(Node([right.url])))
     other = ChainIdentity(expected.chain_id, bytes(32))
     node = Node([right.url], chain=ServedChain([right.url], lambda: other))
@@ -73,12 +71,10 @@ def test_a_genesis_block_tells_chains_of_one_id_apart(right: Anvil) -> None:
         node.call("eth_blockNumber")
 
 
-def test_nothing_is_sent_to_a_node_that_has_just_changed(
-    right: Anvil, wrong: Anvil, proxy: FaultyNode
-) -> None:
+def test_nothing_is_sent_to_a_node_that_has_just_changed(right, wrong, proxy):
     sent: list[str] = []
 
-    def record(calls: Calls, forward: Forward) -> Reply:
+    def record(calls, forward):
         sent.extend(call["method"] for call in calls)
         return Reply(body=forward(calls))
 
@@ -90,16 +86,14 @@ def test_nothing_is_sent_to_a_node_that_has_just_changed(
     assert set(sent) == {"eth_chainId", "eth_getBlockByNumber"}
 
 
-def test_another_node_serves_while_one_is_refused(right: Anvil, wrong: Anvil) -> None:
+def test_another_node_serves_while_one_is_refused(right, wrong):
     node = node_of(right, wrong.url, right.url)
     for _ in range(3):
         assert node.call("eth_chainId") == hex(31337)
     assert "node 1 of 2 in RPC_URL serves chain 4242" in node.wrong_chain
 
 
-def test_a_node_that_has_pruned_block_0_is_known_by_its_chain_id(
-    right: Anvil, wrong: Anvil, proxy: FaultyNode
-) -> None:
+def test_a_node_that_has_pruned_block_0_is_known_by_its_chain_id(right, wrong, proxy):
     proxy.fault = prune(1, "null", genesis=True)
     assert node_of(right, proxy.url).call("eth_chainId") == hex(31337)
     proxy.upstream = wrong.url
@@ -107,6 +101,6 @@ def test_a_node_that_has_pruned_block_0_is_known_by_its_chain_id(
         node_of(right, proxy.url).call("eth_chainId")
 
 
-def test_an_empty_database_takes_any_chain(wrong: Anvil) -> None:
+def test_an_empty_database_takes_any_chain(wrong):
     node = Node([wrong.url], chain=ServedChain([wrong.url], lambda: None))
     assert node.call("eth_chainId") == hex(4242) and node.wrong_chain == ""

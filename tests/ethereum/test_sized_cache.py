@@ -2,16 +2,16 @@
 
 import pytest
 
-from scan.ethereum.sized_cache import SizedCache
+from scan.cached_values import SizedCache
 
 pytestmark = pytest.mark.check
 
 
-def cached(cache: SizedCache[str], keys: str) -> str:
+def cached(cache, keys):
     return "".join(key for key in keys if cache.get(key) is not None)
 
 
-def test_the_least_recently_used_values_make_room() -> None:
+def test_the_least_recently_used_values_make_room():
     cache = SizedCache[str](30, least_entries=3)
     for key in "abc":
         cache.store(key, key.upper(), 10)
@@ -22,7 +22,7 @@ def test_the_least_recently_used_values_make_room() -> None:
     assert cached(cache, "acde") == "cde"
 
 
-def test_a_value_that_is_replaced_leaves_its_room() -> None:
+def test_a_value_that_is_replaced_leaves_its_room():
     cache = SizedCache[str](30, least_entries=3)
     for value in ("old", "new"):
         for key in "abc":
@@ -31,9 +31,7 @@ def test_a_value_that_is_replaced_leaves_its_room() -> None:
 
 
 @pytest.mark.parametrize(("size", "is_stored"), [(10, True), (11, False)])
-def test_a_value_that_leaves_too_little_room_for_others_is_not_stored(
-    size: int, is_stored: bool
-) -> None:
+def test_a_value_that_leaves_too_little_room_for_others_is_not_stored(size, is_stored):
     cache = SizedCache[str](30, least_entries=3)
     for key, bytes_ in (("a", 10), ("b", 10), ("large", size)):
         cache.store(key, key, bytes_)

@@ -4,15 +4,14 @@ The tries are built here, by another program than the one that reads them.
 """
 
 import random
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
 import rlp
 from eth_utils import keccak
 
-from scan.ethereum.block_parameter import BlockId
-from scan.ethereum.merkle_trie import MapTrie
+from scan.ethereum.rlp_and_tries import MapTrie
+from scan.ethereum.served_chain import BlockId
 from scan.ethereum.state_proofs import (
     EMPTY_CODE_HASH,
     MOST_NODE_BYTES,
@@ -33,12 +32,12 @@ ALICE, BOB, NOBODY = (bytes([number]) * 20 for number in (1, 2, 3))
 class Trie:
     """A Merkle Patricia trie of keys of one length; `proof` has the nodes on the way to a key."""
 
-    def __init__(self, values: Mapping[bytes, bytes]) -> None:
+    def __init__(self, values):
         self.by_hash: dict[bytes, Any] = {}
         self.node: Any = self._node({key.hex(): value for key, value in values.items()}, 0)
         self.root = keccak(rlp.encode(self.node))
 
-    def _node(self, values: Mapping[str, bytes], depth: int) -> Any:
+    def _node(self, values, depth):
         if not values:
             return b""
         first, *others = sorted(values)
@@ -55,14 +54,14 @@ class Trie:
         ]
         return [*(self._named(self._node(some, depth + 1)) for some in branches), b""]
 
-    def _named(self, node: Any) -> Any:
+    def _named(self, node):
         encoded = rlp.encode(node)
         if len(encoded) < 32:
             return node
         self.by_hash[keccak(encoded)] = node
         return keccak(encoded)
 
-    def proof(self, key: bytes) -> list[bytes]:
+    def proof(self, key):
         """The encoded nodes that the walk from the root to a key passes."""
         nodes, node, path = [rlp.encode(self.node)], self.node, key.hex()
         while node and path:
@@ -80,12 +79,12 @@ class Trie:
         return nodes
 
 
-def compact(nibbles: str, flag: int) -> bytes:
+def compact(nibbles, flag):
     is_odd = len(nibbles) % 2
     return bytes.fromhex(f"{flag + is_odd}{'' if is_odd else '0'}{nibbles}")
 
 
-def tries() -> list[dict[bytes, bytes]]:
+def tries():
     """Of one key, of many, of long shared beginnings, and of nodes within nodes."""
     chance = random.Random(5)
     keys = [chance.randbytes(32) for _ in range(40)]
@@ -162,7 +161,7 @@ def test_an_empty_trie_has_no_values():
 class State:
     """A state of two accounts, one with storage, in a block of its own."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.slots = {keccak(n.to_bytes(32)): rlp.encode(n * 7) for n in range(1, 40)}
         self.storage = Trie(self.slots)
         self.accounts = {
@@ -186,7 +185,7 @@ class State:
         self.block = BlockId(0, keccak(self.encoded))
         self.header["hash"] = to_hex(self.block.hash)
 
-    def answer(self, address: bytes, slot: int | None = None) -> dict[str, Any]:
+    def answer(self, address, slot=None):
         proof = self.trie.proof(keccak(address))
         answer: dict[str, Any] = {"accountProof": [*map(to_hex, proof)], "storageProof": []}
         if slot is not None:
@@ -194,11 +193,11 @@ class State:
             answer["storageProof"] = [{"key": hex(slot), "proof": [*map(to_hex, nodes)]}]
         return answer
 
-    def read(self, address: bytes, answer: Any, slot: int | None = None) -> Any:
+    def read(self, address, answer, slot=None):
         return read_proof(address, self.block, self.header, answer, slot)
 
 
-def item(name: str, value: str) -> bytes:
+def item(name, value):
     if name in ("difficulty", "number", "gasLimit", "gasUsed", "timestamp"):
         number = int(value, 16)
         return number.to_bytes((number.bit_length() + 7) // 8)

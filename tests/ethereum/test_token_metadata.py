@@ -10,15 +10,15 @@ pytestmark = pytest.mark.check
 WORD = 32
 
 
-def a_string(value: str) -> bytes:
+def a_string(value):
     return encode(["string"], [value])
 
 
-def raw_string(value: bytes) -> bytes:
+def raw_string(value):
     return encode(["bytes"], [value])
 
 
-def number(value: int) -> bytes:
+def number(value):
     return value.to_bytes(WORD)
 
 
@@ -106,7 +106,7 @@ def test_addresses(answer, address):
     assert token_metadata.address(answer) == address
 
 
-def answers(**changes: bytes | None) -> list[bytes | None]:
+def answers(**changes):
     """An honest token's, in the order of TOKEN_CALLS."""
     honest: dict[str, bytes | None] = {
         "name": a_string("Token"),

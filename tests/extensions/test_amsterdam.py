@@ -17,7 +17,7 @@ from tests.support.amsterdam_chain import SYSTEM, AmsterdamChain
 from tests.support.anvil import Anvil
 from tests.support.anvil import Node as PlainNode
 from tests.support.database import Postgres, execute
-from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
+from tests.support.faulty_node import FaultyNode
 from tests.support.indexing import settings_for
 from tests.support.kept_answers import kept_answers
 from tests.support.lists import Listed, by_links
@@ -152,7 +152,7 @@ def test_a_block_whose_traces_and_logs_differ_is_refused(forked, plain):
     moved = forked.truth.internal_transfers[0]
     number, hash_ = moved["blockNumber"], moved["transactionHash"]
 
-    def lying(calls: Calls, forward: Forward) -> Reply:
+    def lying(calls, forward):
         reply = forked.chain(calls, forward)
         value = hex(int(moved["value"]))
         for call, answer in zip(calls, reply.body, strict=True):

@@ -2,7 +2,7 @@
 
 import itertools
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -17,13 +17,13 @@ VERSION = "0.8.28"
 NUMBERS = itertools.count(1)
 
 
-def submit_to_api(explorer: Explorer, address: str, standard: dict[str, Any]) -> None:
+def submit_to_api(explorer, address, standard):
     name = f"{PATH}:Maker"
     answer = explorer.verify(address, standard, VERSION, contractName=name).json
     assert "already stored" not in answer["message"]
 
 
-def submit_to_page(explorer: Explorer, address: str, standard: dict[str, Any]) -> None:
+def submit_to_page(explorer, address, standard):
     path = f"/address/{address}"
     page = explorer.client.get(f"{path}?tab=contract").text
     assert "Verify a source that matches better" in page
@@ -33,7 +33,7 @@ def submit_to_page(explorer: Explorer, address: str, standard: dict[str, Any]) -
     assert answer.status_code == 303
 
 
-def submit_to_sourcify(explorer: Explorer, address: str, standard: dict[str, Any]) -> None:
+def submit_to_sourcify(explorer, address, standard):
     body = sourcify.standard_request(stdJsonInput=standard, contractIdentifier=f"{PATH}:Maker")
     job = sourcify.ended(explorer, sourcify.submit(explorer, address, body))
     matches = job["contract"]["runtimeMatch"], job["contract"]["creationMatch"]
@@ -42,8 +42,8 @@ def submit_to_sourcify(explorer: Explorer, address: str, standard: dict[str, Any
     assert sourcify.is_error(again, 409, "already_verified")
 
 
-def submit_to_blockscout(explorer: Explorer, address: str, standard: dict[str, Any]) -> None:
-    def submit() -> Any:
+def submit_to_blockscout(explorer, address, standard):
+    def submit():
         fields = {
             "compiler_version": f"v{VERSION}",
             "license_type": "mit",
@@ -71,18 +71,14 @@ def half(explorer: Explorer) -> Iterator[tuple[str, dict[str, Any]]]:
     yield address, standard
 
 
-def matches(record: dict[str, Any]) -> tuple[str, str]:
+def matches(record):
     return record["match"], record["creationMatch"]
 
 
 @pytest.mark.parametrize(
     "submit", [submit_to_api, submit_to_page, submit_to_sourcify, submit_to_blockscout]
 )
-def test_a_full_creation_match_replaces_a_partial_one(
-    explorer: Explorer,
-    half: tuple[str, dict[str, Any]],
-    submit: Callable[[Explorer, str, dict[str, Any]], None],
-) -> None:
+def test_a_full_creation_match_replaces_a_partial_one(explorer, half, submit):
     address, standard = half
     submit(explorer, address, standard)
     wait_until(lambda: matches(explorer.contract(address).json) == ("full", "full"))
@@ -90,9 +86,7 @@ def test_a_full_creation_match_replaces_a_partial_one(
     assert "Verify a source that matches better" not in page
 
 
-def test_a_partial_creation_match_replaces_no_full_one(
-    explorer: Explorer, half: tuple[str, dict[str, Any]]
-) -> None:
+def test_a_partial_creation_match_replaces_no_full_one(explorer, half):
     address, standard = half
     submit_to_api(explorer, address, standard)
     source = standard["sources"][PATH]["content"]

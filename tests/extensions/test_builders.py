@@ -3,7 +3,6 @@ flag 2^40, and is never shown as a validator's."""
 
 import csv
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -16,9 +15,9 @@ from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
 from scan.extensions.demo.demo_node import DemoNode
 from scan.extensions.demo.replay import Recording
-from scan.extensions.exports.parquet_files import read_file
+from scan.extensions.exports.parquet import read_file
 from scan.extensions.exports.table_export import ExportOptions, export
-from scan.extensions.exports.table_rows import columns_of
+from scan.extensions.exports.table_files import columns_of
 from scan.indexer.block_source import BlockSource
 from scan.settings import Settings
 from tests.extensions.blockscout.published import faults
@@ -26,7 +25,7 @@ from tests.extensions.chains.test_op_stack import history
 from tests.support import auditing
 from tests.support.chain_forms.accounts import address
 from tests.support.chain_forms.encoding import HEADER_FIELDS, list_root
-from tests.support.chain_forms.made_chain import GWEI, Json, MadeChain, word
+from tests.support.chain_forms.made_chain import GWEI, MadeChain, word
 from tests.support.chain_forms.others import GENESIS
 from tests.support.database import Postgres
 from tests.support.faulty_node import FaultyNode, altering
@@ -39,7 +38,7 @@ VALIDATORS, BUILDERS = (42, FLAG - 1), (0, 7, FLAG - 1)
 INDEXES = (*VALIDATORS, *(FLAG + builder for builder in BUILDERS))
 
 
-def made() -> MadeChain:
+def made():
     fields = {"withdrawals": [], "withdrawalsRoot": list_root([])}
     chain = MadeChain(SEPOLIA, GENESIS, **fields)
     chain.header_fields = (*HEADER_FIELDS, "blockAccessListHash", "slotNumber")
@@ -70,14 +69,14 @@ def indexed(postgres: Postgres, template: str) -> Iterator[Indexed]:
     node.stop()
 
 
-def test_records_name_builders_and_keep_the_index_of_the_block(indexed: Indexed) -> None:
+def test_records_name_builders_and_keep_the_index_of_the_block(indexed):
     withdrawals = indexed.client.get("/api/v1/blocks/1").json["withdrawals"]
     assert [w["validatorIndex"] for w in withdrawals] == [*INDEXES]
     assert [w.get("builderIndex") for w in withdrawals] == [None, None, *BUILDERS]
     assert ["builderIndex" in w for w in withdrawals] == [False, False, True, True, True]
 
 
-def test_pages_show_builders_as_such(indexed: Indexed) -> None:
+def test_pages_show_builders_as_such(indexed):
     text = indexed.client.get("/block/1").text
     for builder in BUILDERS:
         assert f'data-label="Validator or builder">builder {builder}</td>' in text
@@ -88,7 +87,7 @@ def test_pages_show_builders_as_such(indexed: Indexed) -> None:
     assert "builder 7" in markdown
 
 
-def test_compatible_forms_give_the_index_of_the_block(indexed: Indexed) -> None:
+def test_compatible_forms_give_the_index_of_the_block(indexed):
     """Which no validator has: Etherscan's and Blockscout's forms have one field for both."""
     query = {"module": "account", "action": "txsBeaconWithdrawal", "address": "0x" + PAYEE.hex()}
     rows = indexed.client.get("/api", query_string=query).json["result"]
@@ -99,7 +98,7 @@ def test_compatible_forms_give_the_index_of_the_block(indexed: Indexed) -> None:
 
 
 @pytest.mark.parametrize("format_", ["csv", "parquet"])
-def test_files_have_a_column_of_builders(format_: str, indexed: Indexed, tmp_path: Path) -> None:
+def test_files_have_a_column_of_builders(format_, indexed, tmp_path):
     database = Database(indexed.settings.database_url, statement_timeout_ms=5_000)
     export(database, ExportOptions(("withdrawals",), format_, tmp_path, 100, None, None))
     database.close()
@@ -120,7 +119,7 @@ def test_files_have_a_column_of_builders(format_: str, indexed: Indexed, tmp_pat
 NUMBERS = ("validator_index", "builder_index")
 
 
-def test_what_builders_withdrew_is_in_histories_and_the_audit_agrees(indexed: Indexed) -> None:
+def test_what_builders_withdrew_is_in_histories_and_the_audit_agrees(indexed):
     rows, page = history(indexed.client, "0x" + PAYEE.hex())
     assert sum(int(row["amount"]) for row in rows) == made().balance(PAYEE)
     assert (page["complete"], page["unexplained"]) == (True, "0")
@@ -128,9 +127,9 @@ def test_what_builders_withdrew_is_in_histories_and_the_audit_agrees(indexed: In
 
 
 @pytest.mark.parametrize("index", [7, FLAG + 8, FLAG - 1 + FLAG])
-def test_a_node_that_names_another_builder_is_refused(index: int, indexed: Indexed) -> None:
+def test_a_node_that_names_another_builder_is_refused(index, indexed):
     @altering
-    def renamed(_: Json, answer: Json) -> None:
+    def renamed(_, answer):
         result = answer.get("result")
         if isinstance(result, dict) and result.get("withdrawals"):
             result["withdrawals"][3]["validatorIndex"] = hex(index)

@@ -5,12 +5,10 @@ all accounts but those that docs/chains.md names, and bulk has the same rows.
 """
 
 import logging
-from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import orjson
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.ethereum.block_hashing import has_its_hash
@@ -20,15 +18,13 @@ from scan.ethereum.client import Node
 from scan.extensions.demo.demo_node import DemoNode
 from scan.extensions.demo.replay import Recording
 from scan.indexer.block_source import BlockSource
-from scan.settings import Settings
 from tests.extensions.backfill.backfilling import backfill
 from tests.extensions.chains.test_op_stack import SIGNS, history
 from tests.support import auditing
 from tests.support.chain_forms.accounts import address
 from tests.support.chain_forms.forms import FORMS
-from tests.support.chain_forms.made_chain import Json, MadeChain
 from tests.support.chain_forms.others import polygon
-from tests.support.database import Postgres, execute
+from tests.support.database import execute
 from tests.support.faulty_node import FaultyNode, altering
 from tests.support.indexing import Indexing, settings_for
 from tests.support.table_digest import digest
@@ -48,9 +44,7 @@ NAMED_TYPES = {0x7F, *range(0x64, 0x79), 0x71, 0xFE, 0xFF}
 
 
 @contextmanager
-def indexed(
-    chain: MadeChain, postgres: Postgres, template: str
-) -> Iterator[tuple[Settings, DemoNode]]:
+def indexed(chain, postgres, template):
     has_bytes = not {*chain.encodings} <= COVERED_TYPES | NAMED_TYPES  # or it is refused
     node = DemoNode(Recording(chain.lines(has_bytes=has_bytes)), 0)
     with postgres.cloned(template) as url:
@@ -133,16 +127,14 @@ def test_hash_and_roots_cover_every_field_that_a_form_encodes(name):
                 require_covered(block, receipts, receipts[index], of_receipt, chain_id)
 
 
-def require_covered(
-    block: Json, receipts: list[Json], record: Json, fields: Sequence[str], chain_id: int
-) -> None:
+def require_covered(block, receipts, record, fields, chain_id):
     for field in {*fields} & record.keys():
         before, record[field] = record[field], altered(record[field])
         assert contradiction(block, receipts, chain_id), field
         record[field] = before
 
 
-def altered(value: object) -> object:
+def altered(value):
     """Another value of the same form."""
     if isinstance(value, bool):
         return not value
@@ -152,7 +144,7 @@ def altered(value: object) -> object:
     return text[:-1] + ("2" if text[-1] == "1" else "1") if value != "0x" else "0x07"
 
 
-def contradiction(block: Json, receipts: list[Json], chain_id: int) -> str:
+def contradiction(block, receipts, chain_id):
     return contradicting_fields(
         read_json(block, BlockJson, 1), read_json(receipts, ReceiptsJson, 1), chain_id
     )
@@ -215,7 +207,7 @@ def test_receipts_that_lack_their_fee_for_l1_once_are_read_again(postgres, templ
     lacking: set[str] = set()
 
     @altering
-    def without_fee_once(_: Json, answer: Json) -> None:
+    def without_fee_once(_, answer):
         receipts = answer.get("result")
         for receipt in receipts if isinstance(receipts, list) else []:
             if "l1Fee" in receipt and receipt["blockNumber"] not in lacking:
@@ -230,7 +222,7 @@ def test_receipts_that_lack_their_fee_for_l1_once_are_read_again(postgres, templ
     recording.stop()
 
 
-def check_fees(chain: MadeChain, client: FlaskClient) -> None:
+def check_fees(chain, client):
     for hash_, fee in chain.fees.items():
         record = client.get(f"/api/v1/transactions/0x{hash_.hex()}").json
         assert int(record["fee"]) == fee, record
@@ -238,7 +230,7 @@ def check_fees(chain: MadeChain, client: FlaskClient) -> None:
         assert sum(parts) == fee, record
 
 
-def check_histories(chain: MadeChain, client: FlaskClient) -> None:
+def check_histories(chain, client):
     wrong = set()
     for holder in chain.addresses:
         rows, page = history(client, f"0x{holder.hex()}")

@@ -1,18 +1,12 @@
 """Objects of other chains than the scenario's: the demo's, and those of other chains' forms."""
 
-from collections.abc import Iterator
-from typing import Any
-
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
-from scan.extensions.demo.demo_node import DemoNode
 from tests.extensions.blockscout.published import PREFIX, RESPONSES, faults
 from tests.extensions.demo.conftest import demo_node, demo_template
 from tests.extensions.test_chain_forms import indexed
 from tests.support.chain_forms.forms import FORMS
-from tests.support.database import Postgres
 from tests.support.indexing import settings_for
 
 __all__ = ["demo_node", "demo_template"]
@@ -24,7 +18,7 @@ PLACES = {
 }
 
 
-def objects(client: FlaskClient, most: int) -> Iterator[tuple[str, str]]:
+def objects(client, most):
     """Up to so many objects of each kind with values of its path's argument."""
     for path, (_, field) in PLACES.items():
         for item in items_of(client, path, most):
@@ -35,13 +29,13 @@ def objects(client: FlaskClient, most: int) -> Iterator[tuple[str, str]]:
                 yield "/addresses", item[side]["hash"]
 
 
-def items_of(client: FlaskClient, path: str, most: int) -> list[Any]:
+def items_of(client, path, most):
     body = client.get(f"{PREFIX}{path}?items_count={most}").json
     assert body is not None and not faults(f"{PREFIX}{path}", body)
     return list(body["items"])
 
 
-def wrong_answers(client: FlaskClient, most: int = 10) -> set[str]:
+def wrong_answers(client, most=10):
     """What is not as published of every path below the objects of a chain, up to so many of each
     kind."""
     wrong, paths = set(), 0
@@ -69,23 +63,19 @@ def wrong_answers(client: FlaskClient, most: int = 10) -> set[str]:
         ),
     ],
 )
-def test_chains_of_other_forms(name: str, postgres: Postgres, template: str) -> None:
+def test_chains_of_other_forms(name, postgres, template):
     with indexed(FORMS[name](), postgres, template) as (settings, _):
         assert not wrong_answers(create_app(settings).test_client())
 
 
 @pytest.mark.parametrize("most", [4, pytest.param(10, marks=pytest.mark.long)])
-def test_the_demo_chain(
-    postgres: Postgres, demo_template: str, demo_node: DemoNode, most: int
-) -> None:
+def test_the_demo_chain(postgres, demo_template, demo_node, most):
     with postgres.cloned(demo_template) as url:
         client = create_app(settings_for(url, demo_node.url)).test_client()
         assert not wrong_answers(client, most)
 
 
-def test_a_rollups_transactions_have_what_they_paid_for_l1(
-    postgres: Postgres, template: str
-) -> None:
+def test_a_rollups_transactions_have_what_they_paid_for_l1(postgres, template):
     with indexed(FORMS["ecotone"](), postgres, template) as (settings, _):
         client = create_app(settings).test_client()
         records = (client.get("/api/v1/transactions?limit=100").json or {})["transactions"]

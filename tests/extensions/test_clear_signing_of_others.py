@@ -8,7 +8,7 @@ from eth_utils import keccak
 
 from scan.contracts.proxy_contracts import IMPLEMENTATION_SLOT
 from tests.extensions.clear_signing.conftest import chain, client_of
-from tests.extensions.clear_signing.exchange import TRANSFER, Chain, ClientOf
+from tests.extensions.clear_signing.exchange import TRANSFER
 from tests.extensions.clear_signing.test_calls_to_sign import (
     PAY,
     SAFE,
@@ -40,9 +40,7 @@ contract Factory {
 """
 
 
-def test_a_simulated_call_is_described_unless_its_code_is_another(
-    chain: Chain, client_of: ClientOf
-) -> None:
+def test_a_simulated_call_is_described_unless_its_code_is_another(chain, client_of):
     client = client_of(token=chain.descriptor({TRANSFER: SEND}))
     sender = chain.explorer.anvil.accounts[0]
     calls = [{"from": sender, "to": chain.exchange, "data": f"0x{transfer().hex()}"}]
@@ -64,9 +62,7 @@ def test_a_simulated_call_is_described_unless_its_code_is_another(
     assert client.post("/api/v1/simulate", json=creation).json["calls"][0]["clearSigning"] is None
 
 
-def test_a_proxy_is_described_unless_its_implementation_is_another(
-    chain: Chain, client_of: ClientOf
-) -> None:
+def test_a_proxy_is_described_unless_its_implementation_is_another(chain, client_of):
     proxy = deployed(chain, "Proxy", encode(["address"], [chain.exchange]).hex())
     client = client_of(token=chain.descriptor({TRANSFER: SEND}))
     body: dict[str, Any] = {"calls": [{"to": proxy, "data": f"0x{transfer().hex()}"}]}
@@ -87,8 +83,8 @@ def test_a_proxy_is_described_unless_its_implementation_is_another(
     ],
 )
 def test_a_contract_of_a_factory_is_described_if_its_creation_names_it(
-    chain: Chain, client_of: ClientOf, make: str, event: str, is_described: bool
-) -> None:
+    chain, client_of, make, event, is_described
+):
     factory = deployed(chain, "Factory", source=FACTORY)
     sent = chain.explorer.send(factory, f"0x{keccak(text=make)[:4].hex()}")
     path = f"/api/v1/contract-creations?factory={factory}"

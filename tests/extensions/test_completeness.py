@@ -1,13 +1,12 @@
 """An extension that is turned on late says from which block on it is complete."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
 from app import create_app
 from scan.database.connection import Database
-from scan.extensions.operations.doctor.database import check_database
+from scan.extensions.operations.doctor.checks import check_database
 from tests.support import auditing
 from tests.support.anvil import Anvil
 from tests.support.indexing import Indexing, index_apart, settings_for
@@ -19,29 +18,29 @@ LOGGER = "0x604c5fa000"  # logs 76 bytes, as the contract does for a request
 class Requests:
     """A node with a request in each block, and the index of it."""
 
-    def __init__(self, node: Anvil, url: str) -> None:
+    def __init__(self, node, url):
         self.node, self.url = node, url
         node.call("anvil_setCode", WITHDRAWALS, LOGGER)
 
-    def mine(self, blocks: int) -> int:
+    def mine(self, blocks):
         for _ in range(blocks):
             self.node.send(self.node.accounts[0], WITHDRAWALS)
             self.node.mine()
         return self.node.head()
 
-    def index(self, extensions: str | None = None) -> None:
+    def index(self, extensions=None):
         """By this process, or by another with these extensions alone."""
         if extensions is not None:
             index_apart(self.url, self.node, extensions)
             return
         Indexing(self.url, self.node.url).run_until(self.node.head())
 
-    def get(self, path: str) -> Any:
+    def get(self, path):
         response = create_app(settings_for(self.url, self.node.url)).test_client().get(path)
         assert response.status_code == 200, response.text
         return response
 
-    def listed(self) -> tuple[list[int], int, int | None]:
+    def listed(self):
         """The blocks of the list, its total, and from which block on it is complete."""
         body = self.get("/api/v1/execution-requests?orderBy=asc").json
         blocks = [row["blockNumber"] for row in body["requests"]]
@@ -57,7 +56,7 @@ def chain(database_url: str) -> Iterator[Requests]:
         yield Requests(node, database_url)
 
 
-def test_an_extension_that_was_off_says_from_which_block_on_it_is_complete(chain: Requests) -> None:
+def test_an_extension_that_was_off_says_from_which_block_on_it_is_complete(chain):
     chain.mine(3)
     chain.index("none")
     chain.mine(2)
@@ -84,7 +83,7 @@ def test_an_extension_that_was_off_says_from_which_block_on_it_is_complete(chain
     assert chain.listed() == ([4, 5, 7], 3, 7)
 
 
-def test_a_fork_below_that_block_makes_the_rows_after_it_complete(chain: Requests) -> None:
+def test_a_fork_below_that_block_makes_the_rows_after_it_complete(chain):
     chain.mine(3)
     chain.index("none")
     chain.mine(1)

@@ -1,10 +1,9 @@
 """What a contract answers is of a block: it is read again when something speaks for a change, in
 whatever way the blocks are indexed."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.commands import audit
@@ -27,10 +26,10 @@ class Coins(NamedTuple):
     narrow: Contract
     labelled: Contract  # after its first event, and once more
 
-    def label(self, coin: Contract, name: str) -> None:
+    def label(self, coin, name):
         self.do(coin, "label", name, name.upper())
 
-    def do(self, contract: Contract, function: str, *args: Any, **fields: Any) -> None:
+    def do(self, contract, function, *args, **fields):
         sender = self.anvil.accounts[0]
         receipt = self.anvil.receipt_of(
             self.anvil.transact(sender, contract, function, *args, **fields)
@@ -38,7 +37,7 @@ class Coins(NamedTuple):
         assert receipt["status"] == "0x1", function
 
 
-def proxy_of(anvil: Anvil, implementation: Contract) -> Contract:
+def proxy_of(anvil, implementation):
     proxy = anvil.deploy(anvil.accounts[0], "Replaceable", implementation.address)
     return Contract(proxy.address, implementation.artifact)
 
@@ -54,27 +53,27 @@ def coins(anvil: Anvil) -> Coins:
     return coins
 
 
-def upgrade(coins: Coins) -> None:
+def upgrade(coins):
     anvil = coins.anvil
     artifact = anvil.deploy(anvil.accounts[0], "Replaceable", coins.narrow.address).artifact
     coins.do(Contract(coins.upgraded.address, artifact), "replace", coins.narrow.address)
 
 
-def move(coins: Coins, coin: Contract, value: int = 1) -> None:
+def move(coins, coin, value=1):
     coins.do(coin, "transfer", coins.anvil.accounts[1], value)
 
 
-def next_day(anvil: Anvil) -> None:
+def next_day(anvil):
     newest = anvil.call("eth_getBlockByNumber", "latest", False)
     anvil.call("evm_setNextBlockTimestamp", int(newest["timestamp"], 16) + DAY_S)
     anvil.mine()
 
 
-def token(client: FlaskClient, contract: Contract) -> dict[str, Any]:
+def token(client, contract):
     return dict(client.get(f"/api/v1/tokens/{contract.address}").get_json())
 
 
-def is_everywhere(client: FlaskClient, contract: Contract, name: str, decimals: int) -> None:
+def is_everywhere(client, contract, name, decimals):
     """The record, its page, search and the compatible form all have the name and decimals."""
     record = token(client, contract)
     assert (record["name"], record["symbol"], record["decimals"]) == (name, name.upper(), decimals)
@@ -85,13 +84,13 @@ def is_everywhere(client: FlaskClient, contract: Contract, name: str, decimals: 
     assert (result["symbol"], result["divisor"]) == (name.upper(), str(decimals))
 
 
-def transfers(client: FlaskClient, contract: Contract) -> list[tuple[str, int]]:
+def transfers(client, contract):
     path = f"/api/v1/tokens/{contract.address}/transfers"
     records = client.get(path).get_json()["transfers"]
     return [(record["value"], record["tokenDecimals"]) for record in records]
 
 
-def is_the_same_in_whatever_way(postgres, template, anvil: Anvil, url: str, folder) -> None:
+def is_the_same_in_whatever_way(postgres, template, anvil, url, folder):
     """The followed index equals a fresh one, one in bulk, and the audit's expectation."""
     fresh = fresh_digest(postgres, template, anvil)
     assert digest(url) == fresh
@@ -174,7 +173,7 @@ def test_a_refused_contract_is_tried_again_at_later_events(
     with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
         client = create_app(indexing.settings).test_client()
 
-        def emit(times: int = 1) -> None:
+        def emit(times=1):
             for _ in range(times):
                 coins.do(wrapper, "deposit", value=5)
                 coins.do(pair, "swap", 7)

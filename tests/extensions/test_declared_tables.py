@@ -11,7 +11,7 @@ from scan.database.statements import read_texts, tables_of
 from scan.extensions.backfill.block_columns import SPOOLED
 from scan.extensions.backfill.loading import COPY
 from scan.extensions.backfill.range_files import SELECTED
-from scan.extensions.exports.parquet_columns import KINDS
+from scan.extensions.exports.parquet import KINDS
 from scan.indexer.block_rows import TABLES, UNNUMBERED
 from scan.webhooks.registration import EVENT_TYPES
 from tests.test_declared_fields import ROOT, part
@@ -34,17 +34,17 @@ NOT_NUMBERED = dict.fromkeys(
 )
 
 
-def read(path: str) -> str:
+def read(path):
     return (ROOT / path).read_text(encoding="utf-8")
 
 
-def places_without_rows(table: str, created: str) -> list[str]:
+def places_without_rows(table, created):
     """Where a table of a block's rows is missing, with what is to be done there."""
     texts = dict(read_texts())
     read_by_audit = "".join(texts.get(f"audit/{name}_get_rows", "") for name in ENTITIES)
     made = part("scan/indexer/block_rows.py", r"^def table_rows\(", r"^def ")
     missing = {
-        f"KINDS of scan/extensions/exports/parquet_columns.py: {table}": table not in KINDS,
+        f"KINDS of scan/extensions/exports/parquet.py: {table}": table not in KINDS,
         f"SPOOLED or SELECTED of scan/extensions/backfill: {table}":
             table not in {*SPOOLED, *SELECTED},
         f"COPY of scan/extensions/backfill/loading.py: {table}": table not in COPY,
@@ -103,7 +103,7 @@ def test_what_rows_are_made_for_is_a_table():
     assert not lines, "\n".join(lines)
 
 
-def places_without_event(event_type: str) -> list[str]:
+def places_without_event(event_type):
     """Where a type of webhook events is missing, with what is to be done there."""
     constraint = part("sql/schema/webhooks.sql", r"CHECK \(event_types <@", r"'$")
     missing = {

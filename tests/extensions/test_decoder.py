@@ -2,7 +2,6 @@
 
 import re
 from html import unescape
-from typing import Any
 
 import pytest
 from eth_abi import encode
@@ -14,7 +13,6 @@ from tests.extensions.transaction_details.test_transaction_contents import (
     SLOT,
     STEPS,
     WORK,
-    Work,
     proxy_to,
     work,
 )
@@ -42,11 +40,11 @@ def client(explorer: Explorer) -> FlaskClient:
     return explorer.client
 
 
-def hexed(value: bytes | str) -> str:
+def hexed(value):
     return value if isinstance(value, str) else "0x" + value.hex()
 
 
-def decoded(client: FlaskClient, data: bytes, **fields: Any) -> Any:
+def decoded(client, data, **fields):
     """By POST; by a link, where it has room, it has to be the same."""
     body = {"data": hexed(data), **{name: value for name, value in fields.items() if value}}
     answer = client.post("/api/v1/decode", json=body)
@@ -57,11 +55,11 @@ def decoded(client: FlaskClient, data: bytes, **fields: Any) -> Any:
     return answer.json
 
 
-def names(candidates: list[Any]) -> list[str]:
+def names(candidates):
     return [f"{one['kind']} {one['source']} {one['signature']}" for one in candidates]
 
 
-def calls(found: Any) -> list[tuple[list[int], str | None, str | None, str]]:
+def calls(found):
     """Path, address, first candidate and value of the calls inside."""
     return [
         (
@@ -74,9 +72,7 @@ def calls(found: Any) -> list[tuple[list[int], str | None, str | None, str]]:
     ]
 
 
-def test_candidates_are_listed_with_what_they_are_from(
-    client: FlaskClient, explorer: Explorer, work: Work
-) -> None:
+def test_candidates_are_listed_with_what_they_are_from(client, explorer, work):
     call_of_work = f"work({STEPS},string)"
     own = decoded(client, WORK, address=work.worker)
     assert names(own["candidates"]) == [f"call verified {call_of_work}"]
@@ -109,9 +105,7 @@ def test_candidates_are_listed_with_what_they_are_from(
     assert (nothing["candidates"], nothing["calls"], nothing["reason"]) == ([], [], None)
 
 
-def test_logs_errors_and_constructor_arguments(
-    client: FlaskClient, explorer: Explorer, work: Work
-) -> None:
+def test_logs_errors_and_constructor_arguments(client, explorer, work):
     sent = work.send(work.worker, WORK)
     worked, quiet = explorer.anvil.call("eth_getTransactionReceipt", sent)["logs"]
     for log, name in ((worked, "Worked"), (quiet, "Quiet")):
@@ -144,7 +138,7 @@ def test_logs_errors_and_constructor_arguments(
     assert [argument["value"] for argument in constructor["arguments"]] == ["two", ["3"]]
 
 
-def multi_send(*transactions: tuple[int, bytes, int, bytes]) -> bytes:
+def multi_send(*transactions):
     packed = (
         bytes([operation]) + to + value.to_bytes(32) + len(data).to_bytes(32) + data
         for operation, to, value, data in transactions
@@ -152,13 +146,13 @@ def multi_send(*transactions: tuple[int, bytes, int, bytes]) -> bytes:
     return call("multiSend(bytes)", b"".join(packed))
 
 
-def of_safe(to: bytes, data: bytes, operation: int = 0) -> bytes:
+def of_safe(to, data, operation=0):
     types = "address,uint256,bytes,uint8,uint256,uint256,uint256,address,address,bytes"
     values = (to, 9, data, operation, 0, 0, 0, bytes(20), bytes(20), b"")
     return call(f"execTransaction({types})", *values)
 
 
-def test_calls_inside_of_calls_are_unfolded(client: FlaskClient, work: Work) -> None:
+def test_calls_inside_of_calls_are_unfolded(client, work):
     to, other, safe = map(hexed, (TO, OTHER, SAFE))
     own = decoded(client, call("multicall(bytes[])", [TRANSFER, APPROVE]), address=to)
     assert calls(own) == [([0], to, "transfer", "0"), ([1], to, "approve", "0")]
@@ -188,14 +182,14 @@ def test_calls_inside_of_calls_are_unfolded(client: FlaskClient, work: Work) -> 
     assert calls(decoded(client, cut)) == []
 
 
-def nested(depth: int) -> bytes:
+def nested(depth):
     data = TRANSFER
     for _ in range(depth):
         data = call("multicall(bytes[])", [data])
     return data
 
 
-def test_what_is_unfolded_is_bounded(client: FlaskClient) -> None:
+def test_what_is_unfolded_is_bounded(client):
     whole = decoded(client, nested(MAX_DEPTH))
     assert (len(whole["calls"]), whole["incomplete"]) == (MAX_DEPTH, None)
     deep = decoded(client, nested(MAX_DEPTH + 1))
@@ -222,7 +216,7 @@ def test_what_is_unfolded_is_bounded(client: FlaskClient) -> None:
     ["0xzz", "0x1", "a9059cbb", 5, None, "0x" + "00" * (MAX_BYTES + 1), "0x\x00\x1b[31m\u202e"],
     ids=["no hex", "odd", "without 0x", "a number", "null", "too long", "control characters"],
 )
-def test_other_data_is_an_error(client: FlaskClient, data: object) -> None:
+def test_other_data_is_an_error(client, data):
     answer = client.post("/api/v1/decode", json={"data": data})
     assert (answer.status_code, answer.json["field"]) == (400, "data")
     if isinstance(data, str):
@@ -231,7 +225,7 @@ def test_other_data_is_an_error(client: FlaskClient, data: object) -> None:
         assert b"\x1b" not in page.data
 
 
-def test_other_fields_are_errors(client: FlaskClient) -> None:
+def test_other_fields_are_errors(client):
     for field, values in {
         "topics": (["0x00"], "0x", ["0x" + "00" * 32] * 5),
         "address": ("0x1", None),
@@ -244,7 +238,7 @@ def test_other_fields_are_errors(client: FlaskClient) -> None:
     assert client.post("/api/v1/decode", json={}).status_code == 400
 
 
-def test_hostile_data_gets_a_bounded_answer(client: FlaskClient, work: Work) -> None:
+def test_hostile_data_gets_a_bounded_answer(client, work):
     garbage = keccak(text="handleOps")[:4] * (100_000 // 4)
     claims = WORK[:4] + (2**255).to_bytes(32) * 1000  # arrays of 2^255 items
     for data in (garbage, claims, WORK[:4] + (32).to_bytes(32) * 3000, TRANSFER + garbage):
@@ -256,7 +250,7 @@ def test_hostile_data_gets_a_bounded_answer(client: FlaskClient, work: Work) -> 
             assert answer.status_code == 200 and len(answer.data) < 1_000_000
 
 
-def test_a_page_decodes_without_a_script(client: FlaskClient, work: Work) -> None:
+def test_a_page_decodes_without_a_script(client, work):
     assert b"Decode" in client.get("/decode").data
     typed = {"data": f'"{WORK.hex()[:20]}\n {WORK.hex()[20:]}"', "address": f" {work.worker} "}
     sent = client.post("/decode", data={**typed, "kind": "", "topics": ""})
@@ -284,14 +278,12 @@ def test_a_page_decodes_without_a_script(client: FlaskClient, work: Work) -> Non
     assert page.status_code == 200 and "<script>\x1b" not in page.text
 
 
-def encoded(client: FlaskClient, function: str, *arguments: Any, **more: str) -> Any:
+def encoded(client, function, *arguments, **more):
     body = {"functionName": function, "args": list(arguments), **more}
     return client.post("/api/v1/encode", json=body)
 
 
-def test_calls_are_encoded_by_a_signature_or_a_verified_abi(
-    client: FlaskClient, work: Work
-) -> None:
+def test_calls_are_encoded_by_a_signature_or_a_verified_abi(client, work):
     typed = "transfer(address to, uint amount)"
     answer = encoded(client, typed, hexed(OTHER), "5")
     assert answer.json == {
@@ -318,13 +310,11 @@ def test_calls_are_encoded_by_a_signature_or_a_verified_abi(
     ],
     ids=shown,
 )
-def test_calls_that_cannot_be_encoded(
-    client: FlaskClient, function: str, arguments: list[Any]
-) -> None:
+def test_calls_that_cannot_be_encoded(client, function, arguments):
     assert encoded(client, function, *arguments).status_code == 400
 
 
-def test_a_page_encodes_without_a_script(client: FlaskClient, work: Work) -> None:
+def test_a_page_encodes_without_a_script(client, work):
     listed = client.get("/encode", query_string={"address": work.worker}).text
     links = re.findall(r'href="(/encode\?address=[^"]+)"', listed)
     assert len(links) == 3 and any("function=fail%28uint256%29" in link for link in links)

@@ -2,22 +2,21 @@
 
 import pytest
 
-from scan.extensions.etherscan.actions import PUBLISHED
-from scan.extensions.etherscan.not_offered import NOT_OFFERED
+from scan.extensions.etherscan.interface import NOT_OFFERED, PUBLISHED
 from tests.extensions.etherscan import actions_document
 from tests.extensions.etherscan.actions_document import DOCUMENTED
 
 pytestmark = pytest.mark.check
 
 
-def test_each_documented_action_is_answered_or_has_its_reason() -> None:
+def test_each_documented_action_is_answered_or_has_its_reason():
     documented = {(module, n.lower()) for module, names in DOCUMENTED.items() for n in names}
     answered = {(module, n.lower()) for module, names in PUBLISHED.items() for n in names}
     assert documented <= answered | NOT_OFFERED.keys()
     assert not answered & NOT_OFFERED.keys()
 
 
-def test_the_guide_lists_the_actions_as_they_are() -> None:
+def test_the_guide_lists_the_actions_as_they_are():
     listed = actions_document.DOCUMENT.read_text(encoding="utf-8")
     assert listed == actions_document.whole(), (
         "run python -m tests.extensions.etherscan.actions_document"

@@ -20,9 +20,9 @@ from flask.testing import FlaskClient
 from app import create_app
 from scan.database.connection import Database
 from scan.ethereum.column_types import annotated_columns
-from scan.ethereum.contract_creations import ContractCreation
+from scan.ethereum.sparse_tables import ContractCreation
 from scan.indexer.block_rows import TABLES
-from scan.queries.filters import FILTER_KEYS, FILTERS
+from scan.queries.pages import FILTER_KEYS, FILTERS
 from tests.extensions.retention.test_retention import remove
 from tests.support import auditing
 from tests.support.brute_force import without_bounds
@@ -97,7 +97,7 @@ def listed(postgres: Postgres, template: str) -> Iterator[Listed]:
             yield Listed(*clients, rows)
 
 
-def make_chain(url: str) -> list[Row]:
+def make_chain(url):
     """The transactions of each block but the first, newest first."""
     database = Database(url, statement_timeout_ms=10_000)
     chain = Chain(database)
@@ -112,7 +112,7 @@ def make_chain(url: str) -> list[Row]:
     return made
 
 
-def chosen(seed: str, number: int, values: dict[str, list[Any]]) -> Row:
+def chosen(seed, number, values):
     """One of the values of each name, of which the first are rare."""
     chance = random.Random(f"{seed} {number}")
     return {
@@ -121,7 +121,7 @@ def chosen(seed: str, number: int, values: dict[str, list[Any]]) -> Row:
     }
 
 
-def values_of_filters(entity: str) -> dict[str, list[Any]]:
+def values_of_filters(entity):
     """What the column of each filter may hold, as clients give it."""
     return {
         filter_.key: [
@@ -133,7 +133,7 @@ def values_of_filters(entity: str) -> dict[str, list[Any]]:
     }
 
 
-def store(url: str, entity: str, rows: list[Row]) -> None:
+def store(url, entity, rows):
     required = {
         name: OF_TYPE[column.type.name]
         for name, column in RECORDS[entity].items()
@@ -164,7 +164,7 @@ def store(url: str, entity: str, rows: list[Row]) -> None:
 
 
 @pytest.mark.parametrize("entity", COLUMNS)
-def test_every_page_by_each_filter(listed: Listed, entity: str) -> None:
+def test_every_page_by_each_filter(listed, entity):
     rows = listed.rows[entity]
     require_pages(listed.client, entity, {}, rows)
     for key, value, matching in by_one_filter(entity, rows):
@@ -172,7 +172,7 @@ def test_every_page_by_each_filter(listed: Listed, entity: str) -> None:
 
 
 @pytest.mark.parametrize("entity", COLUMNS)
-def test_lists_begin_with_the_rows_that_are_kept(listed: Listed, entity: str) -> None:
+def test_lists_begin_with_the_rows_that_are_kept(listed, entity):
     kept = [row for row in listed.rows[entity] if row["blockNumber"] >= FIRST_KEPT]
     for key, value, matching in by_one_filter(entity, kept):
         if key not in ("success", "transaction"):
@@ -182,7 +182,7 @@ def test_lists_begin_with_the_rows_that_are_kept(listed: Listed, entity: str) ->
 
 
 @pytest.mark.parametrize("entity", COLUMNS)
-def test_every_page_by_two_filters(listed: Listed, entity: str) -> None:
+def test_every_page_by_two_filters(listed, entity):
     """Rows are read from the list with the fewest entries."""
     rows = listed.rows[entity]
     lengths = {key: Counter(row[key] for row in rows) for key in keys_of(entity)}
@@ -201,7 +201,7 @@ def test_every_page_by_two_filters(listed: Listed, entity: str) -> None:
             require_pages(listed.client, entity, filters, matching)
 
 
-def by_one_filter(entity: str, rows: list[Row]) -> Iterator[tuple[str, Any, list[Row]]]:
+def by_one_filter(entity, rows):
     """The two values of each filter that most rows have, and these rows."""
     for key in keys_of(entity):
         lengths = Counter(row[key] for row in rows if row[key] is not None)
@@ -209,11 +209,11 @@ def by_one_filter(entity: str, rows: list[Row]) -> Iterator[tuple[str, Any, list
             yield key, value, [row for row in rows if row[key] == value]
 
 
-def keys_of(entity: str) -> list[str]:
+def keys_of(entity):
     return [key for key in FILTER_KEYS[entity] if key in (*COLUMNS[entity], "transaction")]
 
 
-def require_pages(client: FlaskClient, entity: str, filters: Row, rows: list[Row]) -> None:
+def require_pages(client, entity, filters, rows):
     """In both orders, in a range of blocks and, by one filter, whole: by offset and by cursor."""
     is_counted = len(filters) < 2 and filters.keys().isdisjoint({"success", "transaction"})
     filters = {k: str(v).lower() if isinstance(v, bool) else v for k, v in filters.items()}
@@ -234,11 +234,11 @@ def require_pages(client: FlaskClient, entity: str, filters: Row, rows: list[Row
             expected.reverse()
 
 
-def longest_read(entries: int) -> tuple[int, int]:
+def longest_read(entries):
     """The size and number of a late page that, newest first, has the most entries between a
     checkpoint and its first row, and between its last row and another checkpoint."""
 
-    def passed(page: tuple[int, int]) -> tuple[int, int]:
+    def passed(page):
         size, number = page
         before = -(entries - 1 - size * (number - 1)) % DISTANCE
         return before + (entries - size * number) % DISTANCE, number
@@ -248,9 +248,7 @@ def longest_read(entries: int) -> tuple[int, int]:
     return max(whole, key=passed, default=(3, 2))
 
 
-def read(
-    client: FlaskClient, entity: str, total: int | None, query: Row, **window: Any
-) -> tuple[list[str], str | None]:
+def read(client, entity, total, query, **window):
     """The transactions of a page's rows, and its cursor."""
     path = f"/api/v1/{entity.replace('_', '-')}"
     answer = client.get(path, query_string={**query, **window})

@@ -9,19 +9,17 @@ from typing import NamedTuple
 
 import pytest
 import requests
-from flask import Flask
 from werkzeug.serving import make_server
 
 from app import create_app
-from scan.brand import Brand
 from scan.extensions.mail import subscriptions
 from scan.extensions.mail.settings import Settings as MailSettings
 from scan.hex import data
+from scan.settings import Brand
 from tests.conftest import Played
 from tests.extensions.user_operations.test_user_operations import Chain, chain
 from tests.pages.conftest import MULTICALL
 from tests.pages.markup import Markup, require_labels, require_no_inline_code
-from tests.support.browser import Page
 from tests.support.database import execute
 from tests.support.explorer import Explorer
 from tests.support.page_checks import (
@@ -79,7 +77,7 @@ class Site(NamedTuple):
 
 
 @contextmanager
-def serving(app: Flask, paths: Sequence[str]) -> Iterator[Site]:
+def serving(app, paths):
     with in_thread(make_server("127.0.0.1", 0, app, threaded=True)) as url:
         yield Site(url, paths)
 
@@ -136,7 +134,7 @@ TABS = ("events", "calls", "state", "gas")
 TABS_OF_CONTRACT = ("contract", "events", "bytecode", "same-code")
 
 
-def paths_with_trades(scenario: Played) -> list[str]:
+def paths_with_trades(scenario):
     """Kinds of pages that need trades and items; the address with the most of each list."""
     truth, trade = scenario.truth, scenario.truth.dex_trades[-1]
     item = next(each for each in truth.token_transfers if each["tokenId"] is not None)
@@ -172,7 +170,7 @@ def paths_with_trades(scenario: Played) -> list[str]:
     ]
 
 
-def paths_of(explorer: Explorer, hostile: str) -> list[str]:
+def paths_of(explorer, hostile):
     """One of each kind of page that needs no transaction; those with hostile text among them."""
     person = explorer.anvil.accounts[0]
     tabs = ("history", "transfers", "tokens", "chart", "approvals", "pending")
@@ -210,9 +208,7 @@ def paths_of(explorer: Explorer, hostile: str) -> list[str]:
 
 
 @pytest.mark.parametrize("most_alike", [1, pytest.param(3, marks=pytest.mark.long)])
-def test_every_kind_of_page_is_safe_labelled_light_and_leads_somewhere(
-    sites: list[Site], explorer: Explorer, most_alike: int
-) -> None:
+def test_every_kind_of_page_is_safe_labelled_light_and_leads_somewhere(sites, explorer, most_alike):
     """Of links that are alike some are followed."""
     rules, shown = explorer.app.url_map.bind(""), set()
     for site in sites:
@@ -243,7 +239,7 @@ def test_every_kind_of_page_is_safe_labelled_light_and_leads_somewhere(
     assert sorted(pages - shown - OTHER) == []
 
 
-def require_a_safe_page(answer: requests.Response) -> None:
+def require_a_safe_page(answer):
     assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
     policy = answer.headers["Content-Security-Policy"]
     assert "default-src 'none'" in policy and "unsafe" not in policy
@@ -252,11 +248,11 @@ def require_a_safe_page(answer: requests.Response) -> None:
     assert "\u202e" not in answer.text and "Newest block <a " in answer.text, answer.url
 
 
-def without_numbers(link: str) -> str:
+def without_numbers(link):
     return re.sub(r"0x[0-9a-f]+|\d+", "…", link)
 
 
-def require_destinations(url: str, links: list[str]) -> None:
+def require_destinations(url, links):
     for link in links:
         answer = requests.get(url + link, headers={"Accept": "text/html"}, timeout=60)
         # Of burnt or counterfactual addresses the index may know nothing.
@@ -264,12 +260,12 @@ def require_destinations(url: str, links: list[str]) -> None:
         assert answer.ok or is_unknown, (link, answer.text[:300])
 
 
-def one_of_each_kind(sites: list[Site], hostile: str) -> list[Site]:
+def one_of_each_kind(sites, hostile):
     """The sites with those pages that are read daily or have the hostile contract's text, and of
     the others one of each kind: of the last site that has it, whose lists are the fullest."""
     last = {kind_of(path): (site.url, path) for site in sites for path in site.paths}
 
-    def is_chosen(site: Site, path: str) -> bool:
+    def is_chosen(site, path):
         is_last = last[kind_of(path)] == (site.url, path)
         return is_last or path in site.daily or hostile in path
 
@@ -279,7 +275,7 @@ def one_of_each_kind(sites: list[Site], hostile: str) -> list[Site]:
     ]
 
 
-def kind_of(path: str) -> tuple[str, str]:
+def kind_of(path):
     """A page's path and which of its tabs and views is shown."""
     path, _, query = path.partition("?")
     shown = [value for value in query.split("&") if value.startswith(("tab=", "view="))]
@@ -287,9 +283,7 @@ def kind_of(path: str) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("is_whole", [False, pytest.param(True, marks=pytest.mark.long)])
-def test_a_browser_shows_every_kind_of_page_whole_and_accessible(
-    page: Page, sites: list[Site], hostile: str, is_whole: bool
-) -> None:
+def test_a_browser_shows_every_kind_of_page_whole_and_accessible(page, sites, hostile, is_whole):
     """Wide and narrow, light and dark: nothing jumps while it is loaded or is beside the screen or
     the paper, where it is wide decimal points are below each other, and axe-core finds nothing."""
     faults, aligned = [], 0
@@ -317,7 +311,7 @@ def test_a_browser_shows_every_kind_of_page_whole_and_accessible(
     assert aligned > 200
 
 
-def misplaced(page: Page, width: int) -> list[object]:
+def misplaced(page, width):
     # Where it is wider, innerWidth of a mobile screen is, too.
     fits = page.evaluate(f"document.documentElement.scrollWidth <= {width}")
     faults = [] if fits else ["wider than the screen"]
@@ -328,7 +322,7 @@ def misplaced(page: Page, width: int) -> list[object]:
     return faults
 
 
-def barriers(page: Page, is_whole: bool) -> Iterator[tuple[object, ...]]:
+def barriers(page, is_whole):
     """What axe-core finds; in make test at one width in each theme."""
     page.evaluate(AXE.read_text() + "; undefined")
     crossed = [(1280, "dark"), (360, "light")] if is_whole else []
@@ -339,7 +333,7 @@ def barriers(page: Page, is_whole: bool) -> Iterator[tuple[object, ...]]:
             yield width, theme, violation
 
 
-def fits_on_paper(page: Page) -> bool:
+def fits_on_paper(page):
     show_at(page, PAPER_WIDTH)
     page.call("Emulation.setEmulatedMedia", media="print")
     fits = page.evaluate(f"document.documentElement.scrollWidth <= {PAPER_WIDTH}")

@@ -3,15 +3,12 @@
 from app import create_app
 from scan.extensions.chains.gnosis import GNOSIS
 from tests.support.anvil import Anvil
-from tests.support.database import Postgres
 from tests.support.indexing import Indexing
 
 COLLECTOR = "0x6bbe78ee9e474842dbd4ab4987b3cefe88426a92"
 
 
-def test_a_balance_that_no_block_explains_is_explained_by_the_chain(
-    postgres: Postgres, template: str
-) -> None:
+def test_a_balance_that_no_block_explains_is_explained_by_the_chain(postgres, template):
     """By anvil with the id of Gnosis, whose collector lacks the base fees that anvil burns."""
     with Anvil("--chain-id", "100") as node, postgres.cloned(template) as url:
         sender = node.accounts[0]

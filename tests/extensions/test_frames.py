@@ -5,9 +5,7 @@ The payload and the receipt are those of the EIP, the receipt's JSON that of exe
 """
 
 import json
-from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import pytest
 import rlp
@@ -32,7 +30,7 @@ SAID = "status and price of transactions of type 6"
 
 
 class FrameChain(MadeChain):
-    def _encoded_receipt(self, receipt: Json) -> bytes:
+    def _encoded_receipt(self, receipt):
         if receipt["type"] != FRAMES:
             return super()._encoded_receipt(receipt)
         logs = [[entry["address"], entry["topics"], entry["data"]] for entry in receipt["logs"]]
@@ -41,7 +39,7 @@ class FrameChain(MadeChain):
         return bytes([FRAMES]) + rlp.encode(payload)
 
 
-def made() -> MadeChain:
+def made():
     """BOB pays in block 1 for ALICE, and in block 2 ALICE pays herself, beside a usual one."""
     chain = FrameChain(SEPOLIA, GENESIS)
     for number, payer in ((1, BOB), (2, ALICE)):
@@ -68,13 +66,13 @@ def made() -> MadeChain:
     return chain
 
 
-def _call(sender: bytes, to: bytes, value: int) -> Json:
+def _call(sender, to, value):
     of_frame = {"gas": 40_000, "gasUsed": 30_000, "input": b"", "calls": []}
     return {"type": "CALL", "from": sender, "to": to, "value": value, **of_frame}
 
 
 @contextmanager
-def served() -> Iterator[FaultyNode]:
+def served():
     recording = DemoNode(Recording(made().lines(has_bytes=True)), 0)
     with FaultyNode(recording.url) as node:
         yield node
@@ -157,8 +155,8 @@ def test_a_payer_of_a_type_that_has_none_is_not_taken():
         assert json.loads(said.block.transactions[1].chain_fields or "")["typeName"] == "unknown"
 
 
-def changed(method: str, lie: Json, index: int = 1) -> Any:
-    def alter(call: Json, answer: Json) -> None:
+def changed(method, lie, index=1):
+    def alter(call, answer):
         if call["method"] == method and answer["result"]:
             result = answer["result"]
             records = result["transactions"] if isinstance(result, dict) else result

@@ -3,10 +3,8 @@
 import re
 
 import pytest
-from flask.testing import FlaskClient
 
 from scan import registry
-from tests.conftest import Played
 from tests.support.ids_of_rows import require_ids_of_rows
 
 LISTS = (
@@ -23,9 +21,7 @@ LISTS = (
 @pytest.mark.parametrize(
     ("path", "kind"), [rest for name, *rest in LISTS if name in registry.installed()]
 )
-def test_every_row_of_a_list_has_an_id_of_its_own(
-    client: FlaskClient, scenario: Played, path: str, kind: str
-) -> None:
+def test_every_row_of_a_list_has_an_id_of_its_own(client, scenario, path, kind):
     item = next(t for t in scenario.truth.token_transfers if t["tokenType"] == "BEP721")
     maker = scenario.truth.dex_trades[0]["maker"]
     response = client.get(path.format(item=item["tokenAddress"], maker=maker))
@@ -35,9 +31,7 @@ def test_every_row_of_a_list_has_an_id_of_its_own(
 
 @pytest.mark.skipif("internal_transfers" not in registry.installed(), reason="without them")
 @pytest.mark.parametrize("order", ["desc", "asc"])
-def test_internal_transfers_begin_at_the_row_that_a_link_names(
-    client: FlaskClient, order: str
-) -> None:
+def test_internal_transfers_begin_at_the_row_that_a_link_names(client, order):
     path = f"/internal-transfers?limit=25&orderBy={order}"
     ids = re.findall(r'<tr id="(internal-[^"]+)"', client.get(path).text)
     shown = client.get(f"{path}&row={ids[1]}").text
@@ -45,9 +39,7 @@ def test_internal_transfers_begin_at_the_row_that_a_link_names(
 
 
 @pytest.mark.parametrize("path", ["/txs", "/token/{token}", "/nft/{token}/{id}", "/tokens"])
-def test_lists_that_begin_at_no_row_are_not_opened_at_one(
-    client: FlaskClient, scenario: Played, path: str
-) -> None:
+def test_lists_that_begin_at_no_row_are_not_opened_at_one(client, scenario, path):
     """scan.js asks a list for a row that has moved where it says so alone."""
     item = next(t for t in scenario.truth.token_transfers if t["tokenType"] == "BEP721")
     path = path.format(token=item["tokenAddress"], id=item["tokenId"])

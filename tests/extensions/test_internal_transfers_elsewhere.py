@@ -1,7 +1,5 @@
 """Internal transfers in the forms of other explorers."""
 
-from flask.testing import FlaskClient
-
 from app import create_app
 from scan.commands import audit
 from scan.hex import to_hex
@@ -20,7 +18,7 @@ from tests.support.table_digest import digest
 __all__ = ["database"]
 
 
-def require_withdrawals(client: FlaskClient) -> None:
+def require_withdrawals(client):
     """Those above in the forms of Etherscan and Blockscout."""
     staker = to_hex(address("staker"))
     query = f"module=account&action=txsBeaconWithdrawal&address={staker}"

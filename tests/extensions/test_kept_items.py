@@ -1,16 +1,14 @@
 """Transfers of items whose older ones are removed."""
 
 from app import create_app
-from tests.conftest import Played
 from tests.extensions.retention.test_retention import remove
-from tests.support.database import Postgres
 from tests.support.indexing import settings_for
 from tests.support.serving import NOWHERE
 
 
 def test_the_transfers_of_an_item_begin_with_the_first_that_is_kept(
-    postgres: Postgres, indexed_template: str, scenario: Played
-) -> None:
+    postgres, indexed_template, scenario
+):
     transfers = scenario.truth.token_transfers[::-1]
     blocks = [transfer["blockNumber"] for transfer in transfers]
     kept = next(

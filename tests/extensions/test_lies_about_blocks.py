@@ -4,7 +4,6 @@ A node that lies, over HTTP before a real one or a made chain, alters each field
 values come from, one at a time.
 """
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import pytest
@@ -21,13 +20,12 @@ from scan.ethereum.blocks import (
 from scan.ethereum.client import Node
 from scan.extensions.demo.demo_node import DemoNode, Recording
 from scan.indexer import block_source
-from scan.indexer.block_rows import TableRows, table_rows
+from scan.indexer.block_rows import NO_LOGS, table_rows
 from scan.indexer.block_source import BlockSource
-from scan.indexer.log_selection import NO_LOGS
 from tests.support.anvil import Anvil
 from tests.support.chain_forms.accounts import address
 from tests.support.chain_forms.encoding import list_root
-from tests.support.chain_forms.made_chain import ETH, Json, MadeChain, log, word
+from tests.support.chain_forms.made_chain import ETH, MadeChain, log, word
 from tests.support.faulty_node import FaultyNode, altering
 
 ALICE, BOB, COIN = address("Alice"), address("Bob"), address("coin")
@@ -51,7 +49,7 @@ class Lie(NamedTuple):
     in_both: bool = False  # in the receipt as well
 
 
-def records(kind: str, method: str, result: Any) -> list[Json]:
+def records(kind, method, result):
     """The records of a kind in a node's answer."""
     if method == BLOCKS:
         of_block = {"block": [result], "withdrawal": result.get("withdrawals") or []}
@@ -61,7 +59,7 @@ def records(kind: str, method: str, result: Any) -> list[Json]:
     return list(result) if kind == "receipt" else []
 
 
-def put(record: Json, field: str, value: Any) -> None:
+def put(record, field, value):
     if value is None:
         record.pop(field, None)
     else:
@@ -71,27 +69,27 @@ def put(record: Json, field: str, value: Any) -> None:
 class LyingNode:
     """A proxy that tells one lie about block `number`; its answers are read as a node's."""
 
-    def __init__(self, url: str, number: int) -> None:
+    def __init__(self, url, number):
         self._number = number
         self._proxy = FaultyNode(url)
         self._lie: Lie | None = None
         self._proxy.fault = altering(self._alter)
 
-    def __enter__(self) -> "LyingNode":
+    def __enter__(self):
         self._proxy.__enter__()
         self._source = BlockSource(Node([self._proxy.url]), traces="off")
         self.true = self._rows()
         return self
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(self, *error):
         self._proxy.__exit__(*error)
 
-    def answers(self) -> dict[str, Any]:
+    def answers(self):
         number = hex(self._number)
         node = Node([self._proxy.url])
         return {BLOCKS: node.call(BLOCKS, number, True), RECEIPTS: node.call(RECEIPTS, number)}
 
-    def _alter(self, call: Json, answer: Json) -> None:
+    def _alter(self, call, answer):
         lie, method = self._lie, call["method"]
         if (
             lie is None
@@ -106,11 +104,11 @@ class LyingNode:
             field = IN_RECEIPTS.get(lie.field, lie.field)
             put(answer["result"][lie.index], field, lie.value)
 
-    def _rows(self) -> TableRows:
+    def _rows(self):
         [fetched] = self._source.blocks(self._number, self._number)
         return table_rows(fetched, ALL_LOGS)
 
-    def believed(self, lie: Lie) -> bool:
+    def believed(self, lie):
         """Whether a lie changes what would be stored, and the block does not say so."""
         self._lie = lie
         try:
@@ -125,7 +123,7 @@ class LyingNode:
             self._lie = None
 
 
-def lies_about(answers: dict[str, Any]) -> Iterator[Lie]:
+def lies_about(answers):
     """Each field that records have, or may have, with each of LIES, and a number near its own."""
     for kind in ("block", "transaction", "receipt", "log", "withdrawal"):
         method = BLOCKS if kind in ("block", "transaction", "withdrawal") else RECEIPTS
@@ -147,7 +145,7 @@ def read_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(block_source, "READS", 1)
 
 
-def made() -> MadeChain:
+def made():
     """Block 1 of mainnet has types 0, 2 and 3, a token's transfer, blobs and a withdrawal."""
     chain = MadeChain(1, {ALICE: ETH, BOB: ETH})
     parties = [holder.rjust(32, b"\0") for holder in (ALICE, BOB)]
@@ -163,12 +161,12 @@ def made() -> MadeChain:
     return chain
 
 
-def encoded_withdrawal(withdrawal: Json) -> bytes:
+def encoded_withdrawal(withdrawal):
     encoded: bytes = rlp.encode([*withdrawal.values()])
     return encoded
 
 
-def chosen(lies: list[Lie], is_whole: bool) -> list[Lie]:
+def chosen(lies, is_whole):
     """All lies, or one about each field of each kind of record, of another value each time."""
     by_field: dict[tuple[str, str, bool], list[Lie]] = {}
     for lie in lies:

@@ -1,19 +1,14 @@
 """Memos in bulk."""
 
-from pathlib import Path
-
 from tests.extensions.backfill.backfilling import backfill
-from tests.extensions.memos.conftest import INVOICE, Chain, chain
-from tests.support.database import Postgres
+from tests.extensions.memos.conftest import INVOICE, chain
 from tests.support.indexing import settings_for
 from tests.support.table_digest import digest
 
 __all__ = ["chain"]
 
 
-def test_bulk_has_the_same_memos(
-    chain: Chain, postgres: Postgres, template: str, tmp_path: Path
-) -> None:
+def test_bulk_has_the_same_memos(chain, postgres, template, tmp_path):
     for text in (INVOICE, "\u202etab\tand \\N \\. 'quotes\" №", INVOICE, "é" * 3000):
         chain.send(text)
     chain.index()

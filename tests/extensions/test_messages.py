@@ -3,18 +3,15 @@
 import csv
 import io
 from collections import Counter
-from typing import Any
 
 from eth_abi import decode
 from eth_utils import keccak
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.extensions.block_records.messages_to_l1.rows import MAX_DATA_BYTES
 from tests.extensions.blockscout.published import faults
 from tests.extensions.blockscout.test_responses import Asking
-from tests.extensions.chains.test_op_stack import PASSED, PASSER, Rollup, rollup
-from tests.support.anvil import Anvil
+from tests.extensions.chains.test_op_stack import PASSED, PASSER, rollup
 from tests.support.database import execute
 from tests.support.indexing import Indexing
 from tests.support.lists import Listed, by_links
@@ -22,7 +19,7 @@ from tests.support.lists import Listed, by_links
 __all__ = ["rollup"]
 
 
-def passed_messages(node: Anvil) -> list[dict[str, Any]]:
+def passed_messages(node):
     """As the node has their logs, newest first."""
     topic = "0x" + keccak(PASSED.encode()).hex()
     logs = node.call("eth_getLogs", {"fromBlock": "0x0", "address": PASSER, "topics": [topic]})
@@ -51,14 +48,14 @@ def passed_messages(node: Anvil) -> list[dict[str, Any]]:
     return messages[::-1]
 
 
-def listed(client: FlaskClient, **filters: object) -> list[dict[str, Any]]:
+def listed(client, **filters):
     """The whole list by its cursors, without times."""
     whole = Listed("/messages-to-l1", "messages", is_counted=False)
     rows = by_links(client, whole, 20, **filters)
     return [{k: v for k, v in row.items() if k != "timestamp"} for row in rows]
 
 
-def test_messages_to_l1_are_those_of_the_chain_s_own_contract(rollup: Rollup) -> None:
+def test_messages_to_l1_are_those_of_the_chain_s_own_contract(rollup):
     """The same event of another contract is none."""
     messages, client = passed_messages(rollup.node), rollup.client
     assert len(messages) > 60 and any(m["data"] is None for m in messages)
@@ -71,7 +68,7 @@ def test_messages_to_l1_are_those_of_the_chain_s_own_contract(rollup: Rollup) ->
     ]
 
 
-def test_a_transaction_and_a_sender_have_their_messages(rollup: Rollup) -> None:
+def test_a_transaction_and_a_sender_have_their_messages(rollup):
     messages = passed_messages(rollup.node)
     counts = Counter(m["transactionHash"] for m in messages)
     assert {1, 27} == set(counts.values())
@@ -88,7 +85,7 @@ def test_a_transaction_and_a_sender_have_their_messages(rollup: Rollup) -> None:
     assert "Messages to L1" not in rollup.client.get(f"/address/{other}").text
 
 
-def test_withdrawals_in_blockscouts_form_are_the_messages(rollup: Rollup) -> None:
+def test_withdrawals_in_blockscouts_form_are_the_messages(rollup):
     messages = passed_messages(rollup.node)
     ask = Asking(rollup.client)
     pages = [*ask.pages("/optimism/withdrawals")]
@@ -109,7 +106,7 @@ def test_withdrawals_in_blockscouts_form_are_the_messages(rollup: Rollup) -> Non
         assert rollup.client.get(f"/api/v2/arbitrum/messages/{path}").status_code == 404
 
 
-def test_messages_of_arbitrum_have_its_form(rollup: Rollup, database_url: str) -> None:
+def test_messages_of_arbitrum_have_its_form(rollup, database_url):
     """An Arbitrum chain's messages have a position as nonce, and no limit of gas."""
     settings = Indexing(database_url, rollup.node.url).run_until(rollup.node.head()).settings
     execute(database_url, "UPDATE messages_to_l1 SET gas_limit = NULL, nonce = ordinal %% 1000003")

@@ -8,12 +8,11 @@ from tests.extensions.names.conftest import (  # noqa: F401  # fixtures
     services,
     universal,
 )
-from tests.extensions.names.names_of_chain import Named
 
 pytest.importorskip("scan.extensions.blockscout")
 
 
-def test_blockscout_s_form_has_primary_names(universal: Named) -> None:  # noqa: F811
+def test_blockscout_s_form_has_primary_names(universal):  # noqa: F811
     chain, (alice, bob, *_) = universal.ens, universal.ens.people
     chain.point("alice.eth", alice)
     chain.choose(alice, "alice.eth")
@@ -21,7 +20,7 @@ def test_blockscout_s_form_has_primary_names(universal: Named) -> None:  # noqa:
     sent = chain.anvil.send(alice, bob, value=1)
     universal.mine()
 
-    def names(path: str) -> list[str | None]:
+    def names(path):
         record = universal.client.get(f"/api/v2{path}").json
         sides = (record["from"], record["to"]) if "from" in record else (record,)
         return [side["ens_domain_name"] for side in sides]

@@ -1,11 +1,9 @@
 """Base since Denim, where blocks share a second, and the OP Stack since Lagoon, with refunds."""
 
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.ethereum.blocks import MalformedBlock
@@ -15,7 +13,6 @@ from scan.extensions.demo.replay import Recording
 from scan.indexer.block_source import BlockSource
 from tests.support.chain_forms.encoding import HEADER_FIELDS
 from tests.support.chain_forms.genesis import ALICE, BOB
-from tests.support.chain_forms.made_chain import MadeChain
 from tests.support.chain_forms.new_rollups import BASE_TIME, DENIM_S, denim, lagoon
 from tests.support.chain_forms.op_stack import OpStack
 from tests.support.faulty_node import FaultyNode, altering
@@ -26,29 +23,29 @@ POST_EXEC = 0x7D
 
 
 @contextmanager
-def served(chain: MadeChain) -> Iterator[FaultyNode]:
+def served(chain):
     recording = DemoNode(Recording(chain.lines()), 0)
     with FaultyNode(recording.url) as node:
         yield node
     recording.stop()
 
 
-def altered(alter: Callable[[Json], None], *methods: str) -> Any:
-    def alter_result(call: Json, answer: Json) -> None:
+def altered(alter, *methods):
+    def alter_result(call, answer):
         if call["method"] in methods and answer.get("result"):
             alter(answer["result"])
 
     return altering(alter_result)
 
 
-def times_of(client: FlaskClient, head: int) -> list[str | None]:
+def times_of(client, head):
     blocks = (client.get(f"/api/v1/blocks/{number}").json for number in range(head + 1))
     return [block.get("chainFields", {}).get("timestampMs") for block in blocks]
 
 
 @pytest.mark.parametrize("said_ms", [0, None], ids=["another time", "no time"])
 def test_milliseconds_are_those_of_the_deposit_whatever_the_node_says(said_ms, postgres, template):
-    def say(block: Json) -> None:
+    def say(block):
         block["timestampMs"] = None if said_ms is None else hex(said_ms)
 
     chain = denim()
@@ -98,7 +95,7 @@ def test_a_header_that_covers_milliseconds_is_proven_with_them():
         source = BlockSource(Node([node.url]))
         assert {fetched.block.unproven for fetched in source.blocks(0, 3)} == {None}
 
-        def alter(block: Json) -> None:
+        def alter(block):
             if block["number"] == "0x3":
                 block["timestampMs"] = "0x7"
 
@@ -125,7 +122,7 @@ def test_a_transaction_with_refunds_is_nobodys_and_costs_nothing(postgres, templ
         assert client.get("/readyz").json["unproven"] == []
 
 
-def require_no_recipient(client: FlaskClient, hash_: str) -> None:
+def require_no_recipient(client, hash_):
     """A transaction without one is nowhere shown as the creation of a contract, and is read from
     the node, which gives no nonce for it."""
     record = client.get(f"/api/v1/transactions/{hash_}").json
@@ -178,7 +175,7 @@ LIES: list[tuple[str, Json]] = [
 
 @pytest.mark.parametrize(("method", "lie"), LIES)
 def test_no_false_field_of_a_transaction_with_refunds_is_taken(method, lie):
-    def alter(result: Any) -> None:
+    def alter(result):
         records = result["transactions"] if isinstance(result, dict) else result
         if records and records[-1]["type"] == hex(POST_EXEC):
             records[-1] |= lie
@@ -194,7 +191,7 @@ def test_no_false_field_of_a_transaction_with_refunds_is_taken(method, lie):
 
 @pytest.mark.parametrize("field", ["nonce", "chainId", "gasPrice"])
 def test_a_field_that_it_does_not_have_changes_nothing(field):
-    def alter(block: Json) -> None:
+    def alter(block):
         if block["transactions"]:
             block["transactions"][-1][field] = "0xa4ec"
 

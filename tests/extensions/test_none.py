@@ -6,8 +6,7 @@ import subprocess
 import sys
 
 from app import create_app
-from tests.conftest import Played
-from tests.support.indexing import Indexing, settings_for
+from tests.support.indexing import settings_for
 from tests.support.serving import ROOT
 
 PROGRAM = """
@@ -27,9 +26,7 @@ print(json.dumps({path: (r.status_code, r.text) for path, r in responses.items()
 LISTS = ("transactions", "blocks", "tokens", "token-transfers", "dex-trades")
 
 
-def test_none_is_the_service_of_the_specification(
-    scenario: Played, indexed: Indexing, database_url: str
-) -> None:
+def test_none_is_the_service_of_the_specification(scenario, indexed, database_url):
     client = create_app(indexed.settings).test_client()
     lists = {f"/api/v1/{name}?limit=100": client.get(f"/api/v1/{name}?limit=100") for name in LISTS}
     [sent, *_] = lists["/api/v1/transactions?limit=100"].json["transactions"]
@@ -73,7 +70,7 @@ def test_none_is_the_service_of_the_specification(
     assert late.get("/api/v1/internal-transfers").status_code == 404  # no block has traces
 
 
-def test_none_has_a_run_command_that_tells_its_options() -> None:
+def test_none_has_a_run_command_that_tells_its_options():
     done = subprocess.run(
         [sys.executable, "-m", "scan", "run", "--help"],
         cwd=ROOT,

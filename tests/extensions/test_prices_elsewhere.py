@@ -5,37 +5,27 @@ import csv
 import io
 import json
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.extensions.markets.unit_prices import pool_prices
 from scan.extensions.markets.unit_prices.price_source import PriceSource, Reading
 from scan.pages import site
 from scan.pages.formatting import worth
-from scan.queries.prices import UnitPrices, exact_worth
+from scan.queries.holdings import UnitPrices, exact_worth
 from scan.queries.reader import Reader
-from tests.conftest import Played
 from tests.extensions.markets.unit_prices.test_prices import document, priced_by, read
-from tests.support.indexing import Indexing
 
 
 @pytest.mark.parametrize("path", ["?tab=tokens", "/transfers/sums", "?tab=transfers", ""])
-def test_a_page_reads_prices_once(
-    indexed: Indexing,
-    scenario: Played,
-    client: FlaskClient,
-    monkeypatch: pytest.MonkeyPatch,
-    path: str,
-) -> None:
+def test_a_page_reads_prices_once(indexed, scenario, client, monkeypatch, path):
     """A second reading may have other prices, so that a total would not be that of its rows."""
     pool = client.get("/api/v1/pools").json["pools"][0]
     readings: list[Reader] = []
 
-    def read(source: PriceSource, reader: Reader) -> Any:
+    def read(source, reader):
         readings.append(reader)
         return read_once(source, reader)
 
@@ -48,13 +38,13 @@ def test_a_page_reads_prices_once(
     assert len(readings) == 1
 
 
-def rows_of(client: FlaskClient, path: str) -> list[dict[str, str]]:
+def rows_of(client, path):
     response = client.get(f"{path}{'&' if '?' in path else '?'}format=csv")
     assert response.status_code == 200, response.text
     return [*csv.DictReader(io.StringIO(response.data.decode("utf-8-sig")))]
 
 
-def prices_of_hours(client: FlaskClient, pool: str, day: str) -> Decimal:
+def prices_of_hours(client, pool, day):
     """Return the median of the day's closes, of token0 in token1."""
     candles = client.get(f"/api/v1/pools/{pool}/candles?limit=100").json["candles"]
     closes = sorted(
@@ -65,14 +55,12 @@ def prices_of_hours(client: FlaskClient, pool: str, day: str) -> Decimal:
     return closes[len(closes) // 2]
 
 
-def near(text: str, price: Decimal) -> bool:
+def near(text, price):
     return abs(Decimal(text) - price) <= price * Decimal("1e-12")
 
 
 @pytest.mark.parametrize("form", ["pool", "file"])
-def test_rows_of_csv_files_have_the_price_of_their_day(
-    indexed: Indexing, scenario: Played, client: FlaskClient, tmp_path: Path, form: str
-) -> None:
+def test_rows_of_csv_files_have_the_price_of_their_day(indexed, scenario, client, tmp_path, form):
     trade = scenario.truth.dex_trades[-1]
     pool = client.get(f"/api/v1/pools/{trade['pairAddress']}").json
     source = f"{pool['address']}/{pool['token1']}"
@@ -107,9 +95,7 @@ def test_rows_of_csv_files_have_the_price_of_their_day(
         assert "price" in rows_of(priced, f"/api/v1/addresses/{trade['maker']}/{path}")[0]
 
 
-def test_without_prices_of_days_files_have_no_column_for_them(
-    indexed: Indexing, scenario: Played, client: FlaskClient, tmp_path: Path
-) -> None:
+def test_without_prices_of_days_files_have_no_column_for_them(indexed, scenario, client, tmp_path):
     file = tmp_path / "prices.json"
     file.write_text(json.dumps(document(scenario)))
     without_history = create_app(priced_by(indexed.settings, str(file))).test_client()
@@ -126,9 +112,7 @@ def test_without_prices_of_days_files_have_no_column_for_them(
 
 
 @pytest.mark.parametrize("problem", ["The prices have not been read yet.", pool_prices.UNREAD])
-def test_a_file_before_prices_are_read_is_refused_rather_than_short(
-    indexed: Indexing, monkeypatch: pytest.MonkeyPatch, problem: str
-) -> None:
+def test_a_file_before_prices_are_read_is_refused_rather_than_short(indexed, monkeypatch, problem):
     monkeypatch.setattr(PriceSource, "read", lambda *_: Reading(None, problem))
     client = create_app(priced_by(indexed.settings, "https://prices.example/")).test_client()
     refused = client.get("/api/v1/transactions?format=csv")
@@ -136,9 +120,7 @@ def test_a_file_before_prices_are_read_is_refused_rather_than_short(
     assert client.get("/api/v1/transactions?format=ndjson").status_code == 200
 
 
-def test_internal_transfers_have_the_worth_of_their_value(
-    indexed: Indexing, scenario: Played, client: FlaskClient, tmp_path: Path
-) -> None:
+def test_internal_transfers_have_the_worth_of_their_value(indexed, scenario, client, tmp_path):
     moved = client.get("/api/v1/internal-transfers?limit=1").json["internalTransfers"][0]
     assert "≈" not in client.get("/internal-transfers").text
     file = tmp_path / "prices.json"
@@ -151,9 +133,7 @@ def test_internal_transfers_have_the_worth_of_their_value(
 
 @pytest.mark.check
 @pytest.mark.parametrize("is_backed", [True, False, None])
-def test_only_a_trade_that_transfers_bear_has_a_worth(
-    monkeypatch: pytest.MonkeyPatch, is_backed: bool | None
-) -> None:
+def test_only_a_trade_that_transfers_bear_has_a_worth(monkeypatch, is_backed):
     """A pool of anybody's says that any amount of a token was traded."""
     token, other, pool = (f"0x{digit * 40}" for digit in "123")
     prices = UnitPrices("USD", "us", "2026-01-31T00:00:00Z", None, {token: Decimal(2)})

@@ -1,13 +1,9 @@
 """Approvals revoked through the page, several in a row, by the wallet of their owner alone."""
 
 from tests.extensions.contract_details.test_contract_page import WALLET, connect
-from tests.support.browser import Page
-from tests.support.explorer import Explorer
 
 
-def test_a_wallet_revokes_approvals_one_after_the_other(
-    page: Page, explorer: Explorer, explorer_url: str
-) -> None:
+def test_a_wallet_revokes_approvals_one_after_the_other(page, explorer, explorer_url):
     anvil = explorer.anvil
     owner, stranger, *spenders = anvil.accounts[4:8]
     coin = anvil.deploy(owner, "Coin", "Coin", "COIN", 6)

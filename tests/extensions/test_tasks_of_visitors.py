@@ -6,17 +6,16 @@ field and the click that sends it.
 
 import json
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 import requests
 from werkzeug.serving import make_server
 
-from scan.extensions.demo import demo_data
+from scan.extensions.demo import demo_run
 from scan.extensions.demo.demo_node import DemoNode
 from tests.extensions.demo.conftest import demo_node
-from tests.extensions.memos.conftest import INVOICE, NOTHING, Chain, chain
-from tests.support.browser import Page
+from tests.extensions.memos.conftest import INVOICE, NOTHING, chain
 from tests.support.database import Postgres
 from tests.support.indexing import Indexing
 from tests.support.serving import gunicorn, in_thread
@@ -47,11 +46,11 @@ TOKEN = "0x5fbdb2315678afecb367f032d93f642f64180aa3"
 class Visitor:
     """Counts what it takes."""
 
-    def __init__(self, page: Page, url: str) -> None:
+    def __init__(self, page, url):
         self.page, self.clicks, self.fields = page, 0, 0
         page.open(url)
 
-    def click(self, text: str, selector: str = CLICKED) -> None:
+    def click(self, text, selector=CLICKED):
         found = FIND % (json.dumps(selector), json.dumps(text))
         self.page.wait(found)
         leads_on = self.page.evaluate(
@@ -64,16 +63,16 @@ class Visitor:
             self.page.wait("!window.isOld && document.readyState === 'complete'")
         self.clicks += 1
 
-    def fill(self, selector: str, text: str) -> None:
+    def fill(self, selector, text):
         self.page.wait(f"document.querySelector({json.dumps(selector)})")
         self.page.fill(selector, text)
         self.fields += 1
 
-    def search(self, text: str) -> None:
+    def search(self, text):
         self.fill("input[name=q]", text)
         self.click("Search", "main button, header button")
 
-    def sees(self, *texts: str) -> None:
+    def sees(self, *texts):
         for text in texts:
             self.page.wait(f"document.body.innerText.includes({json.dumps(text)})")
 
@@ -93,28 +92,28 @@ class Known(NamedTuple):
 Task = Callable[[Visitor, Known], None]
 
 
-def why_did_it_fail(visitor: Visitor, known: Known) -> None:
+def why_did_it_fail(visitor, known):
     visitor.search(known.failed)
     visitor.sees("The call reverted", "failed")
 
 
-def who_deployed_it(visitor: Visitor, known: Known) -> None:
+def who_deployed_it(visitor, known):
     visitor.search(SAVINGS)
     visitor.sees("Creator", "Created")
 
 
-def did_the_deposit_arrive(visitor: Visitor, known: Known) -> None:
+def did_the_deposit_arrive(visitor, known):
     visitor.search(known.deposit)
     visitor.sees("success", "confirmation", "finalized")
 
 
-def same_contract_as(visitor: Visitor, known: Known) -> None:
+def same_contract_as(visitor, known):
     visitor.search(SAVINGS)
     visitor.click("Same code")
     visitor.sees("Same code")
 
 
-def holdings_at_a_block(visitor: Visitor, known: Known) -> None:
+def holdings_at_a_block(visitor, known):
     visitor.search(known.person)
     visitor.click("Tokens (…")
     visitor.fill("input[name=block]", str(known.block))
@@ -122,63 +121,63 @@ def holdings_at_a_block(visitor: Visitor, known: Known) -> None:
     visitor.sees(f"block {known.block:,}")
 
 
-def add_a_token(visitor: Visitor, known: Known) -> None:
+def add_a_token(visitor, known):
     visitor.search("MUSD")
     visitor.click("Meridian Dollar", "main a")
     visitor.click("Add to wallet")
     visitor.page.wait("asked.some((call) => call.method === 'wallet_watchAsset')")
 
 
-def link_to_a_row(visitor: Visitor, known: Known) -> None:
+def link_to_a_row(visitor, known):
     visitor.search(known.person)
     visitor.click("Token transfers (…")
     visitor.click("0x…", "main td a[href*='#transfer-']")
     visitor.page.wait("document.querySelector(':target')")
 
 
-def gas_of_a_method(visitor: Visitor, known: Known) -> None:
+def gas_of_a_method(visitor, known):
     visitor.search(known.trade)
     visitor.click("Gas", "main a")
     visitor.sees("usually uses")
 
 
-def for_the_taxes(visitor: Visitor, known: Known) -> None:
+def for_the_taxes(visitor, known):
     visitor.search(known.person)
     visitor.click("Sums by month")
     visitor.sees("CSV")
 
 
-def largest_holders_and_change(visitor: Visitor, known: Known) -> None:
+def largest_holders_and_change(visitor, known):
     visitor.search(TOKEN)
     visitor.sees("joined")
     visitor.click("Holders (…")
     visitor.sees("Share")
 
 
-def storage_changes(visitor: Visitor, known: Known) -> None:
+def storage_changes(visitor, known):
     visitor.search(known.trade)
     visitor.click("State changes")
     visitor.sees("accounts changed")
 
 
-def feed(visitor: Visitor, known: Known) -> None:
+def feed(visitor, known):
     visitor.search(known.person)
     visitor.click("Feed: transactions and transfers")
 
 
-def mail(visitor: Visitor, known: Known) -> None:
+def mail(visitor, known):
     visitor.search(known.person)
     visitor.click("E-mail alerts for this address")
     visitor.sees("Your e-mail address")
 
 
-def copy_the_abi(visitor: Visitor, known: Known) -> None:
+def copy_the_abi(visitor, known):
     visitor.search(SAVINGS)
     visitor.click("Contract")
     visitor.click("Copy")
 
 
-def compare_two_accounts(visitor: Visitor, known: Known) -> None:
+def compare_two_accounts(visitor, known):
     visitor.search(known.person)
     visitor.click("Filter")
     visitor.fill("input[name=counterparty]", known.other)
@@ -186,7 +185,7 @@ def compare_two_accounts(visitor: Visitor, known: Known) -> None:
     visitor.sees("newest first")
 
 
-def by_nonce(visitor: Visitor, known: Known) -> None:
+def by_nonce(visitor, known):
     visitor.search(known.person)
     visitor.click("Filter")
     visitor.fill("input[name=nonce]", str(known.nonce))
@@ -194,7 +193,7 @@ def by_nonce(visitor: Visitor, known: Known) -> None:
     visitor.sees("1 transaction")
 
 
-def transfers_of_a_block(visitor: Visitor, known: Known) -> None:
+def transfers_of_a_block(visitor, known):
     visitor.search(str(known.block))
     visitor.click("…", "main a[href^='/token-transfers']")
     visitor.sees("newest first")
@@ -241,13 +240,13 @@ def site(
     with postgres.cloned(template) as url:
         indexing = Indexing(url, demo_node.url)
         indexing.run_until(demo_node.recording.head)
-        demo_data.load(indexing.settings)
+        demo_run.load(indexing.settings)
         with gunicorn(url, RPC_URL=demo_node.url, **environment) as served:
             yield Site(served, known_of(served))
 
 
-def known_of(url: str) -> Known:
-    def read(path: str) -> Any:
+def known_of(url):
+    def read(path):
         return requests.get(f"{url}/api/v1{path}", timeout=60).json()
 
     transactions = read("/transactions?limit=100")["transactions"]
@@ -267,7 +266,7 @@ def known_of(url: str) -> Known:
 
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda task: task.__name__)
-def test_a_task_takes_few_clicks(page: Page, site: Site, task: Task) -> None:
+def test_a_task_takes_few_clicks(page, site, task):
     page.before_scripts(WALLET)
     visitor = Visitor(page, site.url)
     task(visitor, site.known)
@@ -276,7 +275,7 @@ def test_a_task_takes_few_clicks(page: Page, site: Site, task: Task) -> None:
     assert page.errors == []
 
 
-def test_a_memo_and_a_pending_transaction_take_few_clicks(page: Page, chain: Chain) -> None:
+def test_a_memo_and_a_pending_transaction_take_few_clicks(page, chain):
     """The demo chain has neither."""
     sent = chain.send(INVOICE)
     chain.index()

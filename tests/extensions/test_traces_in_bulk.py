@@ -6,7 +6,7 @@ from contextlib import closing
 import pytest
 
 from scan.ethereum.client import Node
-from scan.extensions.backfill.trace_backfill import CannotTrace, TraceBackfill
+from scan.extensions.backfill.trace_command import CannotTrace, TraceBackfill
 from scan.extensions.retention.maintenance import Retention
 from scan.settings import Keep
 from tests.extensions.backfill.test_traces import opened

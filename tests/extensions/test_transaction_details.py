@@ -8,7 +8,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan.contracts.abi_index import FOLDER, OF_TOKEN_TYPE, STANDARDS
+from scan.contracts.abi_decoding import FOLDER, OF_TOKEN_TYPE, STANDARDS
 from tests.conftest import Played
 from tests.extensions.demo.conftest import demo, demo_node, demo_template
 from tests.support.anvil import Anvil, Node
@@ -73,12 +73,12 @@ def storm(postgres: Postgres, template: str) -> Iterator[Chain]:
             yield Chain(create_app(indexing.settings).test_client(), abis, node)
 
 
-def transactions_of(client: FlaskClient) -> list[str]:
+def transactions_of(client):
     hashes = [row["hash"] for row in pages(client, "/transactions", "transactions", 100)]
     return random.Random(1).sample(hashes, min(MOST, len(hashes)))
 
 
-def by_ethers(items: list[Any]) -> Any:
+def by_ethers(items):
     standards = [
         (
             name,
@@ -94,7 +94,7 @@ def by_ethers(items: list[Any]) -> Any:
 
 
 @pytest.mark.long
-def test_methods_and_events_are_those_of_ethers(chain: Chain) -> None:
+def test_methods_and_events_are_those_of_ethers(chain):
     answers = [
         chain.client.get(f"/api/v1/transactions/{each}").json
         for each in transactions_of(chain.client)
@@ -102,7 +102,7 @@ def test_methods_and_events_are_those_of_ethers(chain: Chain) -> None:
     assert {each["unavailable"] for each in answers} == {None}
     types = token_types(chain.client)
 
-    def asked(address: str | None) -> dict[str, Any]:
+    def asked(address):
         abi = chain.abis.get(address or "")
         standard = OF_TOKEN_TYPE.get(types.get(address or "", ""))
         return {"abis": [abi] if abi else [], "standard": standard}
@@ -128,13 +128,13 @@ def test_methods_and_events_are_those_of_ethers(chain: Chain) -> None:
     assert decoded > 100
 
 
-def token_types(client: FlaskClient) -> dict[str, str]:
+def token_types(client):
     tokens = client.get("/api/v1/tokens?limit=100").json["tokens"]
     return {token["address"]: token["type"] for token in tokens}
 
 
 @pytest.mark.parametrize("others", [15, pytest.param(300, marks=pytest.mark.long)])
-def test_errors_are_those_of_the_nodes_trace_and_of_ethers(chain: Chain, others: int) -> None:
+def test_errors_are_those_of_the_nodes_trace_and_of_ethers(chain, others):
     """Of the transactions that failed, and of some random ones."""
     random_ones = transactions_of(chain.client)[:others]
     failed = chain.client.post(
@@ -190,7 +190,7 @@ CALL_TRACER = {"tracer": "callTracer", "tracerConfig": {"withLog": True}}
 NO_ARGUMENTS: dict[str, list[Any]] = {"arguments": []}
 
 
-def origin(frame: dict[str, Any]) -> tuple[list[dict[str, Any]], list[int]]:
+def origin(frame):
     """The calls from the one that failed by itself outwards, and its place; empty if none did."""
     if not frame.get("error"):
         return [], []

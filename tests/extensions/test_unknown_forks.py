@@ -6,7 +6,6 @@ headers have two more fields, which end in another order than that of their name
 
 import json
 import logging
-from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import product
 from typing import Any
@@ -20,15 +19,15 @@ from scan.ethereum.client import Node
 from scan.ethereum.fork_schedule import missed_fork, unknown_fork
 from scan.extensions.demo.demo_node import DemoNode
 from scan.extensions.demo.replay import Recording
-from scan.extensions.operations.doctor import database as doctor_database
-from scan.extensions.operations.doctor import node as doctor_node
+from scan.extensions.operations.doctor import checks as doctor_database
+from scan.extensions.operations.doctor import checks as doctor_node
 from scan.indexer import block_source
 from scan.indexer.block_source import BlockSource
 from tests.support import auditing
 from tests.support.chain_forms.encoding import HEADER_FIELDS
 from tests.support.chain_forms.made_chain import MadeChain, log, word
 from tests.support.chain_forms.others import ALICE, BOB, CAROL, GENESIS
-from tests.support.faulty_node import Calls, Fault, FaultyNode, Forward, Reply, altering
+from tests.support.faulty_node import FaultyNode, Reply, altering
 from tests.support.indexing import Indexing
 
 Json = dict[str, Any]
@@ -40,13 +39,7 @@ FRAMES = 0x06
 HEAD = 9
 
 
-def made(
-    chain_id: int = SEPOLIA,
-    *,
-    novel: Mapping[str, Any] | None = None,
-    frames: int | None = None,
-    last: int = HEAD,
-) -> MadeChain:
+def made(chain_id=SEPOLIA, *, novel=None, frames=None, last=HEAD):
     """The chain; `novel` are the last fields of headers, and `frames` is the block that has a
     transaction of a type that nobody knows."""
     novel = novel or {"zetaRoot": word("zeta"), "alphaCount": 77}
@@ -66,35 +59,35 @@ def made(
 
 
 @contextmanager
-def served(chain: MadeChain, *, has_bytes: bool = False) -> Iterator[FaultyNode]:
+def served(chain, *, has_bytes=False):
     recording = DemoNode(Recording(chain.lines(has_bytes=has_bytes)), 0)
     with FaultyNode(recording.url) as node:
         yield node
     recording.stop()
 
 
-def altered(number: int, alter: Callable[[Any], None], *methods: str) -> Fault:
+def altered(number, alter, *methods):
     """A block's JSON is altered, and none of its hashes is computed anew."""
 
-    def alter_block(call: Json, answer: Json) -> None:
+    def alter_block(call, answer):
         if call["method"] in methods and call["params"][0] == hex(number):
             alter(answer["result"])
 
     return altering(alter_block)
 
 
-def gas_limit(block: Json) -> None:
+def gas_limit(block):
     block["gasLimit"] = "0x1312d00"
 
 
-def amount(receipts: list[Json]) -> None:
+def amount(receipts):
     receipts[-1]["logs"][0]["data"] = "0x" + (999).to_bytes(32).hex()
 
 
 ALTERATIONS = [(gas_limit, "eth_getBlockByNumber"), (amount, "eth_getBlockReceipts")]
 
 
-def unproven(client: Any) -> list[tuple[int, int, str]]:
+def unproven(client):
     blocks = client.get("/readyz").json["unproven"]
     return [(entry["firstBlock"], entry["lastBlock"], entry["reason"]) for entry in blocks]
 
@@ -169,10 +162,10 @@ def test_a_type_that_nobody_knows_stops_the_index_without_its_bytes():
 
 
 def test_bytes_prove_what_is_known_of_a_type_that_nobody_knows():
-    def value(block: Json) -> None:
+    def value(block):
         block["transactions"][-1]["value"] = "0x123456789"
 
-    def type_(answer: Any) -> None:
+    def type_(answer):
         (answer["transactions"] if isinstance(answer, dict) else answer)[0]["type"] = hex(FRAMES)
 
     with served(made(frames=5), has_bytes=True) as node:
@@ -192,7 +185,7 @@ def test_bytes_prove_what_is_known_of_a_type_that_nobody_knows():
 def test_a_large_block_with_a_type_that_nobody_knows_is_as_proven_as_a_small_one():
     """Its receipts are encoded one by one, and have no logs any more when they are compared."""
 
-    def with_spaces(calls: Calls, forward: Forward) -> Reply:
+    def with_spaces(calls, forward):
         parts = ("eth_getBlockByNumber", "eth_getBlockReceipts")
         is_large = any(c["method"] in parts and c["params"][0] == "0x5" for c in calls)
         return Reply(raw=json.dumps(forward(calls)).encode() + b" " * (9 * 2**20 * is_large))
@@ -233,7 +226,7 @@ def test_what_is_not_proven_is_named_by_runs_and_unwound_with_its_blocks(
     """Blocks 3, 5, 6 and 9 have a field that looks like another chain's form, on a chain that
     nobody knows; blocks between them are proven."""
 
-    def fee_for_l1(call: Json, answer: Json) -> None:
+    def fee_for_l1(call, answer):
         if call["method"] == "eth_getBlockReceipts" and int(call["params"][0], 16) in (3, 5, 6, 9):
             for receipt in answer["result"]:
                 receipt["l1Fee"] = "0x64"
@@ -282,7 +275,7 @@ def test_a_header_that_contradicts_its_hash_is_no_form_of_a_chain_that_was_prove
             source.blocks(3, 3)
 
         @altering
-        def every_header(_: Json, answer: Json) -> None:
+        def every_header(_, answer):
             if isinstance(answer.get("result"), dict):
                 gas_limit(answer["result"])
 
@@ -350,7 +343,7 @@ NODES: list[tuple[Json, Json | None, bool]] = [
 MISSED = "the node does not know the fork Amsterdam of 2026-10-06 13:53:36 UTC"
 
 
-def scheduling(current: Json, following: Json | None) -> Fault:
+def scheduling(current, following):
     return answering("eth_config", {"current": current, "next": following, "last": following})
 
 
@@ -390,8 +383,8 @@ def test_sepolia_s_amsterdam_is_known_by_its_time():
             assert (unknown_fork(Node([node.url])) == "") is is_known
 
 
-def answering(method: str, result: Any) -> Fault:
-    def answer(call: Json, answer: Json) -> None:
+def answering(method, result):
+    def answer(call, answer):
         if call["method"] == method:
             answer.pop("error", None)
             answer["result"] = result

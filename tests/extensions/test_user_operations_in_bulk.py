@@ -1,15 +1,13 @@
 """User operations in bulk."""
 
-from pathlib import Path
-
 import pytest
 
 from app import create_app
 from scan.extensions.backfill import derivation
 from tests.extensions.backfill.backfilling import backfill, follow
-from tests.extensions.user_operations.test_user_operations import Chain, chain, require_rows
+from tests.extensions.user_operations.test_user_operations import chain, require_rows
 from tests.support import auditing
-from tests.support.database import SHORT_CHECKPOINTS, Postgres, execute, use_short_checkpoints
+from tests.support.database import SHORT_CHECKPOINTS, execute, use_short_checkpoints
 from tests.support.entry_points import (
     ADDRESSES,
     read_operations,
@@ -22,8 +20,8 @@ __all__ = ["chain"]
 
 @pytest.mark.long
 def test_bulk_and_reorganisations_have_the_same_operations(
-    chain: Chain, postgres: Postgres, template: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    chain, postgres, template, tmp_path, monkeypatch
+):
     monkeypatch.setattr(derivation, "CHECKPOINT_EVERY", SHORT_CHECKPOINTS)
     node, head = chain.node, chain.node.head()
     with postgres.cloned(template) as url:

@@ -8,10 +8,10 @@ import pytest
 from app import create_app
 from scan.api.openapi.schemas import schemas
 from scan.database.connection import Database
-from scan.ethereum.blob_checks import PRICES
 from scan.ethereum.block_encoding import BLOBS_INSIDE
 from scan.ethereum.block_validation import STATUSES
 from scan.ethereum.column_types import SAID
+from scan.ethereum.fork_schedule import PRICES
 from scan.ethereum.transaction_checks import (
     ADDRESSES_AS_SIGNATURES,
     OTHER_SIGNERS,
@@ -21,11 +21,9 @@ from scan.ethereum.transaction_checks import (
 )
 from scan.extensions.block_records.uncles.block_completion import UNCLES
 from scan.extensions.demo.demo_node import DemoNode, Recording
-from scan.indexer.block_check import OWN_HEADER, UPDATE
-from scan.indexer.value_kinds import SAID_WHERE, stored_values
+from scan.indexer.block_check import OWN_HEADER, SAID_WHERE, UPDATE, stored_values
 from tests.extensions.test_lies_about_blocks import ALICE, BLOCKS, BOB, RECEIPTS
 from tests.support.chain_forms.forms import FORMS
-from tests.support.chain_forms.made_chain import Json
 from tests.support.database import execute
 from tests.support.faulty_node import FaultyNode, altering
 from tests.support.indexing import Indexing
@@ -37,7 +35,7 @@ def rollup(postgres: Any, template: str) -> Iterator[Any]:
     """A rollup's index, beside a node that says another value of each field that nothing proves."""
     chain = FORMS["isthmus"]()
 
-    def say(call: Json, answer: Json) -> None:
+    def say(call, answer):
         if call["method"] == BLOCKS and isinstance(answer.get("result"), dict):
             for sent in answer["result"]["transactions"]:
                 if isinstance(sent, dict) and sent["type"] == "0x7e":
@@ -136,7 +134,7 @@ def test_records_name_the_fields_that_a_reason_is_about(database_url):
     chain.append([Move(ALICE, BOB, fields=gas), Move(BOB, ALICE, fields=blob)])
     database.close()
 
-    def unproven() -> list[list[str]]:
+    def unproven():
         rows = execute(
             database_url,
             "SELECT block_record(b)::json -> 'unproven' FROM blocks b UNION ALL (SELECT"

@@ -11,7 +11,6 @@ import orjson
 import psycopg2
 import pytest
 import requests
-from flask.testing import FlaskClient
 from prometheus_client.parser import text_string_to_metric_families
 
 from scan.http.response_cache import CACHED_FOR_S, MAX_CACHED_BODY_BYTES
@@ -27,7 +26,7 @@ PATIENT = {"STATEMENT_TIMEOUT_MS": "120000"}
 _numbers = itertools.count()
 
 
-def uncached(path: str, body: bytes = b"") -> tuple[str, bytes]:
+def uncached(path, body=b""):
     """Another spelling of the same request, which nobody has used yet."""
     number = next(_numbers)
     if body:
@@ -75,9 +74,7 @@ def questions(scenario: Played) -> list[tuple[str, bytes]]:
     return asked + [("/api/v1/query", orjson.dumps(body)) for body in bodies]
 
 
-def test_the_loop_and_threads_answer_alike(
-    server: str, url: str, questions: list[tuple[str, bytes]]
-) -> None:
+def test_the_loop_and_threads_answer_alike(server, url, questions):
     client = Client(server)
     first = [client.ask(*question) for question in questions]
     by_thread = [client.ask(*uncached(*question)) for question in questions]
@@ -91,7 +88,7 @@ def test_the_loop_and_threads_answer_alike(
     assert len({one["X-Request-Id"] for one in first + by_loop}) == 2 * len(questions)
 
 
-def test_what_needs_no_thread_is_answered_while_all_are_busy(server: str, url: str) -> None:
+def test_what_needs_no_thread_is_answered_while_all_are_busy(server, url):
     client = Client(server)
     malformed, unknown = "X-API-Key: nonsense\r\n", "X-API-Key: scan_" + "0" * 64 + "\r\n"
     assert client.ask(PATH, more=unknown).status == 401  # its look-up is remembered
@@ -110,7 +107,7 @@ def test_what_needs_no_thread_is_answered_while_all_are_busy(server: str, url: s
         assert client.receive().status == 400
 
 
-def test_a_head_leaves_no_empty_body_for_a_get(client: FlaskClient) -> None:
+def test_a_head_leaves_no_empty_body_for_a_get(client):
     path = "/api/v1/blocks?limit=5"
     assert client.head(path).get_data() == b""
     answers = [client.get(path), client.get(f"{path}&")]
@@ -118,7 +115,7 @@ def test_a_head_leaves_no_empty_body_for_a_get(client: FlaskClient) -> None:
     assert answers[0].get_data() == answers[1].get_data() != b""
 
 
-def test_a_query_whose_body_is_too_long_to_be_a_key_is_answered(client: FlaskClient) -> None:
+def test_a_query_whose_body_is_too_long_to_be_a_key_is_answered(client):
     body = b'{"entity": "blocks"}'
     answers = [
         client.post("/api/v1/query", data=body.ljust(size), content_type="application/json")
@@ -128,7 +125,7 @@ def test_a_query_whose_body_is_too_long_to_be_a_key_is_answered(client: FlaskCli
     assert answers[0].get_data() == answers[1].get_data()
 
 
-def test_what_is_not_about_the_chain_is_not_cached(server: str, url: str) -> None:
+def test_what_is_not_about_the_chain_is_not_cached(server, url):
     others = [
         ("/api/v1/blocks/999999999", b""),
         ("/api/v1/blocks?limit=x", b""),
@@ -148,12 +145,10 @@ def test_what_is_not_about_the_chain_is_not_cached(server: str, url: str) -> Non
                 asking.ask(*question)
 
 
-def test_a_version_that_somebody_makes_up_turns_caching_off_for_a_moment(
-    database_url: str,
-) -> None:
+def test_a_version_that_somebody_makes_up_turns_caching_off_for_a_moment(database_url):
     """As any role of the database may notify what it wants."""
 
-    def is_cached() -> bool:
+    def is_cached():
         client.ask(PATH)
         with busy_threads(server, database_url), suppress(TimeoutError):
             hurried = Client(server)
@@ -169,7 +164,7 @@ def test_a_version_that_somebody_makes_up_turns_caching_off_for_a_moment(
         wait_until(is_cached, timeout_s=60.0)
 
 
-def test_a_client_that_has_a_response_is_sent_304(server: str, url: str) -> None:
+def test_a_client_that_has_a_response_is_sent_304(server, url):
     client = Client(server)
     whole = client.ask(PATH)
     tag = whole["ETag"]
@@ -184,7 +179,7 @@ def test_a_client_that_has_a_response_is_sent_304(server: str, url: str) -> None
         assert client.ask(PATH, more=f"If-None-Match: {tag}\r\n").status == 304
 
 
-def test_other_clients_are_sent_the_whole(server: str) -> None:
+def test_other_clients_are_sent_the_whole(server):
     client = Client(server)
     tag = client.ask(PATH)["ETag"]
     too_long = tag + 200 * ', "a"'
@@ -198,7 +193,7 @@ def test_other_clients_are_sent_the_whole(server: str) -> None:
         assert missing.status == 404
 
 
-def test_the_type_of_a_body_is_part_of_the_key(server: str) -> None:
+def test_the_type_of_a_body_is_part_of_the_key(server):
     kinds = ("application/json", "application/json; charset=utf-8", "text/plain", "")
     for _ in range(2):
         answers = [
@@ -213,8 +208,8 @@ def test_the_type_of_a_body_is_part_of_the_key(server: str) -> None:
         assert [answer.status_code for answer in answers] == [200, 200, 415, 415, 200]
 
 
-def test_both_ways_are_counted_once_and_for_one_route(server: str) -> None:
-    def counts() -> Counter[tuple[str, ...]]:
+def test_both_ways_are_counted_once_and_for_one_route(server):
+    def counts():
         time.sleep(CACHED_FOR_S["/metrics"] + 0.1)
         found: Counter[tuple[str, ...]] = Counter()
         metrics = requests.get(f"{server}/metrics", timeout=10).text
@@ -247,7 +242,7 @@ def test_both_ways_are_counted_once_and_for_one_route(server: str) -> None:
 
 
 @pytest.mark.long
-def test_a_process_without_requests_reads_its_notifications(database_url: str) -> None:
+def test_a_process_without_requests_reads_its_notifications(database_url):
     """Or its backend waits for it, and with that one whoever drops a database of the server."""
     with gunicorn(database_url) as server:
         assert requests.get(f"{server}{PATH}", timeout=30).ok  # cached, so it listens

@@ -2,15 +2,13 @@
 
 import gzip
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 import requests
-from flask.testing import FlaskClient
 from werkzeug.test import EnvironBuilder
 
-from scan.http.static_files import FOR_EVER
+from scan.http.application import FOR_EVER
 from tests.support.serving import nginx
 
 ACCEPTED = {"Accept-Encoding": "gzip, deflate, br, zstd"}
@@ -18,7 +16,7 @@ PATHS = ("/", "/txs", "/docs/", "/api/v1/openapi.json", "/api/v1/transactions", 
 
 
 @pytest.mark.parametrize("path", [*PATHS, "/txs?_=cached-for-nobody", "/no/such/page"])
-def test_long_texts_are_compressed_for_whom_takes_that(client: FlaskClient, path: str) -> None:
+def test_long_texts_are_compressed_for_whom_takes_that(client, path):
     """The first two responses may be made, the others come from the cache."""
     headers = {"Accept": "text/html"}
     for _ in range(2):
@@ -33,9 +31,7 @@ def test_long_texts_are_compressed_for_whom_takes_that(client: FlaskClient, path
             assert response.headers["Vary"].split(", ")[-1] == "Accept-Encoding"
 
 
-def test_both_forms_have_the_same_content_and_what_is_short_or_a_file_has_one(
-    client: FlaskClient,
-) -> None:
+def test_both_forms_have_the_same_content_and_what_is_short_or_a_file_has_one(client):
     for path in ("/blocks", "/api/v1/blocks", "/api/v1/openapi.json"):
         plain, short = client.get(path), client.get(path, headers=ACCEPTED)
         assert gzip.decompress(short.data) == plain.data
@@ -43,7 +39,7 @@ def test_both_forms_have_the_same_content_and_what_is_short_or_a_file_has_one(
         assert "Content-Encoding" not in client.get(path, headers=ACCEPTED).headers
 
 
-def test_each_form_has_its_own_tag_and_both_are_still_the_newest(client: FlaskClient) -> None:
+def test_each_form_has_its_own_tag_and_both_are_still_the_newest(client):
     client.get("/blocks")  # after which it is known how old the newest block is
     plain, short = client.get("/txs"), client.get("/txs", headers=ACCEPTED)
     tags = {response.headers["ETag"] for response in (plain, short)}
@@ -54,7 +50,7 @@ def test_each_form_has_its_own_tag_and_both_are_still_the_newest(client: FlaskCl
             assert (response.status_code, response.data) == (304, b"")
 
 
-def test_the_loop_compresses_nothing(client: FlaskClient, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_loop_compresses_nothing(client, monkeypatch):
     """A cached response without its compressed form is completed in a thread, and then served."""
     path = "/token-transfers"
     assert client.get(path).status_code == 200
@@ -68,7 +64,7 @@ def test_the_loop_compresses_nothing(client: FlaskClient, monkeypatch: pytest.Mo
     assert body[:2] == b"\x1f\x8b"
 
 
-def test_nginx_passes_on_what_is_compressed(over_http: str, tmp_path: Path) -> None:
+def test_nginx_passes_on_what_is_compressed(over_http, tmp_path):
     with nginx(tmp_path, [over_http] * 3) as address:
         for path in PATHS:
             response = requests.get(f"{address}{path}", headers=ACCEPTED, timeout=20)
@@ -77,9 +73,7 @@ def test_nginx_passes_on_what_is_compressed(over_http: str, tmp_path: Path) -> N
         assert response.text.lstrip()[:1] in "<{#", path
 
 
-def test_the_documentation_lists_operations_before_its_scripts_and_leads_back(
-    client: FlaskClient,
-) -> None:
+def test_the_documentation_lists_operations_before_its_scripts_and_leads_back(client):
     page = client.get("/docs/").text
     assert client.get("/docs").text == page
     assert "GET /api/v1/blocks" in page
@@ -97,7 +91,7 @@ def test_the_documentation_lists_operations_before_its_scripts_and_leads_back(
     assert client.get(f"/docs/{'0' * 12}/docs.js").headers["Cache-Control"] == "no-store"
 
 
-def test_nginx_adds_no_second_vary(over_http: str, tmp_path: Path) -> None:
+def test_nginx_adds_no_second_vary(over_http, tmp_path):
     files = re.findall(r'(?:href|src)="(/static/[^"]+)"', requests.get(over_http, timeout=20).text)
     assert len(files) > 2
     with nginx(tmp_path, [over_http] * 3) as address:

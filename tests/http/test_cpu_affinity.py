@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from scan.rate_limits.cpu_affinity import ALLOWED
+from scan.rate_limits.concurrency import ALLOWED
 from scan.verification.sandbox import Program
 from tests.support.serving import free_port, gunicorn_started, wait_for, wait_until
 
@@ -33,9 +33,7 @@ waiting.set()
 
 @pytest.mark.check
 @pytest.mark.parametrize("max_load", ["inf", "-1"])
-def test_threads_are_bound_and_free_for_a_moment_and_where_the_machine_is_busy(
-    max_load: str,
-) -> None:
+def test_threads_are_bound_and_free_for_a_moment_and_where_the_machine_is_busy(max_load):
     result = subprocess.run(
         [sys.executable, "-c", CHECKS, max_load], capture_output=True, text=True, check=True
     )
@@ -44,7 +42,7 @@ def test_threads_are_bound_and_free_for_a_moment_and_where_the_machine_is_busy(
     assert result.stdout.splitlines() == [f"{n} {n} True" for n in expected]
 
 
-def test_threads_of_a_worker_share_a_processor(database_url: str) -> None:
+def test_threads_of_a_worker_share_a_processor(database_url):
     port = free_port()
     with gunicorn_started(database_url, port, "--worker-class", BOUND) as process:
         address = wait_for(port, process)
@@ -55,7 +53,7 @@ def test_threads_of_a_worker_share_a_processor(database_url: str) -> None:
         wait_until(lambda: len(_processors(worker)) == 1, process)
 
 
-def _processors(pid: str) -> set[int]:
+def _processors(pid):
     """Those that any of its threads may use."""
     processors: set[int] = set()
     for thread in _threads(pid):
@@ -64,12 +62,12 @@ def _processors(pid: str) -> set[int]:
     return processors
 
 
-def _threads(pid: str) -> list[int]:
+def _threads(pid):
     return [int(thread.name) for thread in Path(f"/proc/{pid}/task").iterdir()]
 
 
 @pytest.mark.check
-def test_a_compiler_may_use_all(tmp_path: Path) -> None:
+def test_a_compiler_may_use_all(tmp_path):
     script = tmp_path / "compiler"
     script.write_text(f"#!{sys.executable}\nimport os\nprint(sorted(os.sched_getaffinity(0)))\n")
     script.chmod(0o755)

@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 from flask import Flask
-from werkzeug.routing import Rule
 
 from app import create_app
 from scan import registry
@@ -24,13 +23,13 @@ def application() -> Flask:
     return create_app(settings_for("postgresql://nobody@127.0.0.1:1/nothing", NOWHERE))
 
 
-def table() -> list[list[str]]:
+def table():
     section = DOCUMENT.read_text().partition("\n## Bounds\n")[2]
     rows = [line.strip("|").split("|") for line in section.splitlines() if line.startswith("|")]
     return [[cell.strip() for cell in row] for row in rows if not set(row[0]) <= set("-")]
 
 
-def routes(application: Flask) -> list[tuple[str, str]]:
+def routes(application):
     """Methods and paths, with arguments as in the document."""
     return [
         (method, re.sub(r"<(?:\w+:)?(\w+)>", r":\1", rule.rule))
@@ -39,7 +38,7 @@ def routes(application: Flask) -> list[tuple[str, str]]:
     ]
 
 
-def doors_of(method: str, path: str) -> list[str]:
+def doors_of(method, path):
     """The doors that name a route: by its path, or by the longest beginning that a door has."""
     of_length: dict[int, list[str]] = {}
     for name, listed, *_ in table()[1:]:
@@ -51,7 +50,7 @@ def doors_of(method: str, path: str) -> list[str]:
     return of_length[max(of_length)] if of_length else []
 
 
-def test_every_route_has_one_door_and_every_door_a_route(application: Flask) -> None:
+def test_every_route_has_one_door_and_every_door_a_route(application):
     head, *rows = table()
     assert len(rows) >= 12
     assert [row[0] for row in rows if len(row) != len(head) or not all(row)] == []
@@ -73,7 +72,7 @@ def test_every_route_has_one_door_and_every_door_a_route(application: Flask) -> 
             ), (method, path)
 
 
-def path_of(rule: Rule) -> str:
+def path_of(rule):
     values = {"address": f"0x{'12' * 20}", "chain_id": "1"}
     return re.sub(r"<(?:\w+:)?(\w+)>", lambda m: values.get(m[1], "1"), rule.rule)
 

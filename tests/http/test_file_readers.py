@@ -5,14 +5,13 @@ import signal
 import socket
 from collections.abc import Iterator
 from contextlib import ExitStack
-from pathlib import Path
 
 import orjson
 import pytest
 import requests
 
 from scan.server.connection import ResponseBuffer
-from scan.server.file_body import PIECE_BYTES, FileBody
+from scan.server.responses import PIECE_BYTES, FileBody
 from tests.http.conftest import served, unread, workers
 from tests.support.database import Postgres, execute
 from tests.support.serving import wait_until
@@ -43,7 +42,7 @@ def server(tokens_url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterato
         yield address
 
 
-def downloading(server: str, number: int) -> socket.socket:
+def downloading(server, number):
     """A client with an address of its own that asks for a file, and reads the beginning alone."""
     client = unread(server, f"127.0.1.{number}")
     client.sendall(TOKENS_FILE)
@@ -51,7 +50,7 @@ def downloading(server: str, number: int) -> socket.socket:
     return client
 
 
-def test_a_file_comes_whole_and_the_connection_lasts(server: str) -> None:
+def test_a_file_comes_whole_and_the_connection_lasts(server):
     with requests.Session() as session:
         for _ in range(2):
             answer = session.get(f"{server}/api/v1/tokens?format=ndjson", timeout=60)
@@ -62,7 +61,7 @@ def test_a_file_comes_whole_and_the_connection_lasts(server: str) -> None:
 
 
 @pytest.mark.long
-def test_clients_that_do_not_read_hold_no_thread(server: str) -> None:
+def test_clients_that_do_not_read_hold_no_thread(server):
     with ExitStack() as stack:
         for number in range(1, THREADS + 2):
             stack.enter_context(downloading(server, number))
@@ -78,8 +77,8 @@ def test_clients_that_do_not_read_hold_no_thread(server: str) -> None:
         assert (others.status_code, len(others.content.splitlines())) == (200, TOKENS + 1)
 
 
-def test_who_leaves_gives_the_place_back(server: str) -> None:
-    def gets_a_file() -> bool:
+def test_who_leaves_gives_the_place_back(server):
+    def gets_a_file():
         try:
             downloading(server, 1).close()
         except AssertionError:
@@ -90,7 +89,7 @@ def test_who_leaves_gives_the_place_back(server: str) -> None:
         wait_until(gets_a_file)
 
 
-def test_a_killed_worker_leaves_no_file(tokens_url: str, tmp_path: Path) -> None:
+def test_a_killed_worker_leaves_no_file(tokens_url, tmp_path):
     with (
         served(tokens_url, SCAN_DATA_DIR=str(tmp_path)) as (process, address),
         downloading(address, 1),
@@ -102,7 +101,7 @@ def test_a_killed_worker_leaves_no_file(tokens_url: str, tmp_path: Path) -> None
 
 
 @pytest.mark.check
-def test_a_buffer_whose_client_left_closes_its_file(tmp_path: Path) -> None:
+def test_a_buffer_whose_client_left_closes_its_file(tmp_path):
     (tmp_path / "file").write_bytes(bytes(10 * PIECE_BYTES))
     ours, theirs = socket.socketpair()
     closed: list[bool] = []

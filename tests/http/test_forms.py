@@ -3,17 +3,15 @@
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 import pytest
-import requests
 from hypothesis import given
 from hypothesis import strategies as st
 
 from scan.errors import InvalidParameter
-from scan.http.credentials import key_in_form
-from scan.http.form_body import _large_urlencoded
+from scan.http.credentials_and_limits import key_in_form
+from scan.http.requests import _large_urlencoded
 from tests.http.test_limits_of_cached_responses import made_key
 from tests.support.http_client import Client
 from tests.support.serving import exchange, gunicorn
@@ -23,7 +21,7 @@ KEY = "scan_" + "5e" * 32
 BOUNDARY = "----form"
 
 
-def multipart(**fields: str) -> bytes:
+def multipart(**fields):
     parts = [
         f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{name}"\r\n\r\n{value}\r\n'
         for name, value in fields.items()
@@ -34,14 +32,14 @@ def multipart(**fields: str) -> bytes:
 @pytest.mark.check
 @pytest.mark.parametrize("name", ["apikey", "apiKey", "APIKEY"])
 @pytest.mark.parametrize("write", [lambda **fields: urlencode(fields).encode(), multipart])
-def test_a_key_is_read_from_raw_bytes(write, name: str) -> None:
+def test_a_key_is_read_from_raw_bytes(write, name):
     assert key_in_form(write(**{"module": "contract", name: KEY, "action": "x"})) == KEY
     assert key_in_form(write(**{name: KEY, "sourceCode": "contract C {}" * 1000})) == KEY
 
 
 @pytest.mark.check
 @pytest.mark.parametrize("write", [lambda **fields: urlencode(fields).encode(), multipart])
-def test_a_key_in_another_field_is_none(write) -> None:
+def test_a_key_in_another_field_is_none(write):
     for fields in (
         {"sourceCode": f"// apikey {KEY}"},
         {"myapikey": KEY},
@@ -53,7 +51,7 @@ def test_a_key_in_another_field_is_none(write) -> None:
 
 
 @pytest.mark.check
-def test_a_part_with_more_heads_has_its_key_read() -> None:
+def test_a_part_with_more_heads_has_its_key_read():
     form = (
         f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="apikey"; x=y\r\n'
         f"Content-Type: text/plain\r\n\r\n{KEY}\r\n--{BOUNDARY}--\r\n"
@@ -62,7 +60,7 @@ def test_a_part_with_more_heads_has_its_key_read() -> None:
 
 
 @pytest.mark.check
-def test_looking_for_a_key_is_no_work_worth_an_attack() -> None:
+def test_looking_for_a_key_is_no_work_worth_an_attack():
     """Texts that look like keys, or like heads of fields, in five megabytes: 20 ms, not hours."""
     for attack in (KEY.encode() * 70_000, b"&apikey=" * 600_000, b'; name="apikey"\r\n' * 300_000):
         assert key_in_form(attack) is None
@@ -77,7 +75,7 @@ def server(shared_database_url: str) -> Iterator[str]:
         yield address
 
 
-def urlencoded(**fields: str) -> bytes:
+def urlencoded(**fields):
     return urlencode(fields).encode()
 
 
@@ -88,9 +86,7 @@ KINDS = {
 QUESTION = {"module": "contract", "action": "checkverifystatus", "guid": "x"}
 
 
-def post(
-    client: requests.Session, url: str, body: bytes, kind: str = KINDS[urlencoded]
-) -> requests.Response:
+def post(client, url, body, kind=KINDS[urlencoded]):
     return client.post(url, data=body, headers={"Content-Type": kind}, timeout=60)
 
 
@@ -98,8 +94,8 @@ def post(
 @pytest.mark.parametrize("name", ["apikey", "ApiKey"])
 @pytest.mark.parametrize("write", KINDS)
 def test_a_form_is_charged_to_the_key_it_holds_exactly(
-    server: str, shared_database_url: str, write: Any, name: str, path: str
-) -> None:
+    server, shared_database_url, write, name, path
+):
     key = made_key(shared_database_url, 20)
     client = new_client()
     body = write(**QUESTION, sourceCode="x" * 400_000, **{name: key.text})
@@ -115,8 +111,8 @@ def test_a_form_is_charged_to_the_key_it_holds_exactly(
 
 
 def test_forms_of_keys_are_charged_to_the_ceiling_of_their_address_once(
-    server: str, shared_database_url: str
-) -> None:
+    server, shared_database_url
+):
     keys = [made_key(shared_database_url, 1000) for _ in range(2)]
     client = new_client()
     bodies = [urlencoded(**QUESTION, apikey=key.text) for key in keys]
@@ -125,7 +121,7 @@ def test_forms_of_keys_are_charged_to_the_ceiling_of_their_address_once(
     assert refused == [False] * 60 + [True] * 2
 
 
-def test_an_address_over_its_limit_has_no_form_parsed(server: str) -> None:
+def test_an_address_over_its_limit_has_no_form_parsed(server):
     """It is told so before any of its form is looked at: that one is malformed does not show."""
     client = new_client()
     for _ in range(10):
@@ -136,7 +132,7 @@ def test_an_address_over_its_limit_has_no_form_parsed(server: str) -> None:
         assert answer.headers["X-RateLimit-Limit"] == "10"
 
 
-def test_past_the_ceiling_no_form_is_received(server: str) -> None:
+def test_past_the_ceiling_no_form_is_received(server):
     """The loop refuses by the head alone; no byte of the body has come."""
     client = Client(server, "127.4.0.1")
     for _ in range(60):
@@ -147,7 +143,7 @@ def test_past_the_ceiling_no_form_is_received(server: str) -> None:
 
 
 @pytest.mark.parametrize("write", KINDS)
-def test_a_form_of_too_many_fields_is_refused(server: str, write: Any) -> None:
+def test_a_form_of_too_many_fields_is_refused(server, write):
     client = new_client()
     for fields, is_refused in ((198, False), (201, True), (20_000, True)):
         body = write(**QUESTION, **{f"field{n}": "x" for n in range(fields - len(QUESTION))})
@@ -155,13 +151,13 @@ def test_a_form_of_too_many_fields_is_refused(server: str, write: Any) -> None:
         assert ("at most 200 fields" in answer.text) == is_refused, answer.text
 
 
-def test_a_field_with_an_endless_head_is_refused(server: str) -> None:
+def test_a_field_with_an_endless_head_is_refused(server):
     body = multipart(**QUESTION, **{"a" * 1_000_000: "x"})
     answer = post(new_client(), f"{server}/api", body, KINDS[multipart])
     assert "malformed" in answer.text
 
 
-def test_a_form_whose_chunks_are_malformed_is_refused(server: str) -> None:
+def test_a_form_whose_chunks_are_malformed_is_refused(server):
     answer = exchange(
         server,
         b"POST /api?module=contract&action=checkverifystatus&guid=x HTTP/1.1\r\nHost: x\r\n"
@@ -172,7 +168,7 @@ def test_a_form_whose_chunks_are_malformed_is_refused(server: str) -> None:
     assert b"body ended early" in answer
 
 
-def test_a_form_that_ends_early_is_refused(server: str) -> None:
+def test_a_form_that_ends_early_is_refused(server):
     head = (
         b"POST /api?module=contract&action=checkverifystatus&guid=x HTTP/1.1\r\nHost: x\r\n"
         b"Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 99\r\n\r\n"
@@ -186,7 +182,7 @@ TEXT = st.text(st.sampled_from("a=&+% \r\n\t_.ä€\x00~"), max_size=20)
 
 @pytest.mark.check
 @given(st.lists(st.tuples(TEXT, TEXT), min_size=1, max_size=4))
-def test_a_large_form_is_read_as_a_small_one(fields: list[tuple[str, str]]) -> None:
+def test_a_large_form_is_read_as_a_small_one(fields):
     body = urlencode(fields)
     read = _large_urlencoded(body.encode()).items(multi=True)
     assert Counter(read) == Counter(parse_qsl(body, keep_blank_values=True))
@@ -194,7 +190,7 @@ def test_a_large_form_is_read_as_a_small_one(fields: list[tuple[str, str]]) -> N
 
 @pytest.mark.check
 @pytest.mark.parametrize("body", [b"a=%", b"a=%4", b"a=%zz", b"%%41=b", b"a=%\n"])
-def test_a_large_form_with_malformed_escapes_is_refused(body: bytes) -> None:
+def test_a_large_form_with_malformed_escapes_is_refused(body):
     with pytest.raises(InvalidParameter):
         _large_urlencoded(body)
 
@@ -202,7 +198,7 @@ def test_a_large_form_with_malformed_escapes_is_refused(body: bytes) -> None:
 @pytest.mark.parametrize(
     "path", ["/api", f"/address/0x{'ab' * 20}/verify", f"/address/0x{'ab' * 20}/call"]
 )
-def test_no_form_may_have_any_number_of_fields(server: str, path: str) -> None:
+def test_no_form_may_have_any_number_of_fields(server, path):
     """Half a million fields took five seconds and hundreds of megabytes on pages."""
     answer = post(new_client(), server + path, b"a&" * 20_000)
     assert "A form must have at most" in answer.text

@@ -31,18 +31,18 @@ class Served(NamedTuple):
     node: Anvil
     keys: list[str]
 
-    def block_list(self) -> requests.Response:
+    def block_list(self):
         """Never from the cache."""
         return self._get(f"/api/v1/blocks?={time.monotonic_ns()}", "10.9.9.9")
 
-    def ready(self) -> int:
+    def ready(self):
         return self._get("/readyz", "10.9.9.9").status_code
 
-    def proxy(self, attacker: int, key: str = "") -> requests.Response:
+    def proxy(self, attacker, key=""):
         query = f"module=proxy&action=eth_getCode&address=0x{CONTRACT.hex()}&tag=latest"
         return self._get(f"/api?{query}&apikey={key}", f"10.0.0.{attacker}")
 
-    def _get(self, path: str, client: str) -> requests.Response:
+    def _get(self, path, client):
         headers = {"X-Forwarded-For": client}
         return requests.get(self.address + path, headers=headers, timeout=PATIENCE_S)
 
@@ -62,7 +62,7 @@ def service(postgres: Postgres, template: str) -> Iterator[Served]:
 
 
 @contextmanager
-def frozen(node: Anvil) -> Iterator[None]:
+def frozen(node):
     os.kill(node.pid, signal.SIGSTOP)
     try:
         yield
@@ -71,12 +71,12 @@ def frozen(node: Anvil) -> Iterator[None]:
             os.kill(node.pid, signal.SIGCONT)
 
 
-def has_waited_in_vain(response: requests.Response) -> bool:
+def has_waited_in_vain(response):
     """Not where it was refused at once."""
     return "node d" in response.text  # it does not answer, or did not
 
 
-def test_a_frozen_node_costs_its_own_answers_only(service: Served) -> None:
+def test_a_frozen_node_costs_its_own_answers_only(service):
     """Four addresses with twelve calls each: before the first of them has waited in vain, others
     have all their answers."""
     with ThreadPoolExecutor(12 * ATTACKERS) as pool, frozen(service.node):
@@ -95,7 +95,7 @@ def test_a_frozen_node_costs_its_own_answers_only(service: Served) -> None:
     wait_until(lambda: "jsonrpc" in service.proxy(0).json())
 
 
-def test_an_address_with_many_keys_has_the_places_of_one(service: Served) -> None:
+def test_an_address_with_many_keys_has_the_places_of_one(service):
     with ThreadPoolExecutor(8) as pool, frozen(service.node):
         asking = [pool.submit(service.proxy, 1, key) for key in service.keys * 2]
         wait_until(lambda: sum(future.done() for future in asking) >= len(asking) - CLIENT_PLACES)

@@ -19,7 +19,7 @@ from tests.support.serving import (
 )
 
 
-def exit_message(*arguments: str, **environment: str) -> str:
+def exit_message(*arguments, **environment):
     """What a server that refuses to start says."""
     with gunicorn_started(
         "postgresql://127.0.0.1:1/x", free_port(), *arguments, **environment
@@ -155,7 +155,7 @@ def test_a_body_larger_than_is_waited_for_is_read_as_it_comes(database_url):
             connection.close()
 
 
-def _is_up(address: str) -> bool:
+def _is_up(address):
     try:
         return requests.get(address, timeout=5).status_code == 200
     except requests.RequestException:

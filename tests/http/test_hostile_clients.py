@@ -3,8 +3,7 @@
 import socket
 import threading
 import time
-from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 
 import pytest
 import requests
@@ -26,21 +25,19 @@ BLOCKS = b'{"entity":"blocks"}'
 MIB = 1024 * 1024
 
 
-def chunks(*parts: bytes) -> bytes:
+def chunks(*parts):
     return b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in parts)
 
 
-def status(answer: bytes) -> int:
+def status(answer):
     return int(answer.split(b" ", 2)[1])
 
 
-def closing(request: bytes) -> bytes:
+def closing(request):
     return request.replace(b"Host: x", b"Host: x\r\nConnection: close", 1)
 
 
-def test_who_is_told_to_continue_and_does_not_holds_no_thread(
-    shared_server: str, clients: ExitStack
-) -> None:
+def test_who_is_told_to_continue_and_does_not_holds_no_thread(shared_server, clients):
     waiting = [clients.enter_context(connect(shared_server)) for _ in range(2 * THREADS)]
     for client in waiting:
         client.sendall(POST + b"Expect: 100-continue\r\nContent-Length: 19\r\n\r\n")
@@ -51,9 +48,7 @@ def test_who_is_told_to_continue_and_does_not_holds_no_thread(
         assert client.recv(65536).startswith(b"HTTP/1.1 200 OK\r\n")
 
 
-def test_a_body_of_somebody_refused_is_not_waited_for(
-    shared_server: str, clients: ExitStack
-) -> None:
+def test_a_body_of_somebody_refused_is_not_waited_for(shared_server, clients):
     head = CHUNKED.replace(b"Host: x", b"Host: x\r\nX-API-Key: nonsense")
     for _ in range(2 * THREADS):
         client = clients.enter_context(connect(shared_server))
@@ -65,9 +60,7 @@ def test_a_body_of_somebody_refused_is_not_waited_for(
 
 
 @pytest.mark.parametrize("pieces", [b" ", b"0\r\n\r\n", b"\r\n\r\n"], ids=ascii)
-def test_large_bodies_that_go_on_in_small_pieces_hold_nobody_up(
-    shared_server: str, clients: ExitStack, pieces: bytes
-) -> None:
+def test_large_bodies_that_go_on_in_small_pieces_hold_nobody_up(shared_server, clients, pieces):
     """Each piece might cost as much as all that has come before it."""
     slow = [clients.enter_context(connect(shared_server)) for _ in range(THREADS)]
     over = threading.Event()
@@ -81,7 +74,7 @@ def test_large_bodies_that_go_on_in_small_pieces_hold_nobody_up(
         sender.join()
 
 
-def drip(client: socket.socket, pieces: bytes, over: threading.Event) -> None:
+def drip(client, pieces, over):
     client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     with suppress(OSError):
         client.sendall(CHUNKED + b"ffffff\r\n" + b" " * 4 * MIB)
@@ -89,7 +82,7 @@ def drip(client: socket.socket, pieces: bytes, over: threading.Event) -> None:
             client.sendall(pieces)
 
 
-def test_a_body_of_very_many_chunks_is_refused(shared_server: str) -> None:
+def test_a_body_of_very_many_chunks_is_refused(shared_server):
     """Each takes 4 us to decode: 5 MiB of the smallest would take a thread 3.5 s."""
     many = chunks(b" ") * 70_000 + chunks(BLOCKS, b"")
     assert status(exchange(shared_server, closing(CHUNKED) + many)) == 400
@@ -110,9 +103,7 @@ def test_a_body_of_very_many_chunks_is_refused(shared_server: str) -> None:
     ],
 )
 @pytest.mark.parametrize("chunk", [0, 4096, 64 * MIB])
-def test_bodies_are_taken_up_to_their_limit(
-    shared_server: str, path: str, size: int, found: int, chunk: int
-) -> None:
+def test_bodies_are_taken_up_to_their_limit(shared_server, path, size, found, chunk):
     """With a length, in chunks, and in one; whoever sends too much reads why."""
     body = b"[" + b" " * (size - 2) + b"]"
     parts = (body[n : n + chunk] for n in range(0, size, chunk)) if chunk else body
@@ -126,7 +117,7 @@ def test_bodies_are_taken_up_to_their_limit(
         assert answer.status_code == found, answer.text
 
 
-def test_a_body_that_nobody_reads_is_no_request(shared_server: str) -> None:
+def test_a_body_that_nobody_reads_is_no_request(shared_server):
     """A path that takes no body is answered without reading it; the next request comes in two."""
     inner = b"GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n"
     outer = b"POST /nothing HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(inner)
@@ -143,9 +134,7 @@ def test_a_body_that_nobody_reads_is_no_request(shared_server: str) -> None:
 
 @pytest.mark.parametrize("version", [b"1.0", b"1.1"])
 @pytest.mark.parametrize("path", [b"/healthz", b"/nothing"])
-def test_the_version_and_connection_decide_whether_it_stays_open(
-    shared_server: str, version: bytes, path: bytes
-) -> None:
+def test_the_version_and_connection_decide_whether_it_stays_open(shared_server, version, path):
     request = b"GET %b HTTP/%b\r\nHost: x\r\n" % (path, version)
     for header, stays in ((b"", version == b"1.1"), (b"keep-alive", True), (b"close", False)):
         with connect(shared_server) as client:
@@ -157,9 +146,7 @@ def test_the_version_and_connection_decide_whether_it_stays_open(
 
 
 @pytest.mark.parametrize("kind", ["-H", "-S"], ids=["hard", "soft"])
-def test_more_idle_clients_than_descriptors_end_nothing(
-    shared_database_url: str, clients: ExitStack, kind: str
-) -> None:
+def test_more_idle_clients_than_descriptors_end_nothing(shared_database_url, clients, kind):
     """`ulimit -n 1024` is what many services are started with."""
     limited = f"ulimit -S -n 1024; ulimit {kind} -n 1024"
     with served(shared_database_url, shell=limited) as (process, server):
@@ -170,9 +157,7 @@ def test_more_idle_clients_than_descriptors_end_nothing(
         assert workers(process) == [worker]
 
 
-def test_uploads_that_never_end_take_bounded_memory(
-    shared_database_url: str, clients: ExitStack
-) -> None:
+def test_uploads_that_never_end_take_bounded_memory(shared_database_url, clients):
     """Eighty times 4 MiB; more than 128 MiB are not kept, though those of one kind are 160."""
     heads = (CHUNKED + b"ffffff\r\n", POST + b"Content-Length: 5000000\r\n\r\n")
     with served(shared_database_url) as (process, server):
@@ -185,9 +170,7 @@ def test_uploads_that_never_end_take_bounded_memory(
         assert peak_mib(process) - before < 220
 
 
-def test_uploads_that_never_end_are_refused_before_those_of_others(
-    shared_database_url: str, clients: ExitStack
-) -> None:
+def test_uploads_that_never_end_are_refused_before_those_of_others(shared_database_url, clients):
     """Forty times 4 MiB of one address; another one's upload has begun before them."""
     body = b'{"entity":"blocks"}' + b" " * 900_000
     with served(shared_database_url) as (_, server):
@@ -205,15 +188,15 @@ def test_uploads_that_never_end_are_refused_before_those_of_others(
         assert status(honest.recv(4096)) == 200
 
 
-def begun(*parts: bytes) -> Callable[[socket.socket], None]:
-    def begin(client: socket.socket) -> None:
+def begun(*parts):
+    def begin(client):
         for part in parts:
             client.sendall(part)
 
     return begin
 
 
-def ask_for_much(client: socket.socket) -> None:
+def ask_for_much(client):
     client.sendall(b"GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n" * 40)
 
 
@@ -229,9 +212,7 @@ STATES = [
 
 
 @pytest.mark.parametrize("arguments", [(), ("--worker-connections", "20")], ids=["room", "full"])
-def test_a_stop_waits_for_nobody_for_long(
-    shared_database_url: str, clients: ExitStack, arguments: tuple[str, ...]
-) -> None:
+def test_a_stop_waits_for_nobody_for_long(shared_database_url, clients, arguments):
     """The worker ends by itself: gunicorn would kill it after its graceful time-out."""
     with served(shared_database_url, *arguments) as (process, server):
         for begin in STATES * 20:
@@ -242,9 +223,7 @@ def test_a_stop_waits_for_nobody_for_long(
     assert b"Traceback" not in errors and b"SIGKILL" not in errors, errors.decode()
 
 
-def test_what_has_begun_before_a_stop_is_answered(
-    shared_database_url: str, clients: ExitStack
-) -> None:
+def test_what_has_begun_before_a_stop_is_answered(shared_database_url, clients):
     with served(shared_database_url) as (process, server):
         client = clients.enter_context(connect(server))
         client.sendall(POST + b"Content-Length: 19\r\n\r\n")

@@ -3,16 +3,13 @@
 from dataclasses import replace
 from typing import Any
 
-from flask.testing import FlaskClient
-
 from app import create_app
 from scan.http.requests import without_ignored
-from tests.support.indexing import Indexing
 
 SHARED = "utm_source=a&UTM_Medium=b&fbclid=c&gclid=d&msclkid=e&mc_cid=f&mc_eid=g&igshid=h&ref=i&_=1"
 
 
-def test_pages_ignore_parameters_of_campaigns_and_the_api_refuses_them(client: FlaskClient) -> None:
+def test_pages_ignore_parameters_of_campaigns_and_the_api_refuses_them(client):
     for path in ("/txs?limit=50", "/blocks", "/tokens", "/token-transfers", "/accounts"):
         plain = client.get(path)
         shared = client.get(f"{path}{'&' if '?' in path else '?'}{SHARED}")
@@ -22,7 +19,7 @@ def test_pages_ignore_parameters_of_campaigns_and_the_api_refuses_them(client: F
     assert (response.status_code, response.json["field"]) == (400, "utm_source")
 
 
-def test_an_ignored_parameter_is_no_part_of_a_cache_key(indexed: Indexing) -> None:
+def test_an_ignored_parameter_is_no_part_of_a_cache_key(indexed):
     application = create_app(replace(indexed.settings, log_format="text"))
     client, middleware = application.test_client(), application.wsgi_app
     for path, query in (
@@ -39,7 +36,7 @@ def test_an_ignored_parameter_is_no_part_of_a_cache_key(indexed: Indexing) -> No
         assert step(environ, lambda status, headers: None) is not None
 
 
-def test_other_parameters_stay_as_they_were_sent() -> None:
+def test_other_parameters_stay_as_they_were_sent():
     sent = "q=_a%20b&=1&&limit=%32&a_b=1"
     assert without_ignored(sent, is_page=True) == without_ignored(sent, is_page=False) == sent
     assert without_ignored("ref=1&x=2&_&%5f=3", is_page=False) == "ref=1&x=2"

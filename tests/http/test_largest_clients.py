@@ -2,7 +2,7 @@
 
 import pytest
 
-from scan.server.largest_clients import beyond, first_of_largest
+from scan.server.accepted_connections import beyond, first_of_largest
 
 pytestmark = pytest.mark.check
 
@@ -10,11 +10,11 @@ pytestmark = pytest.mark.check
 SIZES = {"a1": 5, "b1": 3, "b2": 4, "c1": 6, "b3": 1}
 
 
-def client_of(conn: str) -> str:
+def client_of(conn):
     return conn[0]
 
 
-def test_the_first_of_the_client_with_most_together_is_chosen() -> None:
+def test_the_first_of_the_client_with_most_together_is_chosen():
     assert first_of_largest(SIZES, client_of) == "b1"
 
 
@@ -30,5 +30,5 @@ def test_the_first_of_the_client_with_most_together_is_chosen() -> None:
         (0, ["b2", "c1", "a1", "b1", "b3"]),
     ],
 )
-def test_what_goes_is_each_time_of_the_client_with_most_then(most: int, chosen: list[str]) -> None:
+def test_what_goes_is_each_time_of_the_client_with_most_then(most, chosen):
     assert beyond(SIZES, client_of, most) == chosen

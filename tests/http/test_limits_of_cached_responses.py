@@ -6,14 +6,13 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 
-from scan.accounts.api_keys import NewKey, new_key
+from scan.accounts.api_keys import new_key
 from tests.http.test_cached_responses import PATH, PATIENT, uncached
 from tests.support.database import execute
-from tests.support.http_client import Client, Response, busy_threads
+from tests.support.http_client import Client, busy_threads
 from tests.support.indexing import Indexing
 from tests.support.serving import (
     NOWHERE,
@@ -41,7 +40,7 @@ def server(url: str) -> Iterator[str]:
         yield address
 
 
-def made_key(url: str, per_minute: int) -> NewKey:
+def made_key(url, per_minute):
     key = new_key()
     execute(
         url,
@@ -57,11 +56,11 @@ def made_key(url: str, per_minute: int) -> NewKey:
     return key
 
 
-def together(clients: list[Client], times: int, more: str = "") -> list[Response]:
+def together(clients, times, more=""):
     """Each client asks so often, every second time for what is not cached."""
     start = threading.Barrier(len(clients))
 
-    def ask(client: Client) -> list[Response]:
+    def ask(client):
         start.wait()
         return [client.ask(either(n), more=more) for n in range(times)]
 
@@ -69,15 +68,15 @@ def together(clients: list[Client], times: int, more: str = "") -> list[Response
         return [response for found in pool.map(ask, clients) for response in found]
 
 
-def either(number: int) -> str:
+def either(number):
     return uncached(PATH)[0] if number % 2 else PATH
 
 
-def left(found: list[Response]) -> list[int]:
+def left(found):
     return sorted(int(one["X-RateLimit-Remaining"]) for one in found if one.status == 200)
 
 
-def test_the_loop_refuses_while_all_threads_are_busy(server: str, url: str) -> None:
+def test_the_loop_refuses_while_all_threads_are_busy(server, url):
     client = Client(server, next(_sources))
     with busy_threads(server, url):
         assert left([client.ask(PATH) for _ in range(10)]) == list(range(10))
@@ -86,7 +85,7 @@ def test_the_loop_refuses_while_all_threads_are_busy(server: str, url: str) -> N
             assert refused.status == 429 and int(refused["Retry-After"]) > 0
 
 
-def test_a_key_in_either_header_is_charged(server: str, url: str) -> None:
+def test_a_key_in_either_header_is_charged(server, url):
     key, source = made_key(url, 100), next(_sources)
     client = Client(server, source)
     for header in ("X-API-Key: {}", "Authorization: Bearer {}", "authorization: bearer {}"):
@@ -101,9 +100,7 @@ def test_a_key_in_either_header_is_charged(server: str, url: str) -> None:
 @pytest.mark.parametrize(
     "path", ["/api/v1/keys", "/api/v1/keys/", "//api/v1/keys", "/api/v1/%6beys"]
 )
-def test_a_new_key_is_charged_to_the_address_whatever_key_comes(
-    server: str, url: str, path: str
-) -> None:
+def test_a_new_key_is_charged_to_the_address_whatever_key_comes(server, url, path):
     key, client = made_key(url, 100), Client(server, next(_sources))
     more = f"X-API-Key: {key.text}\r\n"
     found = [client.ask(path, b"{}", more) for _ in range(11)]
@@ -112,7 +109,7 @@ def test_a_new_key_is_charged_to_the_address_whatever_key_comes(
     assert client.ask("/api/v1/keys?owner=0x" + "00" * 20, more=more).status == 200
 
 
-def test_a_key_is_charged_and_counted_exactly(server: str, url: str) -> None:
+def test_a_key_is_charged_and_counted_exactly(server, url):
     key = made_key(url, 100)
     source = next(_sources)
     found = together([Client(server, source) for _ in range(8)], 20, f"X-API-Key: {key.text}\r\n")
@@ -125,7 +122,7 @@ def test_a_key_is_charged_and_counted_exactly(server: str, url: str) -> None:
     assert Client(server, source).ask(PATH)["X-RateLimit-Remaining"] == "9"
 
 
-def test_a_key_that_was_revoked_elsewhere_is_refused_soon(server: str, url: str) -> None:
+def test_a_key_that_was_revoked_elsewhere_is_refused_soon(server, url):
     key = made_key(url, 1_000_000)
     client, more = Client(server, next(_sources)), f"X-API-Key: {key.text}\r\n"
     assert client.ask(PATH, more=more).status == 200
@@ -137,7 +134,7 @@ def test_a_key_that_was_revoked_elsewhere_is_refused_soon(server: str, url: str)
     assert [client.ask(PATH, more=more).status for _ in range(5)] == [401] * 5
 
 
-def test_a_proxy_names_who_is_charged_on_both_ways(url: str) -> None:
+def test_a_proxy_names_who_is_charged_on_both_ways(url):
     with gunicorn(url, RPC_URL=NOWHERE, SCAN_TRUSTED_PROXIES="1", **PATIENT) as server:
         client = Client(server)
         client.ask(PATH, more="X-Forwarded-For: 192.0.2.1\r\n")
@@ -156,7 +153,7 @@ def test_a_proxy_names_who_is_charged_on_both_ways(url: str) -> None:
 
 
 @pytest.mark.long
-def test_two_workers_with_redis_charge_exactly(url: str, tmp_path: Path) -> None:
+def test_two_workers_with_redis_charge_exactly(url, tmp_path):
     with (
         redis_server(tmp_path) as storage,
         gunicorn(
@@ -170,7 +167,7 @@ def test_two_workers_with_redis_charge_exactly(url: str, tmp_path: Path) -> None
 
 
 @pytest.mark.long
-def test_every_request_has_its_line_where_lines_are_wanted(url: str) -> None:
+def test_every_request_has_its_line_where_lines_are_wanted(url):
     port = free_port()
     environment = {"RPC_URL": NOWHERE, "SCAN_RATE_LIMIT_ANONYMOUS": "1000/minute"}
     with gunicorn_started(url, port, SCAN_LOG_FORMAT="text+requests", **environment) as process:

@@ -29,14 +29,14 @@ PROXIED: list[dict[str, Any]] = [
 Clients = tuple[FlaskClient, FlaskClient]
 
 
-def clients_of(url: str, **settings: Any) -> Clients:
+def clients_of(url, **settings):
     """Of a service that refuses the second request of a minute, and of one that takes nine."""
     chosen = replace(settings_for(url, NOWHERE), **{**LIMITS, **settings})
     unlimited = replace(chosen, rate_limit_anonymous="9/minute")
     return create_app(chosen).test_client(), create_app(unlimited).test_client()
 
 
-def refusals(clients: Clients, **request: Any) -> list[str]:
+def refusals(clients, **request):
     """The messages of a webhook, a request and a page that are refused."""
     client, unlimited = clients
     sent = {"base_url": "http://localhost:8000", **request}
@@ -51,9 +51,7 @@ def refusals(clients: Clients, **request: Any) -> list[str]:
     return texts
 
 
-def test_a_developer_is_told_the_setting_and_who_comes_through_a_proxy_is_not(
-    shared_database_url: str,
-) -> None:
+def test_a_developer_is_told_the_setting_and_who_comes_through_a_proxy_is_not(shared_database_url):
     clients = clients_of(shared_database_url)
     webhook, request, page = refusals(clients)
     assert webhook.endswith("start Scan with SCAN_WEBHOOK_ALLOW_NETWORKS=127.0.0.0/8.")
@@ -64,14 +62,12 @@ def test_a_developer_is_told_the_setting_and_who_comes_through_a_proxy_is_not(
 
 
 @pytest.mark.parametrize("public", [{"trusted_proxies": 1}, {"host": "0.0.0.0"}], ids=str)
-def test_nobody_is_told_where_a_service_is_public(
-    shared_database_url: str, public: dict[str, Any]
-) -> None:
+def test_nobody_is_told_where_a_service_is_public(shared_database_url, public):
     clients = clients_of(shared_database_url, **public)
     assert not any("SCAN_" in text for text in refusals(clients))
 
 
-def test_the_setting_that_is_told_allows_the_webhook(shared_database_url: str) -> None:
+def test_the_setting_that_is_told_allows_the_webhook(shared_database_url):
     loopback = (ipaddress.ip_network("127.0.0.0/8"),)
     chosen = replace(settings_for(shared_database_url, NOWHERE), webhook_allow_networks=loopback)
     created = create_app(chosen).test_client().post("/api/v1/webhooks", json=WEBHOOK)

@@ -58,7 +58,7 @@ def counted_in_redis(
         yield address
 
 
-def test_a_preflight_names_the_methods_of_the_routes_and_allows_named_headers(server: str) -> None:
+def test_a_preflight_names_the_methods_of_the_routes_and_allows_named_headers(server):
     client = Client(server, "127.3.0.1")
     asked = "Access-Control-Request-Method: PATCH\r\nOrigin: https://example.com\r\n"
     for path, methods in METHODS.items():
@@ -75,7 +75,7 @@ def test_a_preflight_names_the_methods_of_the_routes_and_allows_named_headers(se
     assert client.ask("/api/v1/blocks", method="OPTIONS", more=strange).status in (204, 400)
 
 
-def test_no_spelling_of_a_path_is_free_of_limits(shared_server: str) -> None:
+def test_no_spelling_of_a_path_is_free_of_limits(shared_server):
     paths = ("/api/v1/blocks", "//api/v1/blocks", "///api/v1/blocks")
     for target in (*paths, "api/v1/blocks?://"):
         request = f"GET {target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"
@@ -84,7 +84,7 @@ def test_no_spelling_of_a_path_is_free_of_limits(shared_server: str) -> None:
         assert b"X-RateLimit-Limit" in answer or not answer.startswith(b"HTTP/1.1 200")
 
 
-def test_files_are_served_whole_and_then_by_the_loop(shared_database_url: str) -> None:
+def test_files_are_served_whole_and_then_by_the_loop(shared_database_url):
     """Also for who asks for a part or a change first: the next one gets the same."""
     application = create_app(Settings(database_url=shared_database_url))
     client = application.test_client()
@@ -118,7 +118,7 @@ def test_files_are_served_whole_and_then_by_the_loop(shared_database_url: str) -
         ("GET with a body", "/metrics"),
     ],
 )
-def test_what_is_no_free_file_is_charged_as_a_page(server: str, method: str, path: str) -> None:
+def test_what_is_no_free_file_is_charged_as_a_page(server, method, path):
     client = Client(server, next(_addresses))
     body = b"{}" if method.endswith("body") else b""
     for page_is_left in [True] * 12 + [False]:
@@ -127,7 +127,7 @@ def test_what_is_no_free_file_is_charged_as_a_page(server: str, method: str, pat
     assert client.ask("/healthz").status == 200
 
 
-def test_a_body_or_a_query_makes_the_document_one_of_the_api(server: str) -> None:
+def test_a_body_or_a_query_makes_the_document_one_of_the_api(server):
     client = Client(server, next(_addresses))
     assert client.ask("/api/v1/openapi.json")["X-RateLimit-Remaining"] == "10"
     required = "X-Scan-At-Least-Block: 999999999\r\n"
@@ -141,8 +141,8 @@ def test_a_body_or_a_query_makes_the_document_one_of_the_api(server: str) -> Non
 
 
 def test_a_key_that_many_requests_bring_at_once_pays_once_for_each(
-    counted_in_redis: str, shared_database_url: str
-) -> None:
+    counted_in_redis, shared_database_url
+):
     """Its address is charged before it is looked up, and others look it up meanwhile."""
     created = obtain_key(counted_in_redis, new_wallet())
     statement = "UPDATE api_keys SET requests_per_minute = 20 WHERE id = %s"
@@ -153,9 +153,7 @@ def test_a_key_that_many_requests_bring_at_once_pays_once_for_each(
 
 
 @pytest.mark.parametrize("store", ["server", "counted_in_redis"])
-def test_preflights_show_the_limit_and_are_not_charged(
-    request: pytest.FixtureRequest, store: str
-) -> None:
+def test_preflights_show_the_limit_and_are_not_charged(request, store):
     client = Client(request.getfixturevalue(store), "127.3.0.2")
     assert client.ask("/api/v1/nothing")["X-RateLimit-Remaining"] == "9"
     for _ in range(20):
@@ -165,8 +163,8 @@ def test_preflights_show_the_limit_and_are_not_charged(
 
 
 def test_the_loop_answers_preflights_and_refuses_unknown_paths_while_threads_are_busy(
-    server: str, shared_database_url: str
-) -> None:
+    server, shared_database_url
+):
     client = Client(server, "127.3.0.4")
     for _ in range(12):
         assert client.ask("/no-page").status == 404
@@ -180,7 +178,7 @@ def test_the_loop_answers_preflights_and_refuses_unknown_paths_while_threads_are
 
 
 @pytest.mark.parametrize("path", FREE)
-def test_what_is_free_is_never_charged(server: str, path: str) -> None:
+def test_what_is_free_is_never_charged(server, path):
     client = Client(server, "127.3.0.5")
     answers = [client.ask(path) for _ in range(15)]
     assert {answer.status for answer in answers} == {200}
@@ -194,7 +192,7 @@ def test_what_is_free_is_never_charged(server: str, path: str) -> None:
 @pytest.mark.parametrize(
     "path", ["/no-page", "/nowhere", "/wp-login.php", "//x", "/docsx", "/api/v1x", "/API/v1"]
 )
-def test_an_unknown_path_is_a_page_to_browsers_and_json_to_programs(server: str, path: str) -> None:
+def test_an_unknown_path_is_a_page_to_browsers_and_json_to_programs(server, path):
     client = Client(server, next(_addresses))
     browser = client.ask(path, more=HTML)
     assert (browser.status, browser["Content-Type"]) == (404, "text/html; charset=utf-8")
@@ -207,7 +205,7 @@ def test_an_unknown_path_is_a_page_to_browsers_and_json_to_programs(server: str,
     assert (program["X-RateLimit-Limit"], program["X-RateLimit-Remaining"]) == ("12", "8")
 
 
-def test_a_base_path_has_the_same_limits_and_methods(shared_database_url: str) -> None:
+def test_a_base_path_has_the_same_limits_and_methods(shared_database_url):
     settings = Settings(database_url=shared_database_url, base_path="/bsc")
     client = create_app(settings).test_client()
     preflight = client.options("/bsc/api/v1/webhooks/1")

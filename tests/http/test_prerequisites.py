@@ -10,7 +10,7 @@ import pytest
 from app import create_app
 from scan.errors import ClientBusy
 from scan.http.middleware import Middleware
-from scan.http.services import Services
+from scan.http.request_state import Services
 from scan.rate_limits.turns import QUEUED_PER_CLIENT
 from scan.settings import Settings
 
@@ -52,7 +52,7 @@ def begin(app: Any) -> Begin:
     """The status of what the loop answers; None where it leaves a request to a thread."""
     middleware: Middleware = app.wsgi_app
 
-    def ask(request: tuple[str, str, str]) -> str | None:
+    def ask(request):
         method, path, query = request
         environ = {
             "REQUEST_METHOD": method,
@@ -71,9 +71,7 @@ def begin(app: Any) -> Begin:
     return ask
 
 
-def test_where_there_is_no_place_it_is_refused_at_once_before_its_body(
-    begin: Begin, services: Services
-) -> None:
+def test_where_there_is_no_place_it_is_refused_at_once_before_its_body(begin, services):
     assert {begin(each) for each in (*CALLS, *VERIFICATIONS, *OTHERS)} == {None}
     with ExitStack() as held:
         for client in ("a", "b", "c"):
@@ -97,9 +95,7 @@ def test_where_there_is_no_place_it_is_refused_at_once_before_its_body(
     assert {begin(each) for each in (*CALLS, *VERIFICATIONS)} == {None}
 
 
-def test_a_client_with_as_many_waiting_as_may_be_is_refused_and_no_other(
-    begin: Begin, services: Services
-) -> None:
+def test_a_client_with_as_many_waiting_as_may_be_is_refused_and_no_other(begin, services):
     for holder, status in (("192.0.2.2", None), (CLIENT, "429 Too Many Requests")):
         turns = [services.waiting_threads.queue(holder) for _ in range(3 + QUEUED_PER_CLIENT)]
         assert [turn.done() for turn in turns[2:5]] == [True, False, False]

@@ -1,11 +1,8 @@
 """/readyz: a node that is slow, one that is gone and an index that is behind are told apart, also
 where the indexer reports nothing."""
 
-import pytest
-from flask.testing import FlaskClient
-
 from app import create_app
-from scan.http import node_check
+from scan.http import worker_threads
 from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.faulty_node import FaultyNode, cut_connection, hang
@@ -15,12 +12,12 @@ from tests.support.serving import NOWHERE, wait_until
 LONG_AGO = "UPDATE indexer_status SET checked_at = now() - interval '20 seconds'"
 
 
-def state(client: FlaskClient) -> tuple[object, ...]:
+def state(client):
     ready = client.get("/readyz").json
     return ready["indexedBlock"], ready["headBlock"], ready["lagBlocks"], ready["problem"]
 
 
-def test_the_lag_is_the_nodes_while_the_indexer_reports_nothing(database_url: str) -> None:
+def test_the_lag_is_the_nodes_while_the_indexer_reports_nothing(database_url):
     with Anvil() as node:
         node.mine()
         with Indexing(database_url, node.url, until=1) as indexing:
@@ -38,7 +35,7 @@ def test_the_lag_is_the_nodes_while_the_indexer_reports_nothing(database_url: st
             slow.fault = hang(2)
             asked = settings_for(database_url, slow.url)
             # What the node has reported to the indexer within a minute counts.
-            assert state(create_app(asked).test_client()) == (1, 1, 0, node_check.SLOW)
+            assert state(create_app(asked).test_client()) == (1, 1, 0, worker_threads.SLOW)
         node.stop()
         client = create_app(indexing.settings).test_client()
         assert state(client) == (1, None, None, "the node cannot be reached")
@@ -48,9 +45,7 @@ def test_the_lag_is_the_nodes_while_the_indexer_reports_nothing(database_url: st
         assert str(problem).startswith("the indexer has not reported since ")
 
 
-def test_slow_gone_and_behind_are_told_apart(
-    database_url: str, anvil: Anvil, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_slow_gone_and_behind_are_told_apart(database_url, anvil, caplog):
     """The log has a line for each within ten seconds, with the host, and never with the key."""
     anvil.mine(2)
     head = anvil.head()
@@ -76,14 +71,14 @@ def test_slow_gone_and_behind_are_told_apart(
             wait_until(lambda: state(client) == (head + 3, None, None, gone), timeout_s=60)
             node.fault = None
             wait_until(lambda: state(client) == (head + 3, head + 3, 0, None), timeout_s=60)
-    lines = [r.getMessage() for r in caplog.records if r.name == "scan.indexer.status_report"]
+    lines = [r.getMessage() for r in caplog.records if r.name == "scan.indexer.progress"]
     for problem in (slow, silent, gone):
         [line] = [line for line in lines if problem in line]
         assert f"({node.url}/...)" in line
     assert "secret-key" not in caplog.text
 
 
-def test_nothing_indexed_is_not_up_to_date(database_url: str) -> None:
+def test_nothing_indexed_is_not_up_to_date(database_url):
     client = create_app(settings_for(database_url, NOWHERE)).test_client()
     assert state(client) == (None, None, None, "the node cannot be reached")
     assert "up to date" not in client.get("/status").text
@@ -98,8 +93,8 @@ CREATE TRIGGER fill BEFORE UPDATE ON indexer_status FOR EACH ROW EXECUTE FUNCTIO
 
 
 def test_a_full_disk_is_a_problem_although_the_indexer_cannot_report_it(
-    database_url: str, anvil: Anvil, caplog: pytest.LogCaptureFixture
-) -> None:
+    database_url, anvil, caplog
+):
     """The server's answer is what a full disk gives; to fill one for real needs a mount. The log
     names it once a minute."""
     with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:

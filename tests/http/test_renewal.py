@@ -2,10 +2,9 @@
 
 import sys
 from collections import deque
-from collections.abc import Iterator, Sized
+from collections.abc import Sized
 from dataclasses import fields, is_dataclass, replace
 from types import ModuleType
-from typing import Any
 
 import pytest
 from flask import Flask
@@ -34,7 +33,7 @@ def served(indexed: Indexing, scenario: Played) -> Flask:
     return app
 
 
-def reached(thing: object) -> Iterator[Any]:
+def reached(thing):
     """The instances of our classes that an object holds, however deep, itself among them."""
     seen, rest = set[int](), [thing]
     while rest:
@@ -53,19 +52,19 @@ def reached(thing: object) -> Iterator[Any]:
             rest.append(bound)
 
 
-def state_of(app: Flask) -> dict[int, Any]:
+def state_of(app):
     kept = {id(value) for value in reached(app.extensions["scan.permanent"])}
     roots = [app.extensions["scan"], app.extensions["scan.pages"], app.wsgi_app]
     return {id(value): value for value in reached(roots) if id(value) not in kept}
 
 
-def is_frozen(value: Any) -> bool:
+def is_frozen(value):
     if is_dataclass(value):
         return all(isinstance(getattr(value, f.name), str | int | None) for f in fields(value))
     return isinstance(value, tuple | str | int | frozenset)
 
 
-def test_a_renewed_application_holds_nothing_that_it_held_before(served: Flask) -> None:
+def test_a_renewed_application_holds_nothing_that_it_held_before(served):
     before = state_of(served)
     renew(served)
     after = state_of(served)
@@ -74,7 +73,7 @@ def test_a_renewed_application_holds_nothing_that_it_held_before(served: Flask) 
     assert not kept, [type(value) for value in kept]
 
 
-def sizes() -> dict[str, int]:
+def sizes():
     """How much each container that a module has made at its import holds."""
     return {
         f"{name}.{attribute}": len(value)
@@ -86,7 +85,7 @@ def sizes() -> dict[str, int]:
     }
 
 
-def test_requests_leave_nothing_in_a_module(served: Flask, indexed: Indexing) -> None:
+def test_requests_leave_nothing_in_a_module(served, indexed):
     before = sizes()
     other = create_app(indexed.settings).test_client()
     for path in ("/", "/api/v1/tokens", "/api/v1/blocks/1/transactions", "/api/v1/transactions"):
@@ -95,7 +94,7 @@ def test_requests_leave_nothing_in_a_module(served: Flask, indexed: Indexing) ->
     assert {name: after[name] for name in before if after.get(name) != before[name]} == {}
 
 
-def test_what_one_test_has_cached_and_charged_is_not_there_in_the_next(indexed: Indexing) -> None:
+def test_what_one_test_has_cached_and_charged_is_not_there_in_the_next(indexed):
     app = create_app(replace(indexed.settings, rate_limit_anonymous="2/minute"))
     client = app.test_client()
     assert [client.get("/api/v1/stats").status_code for _ in range(3)] == [200, 200, 429]

@@ -25,7 +25,7 @@ class Served(NamedTuple):
     node: Anvil
     indexing: Indexing
 
-    def mine(self) -> int:
+    def mine(self):
         """One block more; its number, once it is indexed."""
         self.node.mine()
         self.indexing.wait_for(self.node.head())
@@ -45,16 +45,16 @@ def served(postgres: Postgres, template: str) -> Iterator[Served]:
         yield Served(address, node, indexing)
 
 
-def ask(server: str, path: str, block: object = None) -> requests.Response:
+def ask(server, path, block=None):
     headers = {} if block is None else {"X-Scan-At-Least-Block": str(block)}
     return requests.get(server + path, headers=headers, timeout=30)
 
 
-def newest(response: requests.Response) -> int:
+def newest(response):
     return int(response.json()["blocks"][0]["number"])
 
 
-def test_a_response_carries_the_block_it_shows(served: Served) -> None:
+def test_a_response_carries_the_block_it_shows(served):
     for _ in range(2):
         number = served.mine()
         wait_until(lambda number=number: newest(ask(served.address, NEWEST)) == number)  # type: ignore[misc]
@@ -71,7 +71,7 @@ def test_a_response_carries_the_block_it_shows(served: Served) -> None:
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_a_block_that_comes_is_waited_for(served: Served, path: str) -> None:
+def test_a_block_that_comes_is_waited_for(served, path):
     """Also where an older response is cached; and one that is there costs nothing."""
     number = served.mine()
     for _ in range(3):
@@ -86,7 +86,7 @@ def test_a_block_that_comes_is_waited_for(served: Served, path: str) -> None:
     assert path != NEWEST or newest(response) == number + 1
 
 
-def test_a_block_that_does_not_come_is_refused_in_the_form_of_the_interface(served: Served) -> None:
+def test_a_block_that_does_not_come_is_refused_in_the_form_of_the_interface(served):
     number = served.mine() + 2
     message = f"Block {number} is not indexed yet."
     with ThreadPoolExecutor(3) as pool:
@@ -100,13 +100,13 @@ def test_a_block_that_does_not_come_is_refused_in_the_form_of_the_interface(serv
 
 
 @pytest.mark.parametrize("block", ["", "latest", "-1", "0x10", "1.0", "1,2", "9" * 19, "+1"])
-def test_what_is_no_block_number_is_refused(served: Served, block: str) -> None:
+def test_what_is_no_block_number_is_refused(served, block):
     refused = ask(served.address, NEWEST, block)
     assert (refused.status_code, refused.json()["code"]) == (400, "invalid_parameter")
     assert refused.json()["field"] == "X-Scan-At-Least-Block"
 
 
-def test_those_who_wait_leave_threads_to_others(served: Served) -> None:
+def test_those_who_wait_leave_threads_to_others(served):
     """Far more than there are threads; only so many wait, and the others are refused at once."""
     with ThreadPoolExecutor(40) as pool:
         waiting = [pool.submit(ask, served.address, f"{NEWEST}&={n}", 10**9) for n in range(40)]

@@ -14,7 +14,7 @@ from scan.http import index_version, response_cache
 from scan.http.index_version import CHANNEL, IndexVersion
 from scan.http.request_state import CacheKey
 from scan.http.response_cache import ResponseCache
-from scan.server.wsgi_responses import WsgiResponse
+from scan.server.responses import WsgiResponse
 from tests.support.database import execute
 from tests.support.serving import wait_until
 
@@ -24,14 +24,14 @@ ADDRESS = bytes(20)
 class GivenVersion:
     """Stands for IndexVersion, at moments that a real one passes through too fast."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.version: int | None = 1
         self.rewinds = 0
 
-    def newest(self) -> int | None:
+    def newest(self):
         return self.version
 
-    def may_be_newest(self, version: int) -> bool:
+    def may_be_newest(self, version):
         return version == self.version
 
 
@@ -45,14 +45,12 @@ def cache(version: GivenVersion) -> ResponseCache:
     return ResponseCache(cast(IndexVersion, version))
 
 
-def response(text: bytes) -> WsgiResponse:
+def response(text):
     return WsgiResponse("200 OK", [], text)
 
 
 @pytest.mark.check
-def test_a_response_is_served_while_its_version_is_the_newest(
-    cache: ResponseCache, version: GivenVersion
-) -> None:
+def test_a_response_is_served_while_its_version_is_the_newest(cache, version):
     cache.store(CacheKey("/a"), response(b"old"), 1)
     assert cache.find(CacheKey("/a")) == response(b"old")
     for version.version in (None, 2):
@@ -66,9 +64,7 @@ def test_a_response_is_served_while_its_version_is_the_newest(
 
 
 @pytest.mark.check
-def test_responses_of_commits_that_a_failover_lost_are_gone(
-    cache: ResponseCache, version: GivenVersion
-) -> None:
+def test_responses_of_commits_that_a_failover_lost_are_gone(cache, version):
     """The same number then means something else."""
     version.version = 5
     cache.store(CacheKey("/a"), response(b"lost"), 5)
@@ -82,9 +78,7 @@ def test_responses_of_commits_that_a_failover_lost_are_gone(
 
 
 @pytest.mark.check
-def test_a_large_response_is_not_kept_since_a_few_would_drop_all_others(
-    cache: ResponseCache,
-) -> None:
+def test_a_large_response_is_not_kept_since_a_few_would_drop_all_others(cache):
     largest = response_cache.MAX_ENTRY_BYTES - response_cache.ENTRY_BYTES - len("/a")
     cache.store(CacheKey("/a"), response(bytes(largest)), 1)
     cache.store(CacheKey("/b"), response(bytes(largest + 1)), 1)
@@ -92,7 +86,7 @@ def test_a_large_response_is_not_kept_since_a_few_would_drop_all_others(
 
 
 @pytest.mark.check
-def test_all_that_a_key_holds_counts_as_memory(cache: ResponseCache) -> None:
+def test_all_that_a_key_holds_counts_as_memory(cache):
     """A client chooses the path, the query, the type of the body and the body."""
     long = 1024 * 1024
     for number in range(40):
@@ -110,9 +104,7 @@ def test_all_that_a_key_holds_counts_as_memory(cache: ResponseCache) -> None:
 
 
 @pytest.mark.check
-def test_a_full_cache_drops_the_oldest_responses_alone(
-    cache: ResponseCache, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_cache_drops_the_oldest_responses_alone(cache, monkeypatch):
     body = b"x" * 1000
     monkeypatch.setattr(response_cache, "MAX_BYTES", 10 * (1000 + response_cache.ENTRY_BYTES + 3))
     for number in range(25):
@@ -123,9 +115,7 @@ def test_a_full_cache_drops_the_oldest_responses_alone(
 
 
 @pytest.mark.check
-def test_few_responses_are_served_for_a_time(
-    cache: ResponseCache, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_few_responses_are_served_for_a_time(cache, monkeypatch):
     now = 100.0
     monkeypatch.setattr(time, "monotonic", lambda: now)
     cache.store_for(CacheKey("/"), response(b"page"), 1.0)
@@ -145,19 +135,17 @@ def database(database_url: str) -> Iterator[Database]:
     found.close()
 
 
-def listening(database: Database) -> IndexVersion:
+def listening(database):
     version = IndexVersion(Listener(database, CHANNEL))
     version.listen()
     return version
 
 
-def notify(url: str, payload: str) -> None:
+def notify(url, payload):
     execute(url, "SELECT pg_notify('scan_chain', %s)", payload)
 
 
-def test_a_version_is_notified_or_read_and_never_counts_back(
-    database: Database, database_url: str
-) -> None:
+def test_a_version_is_notified_or_read_and_never_counts_back(database, database_url):
     version = IndexVersion(Listener(database, CHANNEL))
     began_at = time.monotonic()
     version.record(7, began_at)
@@ -176,9 +164,7 @@ def test_a_version_is_notified_or_read_and_never_counts_back(
 
 
 @pytest.mark.parametrize("payload", ["chain 900000000000000000", "labels 8", "chain 2"])
-def test_a_version_that_a_later_read_lacks_was_made_up(
-    database: Database, database_url: str, payload: str
-) -> None:
+def test_a_version_that_a_later_read_lacks_was_made_up(database, database_url, payload):
     execute(database_url, "INSERT INTO labels VALUES (%s, 'x')", ADDRESS)
     version = listening(database)
     version.record(1, time.monotonic())
@@ -192,7 +178,7 @@ def test_a_version_that_a_later_read_lacks_was_made_up(
     wait_until(lambda: version.newest() == 2)
 
 
-def test_a_lower_version_read_later_shows_that_commits_were_lost(database: Database) -> None:
+def test_a_lower_version_read_later_shows_that_commits_were_lost(database):
     version = listening(database)
     began_at = time.monotonic()
     version.record(7, began_at)
@@ -202,9 +188,7 @@ def test_a_lower_version_read_later_shows_that_commits_were_lost(database: Datab
     assert (version.newest(), version.rewinds) == (5, 1)
 
 
-def test_a_version_is_read_anew_after_this_process_has_changed_the_index(
-    database: Database,
-) -> None:
+def test_a_version_is_read_anew_after_this_process_has_changed_the_index(database):
     """Its own notification may come after the next request."""
     version = listening(database)
     began_at = time.monotonic()
@@ -217,7 +201,7 @@ def test_a_version_is_read_anew_after_this_process_has_changed_the_index(
     assert version.newest() == 8
 
 
-def test_what_changed_while_nobody_listened_is_read(database: Database, database_url: str) -> None:
+def test_what_changed_while_nobody_listened_is_read(database, database_url):
     version = listening(database)
     version.record(0, time.monotonic())
     end_connections(database_url)
@@ -226,7 +210,7 @@ def test_what_changed_while_nobody_listened_is_read(database: Database, database
     wait_until(lambda: (version.listen(), version.newest() == 1)[1])
 
 
-def end_connections(url: str) -> None:
+def end_connections(url):
     execute(
         url,
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
@@ -234,9 +218,7 @@ def end_connections(url: str) -> None:
     )
 
 
-def test_a_version_that_was_not_read_for_long_is_unknown(
-    database: Database, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_version_that_was_not_read_for_long_is_unknown(database, monkeypatch):
     monkeypatch.setattr(index_version, "UNVERIFIED_S", 0.1)
     version = listening(database)
     version.record(7, time.monotonic())
@@ -248,7 +230,7 @@ def test_a_version_that_was_not_read_for_long_is_unknown(
 
 
 @pytest.mark.check
-def test_without_a_listener_reading_alone_counts_and_for_a_moment() -> None:
+def test_without_a_listener_reading_alone_counts_and_for_a_moment():
     """Replicas may be behind each other."""
     version = IndexVersion(None)
     version.record(7, time.monotonic())
@@ -258,9 +240,7 @@ def test_without_a_listener_reading_alone_counts_and_for_a_moment() -> None:
     assert version.newest() is None
 
 
-def test_a_frozen_server_holds_up_neither_polling_nor_listening(
-    database: Database, database_url: str
-) -> None:
+def test_a_frozen_server_holds_up_neither_polling_nor_listening(database, database_url):
     listener = Listener(database, CHANNEL)
     assert listener.connect("http/chain_get_version") == (0, 0)
     [(backend,)] = execute(

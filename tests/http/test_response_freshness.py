@@ -35,34 +35,32 @@ def server(anvil: Anvil, database_url: str) -> Iterator[str]:
         yield address
 
 
-def newest(client: Client, path: str = NEWEST) -> str:
+def newest(client, path=NEWEST):
     found = client.ask(path)
     assert found.status == 200, found.body
     return found.body.decode()
 
 
-def assert_soon(client: Client, path: str, text: str) -> None:
+def assert_soon(client, path, text):
     """Sooner than where nothing is notified."""
     wait_until(lambda: text.encode() in client.ask(path).body, timeout_s=UNVERIFIED_S / 2)
 
 
-def asked_again(client: Client) -> str:
+def asked_again(client):
     """What is cached by now, whoever sends it."""
     newest(client)
     return newest(client)
 
 
-def has_block(url: str, hash_: str) -> bool:
+def has_block(url, hash_):
     return bool(execute(url, "SELECT 1 FROM blocks WHERE hash = %s", bytes.fromhex(hash_[2:])))
 
 
-def test_no_thread_caches_an_old_response_as_a_new_one(
-    anvil: Anvil, database_url: str, server: str
-) -> None:
+def test_no_thread_caches_an_old_response_as_a_new_one(anvil, database_url, server):
     """Eight clients ask while blocks come; none sees the chain go back."""
     over = threading.Event()
 
-    def watch(number: int) -> int:
+    def watch(number):
         client, highest = Client(server), 0
         while not over.is_set():
             body = newest(client, uncached(NEWEST)[0] if number % 2 else NEWEST)
@@ -83,7 +81,7 @@ def test_no_thread_caches_an_old_response_as_a_new_one(
         assert [one.result() for one in watching] == [14] * 8
 
 
-def listening_backend(url: str) -> int:
+def listening_backend(url):
     [(pid,)] = execute(
         url,
         "SELECT pid FROM pg_stat_activity WHERE datname = current_database()"
@@ -95,9 +93,7 @@ def listening_backend(url: str) -> int:
     return pid
 
 
-def test_who_has_seen_a_change_sees_nothing_older(
-    anvil: Anvil, database_url: str, server: str
-) -> None:
+def test_who_has_seen_a_change_sees_nothing_older(anvil, database_url, server):
     """The backend that would notify of it stands still, as the slowest there is."""
     paths = ("/readyz", "/api/v1/blocks/{}", "/api/v1/tokens?page=1{}", "//readyz/")
     with Indexing(database_url, anvil.url, until=0) as indexing:
@@ -119,9 +115,7 @@ def test_who_has_seen_a_change_sees_nothing_older(
                 os.kill(listening, signal.SIGCONT)
 
 
-def test_a_block_taken_back_is_gone_from_responses(
-    anvil: Anvil, database_url: str, server: str
-) -> None:
+def test_a_block_taken_back_is_gone_from_responses(anvil, database_url, server):
     with Indexing(database_url, anvil.url) as indexing:
         anvil.mine(6)
         indexing.wait_for(6)
@@ -136,7 +130,7 @@ def test_a_block_taken_back_is_gone_from_responses(
             assert hash_ not in before
 
 
-def test_nothing_is_served_from_the_cache_while_the_database_is_away(anvil: Anvil) -> None:
+def test_nothing_is_served_from_the_cache_while_the_database_is_away(anvil):
     with (
         Postgres() as server,
         server.cloned(server.make_template()) as url,
@@ -155,9 +149,7 @@ def test_nothing_is_served_from_the_cache_while_the_database_is_away(anvil: Anvi
             assert asked_again(client) == kept
 
 
-def test_a_response_with_a_balance_of_another_block_is_not_cached(
-    anvil: Anvil, database_url: str
-) -> None:
+def test_a_response_with_a_balance_of_another_block_is_not_cached(anvil, database_url):
     """The node is asked again each time, as it may be reachable by then."""
     sender = anvil.accounts[0]
     with Indexing(database_url, anvil.url) as indexing:

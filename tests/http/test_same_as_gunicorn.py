@@ -3,7 +3,7 @@
 import re
 import socket
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
@@ -15,7 +15,7 @@ LENGTH = re.compile(rb"Content-Length: ([0-9]+)")
 BLOCKS = b'{"entity":"blocks"}'
 
 
-def post(*headers: bytes, body: bytes = b"", path: bytes = b"/api/v1/query") -> bytes:
+def post(*headers, body=b"", path=b"/api/v1/query"):
     lines = [b"POST %b HTTP/1.1" % path, b"Host: x", b"Content-Type: application/json", *headers]
     return b"\r\n".join([*lines, b"", b""]) + body
 
@@ -86,7 +86,7 @@ def gunicorns(shared_database_url: str) -> Iterator[str]:
         yield address
 
 
-def ask(server: str, *parts: bytes) -> list[tuple[int, bytes | None]]:
+def ask(server, *parts):
     """Status and body of each response; no body where gunicorn's own worker has HTML."""
     with connect(server) as client:
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
@@ -101,7 +101,7 @@ def ask(server: str, *parts: bytes) -> list[tuple[int, bytes | None]]:
     return list(responses(data))
 
 
-def responses(data: bytes) -> Iterator[tuple[int, bytes | None]]:
+def responses(data):
     while data:
         head = RESPONSE.match(data)
         assert head is not None, data
@@ -119,9 +119,7 @@ REQUESTS = pytest.mark.parametrize(
 
 
 @REQUESTS
-def test_a_request_is_answered_as_by_gunicorn_however_it_arrives(
-    ours: str, gunicorns: str, request_: bytes
-) -> None:
+def test_a_request_is_answered_as_by_gunicorn_however_it_arrives(ours, gunicorns, request_):
     """Also byte by byte, and cut around the ends of its lines."""
     whole = ask(gunicorns, request_)
     assert ask(ours, request_) == whole
@@ -132,12 +130,10 @@ def test_a_request_is_answered_as_by_gunicorn_however_it_arrives(
 
 @pytest.mark.long
 @REQUESTS
-def test_a_request_means_the_same_wherever_it_is_cut(ours: str, request_: bytes) -> None:
+def test_a_request_means_the_same_wherever_it_is_cut(ours, request_):
     require_same_when_cut(ours, request_, range(1, len(request_)), ask(ours, request_))
 
 
-def require_same_when_cut(
-    server: str, request_: bytes, places: Iterable[int], whole: list[tuple[int, bytes | None]]
-) -> None:
+def require_same_when_cut(server, request_, places, whole):
     for place in places:
         assert ask(server, request_[:place], request_[place:]) == whole, request_[:place]

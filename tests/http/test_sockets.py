@@ -7,9 +7,8 @@ import socket
 import sys
 import termios
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, suppress
-from pathlib import Path
+from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 import requests
@@ -39,20 +38,20 @@ def server(own_index: Indexing) -> Iterator[str]:
         yield address
 
 
-def wait_for_answers(clients: Sequence[socket.socket]) -> None:
+def wait_for_answers(clients):
     """Until each has a part of an answer, which it does not read."""
     wait_until(lambda: all(map(unread_bytes, clients)))
 
 
-def unread_bytes(client: socket.socket) -> int:
+def unread_bytes(client):
     return int.from_bytes(fcntl.ioctl(client, termios.FIONREAD, bytes(4)), sys.byteorder)
 
 
-def with_id(request: bytes, number: int) -> bytes:
+def with_id(request, number):
     return request.replace(b"Host: x", b"Host: x\r\nX-Request-Id: %d" % number)
 
 
-def answers(client: socket.socket, count: int) -> list[tuple[bytes, bytes]]:
+def answers(client, count):
     """Heads and bodies, each as long as its head says."""
     stream = client.makefile("rb")
     found = []
@@ -67,16 +66,14 @@ def answers(client: socket.socket, count: int) -> list[tuple[bytes, bytes]]:
     return found
 
 
-def ids(found: list[tuple[bytes, bytes]]) -> list[int]:
+def ids(found):
     return [int(re.findall(rb"X-Request-Id: (\d+)\r\n", head)[0]) for head, _ in found]
 
 
 @pytest.mark.parametrize(
     "request_bytes", [BLOCKS, UNCACHED, LONG], ids=["cached", "by a thread", "file"]
 )
-def test_clients_that_do_not_read_hold_no_thread(
-    server: str, clients: ExitStack, request_bytes: bytes
-) -> None:
+def test_clients_that_do_not_read_hold_no_thread(server, clients, request_bytes):
     """Eight threads, twenty-four clients whose answers fill every buffer."""
     idle = [clients.enter_context(unread(server)) for _ in range(24)]
     for client in idle:
@@ -95,9 +92,7 @@ def test_clients_that_do_not_read_hold_no_thread(
     [[BLOCKS], [UNCACHED], [BLOCKS, UNCACHED], [UNCACHED, BLOCKS, BLOCKS, LONG]],
     ids=["cached", "by a thread", "mixed", "with a file"],
 )
-def test_pipelined_requests_are_answered_in_order_to_a_slow_reader(
-    server: str, clients: ExitStack, requests_: list[bytes]
-) -> None:
+def test_pipelined_requests_are_answered_in_order_to_a_slow_reader(server, clients, requests_):
     count = 100
     client = clients.enter_context(unread(server))
     sent = b"".join(with_id(requests_[n % len(requests_)], n) for n in range(count))
@@ -112,9 +107,7 @@ def test_pipelined_requests_are_answered_in_order_to_a_slow_reader(
     assert len({body for _, body in found}) == (2 if LONG in requests_ else 1)
 
 
-def test_too_much_that_nobody_reads_is_forgotten(
-    shared_database_url: str, clients: ExitStack
-) -> None:
+def test_too_much_that_nobody_reads_is_forgotten(shared_database_url, clients):
     """Three hundred clients, each with 1.5 MB to take: 64 MiB stay, and the server serves."""
     with served(shared_database_url) as (process, server):
         before = peak_mib(process)
@@ -127,7 +120,7 @@ def test_too_much_that_nobody_reads_is_forgotten(
 
 
 @pytest.mark.parametrize("kept", [True, False])
-def test_a_body_is_forgotten_with_its_request(shared_database_url: str, kept: bool) -> None:
+def test_a_body_is_forgotten_with_its_request(shared_database_url, kept):
     """Left to the garbage collector, those of eight clients took 800 MB."""
     form = b"a=" + b"x" * (5_000_000)
     headers = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -138,7 +131,7 @@ def test_a_body_is_forgotten_with_its_request(shared_database_url: str, kept: bo
         requests.Session() as session,
     ):
 
-        def send(times: int) -> None:
+        def send(times):
             for _ in range(times):
                 session.post(f"{server}/api", data=form, headers=headers, timeout=20)
 
@@ -148,7 +141,7 @@ def test_a_body_is_forgotten_with_its_request(shared_database_url: str, kept: bo
         assert peak_mib(process) - before < 50
 
 
-def test_clients_that_go_on_sending_hold_nobody_up(server: str, clients: ExitStack) -> None:
+def test_clients_that_go_on_sending_hold_nobody_up(server, clients):
     closing = BLOCKS.replace(b"Host: x", b"Host: x\r\nConnection: close")
     flooding = [clients.enter_context(connect(server)) for _ in range(4)]
     threads = [threading.Thread(target=flood, args=(client, closing)) for client in flooding]
@@ -163,14 +156,14 @@ def test_clients_that_go_on_sending_hold_nobody_up(server: str, clients: ExitSta
         assert not thread.is_alive()
 
 
-def flood(client: socket.socket, closing: bytes) -> None:
+def flood(client, closing):
     with suppress(OSError):
         client.sendall(closing)
         while True:
             client.sendall(b"x" * 1_000_000)
 
 
-def test_who_does_not_leave_is_left(server: str, clients: ExitStack) -> None:
+def test_who_does_not_leave_is_left(server, clients):
     client = clients.enter_context(connect(server))
     client.sendall(BLOCKS.replace(b"Host: x", b"Host: x\r\nConnection: close"))
     [(head, _)] = answers(client, 1)
@@ -178,7 +171,7 @@ def test_who_does_not_leave_is_left(server: str, clients: ExitStack) -> None:
     wait_until(lambda: not takes_a_byte(client))
 
 
-def takes_a_byte(client: socket.socket) -> bool:
+def takes_a_byte(client):
     with suppress(OSError):
         client.sendall(b"x")
         return True
@@ -189,17 +182,13 @@ def takes_a_byte(client: socket.socket) -> bool:
     ("behind", "status"),
     [(b"", None), (b"GARBAGE\r\n\r\n", 400), (b"GET / HT", None), (b"GET / HTTP/9.9\r\n\r\n", 400)],
 )
-def test_what_follows_a_cached_response_is_judged_by_itself(
-    server: str, behind: bytes, status: int | None
-) -> None:
+def test_what_follows_a_cached_response_is_judged_by_itself(server, behind, status):
     found = exchange(server, BLOCKS * 3 + behind, finish=True)
     assert found.count(b"HTTP/1.1 200 OK\r\n") == 3
     assert re.findall(rb"HTTP/1.1 4\d\d", found) == ([b"HTTP/1.1 %d" % status] if status else [])
 
 
-def test_connections_that_are_kept_leave_room_for_others(
-    own_index: Indexing, clients: ExitStack
-) -> None:
+def test_connections_that_are_kept_leave_room_for_others(own_index, clients):
     limited = ("--worker-connections", "20")
     with served(own_index.settings.database_url, *limited) as (_, server):
         for _ in range(60):
@@ -213,9 +202,7 @@ def test_connections_that_are_kept_leave_room_for_others(
                     break
 
 
-def test_a_fault_in_the_loop_is_logged_and_ends_nothing(
-    own_index: Indexing, tmp_path: Path
-) -> None:
+def test_a_fault_in_the_loop_is_logged_and_ends_nothing(own_index, tmp_path):
     """Whoever caused it is answered 500, and others are served."""
     (tmp_path / "sitecustomize.py").write_text(
         "from scan.http import middleware\n"
@@ -234,7 +221,7 @@ def test_a_fault_in_the_loop_is_logged_and_ends_nothing(
     assert b"a fault for the test" in errors and b"Worker exiting" in errors
 
 
-def test_a_unix_socket_serves_as_well(own_index: Indexing, tmp_path: Path) -> None:
+def test_a_unix_socket_serves_as_well(own_index, tmp_path):
     path, port = tmp_path / "socket", free_port()
     bound = ("--bind", f"unix:{path}", "--bind", f"127.0.0.1:{port}")
     with gunicorn_started(own_index.settings.database_url, port, *bound, **UNLIMITED) as process:
@@ -247,9 +234,7 @@ def test_a_unix_socket_serves_as_well(own_index: Indexing, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("request_bytes", [BLOCKS, UNCACHED], ids=["cached", "by a thread"])
-def test_a_stop_loses_no_request_and_answers_none_twice(
-    own_index: Indexing, request_bytes: bytes
-) -> None:
+def test_a_stop_loses_no_request_and_answers_none_twice(own_index, request_bytes):
     with served(own_index.settings.database_url) as (process, server):
         ends: list[bytes] = []
         answered = [0] * 12
@@ -268,9 +253,7 @@ def test_a_stop_loses_no_request_and_answers_none_twice(
         assert ends == [b""] * 12
 
 
-def ask_until_closed(
-    server: str, request: bytes, ends: list[bytes], answered: list[int], place: int
-) -> None:
+def ask_until_closed(server, request, ends, answered, place):
     """One request after the other; what comes behind the answer that ends the connection."""
     with connect(server) as client:
         head = b""

@@ -16,7 +16,7 @@ from scan.rate_limits.turns import QUEUED_PER_CLIENT
 from tests.http.conftest import served
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres
-from tests.support.faulty_node import Answers, Calls, FaultyNode, Forward, Reply
+from tests.support.faulty_node import Answers, FaultyNode, Reply
 from tests.support.indexing import Indexing
 from tests.support.serving import connect, wait_until
 
@@ -28,7 +28,7 @@ PATIENCE_S = 60.0
 class SlowNode(FaultyNode):
     """Answers after `delay_s`, and holds calls of `held_methods` while `held` is cleared."""
 
-    def __init__(self, upstream: str) -> None:
+    def __init__(self, upstream):
         super().__init__(upstream)
         self.delay_s = 0.0
         self.held = Event()
@@ -37,7 +37,7 @@ class SlowNode(FaultyNode):
         self.waiting = 0
         self.fault = self._answer
 
-    def _answer(self, calls: Calls, forward: Forward) -> Reply:
+    def _answer(self, calls, forward):
         time.sleep(self.delay_s)
         if any(call["method"] in self.held_methods for call in calls):
             self.waiting += 1
@@ -52,21 +52,21 @@ class Served(NamedTuple):
     node: SlowNode
     hashes: list[str]
 
-    def get(self, path: str, client: str = READER) -> requests.Response:
+    def get(self, path, client=READER):
         headers = {"X-Forwarded-For": client}
         return requests.get(f"{self.address}{path}", headers=headers, timeout=PATIENCE_S)
 
-    def record(self, number: int) -> requests.Response:
+    def record(self, number):
         return self.get(f"/api/v1/transactions/{self.hashes[number]}")
 
-    def balance(self, client: str = READER) -> requests.Response:
+    def balance(self, client=READER):
         return self.get(new_address(), client)
 
 
 _numbers = count(1)
 
 
-def new_address() -> str:
+def new_address():
     """The path of an address of which nobody has asked before."""
     return f"/api/v1/addresses/0x{next(_numbers):040x}"
 
@@ -87,14 +87,12 @@ def service(postgres: Postgres, template: str) -> Iterator[Served]:
             yield Served(address, node, hashes)
 
 
-def is_whole(response: requests.Response) -> bool:
+def is_whole(response):
     return response.status_code == 200 and response.json()["balance"] == "0"
 
 
 @pytest.mark.parametrize(("readers", "first", "last"), [(8, 0, 30), (20, 30, 90)])
-def test_parallel_readers_of_a_slow_node_have_whole_records(
-    service: Served, readers: int, first: int, last: int
-) -> None:
+def test_parallel_readers_of_a_slow_node_have_whole_records(service, readers, first, last):
     service.node.delay_s = 0.05
     with ThreadPoolExecutor(readers) as pool:
         records = [*pool.map(service.record, range(first, last))]
@@ -105,7 +103,7 @@ def test_parallel_readers_of_a_slow_node_have_whole_records(
         assert record["input"] == "0x" and record["logs"] == [] and not record["unavailable"]
 
 
-def test_a_flood_of_one_client_waits_and_delays_no_other(service: Served) -> None:
+def test_a_flood_of_one_client_waits_and_delays_no_other(service):
     """With three of its requests at the node and 32 in its queue, the next is refused."""
     service.node.held.clear()
     flood = 3 + QUEUED_PER_CLIENT
@@ -124,7 +122,7 @@ def test_a_flood_of_one_client_waits_and_delays_no_other(service: Served) -> Non
     assert is_whole(service.balance())
 
 
-def status_soon(service: Served, client: str) -> int:
+def status_soon(service, client):
     """The status of a request for a balance; 0 where it waits, whose client leaves then."""
     try:
         path, headers = f"{service.address}{new_address()}", {"X-Forwarded-For": client}
@@ -133,7 +131,7 @@ def status_soon(service: Served, client: str) -> int:
         return 0
 
 
-def test_clients_that_leave_while_they_wait_free_their_places(service: Served) -> None:
+def test_clients_that_leave_while_they_wait_free_their_places(service):
     service.node.held.clear()
     with ExitStack() as stack:
         stack.callback(service.node.held.set)
@@ -153,7 +151,7 @@ def test_clients_that_leave_while_they_wait_free_their_places(service: Served) -
     wait_until(lambda: service.node.waiting == 0)
 
 
-def test_what_waits_is_served_anew_with_its_body_and_what_follows_it(service: Served) -> None:
+def test_what_waits_is_served_anew_with_its_body_and_what_follows_it(service):
     """A body that was read before the request had to wait, HEAD, and pipelined requests."""
     service.node.held.clear()
     form = "module=proxy&action=eth_blockNumber&" + "x" * 300_000  # large ones are parsed in turn

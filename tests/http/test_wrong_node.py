@@ -42,11 +42,11 @@ def served(database_url: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Serve
         yield Served(settings, client, proxy, right, wrong)
 
 
-def problem(client: FlaskClient) -> str:
+def problem(client):
     return str(client.get("/readyz").json["problem"] or "")
 
 
-def test_a_node_that_changes_is_refused_by_requests(served: Served) -> None:
+def test_a_node_that_changes_is_refused_by_requests(served):
     client, sender = served.client, served.wrong.accounts[0]
     assert client.get(f"{NONCE}{sender}").json["result"] == "0x0"
     assert problem(client) == ""
@@ -63,7 +63,7 @@ def test_a_node_that_changes_is_refused_by_requests(served: Served) -> None:
     wait_until(lambda: problem(client) == "")
 
 
-def test_a_wrong_node_is_reported_before_any_request_needs_it(served: Served) -> None:
+def test_a_wrong_node_is_reported_before_any_request_needs_it(served):
     with gunicorn(served.settings.database_url, RPC_URL=served.wrong.url) as server:
         ready = f"{server}/readyz"
         wait_until(lambda: "4242" in (requests.get(ready, timeout=30).json()["problem"] or ""))

@@ -5,7 +5,7 @@ from concurrent.futures import Future
 
 import pytest
 
-from scan.indexer import batch_reader, prefetch
+from scan.indexer import prefetch
 from scan.indexer.block_rows import BlockContracts, BlockRows
 from scan.indexer.prefetch_process import FetchedRows
 
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.check
 TOO_LARGE = "x" * (prefetch.CHARACTERS_AHEAD // 2)
 
 
-def block(number: int, transactions: int = 100, logs: str = "") -> BlockRows:
+def block(number, transactions=100, logs=""):
     return BlockRows(
         BlockContracts(number, b"", (b"a",) * 10, frozenset(), frozenset(), [], []),
         parent_hash=b"",
@@ -28,8 +28,8 @@ def block(number: int, transactions: int = 100, logs: str = "") -> BlockRows:
     )
 
 
-def sizes(blocks: list[BlockRows]) -> list[int]:
-    return [len(batch) for batch, _ in batch_reader._batches([each] for each in blocks)]
+def sizes(blocks):
+    return [len(batch) for batch, _ in prefetch._batches([each] for each in blocks)]
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def sizes(blocks: list[BlockRows]) -> list[int]:
     ],
 )
 def test_a_batch_ends_at_each_of_its_limits(monkeypatch, limit, most, blocks):
-    monkeypatch.setattr(batch_reader, limit, most)
+    monkeypatch.setattr(prefetch, limit, most)
     chain = [block(number, logs="x" * 9) for number in range(2 * blocks + 1)]
     assert sizes(chain) == [blocks, blocks, 1]
 
@@ -50,11 +50,11 @@ def test_a_batch_ends_at_each_of_its_limits(monkeypatch, limit, most, blocks):
 def test_blocks_of_a_slow_node_are_not_kept_back(monkeypatch):
     chain = [block(number) for number in range(4)]
     assert sizes(chain) == [4]
-    monkeypatch.setattr(batch_reader, "BATCH_S", 0.0)
+    monkeypatch.setattr(prefetch, "BATCH_S", 0.0)
     assert sizes(chain) == [1, 1, 1, 1]
 
 
-def fetched(logs: str) -> tuple["Future[FetchedRows]", int]:
+def fetched(logs):
     future: Future[FetchedRows] = Future()
     future.set_result(FetchedRows([block(1, logs=logs)], 0.0, 0.0))
     return future, 1

@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 import pytest
 
 from scan.errors import Unavailable
-from scan.ethereum import retries
-from scan.indexer import batch_reader, catch_up, fetch_limit, status_report
-from scan.indexer.writer import Append, InspectedBatch
+from scan.ethereum import node_errors
+from scan.indexer import chain_indexer, prefetch, prefetch_process, progress
+from scan.indexer.writer import Append
 from tests.support import scenario as acts
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute
-from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
+from tests.support.faulty_node import FaultyNode, Reply
 from tests.support.indexing import Indexing
 from tests.support.kept_answers import kept_answers
 from tests.support.scenario.stage import Stage
@@ -26,18 +26,18 @@ BLOCKS = 2  # in a batch
 @pytest.fixture
 def transactions(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Of the database: how many batches were written in each."""
-    monkeypatch.setattr(fetch_limit, "FETCH_BLOCKS", BLOCKS)
-    monkeypatch.setattr(batch_reader, "BATCH_BLOCKS", BLOCKS)
-    monkeypatch.setattr(catch_up, "COMMIT_SHARE", 1)
-    monkeypatch.setattr(retries, "MAX_PAUSE_S", 0.2)
+    monkeypatch.setattr(prefetch_process, "FETCH_BLOCKS", BLOCKS)
+    monkeypatch.setattr(prefetch, "BATCH_BLOCKS", BLOCKS)
+    monkeypatch.setattr(chain_indexer, "COMMIT_SHARE", 1)
+    monkeypatch.setattr(node_errors, "MAX_PAUSE_S", 0.2)
     batches: list[int] = []
     start, add = Append.__init__, Append.add
 
-    def note_start(append: Append, *arguments: Any) -> None:
+    def note_start(append, *arguments):
         batches.append(0)
         start(append, *arguments)
 
-    def note_batch(append: Append, batch: InspectedBatch) -> None:
+    def note_batch(append, batch):
         batches[-1] += 1
         add(append, batch)
 
@@ -46,7 +46,7 @@ def transactions(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return batches
 
 
-def head_of(url: str) -> int:
+def head_of(url):
     [(number,)] = execute(url, "SELECT max(number) FROM blocks")
     return int(str(number))
 
@@ -94,7 +94,7 @@ def test_what_was_read_before_a_fault_is_written(node, database_url, transaction
     head = node.head()
     heads: list[int] = []
 
-    def fail_once(calls: Calls, forward: Forward) -> Reply:
+    def fail_once(calls, forward):
         numbers = [c["params"][0] for c in calls if c["method"] == "eth_getBlockByNumber"]
         if hex(head) in numbers and not heads:
             heads.append(head)
@@ -114,7 +114,7 @@ def test_after_a_transaction_that_failed_one_batch_is_written_alone(
     derive = Append.derive
     failed: list[int] = []
 
-    def fail_with_several(append: Append) -> Any:
+    def fail_with_several(append):
         if transactions[-1] > 2 and len(failed) < 2:
             failed.append(len(transactions) - 1)
             raise Unavailable("no")
@@ -134,7 +134,7 @@ def test_a_transaction_of_a_slow_database_ends_in_time(
     taken: list[float] = []
     add, derive = Append.add, Append.derive
 
-    def add_slowly(append: Append, batch: InspectedBatch) -> None:
+    def add_slowly(append, batch):
         nonlocal clock
         if transactions[-1] == 0:
             taken.append(0.0)
@@ -142,19 +142,19 @@ def test_a_transaction_of_a_slow_database_ends_in_time(
         clock += 3
         taken[-1] += 3
 
-    def derive_slowly(append: Append) -> Any:
+    def derive_slowly(append):
         nonlocal clock
         derive_s = transactions[-1] * (1 if sum(transactions) < 20 else 7)
         clock += derive_s
         taken[-1] += derive_s
         return derive(append)
 
-    monkeypatch.setattr(catch_up, "monotonic", lambda: clock)
+    monkeypatch.setattr(chain_indexer, "monotonic", lambda: clock)
     monkeypatch.setattr(Append, "add", add_slowly)
     monkeypatch.setattr(Append, "derive", derive_slowly)
     Indexing(database_url, node.url).run_until(node.head())
     slower = next(n for n in range(len(taken)) if sum(transactions[: n + 1]) >= 20)
-    assert max(taken[:slower]) == max(taken[slower + 1 :]) == catch_up.COMMIT_S
+    assert max(taken[:slower]) == max(taken[slower + 1 :]) == chain_indexer.COMMIT_S
     assert max(transactions[:slower]) == 5 and max(transactions[slower + 1 :]) == 2
 
 
@@ -162,14 +162,14 @@ def test_a_transaction_of_a_slow_database_ends_in_time(
 def test_an_indexer_is_heard_of_during_a_long_transaction(
     node, database_url, transactions, monkeypatch
 ):
-    monkeypatch.setattr(status_report, "RECORD_AGAIN_AFTER_S", 0.05)
+    monkeypatch.setattr(progress, "RECORD_AGAIN_AFTER_S", 0.05)
     derive = Append.derive
     seen: list[Any] = []
 
-    def checked_at() -> Any:
+    def checked_at():
         return execute(database_url, "SELECT checked_at FROM indexer_status")
 
-    def wait_and_derive(append: Append) -> Any:
+    def wait_and_derive(append):
         if transactions[-1] > 2 and not seen:
             seen.append(checked_at())
             wait_until(lambda: checked_at() != seen[0])
@@ -188,10 +188,10 @@ def test_whoever_waits_for_a_lock_gets_it_after_the_batch(
     add = Append.add
     waiting: list[threading.Thread] = []
 
-    def lock() -> None:
+    def lock():
         execute(database_url, "DO $$ BEGIN LOCK TABLE transactions; END $$")
 
-    def wait_at_the_third(append: Append, batch: InspectedBatch) -> None:
+    def wait_at_the_third(append, batch):
         add(append, batch)
         if transactions[-1] == 3 and not waiting:
             waiting.append(threading.Thread(target=lock))
@@ -209,7 +209,7 @@ def test_a_stop_rolls_several_batches_back(node, database_url, transactions, mon
     indexing = Indexing(database_url, node.url)
     add = Append.add
 
-    def stop_at_the_third(append: Append, batch: InspectedBatch) -> None:
+    def stop_at_the_third(append, batch):
         add(append, batch)
         if transactions[-1] == 3:
             indexing._stop.set()

@@ -4,12 +4,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from scan.ethereum.block_parameter import BlockId
 from scan.ethereum.client import Call, Node, NodeError
+from scan.ethereum.served_chain import BlockId
 from tests.indexer.test_node_faults import status
 from tests.support import faulty_node
 from tests.support.anvil import Anvil
-from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
+from tests.support.faulty_node import FaultyNode, Reply
 from tests.support.indexing import Indexing
 from tests.support.scenario.stage import Stage
 from tests.support.scenario.tokens import honest_tokens
@@ -22,12 +22,12 @@ def node(anvil: Anvil) -> Iterator[FaultyNode]:
         yield proxy
 
 
-def newest(anvil: Anvil) -> BlockId:
+def newest(anvil):
     block = anvil.call("eth_getBlockByNumber", "latest", False)
     return BlockId(int(block["number"], 16), bytes.fromhex(block["hash"][2:]))
 
 
-def balance_at(node: Node, address: str, block: BlockId) -> int:
+def balance_at(node, address, block):
     return int(node.call("eth_getBalance", address, block), 16)
 
 
@@ -98,7 +98,7 @@ def test_a_node_that_refuses_once_is_no_node_without_block_hashes(anvil, node):
     anvil.mine(3)
     refusals = iter([True])
 
-    def refuse_once(calls: Calls, forward: Forward) -> Reply:
+    def refuse_once(calls, forward):
         if isinstance(calls[0]["params"][-1], dict) and next(refusals, False):
             return faulty_node.node_error(-32000, "header not found")(calls, forward)
         return Reply(body=forward(calls))

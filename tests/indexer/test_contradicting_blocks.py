@@ -1,18 +1,17 @@
 """Blocks that contradict their own hash or roots whenever a node gives them."""
 
 import json
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
 
-from scan.ethereum.blocks import DecodedBlock, MalformedBlock
+from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
 from scan.ethereum.transaction_checks import UNSIGNED
 from scan.indexer.block_source import BlockSource
 from tests.support import faulty_node
 from tests.support.anvil import Anvil
-from tests.support.faulty_node import Fault, FaultyNode
+from tests.support.faulty_node import FaultyNode
 
 
 @pytest.fixture(scope="module")
@@ -24,15 +23,10 @@ def chain() -> Iterator[Anvil]:
         yield node
 
 
-def altered_block(
-    alter: Callable[[dict[str, Any]], None],
-    number: int,
-    chain_id: int,
-    version: str,
-) -> Fault:
+def altered_block(alter, number, chain_id, version):
     """A block that is altered whenever it is read, of a chain with this id."""
 
-    def alter_answer(call: dict[str, Any], answer: dict[str, Any]) -> None:
+    def alter_answer(call, answer):
         header = answer.get("result")
         named = {"eth_chainId": hex(chain_id), "web3_clientVersion": version}
         answer |= {"result": named[call["method"]]} if call["method"] in named else {}
@@ -42,12 +36,12 @@ def altered_block(
     return faulty_node.altering(alter_answer)
 
 
-def alter_value(block: dict[str, Any]) -> None:
+def alter_value(block):
     if isinstance(block["transactions"][0], dict):
         block["transactions"][0]["value"] = "0x7"
 
 
-def alter_header(block: dict[str, Any]) -> None:
+def alter_header(block):
     block["gasUsed"] = "0x7"
 
 
@@ -81,17 +75,10 @@ def impersonating() -> Iterator[Anvil]:
         yield node
 
 
-def read(
-    node: Anvil,
-    number: int,
-    version: str,
-    old: str = "",
-    new: str = "",
-    chain_id: int = 31_337,
-) -> DecodedBlock:
+def read(node, number, version, old="", new="", chain_id=31337):
     """Return a block of a node whose answers name its version, and have `new` instead of `old`."""
 
-    def reply(calls: faulty_node.Calls, forward: faulty_node.Forward) -> faulty_node.Reply:
+    def reply(calls, forward):
         text = json.dumps(forward(calls))
         answers = json.loads(text.replace(old, new) if old else text)
         for call, answer in zip(calls, answers, strict=True):

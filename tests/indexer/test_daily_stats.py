@@ -38,7 +38,7 @@ def chain(database: Database) -> Chain:
     return Chain(database)
 
 
-def moves(chance: random.Random) -> list[Move]:
+def moves(chance):
     """Up to five of any kind, between a few people and contracts that are new."""
     return [
         Move(
@@ -52,12 +52,12 @@ def moves(chance: random.Random) -> list[Move]:
     ]
 
 
-def stored(url: str) -> dict[str, tuple[Any, ...]]:
+def stored(url):
     rows = execute(url, f"SELECT day::text, {COLUMNS} FROM daily_stats ORDER BY day")  # noqa: S608
     return {day: tuple(values) for day, *values in rows}
 
 
-def counted(url: str) -> dict[str, tuple[Any, ...]]:
+def counted(url):
     """The same by a plain loop over the rows."""
     seen: dict[int, set[bytes]] = defaultdict(set)
     totals: dict[int, list[int]] = defaultdict(lambda: [0] * 8)

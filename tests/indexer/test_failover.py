@@ -4,7 +4,6 @@ import os
 import random
 import time
 from argparse import Namespace
-from collections.abc import Iterator
 from contextlib import contextmanager
 
 import psycopg2
@@ -13,7 +12,7 @@ import pytest
 from scan.commands import audit
 from scan.errors import ScanError
 from tests.support import scenario
-from tests.support.database import Postgres, execute
+from tests.support.database import execute
 from tests.support.indexing import PATIENCE_S, Indexing
 from tests.support.scenario.stage import ETHER, Stage
 from tests.support.table_digest import digest, fresh_digest
@@ -24,16 +23,16 @@ FAILOVERS = int(os.environ.get("FAILOVERS", "6"))
 AUDIT = Namespace(repair=False, node=True, blocks=0, digest=False, first=None, last=None)
 
 
-def name_of(url: str) -> str:
+def name_of(url):
     return str(psycopg2.extensions.parse_dsn(url)["dbname"])
 
 
-def refuse_connections(postgres: Postgres, name: str) -> None:
+def refuse_connections(postgres, name):
     execute(postgres.url("postgres"), f'ALTER DATABASE "{name}" ALLOW_CONNECTIONS false')
 
 
 @contextmanager
-def standby_of(postgres: Postgres, primary: str) -> Iterator[str]:
+def standby_of(postgres, primary):
     """A copy of a database in use, whose connections end for it; dropped by its name at the end."""
     name = f"{primary}_standby"
     server = postgres.url("postgres")
@@ -47,7 +46,7 @@ def standby_of(postgres: Postgres, primary: str) -> Iterator[str]:
     execute(server, f'DROP DATABASE "{name}" WITH (FORCE)')
 
 
-def fail_over(postgres: Postgres, primary: str, standby: str) -> None:
+def fail_over(postgres, primary, standby):
     """Connections to `primary` end; the next ones reach what was `standby`, and the reverse."""
     connection = psycopg2.connect(postgres.url("postgres"))
     with connection, connection.cursor() as cursor:
@@ -60,7 +59,7 @@ def fail_over(postgres: Postgres, primary: str, standby: str) -> None:
     connection.close()
 
 
-def add_novelties(stage: Stage) -> None:
+def add_novelties(stage):
     """A token, a contract that is none, and a pool, each with an event."""
     stage.deploy("novelty", "Coin", "Novelty", "NEW", 9)
     stage.do(1, "novelty", "mint", stage.people[1], ETHER)
@@ -70,13 +69,13 @@ def add_novelties(stage: Stage) -> None:
     use_novelties(stage)
 
 
-def use_novelties(stage: Stage) -> None:
+def use_novelties(stage):
     stage.do(1, "novelty", "transfer", stage.people[2], 7)
     stage.do(2, "new pool", "swapV2", 10, 0, 0, 9)
     scenario.everyday(stage, 5)
 
 
-def watch(url: str, address: str) -> None:
+def watch(url, address):
     """A webhook for everything of an address, which nobody delivers."""
     execute(
         url,
@@ -87,7 +86,7 @@ def watch(url: str, address: str) -> None:
     )
 
 
-def wait_for(indexing: Indexing, number: int) -> None:
+def wait_for(indexing, number):
     """Until the block is indexed, over any loss of connections."""
     deadline = time.monotonic() + PATIENCE_S
     while True:
@@ -100,7 +99,7 @@ def wait_for(indexing: Indexing, number: int) -> None:
             return
 
 
-def delivery_ids(url: str) -> list[int]:
+def delivery_ids(url):
     return [row[0] for row in execute(url, "SELECT id FROM deliveries ORDER BY id")]  # type: ignore[misc]
 
 
@@ -135,7 +134,7 @@ def test_many_failovers_leave_what_a_fresh_index_has(anvil, postgres, template, 
 
 
 def test_ids_of_deliveries_follow_the_clock_only_where_they_are_behind_it(database_url):
-    def advance() -> int:
+    def advance():
         return int(execute(database_url, "SELECT advance_delivery_ids()")[0][0])  # type: ignore[call-overload]
 
     first = advance()

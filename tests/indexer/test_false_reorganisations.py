@@ -2,11 +2,10 @@
 is the indexed one, nothing was replaced, and no reader is told that anything was."""
 
 from contextlib import suppress
-from typing import Any
 
 import pytest
 
-from scan.ethereum import retries
+from scan.ethereum import node_errors
 from scan.ethereum.node_errors import NodeError
 from scan.indexer import fork_finder
 from scan.indexer.fork_finder import ForkBackoff
@@ -23,13 +22,13 @@ BLOCKS = 6
 class FalseHashes:
     """A Fault: headers of some blocks have another hash, `lies` times; whole blocks are right."""
 
-    def __init__(self, first: int, lies: int) -> None:
+    def __init__(self, first, lies):
         self.first, self.left = first, lies
 
-    def __call__(self, *request: Any) -> Any:
+    def __call__(self, *request):
         return altering(self._alter)(*request)
 
-    def _alter(self, call: dict[str, Any], answer: dict[str, Any]) -> None:
+    def _alter(self, call, answer):
         if call["method"] != "eth_getBlockByNumber" or call["params"][1]:
             return
         if self.left and int(call["params"][0], 16) >= self.first:
@@ -59,7 +58,7 @@ def test_a_false_hash_takes_no_block_back(
     first, lies, has_another_node, paid, postgres, template, database_url, monkeypatch
 ):
     """Of the head alone, or of many blocks, which looks like a deep fork."""
-    monkeypatch.setattr(retries, "MAX_PAUSE_S", 0.05)
+    monkeypatch.setattr(node_errors, "MAX_PAUSE_S", 0.05)
     with FaultyNode(paid.url) as node:
         urls = f"{node.url},{paid.url}" if has_another_node else node.url
         with Indexing(database_url, urls, until=BLOCKS) as indexing:

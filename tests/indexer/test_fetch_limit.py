@@ -4,31 +4,31 @@ import threading
 
 import pytest
 
-from scan.ethereum import retries
+from scan.ethereum import node_errors
 from scan.ethereum.client import RateLimited
-from scan.indexer import fetch_limit
-from scan.indexer.fetch_limit import FetchLimit
+from scan.indexer import prefetch_process
+from scan.indexer.prefetch_process import FetchLimit
 
 pytestmark = pytest.mark.check
 
 
 @pytest.fixture
 def limit(monkeypatch: pytest.MonkeyPatch) -> FetchLimit:
-    monkeypatch.setattr(retries, "REFUSAL_PAUSE_S", 0.0)
+    monkeypatch.setattr(node_errors, "REFUSAL_PAUSE_S", 0.0)
     return FetchLimit(threading.Event())
 
 
-def refuse(retry_after_s: float | None = None) -> None:
+def refuse(retry_after_s=None):
     raise RateLimited("no", retry_after_s=retry_after_s)
 
 
 def test_requests_that_are_waited_for_become_more(limit):
     for _ in range(100):
         limit.record_answer(5, 750, was_waited_for=False)
-    assert limit.concurrency == fetch_limit.FIRST_CONCURRENCY
+    assert limit.concurrency == prefetch_process.FIRST_CONCURRENCY
     for _ in range(100):
         limit.record_answer(5, 750, was_waited_for=True)
-    assert limit.concurrency == fetch_limit.MAX_CONCURRENCY
+    assert limit.concurrency == prefetch_process.MAX_CONCURRENCY
 
 
 def test_a_refusal_halves_them_and_is_tried_again_a_few_times(limit):

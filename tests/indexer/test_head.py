@@ -1,9 +1,7 @@
 """What a block at the head takes: no new connection, kept plans for few rows, the same tables."""
 
 import threading
-from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any
 
 import pytest
 
@@ -14,9 +12,7 @@ from scan.ethereum.client import Node
 from scan.indexer import derivation, writer
 from scan.indexer.derivation import read_block_range
 from scan.indexer.follower import Follower
-from tests.conftest import Played
 from tests.support.anvil import Anvil
-from tests.support.database import Postgres
 from tests.support.explain import SMALL
 from tests.support.indexing import Indexing, settings_for
 from tests.support.table_digest import digest
@@ -31,11 +27,11 @@ class RolledBack(Exception):
 class ExplainedPlans:
     """Notes the tables that each kept plan reads from one end to the other."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def __init__(self, monkeypatch):
         self.scans: dict[str, set[str]] = {}
         text_of = Transaction._text
 
-        def explained(tx: Transaction, name: str, params: Mapping[str, object]) -> bytes:
+        def explained(tx, name, params):
             text = text_of(tx, name, params)
             if tx.is_prepared and tx._statements[name].literals is not None:
                 tx._send()  # the settings before it
@@ -47,14 +43,12 @@ class ExplainedPlans:
         monkeypatch.setattr(Transaction, "_text", explained)
 
 
-def _scanned(plan: dict[str, Any]) -> list[str]:
+def _scanned(plan):
     own = [plan["Relation Name"]] if plan["Node Type"] == "Seq Scan" else []
     return own + [name for inner in plan.get("Plans", ()) for name in _scanned(inner)]
 
 
-def test_kept_plans_read_no_table_whole(
-    postgres: Postgres, seeded_template: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_kept_plans_read_no_table_whole(postgres, seeded_template, monkeypatch):
     plans = ExplainedPlans(monkeypatch)
     with postgres.cloned(seeded_template) as url:
         database = Database(url, statement_timeout_ms=0)
@@ -68,9 +62,7 @@ def test_kept_plans_read_no_table_whole(
     assert {name: tables - SMALL for name, tables in plans.scans.items() if tables - SMALL} == {}
 
 
-def test_few_rows_and_many_give_the_same_tables(
-    postgres: Postgres, template: str, scenario: Played, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_few_rows_and_many_give_the_same_tables(postgres, template, scenario, monkeypatch):
     digests = []
     for few_rows in (writer.FEW_ROWS, -1):
         monkeypatch.setattr(writer, "FEW_ROWS", few_rows)
@@ -80,17 +72,15 @@ def test_few_rows_and_many_give_the_same_tables(
     assert digests[0] == digests[1]
 
 
-def test_blocks_at_the_head_open_no_connection(
-    database_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_blocks_at_the_head_open_no_connection(database_url, monkeypatch):
     opened: list[str] = []
     to_node, to_database = transport.note_connection, Database._new_connection
 
-    def note_node() -> None:
+    def note_node():
         opened.append("node")
         to_node()
 
-    def note_database(database: Database) -> Any:
+    def note_database(database):
         if database._url == database_url:  # not of what another thread of this process has
             opened.append("database")
         return to_database(database)
@@ -109,13 +99,11 @@ def test_blocks_at_the_head_open_no_connection(
         assert opened[before:] == []
 
 
-def test_plans_are_made_anew_once_tables_have_grown(
-    database_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_plans_are_made_anew_once_tables_have_grown(database_url, monkeypatch):
     discarded: list[int] = []
     defer = Transaction.defer
 
-    def note(tx: Transaction, statement: str, **params: object) -> None:
+    def note(tx, statement, **params):
         if statement == "indexer/planner_discard_plans":
             discarded.append(1)
         defer(tx, statement, **params)
@@ -130,9 +118,7 @@ def test_plans_are_made_anew_once_tables_have_grown(
 
 
 @pytest.mark.parametrize("mined", [0, 1])
-def test_blocks_that_the_database_lost_are_indexed_again(
-    database_url: str, postgres: Postgres, template: str, mined: int
-) -> None:
+def test_blocks_that_the_database_lost_are_indexed_again(database_url, postgres, template, mined):
     """As after a failover, whether the node has further blocks or not."""
     database = Database(database_url, statement_timeout_ms=0)
     with Anvil() as node:

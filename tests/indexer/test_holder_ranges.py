@@ -3,7 +3,6 @@
 import random
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -12,7 +11,7 @@ from scan.database.connection import Database
 from scan.indexer import derivation
 from tests.support.auditing import run, spoil
 from tests.support.database import Postgres, execute
-from tests.support.explain import Explained, Plan, explained
+from tests.support.explain import Explained, explained
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import TOKEN, Chain, Move, address
 from tests.support.serving import NOWHERE
@@ -47,7 +46,7 @@ WHERE balance > 0 GROUP BY 1, 2;
 Holder = tuple[int, bytes]
 
 
-def counts(url: str) -> Counter[bytes]:
+def counts(url):
     rows = execute(url, "SELECT token_address, holder_count FROM token_holder_ranges")
     counted: Counter[bytes] = Counter()
     for token, holders in rows:
@@ -55,7 +54,7 @@ def counts(url: str) -> Counter[bytes]:
     return counted
 
 
-def moves(chance: random.Random) -> list[Move]:
+def moves(chance):
     """Also of more than the sender has, by events that lie."""
     parties = [ZERO, *PEOPLE]
     return [
@@ -101,7 +100,7 @@ def test_who_sends_everything_leaves_the_range_of_the_balance(database_url, monk
     database.close()
 
 
-def page(seeded: Explained, number: int, limit: int = 100) -> tuple[Plan, Any]:
+def page(seeded, number, limit=100):
     path = f"/api/v1/tokens/0x{LARGE.hex()}/holders?page={number}&limit={limit}"
     [plan], answer = seeded.plans(path)
     return plan, answer
@@ -115,7 +114,7 @@ def seeded(postgres: Postgres, template: str) -> Iterator[Explained]:
         yield service
 
 
-def holders(url: str) -> list[Holder]:
+def holders(url):
     rows = execute(url, "SELECT balance, holder FROM token_holders WHERE balance > 0")
     return sorted(((int(balance), bytes(holder)) for balance, holder in rows), reverse=True)
 

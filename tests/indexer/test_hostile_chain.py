@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.anvil import Anvil, Contract
+from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.indexer_process import IndexerProcess
 from tests.support.memory import PeakMemory
@@ -22,7 +22,7 @@ def anvil() -> Iterator[Anvil]:
         yield node
 
 
-def make(anvil: Anvil, name: str, function: str, *arguments: object) -> Contract:
+def make(anvil, name, function, *arguments):
     """Calls a new contract in a block of its own, however many times."""
     contract = anvil.deploy(anvil.accounts[0], name)
     receipt = anvil.receipt_of(
@@ -32,43 +32,43 @@ def make(anvil: Anvil, name: str, function: str, *arguments: object) -> Contract
     return contract
 
 
-def huge_answers(anvil: Anvil) -> None:
+def huge_answers(anvil):
     """The first needs more gas than a call is given."""
     make(anvil, "Factory", "makeHugeAnswers", 80, 1_200_000)
     make(anvil, "Factory", "makeHugeAnswers", 80, 650_000)
 
 
-def large_answers(anvil: Anvil) -> None:
+def large_answers(anvil):
     """Each is small enough to be read, all of them are not."""
     make(anvil, "Factory", "makeHugeAnswers", 300, 60_000)
 
 
-def many_calls(anvil: Anvil) -> None:
+def many_calls(anvil):
     make(anvil, "ManyCalls", "callItself", 20_000, 0)
 
 
-def large_calls(anvil: Anvil) -> None:
+def large_calls(anvil):
     """A trace of 120 MB, for 3 M gas."""
     make(anvil, "ManyCalls", "callItself", 300, 100_000)
 
 
-def deep_calls(anvil: Anvil) -> None:
+def deep_calls(anvil):
     make(anvil, "ManyCalls", "nest", 1_000)
 
 
-def many_logs(anvil: Anvil) -> None:
+def many_logs(anvil):
     make(anvil, "ManyLogs", "emitEmpty", 40_000)
 
 
-def large_logs(anvil: Anvil) -> None:
+def large_logs(anvil):
     make(anvil, "ManyLogs", "emitData", 12, 1_000_000)
 
 
-def many_transfers(anvil: Anvil) -> None:
+def many_transfers(anvil):
     make(anvil, "ManyLogs", "emitTransfers", 40_000)
 
 
-def large_input(anvil: Anvil) -> None:
+def large_input(anvil):
     for _ in range(16):  # anvil takes 2 MB in a request
         anvil.send(anvil.accounts[0], anvil.accounts[1], data="0x" + "00" * 900_000, gas=GAS // 32)
     anvil.mine()

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -69,7 +68,7 @@ def test_the_head_goes_on_when_the_node_is_sane_again(node, anvil, database_url)
     assert memory.mebibytes < MOST_MEBIBYTES
 
 
-def wait_for_problem(database_url: str, reason: str) -> None:
+def wait_for_problem(database_url, reason):
     deadline = time.monotonic() + 60
     problem: object = None
     while reason not in str(problem):
@@ -87,7 +86,7 @@ def test_what_a_node_says_of_the_chain_at_first_may_be_wrong(node, anvil, databa
     anvil.mine()
 
     @faulty_node.altering
-    def lie_once(call: dict[str, Any], answer: dict[str, Any]) -> None:
+    def lie_once(call, answer):
         if call["method"] in lies:
             lies.clear()
             answer["result"] = result or anvil.call("eth_getBlockByNumber", "0x1", False)
@@ -101,7 +100,7 @@ def test_what_a_node_says_of_the_chain_at_first_may_be_wrong(node, anvil, databa
 
 
 def test_an_answer_that_a_contract_makes_too_large_stands_for_its_call_alone(node):
-    def answer(calls: faulty_node.Calls, forward: faulty_node.Forward) -> faulty_node.Reply:
+    def answer(calls, forward):
         length = {"large": 5000, "small": 10}
         results = [{"id": c["id"], "result": length[c["method"]] * "x"} for c in calls]
         return faulty_node.Reply(body=results)

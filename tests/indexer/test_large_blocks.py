@@ -1,7 +1,7 @@
 """Blocks whose answers are larger than is read at once: checked as others are, or refused."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,7 +11,7 @@ from scan.ethereum.client import MAX_ANSWER_BYTES, Node, NodeError
 from scan.indexer import node_reader
 from scan.indexer.block_source import BlockSource
 from tests.support.anvil import Anvil
-from tests.support.faulty_node import Calls, Fault, FaultyNode, Forward, Reply
+from tests.support.faulty_node import FaultyNode, Reply
 
 Json = dict[str, Any]
 NUMBER = 3
@@ -30,10 +30,10 @@ def chain() -> Iterator[Anvil]:
         yield node
 
 
-def padded(alter: Callable[[str, Any], None], size: int = LARGER) -> Fault:
+def padded(alter, size=LARGER):
     """Answers with a block, or a block's receipts, have as many spaces at their end."""
 
-    def reply(calls: Calls, forward: Forward) -> Reply:
+    def reply(calls, forward):
         answers = forward(calls)
         for call, answer in zip(calls, answers, strict=True):
             if is_of_the_block(answer.get("result")):
@@ -45,41 +45,41 @@ def padded(alter: Callable[[str, Any], None], size: int = LARGER) -> Fault:
     return reply
 
 
-def is_of_the_block(result: Any) -> bool:
+def is_of_the_block(result):
     record = result[0] if isinstance(result, list) and result else result
     if not isinstance(record, dict):
         return False
     return hex(NUMBER) in (record.get("number"), record.get("blockNumber"))
 
 
-def nothing(method: str, result: Any) -> None:
+def nothing(method, result):
     pass
 
 
-def header(method: str, result: Any) -> None:
+def header(method, result):
     if "gasLimit" in result:
         result["gasLimit"] = "0x7"
 
 
-def value(method: str, result: Any) -> None:
+def value(method, result):
     if method == "eth_getBlockByNumber" and isinstance(result["transactions"][0], dict):
         result["transactions"][0]["value"] = "0x9"
 
 
-def amount(method: str, result: Any) -> None:
+def amount(method, result):
     """Of the log of a token's transfer, in whatever answer has it."""
     receipts = result if isinstance(result, list) else [result]
     for log in (log for receipt in receipts for log in receipt.get("logs", ())):
         log["data"] = "0x" + (10**24).to_bytes(32).hex()
 
 
-def place(method: str, result: Any) -> None:
+def place(method, result):
     receipts = result if isinstance(result, list) else [result]
     for log in (log for receipt in receipts for log in receipt.get("logs", ())):
         log["logIndex"] = hex(int(log["logIndex"], 16) + 5)
 
 
-def sender(method: str, result: Any) -> None:
+def sender(method, result):
     """In the transaction and in its receipt alike."""
     sent = result if isinstance(result, list) else result.get("transactions", [result])
     for record in sent:
@@ -87,7 +87,7 @@ def sender(method: str, result: Any) -> None:
             record["from"] = "0x" + 20 * "d8"
 
 
-def gas(method: str, result: Any) -> None:
+def gas(method, result):
     if method == "eth_getTransactionReceipt":
         result["gasUsed"] = "0x7"
 

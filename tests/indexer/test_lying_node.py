@@ -3,11 +3,11 @@ that is proven is called unproven."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 
-from scan.ethereum import client, retries
+from scan.ethereum import client, node_errors
 from tests.conftest import Played
 from tests.support.database import Postgres, execute
 from tests.support.faulty_node import FaultyNode
@@ -52,8 +52,8 @@ SAID = {"blocks": {"size"}}
 def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """A node that lied is left alone for a moment, not for ten seconds."""
     monkeypatch.setattr(client, "REST_AFTER_FAILURE_S", 0.02)
-    monkeypatch.setattr(retries, "MAX_PAUSE_S", 0.05)
-    monkeypatch.setattr(retries, "REFUSAL_PAUSE_S", 0.05)
+    monkeypatch.setattr(node_errors, "MAX_PAUSE_S", 0.05)
+    monkeypatch.setattr(node_errors, "REFUSAL_PAUSE_S", 0.05)
 
 
 @pytest.fixture(scope="module")
@@ -112,13 +112,11 @@ def test_no_lie_is_stored_unsaid_and_nothing_proven_is_called_unproven(
     assert most < 20 or told.keys() >= {LIES[kind].methods[0]}
 
 
-def unproven_blocks(of: Digest) -> Mapping[int, str]:
+def unproven_blocks(of):
     return dict(execute(of.url, "SELECT number, unproven FROM blocks WHERE unproven IS NOT NULL"))
 
 
-def differences(
-    left: Digest, right: Digest, tables: Mapping[str, Collection[str]] | None
-) -> Iterator[tuple[str, object, object]]:
+def differences(left, right, tables):
     """Yield the rows of tables that differ, but for some of their columns."""
     assert tables is None or tables.keys() - {"withdrawals"} <= right.keys()
     for table in tables or left.keys() | right.keys():
@@ -132,5 +130,5 @@ def differences(
                 yield table, row, other
 
 
-def without(row: dict[str, Any] | None, columns: Collection[str]) -> dict[str, Any] | None:
+def without(row, columns):
     return row and {name: value for name, value in row.items() if name not in columns}

@@ -9,7 +9,7 @@ from tests.support.scenario.stage import Stage
 from tests.support.table_digest import digest, fresh_digest
 
 
-def supplies(indexing: Indexing) -> dict[str, str]:
+def supplies(indexing):
     """By token, in each of the places that show it."""
     client = create_app(indexing.settings).test_client()
     shown = {t["address"]: t["totalSupply"] for t in client.get("/api/v1/tokens").json["tokens"]}

@@ -7,12 +7,11 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any
 
 import pytest
 
 from scan.database.connection import Database
-from scan.ethereum import retries
+from scan.ethereum import node_errors
 from scan.ethereum.client import Call, Node, NodeError, RpcError
 from tests.ethereum.test_refusals import FAILURES
 from tests.support import faulty_node
@@ -32,18 +31,18 @@ def node(anvil: Anvil) -> Iterator[FaultyNode]:
 
 
 @lru_cache(maxsize=1)
-def database_of(url: str) -> Database:
+def database_of(url):
     """Connected once for all that a test asks, as it waits."""
     return Database(url, statement_timeout_ms=1000)
 
 
-def status(database_url: str) -> dict[str, Any]:
+def status(database_url):
     """The body of /readyz."""
     row = database_of(database_url).row("queries/chain_get_status", version="", chain_name=None)
     return dict(json.loads(row[1]))
 
 
-def wait_for_problem(database_url: str, words: str) -> None:
+def wait_for_problem(database_url, words):
     wait_until(lambda: words in (status(database_url)["problem"] or ""))
 
 
@@ -66,10 +65,10 @@ FAULTS: dict[str, Fault] = {
 
 
 def test_a_fault_is_told_once_and_waited_out(node, anvil, database_url, caplog, monkeypatch):
-    monkeypatch.setattr(retries, "MAX_PAUSE_S", 0.1)
-    monkeypatch.setattr(retries, "REFUSAL_PAUSE_S", 0.05)
+    monkeypatch.setattr(node_errors, "MAX_PAUSE_S", 0.1)
+    monkeypatch.setattr(node_errors, "REFUSAL_PAUSE_S", 0.05)
 
-    def pay() -> None:
+    def pay():
         anvil.send(anvil.accounts[0], anvil.accounts[1], value=1)
         anvil.mine()
 
@@ -108,7 +107,7 @@ def test_batches_shrink_to_what_the_node_takes(scenario, fault):
     assert [int(block["number"], 16) for block in answers] == list(range(60))
 
 
-def whole_transactions(result: Any) -> list[dict[str, Any]]:
+def whole_transactions(result):
     transactions = result.get("transactions", []) if isinstance(result, dict) else []
     return [transaction for transaction in transactions if isinstance(transaction, dict)]
 
@@ -119,7 +118,7 @@ def test_a_block_that_never_matches_is_told_before_anything_is_indexed(node, anv
     values = itertools.count(8)
 
     @faulty_node.altering
-    def alter(_: dict[str, Any], answer: dict[str, Any]) -> None:
+    def alter(_, answer):
         for transaction in whole_transactions(answer["result"]):
             transaction["value"] = hex(next(values))
 
@@ -168,12 +167,12 @@ def test_a_failed_call_is_made_again_and_stored_as_no_answer(
     scenario, postgres, template, monkeypatch
 ):
     """Each call fails four times, by the words of nodes and providers, before it is answered."""
-    monkeypatch.setattr(retries, "MAX_PAUSE_S", 0.1)
+    monkeypatch.setattr(node_errors, "MAX_PAUSE_S", 0.1)
     words = itertools.cycle(FAILURES)
     failures: Counter[str] = Counter()
 
     @faulty_node.altering
-    def alter(call: dict[str, Any], answer: dict[str, Any]) -> None:
+    def alter(call, answer):
         if call["method"] == "eth_call":
             key = json.dumps(call["params"])
             failures[key] += 1
@@ -231,7 +230,7 @@ def test_a_fork_past_finality_stops_with_advice(anvil, database_url):
         indexing.wait_for(12)
 
 
-def head_hash(database_url: str) -> str:
+def head_hash(database_url):
     row = database_of(database_url).row("indexer/blocks_get_head")
     return "0x" + bytes(row[1]).hex() if row else ""
 
@@ -279,7 +278,7 @@ def test_a_node_that_goes_back_and_forth_costs_no_busy_loop(
         with Indexing(database_url, node.url, until=14) as indexing:
             turns = itertools.cycle((anvil.url, other.url, other.url))
 
-            def alternate(calls: faulty_node.Calls, forward: Any) -> faulty_node.Reply:
+            def alternate(calls, forward):
                 node.upstream = next(turns)
                 return faulty_node.Reply(body=forward(calls))
 

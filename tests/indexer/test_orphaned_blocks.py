@@ -8,11 +8,11 @@ import pytest
 
 from app import create_app
 from scan.database.connection import Database
-from scan.ethereum.block_parameter import BlockId
 from scan.ethereum.blocks import EventLog
-from scan.ethereum.internal_transfers import InternalTransfer, TransferType
+from scan.ethereum.served_chain import BlockId
+from scan.ethereum.sparse_tables import InternalTransfer, TransferType
+from scan.queries.cursors import newest_common_block
 from scan.queries.reader import Reader
-from scan.queries.reorganisations import newest_common_block
 from tests.support.database import execute
 from tests.support.indexing import settings_for
 from tests.support.lists import ONLY_OF_ONE_BLOCK
@@ -26,26 +26,26 @@ TOPIC = b"\1" * 32
 class Branches:
     """A chain, and the newest block it has in common with any block it ever had."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url):
         self.url = url
         self.database = Database(url, statement_timeout_ms=0)
         self.chain = Chain(self.database)
         self._app = create_app(settings_for(url, NOWHERE))
 
-    def append(self, blocks: int = 1) -> BlockId:
+    def append(self, blocks=1):
         for _ in range(blocks):
             self.chain.append([Move(ANNA, BERT)])
         return self.head()
 
-    def head(self) -> BlockId:
+    def head(self):
         number, block_hash, _ = self.database.rows("indexer/blocks_get_head")[0]
         return BlockId(number, bytes(block_hash))
 
-    def common(self, block: BlockId) -> BlockId | None:
+    def common(self, block):
         reader = Reader(self._app.extensions["scan"].sources, "test")
         return newest_common_block(reader, block)
 
-    def orphaned(self) -> list[tuple[int, int]]:
+    def orphaned(self):
         """(number, fork's number)."""
         return execute(
             self.url, "SELECT number, fork_number FROM orphaned_blocks ORDER BY number, orphaned_at"

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 import rlp
 from eth_utils import keccak
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.commands import audit
@@ -30,7 +29,7 @@ def node(request: pytest.FixtureRequest) -> Iterator[OtherNode]:
         yield running
 
 
-def play(node: OtherNode) -> list[str]:
+def play(node):
     """Tokens, creations, failures and payments; the contracts that only a trace shows."""
     coin, kitties, maker = (node.deploy(name) for name in ("NulName", "Kitties", "Maker"))
     purse, failing = node.deploy("Purse"), node.deploy("Failing")
@@ -53,12 +52,12 @@ def play(node: OtherNode) -> list[str]:
     return vaults
 
 
-def created_by(creator: str, nonce: int) -> str:
+def created_by(creator, nonce):
     """Where CREATE puts a contract."""
     return "0x" + keccak(rlp.encode([bytes.fromhex(creator[2:]), nonce]))[12:].hex()
 
 
-def everything(client: FlaskClient, entity: str) -> list[dict[str, Any]]:
+def everything(client, entity):
     found: list[dict[str, Any]] = []
     while True:
         asked = {"entity": entity, "limit": 100, "offset": len(found)}
@@ -69,7 +68,7 @@ def everything(client: FlaskClient, entity: str) -> list[dict[str, Any]]:
             return found
 
 
-def subset(record: dict[str, Any], expected: dict[str, Any]) -> dict[str, Any]:
+def subset(record, expected):
     return {key: record[key] for key in expected}
 
 

@@ -6,11 +6,9 @@ import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any
 
 import psycopg2
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.commands import audit
@@ -66,7 +64,7 @@ def plain(postgres: Postgres, template: str, scenario: Played) -> Iterator[str]:
         yield url
 
 
-def lists(first: FlaskClient, scenario: Played) -> list[str]:
+def lists(first, scenario):
     people = [*scenario.stage.people[:2], "0x" + 40 * "0"]
     tokens = [t["address"] for t in first.get("/api/v1/tokens?limit=10").json["tokens"]]
     own = ("history", "internal", "items", "tokens", "trades", "transactions", "transfers")
@@ -119,7 +117,7 @@ def test_an_audit_of_partitions_is_exact_and_finds_what_is_not(parted, scenario)
 
 
 @contextmanager
-def transaction(url: str) -> Iterator[Any]:
+def transaction(url):
     with closing(psycopg2.connect(url)) as connection, connection, connection.cursor() as cursor:
         yield cursor
 
@@ -166,7 +164,7 @@ def test_statistics_of_a_whole_table_follow_its_rows(database_url, anvil, monkey
         wait_until(lambda: execute(database_url, known) != [(0,)])
 
 
-def wait_for_problem(url: str, words: str) -> None:
+def wait_for_problem(url, words):
     with transaction(url) as cursor:
         cursor.connection.autocommit = True
         for _ in range(1200):
@@ -243,7 +241,7 @@ def test_a_partition_comes_back_from_a_dump_of_its_own(postgres, database_url, f
     assert len({count for _, count in index_counts(url)}) == 1, index_counts(url)
 
 
-def insert_transactions(url: str, first: int, end: int) -> None:
+def insert_transactions(url, first, end):
     execute(
         url,
         "INSERT INTO transactions (ordinal, block_number, transaction_index, status, hash,"
@@ -254,7 +252,7 @@ def insert_transactions(url: str, first: int, end: int) -> None:
     )
 
 
-def index_counts(url: str) -> list[tuple[object, ...]]:
+def index_counts(url):
     """Of transactions and its partitions."""
     return execute(
         url,

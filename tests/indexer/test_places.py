@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -15,7 +14,7 @@ from tests.support.table_digest import digest
 
 
 @altering
-def numbered_by_transaction(call: dict[str, Any], answer: dict[str, Any]) -> None:
+def numbered_by_transaction(call, answer):
     """As EthereumJS numbers logs: anew in each transaction."""
     if call["method"] == "eth_getBlockReceipts":
         for receipt in answer["result"] or ():

@@ -16,12 +16,11 @@ from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import NodeError
 from scan.indexer import prefetch_process
 from scan.indexer.block_rows import BlockRows
-from scan.indexer.fetch_limit import FetchLimit
-from scan.indexer.prefetch_process import PrefetchProcess, ProcessEnded
+from scan.indexer.prefetch_process import FetchLimit, PrefetchProcess, ProcessEnded
 from tests.conftest import Played
 from tests.support import faulty_node
 from tests.support.anvil import Anvil
-from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
+from tests.support.faulty_node import FaultyNode, Reply
 from tests.support.indexer_process import IndexerProcess
 from tests.support.indexing import PATIENCE_S, Indexing, settings_for
 from tests.support.serving import wait_until
@@ -40,23 +39,23 @@ def spawned_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(multiprocessing, "get_context", SPAWNING)
 
 
-def children(pid: int) -> list[int]:
+def children(pid):
     found = []
     for task in Path(f"/proc/{pid}/task").iterdir():
         found += map(int, (task / "children").read_text().split())
     return found
 
 
-def workers(pid: int) -> list[int]:
+def workers(pid):
     """Processes that multiprocessing has spawned, but for its own that tracks resources."""
     return [child for child in children(pid) if "spawn_main" in command_of(child)]
 
 
-def start_with(monkeypatch: pytest.MonkeyPatch, interpreter: str) -> None:
+def start_with(monkeypatch, interpreter):
     monkeypatch.setattr("multiprocessing.spawn._python_exe", interpreter.encode())
 
 
-def is_gone(pid: int) -> bool:
+def is_gone(pid):
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except OSError:
@@ -64,14 +63,14 @@ def is_gone(pid: int) -> bool:
     return state in "ZX"
 
 
-def slow_receipts(calls: Calls, forward: Forward) -> Reply:
+def slow_receipts(calls, forward):
     """What the second process asks for takes its time; all else is quick."""
     if any(call["method"] == "eth_getBlockReceipts" for call in calls):
         time.sleep(0.5)
     return Reply(body=forward(calls))
 
 
-def stuck_receipts(calls: Calls, forward: Forward) -> Reply:
+def stuck_receipts(calls, forward):
     if any(call["method"] == "eth_getBlockReceipts" for call in calls):
         time.sleep(20)
     return Reply(body=forward(calls))
@@ -83,7 +82,7 @@ def processes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     started: list[int] = []
     start = PrefetchProcess.__init__
 
-    def watched(self: PrefetchProcess, *arguments: object) -> None:
+    def watched(self, *arguments):
         start(self, *arguments)  # type: ignore[arg-type]
         assert self.pid
         started.append(self.pid)
@@ -99,7 +98,7 @@ def node(scenario: Played) -> Iterator[FaultyNode]:
         yield proxy
 
 
-def start_process(indexed: Indexing, url: str) -> PrefetchProcess:
+def start_process(indexed, url):
     """One of the indexer of the scenario's chain: the database says which chain that is."""
     limit = FetchLimit(threading.Event())
     return PrefetchProcess(settings_for(indexed.settings.database_url, url), limit)
@@ -142,7 +141,7 @@ def test_without_a_second_process_it_goes_on_in_the_first(
     assert digest(database_url) == digest(indexed.settings.database_url)
 
 
-def command_of(pid: int) -> str:
+def command_of(pid):
     try:
         return Path(f"/proc/{pid}/cmdline").read_text().replace("\0", " ")
     except OSError:
@@ -164,10 +163,10 @@ def test_errors_arrive_whole(process, node):
 
 
 def test_results_belong_to_their_ranges_and_are_counted(process, node):
-    def sample(name: str, **labels: str) -> float:
+    def sample(name, **labels):
         return REGISTRY.get_sample_value(name, labels) or 0.0
 
-    def counted() -> tuple[float, ...]:
+    def counted():
         return (
             sample("scan_rpc_calls_total", method="eth_getBlockReceipts"),
             sample("scan_rpc_request_seconds_count"),

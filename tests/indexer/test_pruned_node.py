@@ -64,7 +64,7 @@ def test_another_node_that_has_the_block_is_read(chain, node):
     assert len(source.blocks(1, 5)) == 5
 
 
-def is_quiet(node: FaultyNode, seconds: float) -> bool:
+def is_quiet(node, seconds):
     """Whether no request comes in that time."""
     before = node.requests
     time.sleep(seconds)

@@ -3,7 +3,6 @@
 import signal
 import sys
 
-from tests.support.anvil import Anvil
 from tests.support.indexer_process import IndexerProcess
 
 QUICK = """
@@ -33,6 +32,6 @@ def test_a_standby_takes_over_from_one_that_hangs_and_keeps_the_lock(anvil, data
             first.wait_for_output("another indexer writes to this database")
 
 
-def wait_for_head(indexer: IndexerProcess, anvil: Anvil) -> None:
+def wait_for_head(indexer, anvil):
     newest = anvil.call("eth_getBlockByNumber", "latest", False)
     indexer.wait_for(int(newest["number"], 16), newest["hash"])

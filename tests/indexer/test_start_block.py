@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.settings import Settings
@@ -18,7 +17,7 @@ from tests.support.serving import NOWHERE, free_port
 CHAIN = "INSERT INTO chain (chain_id, genesis_hash, start_block) VALUES (31337, %s, 3)"
 
 
-def client_of(indexing: Indexing) -> FlaskClient:
+def client_of(indexing):
     return create_app(indexing.settings).test_client()
 
 
@@ -60,7 +59,7 @@ class Older(NamedTuple):
     items: str
     accounts: list[str]
 
-    def client(self, *, has_node: bool = True) -> FlaskClient:
+    def client(self, *, has_node=True):
         settings = self.settings if has_node else replace(self.settings, rpc_urls=(NOWHERE,))
         return create_app(settings).test_client()
 

@@ -1,7 +1,6 @@
 """SCAN_LOGS: which logs a database stores, from its first block on."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -9,7 +8,7 @@ from app import create_app
 from scan.database.connection import Database
 from scan.ethereum.block_decoder import decode_block
 from scan.ethereum.blocks import EventLog, MalformedBlock
-from scan.indexer.log_selection import load_standard_topics
+from scan.indexer.block_rows import load_standard_topics
 from tests.indexer.test_node_faults import wait_for_problem
 from tests.support.database import execute
 from tests.support.indexing import Indexing, settings_for
@@ -23,7 +22,7 @@ MADE_CHAIN = (
 )
 
 
-def plain(url: str, statement: str) -> list[tuple[Any, ...]]:
+def plain(url, statement):
     """Rows whose bytes are bytes."""
     return [
         tuple(bytes(value) if isinstance(value, memoryview) else value for value in row)
@@ -31,7 +30,7 @@ def plain(url: str, statement: str) -> list[tuple[Any, ...]]:
     ]
 
 
-def stored(url: str) -> list[tuple[Any, ...]]:
+def stored(url):
     return execute(
         url,
         "SELECT block_number, log_index, topic0 FROM logs"
@@ -84,7 +83,7 @@ def made(database_url: str) -> Iterator[Chain]:
     database.close()
 
 
-def log(log_index: int, *topics: bytes, data: bytes = b"") -> EventLog:
+def log(log_index, *topics, data=b""):
     return EventLog(0, log_index, EMITTER, topics, data)
 
 

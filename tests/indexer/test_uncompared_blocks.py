@@ -1,7 +1,7 @@
 """What no root covers of a block: unknown types, and fields that look like another chain's form."""
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -9,10 +9,10 @@ import pytest
 from scan.ethereum.block_validation import STATUSES, contradicting_fields
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
-from scan.ethereum.keccak import keccak256
+from scan.ethereum.rlp_and_tries import keccak256
 from scan.indexer.block_source import BlockSource
 from tests.support.anvil import Anvil
-from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
+from tests.support.faulty_node import FaultyNode, Reply
 from tests.support.mined_chain import MinedChain
 
 BLOCKS = 4
@@ -31,7 +31,7 @@ def mainnet() -> Iterator[Anvil]:
         yield _with_blocks(node)
 
 
-def _with_blocks(node: Anvil) -> Anvil:
+def _with_blocks(node):
     for number in range(BLOCKS):
         node.send(node.accounts[0], node.accounts[1], value=number + 1)
         node.mine()
@@ -42,11 +42,11 @@ class Altered:
     """A Fault: alters transactions and receipts of some blocks, the first so many times, of a node
     that is not known as one for tests."""
 
-    def __init__(self, alter: Callable[[Records], None], blocks: set[int], times: int) -> None:
+    def __init__(self, alter, blocks, times):
         self._alter, self._blocks, self._left = alter, {hex(n) for n in blocks}, times
         self.reads: list[str] = []  # blocks, by number
 
-    def __call__(self, calls: Calls, forward: Forward) -> Reply:
+    def __call__(self, calls, forward):
         answers = forward(calls)
         for call, answer in zip(calls, answers, strict=True):
             if call["method"] == "eth_getBlockByNumber":
@@ -61,7 +61,7 @@ class Altered:
         return Reply(body=answers)
 
 
-def unknown_type(records: Records) -> None:
+def unknown_type(records):
     """With hashes that no known type gives."""
     for record in records:
         record["type"] = "0x50"
@@ -70,7 +70,7 @@ def unknown_type(records: Records) -> None:
                 record[name] = "0x5050" + record[name][6:]
 
 
-def fee_for_l1(records: Records) -> None:
+def fee_for_l1(records):
     for record in records:
         if "cumulativeGasUsed" in record:
             record["l1Fee"] = "0x64"
@@ -125,7 +125,7 @@ def test_a_type_that_nobody_knows_is_refused_without_its_bytes(plain, chain_id):
             source.blocks(3, 3)
 
 
-def another_chain(records: Records) -> None:
+def another_chain(records):
     """As one field of one transaction says: Celo's, whose blocks were of a form of their own."""
     for record in records:
         if "cumulativeGasUsed" in record:
@@ -141,7 +141,7 @@ def test_no_field_of_a_transaction_makes_a_body_pass(mainnet):
             BlockSource(Node([node.url])).blocks(3, 3)
 
 
-def false_type(records: Records) -> None:
+def false_type(records):
     for record in records:
         record["type"] = "0x50"
 
@@ -158,7 +158,7 @@ def test_a_type_that_a_transactions_hash_belies_contradicts_its_block(mainnet):
         assert BlockSource(Node([node.url])).blocks(0, BLOCKS) == true
 
 
-def with_state_sync(calls: Calls, forward: Forward) -> Reply:
+def with_state_sync(calls, forward):
     """Polygon's, in block 3, with a log that nobody emitted; it is in no root."""
     answers = forward(calls)
     for call, answer in zip(calls, answers, strict=True):

@@ -5,7 +5,7 @@ import random
 import threading
 import time
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 
@@ -13,7 +13,7 @@ from scan.ethereum.client import Node
 from scan.indexer.block_source import BlockSource
 from tests.support import faulty_node
 from tests.support.altered_fields import AlteredFields
-from tests.support.faulty_node import Calls, Fault, FaultyNode, Forward, Reply
+from tests.support.faulty_node import Fault, FaultyNode, Reply
 from tests.support.indexing import Indexing
 from tests.support.table_digest import digest
 
@@ -23,12 +23,12 @@ FORGETFUL = {"indexer.contract_inspection.MAX_CONTRACTS": 0}  # unless the datab
 TOGETHER = {"indexer.catch_up.COMMIT_SHARE": 1}  # batches in one transaction
 
 
-def batches(blocks: int) -> dict[str, int]:
+def batches(blocks):
     names = ("indexer.fetch_limit.FETCH_BLOCKS", "indexer.batch_reader.BATCH_BLOCKS")
     return dict.fromkeys(names, blocks)
 
 
-def offers_less(calls: Calls, forward: Forward) -> Reply:
+def offers_less(calls, forward):
     """No receipts by block, no debug traces, no state by hash, and small batches."""
     if len(calls) > 50:
         return faulty_node.batch_error(calls, forward)
@@ -40,10 +40,10 @@ def offers_less(calls: Calls, forward: Forward) -> Reply:
     return Reply(body=answers)
 
 
-def altered_headers(_: str) -> Fault:
+def altered_headers(_):
     dice = random.Random(1)
 
-    def alter(_: dict[str, Any], answer: dict[str, Any]) -> None:
+    def alter(_, answer):
         header = answer.get("result")
         if isinstance(header, dict) and "receiptsRoot" in header and dice.random() < 0.3:
             field = dice.choice(("timestamp", "gasUsed", "gasLimit", "baseFeePerGas"))
@@ -55,11 +55,11 @@ def altered_headers(_: str) -> Fault:
 class TwoAtATime:
     """A Fault: a node that takes two requests at a time, and refuses a third."""
 
-    def __init__(self, _: str) -> None:
+    def __init__(self, _):
         self._places = threading.Semaphore(2)
         self.is_met = False
 
-    def __call__(self, calls: Calls, forward: Forward) -> Reply:
+    def __call__(self, calls, forward):
         if not self._places.acquire(blocking=False):
             self.is_met = True
             return faulty_node.too_many_requests(0)(calls, forward)

@@ -2,13 +2,9 @@
 
 import json
 
-from flask.testing import FlaskClient
 from werkzeug.serving import make_server
 
 from app import create_app
-from tests.conftest import Played
-from tests.support.browser import Page
-from tests.support.indexing import Indexing
 from tests.support.serving import in_thread
 
 WALLET = """
@@ -23,9 +19,7 @@ window.ethereum = {request: async (request) => {
 SHOWN = "document.querySelector('#add-token [role=status]').textContent"
 
 
-def test_the_wallet_is_given_the_token_on_this_chain(
-    page: Page, indexed: Indexing, scenario: Played
-) -> None:
+def test_the_wallet_is_given_the_token_on_this_chain(page, indexed, scenario):
     chain = scenario.anvil.call("eth_chainId")
     token = next(t for t in scenario.truth.tokens if t["symbol"] == "MUSD")
     page.before_scripts(WALLET + f"window.chain = {json.dumps(chain)};")
@@ -51,7 +45,7 @@ def test_the_wallet_is_given_the_token_on_this_chain(
     assert page.errors == []
 
 
-def test_items_are_not_offered(client: FlaskClient, scenario: Played) -> None:
+def test_items_are_not_offered(client, scenario):
     for token in scenario.truth.tokens:
         html = client.get(f"/token/{token['address']}").text
         assert ('id="add-token"' in html) == (token["type"] == "BEP20")

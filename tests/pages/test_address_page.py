@@ -5,14 +5,9 @@ from io import BytesIO
 
 import segno
 from eth_utils.address import to_checksum_address
-from flask.testing import FlaskClient
-
-from tests.conftest import Played
 
 
-def test_an_address_links_to_the_contracts_that_it_created(
-    client: FlaskClient, scenario: Played
-) -> None:
+def test_an_address_links_to_the_contracts_that_it_created(client, scenario):
     made = client.get("/api/v1/contract-creations?limit=100").json["contractCreations"]
     for role in ("factory", "creator"):
         [address, *_] = sorted({creation[role] for creation in made} - {None})
@@ -23,7 +18,7 @@ def test_an_address_links_to_the_contracts_that_it_created(
     assert "Contracts created" not in client.get(f"/address/{token}").text
 
 
-def test_a_contract_says_on_all_tabs_who_created_it(client: FlaskClient, scenario: Played) -> None:
+def test_a_contract_says_on_all_tabs_who_created_it(client, scenario):
     dollar = scenario.stage.contracts["dollar"].address
     internal = {t["toAddress"] for t in scenario.truth.internal_transfers if "create" in t["type"]}
     creations = {
@@ -44,9 +39,7 @@ def test_a_contract_says_on_all_tabs_who_created_it(client: FlaskClient, scenari
     assert "<dt>Creator</dt>" not in client.get(f"/address/{person}").text
 
 
-def test_a_contract_without_code_any_more_is_told_as_such(
-    client: FlaskClient, scenario: Played
-) -> None:
+def test_a_contract_without_code_any_more_is_told_as_such(client, scenario):
     details = {
         address: scenario.truth.address_detail(address)
         for transfer in scenario.truth.internal_transfers
@@ -64,7 +57,7 @@ def test_a_contract_without_code_any_more_is_told_as_such(
         assert told == (not shown["isContract"])
 
 
-def test_addresses_are_shown_with_their_checksum(client: FlaskClient, scenario: Played) -> None:
+def test_addresses_are_shown_with_their_checksum(client, scenario):
     """And copied; the API and the paths of pages have lower case."""
     person = next(t["fromAddress"] for t in scenario.truth.transactions)
     page = client.get(f"/address/{person}").text
@@ -73,7 +66,7 @@ def test_addresses_are_shown_with_their_checksum(client: FlaskClient, scenario: 
     assert person not in re.sub(r'(?:href|src)="[^"]*"', "", page)
 
 
-def test_the_balance_over_time_is_of_the_index(client: FlaskClient, scenario: Played) -> None:
+def test_the_balance_over_time_is_of_the_index(client, scenario):
     """Of the coin or of a token that is held: as the API has it."""
     transfer = scenario.truth.token_transfers[0]
     path = f"/address/{transfer['toAddress']}?tab=chart"
@@ -104,7 +97,7 @@ def test_the_balance_over_time_is_of_the_index(client: FlaskClient, scenario: Pl
     assert ">No block is indexed at or before this block or time.</p>" in early.text
 
 
-def test_the_history_of_an_address_is_a_tab(client: FlaskClient, scenario: Played) -> None:
+def test_the_history_of_an_address_is_a_tab(client, scenario):
     """An entry a transaction, with signs, and whether all of it adds up; without fees by choice."""
     person = scenario.truth.transactions[0]["fromAddress"]
     path = f"/address/{person}"
@@ -139,7 +132,7 @@ def test_the_history_of_an_address_is_a_tab(client: FlaskClient, scenario: Playe
         assert (refused.status_code, refused.mimetype) == (400, "text/html")
 
 
-def test_the_head_of_an_address_has_what_it_holds(client: FlaskClient, scenario: Played) -> None:
+def test_the_head_of_an_address_has_what_it_holds(client, scenario):
     holder = scenario.truth.token_transfers[-1]["toAddress"]
     held = client.get(f"/api/v1/addresses/{holder}/tokens").json
     head = client.get(f"/address/{holder}?tab=trades").text.partition('class="tabs"')[0]
@@ -148,7 +141,7 @@ def test_the_head_of_an_address_has_what_it_holds(client: FlaskClient, scenario:
     ]
 
 
-def test_an_address_has_a_qr_code(client: FlaskClient, scenario: Played) -> None:
+def test_an_address_has_a_qr_code(client, scenario):
     """A camera's decoder is not at hand: the matrix is that of the address with its checksum."""
     person = scenario.truth.transactions[0]["fromAddress"]
     answer = client.get(f"/address/{person}/qr.svg")

@@ -1,11 +1,9 @@
 """Decoded values, as pages show them."""
 
-from typing import Any
-
 import pytest
 
 from scan.contracts.abi_decoding import Argument
-from scan.pages.argument_values import shown_value
+from scan.pages.records import shown_value
 from tests.pages.test_formatting import APPROVE, COIN, LARGEST, NOW, TINY, TRANSFER
 
 pytestmark = pytest.mark.check
@@ -33,13 +31,11 @@ pytestmark = pytest.mark.check
         ("uint256[]", ["12345678"], "", (0,), '["12345678"]', False),
     ],
 )
-def test_decoded_numbers_are_shown_in_units(
-    type_: str, value: Any, name: str, context: tuple[Any, ...], text: str, has_raw: bool
-) -> None:
+def test_decoded_numbers_are_shown_in_units(type_, value, name, context, text, has_raw):
     shown = shown_value(Argument(name, type_, value), *context)
     assert (shown.text, shown.raw) == (text, value if has_raw else None)
 
 
-def test_a_result_has_the_units_of_its_token() -> None:
+def test_a_result_has_the_units_of_its_token():
     supply = shown_value(Argument("", "uint256", "5"), 0, "totalSupply()", COIN, is_result=True)
     assert (supply.text, supply.raw) == ("0.000005", "5")

@@ -3,16 +3,13 @@
 import json
 from collections.abc import Iterator
 from itertools import product
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 import requests
 
 from scan.pages.formatting import checksummed
-from tests.conftest import Played
 from tests.support.browser import Page
-from tests.support.explorer import Explorer
 from tests.support.page_checks import all_violations, requested_from, show_at
 from tests.support.serving import wait_until
 
@@ -26,9 +23,7 @@ def hurried(page: Page) -> Iterator[Page]:
     page.call("Page.removeScriptToEvaluateOnNewDocument", **added)
 
 
-def test_home_moves_with_the_head_and_loads_nothing_from_elsewhere(
-    hurried: Page, explorer: Explorer, explorer_url: str
-) -> None:
+def test_home_moves_with_the_head_and_loads_nothing_from_elsewhere(hurried, explorer, explorer_url):
     page = hurried
     page.open(explorer_url)
     before = page.text("#head")
@@ -47,9 +42,7 @@ def test_home_moves_with_the_head_and_loads_nothing_from_elsewhere(
     assert page.errors == []
 
 
-def test_a_pending_transaction_becomes_the_mined_one(
-    hurried: Page, explorer: Explorer, explorer_url: str
-) -> None:
+def test_a_pending_transaction_becomes_the_mined_one(hurried, explorer, explorer_url):
     page, anvil = hurried, explorer.anvil
     anvil.call("evm_setAutomine", False)
     try:
@@ -63,17 +56,15 @@ def test_a_pending_transaction_becomes_the_mined_one(
     page.wait("!document.getElementById('pending') && document.querySelector('nav.tabs')")
 
 
-def test_the_search_box_suggests_and_is_used_by_keyboard(
-    page: Page, over_http: str, scenario: Played
-) -> None:
+def test_the_search_box_suggests_and_is_used_by_keyboard(page, over_http, scenario):
     dollar = scenario.stage.contracts["dollar"].address
 
-    def press(key: str) -> None:
+    def press(key):
         for kind in ("keyDown", "keyUp"):
             text = {"text": "\r"} if key == "Enter" and kind == "keyDown" else {}
             page.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, **text)
 
-    def active() -> str:
+    def active():
         text = "document.getElementById(document.querySelector('.search input')"
         return str(page.evaluate(f"{text}.getAttribute('aria-activedescendant'))?.textContent"))
 
@@ -108,9 +99,7 @@ TOKEN_AND_PERSON = (3, 2)  # groups of tabs
         pytest.param([*product(WIDTHS, TOKEN_AND_PERSON)], id="all", marks=pytest.mark.long),
     ],
 )
-def test_tabs_of_an_address_are_groups_of_one_line_each(
-    page: Page, over_http: str, scenario: Played, shown: list[tuple[int, int]]
-) -> None:
+def test_tabs_of_an_address_are_groups_of_one_line_each(page, over_http, scenario, shown):
     """The current one is in view, also where its group scrolls; a person has no code."""
     token = scenario.stage.contracts["dollar"].address
     person = scenario.truth.transactions[0]["fromAddress"]
@@ -130,7 +119,7 @@ def test_tabs_of_an_address_are_groups_of_one_line_each(
     page.call("Emulation.clearDeviceMetricsOverride")
 
 
-def test_the_home_page_begins_with_a_large_search(page: Page, over_http: str) -> None:
+def test_the_home_page_begins_with_a_large_search(page, over_http):
     for width in (360, 1280):
         show_at(page, width)
         page.open(over_http)
@@ -146,16 +135,14 @@ def test_the_home_page_begins_with_a_large_search(page: Page, over_http: str) ->
     page.call("Emulation.clearDeviceMetricsOverride")
 
 
-def test_a_selected_hash_is_whole(page: Page, over_http: str) -> None:
+def test_a_selected_hash_is_whole(page, over_http):
     page.open(f"{over_http}/txs")
     hash_ = page.evaluate("document.querySelector('tbody a').getAttribute('href').slice(4)")
     page.evaluate("getSelection().selectAllChildren(document.querySelector('tbody a'))")
     assert page.evaluate("getSelection().toString()").strip() == hash_
 
 
-def test_the_csv_link_of_a_list_downloads_the_file_of_the_api(
-    page: Page, over_http: str, scenario: Played, tmp_path: Path
-) -> None:
+def test_the_csv_link_of_a_list_downloads_the_file_of_the_api(page, over_http, scenario, tmp_path):
     """Clicked as people do; the browser gives the file the server's name."""
     dollar = scenario.stage.contracts["dollar"].address.lower()
     lists = {"/tokens": "/tokens", f"/token/{dollar}?tab=holders": f"/tokens/{dollar}/holders"}
@@ -174,7 +161,7 @@ def test_the_csv_link_of_a_list_downloads_the_file_of_the_api(
         assert urlsplit(page.evaluate("location.href")).path == path.partition("?")[0]
 
 
-def test_ages_and_exact_times_are_exchanged(page: Page, over_http: str) -> None:
+def test_ages_and_exact_times_are_exchanged(page, over_http):
     page.open(f"{over_http}/txs")
     first = "document.querySelector('td time').textContent"
     exact = page.evaluate("document.querySelector('td time').title")
@@ -187,7 +174,7 @@ def test_ages_and_exact_times_are_exchanged(page: Page, over_http: str) -> None:
     assert page.evaluate(first).endswith("ago")
 
 
-def test_a_theme_is_chosen_and_kept(page: Page, explorer_url: str) -> None:
+def test_a_theme_is_chosen_and_kept(page, explorer_url):
     page.call("Emulation.setEmulatedMedia", features=[])
     page.open(explorer_url)
     colour = "getComputedStyle(document.body).backgroundColor"
@@ -210,9 +197,7 @@ def test_a_theme_is_chosen_and_kept(page: Page, explorer_url: str) -> None:
     page.evaluate("localStorage.removeItem('theme')")
 
 
-def test_a_watch_list_is_kept_in_the_browser(
-    page: Page, explorer_url: str, explorer: Explorer, hostile: str
-) -> None:
+def test_a_watch_list_is_kept_in_the_browser(page, explorer_url, explorer, hostile):
     person = explorer.anvil.accounts[0]
     for path in (f"/token/{hostile}", f"/address/{person}"):
         page.open(explorer_url + path)
@@ -237,9 +222,7 @@ def test_a_watch_list_is_kept_in_the_browser(
     page.evaluate("localStorage.removeItem('watchlist')")
 
 
-def test_private_names_stay_in_the_browser(
-    page: Page, explorer_url: str, explorer: Explorer
-) -> None:
+def test_private_names_stay_in_the_browser(page, explorer_url, explorer):
     """They are shown wherever the address is, as text, and leave and return with the watch list."""
     person, other = (account.lower() for account in explorer.anvil.accounts[:2])
     explorer.anvil.receipt_of(explorer.anvil.send(person, other, value=1))

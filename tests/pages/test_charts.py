@@ -5,7 +5,6 @@ import pytest
 from scan.pages.svg_charts import (
     HEIGHT,
     WIDTH,
-    Chart,
     Point,
     bar_chart,
     line_chart,
@@ -15,14 +14,14 @@ from scan.pages.svg_charts import (
 pytestmark = pytest.mark.check
 
 
-def tops(chart: Chart) -> list[float]:
+def tops(chart):
     """Where bars end; all of them begin at the axis."""
     bars = [bar.split() for bar in chart.bars.split("M")[1:]]
     assert all(rest.startswith(f"{HEIGHT}V") for _, rest in bars)
     return [float(rest.partition("V")[2]) for _, rest in bars]
 
 
-def values(*numbers: int) -> list[Point]:
+def values(*numbers):
     return [Point(1_700_000_000 + 3600 * index, value) for index, value in enumerate(numbers)]
 
 
@@ -37,7 +36,7 @@ def values(*numbers: int) -> list[Point]:
         (2**256, None),
     ],
 )
-def test_axes_begin_at_zero_and_reach_the_highest_value(most: int, ticks: list[str] | None) -> None:
+def test_axes_begin_at_zero_and_reach_the_highest_value(most, ticks):
     chart = bar_chart(values(0, most), title="Counts", span_s=3600)
     assert chart is not None
     assert ticks is None or chart.ticks == ticks
@@ -45,7 +44,7 @@ def test_axes_begin_at_zero_and_reach_the_highest_value(most: int, ticks: list[s
     assert nothing == HEIGHT and 0 <= highest <= HEIGHT / 2 + HEIGHT * (not most)
 
 
-def test_bars_and_readings_belong_together() -> None:
+def test_bars_and_readings_belong_together():
     chart = bar_chart(values(5, 10, 0, 20), title="Counts", span_s=3600)
     assert chart is not None
     assert tops(chart) == [HEIGHT * 3 / 4, HEIGHT / 2, HEIGHT, 0]
@@ -56,7 +55,7 @@ def test_bars_and_readings_belong_together() -> None:
     assert bar_chart([], title="Counts", span_s=3600) is None
 
 
-def test_lines_are_filled_down_to_the_axis_outside_of_what_is_shown() -> None:
+def test_lines_are_filled_down_to_the_axis_outside_of_what_is_shown():
     chart = line_chart(values(10**18, 5 * 10**17, 0), title="Balance", decimals=18)
     assert chart is not None
     points = [tuple(map(float, point.split(","))) for point in chart.line.split()]
@@ -78,9 +77,7 @@ def test_lines_are_filled_down_to_the_axis_outside_of_what_is_shown() -> None:
         ((10**24, 10**24 + 1), 18, ["1.5M", "1M", "500K", "0"]),
     ],
 )
-def test_a_line_uses_its_height_and_a_flat_one_stays_flat(
-    numbers: tuple[int, ...], decimals: int, ticks: list[str]
-) -> None:
+def test_a_line_uses_its_height_and_a_flat_one_stays_flat(numbers, decimals, ticks):
     chart = line_chart(values(*numbers), title="Balance", decimals=decimals)
     assert chart is not None and chart.ticks == ticks
     assert chart.is_whole is (ticks[-1] == "0")  # the area below a cut axis says nothing
@@ -90,7 +87,7 @@ def test_a_line_uses_its_height_and_a_flat_one_stays_flat(
     assert used >= 0.4 if ticks[-1] != "0" else used < 0.6
 
 
-def test_points_of_one_day_are_told_apart_by_their_times() -> None:
+def test_points_of_one_day_are_told_apart_by_their_times():
     """There is no line through one moment."""
     day = 20_000 * 86_400
     for seconds, times in (
@@ -104,7 +101,7 @@ def test_points_of_one_day_are_told_apart_by_their_times() -> None:
     assert line_chart([Point(1, 1), Point(1, 2)], title="Balance") is None
 
 
-def test_moments_that_share_a_second_are_evenly_apart() -> None:
+def test_moments_that_share_a_second_are_evenly_apart():
     """Of the first second its last ones are known, of the last one its first ones."""
     assert spread_over_seconds([]) == []
     assert spread_over_seconds([3, 5, 17]) == [3, 5, 17]

@@ -5,9 +5,6 @@ import os
 import subprocess
 import sys
 
-from flask.testing import FlaskClient
-
-from tests.conftest import Played
 from tests.support.serving import ROOT
 
 GET = """
@@ -19,9 +16,7 @@ print(json.dumps([client.get(path).status_code for path in sys.argv[2:]]))
 """
 
 
-def test_without_extensions_the_pages_of_the_core_are_served(
-    client: FlaskClient, scenario: Played
-) -> None:
+def test_without_extensions_the_pages_of_the_core_are_served(client, scenario):
     token = scenario.stage.contracts["keepers"].address
     sent = next(row for row in scenario.truth.transactions if not row["status"])
     paths = (

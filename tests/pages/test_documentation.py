@@ -6,7 +6,6 @@ from urllib.parse import urlsplit
 import pytest
 import requests
 
-from tests.support.browser import Page
 from tests.support.page_checks import all_violations, requested_from
 
 STATS = "#operations-Chain-getStats"
@@ -15,8 +14,8 @@ STATS = "#operations-Chain-getStats"
 @pytest.mark.long
 @pytest.mark.parametrize(("theme", "width"), [("light", 360), ("dark", 1280)])
 def test_the_documentation_is_whole_accessible_usable_and_from_here_alone(
-    page: Page, over_http: str, theme: str, width: int
-) -> None:
+    page, over_http, theme, width
+):
     feature = {"name": "prefers-color-scheme", "value": theme}
     page.call("Emulation.setEmulatedMedia", features=[feature])
     metrics = {"height": 1000, "deviceScaleFactor": 1, "mobile": width < 500}
@@ -59,7 +58,7 @@ def test_the_documentation_is_whole_accessible_usable_and_from_here_alone(
     page.call("Emulation.setEmulatedMedia", features=[])
 
 
-def require_a_try(page: Page) -> None:
+def require_a_try(page):
     page.wait(f"document.querySelector('{STATS} button.execute')")
     # The page loses a request asked for in the moment in which it still resolves the operation.
     page.wait("ui.specSelectors.specResolvedSubtree(['paths', '/api/v1/stats', 'get'])")
@@ -71,7 +70,7 @@ def require_a_try(page: Page) -> None:
     assert "latestBlock" in page.evaluate(f"{live}.innerText")
 
 
-def test_operations_are_found_below_the_header_of_the_site(page: Page, over_http: str) -> None:
+def test_operations_are_found_below_the_header_of_the_site(page, over_http):
     """In the list, and in Swagger UI, which looks as it does without the pages' styles."""
     page.open(f"{over_http}/docs/")
     assert page.evaluate("document.querySelector('header nav a[href$=\"/txs\"]').checkVisibility()")
@@ -90,7 +89,7 @@ def test_operations_are_found_below_the_header_of_the_site(page: Page, over_http
     assert page.errors == []
 
 
-def test_the_documentation_has_a_strict_policy(over_http: str) -> None:
+def test_the_documentation_has_a_strict_policy(over_http):
     for path in ("/docs/", "/docs/docs.js", "/docs/swagger-ui-bundle.js"):
         response = requests.get(over_http + path, timeout=10)
         assert response.status_code == 200
@@ -101,7 +100,7 @@ def test_the_documentation_has_a_strict_policy(over_http: str) -> None:
         assert requests.get(over_http + path, timeout=10).status_code == 404
 
 
-def test_another_site_may_ask(page: Page, over_http: str) -> None:
+def test_another_site_may_ask(page, over_http):
     """A browser lets a page of another origin read the answer and its headers."""
     page.open(f"{over_http.replace('127.0.0.1', 'localhost')}/healthz")
     script = f"fetch('{over_http}/api/v1/stats', {{headers: {{'X-Request-Id': 'a-page'}}}})"

@@ -4,7 +4,6 @@ import re
 from html import unescape
 
 import pytest
-from flask.testing import FlaskClient
 
 ACCOUNT = "/address/0x" + 40 * "7"
 
@@ -34,9 +33,7 @@ ACCOUNT = "/address/0x" + 40 * "7"
         ({"cursor": "AAAA"}, "This link is of another list."),
     ],
 )
-def test_a_bad_value_is_refused_in_words_and_stays(
-    client: FlaskClient, query: dict[str, str], words: str
-) -> None:
+def test_a_bad_value_is_refused_in_words_and_stays(client, query, words):
     response = client.get("/txs", query_string=query)
     assert response.status_code == 400 and words in unescape(response.text)
     assert "<script>alert" not in response.text
@@ -44,7 +41,7 @@ def test_a_bad_value_is_refused_in_words_and_stays(
         assert query.items() <= filters_in_form(response.text).items()
 
 
-def filters_in_form(html: str) -> dict[str, str]:
+def filters_in_form(html):
     """The values that the open form is filled with, by name."""
     form = re.search(r"<details open>.*?</form>", html, re.DOTALL)
     assert form is not None
@@ -67,21 +64,17 @@ def filters_in_form(html: str) -> dict[str, str]:
         ("/search?q=" + 2049 * "x", "The search must be text of at most 2048 characters"),
     ],
 )
-def test_what_a_page_does_not_know_is_named_in_words(
-    client: FlaskClient, path: str, words: str
-) -> None:
+def test_what_a_page_does_not_know_is_named_in_words(client, path, words):
     response = client.get(path, headers={"Accept": "text/html"})
     assert response.status_code == 400 and response.mimetype == "text/html"
     assert words in unescape(response.text)
 
 
-def test_a_range_that_ends_before_it_begins_is_an_empty_list_of_the_api(
-    client: FlaskClient,
-) -> None:
+def test_a_range_that_ends_before_it_begins_is_an_empty_list_of_the_api(client):
     assert client.get("/api/v1/transactions?blockFrom=4&blockTo=3").json["transactions"] == []
 
 
-def test_an_unusual_type_without_transactions_is_named(client: FlaskClient) -> None:
+def test_an_unusual_type_without_transactions_is_named(client):
     html = client.get("/txs?type=9").text
     assert "Type 9 is none of the usual ones: 0 (legacy), 1 (access list)" in html
     assert "none of the usual ones" not in client.get("/txs?type=3&blockTo=0").text

@@ -4,28 +4,24 @@ import csv
 import io
 import re
 from html import unescape
-from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.database.errors import TOO_SLOW, QueryTooSlow
 from scan.queries import entities
-from scan.queries.filters import FILTERS
-from scan.queries.pages import Page
+from scan.queries.pages import FILTERS
 from tests.conftest import Played
 from tests.support.database import execute
 from tests.support.derived_lists import contract_creations
-from tests.support.indexing import Indexing
 from tests.support.lists import lists_of
 from tests.support.truth import Record
 
 ROW = re.compile(r'class="lead"[^>]*>.*?href="/tx/(0x[0-9a-f]{64})["#]')
 
 
-def shown(client: FlaskClient, path: str, **query: Any) -> list[str]:
+def shown(client, path, **query):
     """The transactions of the rows, of all pages, by the links that a page has."""
     rows: list[str] = []
     path += f"{'&' if '?' in path else '?'}{urlencode(query)}"
@@ -39,7 +35,7 @@ def shown(client: FlaskClient, path: str, **query: Any) -> list[str]:
         response = client.get(unescape(following[1]))
 
 
-def hashes(rows: list[Record]) -> list[str]:
+def hashes(rows):
     return [row.get("hash") or row["transactionHash"] for row in rows]
 
 
@@ -65,7 +61,7 @@ PAGES = {
 }
 
 
-def page_of(path: str) -> str | None:
+def page_of(path):
     path, _, query = path.partition("?")
     pages = [re.sub(api, page, path) for api, page in PAGES.items() if re.fullmatch(api, path)]
     if path == "/dex-trades":  # of synonyms a page has one
@@ -76,9 +72,7 @@ def page_of(path: str) -> str | None:
 
 
 @pytest.mark.parametrize(("every", "least"), [(3, 9), pytest.param(1, 30, marks=pytest.mark.long)])
-def test_every_list_is_a_page_with_its_rows_and_file(
-    client: FlaskClient, scenario: Played, every: int, least: int
-) -> None:
+def test_every_list_is_a_page_with_its_rows_and_file(client, scenario, every, least):
     seen = 0
     for listed in lists_of(scenario.truth)[::every]:
         page = page_of(listed.path)
@@ -93,9 +87,7 @@ def test_every_list_is_a_page_with_its_rows_and_file(
     assert seen > least
 
 
-def test_filters_of_a_page_narrow_it_together(
-    client: FlaskClient, scenario: Played, sent: list[Record], sender: str
-) -> None:
+def test_filters_of_a_page_narrow_it_together(client, scenario, sent, sender):
     truth = scenario.truth
     by_sender = [row for row in sent if row["fromAddress"] == sender]
     method = next(row["methodId"] for row in by_sender if row["methodId"])
@@ -120,9 +112,7 @@ def test_filters_of_a_page_narrow_it_together(
     assert shown(client, path, **{"from": of_block[0]["fromAddress"]}) == hashes(mine)
 
 
-def test_an_address_has_directions_and_counterparties(
-    client: FlaskClient, scenario: Played, sent: list[Record], sender: str
-) -> None:
+def test_an_address_has_directions_and_counterparties(client, scenario, sent, sender):
     path = f"/address/{sender}"
     outgoing = [row for row in sent if row["fromAddress"] == sender]
     html = client.get(path, query_string={"direction": "out"}).text
@@ -142,9 +132,7 @@ def test_an_address_has_directions_and_counterparties(
     assert len(rows) == len(between) + 1
 
 
-def test_a_list_has_every_fee_and_the_file_of_an_address_those_it_paid(
-    client: FlaskClient, sent: list[Record], sender: str
-) -> None:
+def test_a_list_has_every_fee_and_the_file_of_an_address_those_it_paid(client, sent, sender):
     """What others paid to send to it is no cost of its own, which a file is summed for."""
     party = next(r["toAddress"] for r in sent if r["fromAddress"] == sender and r["toAddress"])
     for address in (sender, party):
@@ -159,9 +147,7 @@ def test_a_list_has_every_fee_and_the_file_of_an_address_those_it_paid(
         assert "" in paid or address == sender
 
 
-def test_all_contracts_are_listed_with_what_is_known_of_them(
-    client: FlaskClient, scenario: Played
-) -> None:
+def test_all_contracts_are_listed_with_what_is_known_of_them(client, scenario):
     rows = contract_creations(scenario.truth)[::-1]
     made = next(row for row in rows if row["factory"])
     for query in ({}, {"creator": made["creator"]}, {"factory": made["factory"]}):
@@ -182,9 +168,7 @@ def test_all_contracts_are_listed_with_what_is_known_of_them(
     assert 'href="/contracts"' in home and 'href="/verified-contracts"' in home
 
 
-def test_a_method_is_given_by_its_selector_signature_or_name(
-    client: FlaskClient, sent: list[Record]
-) -> None:
+def test_a_method_is_given_by_its_selector_signature_or_name(client, sent):
     html = client.get("/txs?limit=100").text
     suggested = re.search(r'<datalist id="of-method">(.*?)</datalist>', html)
     assert suggested is not None
@@ -205,7 +189,7 @@ def test_a_method_is_given_by_its_selector_signature_or_name(
     assert len(file) == len(of_transfer) + 1
 
 
-def test_every_filter_of_the_table_stands_in_the_form(client: FlaskClient) -> None:
+def test_every_filter_of_the_table_stands_in_the_form(client):
     for path, entity in (
         ("/txs", "transactions"),
         ("/token-transfers", "token_transfers"),
@@ -232,20 +216,18 @@ def test_every_filter_of_the_table_stands_in_the_form(client: FlaskClient) -> No
         ("/contracts", "factory", "Factory"),
     ],
 )
-def test_a_filter_is_called_like_its_column(
-    client: FlaskClient, path: str, key: str, label: str
-) -> None:
+def test_a_filter_is_called_like_its_column(client, path, key, label):
     html = client.get(path).text
     assert re.search(rf'<label>{label} <input name="{key}"', html)
     assert f"<th>{label}</th>" in html
 
 
-def test_the_filter_of_proxies_is_answered_by_yes_or_no(client: FlaskClient) -> None:
+def test_the_filter_of_proxies_is_answered_by_yes_or_no(client):
     html = client.get("/contracts?proxy=false").text
     assert "Proxy <b>no</b>" in html
 
 
-def test_filters_are_chips_that_links_take_away(client: FlaskClient, sender: str) -> None:
+def test_filters_are_chips_that_links_take_away(client, sender):
     html = client.get(f"/txs?from={sender}&status=true&limit=50").text
     chips = [unescape(link) for link in re.findall(r'class="chip" href="([^"]+)"', html)]
     assert chips == ["/txs?limit=50&status=true", f"/txs?limit=50&from={sender}"]
@@ -260,9 +242,7 @@ def test_filters_are_chips_that_links_take_away(client: FlaskClient, sender: str
         /accounts /user-operations /block/1 /address/{to} /tx/{hash}
     """.split(),
 )
-def test_a_tab_that_a_page_does_not_have_is_refused(
-    client: FlaskClient, sent: list[Record], path: str
-) -> None:
+def test_a_tab_that_a_page_does_not_have_is_refused(client, sent, path):
     newest = next(row for row in sent if row["toAddress"])
     path = path.format(hash=newest["hash"], to=newest["toAddress"])
     assert client.get(path).status_code == 200
@@ -271,9 +251,7 @@ def test_a_tab_that_a_page_does_not_have_is_refused(
     assert client.get(path, query_string={"_tab": "x"}).status_code == 200
 
 
-def test_lists_refuse_unknown_parameters_and_other_pages_ignore_them(
-    client: FlaskClient, sent: list[Record]
-) -> None:
+def test_lists_refuse_unknown_parameters_and_other_pages_ignore_them(client, sent):
     for path in ("/", "/live", "/charts", "/gas", "/verify", "/keys", "/webhooks", "/watchlist"):
         assert client.get(f"{path}?utm_source=mail&fbclid=1").status_code == 200, path
     hash_ = sent[-1]["hash"]
@@ -284,16 +262,16 @@ def test_lists_refuse_unknown_parameters_and_other_pages_ignore_them(
         assert client.get(f"{path}?colour=1").status_code == 400, path
 
 
-def test_the_block_has_its_transactions_by_the_tab_of_blockscout(client: FlaskClient) -> None:
+def test_the_block_has_its_transactions_by_the_tab_of_blockscout(client):
     assert client.get("/block/1?tab=txs").status_code == 200
 
 
-def test_token_standards_are_called_as_on_the_rest_of_the_page(client: FlaskClient) -> None:
+def test_token_standards_are_called_as_on_the_rest_of_the_page(client):
     html = client.get("/token-transfers?tokenType=BEP721").text
     assert '<option value="BEP20">ERC-20' in html and "<b>ERC-721</b>" in html
 
 
-def test_the_history_is_filtered(client: FlaskClient, scenario: Played) -> None:
+def test_the_history_is_filtered(client, scenario):
     moved = scenario.truth.token_transfers[-1]
     path, query = f"/address/{moved['toAddress']}", {"types": "token_transfer", "direction": "in"}
     grouped = {**query, "group": "transaction"}
@@ -308,9 +286,7 @@ def test_the_history_is_filtered(client: FlaskClient, scenario: Played) -> None:
     assert refused.status_code == 400 and "Direction must be one of" in refused.text
 
 
-def test_a_balance_is_shown_on_a_day_or_after_a_block(
-    client: FlaskClient, scenario: Played, sender: str
-) -> None:
+def test_a_balance_is_shown_on_a_day_or_after_a_block(client, scenario, sender):
     last = max(scenario.truth.blocks, key=lambda block: block["number"])
     middle = next(b for b in scenario.truth.blocks if b["number"] == last["number"] // 2)
     path = f"/address/{sender}"
@@ -330,16 +306,14 @@ def test_a_balance_is_shown_on_a_day_or_after_a_block(
         assert refused.status_code == 400 and words in refused.text
 
 
-def test_a_page_during_which_the_index_changed_is_not_cached(
-    own_index: Indexing, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_page_during_which_the_index_changed_is_not_cached(own_index, monkeypatch):
     """Some of it may be from before the change: names are read without a version."""
     client, url = create_app(own_index.settings).test_client(), own_index.settings.database_url
     client.get("/txs?=first")  # which has the process listen for changes
     assert "ETag" in client.get("/txs?=second").headers
     read = entities.page
 
-    def change(*arguments: Any) -> Page:
+    def change(*arguments):
         execute(url, "INSERT INTO labels VALUES ('\\x01', 'One')")
         return read(*arguments)
 
@@ -350,12 +324,10 @@ def test_a_page_during_which_the_index_changed_is_not_cached(
     assert "ETag" in client.get("/txs?=fourth").headers or "ETag" in client.get("/txs?=5").headers
 
 
-def test_a_list_that_takes_too_long_keeps_its_form(
-    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_list_that_takes_too_long_keeps_its_form(client, monkeypatch):
     """The time-out itself is PostgreSQL's, for which the scenario is too short."""
 
-    def time_out(*_: object) -> Page:
+    def time_out(*_):
         raise QueryTooSlow(TOO_SLOW, retry_after_s=7)
 
     monkeypatch.setattr(entities, "page", time_out)

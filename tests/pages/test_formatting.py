@@ -7,10 +7,16 @@ from typing import Any
 import pytest
 
 from scan.pages import formatting, site
-from scan.pages.decimal_columns import fit_fractions, without_stops
-from scan.pages.formatting import percent, resembles_another, short_price, worth
+from scan.pages.formatting import (
+    fit_fractions,
+    percent,
+    resembles_another,
+    short_price,
+    without_stops,
+    worth,
+)
+from scan.queries.holdings import exact_worth
 from scan.queries.network import name_of, token_standard
-from scan.queries.prices import exact_worth
 
 pytestmark = pytest.mark.check
 
@@ -37,9 +43,7 @@ UNNAMED = {"name": "\u200b \u2800\u3164", "symbol": "\u202e", "address": "0x" + 
         ("-12345678", 12, "-0.000012345678", "-0.0000123…"),
     ],
 )
-def test_amounts_are_exact_and_never_rounded_up(
-    value: str, decimals: int, whole: str, short: str
-) -> None:
+def test_amounts_are_exact_and_never_rounded_up(value, decimals, whole, short):
     assert formatting.amount(value, decimals) == whole
     assert formatting.short_amount(value, decimals) == short
 
@@ -156,7 +160,7 @@ def test_amounts_are_exact_and_never_rounded_up(
         (token_standard("BEP1155", "1"), "ERC-1155"),
     ],
 )  # fmt: skip
-def test_values_are_shown_in_words(shown: object, expected: object) -> None:
+def test_values_are_shown_in_words(shown, expected):
     assert shown == expected
 
 
@@ -165,9 +169,7 @@ TRANSFER, APPROVE = "transfer(address,uint256)", "approve(address,uint256)"
 NOW = "2023-11-14 22:13:20 UTC"
 
 
-def test_an_item_is_no_link_where_there_are_no_pages_of_items(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_an_item_is_no_link_where_there_are_no_pages_of_items(monkeypatch):
     templates = site._templates()
     monkeypatch.setitem(templates.globals, "has_page", lambda path: True)
     macro = templates.get_template("macros.html").make_module().item  # type: ignore[attr-defined]
@@ -177,7 +179,7 @@ def test_an_item_is_no_link_where_there_are_no_pages_of_items(
     assert macro("0xaa", "7") == '<span title="7">7</span>'
 
 
-def test_the_longest_fraction_of_a_column_decides_its_width() -> None:
+def test_the_longest_fraction_of_a_column_decides_its_width():
     """Whole numbers stay at the end of their column, below its head."""
     rows = [("0", ".5", ""), ("3", ".25…", ""), ("0", "", "")]
     table = "<tr><th>Hash<th>Fee<th>Value" + "".join(
@@ -192,7 +194,7 @@ def test_the_longest_fraction_of_a_column_decides_its_width() -> None:
 
 
 @pytest.mark.check
-def test_cut_values_of_rows_without_a_link_stay_stops() -> None:
+def test_cut_values_of_rows_without_a_link_stay_stops():
     value = '<td><data tabindex="0" data-full="1">'
     assert without_stops(f"<tr>{value}<tr><a >{value}<tr>{value}") == (
         f"<tr>{value}<tr><a >{value.replace('0', '-1', 1)}<tr>{value}"
@@ -210,5 +212,5 @@ def test_cut_values_of_rows_without_a_link_stay_stops() -> None:
         ("alice.eth", False),
     ],
 )
-def test_a_name_that_is_written_like_another_address_is_known(name: str, expected: bool) -> None:
+def test_a_name_that_is_written_like_another_address_is_known(name, expected):
     assert resembles_another(name, "0x14dc79964da2c08b23698b3d3cc7ca32193d9955") is expected

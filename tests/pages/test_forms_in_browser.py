@@ -1,14 +1,10 @@
 """Forms of pages, sent by a real browser: sources to verify, and keys for a wallet."""
 
-from pathlib import Path
-
 import pytest
 import requests
 from eth_account.messages import encode_defunct
-from eth_account.signers.local import LocalAccount
 
-from tests.support.browser import Page
-from tests.support.explorer import Explorer, compiled, standard_input
+from tests.support.explorer import compiled, standard_input
 from tests.support.many_functions import MANY, deploy
 from tests.support.page_checks import CUMULATIVE_SHIFT
 from tests.support.wallets import new_wallet, owner_of
@@ -25,9 +21,7 @@ window.confirm = () => true;
 """.strip()
 
 
-def test_a_contract_is_verified_and_read(
-    page: Page, explorer: Explorer, explorer_url: str, tmp_path: Path
-) -> None:
+def test_a_contract_is_verified_and_read(page, explorer, explorer_url, tmp_path):
     source = tmp_path / "Many.sol"
     source.write_text(MANY.replace("contract Many", "contract Read"))
     address = deploy(explorer, source.read_text(), "Read")
@@ -54,9 +48,7 @@ def test_a_contract_is_verified_and_read(
 
 
 @pytest.mark.long
-def test_a_folder_of_sources_is_verified_by_its_paths(
-    page: Page, explorer: Explorer, explorer_url: str, tmp_path: Path
-) -> None:
+def test_a_folder_of_sources_is_verified_by_its_paths(page, explorer, explorer_url, tmp_path):
     """Chosen as files, they have no folders: the page says what to do."""
     folder = tmp_path / "Project"
     (folder / "sub").mkdir(parents=True)
@@ -72,7 +64,7 @@ def test_a_folder_of_sources_is_verified_by_its_paths(
     address = explorer.deploy(compiled("0.8.28", standard, "Two.sol", "Two").creation)
     page.open(f"{explorer_url}/address/{address}?tab=contract")
 
-    def submit(selector: str, *paths: Path) -> None:
+    def submit(selector, *paths):
         page.fill("input[name=compilerVersion]", "0.8.28")
         root = page.call("DOM.getDocument")["root"]["nodeId"]
         files = page.call("DOM.querySelector", nodeId=root, selector=selector)["nodeId"]
@@ -90,7 +82,7 @@ def test_a_folder_of_sources_is_verified_by_its_paths(
     assert explorer.contract(address).json["sources"].keys() == {"Two.sol", "sub/Lib.sol"}
 
 
-def test_a_wallet_gets_a_key_that_manages_webhooks(page: Page, explorer_url: str) -> None:
+def test_a_wallet_gets_a_key_that_manages_webhooks(page, explorer_url):
     wallet = new_wallet()
     page.before_scripts(WALLET.replace("ACCOUNT", repr(wallet.address)))
     page.open(f"{explorer_url}/keys")
@@ -124,7 +116,7 @@ def test_a_wallet_gets_a_key_that_manages_webhooks(page: Page, explorer_url: str
     assert page.text("#message") == "" and page.errors == []
 
 
-def test_a_key_is_ended_by_its_page(page: Page, explorer_url: str) -> None:
+def test_a_key_is_ended_by_its_page(page, explorer_url):
     wallet = new_wallet()
     page.before_scripts(WALLET.replace("ACCOUNT", repr(wallet.address)))
     page.open(f"{explorer_url}/keys")
@@ -139,7 +131,7 @@ def test_a_key_is_ended_by_its_page(page: Page, explorer_url: str) -> None:
     assert [key["active"] for key in listed["keys"]] == [False]
 
 
-def test_a_wallet_without_accounts_is_named(page: Page, explorer_url: str) -> None:
+def test_a_wallet_without_accounts_is_named(page, explorer_url):
     page.before_scripts(WALLET.replace("[ACCOUNT]", "[]"))
     page.open(f"{explorer_url}/keys")
     page.click("#get-key button")
@@ -147,11 +139,11 @@ def test_a_wallet_without_accounts_is_named(page: Page, explorer_url: str) -> No
     assert "shares no account" in page.text("#message") and page.errors == []
 
 
-def _signature(wallet: LocalAccount, message: str) -> str:
+def _signature(wallet, message):
     return "0x" + bytes(wallet.sign_message(encode_defunct(text=message)).signature).hex()
 
 
-def _press(page: Page, text: str) -> None:
+def _press(page, text):
     page.evaluate(
         f"[...document.querySelectorAll('#webhooks button')].find(b => b.textContent === '{text}')"
         ".click()"

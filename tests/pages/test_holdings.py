@@ -4,12 +4,11 @@ import re
 from html import unescape
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from tests.conftest import Played
-from tests.support.database import Postgres, execute
-from tests.support.indexing import Indexing, settings_for
+from tests.support.database import execute
+from tests.support.indexing import settings_for
 
 ROW = re.compile(
     r'data-label="Token"><a href="/token/(0x\w+)".*?<data class="amount" value="(\d+)"', re.S
@@ -22,9 +21,7 @@ def holder(scenario: Played) -> str:
     return max(addresses, key=lambda a: len(scenario.truth.tokens_held_by(a)))
 
 
-def test_holdings_after_a_block_are_those_of_the_api(
-    client: FlaskClient, scenario: Played, holder: str
-) -> None:
+def test_holdings_after_a_block_are_those_of_the_api(client, scenario, holder):
     moved = [
         t for t in scenario.truth.token_transfers if holder in (t["fromAddress"], t["toAddress"])
     ]
@@ -44,9 +41,7 @@ def test_holdings_after_a_block_are_those_of_the_api(
     assert len({str(ROW.findall(client.get(f"{path}&block={n}").text)) for n in blocks}) > 3
 
 
-def test_holdings_of_a_day_are_those_of_its_last_block(
-    client: FlaskClient, scenario: Played, holder: str
-) -> None:
+def test_holdings_of_a_day_are_those_of_its_last_block(client, scenario, holder):
     head = scenario.truth.blocks[0]
     for day in (head["timestamp"][:10], "2099-12-31"):
         page = client.get(f"/address/{holder}?tab=tokens&timeTo={day}").text
@@ -64,21 +59,17 @@ def test_holdings_of_a_day_are_those_of_its_last_block(
         ("block=-1", "After block"),
     ],
 )
-def test_what_names_no_block_is_refused_in_the_form(
-    client: FlaskClient, holder: str, query: str, words: str
-) -> None:
+def test_what_names_no_block_is_refused_in_the_form(client, holder, query, words):
     page = client.get(f"/address/{holder}?tab=tokens&{query}")
     assert page.status_code == 400 and words in page.text and 'id="refused"' in page.text
 
 
-def test_a_block_that_is_not_indexed_is_told(client: FlaskClient, holder: str) -> None:
+def test_a_block_that_is_not_indexed_is_told(client, holder):
     page = client.get(f"/address/{holder}?tab=tokens&block={10**15}")
     assert page.status_code == 200 and "This block is not indexed." in page.text
 
 
-def test_holdings_that_are_no_longer_known_are_told(
-    postgres: Postgres, indexed_template: str, indexed: Indexing, holder: str
-) -> None:
+def test_holdings_that_are_no_longer_known_are_told(postgres, indexed_template, indexed, holder):
     with postgres.cloned(indexed_template) as url:
         execute(url, "INSERT INTO retention VALUES (true, 40, 90, now(), 40)")
         client = create_app(settings_for(url, indexed.settings.rpc_urls[0])).test_client()

@@ -3,24 +3,22 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.http import indexed_block
 from scan.http.indexed_block import Position
-from tests.conftest import Played
 from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.indexing import Indexing
 
 
-def staleness(age_s: float, lag: int | None, quiet_after_s: float | None) -> str:
+def staleness(age_s, lag, quiet_after_s):
     made_at = datetime.now(UTC) - timedelta(seconds=age_s)
     return Position(1, 9, made_at, lag, quiet_after_s).staleness
 
 
 @pytest.mark.check
-def test_the_nodes_head_decides_and_not_the_clock() -> None:
+def test_the_nodes_head_decides_and_not_the_clock():
     assert [staleness(age_s, 0, None) for age_s in (5, 50, 1e9)] == ["", "", ""]
     assert [staleness(900, lag, None) for lag in (1, 10, 11)] == ["", "", "behind"]
     assert [staleness(age_s, None, None) for age_s in (25, 35)] == ["", "unknown"]
@@ -28,7 +26,7 @@ def test_the_nodes_head_decides_and_not_the_clock() -> None:
     assert staleness(25, 1000, 0.5) == Position(-1, -1).staleness == ""
 
 
-def test_a_page_says_of_when_its_newest_block_is(client: FlaskClient, scenario: Played) -> None:
+def test_a_page_says_of_when_its_newest_block_is(client, scenario):
     """That every page does so test_every_page.py looks for."""
     newest = scenario.truth.blocks[0]
     shown = f'<a href="/block/{newest["number"]}">{newest["number"]}</a>'
@@ -37,9 +35,7 @@ def test_a_page_says_of_when_its_newest_block_is(client: FlaskClient, scenario: 
     assert f"The newest indexed block, {shown}, is from" in text
 
 
-def test_a_quiet_devnet_is_not_called_stale_and_a_chain_that_stopped_is_quiet(
-    database_url: str,
-) -> None:
+def test_a_quiet_devnet_is_not_called_stale_and_a_chain_that_stopped_is_quiet(database_url):
     """A page that is cached says so, too, although no block comes and the version stays the same;
     and no longer once the node is back."""
     with Anvil() as node:
@@ -58,9 +54,7 @@ def test_a_quiet_devnet_is_not_called_stale_and_a_chain_that_stopped_is_quiet(
             assert "scan_quiet_after_seconds 120.0" in metrics
 
 
-def test_a_cached_page_says_when_the_node_is_gone(
-    database_url: str, anvil: Anvil, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_cached_page_says_when_the_node_is_gone(database_url, anvil, monkeypatch):
     monkeypatch.setattr(indexed_block, "READ_AGAIN_S", 0.0)
     monkeypatch.setattr(indexed_block, "LEAST_STALE_S", -1e9)
     with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:

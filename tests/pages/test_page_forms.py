@@ -6,14 +6,11 @@ from io import BytesIO
 
 import pytest
 from eth_utils.address import to_checksum_address
-from flask.testing import FlaskClient
 
-from tests.conftest import Played
 from tests.pages.markup import Markup, require_no_inline_code
-from tests.support.explorer import Explorer
 
 
-def test_a_function_is_asked_for_without_a_script(explorer: Explorer, many: str) -> None:
+def test_a_function_is_asked_for_without_a_script(explorer, many):
     form = {"function": "over(uint256)", "argument": "5"}
     assert ">number</span>" in explorer.client.post(f"/address/{many}/call", data=form).text
     form = {"function": "list(uint256[])", "argument": "[1, 2]"}
@@ -46,9 +43,7 @@ def test_a_function_is_asked_for_without_a_script(explorer: Explorer, many: str)
         ),
     ],
 )
-def test_forms_have_words_of_their_own_in_errors(
-    explorer: Explorer, many: str, form: dict[str, object], words: str
-) -> None:
+def test_forms_have_words_of_their_own_in_errors(explorer, many, form, words):
     path = f"/address/{many}/call"
     if "source" in form:
         path = f"/address/{explorer.place('6001600103')}/verify"
@@ -57,7 +52,7 @@ def test_forms_have_words_of_their_own_in_errors(
     assert answer.status_code == 400 and unescape(problem).startswith(words)
 
 
-def test_files_of_one_name_are_refused(explorer: Explorer) -> None:
+def test_files_of_one_name_are_refused(explorer):
     address = explorer.place("6001600102")
     files = [(BytesIO(b"contract A {}"), "A.sol"), (BytesIO(b"contract B {}"), "A.sol")]
     form = {"compilerVersion": "0.8.28", "files": files}
@@ -65,7 +60,7 @@ def test_files_of_one_name_are_refused(explorer: Explorer) -> None:
     assert answer.status_code == 400 and "standard JSON" in answer.text
 
 
-def test_a_refused_source_stays_in_the_form(explorer: Explorer) -> None:
+def test_a_refused_source_stays_in_the_form(explorer):
     address = explorer.place("6001600101")
     form = {"compilerVersion": "0.8.28", "source": "contract A { <b> }", "runs": "77"}
     answer = explorer.client.post(f"/address/{address}/verify", data=form)
@@ -76,7 +71,7 @@ def test_a_refused_source_stays_in_the_form(explorer: Explorer) -> None:
 @pytest.mark.parametrize(
     "text", ["", " ", "a", "mus", "\u202e", "<script>", "0", "%", "0x" + "1" * 64]
 )
-def test_suggestions_are_options_with_links(client: FlaskClient, text: str) -> None:
+def test_suggestions_are_options_with_links(client, text):
     answer = client.get("/search/suggestions", query_string={"q": text})
     assert answer.status_code == 200
     require_no_inline_code(answer.text)
@@ -88,13 +83,13 @@ def test_suggestions_are_options_with_links(client: FlaskClient, text: str) -> N
         assert options and "Meridian" in answer.text
 
 
-def test_a_suggested_address_has_its_checksum(client: FlaskClient, scenario: Played) -> None:
+def test_a_suggested_address_has_its_checksum(client, scenario):
     person = scenario.truth.transactions[0]["fromAddress"]
     html = client.get("/search/suggestions", query_string={"q": person}).text
     assert to_checksum_address(person) in html and f'href="/address/{person}"' in html
     assert f">{person}" not in html
 
 
-def test_suggestions_for_no_text_or_a_long_one(client: FlaskClient) -> None:
+def test_suggestions_for_no_text_or_a_long_one(client):
     assert client.get("/search/suggestions").status_code == 200
     assert client.get("/search/suggestions", query_string={"q": "x" * 2049}).status_code == 400

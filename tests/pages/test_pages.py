@@ -8,7 +8,6 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
-from tests.conftest import Played
 from tests.support.faulty_node import FaultyNode, every_result
 from tests.support.indexing import Indexing, settings_for
 
@@ -19,9 +18,7 @@ NOWHERE = "postgresql://127.0.0.1:9/nothing"
     ("text", "path"),
     [(64 * "F", f"/tx/0x{64 * 'f'}"), ("0X" + 20 * "aB", f"/address/0x{20 * 'ab'}")],
 )
-def test_a_search_for_what_is_not_indexed_leads_to_the_page_that_says_so(
-    client: FlaskClient, text: str, path: str
-) -> None:
+def test_a_search_for_what_is_not_indexed_leads_to_the_page_that_says_so(client, text, path):
     assert client.get("/api/v1/search", query_string={"q": text}).json["results"] == []
     moved = client.get("/search", query_string={"q": text})
     assert (moved.status_code, moved.headers["Location"]) == (302, path)
@@ -32,12 +29,12 @@ def test_a_search_for_what_is_not_indexed_leads_to_the_page_that_says_so(
     assert "This is the hash of a block" in client.get(f"/tx/{block}").text
 
 
-def test_a_method_that_a_page_does_not_accept_is_no_outage(client: FlaskClient) -> None:
+def test_a_method_that_a_page_does_not_accept_is_no_outage(client):
     refused = client.post("/blocks", headers={"Accept": "text/html"})
     assert refused.status_code == 405 and "<h1>Invalid request</h1>" in refused.text
 
 
-def test_pages_show_what_the_chain_has(client: FlaskClient, scenario: Played) -> None:
+def test_pages_show_what_the_chain_has(client, scenario):
     truth, head = scenario.truth, scenario.truth.head
     transfer, sent = truth.token_transfers[0], truth.transactions[5]
     transaction = f"/tx/{transfer['transactionHash']}"
@@ -65,9 +62,7 @@ def test_pages_show_what_the_chain_has(client: FlaskClient, scenario: Played) ->
     assert sizes == [f"{block['size']:,}" for block in truth.blocks[:25]]
 
 
-def test_blocks_and_transactions_say_how_final_they_are(
-    client: FlaskClient, scenario: Played
-) -> None:
+def test_blocks_and_transactions_say_how_final_they_are(client, scenario):
     """By the node's tags, which anvil keeps behind its head."""
     tagged = {
         tag: int(scenario.anvil.call("eth_getBlockByNumber", tag, False)["number"], 16)
@@ -99,7 +94,7 @@ def test_blocks_and_transactions_say_how_final_they_are(
             assert tag == {"not final": "latest"}.get(word, word)
 
 
-def test_malformed_finality_is_read_again(scenario: Played, indexed: Indexing) -> None:
+def test_malformed_finality_is_read_again(scenario, indexed):
     with FaultyNode(scenario.anvil.url) as node:
         settings = settings_for(indexed.settings.database_url, node.url)
         client = create_app(settings).test_client()
@@ -113,7 +108,7 @@ def test_malformed_finality_is_read_again(scenario: Played, indexed: Indexing) -
         assert client.get("/api/v1/stats/finality").json["safeBlock"] is not None
 
 
-def test_charts_have_every_day_as_text(client: FlaskClient) -> None:
+def test_charts_have_every_day_as_text(client):
     page = client.get("/charts").text
     for day in client.get("/api/v1/stats/daily").json["days"]:
         assert page.count(day["date"]) > 9
@@ -121,7 +116,7 @@ def test_charts_have_every_day_as_text(client: FlaskClient) -> None:
     assert client.get("/charts?days=31").status_code == 400
 
 
-def test_the_largest_transfers_of_a_day_are_on_pages(client: FlaskClient, scenario: Played) -> None:
+def test_the_largest_transfers_of_a_day_are_on_pages(client, scenario):
     token = scenario.truth.token_transfers[0]["tokenAddress"]
     for day in (scenario.truth.transactions[0]["timestamp"][:10], "1999-12-31"):
         for path in (f"/charts?date={day}", f"/token/{token}?tab=chart&date={day}"):
@@ -135,7 +130,7 @@ def test_the_largest_transfers_of_a_day_are_on_pages(client: FlaskClient, scenar
             assert client.get(path, query_string={"date": value}).status_code == 400
 
 
-def test_lists_by_size_are_not_called_newer_and_older(client: FlaskClient) -> None:
+def test_lists_by_size_are_not_called_newer_and_older(client):
     token = client.get("/api/v1/tokens").json["tokens"][0]["address"]
     for path, order in (
         ("/tokens?", "most holders first"),
@@ -162,16 +157,14 @@ def test_lists_by_size_are_not_called_newer_and_older(client: FlaskClient) -> No
         ("/block/<script>alert(1)", 400),
     ],
 )
-def test_errors_are_pages_that_help_on(client: FlaskClient, path: str, status: int) -> None:
+def test_errors_are_pages_that_help_on(client, path, status):
     answer = client.get(path)
     assert (answer.status_code, answer.mimetype) == (status, "text/html")
     assert 'role="search"' in answer.text and "<script>alert" not in answer.text
 
 
 @pytest.mark.parametrize("path", ["/no", "/transaction/12", "/block/1/2"])
-def test_a_page_that_does_not_exist_is_told_in_words_of_pages(
-    client: FlaskClient, path: str
-) -> None:
+def test_a_page_that_does_not_exist_is_told_in_words_of_pages(client, path):
     response = client.get(path, headers={"Accept": "text/html,*/*;q=0.8"})
     assert (response.status_code, response.mimetype) == (404, "text/html")
     assert "There is no page at this address." in response.text
@@ -180,13 +173,13 @@ def test_a_page_that_does_not_exist_is_told_in_words_of_pages(
     assert "/docs/" not in main and "nearest path" not in main
 
 
-def test_the_other_method_is_refused_as_a_page(client: FlaskClient) -> None:
+def test_the_other_method_is_refused_as_a_page(client):
     answer = client.post("/blocks")
     assert (answer.status_code, answer.mimetype) == (405, "text/html")
     assert client.post("/search").headers["Allow"]
 
 
-def test_static_files_name_their_content(client: FlaskClient) -> None:
+def test_static_files_name_their_content(client):
     found = re.findall(r'"(/static/[0-9a-f]{12}/[\w.]+)"', client.get("/").text)
     scripts = {"scan.js", "charts.js", "live.js"}
     assert {path.rpartition("/")[2] for path in found} == {"scan.css", "icon.svg", *scripts}
@@ -205,7 +198,7 @@ def limited(indexed: Indexing) -> Iterator[FlaskClient]:
     yield create_app(settings).test_client()
 
 
-def test_pages_have_a_limit_of_their_own(limited: FlaskClient) -> None:
+def test_pages_have_a_limit_of_their_own(limited):
     assert [limited.get("/blocks").status_code for _ in range(5)] == [200] * 3 + [429] * 2
     refused = limited.get("/")
     assert (refused.status_code, refused.mimetype) == (429, "text/html")
@@ -216,7 +209,7 @@ def test_pages_have_a_limit_of_their_own(limited: FlaskClient) -> None:
     assert css and limited.get(css[0]).status_code == 200
 
 
-def test_pages_can_be_left_out(indexed: Indexing) -> None:
+def test_pages_can_be_left_out(indexed):
     client = create_app(replace(indexed.settings, pages=False)).test_client()
     assert client.get("/").json["documentation"] == "/docs/"
     for path in ("/blocks", "/search", "/static/0/scan.css"):
@@ -231,15 +224,13 @@ def test_pages_can_be_left_out(indexed: Indexing) -> None:
         ({"chain_name": "Harbor <b>", "coin_symbol": "HRB"}, "Harbor &lt;b&gt;", "HRB"),
     ],
 )
-def test_the_chain_has_a_name_and_a_coin(
-    indexed: Indexing, settings: dict[str, str], name: str, symbol: str
-) -> None:
+def test_the_chain_has_a_name_and_a_coin(indexed, settings, name, symbol):
     page = create_app(replace(indexed.settings, **settings)).test_client().get("/txs").text
     assert name in page and f"<bdi>{symbol}</bdi>" in page
 
 
 @pytest.mark.check
-def test_home_says_why_nothing_else_answers() -> None:
+def test_home_says_why_nothing_else_answers():
     client = create_app(settings_for(NOWHERE, "http://127.0.0.1:9")).test_client()
     answer = client.get("/")
     assert answer.status_code == 503 and int(answer.headers["Retry-After"]) > 0

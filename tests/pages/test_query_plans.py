@@ -3,7 +3,6 @@
 import json
 import time
 from hashlib import md5
-from typing import Any
 
 import pytest
 
@@ -30,7 +29,7 @@ def database(service: Explained) -> ExplainingDatabase:
     return service.database
 
 
-def newest(database: ExplainingDatabase, statement: str, **params: object) -> Any:
+def newest(database, statement, **params):
     row = database.prepared_row(statement, **params)
     assert row is not None
     return row
@@ -95,8 +94,8 @@ def token(database: ExplainingDatabase) -> bytes:
     ids=str,
 )
 def test_statements_of_pages_read_a_bounded_part_of_indexes(
-    database: ExplainingDatabase, statement: str, params: dict[str, Any], most_buffers: int
-) -> None:
+    database, statement, params, most_buffers
+):
     database.plans.clear()
     newest(database, statement, **params)
     [plan] = database.plans
@@ -107,9 +106,7 @@ def test_statements_of_pages_read_a_bounded_part_of_indexes(
 COIN = {"token": None, "has_token": False, "read_by": "address", "balance": 0}
 
 
-def test_statements_about_one_address_token_or_transaction_are_bounded(
-    service: Explained, database: ExplainingDatabase, token: bytes
-) -> None:
+def test_statements_about_one_address_token_or_transaction_are_bounded(service, database, token):
     """A balance after a block reads the changes since alone; events are found in their block."""
     _, head, _ = newest(database, "queries/chain_get_newest_block")
     sent = service.client.get("/api/v1/transactions?limit=1").json["transactions"][0]
@@ -134,7 +131,7 @@ def test_statements_about_one_address_token_or_transaction_are_bounded(
         assert plan.buffers <= most_buffers, (statement, plan.buffers)
 
 
-def test_a_row_is_compared_with_all_functions_of_a_name_at_once(service: Explained) -> None:
+def test_a_row_is_compared_with_all_functions_of_a_name_at_once(service):
     """By a hash: 500 comparisons of each of the 262,144 rows of a page would take seconds."""
     plans, _ = service.plans("/api/v1/transactions?method=transfer&status=false")
     plan = plans[-1]
@@ -142,9 +139,7 @@ def test_a_row_is_compared_with_all_functions_of_a_name_at_once(service: Explain
     assert any("hashed SubPlan" in node.get("Filter", "") for node in plan.nodes)
 
 
-def test_transfers_of_a_token_by_day_are_exact_and_cheap(
-    own_seeded_service: Explained, token: bytes
-) -> None:
+def test_transfers_of_a_token_by_day_are_exact_and_cheap(own_seeded_service, token):
     database, url = own_seeded_service.database, own_seeded_service.url
     days = {"2020-01-01": (0, 89), "2020-01-03": (90, 199), "2020-01-04": (200, 201)}
     days |= {"2020-01-07": (202, 300)}
@@ -177,7 +172,7 @@ def test_transfers_of_a_token_by_day_are_exact_and_cheap(
     assert sum(counted.values()) > 0
 
 
-def test_similar_code_and_creations_are_found_by_indexes(own_seeded_service: Explained) -> None:
+def test_similar_code_and_creations_are_found_by_indexes(own_seeded_service):
     database, url = own_seeded_service.database, own_seeded_service.url
     execute(
         url,
@@ -204,9 +199,7 @@ def test_similar_code_and_creations_are_found_by_indexes(own_seeded_service: Exp
         assert plan.buffers <= 2_000
 
 
-def test_many_verifications_of_one_code_are_not_read_for_each_of_its_contracts(
-    own_seeded_service: Explained,
-) -> None:
+def test_many_verifications_of_one_code_are_not_read_for_each_of_its_contracts(own_seeded_service):
     """Whoever deploys a small contract often may verify all of them."""
     database, url = own_seeded_service.database, own_seeded_service.url
     execute(

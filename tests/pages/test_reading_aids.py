@@ -3,9 +3,7 @@
 import pytest
 
 from tests.conftest import Played
-from tests.support.browser import Page
 from tests.support.database import execute
-from tests.support.explorer import Explorer
 from tests.support.page_checks import INVISIBLE_LINKS, NOTHING_HIDDEN, TABLES_FIT, show_at
 
 FOCUSED = "document.activeElement.getAttribute('href')"
@@ -15,12 +13,12 @@ CUT = """[...document.querySelectorAll("SELECTOR")]
     .map((element) => element.textContent)"""
 
 
-def cut(page: Page, selector: str) -> list[str]:
+def cut(page, selector):
     assert page.evaluate(f'document.querySelector("{selector}") !== null')
     return list(page.evaluate(CUT.replace("SELECTOR", selector)))
 
 
-def press(page: Page, key: str) -> None:
+def press(page, key):
     for kind in ("keyDown", "keyUp"):
         text = {"text": "\r"} if key == "Enter" and kind == "keyDown" else {}
         codes = {"Tab": 9, "Enter": 13}
@@ -40,9 +38,7 @@ def busy(scenario: Played) -> str:
     return f"/address/{scenario.truth.dex_trades[-1]['maker']}"
 
 
-def test_a_keyboard_reaches_the_first_row_with_few_keys(
-    page: Page, over_http: str, busy: str
-) -> None:
+def test_a_keyboard_reaches_the_first_row_with_few_keys(page, over_http, busy):
     page.open(over_http + busy)
     for target in ("#main", "#list"):
         press(page, "Tab")
@@ -55,7 +51,7 @@ def test_a_keyboard_reaches_the_first_row_with_few_keys(
     assert page.evaluate("document.querySelectorAll('.skip').length") == 1
 
 
-def test_copying_is_announced_to_screen_readers(page: Page, over_http: str, busy: str) -> None:
+def test_copying_is_announced_to_screen_readers(page, over_http, busy):
     page.open(over_http + busy)
     page.evaluate("navigator.clipboard.writeText = (text) => { window.copied = text; }")
     assert page.evaluate("document.querySelector('#announced[role=status]').textContent") == ""
@@ -64,9 +60,7 @@ def test_copying_is_announced_to_screen_readers(page: Page, over_http: str, busy
     assert page.evaluate("`/address/${window.copied.toLowerCase()}`") == busy
 
 
-def test_a_page_is_printed_without_what_is_only_pressed(
-    page: Page, over_http: str, busy: str
-) -> None:
+def test_a_page_is_printed_without_what_is_only_pressed(page, over_http, busy):
     page.open(over_http + busy)
     page.call("Emulation.setEmulatedMedia", media="print")
     pressed = "header, footer, .tabs, .pager, .skip, main button, main form"
@@ -83,9 +77,7 @@ def test_a_page_is_printed_without_what_is_only_pressed(
     assert page.evaluate(shown) > 0
 
 
-def test_the_balance_of_an_address_has_one_line_at_768_px(
-    page: Page, over_http: str, busy: str
-) -> None:
+def test_the_balance_of_an_address_has_one_line_at_768_px(page, over_http, busy):
     show_at(page, 768)
     page.open(over_http + busy)
     tops = "document.querySelectorAll('.numbers .wide dd > *')"
@@ -97,9 +89,7 @@ def test_the_balance_of_an_address_has_one_line_at_768_px(
 
 
 @pytest.mark.parametrize("width", [360, 1280])
-def test_the_badge_of_a_token_with_a_larger_namesake_is_whole(
-    page: Page, over_http: str, width: int
-) -> None:
+def test_the_badge_of_a_token_with_a_larger_namesake_is_whole(page, over_http, width):
     show_at(page, width)
     page.open(f"{over_http}/tokens")
     assert cut(page, "a.badge.bad") == []
@@ -108,8 +98,8 @@ def test_the_badge_of_a_token_with_a_larger_namesake_is_whole(
 
 
 def test_names_in_a_history_are_whole_and_in_one_line_where_there_is_room(
-    page: Page, explorer_url: str, explorer: Explorer
-) -> None:
+    page, explorer_url, explorer
+):
     owner, other = explorer.anvil.accounts[:2]
     url, name = explorer.settings.database_url, "Harbour treasury, cold wallet"
     insert = "INSERT INTO labels (address, label) VALUES (%s, %s)"
@@ -128,9 +118,7 @@ def test_names_in_a_history_are_whole_and_in_one_line_where_there_is_room(
     execute(url, "DELETE FROM labels")
 
 
-def test_on_a_small_screen_values_fees_and_the_main_pages_are_seen(
-    page: Page, over_http: str
-) -> None:
+def test_on_a_small_screen_values_fees_and_the_main_pages_are_seen(page, over_http):
     show_at(page, 1024)
     for path in ("/tokens", "/txs"):
         page.open(over_http + path)
@@ -144,9 +132,7 @@ def test_on_a_small_screen_values_fees_and_the_main_pages_are_seen(
     page.call("Emulation.clearDeviceMetricsOverride")
 
 
-def test_rows_on_a_phone_are_compact_and_digits_as_dark_as_their_amount(
-    page: Page, over_http: str
-) -> None:
+def test_rows_on_a_phone_are_compact_and_digits_as_dark_as_their_amount(page, over_http):
     """A list of 25 transactions takes less than five screens."""
     show_at(page, 390)
     page.open(f"{over_http}/txs")
@@ -160,7 +146,7 @@ def test_rows_on_a_phone_are_compact_and_digits_as_dark_as_their_amount(
     page.call("Emulation.clearDeviceMetricsOverride")
 
 
-def test_the_key_that_goes_to_the_search_box_can_be_turned_off(page: Page, over_http: str) -> None:
+def test_the_key_that_goes_to_the_search_box_can_be_turned_off(page, over_http):
     press = "document.body.dispatchEvent(new KeyboardEvent('keydown', {key: '/', bubbles: true}))"
     box = "document.querySelector('.search input')"
     page.open(f"{over_http}/gas")
@@ -177,9 +163,7 @@ def test_the_key_that_goes_to_the_search_box_can_be_turned_off(page: Page, over_
 
 
 @pytest.mark.long
-def test_long_names_are_reached_in_full(
-    page: Page, explorer_url: str, explorer: Explorer, hostile: str
-) -> None:
+def test_long_names_are_reached_in_full(page, explorer_url, explorer, hostile):
     """By keyboard where a list cuts them, and on their own pages."""
     owner, url = explorer.anvil.accounts[0], explorer.settings.database_url
     label = "Ten thousand bytes " + "W" * 10_000
@@ -213,7 +197,7 @@ def test_long_names_are_reached_in_full(
     execute(url, rename, *before, token)
 
 
-def test_whatever_is_touched_is_large_enough(page: Page, explorer_url: str) -> None:
+def test_whatever_is_touched_is_large_enough(page, explorer_url):
     """24 px, as WCAG 2.2 has it."""
     show_at(page, 360)
     for path in ("/", "/txs"):
@@ -225,9 +209,7 @@ def test_whatever_is_touched_is_large_enough(page: Page, explorer_url: str) -> N
     page.call("Emulation.clearDeviceMetricsOverride")
 
 
-def test_all_digits_of_a_row_are_shown_where_one_of_its_links_has_the_focus(
-    page: Page, over_http: str
-) -> None:
+def test_all_digits_of_a_row_are_shown_where_one_of_its_links_has_the_focus(page, over_http):
     """So that no cell is a stop of its own; a finger and the pointer show one."""
     page.open(f"{over_http}/txs")
     assert page.evaluate("document.querySelectorAll('tr [data-full][tabindex=\"0\"]').length") == 0
@@ -243,13 +225,13 @@ def test_all_digits_of_a_row_are_shown_where_one_of_its_links_has_the_focus(
     assert page.evaluate(content) == full
 
 
-def test_the_tab_key_stops_at_links_alone_in_a_list(page: Page, over_http: str) -> None:
+def test_the_tab_key_stops_at_links_alone_in_a_list(page, over_http):
     page.open(f"{over_http}/txs")
     stops = "[...document.querySelectorAll('tbody *')].filter((element) => element.tabIndex >= 0)"
     assert page.evaluate(f"{stops}.every((stop) => stop.matches('a, button'))")
 
 
-def test_a_list_is_skipped_by_keyboard(page: Page, over_http: str) -> None:
+def test_a_list_is_skipped_by_keyboard(page, over_http):
     """Its rows have over a hundred links: what follows them is reached at once."""
     page.open(f"{over_http}/txs")
     page.evaluate("document.querySelector('main .skip').focus()")
@@ -260,7 +242,7 @@ def test_a_list_is_skipped_by_keyboard(page: Page, over_http: str) -> None:
     )
 
 
-def test_bars_of_gas_begin_below_each_other(page: Page, over_http: str) -> None:
+def test_bars_of_gas_begin_below_each_other(page, over_http):
     page.open(f"{over_http}/blocks")
     for row, share in enumerate(("0 %", "<0.1 %", "100 %", ">99.9 %")):
         page.evaluate(f"document.querySelectorAll('.percent')[{row}].textContent = '{share}'")
@@ -268,7 +250,7 @@ def test_bars_of_gas_begin_below_each_other(page: Page, over_http: str) -> None:
     assert page.evaluate(f"new Set({bars}.map((b) => b.getBoundingClientRect().left)).size") == 1
 
 
-def test_a_chart_is_read_with_the_arrow_keys(page: Page, over_http: str) -> None:
+def test_a_chart_is_read_with_the_arrow_keys(page, over_http):
     page.open(over_http)
     page.evaluate("document.querySelector('.plot svg').focus()")
     reading = "document.querySelector('figcaption output').textContent"

@@ -4,18 +4,15 @@ import re
 from html import unescape
 
 import pytest
-from flask.testing import FlaskClient
 from werkzeug.serving import make_server
 
-from tests.conftest import Played
-from tests.support.browser import Page
 from tests.support.serving import in_thread, wait_until
 
 ROW = re.compile(r'<tr id="((?:tx|transfer|trade|internal)-[^"]+)"')
 ABSENT = "tx-" + "9" * 64
 
 
-def rows_of(client: FlaskClient, path: str) -> list[str]:
+def rows_of(client, path):
     response = client.get(path)
     assert response.status_code == 200, path
     return ROW.findall(response.text)
@@ -36,9 +33,7 @@ def rows_of(client: FlaskClient, path: str) -> list[str]:
         "/block/{block}?",
     ],
 )
-def test_a_page_begins_at_the_row_that_its_link_names(
-    client: FlaskClient, scenario: Played, path: str, order: str
-) -> None:
+def test_a_page_begins_at_the_row_that_its_link_names(client, scenario, path, order):
     trade = scenario.truth.dex_trades[0]
     busy = max(scenario.truth.blocks, key=lambda block: block["txCount"])
     values = {"maker": trade["maker"], "token": trade["tokenIn"]}
@@ -72,8 +67,8 @@ def test_a_page_begins_at_the_row_that_its_link_names(
     ],
 )
 def test_the_json_of_a_page_that_begins_at_a_row_has_the_same_rows(
-    client: FlaskClient, scenario: Played, path: str, name: str, order: str
-) -> None:
+    client, scenario, path, name, order
+):
     path = f"{path}limit=25&orderBy={order}"
     rows = rows_of(client, path)
     html = client.get(f"{path}&row={rows[7]}").text
@@ -98,32 +93,26 @@ def test_the_json_of_a_page_that_begins_at_a_row_has_the_same_rows(
         ("/txs?page=2", ABSENT, "leave out page and cursor"),
     ],
 )
-def test_a_row_of_another_form_is_refused(
-    client: FlaskClient, path: str, row: str, message: str
-) -> None:
+def test_a_row_of_another_form_is_refused(client, path, row, message):
     response = client.get(f"{path}{'&' if '?' in path else '?'}row={row}")
     assert response.status_code == 400
     assert message in response.text and "<tbody>" not in response.text
 
 
-def test_a_row_that_is_not_indexed_leaves_the_list_empty(client: FlaskClient) -> None:
+def test_a_row_that_is_not_indexed_leaves_the_list_empty(client):
     response = client.get(f"/txs?row={ABSENT}")
     assert response.status_code == 200
     assert "The transaction of this row is not indexed." in response.text
     assert client.get("/tokens?row=tx-1").status_code == 400  # a list without such ids
 
 
-def test_a_row_beyond_its_transaction_begins_at_the_next_one(
-    client: FlaskClient, scenario: Played
-) -> None:
+def test_a_row_beyond_its_transaction_begins_at_the_next_one(client, scenario):
     moved = scenario.truth.token_transfers[0]["transactionHash"][2:]
     for row in (f"transfer-999999999-{moved}", f"transfer-0-999999999-{moved}"):
         assert rows_of(client, f"/token-transfers?row={row}")
 
 
-def test_a_link_to_a_row_that_has_moved_opens_the_list_at_it(
-    client: FlaskClient, page: Page
-) -> None:
+def test_a_link_to_a_row_that_has_moved_opens_the_list_at_it(client, page):
     rows = rows_of(client, "/txs?limit=100")
     with in_thread(make_server("127.0.0.1", 0, client.application, threaded=True)) as url:
         page.open(f"{url}/txs?limit=25&page=3#{rows[5]}")

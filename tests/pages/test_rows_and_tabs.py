@@ -6,9 +6,7 @@ from html import unescape
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
-from flask.testing import FlaskClient
 
-from tests.conftest import Played
 from tests.support.ids_of_rows import require_ids_of_rows
 
 ROW = re.compile(
@@ -17,7 +15,7 @@ ROW = re.compile(
 TAB = re.compile(r'<a href="([^"]+)"(?: aria-current="page")?>([\w ]+?)(?: \(([\d,]+)\))?</a>')
 
 
-def tabs_of(page: str) -> list[tuple[str, str, str]]:
+def tabs_of(page):
     [shown] = re.findall(r'<nav class="tabs".*?</nav>', page, re.DOTALL)
     return TAB.findall(shown)
 
@@ -25,9 +23,7 @@ def tabs_of(page: str) -> list[tuple[str, str, str]]:
 @pytest.mark.parametrize(
     ("path", "kind"), [("/token-transfers", "transfer"), ("/trades", "trade"), ("/txs", "tx")]
 )
-def test_a_row_leads_to_its_place_in_its_transaction_wherever_a_list_begins(
-    client: FlaskClient, path: str, kind: str
-) -> None:
+def test_a_row_leads_to_its_place_in_its_transaction_wherever_a_list_begins(client, path, kind):
     rows = ROW.findall(client.get(f"{path}?limit=100").text)
     last = ROW.findall(client.get(f"{path}?limit=100&orderBy=asc").text)
     assert len({id for id, _, _ in rows}) == len(rows) > 25
@@ -48,17 +44,13 @@ def test_a_row_leads_to_its_place_in_its_transaction_wherever_a_list_begins(
         ("/address/{holder}?tab=tokens", "token"),
     ],
 )
-def test_every_row_of_a_list_has_an_id_of_its_own(
-    client: FlaskClient, scenario: Played, path: str, kind: str
-) -> None:
+def test_every_row_of_a_list_has_an_id_of_its_own(client, scenario, path, kind):
     moved = next(t for t in scenario.truth.token_transfers if t["tokenType"] == "BEP20")
     shown = path.format(token=moved["tokenAddress"], holder=moved["toAddress"])
     require_ids_of_rows(client.get(shown).text, kind)
 
 
-def test_ids_of_a_transactions_rows_are_those_of_its_events(
-    client: FlaskClient, scenario: Played
-) -> None:
+def test_ids_of_a_transactions_rows_are_those_of_its_events(client, scenario):
     truth = scenario.truth
     batch = next(t for t in truth.token_transfers if t["batchIndex"] == 1)
     sent = batch["transactionHash"]
@@ -70,9 +62,7 @@ def test_ids_of_a_transactions_rows_are_those_of_its_events(
     assert [id for id, times in Counter(ids).items() if times > 1] == []
 
 
-def test_tabs_have_the_lengths_of_their_lists_and_keep_their_places(
-    client: FlaskClient, scenario: Played
-) -> None:
+def test_tabs_have_the_lengths_of_their_lists_and_keep_their_places(client, scenario):
     truth = scenario.truth
     busy = max(truth.addresses, key=lambda address: truth.addresses[address]["txCount"])
     lists = {"Transactions": "transactions", "Token transfers": "transfers"}
@@ -101,9 +91,7 @@ def test_tabs_have_the_lengths_of_their_lists_and_keep_their_places(
     assert shown["Holders"] == f"{record['holderCount']:,}"
 
 
-def test_a_block_leads_to_its_token_transfers_and_trades(
-    client: FlaskClient, scenario: Played
-) -> None:
+def test_a_block_leads_to_its_token_transfers_and_trades(client, scenario):
     truth = scenario.truth
     number = truth.dex_trades[0]["blockNumber"]
     record = client.get(f"/api/v1/blocks/{number}").json
@@ -125,7 +113,7 @@ def test_a_block_leads_to_its_token_transfers_and_trades(
     assert client.get(f"/api/v1/blocks/{empty}").json["tradeCount"] == 0
 
 
-def test_lists_of_transactions_have_the_gas_used(client: FlaskClient, scenario: Played) -> None:
+def test_lists_of_transactions_have_the_gas_used(client, scenario):
     page = client.get("/txs").text
     shown = re.findall(r'data-label="Gas used">([\d,]+)<', page)
     assert shown == [f"{int(t['gasUsed']):,}" for t in scenario.truth.transactions[:25]]

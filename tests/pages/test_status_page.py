@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from tests.support.database import Postgres, execute
@@ -19,7 +18,7 @@ def url(postgres: Postgres, indexed_template: str) -> Iterator[str]:
         yield url
 
 
-def page_after(url: str, *reports: str) -> str:
+def page_after(url, *reports):
     """The page once an indexer has reported a problem, or "" for none."""
     for problem in reports:
         execute(
@@ -31,7 +30,7 @@ def page_after(url: str, *reports: str) -> str:
     return create_app(settings_for(url, NOWHERE)).test_client().get("/status").text
 
 
-def test_every_page_leads_to_the_state_of_the_index(client: FlaskClient) -> None:
+def test_every_page_leads_to_the_state_of_the_index(client):
     state = client.get("/readyz").json
     page = client.get("/status").text
     assert f'href="/block/{state["indexedBlock"]}"' in page
@@ -42,15 +41,15 @@ def test_every_page_leads_to_the_state_of_the_index(client: FlaskClient) -> None
         assert '<a href="/status">Status</a>' in shown, path
 
 
-def test_the_page_says_that_no_indexer_has_reported(url: str) -> None:
+def test_the_page_says_that_no_indexer_has_reported(url):
     assert "The indexer has not reported yet." in page_after(url)
 
 
-def test_the_page_says_that_the_index_is_up_to_date(url: str) -> None:
+def test_the_page_says_that_the_index_is_up_to_date(url):
     assert "The index is up to date with the node." in page_after(url, "")
 
 
-def test_the_page_names_what_is_wrong(url: str) -> None:
+def test_the_page_names_what_is_wrong(url):
     page = page_after(url, "no <b>node")
     assert '<p class="problem">no &lt;b&gt;node</p>' in page
     assert "New blocks may not be indexed until this ends." in page

@@ -4,19 +4,14 @@ import re
 from decimal import Decimal
 
 from eth_utils.address import to_checksum_address
-from flask.testing import FlaskClient
 
 from scan.pages.formatting import short_price
-from tests.conftest import Played
 from tests.pages.conftest import HOSTILE
 from tests.pages.markup import Markup
 from tests.support.database import execute
-from tests.support.explorer import Explorer
 
 
-def test_pages_describe_themselves_to_previews(
-    client: FlaskClient, explorer: Explorer, hostile: str, scenario: Played
-) -> None:
+def test_pages_describe_themselves_to_previews(client, explorer, hostile, scenario):
     """With what is on the page, whatever the chain calls it."""
     transfer = scenario.truth.token_transfers[0]
     page = client.get(f"/tx/{transfer['transactionHash']}").text
@@ -39,9 +34,7 @@ def test_pages_describe_themselves_to_previews(
     assert not any("ran" in (attributes.get("onerror") or "") for _, attributes in tags)
 
 
-def test_transfers_from_and_to_nobody_are_called_mints_and_burns(
-    client: FlaskClient, scenario: Played
-) -> None:
+def test_transfers_from_and_to_nobody_are_called_mints_and_burns(client, scenario):
     """In lists of transfers and in the history."""
     zero, sides = f"0x{'0' * 40}", {"mint": "fromAddress", "burn": "toAddress"}
     for word, side in sides.items():
@@ -55,9 +48,7 @@ def test_transfers_from_and_to_nobody_are_called_mints_and_burns(
         assert f'<span class="badge">{word}</span> <a href="/address/{zero}"' in history
 
 
-def test_lists_of_items_say_their_order_and_set_whole_amounts_flush(
-    client: FlaskClient, scenario: Played
-) -> None:
+def test_lists_of_items_say_their_order_and_set_whole_amounts_flush(client, scenario):
     item = next(row for row in scenario.truth.token_transfers if row["tokenId"] is not None)
     token, order = f"/token/{item['tokenAddress']}", "newest first, by the first transfer of each"
     owner = client.get(f"/api/v1/tokens/{item['tokenAddress']}/holders").json["holders"][0]
@@ -68,7 +59,7 @@ def test_lists_of_items_say_their_order_and_set_whole_amounts_flush(
     assert 'data-label="Amount"' in client.get("/token-transfers?tokenType=BEP20").text
 
 
-def test_a_pool_shows_its_candles(client: FlaskClient) -> None:
+def test_a_pool_shows_its_candles(client):
     pool = client.get("/api/v1/pools").json["pools"][0]
     candles = client.get(f"/api/v1/pools/{pool['address']}/candles").json["candles"]
     page = client.get(f"/pool/{pool['address']}").text
@@ -81,7 +72,7 @@ def test_a_pool_shows_its_candles(client: FlaskClient) -> None:
     assert client.get(f"/pool/{pool['token0']}").status_code == 404
 
 
-def test_trades_of_a_pool_have_side_price_and_maker(client: FlaskClient, scenario: Played) -> None:
+def test_trades_of_a_pool_have_side_price_and_maker(client, scenario):
     """Prices are those of the candles: the newest trade's is the last one to close."""
     for pool in client.get("/api/v1/pools").json["pools"]:
         trades = [
@@ -110,9 +101,7 @@ def test_trades_of_a_pool_have_side_price_and_maker(client: FlaskClient, scenari
         )
 
 
-def test_a_page_beyond_the_last_says_so(
-    client: FlaskClient, explorer: Explorer, hostile: str
-) -> None:
+def test_a_page_beyond_the_last_says_so(client, explorer, hostile):
     for path in ("/blocks", "/txs", "/tokens"):
         page = client.get(f"{path}?page=99999").text
         assert "there is no page 99,999" in page and ">First</a>" in page
@@ -120,14 +109,14 @@ def test_a_page_beyond_the_last_says_so(
     assert "there is no page 99,999" in page and "None yet" not in page
 
 
-def test_hostile_text_is_shown_as_text(explorer: Explorer, hostile: str) -> None:
+def test_hostile_text_is_shown_as_text(explorer, hostile):
     """That none of it is markup is looked for on every page by test_every_page.py."""
     assert "[U+202E]" in explorer.client.get(f"/token/{hostile}").text
     source = explorer.client.get(f"/address/{hostile}?tab=contract").text
     assert "&lt;/code&gt;&lt;/pre&gt;&lt;script&gt;" in source and HOSTILE not in source
 
 
-def test_the_transfers_of_one_holder(client: FlaskClient, scenario: Played) -> None:
+def test_the_transfers_of_one_holder(client, scenario):
     dollar, person = scenario.stage.contracts["dollar"].address, scenario.stage.people[1]
     own = [
         each["transactionHash"]
@@ -143,9 +132,7 @@ def test_the_transfers_of_one_holder(client: FlaskClient, scenario: Played) -> N
     assert nobody.status_code == 200 and "No transfers." in nobody.text
 
 
-def test_shares_of_holders_say_that_they_are_over_all_ids(
-    client: FlaskClient, scenario: Played
-) -> None:
+def test_shares_of_holders_say_that_they_are_over_all_ids(client, scenario):
     types = {token["type"]: token["address"] for token in scenario.truth.tokens}
     for type_, address in types.items():
         html = client.get(f"/token/{address}?tab=holders").text
@@ -153,7 +140,7 @@ def test_shares_of_holders_say_that_they_are_over_all_ids(
     assert "BEP1155" in types
 
 
-def test_a_tokens_page_names_who_created_it(client: FlaskClient, scenario: Played) -> None:
+def test_a_tokens_page_names_who_created_it(client, scenario):
     created = {t["contractAddress"]: t for t in scenario.truth.transactions if t["status"]}
     token = next(token for token in scenario.truth.tokens if token["address"] in created)
     sent = created[token["address"]]
@@ -163,7 +150,7 @@ def test_a_tokens_page_names_who_created_it(client: FlaskClient, scenario: Playe
         assert f"/address/{sent['fromAddress']}" in row and f"/tx/{sent['hash']}" in row
 
 
-def test_tokens_of_blank_names_have_words_to_click(client: FlaskClient, scenario: Played) -> None:
+def test_tokens_of_blank_names_have_words_to_click(client, scenario):
     blank = [t["address"] for t in scenario.truth.tokens if not t["name"] and not t["symbol"]]
     assert blank
     html = "".join(client.get(f"/tokens?page={page}").text for page in (1, 2))
@@ -174,7 +161,7 @@ def test_tokens_of_blank_names_have_words_to_click(client: FlaskClient, scenario
     assert not re.findall(r"<a [^>]*>(?:<bdi>)?\s*(?:</bdi>)?</a>", html)
 
 
-def test_a_name_that_anybody_can_choose_is_listed(explorer: Explorer, hostile: str) -> None:
+def test_a_name_that_anybody_can_choose_is_listed(explorer, hostile):
     """Of a token, and of a contract that somebody verified; an operator's label leads on."""
     url, client = explorer.settings.database_url, explorer.client
     name = "<script>window.ran = 'name'</script><img src=x onerror=window.ran=1>"
@@ -192,7 +179,7 @@ def test_a_name_that_anybody_can_choose_is_listed(explorer: Explorer, hostile: s
         assert client.get(f"/search?q={text}").headers["Location"] == f"/token/{hostile}"
 
 
-def test_a_token_is_called_as_it_calls_itself(explorer: Explorer, hostile: str) -> None:
+def test_a_token_is_called_as_it_calls_itself(explorer, hostile):
     """Not as its source does, which many tokens share; an operator's label goes before both."""
     heading = re.compile(r"<h1>(.*?)</h1>")
     [shown] = heading.findall(explorer.client.get(f"/address/{hostile}").text)
@@ -206,7 +193,7 @@ def test_a_token_is_called_as_it_calls_itself(explorer: Explorer, hostile: str) 
     execute(url, "DELETE FROM labels WHERE address = %s", key)
 
 
-def test_a_verified_token_is_told_from_others(explorer: Explorer, hostile: str) -> None:
+def test_a_verified_token_is_told_from_others(explorer, hostile):
     client = explorer.client
     listed = {
         each["address"]: each for each in client.get("/api/v1/tokens?limit=100").json["tokens"]
@@ -228,7 +215,7 @@ def test_a_verified_token_is_told_from_others(explorer: Explorer, hostile: str) 
     assert f"{hostile[:8]}…{hostile[-4:]}" in title.lower()
 
 
-def number(text: str) -> Decimal:
+def number(text):
     """The number that a page shows as text, with powers of ten."""
     digits, _, power = text.replace(",", "").partition("·10")
     return Decimal(digits).scaleb(
@@ -236,9 +223,7 @@ def number(text: str) -> Decimal:
     )
 
 
-def test_a_token_and_its_address_were_first_seen_at_one_time(
-    client: FlaskClient, scenario: Played
-) -> None:
+def test_a_token_and_its_address_were_first_seen_at_one_time(client, scenario):
     """Be it before the token's first transfer."""
     truth = scenario.truth
     first = {t["tokenAddress"]: t["timestamp"] for t in truth.token_transfers}

@@ -5,20 +5,14 @@ from dataclasses import replace
 
 import pytest
 from eth_utils.address import to_checksum_address
-from flask.testing import FlaskClient
 
 from app import create_app
-from tests.conftest import Played
 from tests.pages.markup import Markup
-from tests.support.explorer import Explorer
-from tests.support.indexing import Indexing
 
 TABS = ("", "?tab=events", "?tab=calls", "?tab=state")
 
 
-def test_what_stands_above_the_tabs_is_the_same_on_each(
-    client: FlaskClient, scenario: Played
-) -> None:
+def test_what_stands_above_the_tabs_is_the_same_on_each(client, scenario):
     failed = next(t["hash"] for t in scenario.truth.transactions if not t["status"])
     for hash_ in (scenario.truth.dex_trades[0]["transactionHash"], failed):
         heads = {
@@ -27,7 +21,7 @@ def test_what_stands_above_the_tabs_is_the_same_on_each(
         assert len(heads) == 1 and "<dt>Status</dt>" in heads.pop()
 
 
-def test_events_are_short_and_opened_by_choice(client: FlaskClient, scenario: Played) -> None:
+def test_events_are_short_and_opened_by_choice(client, scenario):
     trade = scenario.truth.dex_trades[0]
     path = f"/tx/{trade['transactionHash']}"
     logs = client.get(f"/api/v1/transactions/{trade['transactionHash']}").json["logs"]
@@ -42,9 +36,7 @@ def test_events_are_short_and_opened_by_choice(client: FlaskClient, scenario: Pl
     assert "&amp;open=all" in events and "Collapse all" in opened
 
 
-def test_a_call_stands_on_one_line_with_its_arguments(
-    client: FlaskClient, scenario: Played
-) -> None:
+def test_a_call_stands_on_one_line_with_its_arguments(client, scenario):
     trade = scenario.truth.dex_trades[0]
     path = f"/tx/{trade['transactionHash']}?tab=calls"
     frames = client.get(f"/api/v1/transactions/{trade['transactionHash']}/trace").json["frames"]
@@ -63,14 +55,12 @@ def test_a_call_stands_on_one_line_with_its_arguments(
 @pytest.mark.parametrize(
     "query", ["?open=all", "?tab=state&open=all", "?tab=calls&open=1", "?tab=events&open="]
 )
-def test_what_cannot_be_opened_is_refused(
-    client: FlaskClient, scenario: Played, query: str
-) -> None:
+def test_what_cannot_be_opened_is_refused(client, scenario, query):
     answer = client.get(f"/tx/{scenario.truth.dex_trades[0]['transactionHash']}{query}")
     assert answer.status_code == 400 and "open" in answer.text
 
 
-def test_amounts_of_tokens_have_their_units(client: FlaskClient, scenario: Played) -> None:
+def test_amounts_of_tokens_have_their_units(client, scenario):
     names = {t["address"]: t for t in client.get("/api/v1/tokens").json["tokens"]}
     transfer = next(
         t
@@ -97,7 +87,7 @@ def test_amounts_of_tokens_have_their_units(client: FlaskClient, scenario: Playe
     assert unknown not in page.partition('aria-label="Events"')[2].partition("</details>")[0]
 
 
-def test_a_transaction_leads_to_those_of_its_sender(client: FlaskClient, scenario: Played) -> None:
+def test_a_transaction_leads_to_those_of_its_sender(client, scenario):
     of_sender: dict[str, list[str]] = {}
     for sent in sorted(
         scenario.truth.transactions, key=lambda t: (t["blockNumber"], t["transactionIndex"])
@@ -118,7 +108,7 @@ def test_a_transaction_leads_to_those_of_its_sender(client: FlaskClient, scenari
     assert client.get(f"/api/v1/transactions/{first}/adjacent?of=all").status_code == 400
 
 
-def test_input_that_is_text_is_shown_as_text(explorer: Explorer) -> None:
+def test_input_that_is_text_is_shown_as_text(explorer):
     text = "Grüße <script>alert(1)</script>\n\u202eto you"
     page = explorer.client.get(
         f"/tx/{explorer.send(explorer.anvil.accounts[7], hex_of(text))}"
@@ -129,13 +119,11 @@ def test_input_that_is_text_is_shown_as_text(explorer: Explorer) -> None:
     assert "As text" not in page and ">0xfffe</pre>" in page
 
 
-def hex_of(text: str) -> str:
+def hex_of(text):
     return f"0x{text.encode().hex()}"
 
 
-def test_calls_and_state_changes_are_tabs_read_from_the_node(
-    client: FlaskClient, scenario: Played
-) -> None:
+def test_calls_and_state_changes_are_tabs_read_from_the_node(client, scenario):
     trade = scenario.truth.dex_trades[0]
     path = f"/tx/{trade['transactionHash']}"
     overview = client.get(path).text
@@ -151,7 +139,7 @@ def test_calls_and_state_changes_are_tabs_read_from_the_node(
     assert "accounts changed" in state and "Storage" in state and trade["pairAddress"] in state
 
 
-def test_a_node_without_traces_is_told_on_the_tabs(indexed: Indexing, scenario: Played) -> None:
+def test_a_node_without_traces_is_told_on_the_tabs(indexed, scenario):
     client = create_app(replace(indexed.settings, traces="off")).test_client()
     hash_ = scenario.truth.dex_trades[0]["transactionHash"]
     for tab in ("calls", "state"):
@@ -159,7 +147,7 @@ def test_a_node_without_traces_is_told_on_the_tabs(indexed: Indexing, scenario: 
         assert answer.status_code == 200 and "SCAN_TRACES is off" in answer.text
 
 
-def test_a_transaction_says_what_it_did_with_links(client: FlaskClient, scenario: Played) -> None:
+def test_a_transaction_says_what_it_did_with_links(client, scenario):
     dollar = scenario.stage.contracts["dollar"].address
     transfer = next(
         each

@@ -3,10 +3,7 @@
 import gzip
 import re
 
-from flask.testing import FlaskClient
-
 from scan.pages.static_files import FOLDER, url_of
-from tests.conftest import Played
 
 MOST_BYTES = 80_000
 HEADERS_BYTES = 300  # of each response, as Chromium counts them
@@ -15,7 +12,7 @@ AS_BROWSERS = {"Accept-Encoding": "gzip, deflate, br, zstd"}
 TABS = ("transactions", "history", "transfers", "internal", "trades", "tokens", "items", "chart")
 
 
-def test_a_first_visit_takes_at_most_80_kb(client: FlaskClient, scenario: Played) -> None:
+def test_a_first_visit_takes_at_most_80_kb(client, scenario):
     """Lists with rows for a whole page among them: of the address with the most, and of a token."""
     truth = scenario.truth
     busy = max(truth.addresses, key=lambda address: truth.addresses[address]["txCount"])
@@ -29,14 +26,14 @@ def test_a_first_visit_takes_at_most_80_kb(client: FlaskClient, scenario: Played
     assert {path: weight for path, weight in weights.items() if weight > MOST_BYTES} == {}
 
 
-def _weight(client: FlaskClient, path: str) -> int:
+def _weight(client, path):
     html = client.get(path)
     assert html.status_code == 200, path
     files = {client.get(file, headers=AS_BROWSERS) for file in set(STATIC.findall(html.text))}
     return sum(len(response.data) + HEADERS_BYTES for response in (html, *files))
 
 
-def test_styles_and_scripts_are_compressed_for_whom_takes_that(client: FlaskClient) -> None:
+def test_styles_and_scripts_are_compressed_for_whom_takes_that(client):
     plain = (FOLDER / "scan.css").read_bytes()
     for accepted, encoding in (
         ("gzip, deflate, br", "gzip"),

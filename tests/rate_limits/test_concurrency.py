@@ -2,24 +2,19 @@
 
 import threading
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 from scan.errors import ClientBusy
 from scan.rate_limits import concurrency
-from scan.rate_limits.concurrency import (
-    ConcurrencyLimit,
-    processor_places,
-    unbounded_statements,
-)
+from scan.rate_limits.concurrency import ConcurrencyLimit, processor_places, unbounded_statements
 from tests.support.serving import wait_until
 
 pytestmark = pytest.mark.check
 
 
-def test_without_a_length_of_the_line_all_wait_for_a_place() -> None:
+def test_without_a_length_of_the_line_all_wait_for_a_place():
     places = ConcurrencyLimit(1, busy="busy")
     assert places.take("a") and not places.take("b")
     with ThreadPoolExecutor(2) as pool:
@@ -30,14 +25,12 @@ def test_without_a_length_of_the_line_all_wait_for_a_place() -> None:
         assert [each.result() for each in waiting] == [True, True]
 
 
-def test_a_place_that_is_held_for_moments_is_waited_for_by_all(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_place_that_is_held_for_moments_is_waited_for_by_all(monkeypatch):
     """Of one client's eight requests at once, two or three had their turn and the others not."""
     monkeypatch.setattr(concurrency, "PLACE_WAIT_S", 20.0)  # on a busy machine each takes longer
     places, served, begin = unbounded_statements(), [], threading.Barrier(8)
 
-    def read() -> None:
+    def read():
         begin.wait()
         with places.place("a", wait_s=20.0):
             served.append(places.taken)
@@ -50,9 +43,7 @@ def test_a_place_that_is_held_for_moments_is_waited_for_by_all(
 
 
 @pytest.mark.parametrize("make", [unbounded_statements, processor_places])
-def test_a_client_whose_places_are_held_long_by_now_waits_with_one_thread(
-    make: Callable[[], ConcurrencyLimit], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_client_whose_places_are_held_long_by_now_waits_with_one_thread(make, monkeypatch):
     """Its next requests held all other threads, as its last one had been quick."""
     monkeypatch.setattr(concurrency, "PLACE_WAIT_S", 0.01)
     places = make()
@@ -67,7 +58,7 @@ def test_a_client_whose_places_are_held_long_by_now_waits_with_one_thread(
         assert waiting <= 1 and sum(each.result() for each in later) == waiting
 
 
-def test_a_client_whose_statements_take_long_is_refused_for_its_own_limit() -> None:
+def test_a_client_whose_statements_take_long_is_refused_for_its_own_limit():
     places = unbounded_statements()
     places._held_s = 60.0
     with ThreadPoolExecutor(1) as pool, places.place("a"):
@@ -81,7 +72,7 @@ def test_a_client_whose_statements_take_long_is_refused_for_its_own_limit() -> N
     assert waiting.result()
 
 
-def test_as_many_clients_as_places_leave_one_to_others(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_as_many_clients_as_places_leave_one_to_others(monkeypatch):
     """Who has held a place gets the last free one after a pause, and any other at once."""
     now = 100.0
     monkeypatch.setattr(concurrency.time, "monotonic", lambda: now)

@@ -22,7 +22,6 @@ from scan.rate_limits.windows import (
     RateLimitResult,
     SharedWindows,
     Window,
-    WindowTable,
     refuse,
 )
 from scan.settings import Settings
@@ -36,10 +35,10 @@ TEN_A_MINUTE = parse("10/minute")
 class Clock:
     """Time that moves when told to."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.now = 1_700_000_000.0
 
-    def __call__(self) -> float:
+    def __call__(self):
         return self.now
 
 
@@ -51,7 +50,7 @@ def clock() -> Clock:
 Charge = Callable[[str], RateLimitResult]
 
 
-def windows(clock: Clock, max_clients: int = 1000) -> tuple[WindowTable, Charge]:
+def windows(clock, max_clients=1000):
     """The windows of ten requests a minute, and how a client is charged."""
     store = ProcessWindows(max_clients, clock)
     store.charge(Window(TEN_A_MINUTE, ""), is_counted=False)
@@ -62,16 +61,16 @@ def windows(clock: Clock, max_clients: int = 1000) -> tuple[WindowTable, Charge]
 class Limiter:
     """What requests are charged to, as the service charges them."""
 
-    def __init__(self, storage: str, **settings: str) -> None:
+    def __init__(self, storage, **settings):
         self._limiter = make_limiter(Settings(rate_limit_storage=storage, **settings))  # type: ignore[arg-type]
 
-    def charge_address(self, address: str) -> RateLimitResult:
+    def charge_address(self, address):
         return self._limiter.store.charge(Window(self._limiter.anonymous_rate, address))
 
-    def charge_key(self, key_id: int, per_minute: int, address: str) -> RateLimitResult:
+    def charge_key(self, key_id, per_minute, address):
         return self._limiter.store.charge(*self._limiter.of_key(key_id, per_minute, address))
 
-    def peek_address(self, address: str) -> RateLimitResult:
+    def peek_address(self, address):
         return self._limiter.peek_address(address)
 
 
@@ -175,7 +174,7 @@ def test_forty_threads_with_many_keys_pass_exactly_the_ceiling(storage):
     limiter = Limiter(storage, rate_limit_address="25/minute")
     start = Barrier(40)
 
-    def charge(number: int) -> RateLimitResult:
+    def charge(number):
         start.wait()
         return limiter.charge_key(number % 4, 8, "192.0.2.1")
 

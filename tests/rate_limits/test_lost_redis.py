@@ -30,7 +30,7 @@ def test_without_its_redis_a_process_counts_by_itself_where_that_is_chosen(tmp_p
         )
     )
 
-    def is_allowed() -> bool:
+    def is_allowed():
         return limiter.store.charge(Window(limiter.anonymous_rate, "192.0.2.1")).allowed
 
     assert [is_allowed() for _ in range(3)] == [True, True, False]

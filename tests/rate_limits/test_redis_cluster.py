@@ -2,10 +2,8 @@
 
 import os
 import signal
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
@@ -22,7 +20,7 @@ pytestmark = pytest.mark.long
 
 
 @contextmanager
-def frozen(process: int) -> Iterator[None]:
+def frozen(process):
     os.kill(process, signal.SIGSTOP)
     try:
         yield
@@ -30,12 +28,12 @@ def frozen(process: int) -> Iterator[None]:
         os.kill(process, signal.SIGCONT)
 
 
-def test_a_cluster_that_is_away_at_the_start_stops_it() -> None:
+def test_a_cluster_that_is_away_at_the_start_stops_it():
     with pytest.raises(SettingError, match="SCAN_RATE_LIMIT_STORAGE"):
         make_limiter(Settings(rate_limit_storage="redis+cluster://127.0.0.1:1"))
 
 
-def test_a_lost_cluster_is_asked_once_and_comes_back(tmp_path: Path) -> None:
+def test_a_lost_cluster_is_asked_once_and_comes_back(tmp_path):
     with redis_cluster(tmp_path) as (uri, process):
         limiter = make_limiter(Settings(rate_limit_storage=uri, rate_limit_anonymous="3/minute"))
         window = Window(limiter.anonymous_rate, "192.0.2.1")
@@ -48,7 +46,7 @@ def test_a_lost_cluster_is_asked_once_and_comes_back(tmp_path: Path) -> None:
                 with pytest.raises(Unavailable):
                     limiter.peek_address("192.0.2.1")
 
-        def answers() -> bool:
+        def answers():
             try:
                 return limiter.peek_address("192.0.2.1").limit == 3
             except Unavailable:
@@ -57,7 +55,7 @@ def test_a_lost_cluster_is_asked_once_and_comes_back(tmp_path: Path) -> None:
         wait_until(answers)
 
 
-def test_exactly_ten_pass_over_the_worker(shared_database_url: str, tmp_path: Path) -> None:
+def test_exactly_ten_pass_over_the_worker(shared_database_url, tmp_path):
     with (
         redis_cluster(tmp_path) as (uri, _),
         gunicorn(shared_database_url, SCAN_RATE_LIMIT_STORAGE=uri) as server,
@@ -74,7 +72,7 @@ def test_exactly_ten_pass_over_the_worker(shared_database_url: str, tmp_path: Pa
         wait_until(lambda: execute(shared_database_url, counted, key.id) == [(20,)])
 
 
-def test_a_frozen_cluster_holds_up_nobody(shared_database_url: str, tmp_path: Path) -> None:
+def test_a_frozen_cluster_holds_up_nobody(shared_database_url, tmp_path):
     """/healthz is answered while all that is counted waits for the first time-out."""
     with (
         redis_cluster(tmp_path) as (uri, process),

@@ -19,7 +19,7 @@ from scan.rate_limits.turns import (
 pytestmark = pytest.mark.check
 
 
-def test_clients_have_their_turns_one_after_the_other() -> None:
+def test_clients_have_their_turns_one_after_the_other():
     places = QueuedPlaces(1, 1, busy="busy")
     assert places.take("holder")
     queued = [places.queue(client) for client in "aaaabbc"]
@@ -34,7 +34,7 @@ def test_clients_have_their_turns_one_after_the_other() -> None:
     assert places.taken == 0 and not places._queues
 
 
-def test_one_client_leaves_a_place_to_others_however_many_of_its_requests_wait() -> None:
+def test_one_client_leaves_a_place_to_others_however_many_of_its_requests_wait():
     places = WaitingThreads()
     queued = [places.queue("a") for _ in range(3 + QUEUED_PER_CLIENT)]
     assert sum(turn.done() for turn in queued) == 3
@@ -49,7 +49,7 @@ def test_one_client_leaves_a_place_to_others_however_many_of_its_requests_wait()
     assert later.result(0) and not queued[4].done()
 
 
-def test_whoever_leaves_gives_back_what_it_has_or_would_have() -> None:
+def test_whoever_leaves_gives_back_what_it_has_or_would_have():
     places = QueuedPlaces(1, 1, busy="busy")
     first, second, third = (places.queue(client) for client in "abc")
     assert first.result(0)
@@ -61,7 +61,7 @@ def test_whoever_leaves_gives_back_what_it_has_or_would_have() -> None:
     assert places.taken == 0 and places.take("d")
 
 
-def test_who_has_waited_too_long_is_refused_for_what_it_did_itself() -> None:
+def test_who_has_waited_too_long_is_refused_for_what_it_did_itself():
     places = QueuedPlaces(2, 1, busy="busy")
     assert places.take("a") and places.take("b")
     for client, kind in (("a", ClientBusy), ("c", Unavailable)):
@@ -74,7 +74,7 @@ def test_who_has_waited_too_long_is_refused_for_what_it_did_itself() -> None:
     assert not places._queues
 
 
-def test_a_request_keeps_its_place_from_one_thread_to_the_next_until_its_end() -> None:
+def test_a_request_keeps_its_place_from_one_thread_to_the_next_until_its_end():
     places, other = WaitingThreads(1, 1), QueuedPlaces(1, 1, busy="busy")
     held, late = RequestPlaces(), RequestPlaces()
     with held.serving(), places.place_in_turn("a"):
@@ -99,7 +99,7 @@ def test_a_request_keeps_its_place_from_one_thread_to_the_next_until_its_end() -
     assert places.taken == other.taken == 0
 
 
-def test_a_thread_that_serves_no_request_waits_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_thread_that_serves_no_request_waits_itself(monkeypatch):
     places = WaitingThreads(1, 1)
     with ThreadPoolExecutor(1) as pool, places.place_in_turn("a"):
         waiting = pool.submit(lambda: [*map(bool, [places.queue("b").result(30)])])

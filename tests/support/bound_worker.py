@@ -2,11 +2,11 @@
 
 import math
 
-from scan.rate_limits import cpu_affinity
+from scan.rate_limits import concurrency
 from scan.server.worker import Worker
 
 
 class BoundWorker(Worker):
     def init_process(self) -> None:
-        cpu_affinity.MAX_LOAD = math.inf
+        concurrency.MAX_LOAD = math.inf
         super().init_process()

@@ -18,7 +18,7 @@ from flask.testing import FlaskClient
 
 from scan.database.lists import all_entities
 from scan.queries import entities, pages
-from scan.queries.filters import FILTER_KEYS, FILTERS, PARSERS, QUERIED
+from scan.queries.pages import FILTER_KEYS, FILTERS, PARSERS, QUERIED
 from tests.support.truth import comparable
 
 Record = dict[str, Any]
@@ -122,7 +122,7 @@ def filter_keys() -> dict[str, tuple[str, ...]]:
     unread = [f"{key} of the kind {kind}" for key, kind in kinds.items() if kind not in PARSERS]
     assert not unread, (
         f"filters whose values nothing reads: {', '.join(unread)}. Add the kind's parser to PARSERS"
-        " of scan/queries/filters.py."
+        " of scan/queries/pages.py."
     )
     never_absent = [key for key, kind in kinds.items() if kind != "address" and key not in ABSENT]
     assert not never_absent, (

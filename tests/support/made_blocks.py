@@ -6,18 +6,17 @@ from collections.abc import Mapping, Sequence
 from copy import copy
 from typing import Any, NamedTuple
 
-from scan.database import copy_rows
+from scan.database import transaction
 from scan.database.connection import Database
 from scan.ethereum.block_decoder import with_fees
 from scan.ethereum.blocks import DecodedBlock, DecodedTransaction, EventLog, Withdrawal
 from scan.ethereum.events import Trade, Transfer
 from scan.ethereum.forms.form import numbered
-from scan.ethereum.internal_transfers import InternalTransfer
-from scan.indexer import log_selection
-from scan.indexer.block_rows import make_block_rows, transfer_line, transfer_row
+from scan.ethereum.sparse_tables import InternalTransfer
+from scan.indexer import block_rows
+from scan.indexer.block_rows import FetchedBlock, make_block_rows, transfer_line, transfer_row
 from scan.indexer.contract_inspection import ContractFindings, FoundPool, FoundToken, PoolTrade
 from scan.indexer.derivation import fill_missing
-from scan.indexer.fetched_block import FetchedBlock
 from scan.indexer.writer import IndexedHead, Writer, inspected_batch
 
 TOKEN = bytes.fromhex("70" * 20)
@@ -172,8 +171,8 @@ def _write(
     fetched: FetchedBlock,
     findings: ContractFindings,
 ) -> IndexedHead:
-    stored = log_selection.read_stored(database)
-    selection = log_selection.with_watched(stored, database)
+    stored = block_rows.read_stored(database)
+    selection = block_rows.with_watched(stored, database)
     batch = inspected_batch([make_block_rows(fetched, selection)], findings)
     with writer.appending(head, batch) as append:
         append.add(batch)
@@ -185,7 +184,7 @@ def _stored(value: Any) -> Any:
 
 
 def _trade(number: int, index: int, move: Move, pool: bytes) -> PoolTrade:
-    row = copy_rows.line((number, index, index, pool, move.sender)).removesuffix("\n")
+    row = transaction.line((number, index, index, pool, move.sender)).removesuffix("\n")
     return PoolTrade(number, row, DEX, move.trade or Trade(TOKEN, pool, 3, 4))
 
 

@@ -9,8 +9,7 @@ from typing import Any
 from openapi_schema_validator import OAS31Validator
 from werkzeug.test import TestResponse
 
-from scan.api.openapi.document import document
-from scan.api.openapi.errors import ALWAYS
+from scan.api.openapi.document import ALWAYS, document
 from scan.api.openapi.schemas import OF_A_TOKEN, SAID_BY_NODE
 
 DOCUMENT = document()

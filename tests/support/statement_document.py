@@ -1,6 +1,6 @@
 """The list that sql/README.md shows: `python -m tests.support.statement_document` writes it."""
 
-from scan.database.lists_table import TABLE
+from scan.database.lists import TABLE
 from scan.database.statements import FOLDER, read_texts
 from tests.support.documents import with_generated
 

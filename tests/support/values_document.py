@@ -1,12 +1,12 @@
 """What proves each value, in docs/how-it-works.md: `python -m tests.support.values_document`."""
 
 from scan.ethereum.column_types import COMPUTED, SAID
-from scan.indexer.value_kinds import SAID_WHERE, stored_values
+from scan.indexer.block_check import SAID_WHERE, stored_values
 from tests.support.documents import with_generated
 from tests.support.serving import ROOT
 
 DOCUMENT = ROOT / "docs" / "how-it-works.md"
-BEGIN = "<!-- generated from scan/indexer/value_kinds.py -->"
+BEGIN = "<!-- generated from scan/indexer/block_check.py -->"
 
 
 def generated() -> str:

@@ -10,7 +10,7 @@ from eth_account import Account
 from eth_account.messages import encode_defunct
 from eth_account.signers.local import LocalAccount
 
-from scan.accounts.signed_key_requests import key_request_message
+from scan.accounts.wallet_signatures import key_request_message
 
 _lock = Lock()
 _latest_ms = 0

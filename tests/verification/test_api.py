@@ -2,7 +2,6 @@
 
 import json
 import threading
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -11,14 +10,14 @@ from typing import Any
 
 import pytest
 
-from scan.database import copy_rows
-from scan.http.services import Services
-from scan.verification import compiler_places, compiler_run, submission_compilations, verifier
-from scan.verification.compiler_places import RUNNING, WAITING
+from scan.database import transaction as copy_rows
+from scan.http.request_state import Services
+from scan.verification import compiler_run, submission_compilations, verifier
+from scan.verification.compiler_run import RUNNING, WAITING
 from scan.verification.compiler_store import CompilerStore
 from scan.verification.sandbox import TimedOut
-from scan.verification.stored_bytes import MAX_BYTES_A_DAY
-from tests.support.explorer import Explorer, standard_input
+from scan.verification.verifier import MAX_BYTES_A_DAY
+from tests.support.explorer import standard_input
 from tests.support.many_functions import CHECKSUMMED, MANY, VERSION, deploy, verified
 from tests.support.serving import wait_until
 from tests.support.solidity import ENDLESS
@@ -187,7 +186,7 @@ def test_who_has_stored_its_share_of_a_day_gets_no_compiler(explorer, monkeypatc
     services: Services = explorer.app.extensions["scan"]
     counted, client = services.verifier.stored_bytes, "192.0.2.77"
 
-    def stored() -> tuple[int, int]:
+    def stored():
         row = services.writes.row("verification/stored_bytes_get", since=BEGIN, client=client)
         assert row is not None
         return row[0], row[1]
@@ -257,7 +256,7 @@ def test_two_verifications_of_one_address_at_once_both_end_well(explorer):
     source = "pragma solidity ^0.8.0; contract Twice { uint256 public x = 98765; }"
     address = deploy(explorer, source, "Twice")
 
-    def status(client: str) -> int:
+    def status(client):
         given = {"client_address": client, "optimizationUsed": 0}
         return explorer.verify(address, source, VERSION, **given).status_code
 
@@ -267,14 +266,14 @@ def test_two_verifications_of_one_address_at_once_both_end_well(explorer):
 
 
 @contextmanager
-def compiling(explorer: Explorer, many: str, clients: int) -> Iterator[list[Any]]:
+def compiling(explorer, many, clients):
     """Verifications whose compiler never ends by itself, under way; their answers. Each has a
     compiler, waits for one or is refused before the next begins, which else meets its reads from
     the node in the last place."""
     answers: list[Any] = []
     places = explorer.app.extensions["scan"].verifier.places
 
-    def verify(number: int) -> None:
+    def verify(number):
         client = f"192.0.2.{number + 1}"
         answers.append(explorer.verify(many, ENDLESS, VERSION, client_address=client))
 
@@ -328,7 +327,7 @@ def test_settings_are_searched_for_60_seconds(explorer, many, monkeypatch, secon
         return outputs[0]
 
     clock = SimpleNamespace(monotonic=lambda: 1000.0 + seconds * len(outputs))
-    for module in (verifier, compiler_places):
+    for module in (verifier, compiler_run):
         monkeypatch.setattr(module, "time", clock)
     monkeypatch.setattr(submission_compilations, "compile_source", compile_slowly)
     refused = explorer.verify(many, source, VERSION)
@@ -338,7 +337,7 @@ def test_settings_are_searched_for_60_seconds(explorer, many, monkeypatch, secon
 
 def test_who_has_a_compiler_gets_no_second_and_makes_way_for_others(explorer, many, monkeypatch):
     """Two clients keep both compilers busy; a third one gets its turn."""
-    monkeypatch.setattr(compiler_places, "SHARED_BUDGET_S", 1.0)
+    monkeypatch.setattr(compiler_run, "SHARED_BUDGET_S", 1.0)
     monkeypatch.setattr(compiler_run, "COMPILE_TIMEOUT_S", 15.0)
     places = explorer.app.extensions["scan"].verifier.places
     with compiling(explorer, many, RUNNING) as answers:
@@ -350,6 +349,6 @@ def test_who_has_a_compiler_gets_no_second_and_makes_way_for_others(explorer, ma
         third = explorer.verify(many, MANY, VERSION, client_address="192.0.2.9", optimizationUsed=0)
         assert third.status_code == 200
         # The one that may still compile makes way, too.
-        monkeypatch.setattr(compiler_places.CompilerPlaces, "others_wait", lambda _: True)
+        monkeypatch.setattr(compiler_run.CompilerPlaces, "others_wait", lambda _: True)
     assert answers[0].status_code == 503
     assert "Other requests are waiting" in answers[0].json["error"]

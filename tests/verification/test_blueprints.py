@@ -2,9 +2,9 @@
 
 import pytest
 
-from scan.verification.blueprints import as_deployed, preamble_of
 from scan.verification.bytecode_comparison import ByteRange, linked_code
-from tests.support.explorer import Explorer, compiled, standard_input
+from scan.verification.creation_comparison import as_deployed, preamble_of
+from tests.support.explorer import compiled, standard_input
 from tests.support.vyper import blueprint_of
 
 VERSION = "0.8.28"
@@ -28,13 +28,13 @@ SOURCE = "contract Made { uint256 public immutable x; constructor(uint256 n) { x
         ("", None),
     ],
 )
-def test_a_preamble_is_read_as_the_standard_has_it(code: str, preamble: str | None) -> None:
+def test_a_preamble_is_read_as_the_standard_has_it(code, preamble):
     read = preamble_of(bytes.fromhex(code))
     assert (read.hex() if read is not None else None) == preamble
 
 
 @pytest.mark.check
-def test_libraries_of_the_creation_code_are_behind_the_preamble() -> None:
+def test_libraries_of_the_creation_code_are_behind_the_preamble():
     links = {"L.sol": {"L": [{"start": 1, "length": 20}]}}
     creation = {"object": "73" + 40 * "_" + "00", "linkReferences": links}
     evm = {"bytecode": creation, "deployedBytecode": {"object": "00", "sourceMap": "0:1:0"}}
@@ -45,13 +45,13 @@ def test_libraries_of_the_creation_code_are_behind_the_preamble() -> None:
 
 
 @pytest.mark.check
-def test_what_cannot_be_created_has_no_blueprint() -> None:
+def test_what_cannot_be_created_has_no_blueprint():
     evm = {"bytecode": {"object": ""}, "deployedBytecode": {"object": ""}}
     output = as_deployed({"contracts": {"A.sol": {"I": {"evm": evm}}}}, b"\xfe\x71\0")
     assert output["contracts"]["A.sol"]["I"]["evm"]["deployedBytecode"]["object"] == ""
 
 
-def test_a_blueprint_of_solidity_is_verified_and_has_no_functions(explorer: Explorer) -> None:
+def test_a_blueprint_of_solidity_is_verified_and_has_no_functions(explorer):
     standard = standard_input({"Made.sol": SOURCE})
     address = explorer.deploy(
         blueprint_of(compiled(VERSION, standard, "Made.sol", "Made").creation)

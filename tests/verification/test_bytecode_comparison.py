@@ -1,6 +1,5 @@
 """The rules of matching, byte by byte."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -8,16 +7,16 @@ import pytest
 from scan.errors import VerificationFailed
 from scan.verification.bytecode_comparison import (
     ByteRange,
-    Comparison,
     LinkedCode,
     compare_runtime,
     linked_code,
+    masked_hash,
     moved_auxdata,
+    pattern_of,
     uses_push0,
 )
 from scan.verification.bytecode_metadata import compiler_version, hash_kind, read_metadata
 from scan.verification.creation_comparison import Creation, DeployedCode, compare_creation
-from scan.verification.similar_code import masked_hash, pattern_of
 from scan.verification.submission_compilations import CompiledContract
 
 pytestmark = pytest.mark.check
@@ -25,16 +24,16 @@ pytestmark = pytest.mark.check
 CODE = bytes.fromhex("6080604052600080fd") + bytes(range(40))
 
 
-def auxdata(filling: int = 0xAA, version: bytes = b"\0\x08\x1a") -> bytes:
+def auxdata(filling=170, version=b"\x00\x08\x1a"):
     cbor = b"\xa2dipfsX\x22\x12\x20" + bytes([filling]) * 32 + b"dsolcC" + version
     return cbor + len(cbor).to_bytes(2, "big")
 
 
-def plain(code: bytes) -> LinkedCode:
+def plain(code):
     return LinkedCode(code, {}, {})
 
 
-def compare(deployed: bytes, compiled: bytes | LinkedCode, **libraries: bytes) -> Comparison:
+def compare(deployed, compiled, **libraries):
     if isinstance(compiled, bytes):
         compiled = plain(compiled)
     return compare_runtime(deployed, compiled, libraries)
@@ -140,10 +139,10 @@ def test_what_follows_the_creation_code_are_the_arguments():
     arguments = bytes(31) + b"\7"
     tail = moved_auxdata(creation.code, (), b"")
 
-    def compared(code: bytes, ranges: Sequence[ByteRange] = tail, runtime: bytes = b"") -> Creation:
+    def compared(code, ranges=tail, runtime=b""):
         return compare_creation(DeployedCode(runtime, code), creation, {}, ranges, abi)
 
-    def same(*match: Any) -> Creation:
+    def same(*match):
         return Creation(True, *match, auxdata=tail)
 
     assert compared(CODE + auxdata() + arguments) == same("full", arguments)
@@ -162,7 +161,7 @@ def test_a_library_of_the_constructor_alone_is_read_from_the_creation_code():
     library = b"\x42" * 20
     deployed = library + bytes(10) + library + bytes(10)
 
-    def compared(code: bytes, **libraries: bytes) -> bool | None:
+    def compared(code, **libraries):
         return compare_creation(DeployedCode(b"", code), compiled, libraries, (), []).is_same
 
     assert compared(deployed) and compared(deployed, Maths=library)

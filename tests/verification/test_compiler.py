@@ -17,11 +17,11 @@ import pytest
 
 from scan.errors import InvalidParameter, Unavailable
 from scan.settings import Settings
-from scan.verification import compiler_places, compiler_run, sandbox
-from scan.verification.compiler_places import RUNNING, CompilerPlaces
-from scan.verification.compiler_releases import parse_version
+from scan.verification import compiler_run, sandbox
 from scan.verification.compiler_run import (
     MOST_OUTPUT_VALUES,
+    RUNNING,
+    CompilerPlaces,
     OutOfLimits,
     compile_source,
     stated_version,
@@ -30,6 +30,7 @@ from scan.verification.compiler_store import CompilerStore, record_digest
 from scan.verification.creation_comparison import DeployedCode
 from scan.verification.match_search import find_match
 from scan.verification.request import parse
+from scan.verification.settings_search import parse_version
 from scan.verification.submission_compilations import Compilations
 from tests.support.explorer import standard_input
 from tests.support.serving import wait_until
@@ -43,7 +44,7 @@ def compilers(compilers_dir: Path) -> CompilerStore:
     return CompilerStore(Settings(solc_dir=compilers_dir, path=os.environ["PATH"]))
 
 
-def fake(tmp_path: Path, script: str, version: str = "0.8.28") -> CompilerStore:
+def fake(tmp_path, script, version="0.8.28"):
     """A compiler that does what no real one should."""
     name = f"solc-{version}"
     executable = tmp_path / name / name
@@ -53,9 +54,7 @@ def fake(tmp_path: Path, script: str, version: str = "0.8.28") -> CompilerStore:
     return CompilerStore(Settings(solc_dir=tmp_path, path=os.environ["PATH"]))
 
 
-def run(
-    compilers: CompilerStore, source: str, timeout_s: float = 30.0, wanted: tuple = NEWEST
-) -> dict:
+def run(compilers, source, timeout_s=30.0, wanted=NEWEST):
     found = compilers.find(wanted)
     assert found is not None
     given = standard_input({"a.sol": source}, outputSelection=OBJECT)
@@ -308,7 +307,7 @@ def test_only_few_requests_get_a_compiler_at_once():
 def test_who_has_waited_longest_comes_next():
     places, order = CompilerPlaces(), []
 
-    def wait(number: int) -> None:
+    def wait(number):
         with places.running(time.monotonic() + 30):
             order.append(number)
 
@@ -324,7 +323,7 @@ def test_who_has_waited_longest_comes_next():
 
 
 def test_time_gets_shorter_once_others_wait(monkeypatch):
-    monkeypatch.setattr(compiler_places, "SHARED_BUDGET_S", 0.0)
+    monkeypatch.setattr(compiler_run, "SHARED_BUDGET_S", 0.0)
     places = CompilerPlaces()
     with places.running(time.monotonic() + 30) as place:
         place.check()
@@ -386,9 +385,7 @@ def test_a_compiler_that_states_no_version_has_none(tmp_path):
         ("solc-0.8.22", b"#!/bin/sh", []),
     ],
 )
-def test_a_native_compiler_reads_no_file_outside_its_folder(
-    tmp_path: Path, name: str, content: bytes, options: list[str]
-) -> None:
+def test_a_native_compiler_reads_no_file_outside_its_folder(tmp_path, name, content, options):
     """As far as its release has options for it; the sandbox holds all of them."""
     (tmp_path / name).write_bytes(content)
     arguments = compiler_run._arguments(sandbox.Program(tmp_path / name, ""), "/sources")

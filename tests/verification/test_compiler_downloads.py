@@ -35,7 +35,7 @@ def test_a_missing_compiler_is_fetched_once_for_all_who_wait(tmp_path, monkeypat
     store = CompilerStore(Settings(solc_dir=tmp_path, path=os.environ["PATH"]))
     started, arrived, calls = threading.Event(), threading.Event(), []
 
-    def slow(compilers: CompilerStore, wanted: tuple) -> str:
+    def slow(compilers, wanted):
         calls.append(wanted)
         started.set()
         arrived.wait(10)
@@ -53,7 +53,7 @@ def test_a_missing_compiler_is_fetched_once_for_all_who_wait(tmp_path, monkeypat
 
 
 def test_a_release_that_nobody_published_is_the_caller_s_mistake(tmp_path, monkeypatch):
-    def absent(*_: object) -> str:
+    def absent(*_):
         raise NotPublished("no such version")
 
     monkeypatch.setattr(CompilerStore, "install", absent)
@@ -70,14 +70,14 @@ def test_a_folder_that_cannot_be_written_makes_the_compiler_unavailable(tmp_path
         CompilerStore(settings).compiler((0, 8, 19))
 
 
-def placed_in(directory: Path) -> CompilerStore:
+def placed_in(directory):
     return CompilerStore(Settings(solc_dir=directory, path=os.environ["PATH"]))
 
 
 SOLJSON = NODE / "node_modules/solc-0.8.28/soljson.js"
 
 
-def fake_npm(folder: Path, listed: str | None = None, soljson: Path = SOLJSON) -> Path:
+def fake_npm(folder, listed=None, soljson=SOLJSON):
     """An npm that has one package, solc@0.8.28, with `listed` as its integrity; its folder."""
     tarball = folder / "package.tgz"
     with tarfile.open(tarball, "w:gz", compresslevel=1) as package:
@@ -99,13 +99,13 @@ def fake_npm(folder: Path, listed: str | None = None, soljson: Path = SOLJSON) -
 
 @pytest.fixture
 def no_native_build(monkeypatch: pytest.MonkeyPatch) -> None:
-    def unreachable() -> None:
+    def unreachable():
         raise NotFetched("nothing is reached from a test")
 
     monkeypatch.setattr("scan.verification.compiler_store._probe", unreachable)
 
 
-def no_digests(folder: Path) -> Path:
+def no_digests(folder):
     none = folder / "no_digests.json"
     none.write_text("{}")
     return none
@@ -116,7 +116,7 @@ def no_pinned_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiler_store, "_NPM_DIGESTS", no_digests(tmp_path))
 
 
-def fake_solc_select(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, install: str) -> Path:
+def fake_solc_select(tmp_path, monkeypatch, install):
     """An empty folder to install into. The program solc-select, as it is installed here, finds a
     package solc_select whose installation this is."""
     package = tmp_path / "packages" / "solc_select"

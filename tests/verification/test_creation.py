@@ -7,10 +7,10 @@ import pytest
 from eth_utils.crypto import keccak
 
 from scan.database.connection import Database
-from scan.ethereum.internal_transfers import InternalTransfer, TransferType
+from scan.ethereum.sparse_tables import InternalTransfer, TransferType
 from tests.support import made_blocks
 from tests.support.database import execute
-from tests.support.explorer import Compiled, Explorer, compiled, standard_input
+from tests.support.explorer import Explorer, compiled, standard_input
 from tests.support.serving import wait_until
 
 TOKEN = """pragma solidity >=0.5.0;
@@ -29,11 +29,11 @@ COMPARED = "SELECT address FROM creation_comparisons WHERE verifier = decode(sub
 GIVEN = {"optimizationUsed": 0, "contractName": f"{PATH}:Token"}
 
 
-def built(source: str, name: str = "Token", version: str = "0.8.28", **settings: Any) -> Compiled:
+def built(source, name="Token", version="0.8.28", **settings):
     return compiled(version, standard_input({PATH: source}, **settings), PATH, name)
 
 
-def expect_no_match(answer: Any) -> None:
+def expect_no_match(answer):
     assert (answer.status_code, answer.json["success"]) == (200, True), answer.json
     assert (answer.json["match"], answer.json["creationMatch"]) == ("runtime", False)
     assert "constructor or initial values" in answer.json["message"]
@@ -102,12 +102,12 @@ def test_the_code_of_a_verified_contract_is_verified_only_if_it_was_created_alik
     placed = explorer.place(code.runtime)
     assert explorer.verify(verified, source, "0.8.28", **given).json["match"] == "full"
 
-    def told(address: str) -> tuple[Any, ...]:
+    def told(address):
         stored = explorer.contract(address).json
         assert stored["verifiedBy"] == verified
         return stored["match"], stored["creationMatch"], stored["constructorArguments"]
 
-    def is_called_verified(address: str) -> bool:
+    def is_called_verified(address):
         page = explorer.client.get(f"/address/{address}?tab=contract").text
         is_similar = "runtime code only" in page and "Similar match: " in page
         query = f"/api?module=contract&action=getsourcecode&address={address}"
@@ -143,7 +143,7 @@ def test_a_copy_of_verified_code_is_verified_before_anybody_asks_for_it(explorer
     assert explorer.verify(first, source, "0.8.28", **given).json["match"] == "full"
     copy = explorer.deploy(code.creation, f"{2:064x}")
 
-    def listed() -> Any:
+    def listed():
         [record] = explorer.client.get("/api/v1/contract-creations?limit=1").json[
             "contractCreations"
         ]
@@ -181,7 +181,7 @@ def test_a_page_warns_of_other_initial_values_and_takes_a_better_source(explorer
     address = explorer.deploy(built(true_source).creation)
     path = f"/address/{address}"
 
-    def verify(source: str) -> Any:
+    def verify(source):
         form = {"compilerVersion": "0.8.28", "source": source, "contractName": f"{PATH}:Token"}
         return explorer.client.post(f"{path}/verify", data={**form, "optimizer": "off"})
 
@@ -264,7 +264,7 @@ def test_a_creation_is_told_from_others_of_its_block(database_url):
             assert row is not None and (row[0], bytes(row[1])) == (True, hash_)
 
 
-def _call(signature: str, argument: int) -> str:
+def _call(signature, argument):
     return f"0x{keccak(text=signature)[:4].hex()}{argument:064x}"
 
 

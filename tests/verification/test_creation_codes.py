@@ -6,12 +6,11 @@ import random
 import orjson
 import pytest
 
-from scan.verification import creation_codes
+from scan.verification import creation_comparison
 from scan.verification.bytecode_comparison import ByteRange, LinkedCode
-from scan.verification.creation_codes import (
+from scan.verification.creation_comparison import (
     MAX_ARGUMENT_BYTES,
     MAX_CODE_BYTES,
-    CreationCode,
     CreationComparison,
     of_compiled,
     search_hashes,
@@ -23,19 +22,19 @@ HASH = b"dipfsX\x22\x12\x20"
 LINKED = bytes.fromhex(f"6001 73{'00' * 20} 7f{'73' * 32} 00") + HASH + b"\x01" * 32
 
 
-def code_of(code: bytes, *links: ByteRange) -> CreationCode:
+def code_of(code, *links):
     stored = of_compiled(LinkedCode(code, {"a.sol:Maths": links}, {}))
     assert stored is not None
     return stored
 
 
-def is_searched_by(stored: CreationCode, creation: bytes) -> bool:
+def is_searched_by(stored, creation):
     return search_hashes(creation).get(stored.search_hash) == stored.size
 
 
 @pytest.mark.parametrize("words", [0, 1, 7, MAX_ARGUMENT_BYTES // 32])
 @pytest.mark.parametrize("seed", range(20))
-def test_code_is_found_in_front_of_arguments(seed: int, words: int) -> None:
+def test_code_is_found_in_front_of_arguments(seed, words):
     chosen = random.Random(seed)
     code = bytes(chosen.choices([0x73, 0x60, 0x7F, 0x00, 0x01, 0x64], k=chosen.randrange(1, 400)))
     code += chosen.choice([b"", HASH, HASH + chosen.randbytes(20), HASH + chosen.randbytes(40)])
@@ -44,7 +43,7 @@ def test_code_is_found_in_front_of_arguments(seed: int, words: int) -> None:
     assert stored.is_in(creation)
 
 
-def test_libraries_and_metadata_may_differ_and_nothing_else() -> None:
+def test_libraries_and_metadata_may_differ_and_nothing_else():
     stored = code_of(LINKED, ByteRange(3, 23))
     linked = LINKED[:3] + b"\x22" * 20 + LINKED[23:-32] + b"\x44" * 32
     assert is_searched_by(stored, linked)
@@ -55,7 +54,7 @@ def test_libraries_and_metadata_may_differ_and_nothing_else() -> None:
     assert not stored.is_in(bytes(changed))
 
 
-def test_a_constant_address_is_no_library() -> None:
+def test_a_constant_address_is_no_library():
     stored = code_of(LINKED)
     other = LINKED[:3] + b"\x22" * 20 + LINKED[23:]
     assert is_searched_by(stored, other)
@@ -63,14 +62,14 @@ def test_a_constant_address_is_no_library() -> None:
     assert not stored.is_in(LINKED[:-1])
 
 
-def test_arguments_are_whole_words_and_bounded() -> None:
+def test_arguments_are_whole_words_and_bounded():
     stored = code_of(b"\x01" * 50)
     assert not is_searched_by(stored, b"\x01" * 50 + bytes(31))
     assert not is_searched_by(stored, b"\x01" * 50 + bytes(MAX_ARGUMENT_BYTES + 32))
 
 
 @pytest.mark.parametrize("size", [MAX_CODE_BYTES + MAX_ARGUMENT_BYTES + 1, 10**7])
-def test_too_large_a_creation_is_not_searched(size: int) -> None:
+def test_too_large_a_creation_is_not_searched(size):
     assert search_hashes(bytes(size)) == {}
 
 
@@ -86,34 +85,34 @@ def test_too_large_a_creation_is_not_searched(size: int) -> None:
     ],
     ids=["no code", "too large", "beyond its end", "a huge place", "before it", "many places"],
 )
-def test_what_a_compiler_does_not_give_is_not_kept(code: LinkedCode) -> None:
+def test_what_a_compiler_does_not_give_is_not_kept(code):
     assert of_compiled(code) is None
 
 
 @pytest.mark.parametrize(
     "repeated", [b"\x73", b"\x60", b"\x7f", b"\x00", HASH, b"d", b"\x73" + HASH]
 )
-def test_hostile_code_is_read_in_one_pass(repeated: bytes) -> None:
+def test_hostile_code_is_read_in_one_pass(repeated):
     """Otherwise one of these takes hours, and the test does not end."""
     code = (repeated * MAX_CODE_BYTES)[:MAX_CODE_BYTES]
     assert is_searched_by(code_of(code), code + bytes(64))
 
 
-def test_hashes_are_of_the_code_without_what_may_differ() -> None:
+def test_hashes_are_of_the_code_without_what_may_differ():
     stored = code_of(LINKED, ByteRange(3, 23))
     assert stored.masked_hash == hashlib.sha256(LINKED[:-32] + bytes(32)).digest()
 
 
-def is_in(comparison: CreationComparison, creation: bytes, stored: CreationCode) -> bool:
+def is_in(comparison, creation, stored):
     links = orjson.dumps([[*link] for link in stored.links]).decode()
     return comparison.is_in(creation, stored.size, links, stored.masked_hash)
 
 
-def test_creations_are_compared_as_often_as_codes_differ(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_creations_are_compared_as_often_as_codes_differ(monkeypatch):
     """A thousand contracts may have one search hash: of equal places, one hash does for all."""
     creation = LINKED[:3] + b"\x22" * 20 + LINKED[23:]
     linked, constant = code_of(LINKED, ByteRange(3, 23)), code_of(LINKED)
-    monkeypatch.setattr(creation_codes, "MAX_COMPARED_BYTES", 2 * len(LINKED))
+    monkeypatch.setattr(creation_comparison, "MAX_COMPARED_BYTES", 2 * len(LINKED))
     comparison = CreationComparison()
     other = linked._replace(masked_hash=bytes(32))
     compared = [is_in(comparison, creation, code) for code in [other] * 1000 + [linked, constant]]

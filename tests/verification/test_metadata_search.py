@@ -3,9 +3,8 @@
 import pytest
 
 from scan.verification.bytecode_comparison import uses_push0
-from scan.verification.bytecode_metadata import read_metadata
-from scan.verification.metadata_hash import bzzr0, bzzr1, ipfs
-from scan.verification.metadata_search import find_variant
+from scan.verification.bytecode_metadata import bzzr0, bzzr1, ipfs, read_metadata
+from scan.verification.metadata_request import find_variant
 
 pytestmark = pytest.mark.check
 

@@ -1,12 +1,15 @@
 """Which settings are tried, and in which order."""
 
 from itertools import islice
-from typing import Any
 
 import pytest
 
-from scan.verification.compiler_releases import evm_versions
-from scan.verification.settings_search import InferredSettings, candidate_settings, infer_settings
+from scan.verification.settings_search import (
+    InferredSettings,
+    candidate_settings,
+    evm_versions,
+    infer_settings,
+)
 
 pytestmark = pytest.mark.check
 
@@ -15,7 +18,7 @@ OFF = {"enabled": False, "runs": 200}
 OLD, SHANGHAI = InferredSettings({}, push0=False), InferredSettings({}, push0=True)
 
 
-def first(number: int, *given: Any) -> list[dict[str, Any]]:
+def first(number, *given):
     return list(islice(candidate_settings(*given), number))
 
 

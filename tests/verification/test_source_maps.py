@@ -40,7 +40,7 @@ def _second():
 """
 
 
-def span_of(text: str, source: str = SOURCE) -> Span:
+def span_of(text, source=SOURCE):
     assert source.count(text) == 1
     return Span(len(source[: source.index(text)].encode()), len(text.encode()), 0)
 
@@ -60,7 +60,7 @@ FUNCTIONS = {
 
 
 @pytest.mark.parametrize("text", FUNCTIONS)
-def test_the_function_around_a_place(text: str) -> None:
+def test_the_function_around_a_place(text):
     line = SourceText(SOURCE, is_vyper=False).line_at(span_of(text))
     assert line is not None
     assert line.function == FUNCTIONS[text]
@@ -69,7 +69,7 @@ def test_the_function_around_a_place(text: str) -> None:
     assert own[line.column - 1 :].startswith(text)
 
 
-def test_the_lines_around_a_line() -> None:
+def test_the_lines_around_a_line():
     text = SourceText(SOURCE, is_vyper=False)
     middle = text.line_at(span_of("return a + 1"))
     assert middle is not None
@@ -81,20 +81,20 @@ def test_the_lines_around_a_line() -> None:
 
 
 @pytest.mark.parametrize(("text", "function"), [("assert a", "first"), ('raise "no"', "_second")])
-def test_functions_of_vyper(text: str, function: str) -> None:
+def test_functions_of_vyper(text, function):
     line = SourceText(VYPER, is_vyper=True).line_at(span_of(text, VYPER))
     assert line is not None
     assert line.function == function
 
 
-def test_a_vyper_source_without_functions() -> None:
+def test_a_vyper_source_without_functions():
     source = "owner: public(address)\nLIMIT: constant(uint256) = 7\n"
     line = SourceText(source, is_vyper=True).line_at(span_of("LIMIT", source))
     assert line is not None
     assert (line.line, line.function) == (2, None)
 
 
-def test_whole_contracts_and_their_functions() -> None:
+def test_whole_contracts_and_their_functions():
     text = SourceText(SOURCE, is_vyper=False)
     contract = Span(SOURCE.index("abstract"), len(SOURCE.encode()), 0)
     assert text.is_whole_contract(contract)
@@ -128,12 +128,12 @@ NESTED = """contract A {
         ("uint after", None),
     ],
 )
-def test_functions_inside_of_functions(text: str, function: str | None) -> None:
+def test_functions_inside_of_functions(text, function):
     around = SourceText(NESTED, is_vyper=False).function_at(span_of(text, NESTED))
     assert (around and around.name) == function
 
 
-def test_many_functions_take_no_time_for_each_place(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_functions_take_no_time_for_each_place(monkeypatch):
     """A file of 1 MiB may have 40,000, and a failed transaction 5,000 steps in it."""
     text = SourceText("function a(); " * 40_000, is_vyper=False)
     monkeypatch.setattr(text, "_functions", None)  # places are looked up without it
@@ -142,17 +142,17 @@ def test_many_functions_take_no_time_for_each_place(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("start", [-1, 10**9])
-def test_a_place_outside_of_the_file(start: int) -> None:
+def test_a_place_outside_of_the_file(start):
     assert SourceText(SOURCE, is_vyper=False).line_at(Span(start, 1, 0)) is None
 
 
-def test_a_long_line_is_cut() -> None:
+def test_a_long_line_is_cut():
     line = SourceText("x" * 10_000, is_vyper=False).line_at(Span(5, 1, 0))
     assert line is not None
     assert len(line.text) == len(line.context[0][1]) == MAX_LINE
 
 
-def test_entries_leave_out_what_does_not_change() -> None:
+def test_entries_leave_out_what_does_not_change():
     # PUSH1 0, JUMPDEST, STOP
     code = bytes.fromhex("60005b00")
     spans = spans_at(code, "1:2:0:-;:9;3::1:i", [0, 2, 3])
@@ -163,12 +163,12 @@ def test_entries_leave_out_what_does_not_change() -> None:
 @pytest.mark.parametrize(
     "source_map", ["", "x", "1:y", ";;;", "1:2:3:4:5:6", "9" * 10_000, ":" * 10_000, "1:2:é"]
 )
-def test_a_malformed_map_says_nothing_or_something_wrong(source_map: str) -> None:
+def test_a_malformed_map_says_nothing_or_something_wrong(source_map):
     spans = spans_at(bytes(10), source_map, [0, 5])
     assert len(spans) == 2
 
 
-def test_a_stored_map_is_bounded() -> None:
+def test_a_stored_map_is_bounded():
     assert unpacked(packed("1:2:0;") or b"") == "1:2:0;"
     assert packed("") is None
     assert packed("1:2:0;" * 10**6) is None
@@ -177,7 +177,7 @@ def test_a_stored_map_is_bounded() -> None:
 @pytest.mark.parametrize(
     "source", ["{" * 100_000, "}" * 100_000, "function " * 50_000, '"' * 100_000, "/* " * 100_000]
 )
-def test_hostile_sources_take_no_time(source: str) -> None:
+def test_hostile_sources_take_no_time(source):
     assert SourceText(source, is_vyper=False).line_at(Span(50_000, 1, 0)) is not None
 
 
@@ -192,7 +192,7 @@ ENDS = {
 
 
 @pytest.mark.parametrize("source", ENDS.values(), ids=ENDS)
-def test_comments_end_where_the_compiler_ends_them(source: str) -> None:
+def test_comments_end_where_the_compiler_ends_them(source):
     function = SourceText(source, is_vyper=False).function_at(span_of("revert", source))
     assert function is not None
     assert function.name == "f"
@@ -202,7 +202,7 @@ HOSTILE = ('\\"', '"', "'\\'", "function ", "// \u2028", "/*", "function f()", "
 
 
 @pytest.mark.parametrize("repeated", HOSTILE)
-def test_a_hostile_file_is_read_in_one_pass(repeated: str) -> None:
+def test_a_hostile_file_is_read_in_one_pass(repeated):
     """Otherwise one of these takes hours, and the test does not end."""
     source = (
         f"// \r /* \n{repeated * (1_000_000 // len(repeated))}\n*/ function f() {{ revert(); }}"

@@ -6,7 +6,7 @@ import pytest
 
 from scan.database.connection import Database
 from scan.errors import RateLimited, Unavailable
-from scan.verification.stored_bytes import StoredBytes
+from scan.verification.verifier import StoredBytes
 from tests.support.database import execute
 
 

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from tests.support.explorer import Compiled, Explorer, compiled, from_node_modules, standard_input
+from tests.support.explorer import compiled, from_node_modules, standard_input
 from tests.support.solidity import NODE, artifact
 
 pytestmark = pytest.mark.long
@@ -61,11 +61,11 @@ class Case(NamedTuple):
     arguments: str = ""
 
 
-def deployed(explorer: Explorer, case: Case) -> str:
+def deployed(explorer, case):
     return explorer.deploy(_compiled(case).creation, case.arguments)
 
 
-def _compiled(case: Case, path: str = "contracts/told/Nobody.sol") -> Compiled:
+def _compiled(case, path="contracts/told/Nobody.sol"):
     return compiled(
         case.version, standard_input({path: case.source}, **case.settings), path, case.name
     )
@@ -96,7 +96,7 @@ CASES = [
 ]
 
 
-def _id(case: Case) -> str:
+def _id(case):
     return f"{case.version} {case.name} {json.dumps(case.settings)}"
 
 
@@ -207,7 +207,7 @@ def test_libraries_are_linked_and_called(explorer, version):
     assert explorer.call(address, "four", "5").json == {"result": "20"}
 
 
-def openzeppelin(name: str) -> tuple[dict[str, str], str]:
+def openzeppelin(name):
     """(sources, path) of a token and everything that it imports."""
     path = f"{name}Coin.sol"
     base = f"@openzeppelin/contracts/token/{name}/{name}.sol"

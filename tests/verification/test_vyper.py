@@ -6,8 +6,7 @@ import pytest
 
 from scan.verification.languages import standard_input
 from scan.verification.languages.vyper import VYPER
-from tests.support.explorer import Explorer
-from tests.support.vyper import BOX, NEWEST, SEVEN, Vyper, source_for, source_of
+from tests.support.vyper import BOX, NEWEST, SEVEN, source_for, source_of
 
 OLDER = ("0.2.8", "0.2.16", "0.3.1", "0.3.3", "0.3.4", "0.3.7", "0.3.9", "0.3.10", "0.4.0", "0.4.1")
 RELEASES = [NEWEST, *(pytest.param(version, marks=pytest.mark.long) for version in OLDER)]
@@ -15,7 +14,7 @@ RELEASES = [NEWEST, *(pytest.param(version, marks=pytest.mark.long) for version 
 
 @pytest.mark.parametrize("version", RELEASES)
 def test_an_equal_source_a_changed_comment_and_a_changed_constant_are_told_apart(
-    explorer: Explorer, vyper: Vyper, version: str
+    explorer, vyper, version
 ):
     source = source_for(version)
     address = explorer.deploy(vyper.creation_of(version, source), SEVEN)
@@ -50,7 +49,7 @@ def __init__():
 """
 
 
-def test_variables_in_other_slots_are_part_of_the_input(explorer: Explorer, vyper: Vyper):
+def test_variables_in_other_slots_are_part_of_the_input(explorer, vyper):
     """Vyper since 0.4.1 takes them beside the settings, and so do those who verify."""
     slots = {
         "first": {"type": "uint256", "slot": 9, "n_slots": 1},
@@ -72,7 +71,7 @@ def test_variables_in_other_slots_are_part_of_the_input(explorer: Explorer, vype
 
 
 @pytest.mark.parametrize("version", ["0.3.8", pytest.param("0.3.4", marks=pytest.mark.long)])
-def test_the_version_in_the_code_may_be_another_one(explorer: Explorer, vyper: Vyper, version: str):
+def test_the_version_in_the_code_may_be_another_one(explorer, vyper, version):
     """From 0.3.4 to 0.3.9 it is at the end of the code, and proves nothing."""
     source = source_of("raw.vy", version)
     standard = {"language": "Vyper", "sources": {"raw.vy": {"content": source}}, "settings": {}}

@@ -3,7 +3,6 @@
 import json
 import os
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -11,14 +10,14 @@ from scan.errors import InvalidParameter, Unavailable
 from scan.settings import Settings
 from scan.verification.compiler_run import OutOfLimits
 from scan.verification.compiler_store import CompilerStore, NotFetched, NotPublished
-from scan.verification.languages import vyper_wheels
+from scan.verification.languages import vyper
 from scan.verification.languages.vyper import VYPER
-from tests.support.vyper import NEWEST, Vyper
+from tests.support.vyper import NEWEST
 
 RELEASE = (0, 4, 3)
 
 
-def store_in(directory: Path) -> CompilerStore:
+def store_in(directory):
     return CompilerStore(Settings(solc_dir=directory, path=os.environ["PATH"]), VYPER.kind)
 
 
@@ -53,13 +52,13 @@ def test_without_a_network_a_request_is_told_what_the_operator_can_do(tmp_path, 
 def test_a_wheel_without_its_pinned_digest_is_not_placed(tmp_path, monkeypatch):
     digests = tmp_path / "digests.json"
     digests.write_text(json.dumps({NEWEST: "0" * 64}))
-    monkeypatch.setattr(vyper_wheels, "_DIGESTS", digests)
+    monkeypatch.setattr(vyper, "_DIGESTS", digests)
     with pytest.raises(NotFetched, match="Expected sha256"):
         store_in(tmp_path / "placed").install(RELEASE)
     assert list((tmp_path / "placed").iterdir()) == []
 
 
-def test_a_package_that_was_changed_is_not_run(vyper: Vyper, tmp_path):
+def test_a_package_that_was_changed_is_not_run(vyper, tmp_path):
     vyper.install(NEWEST)
     copied = tmp_path / f"vyper-{NEWEST}"
     original = vyper.store.directory / copied.name

@@ -4,8 +4,7 @@ import pytest
 from eth_abi.abi import encode
 from eth_utils.crypto import keccak
 
-from tests.support.explorer import Explorer
-from tests.support.vyper import Vyper, VyperContract, blueprint_of, source_of, vyper_contracts
+from tests.support.vyper import blueprint_of, source_of, vyper_contracts
 
 QUICK = {("immutables", "0.4.3"), ("interface_in_source", "0.3.10"), ("modules", "0.4.3")}
 CONTRACTS = [
@@ -19,7 +18,7 @@ CONTRACTS = [
 NOT_SEARCHED = ("bytecodeMetadata", "experimentalCodegen", "enable_decimals")
 
 
-def told(contract: VyperContract, old: str = "", new: str = "") -> dict[str, object]:
+def told(contract, old="", new=""):
     """A standard JSON input, without settings that a search finds."""
     standard = contract.standard_input(old, new)
     standard["settings"] = {n: v for n, v in contract.settings.items() if n in NOT_SEARCHED}
@@ -28,7 +27,7 @@ def told(contract: VyperContract, old: str = "", new: str = "") -> dict[str, obj
 
 @pytest.mark.parametrize("contract", CONTRACTS)
 def test_an_equal_source_a_changed_comment_and_a_changed_constant_are_told_apart(
-    explorer: Explorer, vyper: Vyper, contract: VyperContract
+    explorer, vyper, contract
 ):
     version, name = contract.version, contract.path
     creation = vyper.creation(version, contract.path, contract.standard_input())
@@ -56,7 +55,7 @@ BLUEPRINTS = ["0.4.3", *(pytest.param(v, marks=pytest.mark.long) for v in ("0.3.
 MAKE = "0x" + keccak(text="make(address,uint256)")[:4].hex()
 
 
-def test_the_contract_among_its_interfaces_needs_no_name(explorer: Explorer, vyper: Vyper) -> None:
+def test_the_contract_among_its_interfaces_needs_no_name(explorer, vyper):
     """Releases before 0.4 compile all files, and a stub is no contract."""
     [contract] = [
         contract
@@ -71,14 +70,12 @@ def test_the_contract_among_its_interfaces_needs_no_name(explorer: Explorer, vyp
 
 
 @pytest.mark.parametrize("version", BLUEPRINTS)
-def test_a_blueprint_and_what_a_factory_creates_of_it_are_verified(
-    explorer: Explorer, vyper: Vyper, version: str
-):
-    def verify(address: str, name: str, old: str = "", new: str = ""):
+def test_a_blueprint_and_what_a_factory_creates_of_it_are_verified(explorer, vyper, version):
+    def verify(address, name, old="", new=""):
         text = source_of(f"{name}.vy", version).replace(old, new)
         return explorer.verify(address, text, version, language="vyper", contractName=name)
 
-    def creation_of(name: str) -> str:
+    def creation_of(name):
         sources = {f"{name}.vy": {"content": source_of(f"{name}.vy", version)}}
         standard = {"language": "Vyper", "sources": sources, "settings": {}}
         return vyper.creation(version, f"{name}.vy", standard)

@@ -1,12 +1,11 @@
 """Contracts of Yul, compiled by solc, deployed, and verified by each form of the service."""
 
 import json
-from typing import Any
 
 import pytest
 
-from scan.verification.languages.yul import YUL
-from tests.support.explorer import Explorer, compiled
+from scan.verification.languages.solidity import YUL
+from tests.support.explorer import compiled
 
 VERSION = "0.8.28"
 # Counts how often it was called with 0xd09de08a, and tells it to who calls 0x06661abd.
@@ -28,7 +27,7 @@ object "Counter" {
 """
 
 
-def standard(source: str, **settings: Any) -> dict[str, Any]:
+def standard(source, **settings):
     return {
         "language": "Yul",
         "sources": {"Counter.yul": {"content": source}},
@@ -36,7 +35,7 @@ def standard(source: str, **settings: Any) -> dict[str, Any]:
     }
 
 
-def creation_of(source: str, version: str = VERSION, **settings: Any) -> str:
+def creation_of(source, version=VERSION, **settings):
     selected = {"*": {"*": ["evm.bytecode.object", "evm.deployedBytecode.object"]}}
     request = standard(source, outputSelection=selected, **settings)
     return compiled(version, request, "Counter.yul", "Counter").creation
@@ -54,9 +53,7 @@ def creation_of(source: str, version: str = VERSION, **settings: Any) -> str:
         ),
     ],
 )
-def test_an_object_is_verified_and_another_one_is_not(
-    explorer: Explorer, enabled: bool, version: str
-) -> None:
+def test_an_object_is_verified_and_another_one_is_not(explorer, enabled, version):
     """Without its settings, which are searched for."""
     address = explorer.deploy(creation_of(COUNTER, version, optimizer={"enabled": enabled}))
     fields = {"language": "yul", "contractName": "Counter"}
@@ -71,13 +68,13 @@ def test_an_object_is_verified_and_another_one_is_not(
     assert stored["sources"] == {"Counter.yul": {"content": COUNTER}}
 
 
-def test_a_release_that_gives_no_runtime_code_is_named(explorer: Explorer) -> None:
+def test_a_release_that_gives_no_runtime_code_is_named(explorer):
     address = explorer.deploy(creation_of(COUNTER))
     answer = explorer.verify(address, COUNTER, "0.5.16", language="Yul")
     assert answer.status_code == 422 and "from 0.6.9 on" in answer.json["error"]
 
 
-def test_a_standard_json_input_says_its_language(explorer: Explorer) -> None:
+def test_a_standard_json_input_says_its_language(explorer):
     settings = {"optimizer": {"enabled": True, "runs": 7}, "evmVersion": "paris"}
     address = explorer.deploy(creation_of(COUNTER, **settings))
     text = json.dumps(standard(COUNTER, **settings))
@@ -95,15 +92,13 @@ def test_a_standard_json_input_says_its_language(explorer: Explorer) -> None:
         ("{ }", {}, 400, "standard JSON input"),
     ],
 )
-def test_what_is_no_yul_is_refused(
-    explorer: Explorer, source: str, fields: dict[str, Any], status: int, words: str
-) -> None:
+def test_what_is_no_yul_is_refused(explorer, source, fields, status, words):
     address = explorer.deploy(creation_of(COUNTER))
     answer = explorer.verify(address, source, VERSION, language="Yul", **fields)
     assert (answer.status_code, words in answer.json["error"]) == (status, True), answer.json
 
 
-def test_two_files_are_the_compilers_fault_to_tell(explorer: Explorer) -> None:
+def test_two_files_are_the_compilers_fault_to_tell(explorer):
     address = explorer.deploy(creation_of(COUNTER))
     both = standard(COUNTER)
     both["sources"]["Other.yul"] = {"content": COUNTER}
@@ -111,5 +106,5 @@ def test_two_files_are_the_compilers_fault_to_tell(explorer: Explorer) -> None:
     assert answer.status_code == 422 and "exactly one input file" in answer.json["error"]
 
 
-def test_settings_that_yul_has_not_are_not_passed_on() -> None:
+def test_settings_that_yul_has_not_are_not_passed_on():
     assert YUL.settings.keys() == {"optimizer", "evmVersion", "libraries"}

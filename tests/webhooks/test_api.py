@@ -4,14 +4,13 @@ import re
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from typing import Any
 
 import pytest
 
 from scan.outbound import public_hosts
 from scan.outbound.public_hosts import Address
 from tests.support.made_blocks import Move, address
-from tests.support.receiver import Authority, Receiver
+from tests.support.receiver import Authority
 from tests.support.webhooks import Webhooks
 
 OWNER = address("owner")
@@ -25,7 +24,7 @@ def public_names(monkeypatch: pytest.MonkeyPatch) -> None:
     """*.example.com is public; other names go to the real resolver."""
     asked: Callable[[str, int], list[Address]] = public_hosts.lookup
 
-    def lookup(host: str, port: int) -> list[Address]:
+    def lookup(host, port):
         if host.endswith(".example.com"):
             return [public_hosts.ipaddress.ip_address("93.184.215.14")]
         return asked(host, port)
@@ -41,19 +40,19 @@ def unchanged(shared_database_url: str, authority: Authority) -> Iterator[Webhoo
     found.close()
 
 
-def create(webhooks: Webhooks, **body: Any) -> Any:
+def create(webhooks, **body):
     return webhooks.client.post(
         "/api/v1/webhooks", json={"ownerAddress": OWNER_HEX, "url": URL, **body}
     )
 
 
-def listed(webhooks: Webhooks, owner: str = OWNER_HEX) -> list[dict[str, Any]]:
+def listed(webhooks, owner=OWNER_HEX):
     answer = webhooks.client.get("/api/v1/webhooks", query_string={"owner": owner})
     assert answer.status_code == 200
     return list(answer.get_json()["webhooks"])
 
 
-def test_created_webhooks_are_listed_without_their_secrets(webhooks: Webhooks) -> None:
+def test_created_webhooks_are_listed_without_their_secrets(webhooks):
     answer = create(webhooks)
     created = answer.get_json()
     assert answer.status_code == 201
@@ -130,9 +129,7 @@ def test_created_webhooks_are_listed_without_their_secrets(webhooks: Webhooks) -
         ({"secret": "mine"}, "secret"),
     ],
 )
-def test_bad_input_is_refused_and_named(
-    unchanged: Webhooks, body: dict[str, Any], field: str
-) -> None:
+def test_bad_input_is_refused_and_named(unchanged, body, field):
     answer = create(unchanged, **body)
     assert answer.status_code == 400
     assert (answer.get_json()["code"], answer.get_json()["field"]) == ("invalid_parameter", field)
@@ -140,15 +137,15 @@ def test_bad_input_is_refused_and_named(
 
 
 def test_a_name_that_leads_inside_is_refused_and_one_without_an_address_may_get_one_later(
-    webhooks: Webhooks, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    webhooks, monkeypatch
+):
     inside = [public_hosts.ipaddress.ip_address(a) for a in ("93.184.215.14", "10.0.0.7")]
     monkeypatch.setattr(public_hosts, "lookup", lambda *_: inside)
     answer = create(webhooks)
     assert (answer.status_code, answer.get_json()["field"]) == (400, "url")
     assert "10.0.0.7" not in answer.get_data(as_text=True)
 
-    def lookup(*_: object) -> list[Address]:
+    def lookup(*_):
         raise OSError("no such name")
 
     monkeypatch.setattr(public_hosts, "lookup", lookup)
@@ -156,7 +153,7 @@ def test_a_name_that_leads_inside_is_refused_and_one_without_an_address_may_get_
     assert create(webhooks, url="https://example.com:444/").status_code == 400
 
 
-def test_the_eleventh_active_webhook_is_refused_whoever_asks_first(webhooks: Webhooks) -> None:
+def test_the_eleventh_active_webhook_is_refused_whoever_asks_first(webhooks):
     with ThreadPoolExecutor(16) as pool:
         statuses = pool.map(lambda _: create(webhooks).status_code, range(16))
     assert sorted(statuses) == [201] * 10 + [409] * 6
@@ -165,13 +162,11 @@ def test_the_eleventh_active_webhook_is_refused_whoever_asks_first(webhooks: Web
     assert create(webhooks, ownerAddress="0x" + "ab" * 20).status_code == 201
 
 
-def test_names_that_hang_take_no_more_threads_than_a_client_may_hold(
-    webhooks: Webhooks, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_names_that_hang_take_no_more_threads_than_a_client_may_hold(webhooks, monkeypatch):
     """Twelve requests held all eight threads for as long as the name server did not answer."""
     begun: list[str] = []
 
-    def hang(host: str, port: int) -> list[Address]:
+    def hang(host, port):
         begun.append(host)
         raise OSError
 
@@ -184,7 +179,7 @@ def test_names_that_hang_take_no_more_threads_than_a_client_may_hold(
     assert create(webhooks).status_code == 201 and begun == ["hooks.example.com"]
 
 
-def test_malformed_owners_numbers_and_changes_are_refused(webhooks: Webhooks) -> None:
+def test_malformed_owners_numbers_and_changes_are_refused(webhooks):
     number = create(webhooks).get_json()["id"]
     client, path = webhooks.client, "/api/v1/webhooks"
     answers = [
@@ -201,7 +196,7 @@ def test_malformed_owners_numbers_and_changes_are_refused(webhooks: Webhooks) ->
     assert listed(webhooks, f"0x{address('nobody').hex()}") == []
 
 
-def test_a_webhook_is_deleted_once(webhooks: Webhooks) -> None:
+def test_a_webhook_is_deleted_once(webhooks):
     number = create(webhooks).get_json()["id"]
     answer = webhooks.client.delete(f"/api/v1/webhooks/{number}")
     assert (answer.status_code, answer.get_json()) == (200, {"success": True, "id": number})
@@ -213,7 +208,7 @@ def test_a_webhook_is_deleted_once(webhooks: Webhooks) -> None:
         assert method(f"/api/v1/webhooks/{number}/{path}").status_code == 404
 
 
-def test_deleting_drops_what_still_waits(webhooks: Webhooks, receiver: Receiver) -> None:
+def test_deleting_drops_what_still_waits(webhooks, receiver):
     hook = webhooks.register(OWNER, receiver.url())
     webhooks.chain.append([Move(OWNER, OWNER)])
     webhooks.client.delete(f"/api/v1/webhooks/{hook.id}", headers=hook.headers)
@@ -225,9 +220,7 @@ def test_deleting_drops_what_still_waits(webhooks: Webhooks, receiver: Receiver)
     assert len(webhooks.deliveries(other)) == 1
 
 
-def test_a_test_event_arrives_and_says_that_it_is_one(
-    webhooks: Webhooks, receiver: Receiver
-) -> None:
+def test_a_test_event_arrives_and_says_that_it_is_one(webhooks, receiver):
     hook = webhooks.register(OWNER, receiver.url(), ["token_transfer"])
     answer = webhooks.client.post(f"/api/v1/webhooks/{hook.id}/test", headers=hook.headers)
     assert answer.status_code == 201
@@ -238,9 +231,7 @@ def test_a_test_event_arrives_and_says_that_it_is_one(
     assert (received.event["event"], received.event["data"]["test"]) == ("token_transfer", True)
 
 
-def test_deliveries_are_listed_newest_first_with_how_they_went(
-    webhooks: Webhooks, receiver: Receiver
-) -> None:
+def test_deliveries_are_listed_newest_first_with_how_they_went(webhooks, receiver):
     hook = webhooks.register(OWNER, receiver.url())
     hashes = [webhooks.chain.append([Move(OWNER, OWNER)])[0].hex() for _ in range(3)]
     with webhooks.delivering():
@@ -266,9 +257,7 @@ def test_deliveries_are_listed_newest_first_with_how_they_went(
         assert webhooks.client.get(path + query, headers=hook.headers).status_code == 400
 
 
-def test_one_delivery_is_repeated_on_request_while_its_webhook_is_active(
-    webhooks: Webhooks, receiver: Receiver
-) -> None:
+def test_one_delivery_is_repeated_on_request_while_its_webhook_is_active(webhooks, receiver):
     hook = webhooks.register(OWNER, receiver.url())
     webhooks.chain.append([Move(OWNER, OWNER)])
     with webhooks.delivering():

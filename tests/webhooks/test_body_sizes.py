@@ -11,9 +11,7 @@ import psycopg2
 from scan.ethereum.blocks import EventLog
 from tests.support.database import execute
 from tests.support.made_blocks import Move, address
-from tests.support.receiver import Receiver
 from tests.support.serving import wait_until
-from tests.support.webhooks import Hook, Webhooks
 
 URL = "https://localhost:1/"
 OWNER, EMITTER, OTHER = address("owner"), address("emitter"), address("other")
@@ -21,16 +19,16 @@ MIB = 1024 * 1024
 MAX_DATA_BYTES = 16_384
 
 
-def log(log_index: int, size: int, emitter: bytes = EMITTER) -> EventLog:
+def log(log_index, size, emitter=EMITTER):
     return EventLog(0, log_index, emitter, (), os.urandom(size))
 
 
-def bodies(webhooks: Webhooks) -> list[str]:
+def bodies(webhooks):
     rows = execute(webhooks.settings.database_url, "SELECT body FROM event_bodies ORDER BY id")
     return [str(body) for (body,) in rows]
 
 
-def queued_bytes(webhooks: Webhooks) -> dict[int, tuple[int, int]]:
+def queued_bytes(webhooks):
     """Of each queue: the bytes it says it holds, and those of its pending deliveries' bodies."""
     rows: Any = execute(
         webhooks.settings.database_url,
@@ -41,19 +39,17 @@ def queued_bytes(webhooks: Webhooks) -> dict[int, tuple[int, int]]:
     return {number: (counted, held) for number, counted, held in rows}
 
 
-def assert_bytes_are_counted(webhooks: Webhooks) -> None:
+def assert_bytes_are_counted(webhooks):
     assert all(counted == held for counted, held in queued_bytes(webhooks).values())
 
 
-def stopped_reason(webhooks: Webhooks, owner: bytes, hook: Hook) -> object:
+def stopped_reason(webhooks, owner, hook):
     record = webhooks.record(owner, hook)
     assert record["active"] == (record["stoppedReason"] is None)
     return record["stoppedReason"]
 
 
-def test_data_of_a_log_is_sent_up_to_16_384_bytes_and_left_out_above(
-    webhooks: Webhooks, receiver: Receiver
-) -> None:
+def test_data_of_a_log_is_sent_up_to_16_384_bytes_and_left_out_above(webhooks, receiver):
     hook = webhooks.register(OWNER, receiver.url(), ("log",), EMITTER)
     logs = [log(0, 0), log(1, MAX_DATA_BYTES), log(2, MAX_DATA_BYTES + 1)]
     webhooks.chain.append([Move(OTHER, EMITTER)], logs)
@@ -68,9 +64,7 @@ def test_data_of_a_log_is_sent_up_to_16_384_bytes_and_left_out_above(
     assert listed == [json.loads(r.body) for r in received]
 
 
-def test_a_body_is_stored_once_and_sent_to_each_with_its_own_signature(
-    webhooks: Webhooks, receiver: Receiver
-) -> None:
+def test_a_body_is_stored_once_and_sent_to_each_with_its_own_signature(webhooks, receiver):
     hooks = {
         f"/{n}": webhooks.register(address(f"owner {n}"), receiver.url(f"/{n}"), ("tx",), OWNER)
         for n in range(5)
@@ -93,7 +87,7 @@ def test_a_body_is_stored_once_and_sent_to_each_with_its_own_signature(
     assert_bytes_are_counted(webhooks)
 
 
-def test_a_queue_of_too_many_bytes_stops_its_webhook_alone(webhooks: Webhooks) -> None:
+def test_a_queue_of_too_many_bytes_stops_its_webhook_alone(webhooks):
     hook = webhooks.register(OWNER, URL, ("log",), EMITTER)
     other = webhooks.register(OTHER, URL, ("tx",), EMITTER)
     for _ in range(6):
@@ -110,9 +104,7 @@ def test_a_queue_of_too_many_bytes_stops_its_webhook_alone(webhooks: Webhooks) -
     assert stopped_reason(webhooks, OWNER, hook) is None
 
 
-def test_a_block_stores_a_bounded_number_of_bytes_whatever_is_registered(
-    webhooks: Webhooks,
-) -> None:
+def test_a_block_stores_a_bounded_number_of_bytes_whatever_is_registered(webhooks):
     """Forty webhooks share what is stored once; the contract with the most bytes loses its."""
     small, large = address("small"), address("large")
     on_small = [webhooks.register(address(f"owner {n}"), URL, ("log",), small) for n in range(20)]
@@ -131,7 +123,7 @@ def test_a_block_stores_a_bounded_number_of_bytes_whatever_is_registered(
     assert_bytes_are_counted(webhooks)
 
 
-def test_a_body_goes_with_its_last_delivery(webhooks: Webhooks) -> None:
+def test_a_body_goes_with_its_last_delivery(webhooks):
     """Also where two transactions delete its last two at the same time."""
     url = webhooks.settings.database_url
     webhooks.register(OWNER, URL)
@@ -156,14 +148,12 @@ def test_a_body_goes_with_its_last_delivery(webhooks: Webhooks) -> None:
     assert len(bodies(webhooks)) == 1
 
 
-def _waits_for_a_lock(url: str) -> bool:
+def _waits_for_a_lock(url):
     waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
     return execute(url, waiting) != [(0,)]
 
 
-def test_deliveries_without_their_bodies_do_not_hold_up_a_reorganisation(
-    webhooks: Webhooks,
-) -> None:
+def test_deliveries_without_their_bodies_do_not_hold_up_a_reorganisation(webhooks):
     """As where a dump was restored that lacks the table."""
     url = webhooks.settings.database_url
     webhooks.register(OWNER, URL)

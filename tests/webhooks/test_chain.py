@@ -7,28 +7,24 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import IO, Any
 
 import pytest
 import requests
 
 from scan.ethereum.blocks import EventLog
-from scan.ethereum.internal_transfers import InternalTransfer, TransferType
+from scan.ethereum.sparse_tables import InternalTransfer, TransferType
 from scan.hex import to_hex
 from scan.webhooks.registration import EVENT_TYPES
 from scan.webhooks.sender import signature_header
 from tests.support.anvil import Anvil
 from tests.support.indexing import Indexing
 from tests.support.made_blocks import Move, address
-from tests.support.receiver import Authority, Receiver
 from tests.support.scenario import play
 from tests.support.serving import ROOT, free_port, wait_until
 from tests.support.truth import Truth, read_truth
 from tests.support.truth.reading import ZERO
-from tests.support.webhooks import Webhooks
 
 BLOCKS = 200
 EXAMPLES = ROOT / "docs" / "examples"
@@ -58,12 +54,8 @@ def played() -> Iterator[tuple[Anvil, Truth]]:
 
 @pytest.mark.long
 def test_every_event_of_a_chain_is_delivered_and_a_fork_revokes_what_was_sent(
-    played: tuple[Anvil, Truth],
-    webhooks: Webhooks,
-    receiver: Receiver,
-    authority: Authority,
-    tmp_path: Path,
-) -> None:
+    played, webhooks, receiver, authority, tmp_path
+):
     node, truth = played
     assert node.head() == BLOCKS
     watched = _watched(truth)
@@ -110,9 +102,7 @@ RECEIVERS = pytest.mark.parametrize(
 
 
 @RECEIVERS
-def test_the_documented_receivers_handle_events_of_every_type(
-    command: list[str], webhooks: Webhooks, authority: Authority
-) -> None:
+def test_the_documented_receivers_handle_events_of_every_type(command, webhooks, authority):
     """The watched contract is a party of all of them, and a fork undoes them in reverse."""
     certificate, key = authority.certificate("localhost")
     # The port is in the url, and the secret comes with the registration: a port is taken first.
@@ -146,9 +136,7 @@ def test_the_documented_receivers_handle_events_of_every_type(
 
 
 @RECEIVERS
-def test_the_documented_receivers_refuse_other_signatures(
-    command: list[str], webhooks: Webhooks, authority: Authority
-) -> None:
+def test_the_documented_receivers_refuse_other_signatures(command, webhooks, authority):
     certificate, key = authority.certificate("localhost")
     port, owner = free_port(), bytes(range(20))
     hook = webhooks.register(owner, f"https://localhost:{port}/")
@@ -163,13 +151,11 @@ def test_the_documented_receivers_refuse_other_signatures(
 
 @pytest.mark.check
 @RECEIVERS
-def test_the_documented_receivers_accept_a_retry_of_what_they_failed_to_handle(
-    command: list[str],
-) -> None:
+def test_the_documented_receivers_accept_a_retry_of_what_they_failed_to_handle(command):
     port = free_port()
     with _example([*command, str(port)], "the secret") as lines:
 
-        def post(event: dict[str, Any], delivery: str = "17") -> int:
+        def post(event, delivery="17"):
             body = json.dumps(event).encode()
             headers = {
                 "X-Scan-Signature": signature_header("the secret", body),
@@ -189,7 +175,7 @@ def test_the_documented_receivers_accept_a_retry_of_what_they_failed_to_handle(
         assert next(lines) == "test tx"
 
 
-def _watched(truth: Truth) -> list[str]:
+def _watched(truth):
     """The ten busiest addresses, the zero address of mints, five that hardly do anything, and some
     parties of internal transfers and trades."""
     parties = Counter(
@@ -206,7 +192,7 @@ def _watched(truth: Truth) -> list[str]:
     return list(dict.fromkeys([*busy, *quiet, *created, *traders, *paid, ZERO]))
 
 
-def _expected(truth: Truth, address: str) -> Iterator[Told]:
+def _expected(truth, address):
     for transaction in truth.transactions_of(address):
         yield _told(address, "tx", transaction)
     for event, parties, records in (
@@ -219,13 +205,13 @@ def _expected(truth: Truth, address: str) -> Iterator[Told]:
                 yield _told(address, event, {"hash": record["transactionHash"], **record})
 
 
-def _told(address: str, event: str, data: dict[str, Any]) -> Told:
+def _told(address, event, data):
     place = " ".join(str(data[name]) for name in ("hash", *FIELDS[event]))
     return address, event, place, data["blockNumber"]
 
 
 @contextmanager
-def _example(command: Sequence[str], secret: str) -> Iterator[Iterator[str]]:
+def _example(command, secret):
     """A receiver of the documentation, running; what it prints, line by line."""
     process = subprocess.Popen(
         command,
@@ -249,6 +235,6 @@ def _example(command: Sequence[str], secret: str) -> Iterator[Iterator[str]]:
         process.stdout.close()
 
 
-def _read_lines(stdout: IO[str], printed: "queue.Queue[str]") -> None:
+def _read_lines(stdout, printed):
     for line in stdout:
         printed.put(line.rstrip("\n"))

@@ -7,18 +7,18 @@ from datetime import datetime
 import pytest
 
 from tests.support.made_blocks import TOKEN, Move, address
-from tests.support.receiver import Answer, Handler, Received, Receiver
+from tests.support.receiver import Answer
 from tests.support.serving import wait_until
-from tests.support.webhooks import QUICK, Webhooks
+from tests.support.webhooks import QUICK
 
 OWNER, OTHER = address("owner"), address("other")
 
 
-def fail(_handler: Handler, _received: Received) -> Answer:
+def fail(_handler, _received):
     return Answer(500)
 
 
-def test_an_event_reaches_its_receiver_signed(webhooks: Webhooks, receiver: Receiver) -> None:
+def test_an_event_reaches_its_receiver_signed(webhooks, receiver):
     hook = webhooks.register(OWNER, receiver.url("/hook?token=1#part"))
     [transaction] = webhooks.chain.append([Move(OWNER, OTHER, value=2**255)])
     with webhooks.delivering():
@@ -44,9 +44,7 @@ def test_an_event_reaches_its_receiver_signed(webhooks: Webhooks, receiver: Rece
     }
 
 
-def test_a_failed_attempt_is_logged_with_the_host_alone(
-    webhooks: Webhooks, receiver: Receiver, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_failed_attempt_is_logged_with_the_host_alone(webhooks, receiver, caplog):
     """Paths and query strings of receivers often hold credentials."""
     receiver.behaviour = fail
     webhooks.register(OWNER, receiver.url("/secret?token=secret"))
@@ -57,7 +55,7 @@ def test_a_failed_attempt_is_logged_with_the_host_alone(
     assert " to localhost:" in caplog.text and "secret" not in caplog.text
 
 
-def test_each_party_is_told_once_and_nobody_else(webhooks: Webhooks, receiver: Receiver) -> None:
+def test_each_party_is_told_once_and_nobody_else(webhooks, receiver):
     """From the registration on."""
     created = address("created")
     webhooks.chain.append([Move(OWNER, OWNER, tokens=1)])
@@ -79,15 +77,13 @@ def test_each_party_is_told_once_and_nobody_else(webhooks: Webhooks, receiver: R
     assert creation["contractAddress"] == f"0x{created.hex()}"
 
 
-def test_first_attempts_keep_chain_order_though_some_fail(
-    webhooks: Webhooks, receiver: Receiver
-) -> None:
+def test_first_attempts_keep_chain_order_though_some_fail(webhooks, receiver):
     hook = webhooks.register(OWNER, receiver.url(), ["tx", "token_transfer"])
     for _ in range(5):
         webhooks.chain.append([Move(OWNER, OTHER, tokens=1), Move(OTHER, OWNER)])
     failed: set[str] = set()
 
-    def fail_every_third_once(_: Handler, received: Received) -> Answer:
+    def fail_every_third_once(_, received):
         if len(receiver.received) % 3 == 0 and received.delivery not in failed:
             failed.add(received.delivery)
             return Answer(503)
@@ -105,9 +101,7 @@ def test_first_attempts_keep_chain_order_though_some_fail(
     assert {d["status"] for d in webhooks.deliveries(hook)} == {"delivered"}
 
 
-def test_a_retry_sends_the_same_bytes_under_the_same_id(
-    webhooks: Webhooks, receiver: Receiver
-) -> None:
+def test_a_retry_sends_the_same_bytes_under_the_same_id(webhooks, receiver):
     hook = webhooks.register(OWNER, receiver.url())
     webhooks.chain.append([Move(OWNER, OTHER)])
     receiver.behaviour = fail
@@ -126,9 +120,7 @@ def test_a_retry_sends_the_same_bytes_under_the_same_id(
     assert delivery["attempts"] == len(receiver.received)
 
 
-def test_a_webhook_that_runs_out_of_retries_is_stopped(
-    webhooks: Webhooks, receiver: Receiver
-) -> None:
+def test_a_webhook_that_runs_out_of_retries_is_stopped(webhooks, receiver):
     hook = webhooks.register(OWNER, receiver.url())
     webhooks.chain.append([Move(OWNER, OTHER)])
     receiver.behaviour = fail
@@ -150,7 +142,7 @@ def test_a_webhook_that_runs_out_of_retries_is_stopped(
         assert receiver.wait_for(4)[3].event["data"]["blockNumber"] == 2
 
 
-def test_a_success_meanwhile_keeps_a_webhook_active(webhooks: Webhooks, receiver: Receiver) -> None:
+def test_a_success_meanwhile_keeps_a_webhook_active(webhooks, receiver):
     hook = webhooks.register(OWNER, receiver.url())
 
     receiver.behaviour = lambda _, received: Answer(
@@ -164,7 +156,7 @@ def test_a_success_meanwhile_keeps_a_webhook_active(webhooks: Webhooks, receiver
     assert webhooks.record(OWNER, hook)["active"]
 
 
-def test_410_stops_a_webhook_and_cancels_what_waits(webhooks: Webhooks, receiver: Receiver) -> None:
+def test_410_stops_a_webhook_and_cancels_what_waits(webhooks, receiver):
     hook = webhooks.register(OWNER, receiver.url())
     for _ in range(3):
         webhooks.chain.append([Move(OWNER, OTHER)])
@@ -176,7 +168,7 @@ def test_410_stops_a_webhook_and_cancels_what_waits(webhooks: Webhooks, receiver
     assert len(receiver.received) == 1
 
 
-def test_retry_after_is_waited_out(webhooks: Webhooks, receiver: Receiver) -> None:
+def test_retry_after_is_waited_out(webhooks, receiver):
     """What is asked for is more than the step, and less than twice the step."""
     hook = webhooks.register(OWNER, receiver.url())
     webhooks.chain.append([Move(OWNER, OTHER)])
@@ -190,7 +182,7 @@ def test_retry_after_is_waited_out(webhooks: Webhooks, receiver: Receiver) -> No
     assert (following - last).total_seconds() == pytest.approx(5000, abs=2)
 
 
-def test_events_wait_for_their_confirmations(webhooks: Webhooks, receiver: Receiver) -> None:
+def test_events_wait_for_their_confirmations(webhooks, receiver):
     webhooks.register(OWNER, receiver.url())
     with webhooks.delivering(confirmations=3):
         for _ in range(5):

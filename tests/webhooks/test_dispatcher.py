@@ -9,15 +9,14 @@ import pytest
 from scan.database import connection
 from scan.database.connection import Database
 from scan.outbound import public_hosts
-from scan.outbound.public_hosts import Purpose
 from scan.webhooks import dispatcher
 from scan.webhooks.queues import DeliveryQueues, FinishedAttempt, now
 from scan.webhooks.sender import Outcome
 from tests.support.database import execute
 from tests.support.made_blocks import Move, address
-from tests.support.receiver import Answer, Receiver
+from tests.support.receiver import Answer
 from tests.support.serving import wait_until
-from tests.support.webhooks import QUICK, Webhooks
+from tests.support.webhooks import QUICK
 
 OWNER, OTHER = address("owner"), address("other")
 QUEUES = "SELECT fresh_block, pending_count FROM delivery_queues"
@@ -30,7 +29,7 @@ def no_grace(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(dispatcher, "GRACE_S", 0.1)
 
 
-def test_a_commit_wakes_the_delivery_without_a_poll(webhooks: Webhooks, receiver: Receiver) -> None:
+def test_a_commit_wakes_the_delivery_without_a_poll(webhooks, receiver):
     webhooks.register(OWNER, receiver.url())
     with webhooks.delivering(QUICK._replace(poll_s=600.0)):
         for count in range(1, 6):
@@ -38,9 +37,7 @@ def test_a_commit_wakes_the_delivery_without_a_poll(webhooks: Webhooks, receiver
             receiver.wait_for(count, timeout_s=20)
 
 
-def test_two_dispatchers_share_the_work_without_sending_twice(
-    webhooks: Webhooks, receiver: Receiver
-) -> None:
+def test_two_dispatchers_share_the_work_without_sending_twice(webhooks, receiver):
     for number in range(20):
         webhooks.register(address(f"owner {number}"), receiver.url(), watch_address=OWNER)
     for _ in range(3):
@@ -51,7 +48,7 @@ def test_two_dispatchers_share_the_work_without_sending_twice(
     assert len(receiver.received) == len({r.delivery for r in receiver.received}) == 60
 
 
-def test_a_stopped_dispatcher_gives_its_leases_back(webhooks: Webhooks, receiver: Receiver) -> None:
+def test_a_stopped_dispatcher_gives_its_leases_back(webhooks, receiver):
     hook = webhooks.register(OWNER, receiver.url())
     webhooks.chain.append([Move(OWNER, OTHER)])
 
@@ -68,9 +65,7 @@ def test_a_stopped_dispatcher_gives_its_leases_back(webhooks: Webhooks, receiver
     assert first.delivery == second.delivery
 
 
-def test_many_hanging_receivers_do_not_take_the_threads_of_proven_ones(
-    webhooks: Webhooks, receiver: Receiver
-) -> None:
+def test_many_hanging_receivers_do_not_take_the_threads_of_proven_ones(webhooks, receiver):
     webhooks.register(OWNER, receiver.url())
     # Connections wait in its backlog for a handshake that never comes.
     with socket.create_server(("", 0), backlog=128) as silent, webhooks.delivering():
@@ -86,18 +81,18 @@ def test_many_hanging_receivers_do_not_take_the_threads_of_proven_ones(
 
 
 def test_names_that_hang_do_not_take_the_look_ups_of_healthy_receivers(
-    webhooks: Webhooks, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    webhooks, receiver, monkeypatch
+):
     """Twelve of them, each tried again and again, while each look-up hangs for good."""
     lookup, resolve = public_hosts.lookup, public_hosts.resolve
 
-    def hanging_lookup(host: str, port: int) -> list[public_hosts.Address]:
+    def hanging_lookup(host, port):
         if host.endswith(".example.com"):
             hanging.append(host)
             receiver.closing.wait(60)
         return lookup(host, port)
 
-    def hasty_resolve(url: public_hosts.WebhookUrl, timeout_s: float, purpose: Purpose) -> object:
+    def hasty_resolve(url, timeout_s, purpose):
         """Of the names that hang alone: the healthy receiver has its time on any machine."""
         return resolve(url, 0.05 if url.host.endswith(".example.com") else timeout_s, purpose)
 
@@ -119,9 +114,7 @@ def test_names_that_hang_do_not_take_the_look_ups_of_healthy_receivers(
     assert [d["attempts"] for d in webhooks.deliveries(hook)] == [1] * 6
 
 
-def test_a_host_takes_four_threads_and_eight_once_its_receivers_are_quick(
-    webhooks: Webhooks,
-) -> None:
+def test_a_host_takes_four_threads_and_eight_once_its_receivers_are_quick(webhooks):
     """However many of its webhooks have something to send."""
     for number in range(12):
         webhooks.register(address(f"owner {number}"), "https://127.0.0.1:9/", watch_address=OWNER)
@@ -136,7 +129,7 @@ def test_a_host_takes_four_threads_and_eight_once_its_receivers_are_quick(
     assert leases_at_once(queues) == 8
 
 
-def leases_at_once(queues: DeliveryQueues) -> int:
+def leases_at_once(queues):
     """How many queues may be served at once, by threads for all of twelve."""
     leases = [queues.claim(healthy_only=False, now=now()) for _ in range(12)]
     held = [lease for lease in leases if lease]
@@ -145,9 +138,7 @@ def leases_at_once(queues: DeliveryQueues) -> int:
     return len(held)
 
 
-def test_a_dead_process_is_found_dead_and_a_living_one_is_not(
-    webhooks: Webhooks, receiver: Receiver
-) -> None:
+def test_a_dead_process_is_found_dead_and_a_living_one_is_not(webhooks, receiver):
     """Also while the indexer holds the queue: nobody waits for it, and so nobody deadlocks."""
     hooks = [
         webhooks.register(address(f"owner {n}"), receiver.url(), watch_address=OWNER)
@@ -171,12 +162,12 @@ def test_a_dead_process_is_found_dead_and_a_living_one_is_not(
 
 
 def test_an_attempt_takes_one_round_trip_and_a_lease_begins_the_first(
-    webhooks: Webhooks, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    webhooks, receiver, monkeypatch
+):
     threads: list[str] = []
     enter = connection.Work.__enter__
 
-    def note(work: connection.Work) -> object:
+    def note(work):
         threads.append(threading.current_thread().name)
         return enter(work)
 
@@ -189,7 +180,7 @@ def test_an_attempt_takes_one_round_trip_and_a_lease_begins_the_first(
     assert len([name for name in threads if name.startswith("deliver_")]) == 3
 
 
-def test_an_outcome_that_is_recorded_twice_counts_once(webhooks: Webhooks) -> None:
+def test_an_outcome_that_is_recorded_twice_counts_once(webhooks):
     """As where the connection is lost while it is committed: the statement runs again."""
     hook = webhooks.register(OWNER, "https://127.0.0.1:9/")
     webhooks.chain.append([Move(OWNER, OTHER)])
@@ -206,9 +197,7 @@ def test_an_outcome_that_is_recorded_twice_counts_once(webhooks: Webhooks) -> No
 
 
 @pytest.mark.parametrize("is_stopping", [False, True])
-def test_an_event_that_is_written_while_a_lease_ends_is_not_overlooked(
-    webhooks: Webhooks, is_stopping: bool
-) -> None:
+def test_an_event_that_is_written_while_a_lease_ends_is_not_overlooked(webhooks, is_stopping):
     """Nothing would wake its queue otherwise."""
     hook = webhooks.register(OWNER, "https://127.0.0.1:9/")
     webhooks.chain.append([Move(OWNER, OTHER)])
@@ -234,7 +223,7 @@ def test_an_event_that_is_written_while_a_lease_ends_is_not_overlooked(
         assert following is not None and following.message.id == event
 
 
-def test_no_attempt_of_a_stopped_webhook_begins(webhooks: Webhooks) -> None:
+def test_no_attempt_of_a_stopped_webhook_begins(webhooks):
     hook = webhooks.register(OWNER, "https://127.0.0.1:9/")
     webhooks.chain.append([Move(OWNER, OTHER)])
     execute(webhooks.settings.database_url, "UPDATE webhooks SET active = false")

@@ -1,8 +1,8 @@
 """What was sent stays recorded, whatever becomes of the database right afterwards."""
 
-from tests.support.database import Postgres, execute
+from tests.support.database import execute
 from tests.support.made_blocks import Move, address
-from tests.support.receiver import Answer, Authority, Handler, Received, Receiver
+from tests.support.receiver import Answer, Received
 from tests.support.serving import wait_until
 from tests.support.webhooks import Webhooks
 
@@ -10,12 +10,12 @@ OWNER, OTHER = address("owner"), address("other")
 
 
 def test_what_was_sent_is_recorded_though_the_database_is_killed_on_receipt(
-    own_postgres: Postgres, authority: Authority, receiver: Receiver
-) -> None:
+    own_postgres, authority, receiver
+):
     """A fork could not revoke what nobody has recorded."""
     killed: list[Received] = []
 
-    def kill_once(_: Handler, received: Received) -> Answer:
+    def kill_once(_, received):
         if not killed:
             own_postgres.kill()
             killed.append(received)

@@ -5,24 +5,22 @@ from typing import Any
 import pytest
 
 from scan.ethereum.blocks import EventLog
-from scan.ethereum.internal_transfers import InternalTransfer, TransferType
+from scan.ethereum.sparse_tables import InternalTransfer, TransferType
 from scan.hex import to_hex
 from scan.webhooks.registration import EVENT_TYPES
 from tests.support.made_blocks import TOKEN, Move, address
 from tests.support.openapi_document import DOCUMENT, check
-from tests.support.receiver import Receiver
 from tests.support.serving import wait_until
-from tests.support.webhooks import Webhooks
 
 URL = "https://localhost:1/"
 ANNA, BERT, POOL, PURSE = (address(name) for name in ("anna", "bert", "pool", "purse"))
 
 
-def internal(recipient: bytes, value: int, index: int = 0) -> InternalTransfer:
+def internal(recipient, value, index=0):
     return InternalTransfer(0, index, TransferType.CALL, PURSE, recipient, value)
 
 
-def payloads(webhooks: Webhooks, hook: Any) -> list[dict[str, Any]]:
+def payloads(webhooks, hook):
     return [delivery["payload"] for delivery in webhooks.deliveries(hook)]
 
 
@@ -73,7 +71,7 @@ EVENTS: list[tuple[str, bytes, dict[str, Any]]] = [
 ]
 
 
-def test_events_have_what_they_are_about(webhooks: Webhooks) -> None:
+def test_events_have_what_they_are_about(webhooks):
     hooks = [webhooks.register(watched, URL, (type_,)) for type_, watched, _ in EVENTS]
     nobody = webhooks.register(address("nobody"), URL, EVENT_TYPES)
     webhooks.chain.append()
@@ -102,9 +100,7 @@ def test_events_have_what_they_are_about(webhooks: Webhooks) -> None:
         ("value of transactions of type 0", ["value"]),
     ],
 )
-def test_an_event_names_what_nothing_proves_of_it(
-    webhooks: Webhooks, reason: str, names: list[str] | None
-) -> None:
+def test_an_event_names_what_nothing_proves_of_it(webhooks, reason, names):
     hook = webhooks.register(ANNA, URL, ("tx",))
     webhooks.chain.append([Move(ANNA, BERT)], unproven=reason)
     [event] = payloads(webhooks, hook)
@@ -113,9 +109,7 @@ def test_an_event_names_what_nothing_proves_of_it(
     assert event["data"].get("unproven") == names
 
 
-def test_events_come_in_the_order_of_the_chain_and_are_revoked_in_reverse(
-    webhooks: Webhooks, receiver: Receiver
-) -> None:
+def test_events_come_in_the_order_of_the_chain_and_are_revoked_in_reverse(webhooks, receiver):
     webhooks.register(ANNA, receiver.url(), EVENT_TYPES)
     webhooks.chain.append()
     webhooks.chain.append(
@@ -135,7 +129,7 @@ def test_events_come_in_the_order_of_the_chain_and_are_revoked_in_reverse(
     assert revoked == sent[::-1]
 
 
-def test_test_events_have_the_fields_of_their_types(webhooks: Webhooks) -> None:
+def test_test_events_have_the_fields_of_their_types(webhooks):
     hooks = {type_: webhooks.register(ANNA, URL, (type_,)) for type_ in EVENT_TYPES}
     webhooks.chain.append(
         [Move(ANNA, ANNA, tokens=1, pool=POOL)],

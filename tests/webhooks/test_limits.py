@@ -1,15 +1,14 @@
 """How many webhooks there may be, and how much one block or one queue may hold."""
 
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 from scan.webhooks.dispatcher import DispatcherOptions
 from tests.support.database import execute
 from tests.support.made_blocks import Move, address
-from tests.support.receiver import Answer, Handler, Received, Receiver
+from tests.support.receiver import Answer
 from tests.support.serving import wait_until
 from tests.support.wallets import key_request, new_wallet, owner_of
-from tests.support.webhooks import QUICK, Hook, Webhooks
+from tests.support.webhooks import QUICK
 from tests.webhooks.test_body_sizes import assert_bytes_are_counted
 
 URL = "https://localhost:9/"
@@ -17,9 +16,7 @@ OWNER, OTHER = address("owner"), address("other")
 CLIENT, ANOTHER = "192.0.2.1", "192.0.2.2"
 
 
-def create(
-    webhooks: Webhooks, owner: str, client: str, key: str | None = None, **body: Any
-) -> tuple[int, Any]:
+def create(webhooks, owner, client, key=None, **body):
     answer = webhooks.client.post(
         "/api/v1/webhooks",
         json={"ownerAddress": owner, "url": URL, **body},
@@ -29,11 +26,11 @@ def create(
     return answer.status_code, answer.get_json()
 
 
-def owners(count: int) -> list[str]:
+def owners(count):
     return [f"0x{address(f'owner {number}').hex()}" for number in range(count)]
 
 
-def change(webhooks: Webhooks, hook: dict[str, Any], active: bool, client: str) -> int:
+def change(webhooks, hook, active, client):
     return webhooks.client.patch(
         f"/api/v1/webhooks/{hook['id']}",
         json={"active": active},
@@ -42,9 +39,7 @@ def change(webhooks: Webhooks, hook: dict[str, Any], active: bool, client: str) 
     ).status_code
 
 
-def test_a_client_without_keys_has_twenty_active_webhooks_whoever_asks_first(
-    webhooks: Webhooks,
-) -> None:
+def test_a_client_without_keys_has_twenty_active_webhooks_whoever_asks_first(webhooks):
     with ThreadPoolExecutor(8) as pool:
         created = list(pool.map(lambda owner: create(webhooks, owner, CLIENT), owners(26)))
     assert sorted(status for status, _ in created) == [201] * 20 + [409] * 6
@@ -59,7 +54,7 @@ def test_a_client_without_keys_has_twenty_active_webhooks_whoever_asks_first(
     assert change(webhooks, hooks[0], True, ANOTHER) == 200
 
 
-def test_only_a_key_of_the_owner_lifts_the_limit_of_a_client(webhooks: Webhooks) -> None:
+def test_only_a_key_of_the_owner_lifts_the_limit_of_a_client(webhooks):
     for owner in owners(20):
         assert create(webhooks, owner, CLIENT)[0] == 201
     wallet = new_wallet()
@@ -68,7 +63,7 @@ def test_only_a_key_of_the_owner_lifts_the_limit_of_a_client(webhooks: Webhooks)
     assert create(webhooks, owners(21)[20], CLIENT, key)[0] == 409
 
 
-def test_an_address_is_watched_by_a_hundred_active_webhooks(webhooks: Webhooks) -> None:
+def test_an_address_is_watched_by_a_hundred_active_webhooks(webhooks):
     watched = f"0x{OWNER.hex()}"
     with ThreadPoolExecutor(8) as pool:
         clients = [f"10.1.0.{number}" for number in range(106)]
@@ -80,9 +75,7 @@ def test_an_address_is_watched_by_a_hundred_active_webhooks(webhooks: Webhooks) 
     assert create(webhooks, watched, ANOTHER, watchAddress=f"0x{OTHER.hex()}")[0] == 201
 
 
-def test_a_queue_of_ten_thousand_events_stops_its_webhook(
-    webhooks: Webhooks, receiver: Receiver
-) -> None:
+def test_a_queue_of_ten_thousand_events_stops_its_webhook(webhooks, receiver):
     hook, other = (webhooks.register(owner, receiver.url()) for owner in (OWNER, OTHER))
     fill(webhooks, hook, 9_999)
     webhooks.chain.append([Move(OWNER, address("nobody"))])
@@ -107,9 +100,7 @@ def test_a_queue_of_ten_thousand_events_stops_its_webhook(
     assert (record["active"], record["stoppedReason"]) == (True, None)
 
 
-def test_a_block_writes_a_bounded_number_of_events_whatever_is_registered(
-    webhooks: Webhooks,
-) -> None:
+def test_a_block_writes_a_bounded_number_of_events_whatever_is_registered(webhooks):
     """210 transactions for each of 100 webhooks; who watches something quiet loses nothing."""
     for number in range(100):
         webhooks.register(address(f"owner {number}"), URL, watch_address=OWNER)
@@ -127,14 +118,12 @@ def test_a_block_writes_a_bounded_number_of_events_whatever_is_registered(
     assert stopped == [(5, "it had the most events of a block with more than are written at once")]
 
 
-def test_what_a_queue_holds_is_counted_whatever_happens_to_it(
-    webhooks: Webhooks, receiver: Receiver
-) -> None:
+def test_what_a_queue_holds_is_counted_whatever_happens_to_it(webhooks, receiver):
     hooks = [
         webhooks.register(owner, receiver.url(f"/{n}")) for n, owner in enumerate((OWNER, OTHER))
     ]
 
-    def fail_sometimes(_: Handler, received: Received) -> Answer:
+    def fail_sometimes(_, received):
         return Answer(500 if received.event["data"]["blockNumber"] % 3 == 0 else 204)
 
     receiver.behaviour = fail_sometimes
@@ -160,7 +149,7 @@ def test_what_a_queue_holds_is_counted_whatever_happens_to_it(
     assert pending_counts(webhooks)[hooks[1].id] == 0
 
 
-def fill(webhooks: Webhooks, hook: Hook, events: int) -> None:
+def fill(webhooks, hook, events):
     """As if so many had come while nothing was delivered."""
     execute(
         webhooks.settings.database_url,
@@ -174,7 +163,7 @@ def fill(webhooks: Webhooks, hook: Hook, events: int) -> None:
         tx.execute("webhooks/queues_count_waiting", webhook_ids=[hook.id])
 
 
-def pending_counts(webhooks: Webhooks) -> dict[int, int]:
+def pending_counts(webhooks):
     """What the queues say they hold."""
     rows = execute(
         webhooks.settings.database_url, "SELECT webhook_id, pending_count FROM delivery_queues"
@@ -182,7 +171,7 @@ def pending_counts(webhooks: Webhooks) -> dict[int, int]:
     return {int(str(number)): int(str(count)) for number, count in rows}
 
 
-def counted(webhooks: Webhooks) -> dict[int, int]:
+def counted(webhooks):
     """What they hold."""
     rows = execute(
         webhooks.settings.database_url,
@@ -192,7 +181,7 @@ def counted(webhooks: Webhooks) -> dict[int, int]:
     return {int(str(number)): int(str(count)) for number, count in rows}
 
 
-def settled(webhooks: Webhooks) -> bool:
+def settled(webhooks):
     """Whether every confirmed event has had its first attempt, and no lease is held."""
     rows = execute(
         webhooks.settings.database_url,

@@ -6,19 +6,18 @@ from typing import Any
 import pytest
 
 from scan.ethereum.blocks import EventLog
-from scan.indexer import batch_reader, catch_up
-from scan.indexer.writer import Append, InspectedBatch
-from tests.support.anvil import Anvil
+from scan.indexer import chain_indexer, prefetch
+from scan.indexer.writer import Append
 from tests.support.database import execute
 from tests.support.indexing import Indexing
 from tests.support.made_blocks import Move, address
-from tests.support.webhooks import Hook, Webhooks
+from tests.support.webhooks import Hook
 
 OWNER, EMITTER, OTHER = address("owner"), address("emitter"), address("other")
 A, B, C = (bytes([n]) * 32 for n in (0xA, 0xB, 0xC))
 
 
-def register(webhooks: Webhooks, url: str, topics: Any, owner: bytes) -> Hook:
+def register(webhooks, url, topics, owner):
     body = {
         "ownerAddress": f"0x{owner.hex()}",
         "url": url,
@@ -31,15 +30,15 @@ def register(webhooks: Webhooks, url: str, topics: Any, owner: bytes) -> Hook:
     return Hook(answer.get_json()["id"], answer.get_json()["secret"])
 
 
-def log(log_index: int, *topics: bytes, emitter: bytes = EMITTER, transaction: int = 0) -> EventLog:
+def log(log_index, *topics, emitter=EMITTER, transaction=0):
     return EventLog(transaction, log_index, emitter, topics, bytes([log_index]))
 
 
-def hexes(*topics: bytes) -> list[str]:
+def hexes(*topics):
     return [f"0x{topic.hex()}" for topic in topics]
 
 
-def indexes(webhooks: Webhooks, hook: Hook) -> list[int]:
+def indexes(webhooks, hook):
     """Of the logs that were sent, in the order of their deliveries."""
     return [each["payload"]["data"]["logIndex"] for each in webhooks.deliveries(hook)]
 
@@ -71,13 +70,13 @@ NARROWED: list[tuple[Any, list[int]]] = [
 ]
 
 
-def as_json(place: Any) -> Any:
+def as_json(place):
     if isinstance(place, list):
         return hexes(*place)
     return None if place is None else hexes(place)[0].upper().replace("0X", "0x")
 
 
-def test_topics_narrow_as_they_do_for_a_node(webhooks: Webhooks) -> None:
+def test_topics_narrow_as_they_do_for_a_node(webhooks):
     owners = [address(f"owner {number}") for number in range(len(NARROWED))]
     given = [None if topics is None else [*map(as_json, topics)] for topics, _ in NARROWED]
     hooks = [
@@ -92,8 +91,8 @@ def test_topics_narrow_as_they_do_for_a_node(webhooks: Webhooks) -> None:
 
 
 def test_a_webhook_registered_during_a_catch_up_gets_the_logs_of_the_rest_of_it(
-    anvil: Anvil, webhooks: Webhooks, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    anvil, webhooks, monkeypatch
+):
     """All blocks were mined before its registration; from a next batch on it gets every log.
 
     Meanwhile somebody registers webhooks for other emitters all the time: each makes the indexer
@@ -105,11 +104,11 @@ def test_a_webhook_registered_during_a_catch_up_gets_the_logs_of_the_rest_of_it(
     for _ in range(80):
         anvil.transact(sender, coin, "approve", spender, 7)
         anvil.mine()
-    monkeypatch.setattr(batch_reader, "BATCH_BLOCKS", 6)
-    monkeypatch.setattr(catch_up, "CHECK_WATCHED_EVERY_S", 0.0)
+    monkeypatch.setattr(prefetch, "BATCH_BLOCKS", 6)
+    monkeypatch.setattr(chain_indexer, "CHECK_WATCHED_EVERY_S", 0.0)
     add, emitters = Append.add, []
 
-    def register_then_add(append: Append, batch: InspectedBatch) -> None:
+    def register_then_add(append, batch):
         if batch.blocks[-1].number > first + 15:
             owner = address(f"owner {len(emitters)}")
             emitter = owner if emitters else bytes.fromhex(coin.address[2:])
@@ -129,9 +128,7 @@ def test_a_webhook_registered_during_a_catch_up_gets_the_logs_of_the_rest_of_it(
 
 
 @pytest.mark.parametrize("stored", ["none", "all"])
-def test_logs_of_a_real_chain_are_sent_whatever_is_stored(
-    anvil: Anvil, webhooks: Webhooks, stored: str
-) -> None:
+def test_logs_of_a_real_chain_are_sent_whatever_is_stored(anvil, webhooks, stored):
     """Registered before the block was mined, also while the indexer is away."""
     sender = anvil.accounts[0]
     coin = anvil.deploy(sender, "Coin", "Name", "N", 18)

@@ -1,16 +1,13 @@
 """What a dispatcher does besides sending: it removes what is old, and ends leases of the dead."""
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
 from scan.webhooks.queues import DeliveryQueues, now
 from tests.support.database import execute
 from tests.support.made_blocks import Move, address
-from tests.support.receiver import Receiver
 from tests.support.serving import wait_until
-from tests.support.webhooks import Webhooks
 
 OWNER, OTHER = address("owner"), address("other")
 KEPT = [
@@ -25,12 +22,12 @@ DELETED = [
 ]
 
 
-def statuses(webhooks: Webhooks) -> list[Any]:
+def statuses(webhooks):
     rows = execute(webhooks.settings.database_url, "SELECT status FROM deliveries ORDER BY id")
     return [status for (status,) in rows]
 
 
-def age(webhooks: Webhooks, *deliveries: tuple[str, timedelta]) -> None:
+def age(webhooks, *deliveries):
     """What is pending was finished so long ago, the oldest block's first."""
     for status, finished_ago in deliveries:
         execute(
@@ -42,7 +39,7 @@ def age(webhooks: Webhooks, *deliveries: tuple[str, timedelta]) -> None:
         )
 
 
-def test_delivered_ones_are_kept_a_day_and_others_a_week(webhooks: Webhooks) -> None:
+def test_delivered_ones_are_kept_a_day_and_others_a_week(webhooks):
     webhooks.register(OWNER, "https://127.0.0.1:9/")
     for _ in range(6):
         webhooks.chain.append([Move(OWNER, OTHER)])
@@ -53,9 +50,7 @@ def test_delivered_ones_are_kept_a_day_and_others_a_week(webhooks: Webhooks) -> 
 
 
 @pytest.mark.parametrize(("finality", "kept"), [(2, 2), (1, 1), (0, 0)])
-def test_those_of_blocks_that_a_fork_may_take_back_are_kept(
-    webhooks: Webhooks, finality: int, kept: int
-) -> None:
+def test_those_of_blocks_that_a_fork_may_take_back_are_kept(webhooks, finality, kept):
     """Their removal would have to be reported."""
     webhooks.register(OWNER, "https://127.0.0.1:9/")
     for _ in range(4):
@@ -66,9 +61,7 @@ def test_those_of_blocks_that_a_fork_may_take_back_are_kept(
     assert len(statuses(webhooks)) == kept
 
 
-def test_deletions_go_on_while_there_are_more_than_a_batch(
-    webhooks: Webhooks, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_deletions_go_on_while_there_are_more_than_a_batch(webhooks, monkeypatch):
     monkeypatch.setattr("scan.webhooks.queues.DELETE_BATCH", 2)
     webhooks.register(OWNER, "https://127.0.0.1:9/")
     for _ in range(5):
@@ -78,7 +71,7 @@ def test_deletions_go_on_while_there_are_more_than_a_batch(
         wait_until(lambda: not statuses(webhooks))
 
 
-def test_deliveries_of_deleted_webhooks_are_removed(webhooks: Webhooks) -> None:
+def test_deliveries_of_deleted_webhooks_are_removed(webhooks):
     """Events may be written while a webhook is being deleted."""
     hook = webhooks.register(OWNER, "https://127.0.0.1:9/")
     webhooks.chain.append([Move(OWNER, OTHER)])
@@ -88,9 +81,7 @@ def test_deliveries_of_deleted_webhooks_are_removed(webhooks: Webhooks) -> None:
         wait_until(lambda: not statuses(webhooks))
 
 
-def test_the_lease_of_a_dead_process_is_ended_before_it_expires(
-    webhooks: Webhooks, receiver: Receiver
-) -> None:
+def test_the_lease_of_a_dead_process_is_ended_before_it_expires(webhooks, receiver):
     webhooks.register(OWNER, receiver.url())
     webhooks.chain.append([Move(OWNER, OTHER)])
     dead = DeliveryQueues(webhooks.database, confirmations=0, finality=0, lease_s=86_400.0)

@@ -1,11 +1,6 @@
 """Whose webhooks may be seen and changed by whom."""
 
-from typing import Any
-
-from flask.testing import FlaskClient
-
 from tests.support.wallets import key_request, new_wallet, owner_of
-from tests.support.webhooks import Webhooks
 
 URL, WITHOUT_PATH = "https://localhost:9?token=hunter2", "https://localhost:9"
 
@@ -13,19 +8,13 @@ URL, WITHOUT_PATH = "https://localhost:9?token=hunter2", "https://localhost:9"
 class Caller:
     """Asks from one address with a key of one wallet, a webhook's secret, or with neither."""
 
-    def __init__(
-        self,
-        client: FlaskClient,
-        key: str | None = None,
-        peer: str = "127.0.0.1",
-        **headers: str,
-    ) -> None:
+    def __init__(self, client, key=None, peer="127.0.0.1", **headers):
         self._client, self._peer = client, peer
         self._headers = {name.replace("_", "-"): value for name, value in headers.items()}
         if key is not None:
             self._headers["X-API-Key"] = key
 
-    def ask(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
+    def ask(self, method, path, body=None):
         answer = self._client.open(
             f"/api/v1/webhooks{path}",
             method=method,
@@ -35,15 +24,15 @@ class Caller:
         )
         return answer.status_code, answer.get_json()
 
-    def create(self, owner: str) -> tuple[int, Any]:
+    def create(self, owner):
         return self.ask("POST", "", {"ownerAddress": owner, "url": URL})
 
-    def url_of(self, owner: str) -> str:
+    def url_of(self, owner):
         [webhook] = self.ask("GET", f"?owner={owner}")[1]["webhooks"]
         return str(webhook["url"])
 
 
-def claimed(client: FlaskClient) -> tuple[str, Caller]:
+def claimed(client):
     """An owner who has a key, and a caller who sends it."""
     wallet = new_wallet()
     answer = client.post("/api/v1/keys", json=key_request(wallet))
@@ -51,7 +40,7 @@ def claimed(client: FlaskClient) -> tuple[str, Caller]:
     return owner_of(wallet), Caller(client, answer.get_json()["key"])
 
 
-def changes(number: int) -> list[tuple[str, str, Any]]:
+def changes(number):
     """Every request about one webhook; the last one deletes it."""
     return [
         ("GET", f"/{number}/deliveries", None),
@@ -62,7 +51,7 @@ def changes(number: int) -> list[tuple[str, str, Any]]:
     ]
 
 
-def test_a_claimed_owner_is_served_only_with_its_own_key(webhooks: Webhooks) -> None:
+def test_a_claimed_owner_is_served_only_with_its_own_key(webhooks):
     owner, own = claimed(webhooks.client)
     _, foreign = claimed(webhooks.client)
     nobody = Caller(webhooks.client)
@@ -83,7 +72,7 @@ def test_a_claimed_owner_is_served_only_with_its_own_key(webhooks: Webhooks) -> 
     assert statuses == [200, 201, 404, 200, 200]
 
 
-def test_deleting_the_last_key_opens_the_owners_webhooks_to_nobody(webhooks: Webhooks) -> None:
+def test_deleting_the_last_key_opens_the_owners_webhooks_to_nobody(webhooks):
     wallet = new_wallet()
     key = webhooks.client.post("/api/v1/keys", json=key_request(wallet)).get_json()
     own, nobody = Caller(webhooks.client, key["key"]), Caller(webhooks.client)
@@ -98,9 +87,7 @@ def test_deleting_the_last_key_opens_the_owners_webhooks_to_nobody(webhooks: Web
     assert Caller(webhooks.client, again["key"]).ask("DELETE", f"/{created['id']}")[0] == 200
 
 
-def test_an_unclaimed_owner_needs_no_key_unless_the_operator_asks_for_one(
-    webhooks: Webhooks,
-) -> None:
+def test_an_unclaimed_owner_needs_no_key_unless_the_operator_asks_for_one(webhooks):
     claimed_owner, own = claimed(webhooks.client)
     unclaimed = owner_of(new_wallet())
     for caller in (Caller(webhooks.client), own):
@@ -117,13 +104,11 @@ MANAGED, REFUSED = [200, 201, 404, 200, 200], [403] * 5
 REGISTRANT, STRANGER = "2001:db8:1:2::7", "2001:db8:1:3::7"
 
 
-def statuses(caller: Caller, number: int) -> list[int]:
+def statuses(caller, number):
     return [caller.ask(*change)[0] for change in changes(number)]
 
 
-def test_strangers_neither_see_nor_change_the_webhook_of_an_owner_without_a_key(
-    webhooks: Webhooks,
-) -> None:
+def test_strangers_neither_see_nor_change_the_webhook_of_an_owner_without_a_key(webhooks):
     owner = owner_of(new_wallet())
     registrant = Caller(webhooks.client, peer=REGISTRANT)
     created = registrant.create(owner)[1]
@@ -146,7 +131,7 @@ def test_strangers_neither_see_nor_change_the_webhook_of_an_owner_without_a_key(
     assert statuses(neighbour, registrant.create(owner)[1]["id"]) == MANAGED
 
 
-def test_an_owner_that_gets_a_key_takes_its_webhooks_over(webhooks: Webhooks) -> None:
+def test_an_owner_that_gets_a_key_takes_its_webhooks_over(webhooks):
     wallet = new_wallet()
     owner, registrant = owner_of(wallet), Caller(webhooks.client)
     first, second = (registrant.create(owner)[1] for _ in range(2))
@@ -160,9 +145,7 @@ def test_an_owner_that_gets_a_key_takes_its_webhooks_over(webhooks: Webhooks) ->
     assert statuses(Caller(webhooks.client, key), second["id"]) == MANAGED
 
 
-def test_whoever_comes_through_a_proxy_is_known_by_what_a_trusted_one_says(
-    webhooks: Webhooks,
-) -> None:
+def test_whoever_comes_through_a_proxy_is_known_by_what_a_trusted_one_says(webhooks):
     """All clients of a proxy have its address, unless SCAN_TRUSTED_PROXIES names it."""
     for trusted, expected in ((0, (REFUSED, REFUSED)), (1, (MANAGED, REFUSED))):
         client = webhooks.another(trusted_proxies=trusted)
@@ -177,7 +160,7 @@ def test_whoever_comes_through_a_proxy_is_known_by_what_a_trusted_one_says(
         assert statuses(same, created["id"]) == expected[0]
 
 
-def test_modes_of_ownership_hold_for_a_registrant(webhooks: Webhooks) -> None:
+def test_modes_of_ownership_hold_for_a_registrant(webhooks):
     owner = owner_of(new_wallet())
     created = Caller(webhooks.client).create(owner)[1]
     always, never = (webhooks.another(owner_auth=mode) for mode in ("always", "never"))

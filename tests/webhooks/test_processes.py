@@ -12,9 +12,9 @@ import pytest
 
 from tests.support.forked_python import Forked
 from tests.support.made_blocks import Move, address
-from tests.support.receiver import Answer, Receiver
+from tests.support.receiver import Answer
 from tests.support.serving import ROOT, free_port, wait_until
-from tests.support.webhooks import NO_NODE, Webhooks
+from tests.support.webhooks import NO_NODE
 
 pytestmark = pytest.mark.long
 
@@ -23,7 +23,7 @@ KILLS = 25
 BLOCKS = 100
 
 
-def test_kills_lose_no_event(webhooks: Webhooks, receiver: Receiver) -> None:
+def test_kills_lose_no_event(webhooks, receiver):
     for owner in OWNERS:
         webhooks.register(owner, receiver.url(f"/{owner.hex()}"))
     expected: list[tuple[str, str]] = []
@@ -49,9 +49,7 @@ def test_kills_lose_no_event(webhooks: Webhooks, receiver: Receiver) -> None:
     assert len({delivery for delivery, _, _ in deliveries}) == len(expected)
 
 
-def test_the_api_process_delivers_and_gives_its_leases_back(
-    webhooks: Webhooks, receiver: Receiver
-) -> None:
+def test_the_api_process_delivers_and_gives_its_leases_back(webhooks, receiver):
     webhooks.register(OWNERS[0], receiver.url())
     with Deliverer(webhooks, "serve", RPC_URL=NO_NODE, PORT=str(free_port())) as api:
         webhooks.chain.append([Move(OWNERS[0], OWNERS[1])])
@@ -68,7 +66,7 @@ def test_the_api_process_delivers_and_gives_its_leases_back(
     assert first.delivery != second.delivery == third.delivery
 
 
-def feed(webhooks: Webhooks, blocks: int = BLOCKS) -> list[tuple[str, str]]:
+def feed(webhooks, blocks=BLOCKS):
     """1,000 events over the time that the kills take: (owner, transaction) of each."""
     told = []
     for _ in range(blocks):
@@ -83,7 +81,7 @@ def feed(webhooks: Webhooks, blocks: int = BLOCKS) -> list[tuple[str, str]]:
 class Deliverer:
     """A `scan` process of its own: `deliver` does nothing else, `serve` beside the API."""
 
-    def __init__(self, webhooks: Webhooks, command: str = "deliver", **environment: str) -> None:
+    def __init__(self, webhooks, command="deliver", **environment):
         settings = webhooks.settings
         self._process = Forked(
             [sys.executable, "-m", "scan", command],
@@ -98,16 +96,16 @@ class Deliverer:
             stderr=subprocess.DEVNULL,
         )
 
-    def __enter__(self) -> "Deliverer":
+    def __enter__(self):
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_):
         self.kill()
 
-    def kill(self) -> None:
+    def kill(self):
         self._process.kill()
         self._process.wait()
 
-    def terminate(self) -> int:
+    def terminate(self):
         self._process.send_signal(signal.SIGTERM)
         return self._process.wait(30)

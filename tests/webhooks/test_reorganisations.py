@@ -3,16 +3,14 @@
 import threading
 
 from tests.support.made_blocks import Move, address
-from tests.support.receiver import Answer, Handler, Received, Receiver
+from tests.support.receiver import Answer
 from tests.support.serving import wait_until
-from tests.support.webhooks import QUICK, Webhooks
+from tests.support.webhooks import QUICK
 
 OWNER, OTHER = address("owner"), address("other")
 
 
-def test_a_fork_cancels_what_was_not_sent_and_revokes_what_was(
-    webhooks: Webhooks, receiver: Receiver
-) -> None:
+def test_a_fork_cancels_what_was_not_sent_and_revokes_what_was(webhooks, receiver):
     hook = webhooks.register(OWNER, receiver.url())
     hashes = [webhooks.chain.append([Move(OWNER, OTHER)])[0].hex() for _ in range(3)]
     with webhooks.delivering():
@@ -39,13 +37,11 @@ def test_a_fork_cancels_what_was_not_sent_and_revokes_what_was(
     assert webhooks.client.post(path, headers=hook.headers).status_code == 400
 
 
-def test_an_event_under_way_while_its_block_is_orphaned_is_revoked(
-    webhooks: Webhooks, receiver: Receiver
-) -> None:
+def test_an_event_under_way_while_its_block_is_orphaned_is_revoked(webhooks, receiver):
     hook = webhooks.register(OWNER, receiver.url())
     answering = threading.Event()
 
-    def wait_first(_: Handler, _received: Received) -> Answer:
+    def wait_first(_, _received):
         answering.wait(10)
         return Answer()
 
@@ -62,7 +58,7 @@ def test_an_event_under_way_while_its_block_is_orphaned_is_revoked(
     assert [d["status"] for d in webhooks.deliveries(hook)] == ["cancelled", "delivered"]
 
 
-def test_what_no_receiver_saw_is_not_revoked(webhooks: Webhooks, receiver: Receiver) -> None:
+def test_what_no_receiver_saw_is_not_revoked(webhooks, receiver):
     hook = webhooks.register(OWNER, "https://localhost:1/")
     webhooks.chain.append()
     with webhooks.delivering(QUICK._replace(retry_steps_s=(60.0,))):

@@ -4,14 +4,14 @@ from datetime import UTC, datetime
 
 import pytest
 
-from scan.webhooks.retry_schedule import RETRY_STEPS_S, retry_after_s, retry_delay_s
+from scan.webhooks.sender import RETRY_STEPS_S, retry_after_s, retry_delay_s
 
 pytestmark = pytest.mark.check
 
 NOW = datetime(2024, 1, 1, tzinfo=UTC)
 
 
-def test_seven_retries_each_within_a_fifth_of_its_step() -> None:
+def test_seven_retries_each_within_a_fifth_of_its_step():
     assert RETRY_STEPS_S == (5, 300, 1800, 7200, 18000, 36000, 36000)
     for failures, step_s in enumerate(RETRY_STEPS_S, start=1):
         assert retry_delay_s(RETRY_STEPS_S, failures, None, 0.0) == pytest.approx(0.8 * step_s)
@@ -21,7 +21,7 @@ def test_seven_retries_each_within_a_fifth_of_its_step() -> None:
 
 
 @pytest.mark.parametrize(("asked_s", "delay_s"), [(0, 5), (3, 5), (8, 8), (10, 10), (3600, 10)])
-def test_retry_after_is_honoured_within_twice_the_step(asked_s: float, delay_s: float) -> None:
+def test_retry_after_is_honoured_within_twice_the_step(asked_s, delay_s):
     assert retry_delay_s(RETRY_STEPS_S, 1, asked_s, 0.5) == pytest.approx(delay_s)
 
 
@@ -40,5 +40,5 @@ def test_retry_after_is_honoured_within_twice_the_step(asked_s: float, delay_s: 
         ("", None),
     ],
 )
-def test_retry_after_is_seconds_or_a_date(header: str | None, seconds: float | None) -> None:
+def test_retry_after_is_seconds_or_a_date(header, seconds):
     assert retry_after_s(header, NOW) == seconds

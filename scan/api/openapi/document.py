@@ -1,17 +1,289 @@
-"""The API as an OpenAPI 3.1 document; tests compare it with the code.
+"""Filters of lists as fields, and of each entity the schemas of its query and of the answer.
+
+They follow from sql/lists.toml; [filters] of openapi.toml has the field of each kind of filters.
+
+Responses with an error: the meaning of each status, its codes and further fields.
+
+Parameters and operations of the document, as openapi.toml declares them.
+
+A parameter is a field after its place and name: `["query page", kind, text, ...]`. An operation is
+a table by its operationId: its method with the path, in which `{token}` is the shared parameter of
+that name; `summary`, `description`, `tag`; `parameters`, names of shared ones, of GROUPS, or
+`filters of <entity>`, `without` some; `query.<name>`, its own; `body`, a record, with `examples`;
+`returns`, a kind, with `headers`, `status`, `media_type` and `more_types`; `errors` besides those
+of all, and `key`, whether it needs one: always or sometimes.
+
+The API as an OpenAPI 3.1 document; tests compare it with the code.
 
 Records, parameters and operations are said once, in the tables of the openapi.toml files: here of
 the core, in an extension's folder of that extension. declarations.py reads them; schemas.py and
 operations.py say what their entries mean.
 """
 
+import re
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any
+
 from scan import VERSION
-from scan.api.openapi.declarations import Json, declared
-from scan.api.openapi.errors import error_responses, foreign_responses
-from scan.api.openapi.filters import query_schemas
-from scan.api.openapi.operations import ANONYMOUS, KEYS, parameters, paths
-from scan.api.openapi.schemas import field, schemas
-from scan.http.interfaces import API
+from scan.api.openapi.schemas import Json, declared, field, record, ref, schemas
+from scan.api.query import FILTER_KEYS as QUERIED
+from scan.cached_values import LazyMapping
+from scan.database.lists import Filter, all_entities, begins_late, of_kind
+from scan.http.request_state import API, TYPES
+from scan.parameters import MAX_LIMIT
+from scan.queries.pages import FILTER_KEYS, FILTERS
+
+TABLE = "[filters] of scan/api/openapi/shared.toml"
+
+
+@cache
+def filter_schemas() -> Json:
+    """Return the schemas of filters by key."""
+    return {filter_.key: _schema(filter_) for filters in FILTERS.values() for filter_ in filters}
+
+
+def _schema(filter_: Filter) -> Json:
+    kind = f"one of {', '.join(filter_.choices)}" if filter_.choices else None
+    schema = field(kind or of_kind(filter_.kind, declared("filters"), TABLE))
+    return {**schema, "description": filter_.description}
+
+
+def query_schemas() -> Json:
+    """Return the schemas of queries and of their answers, by entity and of all together."""
+    names = {entity: entity.title().replace("_", "") for entity in QUERIED}
+    return {
+        **{f"{name}Query": _query(entity) for entity, name in names.items()},
+        **{f"{name}Answer": _answer(entity, name) for entity, name in names.items()},
+        "Query": _by_entity("A query.", {e: f"{name}Query" for e, name in names.items()}),
+        "QueryAnswer": _by_entity(
+            "The result of a query.", {e: f"{name}Answer" for e, name in names.items()}
+        ),
+    }
+
+
+def _query(entity: str) -> Json:
+    return record(
+        {
+            "_form": True,
+            "entity": ["any", "The entity.", {"const": entity}],
+            "filter?": dict(_filters(entity)) | {"_text": "All must match.", "_form": True},
+            "orderBy?": "QueryOrder",
+            "limit?": "QueryLimit",
+            "offset?": "QueryOffset",
+            "cursor?": "QueryCursor",
+        }
+    )
+
+
+def _filters(entity: str) -> Iterator[tuple[str, Json]]:
+    """Yield the fields of filters, and those of ranges, which have schemas: BlockFrom."""
+    for key in QUERIED[entity]:
+        yield f"{key}?", filter_schemas().get(key) or ref(key[0].upper() + key[1:])
+
+
+def _answer(entity: str, name: str) -> Json:
+    declared_entity = all_entities().get(entity)
+    has_untraced = declared_entity is not None and declared_entity.extra is not None
+    return record(
+        {
+            "entity": ["any", "The entity.", {"const": entity}],
+            "count": "QueryCount",
+            "data": [f"list of {name.removesuffix('s')}", "The records.", {"maxItems": MAX_LIMIT}],
+            "total": "QueryTotal",
+            **({"untracedBlocks": "UntracedBlocks"} if has_untraced else {}),
+            "keptFrom?": "KeptFrom",
+            **({"completeFrom?": "CompleteFrom"} if begins_late(entity) else {}),
+            "next": "Next",
+        }
+    )
+
+
+def _by_entity(description: str, names: dict[str, str]) -> Json:
+    schemas = {entity: ref(name) for entity, name in names.items()}
+    mapping = {entity: schema["$ref"] for entity, schema in schemas.items()}
+    return {
+        "description": description,
+        "oneOf": [*schemas.values()],
+        "discriminator": {"propertyName": "entity", "mapping": mapping},
+    }
+
+
+ALWAYS = (400, 401, 429, 503)  # of every operation: its `default` response
+RATE_HEADERS = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
+
+# What each status means, and its codes.
+ERRORS: Mapping[int, tuple[str, tuple[str, ...]]] = LazyMapping(
+    lambda: {
+        int(status): (meaning, tuple(codes))
+        for status, (meaning, *codes) in declared("errors").items()
+    }
+)
+
+
+def error_responses() -> Json:
+    own = {str(status): _error(status) for status in ERRORS if status not in ALWAYS}
+    return own | {"default": _error(*ALWAYS)}
+
+
+def _error(*statuses: int) -> Json:
+    described = [ERRORS[status][0] for status in statuses]
+    further: dict[str, Any] = {}
+    if len(statuses) > 1:
+        described = [f"{status}: {ERRORS[status][0]}" for status in statuses]
+    else:
+        further = declared("errors_with").get(str(statuses[0]), {})
+    codes = [code for status in statuses for code in ERRORS[status][1]]
+    fields = {"code": {"description": "The error code.", "enum": codes}} | {
+        name: field(value) for name, value in further.items()
+    }
+    schema = {"allOf": [ref("Error"), {"properties": fields}]}
+    return _response(
+        " ".join(described), schema, *RATE_HEADERS, *(("Retry-After",) if 502 in statuses else ())
+    )
+
+
+def _response(description: str, schema: Json, *headers: str) -> Json:
+    """Return a response with headers, and the request's id among them."""
+    return {
+        "description": description,
+        "headers": header_references(*headers, "X-Request-Id"),
+        "content": {"application/json": {"schema": schema}},
+    }
+
+
+def header_references(*names: str) -> Json:
+    """Return references to components of headers, which are named by their last word."""
+    return {name: {"$ref": f"#/components/headers/{name.rpartition('-')[2]}"} for name in names}
+
+
+def foreign_responses() -> Json:
+    """Return responses whose content their interfaces' publishers document."""
+    content = {"description": "See its documentation."}
+    return {
+        name: _response(description, content, *headers)
+        for name, (description, *headers) in declared("responses").items()
+    }
+
+
+METHODS = frozenset(("get", "post", "patch", "delete"))
+ENTRIES = METHODS | frozenset(
+    """
+    summary description tag parameters without query body examples returns headers status media_type
+    more_types errors key
+    """.split()
+)
+PAGED = ("page", "limit", "cursor")
+LISTED = (*PAGED, "format")
+RANGE = ("blockFrom", "blockTo", "timeFrom", "timeTo")
+GROUPS = {"paged": PAGED, "listed": LISTED, "range": RANGE, "ordered": (*LISTED, *RANGE, "orderBy")}
+
+WITH_BODY = (413, 415)
+ABOUT_THE_CHAIN = ("Chain", "Contracts")  # tags of operations that read the index
+ANONYMOUS: list[Json] = [{}]
+KEYS: list[Json] = [{"ApiKey": []}, {"Bearer": []}]
+SECURITY = {"always": KEYS, "sometimes": [*ANONYMOUS, *KEYS]}
+
+
+@cache
+def parameters() -> Json:
+    """Return the shared parameters, and the filters of lists."""
+    shared = {
+        component: _parameter(location_and_name, field(schema))
+        for component, (location_and_name, *schema) in declared("parameters").items()
+    }
+    filters = {
+        f"filter-{key}": _parameter(f"query {key}", schema)
+        for key, schema in filter_schemas().items()
+    }
+    return shared | filters
+
+
+def _parameter(location_and_name: str, schema: Json) -> Json:
+    location, _, name = location_and_name.partition(" ")
+    own = {key: value for key, value in schema.items() if key not in ("description", "required")}
+    required = {"required": True} if schema.get("required", location == "path") else {}
+    if location == "path":  # not every reader takes the example of a schema for the parameter's
+        typed = schemas()[own["$ref"].rpartition("/")[2]] if "$ref" in own else own
+        required["example"] = typed["examples"][0]
+        own.pop("examples", None)
+    described = {"description": schema["description"], "schema": own}
+    return {"name": name, "in": location, **required, **described}
+
+
+def paths() -> Json:
+    """Return the operations by path below /api/v1 and method; raises LookupError for an unknown
+    entry."""
+    by_path: Json = {}
+    for name, operation in declared("operations").items():
+        [method] = METHODS & operation.keys()
+        if unknown := operation.keys() - ENTRIES:
+            raise LookupError(f"[operations.{name}] of openapi.toml has unknown {sorted(unknown)}")
+        path = re.sub(r"(?<={)\w+", lambda key: parameters()[key[0]]["name"], operation[method])
+        by_path.setdefault(path, {})[method] = _operation(name, operation, operation[method])
+    return by_path
+
+
+def _operation(name: str, declared_as: Json, path: str) -> Json:
+    names = [*_parameter_names(declared_as, path)]
+    own = declared_as.get("query", {}).items()
+    body = {"requestBody": _body(declared_as)} if "body" in declared_as else {}
+    return {
+        "operationId": name,
+        "tags": [declared_as.get("tag", "Chain")],
+        **{key: declared_as[key] for key in ("summary", "description") if key in declared_as},
+        **({"security": SECURITY[declared_as["key"]]} if "key" in declared_as else {}),
+        "parameters": [
+            *({"$ref": f"#/components/parameters/{name}"} for name in names),
+            *(_parameter(f"query {key}", field(value)) for key, value in own),
+        ],
+        "responses": _responses(declared_as, names),
+        **body,
+    }
+
+
+def _parameter_names(declared_as: Json, path: str) -> Iterator[str]:
+    yield from re.findall(r"{(\w+)}", path)
+    for name in declared_as.get("parameters", ()):
+        if name.startswith("filters of "):
+            keys = FILTER_KEYS[name.removeprefix("filters of ")]
+            without = declared_as.get("without", ())
+            yield from (f"filter-{key}" for key in keys if key not in without)
+        else:
+            yield from GROUPS.get(name, (name,))
+    if declared_as.get("tag", "Chain") in ABOUT_THE_CHAIN:
+        yield "block"
+
+
+def _responses(declared_as: Json, parameter_names: list[str]) -> Json:
+    is_list = "cursor" in parameter_names
+    media_types = [*declared_as.get("more_types", ())]
+    media_types += TYPES.values() if "format" in parameter_names else ()
+    schema = {"schema": field(declared_as["returns"])}
+    # Headers of all responses are in the document's description.
+    headers = (*(("Link",) if is_list else ()), *declared_as.get("headers", ()))
+    success: Json = {
+        "description": "Success.",
+        **({"headers": header_references(*headers)} if headers else {}),
+        "content": {
+            declared_as.get("media_type", "application/json"): schema,
+            **{name: {} for name in media_types},
+        },
+    }
+    errors = {*declared_as.get("errors", ()), *(WITH_BODY if "body" in declared_as else ())}
+    errors |= {409} if is_list else set()
+    errors -= {*ALWAYS}
+    return {
+        str(declared_as.get("status", 200)): success,
+        "default": {"$ref": "#/components/responses/default"},
+        **{str(code): {"$ref": f"#/components/responses/{code}"} for code in sorted(errors)},
+    }
+
+
+def _body(declared_as: Json) -> Json:
+    examples = {name: {"value": value} for name, value in declared_as["examples"].items()}
+    content = {"schema": ref(declared_as["body"]), "examples": examples}
+    return {"required": True, "content": {"application/json": content}}
 
 
 def document(base_path: str = "") -> Json:

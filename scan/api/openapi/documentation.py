@@ -14,11 +14,9 @@ from markupsafe import Markup
 
 from scan.api.openapi.document import document
 from scan.errors import NotFound
-from scan.http.interfaces import API
-from scan.http.requests import query_arguments
-from scan.http.responses import Response, json_body
-from scan.http.services import services
-from scan.http.static_files import StaticFile, static_file
+from scan.http.application import StaticFile, static_file
+from scan.http.request_state import API, services
+from scan.http.requests import Response, json_body, query_arguments
 
 DOCUMENT = f"{API}/openapi.json"
 PAGE = Path(__file__).with_name("docs")

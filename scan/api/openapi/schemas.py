@@ -1,4 +1,6 @@
-"""Schemas of the document, of the fields and records that openapi.toml declares.
+"""What openapi.toml of the core and of extensions declares, merged, with values of constants.
+
+Schemas of the document, of the fields and records that openapi.toml declares.
 
 A field is its kind, or `[kind, text, example, keywords]`, of which all but the first may be left
 out; a table without `_text` is a schema as it stands. Kinds are the names of schemas (`Hash`,
@@ -11,17 +13,87 @@ of <record>`, with the kind of its `_total`; `_event`, the type of events whose 
 whose columns it has; `_of_token`, fields that may show something else than a token's, and
 `_proven`, those that show no column of their name. A record in another one may have `_or_null`,
 `_list` or `_map`, the text of the field.
+
+Fields of a record under other names, as tables of openapi.toml and of other forms write them.
+
+`name = field` is a field's new name, which by default is its own in snake case. `name()` is a value
+that something else computes. `as <format>` says how it is shown, and `in <field>` which field has
+the decimals of a number. null, true and false stand for themselves.
 """
 
+import re
+import tomllib
+from collections.abc import Callable, Mapping
 from functools import cache
 from itertools import chain
-from typing import Any
+from pathlib import Path
+from pkgutil import resolve_name
+from typing import Any, NamedTuple
 
-from scan.api.openapi.declarations import Json, declared
+from scan import api, registry
+from scan.cached_values import cached_property
 from scan.database.lists import begins_late
 from scan.ethereum.column_types import SAID
-from scan.indexer.value_kinds import SAID_WHERE, stored_values
+from scan.indexer.block_check import SAID_WHERE, stored_values
 from scan.parameters import MAX_LIMIT
+
+Json = dict[str, Any]
+
+FOLDER = Path(api.__file__).with_name("openapi")  # of the core
+FILES = ("shared", "chain", "records", "contracts", "keys_and_webhooks", "service")
+SECTIONS = frozenset(
+    """
+    info tags paths operations parameters filters webhooks records added schemas responses headers
+    errors errors_with security csv
+    """.split()
+)
+# A constant of the code, such as {scan.parameters.MAX_LIMIT}; with :, its thousands are separated.
+_CONSTANT = re.compile(r"\{(scan\.[\w.]+)(:,)?\}")
+
+
+@cache
+def declared(section: str) -> Json:
+    """Return a section of all files by name. Extensions add entries, and fields of `added`, but
+    replace none: raises LookupError, also for a file with a section that nothing reads."""
+    merged: Json = {}
+    for file in _files():
+        for name, value in file.get(section, {}).items():
+            if section == "added":
+                value = merged.pop(name, {}) | value
+            if name in merged:
+                raise LookupError(f"[{section}] of openapi.toml has {name} twice")
+            merged[name] = value
+    return merged
+
+
+@cache
+def _files() -> list[Json]:
+    own = [FOLDER / f"{name}.toml" for name in FILES]
+    paths = [*own, *registry.folders("openapi.toml", of_enabled=True)]
+    files = [_with_constants(tomllib.loads(path.read_text(encoding="utf-8"))) for path in paths]
+    for path, file in zip(paths, files, strict=True):
+        if unknown := file.keys() - SECTIONS:
+            raise LookupError(f"{path} has unknown sections: {sorted(unknown)}")
+    return files
+
+
+def _with_constants(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _with_constants(below) for key, below in value.items()}
+    if isinstance(value, list):
+        return [_with_constants(below) for below in value]
+    if not isinstance(value, str):
+        return value
+    if whole := _CONSTANT.fullmatch(value):
+        return resolve_name(whole[1])
+    return _CONSTANT.sub(lambda name: _in_text(resolve_name(name[1]), name[2]), value)
+
+
+def _in_text(value: Any, separator: str | None) -> str:
+    if isinstance(value, str | int):
+        return format(value, "," if separator else "")
+    return ", ".join(map(str, value))
+
 
 TYPES = {name: name for name in ("integer", "number", "boolean", "object")} | {"text": "string"}
 NULL: Json = {"type": "null"}
@@ -201,3 +273,56 @@ def _within(fields: Json) -> Json:
     if "_list" in fields:
         return {"type": "array", "items": schema, "description": fields["_list"]}
     return schema
+
+
+CONSTANTS = {"null": None, "true": True, "false": False}
+_WRITTEN = re.compile(r"(?:(\w+) = )?(\w+)(\(\))?(?: as (\w+)| in (\w+))?")
+
+
+class RenamedField(NamedTuple):
+    name: str
+    source: str
+    is_computed: bool
+    format: str | None
+    decimals: str | None
+
+
+def renamed_field(written: str) -> RenamedField:
+    """Return what is written; raises LookupError for anything else."""
+    parsed = _WRITTEN.fullmatch(written)
+    if parsed is None:
+        raise LookupError(f"{written!r} is no renamed field: name = field as format")
+    name, source, call, format_, decimals = parsed.groups()
+    snake_case = re.sub(r"(?=[A-Z])", "_", source).lower()
+    return RenamedField(name or snake_case, source, bool(call), format_, decimals)
+
+
+class Renaming:
+    """Makes objects of records, by the table of a TOML file: the object's name and its fields."""
+
+    def __init__(self, path: Path, formats: Mapping[str, Callable[[Any], Any]]) -> None:
+        self._path, self._formats = path, formats
+
+    @cached_property
+    def _objects(self) -> Mapping[str, list[RenamedField]]:
+        table = tomllib.loads(self._path.read_text(encoding="utf-8"))
+        return {name: [*map(renamed_field, fields)] for name, fields in table.items()}
+
+    def __call__(
+        self, name: str, record: Mapping[str, Any], **formats: Callable[[Any], Any]
+    ) -> dict[str, Any]:
+        """Return the object; `formats` are more of them."""
+        return {field.name: self._value(field, record, formats) for field in self._objects[name]}
+
+    def _value(
+        self,
+        field: RenamedField,
+        record: Mapping[str, Any],
+        formats: Mapping[str, Callable[[Any], Any]],
+    ) -> Any:
+        if field.source in CONSTANTS:
+            return CONSTANTS[field.source]
+        value = record[field.source]
+        if field.format is None:
+            return value
+        return (formats.get(field.format) or self._formats[field.format])(value)

@@ -8,7 +8,7 @@ from scan import registry
 from scan.ethereum.block_encoding import Unencodable, encode_transactions
 from scan.ethereum.forms.form import Form, Values
 from scan.ethereum.hooks import Forms
-from scan.ethereum.merkle_trie import list_root
+from scan.ethereum.rlp_and_tries import list_root
 from scan.hex import data
 
 # The first form that matches a block is taken: a form that extends another comes before it.

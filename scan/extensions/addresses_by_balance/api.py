@@ -8,8 +8,7 @@ from scan.api.hooks import Api
 from scan.extensions.addresses_by_balance import queries
 from scan.extensions.addresses_by_balance.queries import AccountPage
 from scan.http.list_responses import LISTED, list_body, list_response
-from scan.http.requests import query_arguments, reader
-from scan.http.responses import Response
+from scan.http.requests import Response, query_arguments, reader
 from scan.queries.pages import Page
 
 blueprint = Blueprint("addresses_by_balance", __name__)

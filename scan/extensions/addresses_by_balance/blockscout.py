@@ -3,7 +3,7 @@
 import orjson
 
 from scan.extensions.addresses_by_balance import queries
-from scan.extensions.blockscout.address_objects import AddressObjects
+from scan.extensions.blockscout.address_and_token_objects import AddressObjects
 from scan.extensions.blockscout.hooks import Blockscout
 from scan.extensions.blockscout.lists import (
     address,
@@ -14,8 +14,7 @@ from scan.extensions.blockscout.lists import (
     together,
 )
 from scan.extensions.blockscout.routing import routes
-from scan.http.requests import reader
-from scan.http.responses import Response
+from scan.http.requests import Response, reader
 
 blueprint = routes("addresses_by_balance")
 

@@ -8,8 +8,7 @@ from scan import parameters
 from scan.api.hooks import Api
 from scan.extensions.approvals.queries import KINDS, ApprovalPage, Approvals
 from scan.http.list_responses import LISTED, list_body, list_response
-from scan.http.requests import query_arguments, reader
-from scan.http.responses import Response
+from scan.http.requests import Response, query_arguments, reader
 from scan.queries.pages import Page
 
 FILTERS = ("tokenAddress", "spender", "kind", "ended")

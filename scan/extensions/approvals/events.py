@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from scan.ethereum.block_parameter import BlockId
+from scan.cached_values import SizedCache
 from scan.ethereum.client import AnswerTooLarge, RpcError
 from scan.ethereum.request_node import NodeSession, NodeTimedOut
-from scan.ethereum.sized_cache import SizedCache
+from scan.ethereum.served_chain import BlockId
 from scan.extensions.logs import node_logs
 from scan.extensions.logs.log_filter import LogFilter
 from scan.extensions.logs.node_logs import BlockSpan, TooManyLogs

@@ -5,7 +5,7 @@ from typing import Any
 
 from scan.extensions.approvals.api import approvals_of
 from scan.extensions.approvals.queries import KINDS
-from scan.extensions.transaction_details.clear_signing import ClearSigning
+from scan.extensions.transaction_details.decoding import ClearSigning
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.filtered_lists import UNORDERED, Field, FilteredList, filtered_list

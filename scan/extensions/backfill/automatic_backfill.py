@@ -8,8 +8,8 @@ import tempfile
 import threading
 from importlib.util import find_spec
 
-from scan.commands.child_process import start
 from scan.commands.hooks import AutomaticBackfill
+from scan.commands.run import start
 from scan.extensions.backfill.backfill_command import DONE, INSTALL, PACKAGES, REFUSED
 from scan.indexer.follower import BackfillEnd
 from scan.settings import Settings, child_environment

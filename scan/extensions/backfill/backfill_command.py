@@ -18,24 +18,24 @@ from scan.commands.startup import (
     require_node,
     with_running_database,
 )
-from scan.contracts.index_node import node_of_index
+from scan.contracts.account_state import node_of_index
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
 from scan.environment import existing_file
 from scan.errors import ScanError, install_extra
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node, NodeError, RpcError
-from scan.ethereum.retries import Retries
+from scan.ethereum.node_errors import Retries
 from scan.extensions.backfill import trace_command
 from scan.extensions.backfill.history_files import history_options
 from scan.indexer.chain_identity import WrongLogs
-from scan.indexer.pruned_history import first_kept, is_kept
+from scan.indexer.node_reader import first_kept, is_kept
 from scan.indexer.writer import NotTheWriter
 from scan.observability.logs import escape
 from scan.settings import Settings
 
 if TYPE_CHECKING:  # which needs the packages of scan[bulk]
-    from scan.extensions.backfill.history import History
+    from scan.extensions.backfill.spool import History
 
 DONE, NOT_DONE = 0, 1
 REFUSED = 3  # with --automatic: it cannot begin, so the indexer indexes block after block
@@ -105,9 +105,8 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     and can be continued, REFUSED if --automatic cannot begin."""
     try:
         from scan.extensions.backfill.chain_backfill import ChainBackfill
-        from scan.extensions.backfill.memory import total_bytes
         from scan.extensions.backfill.plan import CannotBackfill, CannotBegin
-        from scan.extensions.backfill.resources import Cluster, Resources
+        from scan.extensions.backfill.resources import Cluster, Resources, total_bytes
         from scan.extensions.backfill.spool import SpoolFailed
         from scan.extensions.backfill.warehouse import WarehouseError
     except ImportError as error:

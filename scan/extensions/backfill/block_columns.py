@@ -13,7 +13,7 @@ import pyarrow
 
 from scan.cached_values import LazyMapping
 from scan.ethereum.events import WRAPPING, SwapEvent, TransferEvent, trade
-from scan.extensions.exports.parquet_columns import (
+from scan.extensions.exports.parquet import (
     ADDRESS,
     BLOCK_NUMBER,
     BOOLEAN,
@@ -25,9 +25,7 @@ from scan.extensions.exports.parquet_columns import (
     make_table,
     schema,
 )
-from scan.indexer.block_rows import UNNUMBERED, Rows, table_rows
-from scan.indexer.fetched_block import FetchedBlock
-from scan.indexer.log_selection import LogSelection
+from scan.indexer.block_rows import UNNUMBERED, FetchedBlock, LogSelection, Rows, table_rows
 
 # Events in the form of a transfer, one row for each moved id: TransferEvent with its words.
 TRANSFER_EVENTS = {

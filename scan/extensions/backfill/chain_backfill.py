@@ -19,29 +19,32 @@ from scan.database.connection import Database
 from scan.database.transaction import Transaction
 from scan.errors import Unavailable
 from scan.ethereum.client import Node, NodeError
-from scan.ethereum.retries import RETRIED
+from scan.ethereum.node_errors import RETRIED
 from scan.extensions.backfill import derivation, loading
-from scan.extensions.backfill.attempts import Attempts
 from scan.extensions.backfill.contracts import Inspection, RangeInspector
-from scan.extensions.backfill.estimates import TooLittleRoom
-from scan.extensions.backfill.history import History, NodeLinks, advancing
-from scan.extensions.backfill.memory import TooLittleMemory
 from scan.extensions.backfill.plan import (
+    Attempts,
     CannotBackfill,
     CannotBegin,
     Differs,
     Forked,
     Plan,
+    Progress,
     read_plan,
     require_plan,
 )
-from scan.extensions.backfill.progress import Progress
 from scan.extensions.backfill.range_files import SELECTED, RangeFiles, remove_beside
 from scan.extensions.backfill.range_scheduler import make_tasks, spooling
-from scan.extensions.backfill.resources import Requirements, Resources
+from scan.extensions.backfill.resources import (
+    Requirements,
+    Resources,
+    TooLittleMemory,
+    TooLittleRoom,
+)
+from scan.extensions.backfill.spool import History, NodeLinks, advancing
 from scan.extensions.backfill.warehouse import FILE, Warehouse
 from scan.extensions.backfill.worker_pool import start_pool
-from scan.indexer import chain_identity, log_selection
+from scan.indexer import block_rows, chain_identity
 from scan.indexer.block_source import BlockSource
 from scan.indexer.contract_inspection import ContractInspector, load_factories
 from scan.indexer.derivation import fill_missing, forget_others
@@ -207,7 +210,7 @@ class ChainBackfill:
     def _spool(self, plan: Plan) -> None:
         """Write the files of all ranges and, meanwhile, inspect contracts in the chain's order."""
         files = RangeFiles(plan.folder)
-        selection = log_selection.read_stored(self._database)
+        selection = block_rows.read_stored(self._database)
         inspection = Inspection(files, plan.ranges, plan.inspected_to)
         inspection.require_none(self._links.remove_refused(files, plan.ranges))
         missing = [blocks for blocks in plan.ranges if not files.has(blocks)]

@@ -15,8 +15,7 @@ from scan.ethereum.events import SwapEvent, TransferShape
 from scan.extensions.backfill.block_columns import SPOOLED
 from scan.extensions.backfill.plan import Forked
 from scan.extensions.backfill.range_files import Range, RangeFiles
-from scan.extensions.exports.parquet_columns import ADDRESS
-from scan.extensions.exports.parquet_files import read_file
+from scan.extensions.exports.parquet import ADDRESS, read_file
 from scan.indexer.block_rows import BlockContracts, SwapLog, TransferLog
 from scan.indexer.contract_inspection import ContractFindings, ContractInspector
 

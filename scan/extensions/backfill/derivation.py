@@ -12,7 +12,7 @@ from scan.database.lists import all_entities
 from scan.extensions.backfill.block_columns import SPOOLED
 from scan.extensions.backfill.range_files import SELECTED, Range, RangeFiles
 from scan.extensions.backfill.warehouse import Warehouse
-from scan.extensions.exports.parquet_columns import (
+from scan.extensions.exports.parquet import (
     ADDRESS,
     BLOCK_NUMBER,
     BOOLEAN,
@@ -21,8 +21,8 @@ from scan.extensions.exports.parquet_columns import (
     KINDS,
     TEXT,
     schema,
+    write_file,
 )
-from scan.extensions.exports.parquet_files import write_file
 from scan.indexer.hooks import Derived, DerivedTable
 
 CHECKPOINT_EVERY = 128  # checkpoint_every() of sql/schema

@@ -6,12 +6,12 @@ from typing import NamedTuple
 
 from scan import registry
 from scan.cached_values import LazyMapping, LazySequence
-from scan.database import copy_rows
+from scan.database import transaction
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
 from scan.extensions.backfill.derivation import OF_EXTENSIONS
 from scan.extensions.backfill.warehouse import Warehouse
-from scan.extensions.exports.parquet_columns import KINDS
+from scan.extensions.exports.parquet import KINDS
 from scan.indexer import partitions
 from scan.indexer.block_rows import UNNUMBERED
 from scan.indexer.hooks import Derived
@@ -250,7 +250,7 @@ def _set_counters(tx: Transaction, warehouse: Warehouse) -> None:
 def _copy(tx: Transaction, warehouse: Warehouse, table: str, target: str | None = None) -> None:
     copied = {name: c for name, c in KINDS.get(table, {}).items() if name not in REPLACED}
     with warehouse.copy_text(COPY[table], table, copied) as (columns, file):
-        copy_rows.copy_csv(tx, target or table, columns, file, READ_BYTES)
+        transaction.copy_csv(tx, target or table, columns, file, READ_BYTES)
 
 
 def _columns(rows: Sequence[Sequence[object]]) -> tuple[list[object], list[object]]:

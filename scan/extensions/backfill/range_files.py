@@ -1,18 +1,28 @@
 """The files of a backfill: a folder for each kind, in it a file for each range of blocks.
 
 The file of a range's blocks is written last, so where it exists, all files of the range do.
+
+Files of ranges on storage that several machines share: a folder, or a bucket of S3.
+
+The archive of a range is named by the digest of its content. So a second writer of the same content
+changes nothing, and a reader gets the content that the writer reported, or an error.
 """
 
+import hashlib
+import os
+import shutil
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import IO, NamedTuple
+from urllib.parse import urlsplit
+from zipfile import ZIP_STORED, BadZipFile, ZipFile, ZipInfo
 
 import pyarrow
-from pyarrow import parquet
+from pyarrow import fs, parquet
 
 from scan.extensions.backfill.block_columns import SPOOLED
-from scan.extensions.exports.parquet_columns import schema
-from scan.extensions.exports.parquet_files import write_file
+from scan.extensions.exports.parquet import schema, write_file
 
 INCOMING = "incoming"  # the folder of files that are being written
 BLOCKS_OF_FILE = 8_192  # of an era1 or ere file
@@ -122,3 +132,115 @@ def remove_beside(
         if any(range_.first <= last and first <= range_.last for first, last in blocks):
             for beside in ranges[max(number - 1, 0) : number + 2]:
                 files.remove(beside)
+
+
+FOLDER = "scan-ranges"
+MAX_ARCHIVE_BYTES = 4 << 30
+COPIED_BYTES = 1 << 20
+
+
+class StoreFailed(Exception):
+    """The storage cannot be used, or lacks a whole archive; the message says why."""
+
+
+class RangeStore:
+    """A folder of its own for archives, at a URI or a path."""
+
+    def __init__(self, uri: str) -> None:
+        if urlsplit(uri).username:
+            raise StoreFailed(
+                "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, not keys in --files"
+            )
+        try:
+            self._filesystem, folder = fs.FileSystem.from_uri(uri)
+        except (pyarrow.ArrowException, OSError) as error:
+            raise StoreFailed(f"--files {uri}: {error}") from None
+        self._folder = f"{folder.rstrip('/')}/{FOLDER}"
+
+    def make(self) -> None:
+        """Make the folder, empty. Raises StoreFailed."""
+        self.remove()
+        try:
+            self._filesystem.create_dir(self._folder, recursive=True)
+        except OSError as error:
+            raise StoreFailed(str(error)) from None
+
+    def remove(self) -> None:
+        with suppress(OSError):
+            self._filesystem.delete_dir(self._folder)
+
+    def put(self, files: RangeFiles, blocks: Range) -> str:
+        """Write the archive of a range; return its digest. Raises OSError."""
+        archive = files.folder / "archive"
+        _pack(files, blocks, archive)
+        with archive.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+            file.seek(0)
+            path = self._path(blocks, digest)
+            if not isinstance(self._filesystem, fs.LocalFileSystem):
+                self._copy(file, path)  # an object appears only when it is whole
+                return digest
+            temporary = f"{path}.{os.getpid()}-{os.urandom(4).hex()}"
+            self._copy(file, temporary)
+            self._filesystem.move(temporary, path)
+        return digest
+
+    def take(self, files: RangeFiles, blocks: Range, digest: str, folder: Path) -> None:
+        """Move a range from the storage to its files, by way of `folder`. Raises StoreFailed."""
+        folder.mkdir(parents=True, exist_ok=True)
+        archive, received = folder / "archive", RangeFiles(folder)
+        try:
+            self._receive(self._path(blocks, digest), archive)
+            with archive.open("rb") as file:
+                if hashlib.file_digest(file, "sha256").hexdigest() != digest:
+                    raise StoreFailed("the archive is not what its worker has written")
+            _unpack(archive, received, blocks)
+            if not received.is_whole(blocks):
+                raise StoreFailed("the files do not have the rows and columns of their range")
+            files.move_from(received, blocks)
+            self._filesystem.delete_file(self._path(blocks, digest))
+        except (OSError, BadZipFile, KeyError) as error:
+            raise StoreFailed(str(error)) from None
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _path(self, blocks: Range, digest: str) -> str:
+        return f"{self._folder}/{blocks.first}-{blocks.last}.{digest}"
+
+    def _copy(self, file: IO[bytes], path: str) -> None:
+        with self._filesystem.open_output_stream(path) as stream:
+            shutil.copyfileobj(file, stream, COPIED_BYTES)
+
+    def _receive(self, path: str, archive: Path) -> None:
+        remaining = MAX_ARCHIVE_BYTES
+        with self._filesystem.open_input_stream(path) as stream, archive.open("wb") as file:
+            while piece := stream.read(COPIED_BYTES):
+                remaining -= len(piece)
+                if remaining < 0:
+                    raise StoreFailed(f"the archive has more than {MAX_ARCHIVE_BYTES:,} bytes")
+                file.write(piece)
+
+
+def _pack(files: RangeFiles, blocks: Range, archive: Path) -> None:
+    """Write the archive of a range. Equal files make equal archives."""
+    with ZipFile(archive, "w", ZIP_STORED) as zip_file:
+        for kind in SPOOLED:
+            with (
+                files.path(kind, blocks).open("rb") as file,
+                zip_file.open(ZipInfo(kind), "w", force_zip64=True) as member,
+            ):
+                shutil.copyfileobj(file, member, COPIED_BYTES)
+
+
+def _unpack(archive: Path, files: RangeFiles, blocks: Range) -> None:
+    with ZipFile(archive) as zip_file:
+        for kind in SPOOLED:
+            info = zip_file.getinfo(kind)
+            if info.compress_type != ZIP_STORED:  # uncompressed, it might have any size
+                raise StoreFailed("the archive is compressed")
+            path = files.path(kind, blocks)
+            path.parent.mkdir()
+            with zip_file.open(info) as member, path.open("wb") as file:
+                shutil.copyfileobj(member, file, COPIED_BYTES)
+                file.flush()
+                os.fsync(file.fileno())

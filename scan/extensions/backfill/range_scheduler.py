@@ -11,12 +11,11 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Protocol
 
-from scan.contracts.index_node import stored_identity
-from scan.extensions.backfill.history import History
+from scan.contracts.account_state import stored_identity
 from scan.extensions.backfill.range_files import Range
 from scan.extensions.backfill.resources import Resources
-from scan.extensions.backfill.spool import RangeTask, SpoolFailed
-from scan.indexer.log_selection import LogSelection
+from scan.extensions.backfill.spool import History, RangeTask, SpoolFailed
+from scan.indexer.block_rows import LogSelection
 from scan.settings import Settings
 
 log = logging.getLogger(__name__)

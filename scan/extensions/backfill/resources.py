@@ -1,24 +1,221 @@
-"""The resources of a machine that a backfill may use, and the memory and disks that it needs."""
+"""Estimates of a backfill's transactions and bytes, from a sample of the node's blocks.
 
-from collections.abc import Sequence
+The memory that a backfill needs at most, stage by stage, and the memory that is available.
+
+The resources of a machine that a backfill may use, and the memory and disks that it needs.
+"""
+
+import random
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import NamedTuple
+from shutil import disk_usage
+from statistics import fmean
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 from scan.database.connection import Database
-from scan.ethereum.client import Node
-from scan.extensions.backfill.estimates import GB, Estimate, estimate, require_room
-from scan.extensions.backfill.history import History
-from scan.extensions.backfill.memory import (
-    MemoryNeed,
-    available_bytes,
-    load_need,
-    require_memory,
-    spool_need,
-)
+from scan.ethereum.client import Call, Node, NodeError
 from scan.extensions.backfill.plan import CannotBackfill, Plan
-from scan.extensions.operations.monitoring import disk_forecast
-from scan.rate_limits.client_address import is_loopback
+from scan.extensions.backfill.spool import History
+from scan.extensions.operations.monitoring import interface
+from scan.rate_limits.limiter import is_loopback
+
+SAMPLE_BLOCKS = 100
+# Bytes for a transaction, estimated. Files: 90 bytes of hashes and addresses that do not compress,
+# and the rest for events and DuckDB's tables. Tables: rows and indexes, measured at 10 M
+# transactions.
+FILE_BYTES = 300
+TABLE_BYTES = 1_200
+OBVIOUS = 0.8  # a disk with less than this share of the estimate is surely too small
+GB = 10**9
+
+
+class TooLittleRoom(Exception):
+    """A disk is too small for the backfill; the message says which."""
+
+
+class Estimate(NamedTuple):
+    transactions: int
+    file_bytes: int
+    table_bytes: int
+    busiest: float  # mean transactions of a block in the tenth of the chain that has the most
+
+
+def estimate(node: Node, first: int, last: int, history: History | None = None) -> Estimate:
+    """Estimate rows and bytes by a sample of blocks. Raises NodeError."""
+    numbers = sorted(random.sample(range(first, last + 1), min(SAMPLE_BLOCKS, last - first + 1)))
+    elsewhere = [n for n in numbers if history is not None and n <= history.last_block]
+    calls = [Call("eth_getBlockByNumber", (hex(n), False)) for n in numbers[len(elsewhere) :]]
+    counts = [history.transactions_of(n) for n in elsewhere if history is not None]
+    counts += _counts(list(node.results(calls)))
+    transactions = fmean(counts) * (last - first + 1)
+    tenth = -(-len(counts) // 10)
+    return Estimate(
+        int(transactions),
+        int(transactions * FILE_BYTES),
+        int(transactions * TABLE_BYTES),
+        max(fmean(counts[start : start + tenth]) for start in range(0, len(counts), tenth)),
+    )
+
+
+def require_room(database: Database, folder: Path, needed: Estimate) -> None:
+    """Raise TooLittleRoom where files or tables obviously do not fit on their disks.
+
+    The database's disk is not checked where it is on another machine, or the role may not see it.
+    """
+    needs: dict[int, tuple[Path, int]] = {}
+    data = interface.folder(database)
+    for path, size in ((folder, needed.file_bytes), (data, needed.table_bytes)):
+        if path is not None:
+            path = _existing(path)
+            first, others = needs.get(path.stat().st_dev, (path, 0))
+            needs[path.stat().st_dev] = first, others + size
+    for path, size in needs.values():
+        free = disk_usage(path).free
+        if free < size * OBVIOUS:
+            raise TooLittleRoom(
+                f"the disk of {path} has {free / GB:.1f} GB free; a bulk backfill needs about"
+                f" {size / GB:.1f} GB there"
+            )
+
+
+def _existing(path: Path) -> Path:
+    """Return the path, or the nearest parent of it that exists."""
+    while not path.exists():
+        path = path.parent
+    return path
+
+
+def _counts(headers: Sequence[Any]) -> list[float]:
+    try:
+        return [len(header["transactions"]) for header in headers]
+    except (TypeError, KeyError) as error:
+        raise NodeError(f"the node's answer is malformed: {error!r}") from error
+
+
+PROC, CGROUPS = Path("/proc"), Path("/sys/fs/cgroup")
+# Measured: a process of Python with its packages; each transaction in a range of 75,000, as columns
+# and as the records that are decoded at once; the process that inspects and derives, without the
+# memory that DuckDB counts.
+WORKER_BYTES, TRANSACTION_BYTES, MAIN_BYTES = 100_000_000, 1_500, 250_000_000
+DUCKDB_EXCESS = 1.1  # DuckDB held at most 1.1 GB with a limit of 1 GB
+
+
+class TooLittleMemory(Exception):
+    """A stage needs more memory than is available; the message says which option to lower."""
+
+
+class MemoryNeed(NamedTuple):
+    """The memory that a stage needs."""
+
+    stage: str
+    size: int
+    breakdown: str  # what takes the memory, and how much, in words
+    options: str  # the options that lower it, in words
+
+
+class MemoryGroup(NamedTuple):
+    """Names of a control group's files, and of the droppable memory in its memory.stat."""
+
+    limit: str
+    used: str
+    cached: Sequence[str]
+
+
+# Version 2, and version 1.
+_GROUPS = (
+    MemoryGroup("memory.max", "memory.current", ("inactive_file", "active_file")),
+    MemoryGroup(
+        "memory.limit_in_bytes",
+        "memory.usage_in_bytes",
+        ("total_inactive_file", "total_active_file"),
+    ),
+)
+
+
+def spool_need(processes: int, range_transactions: float) -> MemoryNeed:
+    size = WORKER_BYTES + int(range_transactions * TRANSACTION_BYTES)
+    breakdown = f"{processes} processes of {size / GB:.2f} GB that fetch"
+    return MemoryNeed(
+        "to fetch", processes * size + MAIN_BYTES, breakdown, "--workers or --range-blocks"
+    )
+
+
+def load_need(memory_bytes: int, tables_at_once: int, index_bytes: int) -> MemoryNeed:
+    """Return the memory to derive and load. `index_bytes` is maintenance_work_mem, or 0 where
+    PostgreSQL is on another machine."""
+    breakdown = f"{memory_bytes / GB:.1f} GB of DuckDB"
+    if index_bytes:
+        breakdown += f", {tables_at_once} indexes made with {index_bytes / GB:.2f} GB each"
+    size = int(memory_bytes * DUCKDB_EXCESS) + tables_at_once * index_bytes + MAIN_BYTES
+    return MemoryNeed("to derive and load", size, breakdown, "--memory or --tables-at-once")
+
+
+def require_memory(needs: Sequence[MemoryNeed], available: int | None) -> None:
+    """Raise TooLittleMemory where a stage needs more than `available` bytes, None if unknown."""
+    for need in needs:
+        if available is not None and need.size > available:
+            raise TooLittleMemory(
+                f"{available / GB:.1f} GB of memory is available, and a bulk backfill needs about"
+                f" {need.size / GB:.1f} GB {need.stage} ({need.breakdown}): lower {need.options}"
+            )
+
+
+def available_bytes(proc: Path = PROC, cgroups: Path = CGROUPS) -> int | None:
+    """Return the memory that the machine and this process's control groups leave available; None
+    where it is unknown. File pages that can be dropped count as available.
+    """
+    free = [_meminfo(proc, "MemAvailable")]
+    for folder, names in _groups(proc, cgroups):
+        with suppress(OSError, ValueError):
+            statistics = _numbers(folder / "memory.stat")
+            used = int((folder / names.used).read_text())
+            used -= sum(statistics[name] for name in names.cached if name in statistics)
+            free.append(max(int((folder / names.limit).read_text()) - used, 0))
+    return min([size for size in free if size is not None], default=None)
+
+
+def total_bytes(proc: Path = PROC, cgroups: Path = CGROUPS) -> int:
+    """Return the memory of the machine or its smallest control group; 0 where neither is known."""
+    sizes = [_meminfo(proc, "MemTotal")]
+    for folder, names in _groups(proc, cgroups):
+        with suppress(OSError, ValueError):
+            sizes.append(int((folder / names.limit).read_text()))
+    return min([size for size in sizes if size is not None], default=0)
+
+
+def _groups(proc: Path, cgroups: Path) -> Iterator[tuple[Path, MemoryGroup]]:
+    """Yield the control groups of this process, and the groups around them. In a container the path
+    may be the host's, and the container's own group is where groups are mounted."""
+    with suppress(OSError):
+        for line in (proc / "self" / "cgroup").read_text().splitlines():
+            _, controllers, path = line.split(":", 2)
+            if controllers not in ("", "memory"):
+                continue
+            root = cgroups / controllers
+            folder = root / path.lstrip("/")
+            while True:
+                for names in _GROUPS:
+                    if (folder / names.limit).exists():
+                        yield folder, names
+                if folder == root or root not in folder.parents:
+                    break
+                folder = folder.parent
+
+
+def _meminfo(proc: Path, name: str) -> int | None:
+    """Return a value of /proc/meminfo in bytes; None where there is no such file or name."""
+    kilobytes = _numbers(proc / "meminfo").get(f"{name}:")
+    return None if kilobytes is None else kilobytes * 1024
+
+
+def _numbers(path: Path) -> dict[str, int]:
+    """Return the numbers of a file with lines of a name and a number; {} if it cannot be read."""
+    with suppress(OSError, ValueError):
+        lines = [line.split() for line in path.read_text().splitlines()]
+        return {line[0]: int(line[1]) for line in lines if len(line) > 1}
+    return {}
 
 
 class Cluster(NamedTuple):
@@ -82,7 +279,7 @@ class Requirements:
     def require_memory(self, stage: str, first: int, last: int, range_blocks: int) -> None:
         """Check the memory for the stages from `stage` on. Raises TooLittleMemory and NodeError."""
         resources = self._resources
-        is_local = disk_forecast.folder(self._database) is not None
+        is_local = interface.folder(self._database) is not None
         index_bytes = resources.index_bytes if is_local else 0
         self._needs = [load_need(resources.memory_bytes, resources.tables_at_once, index_bytes)]
         if stage == "spool" and resources.cluster is None:

@@ -1,12 +1,30 @@
-"""`scan backfill traces`: the traces of blocks that were indexed without them."""
+"""Traces of blocks that were indexed without them, read later from a node that has their state.
+
+First the rows that follow from traces are read and kept in a table of their own, beside a running
+indexer, and a later run continues. Then they are put into the tables of the chain in one
+transaction, for which the indexer waits: ordinals of internal transfers have no gaps, so all later
+ones are numbered anew, and derived tables are computed anew of all rows.
+
+`scan backfill traces`: the traces of blocks that were indexed without them.
+"""
 
 import argparse
+import json
+import logging
 import sys
 import threading
 import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from typing import Any
+from functools import partial
+from itertools import groupby
+from typing import Any, NamedTuple
 
+from eth_hash.auto import keccak
+
+from scan.audit.derived_tables import DERIVED, expect
+from scan.cached_values import LazyMapping
 from scan.commands.arguments import add_command
 from scan.commands.audit import SESSION
 from scan.commands.startup import (
@@ -15,12 +33,211 @@ from scan.commands.startup import (
     require_node,
     with_running_database,
 )
-from scan.contracts.index_node import node_of_index
+from scan.contracts.account_state import node_of_index
+from scan.contracts.proxy_contracts import is_proxy_code
+from scan.database import transaction
 from scan.database.connection import Database
-from scan.ethereum.retries import RETRIED
-from scan.extensions.backfill.trace_backfill import CannotTrace, TraceBackfill, require_all_rows
-from scan.indexer import chain_identity
+from scan.database.transaction import Transaction
+from scan.ethereum.blocks import DELEGATION
+from scan.ethereum.client import HistoryPruned, Node
+from scan.ethereum.node_errors import RETRIED, Retries
+from scan.hex import data, to_hex
+from scan.indexer import chain_identity, partitions
+from scan.indexer.block_rows import (
+    INTERNAL_TRANSFER_COLUMNS,
+    NO_LOGS,
+    UNNUMBERED,
+    FetchedBlock,
+    table_rows,
+)
+from scan.indexer.block_source import BlockSource
+from scan.indexer.contract_state import BlockId, StateQuery, StateReader
 from scan.settings import Settings
+
+log = logging.getLogger(__name__)
+
+READ_BLOCKS = 8  # in one request
+READ_AT_ONCE = 4  # requests
+LISTED_BLOCKS = 256
+COPIED_BLOCKS = 100
+PATIENCE_S = 600.0  # with a node that fails
+TABLES: Mapping[str, Sequence[str]] = LazyMapping(
+    lambda: {
+        "internal_transfers": INTERNAL_TRANSFER_COLUMNS,
+        **{name: UNNUMBERED[name] for name in ("credits", "contract_creations", "log_emitters")},
+    }
+)
+CONTRACT_COLUMNS = ("address", "block_number", "code_hash")
+
+
+class CannotTrace(Exception):
+    """Blocks cannot be traced; the message says why."""
+
+
+def require_all_rows(database: Database | Transaction) -> None:
+    """Raise CannotTrace where rows of older blocks are removed, or soon will be."""
+    if database.value("indexer/retention_get_oldest") is not None:
+        raise CannotTrace(
+            "rows of older blocks are removed (SCAN_KEEP_DAYS), so that later ones cannot be"
+            " computed anew"
+        )
+
+
+class MissingTraces(NamedTuple):
+    blocks: int  # that were indexed without traces
+    unread: int  # of them, those whose traces are not read yet
+
+
+class TraceBackfill:
+    """Fills in the traces of one database; `stop` ends the reading."""
+
+    def __init__(self, database: Database, node: Node, stop: threading.Event) -> None:
+        self._database = database
+        self._source = BlockSource(node)
+        self._state = StateReader(node)
+        self._stop = stop
+
+    def missing(self) -> MissingTraces:
+        row = self._database.row("bulk/traces_count_missing")
+        assert row is not None
+        return MissingTraces(*row)
+
+    def read(self) -> Iterator[int]:
+        """Read traces, and yield how many blocks have got theirs. Raises CannotTrace and, after
+        PATIENCE_S, the errors of RETRIED."""
+        after = -1
+        with ThreadPoolExecutor(READ_AT_ONCE, "trace") as pool:
+            while not self._stop.is_set():
+                listed = self._database.rows(
+                    "bulk/traces_list_missing", after=after, most=LISTED_BLOCKS
+                )
+                if not listed:
+                    return
+                after = listed[-1][0]
+                hashes = {number: bytes(hash_) for number, hash_ in listed}
+                for read in pool.map(partial(self._read, hashes), _spans([*hashes])):
+                    if self._stop.is_set():
+                        return
+                    self._put(read)
+                    yield len(read)
+
+    def _read(self, hashes: dict[int, bytes], span: Sequence[int]) -> list[tuple[int, bytes, str]]:
+        """Return number, hash and rows of the blocks of a span that the node has as the index."""
+        made: list[tuple[int, bytes, str]] = []
+        first = span[0]
+        while first <= span[-1] and not self._stop.is_set():
+            fetched = Retries(PATIENCE_S).run(partial(self._fetch, first, span[-1]))
+            first = fetched[-1].block.number + 1
+            for block in fetched:
+                number, hash_ = block.block.number, block.block.hash
+                if block.is_traced is False:
+                    raise CannotTrace(self._reason(number))
+                if hashes.get(number) == hash_:
+                    made.append((number, hash_, json.dumps(self._rows(block))))
+        return made
+
+    def _fetch(self, first: int, last: int) -> list[FetchedBlock]:
+        try:
+            return self._source.blocks(first, last)
+        except HistoryPruned:
+            raise CannotTrace(
+                f"the node has pruned block {first}: only one that has all blocks and their state"
+                " (an archive node) traces them"
+            ) from None
+
+    def _reason(self, number: int) -> str:
+        if not self._source.can_trace:
+            return (
+                "the node offers no traces (debug_traceBlockByHash, trace_block or"
+                " debug_traceTransaction)"
+            )
+        return f"the node cannot trace block {number}: use one that has its state (an archive node)"
+
+    def _rows(self, fetched: FetchedBlock) -> dict[str, Any]:
+        """Return what a block's traces add to the tables, as JSON."""
+        block = fetched.block
+        made = table_rows(fetched, NO_LOGS)
+        rows = {"internal_transfers": made.internal_transfers, **made.unnumbered}
+        failed = [t.transaction_index for t in block.transactions if not t.status]
+        at = BlockId(block.number, block.hash)
+        queries = [StateQuery(address, None, at) for address in fetched.created]
+        codes = Retries(PATIENCE_S).run(lambda: self._state.read(queries))
+        return {
+            **{table: [*map(transaction.line, rows[table])] for table in TABLES},
+            "failed": [] if block.has_statuses else failed,
+            "codes": [
+                (to_hex(query.address), to_hex(code))
+                for query, code in codes.items()
+                if code and not code.startswith(DELEGATION)
+            ],
+        }
+
+    def _put(self, read: Sequence[tuple[int, bytes, str]]) -> None:
+        if read:
+            numbers, hashes, rows = map(list, zip(*read, strict=True))
+            with self._database.transaction() as tx:
+                tx.execute("bulk/traces_put", numbers=numbers, hashes=hashes, rows=rows)
+
+    def write(self, partition_rows: int) -> None:
+        """Put what was read into the tables. The indexer waits for the end of the transaction, and
+        then goes on with the new ordinals. Raises CannotTrace."""
+        with self._database.transaction() as tx:
+            tx.execute("indexer/writes_lock")
+            require_all_rows(tx)  # the indexer may have begun to remove some since the reading did
+            tx.execute("bulk/traces_begin")
+            self._copy(tx)
+            renumbered = tx.row("bulk/traces_renumber")
+            if renumbered is not None:
+                needed = sum(renumbered)
+                partitions.make_empty(tx, "internal_transfers", partition_rows, needed)
+                tx.execute("bulk/traces_replace")
+                for table in DERIVED:
+                    expect(tx, table)
+                    tx.execute("audit/derived_repair", table=table)
+                    log.info("%s computed anew", table)
+            tx.execute("bulk/traces_end")
+            tx.execute("indexer/chain_notify")
+
+    def _copy(self, tx: Transaction) -> None:
+        """Copy the rows of all blocks into temporary tables."""
+        after = -1
+        while page := tx.rows("bulk/traces_list", after=after, most=COPIED_BLOCKS):
+            after = page[-1][0]
+            for table, columns in TABLES.items():
+                lines = (line for _, rows in page for line in rows[table])
+                transaction.copy_lines(tx, f"new_{table}", columns, lines)
+            failed = [(number, index) for number, rows in page for index in rows["failed"]]
+            if failed:
+                numbers, indexes = map(list, zip(*failed, strict=True))
+                tx.execute("bulk/traces_fail_transactions", numbers=numbers, indexes=indexes)
+            self._copy_codes(tx, page)
+
+    def _copy_codes(self, tx: Transaction, page: Sequence[Any]) -> None:
+        codes = {code: data(code) for _, rows in page for _, code in rows["codes"]}
+        if not codes:
+            return
+        hashes = {code: keccak(content) for code, content in codes.items()}
+        tx.execute(
+            "indexer/codes_insert",
+            code_hashes=[*hashes.values()],
+            codes=[*codes.values()],
+            are_proxies=[*map(is_proxy_code, codes.values())],
+        )
+        lines = (
+            transaction.line((data(address), number, hashes[code]))
+            for number, rows in page
+            for address, code in rows["codes"]
+        )
+        transaction.copy_lines(tx, "new_contracts", CONTRACT_COLUMNS, lines)
+
+
+def _spans(numbers: Sequence[int]) -> Iterator[Sequence[int]]:
+    """Yield runs of consecutive numbers, of READ_BLOCKS at most."""
+    for _, run in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0]):
+        consecutive = [number for _, number in run]
+        for start in range(0, len(consecutive), READ_BLOCKS):
+            yield consecutive[start : start + READ_BLOCKS]
+
 
 DONE, NOT_DONE = 0, 1
 SHOW_EVERY_S = 5.0

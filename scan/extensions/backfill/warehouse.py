@@ -16,7 +16,7 @@ import pyarrow
 from duckdb.sqltypes import BLOB, HUGEINT, VARCHAR
 
 from scan.database.statements import load_statements, render
-from scan.extensions.exports.parquet_columns import (
+from scan.extensions.exports.parquet import (
     ADDRESS,
     BYTES,
     HASH,

@@ -1,17 +1,31 @@
-"""Addresses: their list, one, its counters, and its lists along the chain."""
+"""Addresses: their list, one, its counters, and its lists along the chain.
+
+The tokens that addresses hold.
+"""
 
 from typing import Any
 
+import orjson
+
 from scan import parameters
-from scan.ethereum.checksums import checksummed
-from scan.extensions.blockscout.address_objects import address_object
-from scan.extensions.blockscout.block_objects import block_objects, withdrawal_objects
+from scan.ethereum.signatures import checksummed
+from scan.extensions.blockscout.address_and_token_objects import (
+    TokenObjects,
+    TokenTypes,
+    address_object,
+    proxy_fields,
+    token_object,
+    token_types,
+)
+from scan.extensions.blockscout.blocks import block_objects, withdrawal_objects
+from scan.extensions.blockscout.decoded_objects import log_objects
 from scan.extensions.blockscout.entity_lists import (
     internal_transactions_response,
     transactions_response,
     transfers_response,
 )
 from scan.extensions.blockscout.lists import (
+    Position,
     Record,
     address,
     ascending,
@@ -24,25 +38,15 @@ from scan.extensions.blockscout.lists import (
     position,
     row_count,
 )
-from scan.extensions.blockscout.log_objects import log_objects
-from scan.extensions.blockscout.objects import Object, renamed
-from scan.extensions.blockscout.proxy_objects import proxy_fields
-from scan.extensions.blockscout.routing import routes, text
-from scan.extensions.blockscout.token_objects import token_object, token_types
+from scan.extensions.blockscout.routing import Object, renamed, routes, text
 from scan.extensions.logs import queries as logs
 from scan.extensions.logs.log_filter import having_all
 from scan.hex import data, to_hex
-from scan.http.requests import reader
-from scan.http.responses import Response, json_value
-from scan.queries import (
-    addresses,
-    blocks,
-    contract_creations,
-    contracts,
-    tokens,
-)
-from scan.queries.address_names import AddressNames
-from scan.queries.contract_creations import IndexedCreation
+from scan.http.requests import Response, json_value, reader
+from scan.queries import addresses, blocks, contracts, tokens
+from scan.queries.addresses import AddressNames
+from scan.queries.contracts import IndexedCreation
+from scan.queries.pages import Window
 
 SIDES = ("to", "from")
 MOST_COUNTED = 10_000  # produced blocks, and transactions whose gas is added up
@@ -62,7 +66,7 @@ def get_address(address_hash: str) -> Response:
     token = tokens.by_addresses(reader(), [key]).get(shown)
     created = None
     if account.balance.is_contract:
-        created = contract_creations.indexed(reader(), key)
+        created = contracts.indexed(reader(), key)
     balance = account.balance.required()
     log_count = _log_count(counts, is_contract=account.balance.is_contract)
     names = reader().sources.get(AddressNames).in_list(reader(), [key])
@@ -187,3 +191,44 @@ def list_withdrawals(address_hash: str) -> Response:
 def _side(address_hash: str) -> dict[str, Any]:
     """Return the filter of an address's list: of all rows, of those sent or of those received."""
     return {one_of("filter", SIDES) or "address": path_address(address_hash)}
+
+
+MOST_BALANCES = 1000  # in the list that has no pages
+TOKEN = "token_contract_address_hash"
+
+
+@blueprint.path("/addresses/<address_hash>/token-balances")
+def list_token_balances(address_hash: str) -> Response:
+    page = addresses.tokens_held(reader(), path_address(address_hash), Window(MOST_BALANCES, 0))
+    return json_value(_balances(orjson.loads(page.data)))
+
+
+@blueprint.path("/addresses/<address_hash>/tokens")
+def list_tokens(address_hash: str) -> Response:
+    """Return balances in the order of the tokens' addresses."""
+    types = token_types()
+    records, following = tokens_held(path_address(address_hash), types)
+    return list_response(_balances(types.of(records, "type")), following)
+
+
+def tokens_held(key: bytes, types: TokenTypes) -> tuple[list[Record], Position | None]:
+    after = address(TOKEN)
+    window = first_window()._replace(position=None if after is None else (after,))
+    page = addresses.tokens_held(reader(), key, window, types.only)
+    records = orjson.loads(page.data)
+    if page.next is None:
+        return records, None
+    return records, {TOKEN: checksummed(records[-1]["tokenAddress"])}
+
+
+def _balances(records: list[Record]) -> list[Object]:
+    known = TokenObjects(record["tokenAddress"] for record in records)
+    return [
+        {
+            "token": known.of(record["tokenAddress"]),
+            "token_id": None,
+            "token_instance": None,
+            "value": record["balance"],
+        }
+        for record in records
+    ]

@@ -4,35 +4,35 @@ from collections.abc import Sequence
 
 from flask import current_app
 
-from scan.contracts.abi_index import standard_abis
+from scan.contracts.abi_decoding import standard_abis
 from scan.errors import InvalidParameter
-from scan.extensions.blockscout.activity_filter import (
+from scan.extensions.blockscout.activity_pages import (
     COIN_TRANSFER,
     CREATION,
     INTERACTION,
-    NATIVE,
-    ActivityFilter,
-    read_filter,
-)
-from scan.extensions.blockscout.activity_pages import (
     INTERNAL,
+    NATIVE,
     TRANSFER,
     Activity,
+    ActivityFilter,
     read_activities,
+    read_filter,
     read_place,
 )
-from scan.extensions.blockscout.address_objects import AddressObjects
-from scan.extensions.blockscout.failure_objects import failures
+from scan.extensions.blockscout.address_and_token_objects import (
+    AddressObjects,
+    TokenObjects,
+    token_object,
+    transfer_total,
+)
+from scan.extensions.blockscout.decoded_objects import failures
 from scan.extensions.blockscout.lists import list_response, row_count
-from scan.extensions.blockscout.objects import STANDARDS, Object, timestamp
-from scan.extensions.blockscout.routing import routes, text
-from scan.extensions.blockscout.token_objects import TokenObjects, token_object, transfer_total
-from scan.extensions.exports import csv_format
+from scan.extensions.blockscout.routing import STANDARDS, Object, routes, text, timestamp
+from scan.extensions.exports import csv_columns
 from scan.extensions.transaction_details.method_names import add_methods
 from scan.hex import data, to_hex
-from scan.http.requests import reader
-from scan.http.responses import Response, json_value
-from scan.queries import method_names, tokens
+from scan.http.requests import Response, json_value, reader
+from scan.queries import contracts, tokens
 
 MOST_IN_FILE = 1000
 # Names that clients show of a filter, which do not choose rows.
@@ -65,7 +65,7 @@ def export_activities() -> Response:
     activities, _ = read_activities(_filter(), MOST_IN_FILE)
     items = activity_objects(activities)
     rows = [_csv_row(*pair) for pair in zip(activities, items, strict=True)]
-    file = csv_format.lines([COLUMNS, *rows])
+    file = csv_columns.lines([COLUMNS, *rows])
     return current_app.response_class(file, mimetype="text/csv")
 
 
@@ -76,7 +76,7 @@ def list_methods() -> Response:
     if query is None:
         return json_value([_method(selector) for selector in standard_abis().functions])
     try:
-        return json_value([_method(key, query) for key in method_names.selectors(reader(), query)])
+        return json_value([_method(key, query) for key in contracts.selectors(reader(), query)])
     except InvalidParameter:
         return json_value([])
 
@@ -168,12 +168,12 @@ def _type(kinds: Sequence[str]) -> str:
     return next((kind for kind in (CREATION, INTERACTION) if kind in kinds), COIN_TRANSFER)
 
 
-def _csv_row(activity: Activity, item: Object) -> list[csv_format.Cell]:
+def _csv_row(activity: Activity, item: Object) -> list[csv_columns.Cell]:
     total, token = item["total"] or {}, item["token"] or {}
     addresses = (item[name] and item[name]["hash"] for name in ("from", "to", "created_contract"))
     method = None if activity.rank == INTERNAL else activity.context["methodId"]
     moved = (total.get(name) for name in ("value", "token_id"))
-    symbol = csv_format.text(token.get("symbol") or "")
+    symbol = csv_columns.text(token.get("symbol") or "")
     return [
         item["hash"],
         item["type"],

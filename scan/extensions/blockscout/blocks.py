@@ -1,16 +1,17 @@
-"""Blocks, their transactions, internal transactions and withdrawals; all withdrawals."""
+"""Blocks and withdrawals as Blockscout shows them.
 
-from typing import Any
+Blocks, their transactions, internal transactions and withdrawals; all withdrawals.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
 
 import orjson
 
 from scan import parameters, registry
-from scan.errors import InvalidParameter, NotFound
-from scan.extensions.blockscout.block_objects import (
-    blob_fees,
-    block_objects,
-    withdrawal_objects,
-)
+from scan.errors import InvalidParameter, NotFound, Unavailable, UpstreamFailed
+from scan.ethereum.client import Call
+from scan.extensions.blockscout.address_and_token_objects import AddressObjects
 from scan.extensions.blockscout.entity_lists import (
     internal_transactions_response,
     transactions_of_kind_response,
@@ -18,18 +19,138 @@ from scan.extensions.blockscout.entity_lists import (
 )
 from scan.extensions.blockscout.hooks import Blockscout
 from scan.extensions.blockscout.lists import (
+    Position,
     Record,
     before_block,
     first_window,
     list_response,
+    number,
     one_of,
+    row_count,
 )
-from scan.extensions.blockscout.routing import routes
-from scan.http.requests import reader
-from scan.http.responses import Response, json_value
+from scan.extensions.blockscout.routing import Object, renamed, routes
+from scan.http.requests import Response, json_value, reader
 from scan.parameters import BIGINT_MAX
-from scan.queries import blocks, withdrawals
+from scan.queries import blocks
 from scan.queries.pages import Window
+
+NO_NONCE = "0x0000000000000000"  # of a block that nobody mined (EIP-3675)
+MERGES = {"1": 15_537_394}  # the first of those, by the chain's id
+TIMEOUT_S = 1.5
+# The words for what a reward is for: in lists, and of one block.
+VALIDATOR, UNCLE = ("validator", "Miner Reward"), ("uncle", "Uncle Reward")
+
+
+def block_objects(records: Sequence[Record], *, is_single: bool = False) -> list[Object]:
+    """Return the objects of blocks; raises Unavailable where a fork has removed one meanwhile."""
+    numbers = [record["number"] for record in records]
+    amounts = blocks.amounts(reader(), numbers)
+    miners = AddressObjects(record["miner"] for record in records)
+    nonces = _nonces(records, amounts)
+    with_blobs = [r["number"] for r in records if r["blobGasUsed"] not in (None, "0")]
+    blob_counts = _blob_counts(with_blobs)
+    try:
+        return [
+            {
+                **_block(record, amounts[str(record["number"])], miners, is_single=is_single),
+                "nonce": nonces.get(record["number"]),
+                **_blob_fields(record, blob_counts.get(str(record["number"]), 0)),
+            }
+            for record in records
+        ]
+    except KeyError:
+        raise Unavailable("The chain is being reorganised.", retry_after_s=1) from None
+
+
+def _block(record: Record, sums: Record, miners: AddressObjects, *, is_single: bool) -> Object:
+    uncles = record.get("uncles", [])
+    return {
+        **renamed("block", record | sums, address=miners.of_optional),
+        "uncles_hashes": [{"hash": uncle["hash"]} for uncle in uncles],
+        "rewards": _rewards(uncles, sums["reward"], is_single=is_single),
+        "type": "block",
+    }
+
+
+def _rewards(uncles: Sequence[Record], reward: str | None, *, is_single: bool) -> list[Object]:
+    rewards = [] if reward is None else [(VALIDATOR, reward)]  # else its rows are not kept
+    rewards += [(UNCLE, uncle["reward"] or "0") for uncle in uncles]
+    return [{"type": words[is_single], "reward": reward} for words, reward in rewards]
+
+
+def _nonces(records: Sequence[Record], amounts: Mapping[str, Record]) -> dict[int, str]:
+    """Return the blocks' nonces by number: those of mined blocks are the node's, if it answers.
+    A block with withdrawals or gas for blobs is none, even where it has no rows of them."""
+    merge = MERGES.get(str(reader().sources.chain_id.read()), BIGINT_MAX)
+    nonces = {
+        r["number"]: NO_NONCE
+        for r in records
+        if r["number"] >= merge
+        or r["excessBlobGas"] is not None
+        or amounts.get(str(r["number"]), {}).get("withdrawals") is not None
+    }
+    mined = [record for record in records if record["number"] not in nonces]
+    if not mined:
+        return nonces
+    calls = [Call("eth_getBlockByHash", (record["hash"], False)) for record in mined]
+    try:
+        answers = reader().node.within(TIMEOUT_S).results(calls)
+    except (UpstreamFailed, Unavailable):
+        answers = []
+    known = {
+        record["number"]: answer["nonce"]
+        for record, answer in zip(mined, answers, strict=False)
+        if isinstance(answer, dict) and isinstance(answer.get("nonce"), str)
+    }
+    if len(known) < len(mined):
+        reader().do_not_cache()
+    return nonces | known
+
+
+def _blob_counts(numbers: Sequence[int]) -> dict[str, int]:
+    if not numbers:
+        return {}
+    [counts] = reader().row("queries/blocks_list_blobs", numbers=[*numbers])
+    return cast("dict[str, int]", orjson.loads(counts))
+
+
+def _blob_fields(record: Record, transactions_count: int) -> Object:
+    """Return the fields of blocks with gas for blobs; blocks of other chains lack them."""
+    if record["blobGasUsed"] is None:
+        return {}
+    return {
+        "blob_transactions_count": transactions_count,
+        "blob_gas_used": record["blobGasUsed"],
+        "excess_blob_gas": record["excessBlobGas"],
+        "beacon_deposits_count": None,
+    }
+
+
+def blob_fees(record: Record) -> Object:
+    """Return the fields of a single block about the price of its blobs."""
+    if record["blobGasUsed"] is None:
+        return {}
+    return {"blob_gas_price": record["blobBaseFee"], "burnt_blob_fees": record["blobFees"] or "0"}
+
+
+def withdrawal_objects(
+    window: Window, address: bytes | None = None
+) -> tuple[list[Object], Position | None]:
+    """Return a page of withdrawals, and the position of the last one where more follow: its index,
+    which counts along the chain, and its block, which Blockscout's positions lack."""
+    last_block = number("block_number")
+    if last_block is not None:
+        window = window._replace(block_to=min(window.block_to, last_block))
+    most = row_count()
+    window = window._replace(limit=most + 1)
+    rows = blocks.withdrawals_page(reader(), window, address=address, before_index=number("index"))
+    shown: list[dict[str, Any]] = rows[:most]
+    receivers = AddressObjects(record["address"] for record in shown)
+    items = [renamed("withdrawal", record, address=receivers.of_optional) for record in shown]
+    if len(rows) <= most:
+        return items, None
+    return items, {"index": items[-1]["index"], "block_number": items[-1]["block_number"]}
+
 
 KINDS = tuple(
     """
@@ -90,7 +211,7 @@ def list_withdrawals() -> Response:
 
 @blueprint.path("/withdrawals/counters")
 def get_withdrawal_counters() -> Response:
-    count = str(withdrawals.count(reader()))
+    count = str(blocks.count(reader()))
     [total] = reader().row("queries/withdrawals_sum", is_unbounded=True)
     return json_value({"withdrawals_count": count, "withdrawals_sum": total})
 

@@ -6,10 +6,14 @@ from typing import Any
 import orjson
 
 from scan import parameters
-from scan.contracts.calldata_encoding import constructor_values
+from scan.contracts.read_calls import constructor_values
 from scan.errors import NotFound
-from scan.ethereum.checksums import checksummed
-from scan.extensions.blockscout.address_objects import AddressObjects
+from scan.ethereum.signatures import checksummed
+from scan.extensions.blockscout.address_and_token_objects import (
+    MINIMAL,
+    AddressObjects,
+    proxy_fields,
+)
 from scan.extensions.blockscout.decoded_objects import shown
 from scan.extensions.blockscout.lists import (
     Record,
@@ -18,16 +22,13 @@ from scan.extensions.blockscout.lists import (
     one_of,
     path_address,
 )
-from scan.extensions.blockscout.objects import renamed, timestamp
-from scan.extensions.blockscout.proxy_objects import MINIMAL, proxy_fields
-from scan.extensions.blockscout.routing import routes, text
+from scan.extensions.blockscout.routing import renamed, routes, text, timestamp
 from scan.extensions.search import queries as search
 from scan.hex import data, to_hex
-from scan.http.requests import reader
-from scan.http.responses import Response, json_value
+from scan.http.requests import Response, json_value, reader
 from scan.queries import blocks, contracts, network
 from scan.queries.contracts import Contract, ProxyLookup, language_of
-from scan.verification.blueprints import preamble_of
+from scan.verification.creation_comparison import preamble_of
 
 DAY_S = 86_400
 LANGUAGES = ("solidity", "vyper", "yul", "geas")

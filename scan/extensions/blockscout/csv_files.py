@@ -6,24 +6,17 @@ import orjson
 from flask import current_app
 
 from scan import parameters
-from scan.ethereum.checksums import checksummed
-from scan.extensions.blockscout.address_objects import AddressObjects
+from scan.ethereum.signatures import checksummed
+from scan.extensions.blockscout.address_and_token_objects import AddressObjects, TokenObjects
 from scan.extensions.blockscout.lists import Record, contexts_of, one_of, path_address
-from scan.extensions.blockscout.objects import timestamp
-from scan.extensions.blockscout.routing import routes, text
-from scan.extensions.blockscout.token_objects import TokenObjects
+from scan.extensions.blockscout.routing import routes, text, timestamp
 from scan.extensions.blockscout.tokens import token_of
-from scan.extensions.blockscout.transaction_objects import (
-    name_methods,
-    parties_of,
-    shown_type,
-)
-from scan.extensions.exports import csv_format
+from scan.extensions.blockscout.transaction_objects import name_methods, parties_of, shown_type
+from scan.extensions.exports import csv_columns
 from scan.extensions.logs import queries as logs
 from scan.extensions.logs.log_filter import having_all
 from scan.hex import data, to_hex
-from scan.http.requests import reader
-from scan.http.responses import Response, json_value
+from scan.http.requests import Response, json_value, reader
 from scan.queries import tokens
 from scan.queries.entities import matching_page
 from scan.queries.pages import Window
@@ -51,7 +44,7 @@ TOPICS = ("FirstTopic", "SecondTopic", "ThirdTopic", "FourthTopic")
 LOGS = ("TxHash", "Index", "BlockNumber", "BlockHash", "ContractAddress", "Data", *TOPICS)
 HOLDERS = ("HolderAddress", "Balance")
 
-Row = Mapping[str, csv_format.Cell]
+Row = Mapping[str, csv_columns.Cell]
 
 blueprint = routes("csv_files")
 
@@ -99,7 +92,7 @@ def _transfers(records: Sequence[Record], address_hash: str) -> Response:
             "TokenContractAddress": checksummed(record["tokenAddress"]),
             "Type": _direction(record, address_hash),
             "TokenDecimals": known.of(record["tokenAddress"])["decimals"],
-            "TokenSymbol": csv_format.text(known.of(record["tokenAddress"])["symbol"] or ""),
+            "TokenSymbol": csv_columns.text(known.of(record["tokenAddress"])["symbol"] or ""),
             "TokensTransferred": None if record["tokenType"] == "BEP721" else record["value"],
             "TransactionFee": context_of[record["transactionHash"]]["fee"],
             "Status": "ok",
@@ -156,7 +149,7 @@ def export_holders(address_hash: str) -> Response:
     rows = (
         {
             "HolderAddress": checksummed(r["address"]),
-            "Balance": csv_format.amount(r["balance"], token["decimals"] or 0),
+            "Balance": csv_columns.amount(r["balance"], token["decimals"] or 0),
         }
         for r in orjson.loads(page.data)
     )
@@ -210,5 +203,5 @@ def _direction(record: Record, address_hash: str) -> str:
 def _file(columns: Sequence[str], rows: Iterable[Row]) -> Response:
     """Return a file of rows by their columns, of which some may have no value."""
     whole = ({**dict.fromkeys(columns), **row}.values() for row in rows)
-    file = csv_format.lines([columns, *(tuple(cells) for cells in whole)])
+    file = csv_columns.lines([columns, *(tuple(cells) for cells in whole)])
     return current_app.response_class(file, mimetype="text/csv")

@@ -1,11 +1,26 @@
-"""Decoded calls, errors and events as Blockscout shows them."""
+"""Decoded calls, errors and events as Blockscout shows them.
 
+Why transactions failed, in the words that nodes have for it.
+
+Logs as Blockscout shows them.
+"""
+
+import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from scan.contracts.abi_decoding import Argument, Decoded
-from scan.ethereum.checksums import checksummed
-from scan.extensions.blockscout.objects import Object
+from scan.contracts.revert_reasons import Reason
+from scan.ethereum.blocks import MAX_TOPICS
+from scan.ethereum.node_errors import OTHER, REVERT, CallFailure
+from scan.ethereum.signatures import checksummed
+from scan.extensions.blockscout.address_and_token_objects import AddressObjects
+from scan.extensions.blockscout.lists import Record
+from scan.extensions.blockscout.routing import Object, renamed
+from scan.extensions.transaction_details.explanations import queries as explanations
+from scan.extensions.transaction_details.explanations.transaction_failures import TransactionFailure
+from scan.hex import data, to_hex
+from scan.http.requests import reader
 
 
 def call_object(decoded: Decoded | None, calldata: bytes) -> Object | None:
@@ -72,3 +87,84 @@ def _member_types(type_: str, count: int) -> Sequence[str]:
         else:
             types[-1] += character
     return types
+
+
+# Geth's words for the kinds of failures; the index keeps a node's own only for others.
+WORDS = {
+    REVERT: "execution reverted",
+    "out_of_gas": "out of gas",
+    "invalid_opcode": "invalid opcode",
+    "invalid_jump": "invalid jump destination",
+    "stack_limit": "stack limit reached",
+    "static_call": "write protection",
+    "insufficient_balance": "insufficient balance for transfer",
+    "call_depth": "max call depth exceeded",
+    "invalid_code": "invalid code",
+    "address_collision": "contract address collision",
+}
+UNKNOWN = "awaiting_internal_transactions"  # as Blockscout says before it knows
+MOST_READ = 10  # reasons that a list reads; those of others are shown once they are kept
+READ_S = 2.0  # after which it reads no more
+
+
+def node_words(failure: CallFailure) -> str:
+    return failure.words if failure.kind == OTHER else WORDS[failure.kind]
+
+
+def failures(records: Sequence[Record]) -> dict[str, Object]:
+    """Return `result` and `revert_reason` of a list's failed transactions, by hash."""
+    failed = [record for record in records if not record["status"]]
+    shown = {record["hash"]: failure_fields(None) for record in failed}
+    known, ends_at = 0, time.monotonic() + READ_S
+    for record in failed[:MOST_READ]:
+        failure = explanations.failure(reader(), record)
+        shown[record["hash"]] = failure_fields(failure)
+        if failure is None or failure.is_passing or time.monotonic() > ends_at:
+            break  # the node is away or slow, and would be for the others
+        known += 1
+    if known < len(failed):
+        reader().do_not_cache()
+    return shown
+
+
+def failure_fields(failure: TransactionFailure | None, *, is_decoded: bool = False) -> Object:
+    """Return the fields of a failed transaction; `is_decoded`: with the decoded error instead of
+    its data."""
+    if failure is None or failure.failure is None:
+        return {"result": UNKNOWN, "revert_reason": None}
+    cause = failure.failure
+    if cause.kind != REVERT and not cause.trace_address:
+        return {"result": node_words(cause), "revert_reason": None}
+    # A call that passes on the failure of one that it made reverts with the same data.
+    decoded = _decoded(failure.reason) if is_decoded else None
+    raw = {"raw": to_hex(cause.data) if cause.data else None}
+    return {"result": WORDS[REVERT], "revert_reason": decoded or raw}
+
+
+def _decoded(reason: Reason) -> dict[str, Any] | None:
+    return call_object(reason.decoded, reason.data[:4])
+
+
+NO_TOPICS = (None,) * MAX_TOPICS
+
+
+def log_objects(
+    records: Sequence[Record],
+    events: Sequence[Decoded | None],
+    block_hashes: Mapping[str, str],
+    recipients: Mapping[str, str | None] = {},
+) -> list[dict[str, Any]]:
+    """Return the objects of logs; `block_hashes`, and `recipients` of the transactions where they
+    are shown, are by the hash of the transaction."""
+    emitters = [record["address"] for record in records]
+    objects = AddressObjects([*emitters, *recipients.values()])
+    return [
+        {
+            **renamed("log", record, address=objects.of_optional),
+            "smart_contract": objects.of_optional(recipients.get(record["transactionHash"])),
+            "topics": [*record["topics"], *NO_TOPICS][:MAX_TOPICS],
+            "decoded": event_object(event, data(record["topics"][0]) if record["topics"] else b""),
+            "block_hash": block_hashes[record["transactionHash"]],
+        }
+        for record, event in zip(records, events, strict=True)
+    ]

@@ -6,6 +6,11 @@ from typing import Any
 
 import orjson
 
+from scan.extensions.blockscout.address_and_token_objects import (
+    TokenTypes,
+    transfer_objects,
+    transfer_position,
+)
 from scan.extensions.blockscout.lists import (
     Record,
     first_window,
@@ -16,7 +21,6 @@ from scan.extensions.blockscout.lists import (
     read_page,
     require_block,
 )
-from scan.extensions.blockscout.token_objects import TokenTypes, transfer_objects, transfer_position
 from scan.extensions.blockscout.transaction_objects import (
     internal_objects,
     internal_position,
@@ -27,9 +31,8 @@ from scan.extensions.blockscout.transaction_objects import (
 )
 from scan.extensions.internal_transfers import queries as internal_transfers
 from scan.hex import data
-from scan.http.requests import reader
-from scan.http.responses import Response
-from scan.queries import token_transfers
+from scan.http.requests import Response, reader
+from scan.queries import tokens
 from scan.queries.pages import Page, Window, filtered_page
 
 MOST_COMPARED = 1000  # rows of a page of which those with a property are shown
@@ -138,7 +141,7 @@ def _meta(*, is_pending: bool) -> Mapping[str, Any]:
 def transfers_response(types: TokenTypes, **filters: Any) -> Response:
     records, last = read_page(
         "token_transfers",
-        lambda window: token_transfers.page(reader(), window, type=types.only, **filters),
+        lambda window: tokens.transfers_page(reader(), window, type=types.only, **filters),
     )
     shown = transfer_objects(types.of(records, "tokenType"))
     return list_response(shown, last and transfer_position(last))

@@ -6,35 +6,31 @@ from flask import Flask
 
 from scan import registry
 from scan.extensions.blockscout import (
-    address_holdings,
     addresses,
     advanced_filters,
     blocks,
     contracts,
     csv_files,
-    network,
-    search,
+    network_and_search,
     stats_service,
     tokens,
     transactions,
     verification,
 )
-from scan.extensions.blockscout.errors import BLOCKSCOUT, PREFIX, STATS_PREFIX
 from scan.extensions.blockscout.hooks import Blockscout
+from scan.extensions.blockscout.routing import BLOCKSCOUT, PREFIX, STATS_PREFIX
 from scan.http.hooks import Interfaces
-from scan.http.interfaces import Interface
+from scan.http.request_state import Interface
 from scan.settings import Settings
 
 BLUEPRINTS = (
     blocks.blueprint,
     transactions.blueprint,
     addresses.blueprint,
-    address_holdings.blueprint,
     tokens.blueprint,
     contracts.blueprint,
     verification.blueprint,
-    search.blueprint,
-    network.blueprint,
+    network_and_search.blueprint,
     advanced_filters.blueprint,
     csv_files.blueprint,
 )

@@ -9,13 +9,11 @@ import orjson
 from scan import parameters
 from scan.errors import InvalidParameter
 from scan.extensions.blockscout.routing import text
-from scan.extensions.transaction_details.transaction_contexts import contexts
-from scan.http.requests import reader
-from scan.http.responses import Response, json_value
+from scan.extensions.transaction_details.method_names import contexts
+from scan.http.requests import Response, json_value, reader
 from scan.parameters import BIGINT_MAX
-from scan.queries.filters import Value
-from scan.queries.ordinals import ordinal_at
-from scan.queries.pages import MAX_ENTRIES, Page, Window, filtered_page
+from scan.queries.cursors import ordinal_at
+from scan.queries.pages import MAX_ENTRIES, Page, Value, Window, filtered_page
 
 ROWS, MOST_ROWS = 50, 100  # more are the most, as with Blockscout
 

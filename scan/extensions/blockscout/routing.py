@@ -1,4 +1,9 @@
-"""Blueprints whose views take the parameters that paths.toml names, and no others."""
+"""Blueprints whose views take the parameters that paths.toml names, and no others.
+
+Errors in Blockscout's form: {"message"}, and {"errors"} for a parameter.
+
+Blockscout's objects of records, as far as objects.toml says them.
+"""
 
 import tomllib
 from collections.abc import Callable, Mapping
@@ -8,7 +13,13 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 from flask import Blueprint, g, request
 
-from scan.errors import InvalidParameter
+from scan.api.openapi.schemas import Renaming
+from scan.errors import InvalidParameter, NotFound, ScanError
+from scan.ethereum.signatures import checksummed
+from scan.http.request_state import Interface
+from scan.queries.network import token_standard
+from scan.queries.pages import TOKEN_TYPES
+from scan.server.responses import WsgiResponse, json_response
 
 TABLE = Path(__file__).with_name("paths.toml")
 CREDENTIALS = frozenset({"apikey", "key"})
@@ -104,3 +115,57 @@ def routes(name: str, prefix: str = "") -> Routes:
 def text(name: str) -> str | None:
     """Return a parameter of the request, None where it is absent."""
     return cast("Parameters", g.parameters).text(name)
+
+
+PREFIX = "/api/v2"
+STATS_PREFIX = "/stats-service/api/v1"  # of another service at Blockscout
+UNPROCESSABLE = 422
+NOT_FOUND = "Not found"
+
+
+def refuse(error: ScanError) -> WsgiResponse:
+    headers = list(error.headers.items())
+    if isinstance(error, InvalidParameter):
+        field = error.body().get("field", "")
+        fault = {
+            "title": "Invalid value",
+            "source": {"pointer": f"/{field}"},
+            "detail": error.message,
+        }
+        return json_response(UNPROCESSABLE, {"errors": [fault]}, headers)
+    message = NOT_FOUND if isinstance(error, NotFound) else error.message
+    return json_response(error.status, {"message": message}, headers)
+
+
+BLOCKSCOUT = Interface(
+    refuse, prefixes=(f"{PREFIX}/", f"{STATS_PREFIX}/"), api_key_parameter="apikey"
+)
+
+
+Object = dict[str, Any]
+
+# The names of Ethereum's standards, by the types of records.
+STANDARDS = {kind: token_standard(kind) for kind in TOKEN_TYPES}
+
+
+def timestamp(iso: str) -> str:
+    """Return a time as Blockscout writes it: ISO 8601 with microseconds."""
+    return f"{iso.removesuffix('Z')}.000000Z"
+
+
+FORMATS: Mapping[str, Callable[[Any], Any]] = {
+    "checksum": lambda value: value and checksummed(value),
+    "number": int,
+    "standard": lambda value: value and STANDARDS[value],
+    "text": str,
+    "time": timestamp,
+}
+
+
+def renaming(module: str, **formats: Callable[[Any], Any]) -> Renaming:
+    """Return what makes objects by the table beside a module's file; `formats` are more of them."""
+    return Renaming(Path(module).with_suffix(".toml"), {**FORMATS, **formats})
+
+
+# An address's object is made by `address`, a format that is given with the record.
+renamed = renaming(__file__)

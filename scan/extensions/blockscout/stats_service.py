@@ -10,16 +10,13 @@ from typing import Any
 import orjson
 
 from scan import parameters
-from scan.api.openapi.renamed_fields import renamed_field
+from scan.api.openapi.schemas import renamed_field
 from scan.errors import NotFound
-from scan.ethereum.units import in_units
-from scan.extensions.blockscout.errors import STATS_PREFIX
+from scan.ethereum.token_metadata import in_units
 from scan.extensions.blockscout.lists import Record, one_of
-from scan.extensions.blockscout.objects import Object
-from scan.extensions.blockscout.routing import routes, text
-from scan.extensions.chain_statistics import daily_stats
-from scan.http.requests import reader
-from scan.http.responses import Response, json_value
+from scan.extensions.blockscout.routing import STATS_PREFIX, Object, routes, text
+from scan.extensions.chain_statistics import statistics
+from scan.http.requests import Response, json_value, reader
 from scan.queries import network
 
 SPANS = {"DAY": "day", "WEEK": "week", "MONTH": "month", "YEAR": "year"}
@@ -84,7 +81,7 @@ def get_line(name: str) -> Response:
         raise NotFound("There is no such line.")
     span = one_of("resolution", (*SPANS, "RESOLUTION_UNSPECIFIED"))
     first, last = (_date(key) for key in ("from", "to"))
-    records = daily_stats.by_span(reader(), SPANS.get(span or "DAY", "day"), first, last)
+    records = statistics.by_span(reader(), SPANS.get(span or "DAY", "day"), first, last)
     return json_value(_line(name, records))
 
 
@@ -96,7 +93,7 @@ def _date(name: str) -> date | None:
 @blueprint.path("/pages/main")
 def get_main_page() -> Response:
     """Return the counters of a main page, and transactions of the chain's newest days."""
-    records = daily_stats.by_span(reader(), "day", most=daily_stats.DEFAULT_DAYS)
+    records = statistics.by_span(reader(), "day", most=statistics.DEFAULT_DAYS)
     line = {"daily_new_transactions": _line("newTxns", records)}
     return json_value(_chosen_counters(MAIN_COUNTERS) | line)
 
@@ -121,7 +118,7 @@ def _counters() -> dict[str, Object]:
     totals = network.totals(reader())
     values = totals | orjson.loads(network.stats(reader()))
     values |= {f"{name}OfDay": value for name, value in (totals["today"] or {}).items()}
-    days = orjson.loads(daily_stats.days(reader(), length=2).data)
+    days = orjson.loads(statistics.days(reader(), length=2).data)
     if len(days) == 2:
         values["transactionsOfDayBefore"] = days[0]["transactions"]
     return {

@@ -4,8 +4,13 @@ import orjson
 
 from scan import parameters
 from scan.errors import InvalidParameter
-from scan.ethereum.checksums import checksummed
-from scan.extensions.blockscout.address_objects import AddressObjects
+from scan.ethereum.signatures import checksummed
+from scan.extensions.blockscout.address_and_token_objects import (
+    ALL_TYPES,
+    AddressObjects,
+    token_object,
+    token_types,
+)
 from scan.extensions.blockscout.entity_lists import transfers_response
 from scan.extensions.blockscout.lists import (
     Record,
@@ -18,13 +23,10 @@ from scan.extensions.blockscout.lists import (
     path_address,
     together,
 )
-from scan.extensions.blockscout.objects import Object, renamed
-from scan.extensions.blockscout.routing import routes, text
-from scan.extensions.blockscout.token_objects import ALL_TYPES, token_object, token_types
+from scan.extensions.blockscout.routing import Object, renamed, routes, text
 from scan.extensions.search import queries as search
 from scan.hex import data
-from scan.http.requests import json_object, reader
-from scan.http.responses import Response, json_value
+from scan.http.requests import Response, json_object, json_value, reader
 from scan.queries import tokens
 
 IN_BATCH, MOST_IN_BATCH = "address_hashes", 50

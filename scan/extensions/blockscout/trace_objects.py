@@ -1,18 +1,25 @@
-"""Traces in the form of trace_transaction, and changes of the state, as Blockscout shows them."""
+"""Traces in the form of trace_transaction, and changes of the state, as Blockscout shows them.
+
+The sentence about a transaction, as a template with variables that clients fill.
+"""
 
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from scan.ethereum.checksums import checksummed
-from scan.extensions.blockscout.address_objects import AddressObjects
-from scan.extensions.blockscout.failure_objects import node_words
+from scan.ethereum.signatures import checksummed
+from scan.extensions.blockscout.address_and_token_objects import (
+    NOBODY,
+    AddressObjects,
+    TokenObjects,
+)
+from scan.extensions.blockscout.decoded_objects import node_words
 from scan.extensions.blockscout.lists import Record
-from scan.extensions.blockscout.objects import Object
-from scan.extensions.blockscout.token_objects import NOBODY, TokenObjects
+from scan.extensions.blockscout.routing import Object
 from scan.extensions.internal_transfers.traces import is_creation
 from scan.extensions.internal_transfers.transaction_traces import TraceFrame
 from scan.extensions.transaction_details.explanations.state_changes import AccountChange
+from scan.extensions.transaction_details.explanations.transaction_summary import Summary
 from scan.hex import to_hex
 
 CALL_TYPES = {name: name.lower() for name in ("CALL", "CALLCODE", "DELEGATECALL", "STATICCALL")}
@@ -93,3 +100,21 @@ def _gained(transfers: Sequence[Record]) -> dict[tuple[str, str, str | None], in
         for side, sign in (("fromAddress", -1), ("toAddress", 1)):
             gained[transfer[side], *of_token] += sign * int(transfer["value"])
     return {key: change for key, change in gained.items() if change and key[0] != NOBODY}
+
+
+def summary_object(summary: Summary) -> dict[str, Any]:
+    """Return the template; all but plain text is a variable of its own, since names from the chain
+    may contain braces."""
+    objects = AddressObjects(part.address for part in summary.parts if part.type == "address")
+    template, variables = "", dict[str, dict[str, Any]]()
+    for number, part in enumerate(summary.parts):
+        if part.type is None and not set(part.text) & set("{}"):
+            template = f"{template}{part.text}"
+            continue
+        name = f"part_{number}"
+        template = f"{template}{{{name}}}"
+        variables[name] = {"type": "string", "value": part.text}
+        if part.type == "address" and part.address is not None:
+            variables[name] = {"type": "address", "value": objects.of(part.address)}
+    shown = {"summary_template": template, "summary_template_variables": variables}
+    return {"success": True, "data": {"summaries": [shown]}}

@@ -7,15 +7,20 @@ import orjson
 
 from scan import parameters
 from scan.errors import NotFound, UpstreamFailed
-from scan.extensions.blockscout.address_objects import AddressObjects
-from scan.extensions.blockscout.decoded_objects import call_object
+from scan.extensions.blockscout.address_and_token_objects import (
+    AddressObjects,
+    proxy_fields,
+    token_types,
+    transfer_objects,
+    transfer_position,
+)
+from scan.extensions.blockscout.decoded_objects import call_object, failure_fields, log_objects
 from scan.extensions.blockscout.entity_lists import (
     internal_of_transaction_response,
     internal_transactions_response,
     transactions_response,
     transfers_response,
 )
-from scan.extensions.blockscout.failure_objects import failure_fields
 from scan.extensions.blockscout.lists import (
     Record,
     first_window,
@@ -26,17 +31,12 @@ from scan.extensions.blockscout.lists import (
     require_block,
     row_count,
 )
-from scan.extensions.blockscout.log_objects import log_objects
-from scan.extensions.blockscout.objects import Object, timestamp
-from scan.extensions.blockscout.proxy_objects import proxy_fields
-from scan.extensions.blockscout.routing import routes, text
-from scan.extensions.blockscout.summary_objects import summary_object
-from scan.extensions.blockscout.token_objects import (
-    token_types,
-    transfer_objects,
-    transfer_position,
+from scan.extensions.blockscout.routing import Object, routes, text, timestamp
+from scan.extensions.blockscout.trace_objects import (
+    state_change_objects,
+    summary_object,
+    trace_objects,
 )
-from scan.extensions.blockscout.trace_objects import state_change_objects, trace_objects
 from scan.extensions.blockscout.transaction_objects import (
     BLOB_TYPE,
     authorization_object,
@@ -44,15 +44,13 @@ from scan.extensions.blockscout.transaction_objects import (
     transaction_addresses,
     transaction_object,
 )
-from scan.extensions.transaction_details import queries as transaction_details
+from scan.extensions.transaction_details import details as transaction_details
 from scan.extensions.transaction_details.details import NO_LOGS, LogWindow, TransactionDetails
 from scan.extensions.transaction_details.explanations import queries as explanations
-from scan.extensions.transaction_details.transaction_contexts import contexts
+from scan.extensions.transaction_details.method_names import contexts
 from scan.hex import data
-from scan.http.prerequisites import Prerequisite, requires
-from scan.http.requests import reader
-from scan.http.responses import Response, json_value
-from scan.queries import blocks, contracts, network, token_transfers, transactions
+from scan.http.requests import Prerequisite, Response, json_value, reader, requires
+from scan.queries import blocks, contracts, network, tokens, transactions
 
 MOST_MOVED = 1000  # transfers whose tokens changed the state
 SHOWN_TRANSFERS = 10  # with their transaction
@@ -101,7 +99,7 @@ def get_transaction(transaction_hash: str) -> Response:
         confirmations=record["confirmations"],
         content=details.input,
     )
-    transfers, has_more = token_transfers.of_transaction(reader(), record, SHOWN_TRANSFERS)
+    transfers, has_more = tokens.of_transaction(reader(), record, SHOWN_TRANSFERS)
     failed = {}
     if not record["status"]:
         failed = failure_fields(explanations.failure(reader(), record), is_decoded=True)
@@ -167,7 +165,7 @@ def list_token_transfers(transaction_hash: str) -> Response:
     require_block(record["blockNumber"])
     log_index = number("index")
     after = (0, -1) if log_index is None else (log_index, number("index_in_batch") or 0)
-    records, has_more = token_transfers.of_transaction(reader(), record, row_count(), after)
+    records, has_more = tokens.of_transaction(reader(), record, row_count(), after)
     following = transfer_position(records[-1]) if has_more else None
     return list_response(transfer_objects(token_types().of(records, "tokenType")), following)
 
@@ -235,7 +233,7 @@ def list_state_changes(transaction_hash: str) -> Response:
     accounts: Sequence[Any] = explanations.state_changes(reader(), record).accounts
     block = orjson.loads(blocks.get(reader(), record["blockNumber"]) or "{}")
     first = number("state_changes_count") or 0
-    moved, _ = token_transfers.of_transaction(reader(), record, MOST_MOVED)
+    moved, _ = tokens.of_transaction(reader(), record, MOST_MOVED)
     items = state_change_objects(block.get("miner", ""), accounts, moved)
     end = first + row_count()
     following = {"state_changes_count": end} if end < len(items) else None
@@ -247,7 +245,9 @@ def get_summary(transaction_hash: str) -> Response:
     record = indexed(transaction_hash)
     details = transaction_details.details(reader(), record, NO_LOGS)
     failure = explanations.failure(reader(), record)
-    return json_value(summary_object(explanations.summary(reader(), record, details, failure)))
+    return json_value(
+        summary_object(explanations.transaction_sentence(reader(), record, details, failure))
+    )
 
 
 def indexed(transaction_hash: str) -> Record:

@@ -14,21 +14,17 @@ from flask import request
 from scan import parameters
 from scan.errors import InvalidParameter, ScanError
 from scan.extensions.blockscout.contracts import LICENSES
-from scan.extensions.blockscout.errors import UNPROCESSABLE
-from scan.extensions.blockscout.routing import routes
+from scan.extensions.blockscout.routing import UNPROCESSABLE, routes
 from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
-from scan.http.form_body import form
-from scan.http.requests import client_address, json_object, reader
-from scan.http.responses import Response, json_value
-from scan.http.services import services
+from scan.http.request_state import services
+from scan.http.requests import Response, client_address, form, json_object, json_value, reader
 from scan.json_bodies import MAX_SOURCES_BYTES, parse_json
 from scan.queries import contracts
-from scan.verification.compiler_releases import EVM_VERSIONS, dotted
-from scan.verification.languages.language import Language
-from scan.verification.languages.solidity import SOLIDITY
+from scan.verification.languages.solidity import SOLIDITY, Language
 from scan.verification.languages.vyper import EVM_VERSIONS as VYPER_EVM_VERSIONS
 from scan.verification.languages.vyper import VYPER
 from scan.verification.request import INTERFACE_SUFFIX, MAX_FILES
+from scan.verification.settings_search import EVM_VERSIONS, dotted
 
 WAIT_FOR_CONTRACT_S = 5.0  # clients verify what they have just deployed
 STARTED = "Smart-contract verification started"

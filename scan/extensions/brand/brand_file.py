@@ -11,10 +11,10 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from scan.brand import Brand, Logo, Palette
 from scan.environment import https_url, one_of, short_text
-from scan.outbound.picture_types import SVG, picture_type
+from scan.outbound.document_fetcher import SVG, picture_type
 from scan.registry import FOLDER
+from scan.settings import Brand, Logo, Palette
 
 MAX_FILE_BYTES = 32_768  # a first visit takes at most 80 kB in all
 MAX_LINKS = 8

@@ -3,10 +3,9 @@
 
 from dataclasses import dataclass
 
-from scan.brand import UNBRANDED, Brand
 from scan.environment import Kind, absolute_path, setting
 from scan.extensions.brand.brand_file import brand_file
-from scan.settings import OwnSettings
+from scan.settings import UNBRANDED, Brand, OwnSettings
 
 brand_kind = Kind(
     "brand", "a TOML file with the site's name, colours and contacts", brand_file, absolute_path

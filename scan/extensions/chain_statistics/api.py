@@ -7,11 +7,10 @@ from flask import Blueprint
 from scan import parameters
 from scan.api.hooks import Api
 from scan.cached_values import LazySequence
-from scan.extensions.chain_statistics import daily_stats, gas, largest_transfers
+from scan.extensions.chain_statistics import statistics
 from scan.extensions.exports.csv_columns import csv_text
-from scan.http.list_format import FORMATS, JSON, PARAMETER, TYPES, Format
-from scan.http.requests import query_arguments, reader
-from scan.http.responses import Response, json_body, json_value
+from scan.http.request_state import FORMATS, JSON, PARAMETER, TYPES, Format
+from scan.http.requests import Response, json_body, json_value, query_arguments, reader
 
 DAILY_FORMATS = LazySequence(lambda: (f for f in FORMATS if f != Format.NDJSON.value))
 
@@ -21,7 +20,7 @@ blueprint = Blueprint("chain_statistics", __name__)
 @blueprint.get("/gas")
 def get_gas() -> Response:
     query_arguments()
-    return json_value(gas.price(reader()))
+    return json_value(statistics.price(reader()))
 
 
 @blueprint.get("/stats/daily")
@@ -29,7 +28,7 @@ def list_days() -> Response:
     arguments = query_arguments("from", "to", PARAMETER)
     chosen = parameters.one_of(arguments.get(PARAMETER, JSON), PARAMETER, DAILY_FORMATS)
     first, last = (parameters.optional_date(arguments, name) for name in ("from", "to"))
-    days = daily_stats.days(reader(), first, last)
+    days = statistics.days(reader(), first, last)
     if chosen == Format.CSV.value:
         return flask.Response(
             csv_text("days", orjson.loads(days.data)),
@@ -49,9 +48,9 @@ def list_largest_transfers() -> Response:
     token = parameters.optional_address(arguments, "tokenAddress")
     day = parameters.optional_date(arguments, "date")
     if token is None:
-        name, largest = "transactions", largest_transfers.of_coin(reader(), day)
+        name, largest = "transactions", statistics.of_coin(reader(), day)
     else:
-        name, largest = "transfers", largest_transfers.of_token(reader(), token, day)
+        name, largest = "transfers", statistics.of_token(reader(), token, day)
     block = "null" if largest.first_block is None else largest.first_block
     sample = f'"of":{largest.sample},"blockFrom":{block}'
     if day is not None:

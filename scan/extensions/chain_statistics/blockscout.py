@@ -3,7 +3,7 @@
 from typing import Any
 
 from scan.errors import InvalidParameter
-from scan.extensions.blockscout.address_objects import AddressObjects
+from scan.extensions.blockscout.address_and_token_objects import AddressObjects
 from scan.extensions.blockscout.hooks import Blockscout
 from scan.extensions.blockscout.lists import (
     address,
@@ -14,9 +14,8 @@ from scan.extensions.blockscout.lists import (
     together,
 )
 from scan.extensions.blockscout.routing import routes
-from scan.extensions.chain_statistics import most_called
-from scan.http.requests import reader
-from scan.http.responses import Response
+from scan.extensions.chain_statistics import statistics
+from scan.http.requests import Response, reader
 
 # What lists can be sorted by, and the spans of time, in seconds.
 SORTS = {"transactions_count": "transactions", "total_gas_used": "gasUsed"}
@@ -33,13 +32,13 @@ def list_most_called() -> Response:
     if scale is None:
         raise InvalidParameter(f"scale is missing: {', '.join(SPANS_S)}.", field="scale")
     sort = one_of("sort", [*SORTS]) or "transactions_count"
-    order = most_called.Order(
+    order = statistics.Order(
         by_gas=SORTS[sort] == "gasUsed", is_ascending=one_of("order", ("asc", "desc")) == "asc"
     )
     place: Any = together(**dict.fromkeys(SORTS, number), contract_address_hash=address)
     after = None if place is None else (place[[*SORTS].index(sort)], place[-1])
     most = row_count()
-    records = most_called.contracts(reader(), SPANS_S[scale], order, after, most)
+    records = statistics.contracts(reader(), SPANS_S[scale], order, after, most)
     objects = AddressObjects(record["address"] for record in records)
     items = [
         {

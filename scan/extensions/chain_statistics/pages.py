@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 from flask import Blueprint, Response, request
 
 from scan import parameters
-from scan.ethereum.units import COIN_DECIMALS
-from scan.extensions.chain_statistics import daily_stats, gas
-from scan.extensions.chain_statistics.largest_transfers_of_day import shown_day
+from scan.ethereum.token_metadata import COIN_DECIMALS
+from scan.extensions.chain_statistics import statistics
+from scan.extensions.chain_statistics.statistics import shown_day
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.filtered_lists import FilteredList
@@ -26,7 +26,7 @@ from scan.pages.svg_charts import (
     line_chart,
     spread_over_seconds,
 )
-from scan.queries import token_transfers, tokens
+from scan.queries import tokens
 from scan.queries.pages import Window
 from scan.queries.reader import Reader
 
@@ -59,7 +59,7 @@ SERIES = (
 @blueprint.get("/charts")
 def charts() -> Response:
     chosen = parameters.one_of(request.args.get("days", "30"), "days", DAYS)
-    shown = daily_stats.days(reader(), length=DAYS[chosen])
+    shown = statistics.days(reader(), length=DAYS[chosen])
     days = json.loads(shown.data)
     largest = shown_day(shown.last)
     transactions = largest.records if largest else []
@@ -94,7 +94,7 @@ def _point(day: dict[str, Any], field: str) -> Point:
 
 @blueprint.get("/gas")
 def show_gas() -> Response:
-    prices = gas.price(reader())
+    prices = statistics.price(reader())
     labels = names_of((), *(called["address"] for called in prices["contracts"]))
     charts = _gas_charts(prices["blocks"][::-1])
     return page("gas.html", gas=prices, labels=labels, charts=charts)
@@ -138,7 +138,7 @@ SPANS = (Span(300, 24, "5 minutes"), Span(3600, 24, "hour"), Span(DAY_S, 14, "da
 
 def live(newest_blocks: list[Record]) -> Mapping[str, Any]:
     """Return the values of live_base_fee.html."""
-    return {"next_base_fee": gas.next_base_fee([*map(gas.gas_of, newest_blocks)])}
+    return {"next_base_fee": statistics.next_base_fee([*map(statistics.gas_of, newest_blocks)])}
 
 
 def home(newest_blocks: list[Record]) -> Mapping[str, Any]:
@@ -148,7 +148,7 @@ def home(newest_blocks: list[Record]) -> Mapping[str, Any]:
 
 def _activity_charts() -> list[Chart]:
     for span in SPANS:
-        activity = json.loads(daily_stats.activity(reader(), span.seconds, span.spans))
+        activity = json.loads(statistics.activity(reader(), span.seconds, span.spans))
         if activity[0]["blocks"] == 0 or span is SPANS[-1]:
             break
     # From the first span that has a block.
@@ -176,7 +176,7 @@ def _token_tab(key: bytes) -> tuple[FilteredList | None, Mapping[str, Any]]:
 
 def _newest_day(token: bytes) -> str | None:
     """Return the day of the token's newest transfer."""
-    newest = json.loads(token_transfers.page(reader(), Window(1, 0), token=token).data)
+    newest = json.loads(tokens.transfers_page(reader(), Window(1, 0), token=token).data)
     return newest[0]["timestamp"].partition("T")[0] if newest else None
 
 

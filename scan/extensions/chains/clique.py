@@ -16,8 +16,7 @@ from scan.ethereum.forms.form import (
     numbered,
     settle_by_ethereum,
 )
-from scan.ethereum.keccak import keccak256
-from scan.ethereum.rlp import list_item, quantity_item, string_item
+from scan.ethereum.rlp_and_tries import keccak256, list_item, quantity_item, string_item
 from scan.ethereum.signatures import Signature, recover_signer
 from scan.hex import data
 

@@ -26,7 +26,7 @@ from scan.ethereum.forms.form import (
     numbered,
     settle_by_ethereum,
 )
-from scan.ethereum.keccak import keccak256
+from scan.ethereum.rlp_and_tries import keccak256
 from scan.hex import BadHex, data, quantity
 
 STATE_SYNC = 0x7F

@@ -10,11 +10,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from scan.contracts.abi import AbiType, parse_types
-from scan.contracts.abi_decoding import Decoded, values_of_call
-from scan.contracts.abi_index import Entry
-from scan.contracts.decoding_budget import DecodingBudget
-from scan.contracts.signature_text import parse_signature
+from scan.contracts.abi import AbiType, parse_signature, parse_types
+from scan.contracts.abi_decoding import Decoded, DecodingBudget, Entry, values_of_call
+from scan.extensions.clear_signing.descriptor_files import (
+    ARGUMENTS,
+    CONTAINER,
+    MAX_VALUES,
+    DoesNotFit,
+    TypedValue,
+    ValuePath,
+    bytes_of,
+    values_at,
+)
 from scan.extensions.clear_signing.descriptors import Descriptor
 from scan.extensions.clear_signing.field_formats import (
     address_of,
@@ -25,16 +32,6 @@ from scan.extensions.clear_signing.field_formats import (
     number_of,
 )
 from scan.extensions.clear_signing.formats import EQUALS, NEVER, UNLESS, Field, Format, Lookup
-from scan.extensions.clear_signing.value_paths import (
-    ARGUMENTS,
-    CONTAINER,
-    MAX_VALUES,
-    DoesNotFit,
-    Path,
-    TypedValue,
-    bytes_of,
-    values_at,
-)
 from scan.extensions.transaction_details.explanations.summary_parts import Names, Part, merged
 from scan.hex import BadHex, data
 
@@ -242,7 +239,7 @@ def _is_shown(field: Field, typed: TypedValue) -> bool:
 
 def _value_of(operand: Any, typed: TypedValue, roots: Mapping[str, TypedValue]) -> Any:
     """Return the value of a parameter beside a shown value."""
-    if isinstance(operand, Path):
+    if isinstance(operand, ValuePath):
         return _only(values_at(operand, roots, typed.positions))
     if isinstance(operand, Lookup):
         key = as_key(_only(values_at(operand.key, roots, typed.positions)))

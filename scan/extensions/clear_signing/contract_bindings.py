@@ -12,7 +12,7 @@ import orjson
 from scan.contracts.abi import WORD
 from scan.contracts.proxy_contracts import Proxy
 from scan.errors import NotFound, Unavailable, UpstreamFailed
-from scan.ethereum.block_parameter import BlockId
+from scan.ethereum.served_chain import BlockId
 from scan.ethereum.transaction_reader import (
     Content,
     IndexedTransaction,
@@ -23,7 +23,7 @@ from scan.extensions.clear_signing.descriptors import Descriptor, Descriptors
 from scan.extensions.clear_signing.field_formats import ADDRESS_BYTES
 from scan.extensions.transaction_details.contract_abis import Block, ContractAbis, Emitter
 from scan.hex import to_hex
-from scan.queries import contract_creations
+from scan.queries import contracts
 from scan.queries.reader import Reader
 from scan.queries.transactions import get as get_transaction
 from scan.queries.transactions import indexed
@@ -104,7 +104,7 @@ class ContractBindings:
             if self._creations_left == 0:
                 break
             self._creations_left -= 1
-            creation = contract_creations.indexed(self._reader, address)
+            creation = contracts.indexed(self._reader, address)
             if creation is None or creation.factory is None or creation.factory not in factories:
                 continue
             record = get_transaction(self._reader, creation.transaction_hash)

@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from scan.contracts.visible_text import clean
-from scan.ethereum.checksums import checksummed
-from scan.ethereum.units import in_units
+from scan.ethereum.signatures import checksummed
+from scan.ethereum.token_metadata import in_units
+from scan.extensions.clear_signing.descriptor_files import DoesNotFit, TypedValue, bytes_of
 from scan.extensions.clear_signing.formats import one_line
-from scan.extensions.clear_signing.value_paths import DoesNotFit, TypedValue, bytes_of
 from scan.extensions.transaction_details.explanations.summary_parts import (
     COIN,
     Asset,

@@ -8,14 +8,17 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from scan.contracts.abi import AbiError
-from scan.contracts.abi_decoding import only
-from scan.contracts.abi_index import Entry, entries_of, index_abi
-from scan.contracts.signature_text import canonical, parse_signature
+from scan.contracts.abi import AbiError, canonical, parse_signature
+from scan.contracts.abi_decoding import Entry, entries_of, index_abi, only
 from scan.contracts.visible_text import clean
-from scan.ethereum.keccak import keccak256
-from scan.extensions.clear_signing.descriptor_files import Document, InvalidDescriptor
-from scan.extensions.clear_signing.value_paths import MAX_STEPS, Path, parse_path
+from scan.ethereum.rlp_and_tries import keccak256
+from scan.extensions.clear_signing.descriptor_files import (
+    MAX_STEPS,
+    Document,
+    InvalidDescriptor,
+    ValuePath,
+    parse_path,
+)
 
 MAX_TEXT = 100  # characters of a label, and of other texts
 MAX_INTENT = 300
@@ -35,7 +38,7 @@ class Lookup(NamedTuple):
     """A constant that depends on the value at a path (`metadata.maps`)."""
 
     values: Mapping[str, Any]
-    key: Path
+    key: ValuePath
 
 
 Operand = Any  # a Path, a Lookup, or a constant of JSON
@@ -46,7 +49,7 @@ class Field(NamedTuple):
     the rule when it is shown."""
 
     label: str
-    path: Path | None
+    path: ValuePath | None
     constant: str
     format: str
     params: Mapping[str, Operand]
@@ -62,9 +65,9 @@ class Format(NamedTuple):
     entry: Entry | None
     names_arguments: bool
     intent: str
-    sentence: Sequence[str | Path] | None
+    sentence: Sequence[str | ValuePath] | None
     fields: Sequence[Field]
-    required: frozenset[Path]
+    required: frozenset[ValuePath]
 
 
 def parse_formats(document: Document) -> dict[bytes, Format]:
@@ -164,10 +167,10 @@ def _intent(written: object) -> str:
     return one_line(written, MAX_INTENT)
 
 
-def _sentence(written: object) -> Sequence[str | Path] | None:
+def _sentence(written: object) -> Sequence[str | ValuePath] | None:
     """Return the texts and the paths of a sentence; None where it is malformed."""
     template = one_line(written, MAX_INTENT)
-    pieces: list[str | Path] = []
+    pieces: list[str | ValuePath] = []
     end = 0
     for match in _PIECE.finditer(template):
         pieces.append(template[end : match.start()])
@@ -186,7 +189,7 @@ def _brace(piece: str) -> str:
 
 
 def _fields(
-    document: Document, written: Sequence[Any], outer: Path | None, depth: int
+    document: Document, written: Sequence[Any], outer: ValuePath | None, depth: int
 ) -> Iterator[Field]:
     """Yield the fields, also those of groups."""
     if depth > MAX_GROUPS:
@@ -200,7 +203,7 @@ def _fields(
             yield _field(document, own, outer)
 
 
-def _field(document: Document, own: Mapping[str, Any], outer: Path | None) -> Field:
+def _field(document: Document, own: Mapping[str, Any], outer: ValuePath | None) -> Field:
     shared = _object(constant(document, own["$ref"])) if "$ref" in own else {}
     params = {**_object(shared.get("params", {})), **_object(own.get("params") or {})}
     both = {**shared, **own}
@@ -230,7 +233,7 @@ def _visibility(rule: object) -> tuple[str, Sequence[Any]]:
     raise InvalidDescriptor("it has an unknown rule of visibility")
 
 
-def _operand(document: Document, name: str, value: object, outer: Path | None) -> Operand:
+def _operand(document: Document, name: str, value: object, outer: ValuePath | None) -> Operand:
     """Return a parameter: a path, a lookup in a map, or what it is itself or refers to."""
     if isinstance(value, dict) and "map" in value:
         values = _object(_object(constant(document, value["map"])).get("values"))

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from scan.contracts.abi import AbiError
-from scan.contracts.decoding_budget import DecodingBudget
-from scan.ethereum.block_parameter import BlockId
+from scan.contracts.abi_decoding import DecodingBudget
+from scan.ethereum.served_chain import BlockId
 from scan.extensions.clear_signing.call_description import (
     SELECTOR_BYTES,
     Call,
@@ -20,29 +20,28 @@ from scan.extensions.clear_signing.call_description import (
     select_in_message,
 )
 from scan.extensions.clear_signing.contract_bindings import TIMEOUT_S, Called, ContractBindings
-from scan.extensions.clear_signing.descriptors import Descriptor, Descriptors, StillReading
+from scan.extensions.clear_signing.descriptor_files import DoesNotFit
+from scan.extensions.clear_signing.descriptors import Descriptor, Descriptors, StillReading, keys_of
 from scan.extensions.clear_signing.field_formats import address_of, number_of
 from scan.extensions.clear_signing.formats import Format
-from scan.extensions.clear_signing.messages import keys_of
-from scan.extensions.clear_signing.value_paths import DoesNotFit
 from scan.extensions.contract_details.decoder.nested_calls import (
     NestedCall,
     calls_in,
     functions_with_calls,
 )
-from scan.extensions.transaction_details import queries as transaction_details
-from scan.extensions.transaction_details.clear_signing import (
-    CallToSign,
-    ClearSigning,
-    MessageToSign,
-)
+from scan.extensions.transaction_details import details as transaction_details
 from scan.extensions.transaction_details.contract_abis import (
     NO_CONTRACT,
     Block,
     ContractAbis,
     Emitter,
 )
-from scan.extensions.transaction_details.decoding import decode_call
+from scan.extensions.transaction_details.decoding import (
+    CallToSign,
+    ClearSigning,
+    MessageToSign,
+    decode_call,
+)
 from scan.extensions.transaction_details.details import NO_LOGS
 from scan.extensions.transaction_details.explanations.summary_parts import Names
 from scan.hex import data, to_hex

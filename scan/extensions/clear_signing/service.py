@@ -3,9 +3,9 @@
 from scan.extensions.clear_signing.descriptors import Descriptors
 from scan.extensions.clear_signing.queries import Erc7730
 from scan.extensions.clear_signing.settings import Settings
-from scan.extensions.transaction_details.clear_signing import ClearSigning
+from scan.extensions.transaction_details.decoding import ClearSigning
 from scan.http.hooks import Service
-from scan.http.services import Services
+from scan.http.request_state import Services
 
 
 def service(core: Services) -> Erc7730:

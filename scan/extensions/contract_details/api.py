@@ -1,4 +1,11 @@
-"""Below /contracts/:address: files of sources, bytecode, values, encoded calls, others' claims."""
+"""Below /contracts/:address: files of sources, bytecode, values, encoded calls, others' claims.
+
+GET and POST /api/v1/decode, POST /api/v1/encode.
+
+GET /api/v1/contracts/:address/same-code.
+
+GET /api/v1/contracts/:address/compare/:other.
+"""
 
 import flask
 from flask import Blueprint
@@ -8,17 +15,33 @@ from scan.api.contracts import function_and_arguments, hex_or_none
 from scan.api.hooks import Api
 from scan.extensions.contract_details import (
     bytecode,
-    claims,
-    contract_sources,
+    contract_functions,
+    contract_page,
     contract_values,
-    encoded_calls,
+    source_files,
 )
-from scan.extensions.contract_details.bytecode import Bytecode
-from scan.extensions.contract_details.disassembly import disassemble
+from scan.extensions.contract_details.bytecode import Bytecode, disassemble
+from scan.extensions.contract_details.decoder.decoding import Encoded, decode
+from scan.extensions.contract_details.decoder.parameters import (
+    NAMES,
+    encode,
+    encoded_of,
+    encoded_of_query,
+)
+from scan.extensions.contract_details.same_code import queries
+from scan.extensions.contract_details.source_comparison import comparison
 from scan.hex import to_hex
-from scan.http.prerequisites import Prerequisite, requires
-from scan.http.requests import json_object, query_arguments, reader
-from scan.http.responses import Response, json_body, json_value
+from scan.http.list_responses import LISTED, list_response
+from scan.http.requests import (
+    Prerequisite,
+    Response,
+    json_body,
+    json_object,
+    json_value,
+    query_arguments,
+    reader,
+    requires,
+)
 from scan.verification.bytecode_metadata import compiler_version, hash_kind
 
 STANDARD_JSON = "standard-json"
@@ -31,7 +54,7 @@ blueprint = Blueprint("contract_details", __name__)
 @blueprint.get("/contracts/<address>/claims")
 def get_claims(address: str) -> Response:
     query_arguments()
-    return json_value({"claims": claims.of(reader(), parameters.address(address))})
+    return json_value({"claims": contract_page.of(reader(), parameters.address(address))})
 
 
 @blueprint.get("/contracts/<address>/bytecode")
@@ -111,7 +134,9 @@ def encode_call(address: str) -> Response:
     json_bodies.only_known(body, ("functionName", "args", "value", "from"), "field")
     function, arguments = function_and_arguments(body)
     sender = parameters.optional_address(body, "from")
-    encoded = encoded_calls.encode(reader(), key, function, arguments, body.get("value", 0), sender)
+    encoded = contract_functions.encode(
+        reader(), key, function, arguments, body.get("value", 0), sender
+    )
     called = encoded.prepared.function
     chain_id = reader().sources.chain_id.read()
     value: dict[str, object] = {
@@ -132,11 +157,80 @@ def get_source(address: str) -> Response:
     arguments = query_arguments("format")
     form = parameters.one_of(arguments.get("format", STANDARD_JSON), "format", SOURCE_FORMATS)
     key = parameters.address(address)
-    contract = contract_sources.get(reader(), key)
+    contract = source_files.get(reader(), key)
     if form == STANDARD_JSON:
-        return json_body(contract_sources.standard_input(contract))
+        return json_body(source_files.standard_input(contract))
     headers = {"Content-Disposition": f'attachment; filename="{to_hex(key)}.zip"'}
-    return flask.Response(contract_sources.archive(contract), headers=headers, mimetype=ZIP_TYPE)
+    return flask.Response(source_files.archive(contract), headers=headers, mimetype=ZIP_TYPE)
+
+
+@blueprint.get("/decode")
+def decode_query() -> Response:
+    return _decoded(encoded_of_query(query_arguments(*NAMES)))
+
+
+@blueprint.post("/decode")
+def decode_body() -> Response:
+    query_arguments()
+    body = json_object()
+    json_bodies.only_known(body, NAMES, "field")
+    return _decoded(encoded_of(body))
+
+
+def _decoded(encoded: Encoded) -> Response:
+    address, decoding = encoded.address, decode(reader(), encoded)
+    return json_value(
+        {
+            "data": to_hex(decoding.signed or encoded.data),
+            "topics": [*map(to_hex, encoded.topics)],
+            "address": None if address is None else to_hex(address),
+            **decoding.record(),
+        }
+    )
+
+
+@blueprint.post("/encode")
+def encode_any_call() -> Response:
+    query_arguments()
+    body = json_object()
+    json_bodies.only_known(body, ("functionName", "args", "address"), "field")
+    reader().do_not_cache()
+    function, arguments = function_and_arguments(body)
+    address = parameters.optional_address(body, "address")
+    return json_value(encode(reader(), function, arguments, address).record())
+
+
+@blueprint.get("/contracts/<address>/same-code")
+def list_same_code(address: str) -> Response:
+    key = parameters.address(address)
+    return list_response(
+        "sameCode",
+        query_arguments(*LISTED),
+        lambda window: queries.page(reader(), key, window),
+        own=key,
+    )
+
+
+@blueprint.get("/contracts/<address>/compare/<other>")
+def compare_sources(address: str, other: str) -> Response:
+    query_arguments()
+    key, other_key = parameters.address(address), parameters.address(other, "other")
+    pairs = comparison.of(reader(), key, other_key)
+    return json_value(
+        {
+            "address": to_hex(key),
+            "other": to_hex(other_key),
+            "files": [
+                {
+                    "path": pair.path,
+                    "otherPath": pair.other_path,
+                    "status": pair.status,
+                    "changes": pair.unified(),
+                }
+                for pair in pairs
+            ],
+        }
+    )
 
 
 HOOKS = Api(blueprints=(blueprint,))

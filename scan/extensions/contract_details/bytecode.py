@@ -1,21 +1,94 @@
-"""The code at an address, verified or not."""
+"""Bytecode as instructions; opcodes.json has the opcodes by the fork that defined them.
 
+The code at an address, verified or not.
+
+The tab of a contract with its bytecode.
+"""
+
+import json
+from collections.abc import Iterator
+from functools import cache
+from itertools import islice
+from pathlib import Path
 from typing import NamedTuple
 
 import orjson
 from eth_hash.auto import keccak
+from flask import Blueprint, Response
 
-from scan.errors import NotFound, UpstreamFailed
+from scan.errors import NotFound, Unavailable, UpstreamFailed
 from scan.ethereum.blocks import DELEGATION
 from scan.ethereum.client import RpcError
-from scan.extensions.contract_details.disassembly import can_reach
 from scan.hex import BadHex, data, to_hex
+from scan.http.requests import reader
+from scan.pages.addresses import address_head
+from scan.pages.records import address_of, names_of
+from scan.pages.site import HEADERS, page
 from scan.queries import contracts
 from scan.queries.contracts import Contract
 from scan.queries.reader import Reader
-from scan.verification.bytecode_metadata import BytecodeMetadata, read_metadata
+from scan.verification.bytecode_comparison import STACK_OPERANDS, masked_hash, operand_size
+from scan.verification.bytecode_metadata import BytecodeMetadata, compiler_version, read_metadata
 from scan.verification.contract_match import RUNTIME
-from scan.verification.similar_code import masked_hash
+
+MAX_CODE_BYTES = 65_536  # EIP-7954
+JUMPDEST = 0x5B
+# STOP JUMP RETURN REVERT INVALID SELFDESTRUCT: only a jump leads to the code after one of these.
+_HALTS = frozenset(bytes.fromhex("0056f3fdfeff"))
+
+
+class Instruction(NamedTuple):
+    """An instruction. `data` is its operand. `is_truncated`: the code ends inside it, and the EVM
+    reads zeros."""
+
+    offset: int
+    name: str
+    data: bytes = b""
+    is_truncated: bool = False
+
+    def text(self) -> str:
+        shown = f" 0x{self.data.hex()}" if self.data else ""
+        return f"{self.offset:05x} {self.name}{shown}{' (the code ends here)' * self.is_truncated}"
+
+
+@cache
+def opcodes() -> dict[int, str]:
+    """Return the names of opcodes, each by the newest fork that defines it."""
+    forks = json.loads(Path(__file__).with_name("opcodes.json").read_text())
+    return {int(code, 16): name for names in forks.values() for code, name in names.items()}
+
+
+def disassemble(code: bytes, most: int = MAX_CODE_BYTES) -> Iterator[Instruction]:
+    """Yield at most `most` instructions of the code's first MAX_CODE_BYTES."""
+    return islice(_instructions(code[:MAX_CODE_BYTES]), most)
+
+
+def _instructions(code: bytes) -> Iterator[Instruction]:
+    names = opcodes()
+    offset = 0
+    while offset < len(code):
+        opcode, size = code[offset], operand_size(code, offset)
+        data = code[offset + 1 : offset + 1 + size]
+        name = names.get(opcode, f"UNKNOWN_0x{opcode:02x}")
+        if opcode in STACK_OPERANDS and not size:
+            name = f"INVALID_{name}"
+        yield Instruction(offset, name, data, len(data) < size)
+        offset += 1 + size
+
+
+def can_reach(code: bytes, offset: int) -> bool:
+    """Return whether code from `offset` on can run: because the instruction before it goes on, or
+    because it has a JUMPDEST. Any JUMPDEST counts, as the target of a jump may be computed."""
+    position, runs = 0, True
+    while position < len(code):
+        opcode = code[position]
+        runs = opcode == JUMPDEST or runs
+        position += 1 + operand_size(code, position)
+        if runs and position > offset:
+            return True
+        runs = runs and opcode not in _HALTS
+    return False
+
 
 MAX_RESPONSE_BYTES = 1024 * 1024
 TIMEOUT_S = 2.0
@@ -95,3 +168,55 @@ def _code_of_node(reader: Reader, address: bytes) -> bytes:
         return data(code)
     except (RpcError, BadHex):
         raise UpstreamFailed("The node did not return this code.") from None
+
+
+# A text has all of them: those of the largest contracts take 700 kB.
+MAX_SHOWN_INSTRUCTIONS = 1_000
+MAX_SHOWN_BYTES = 4_096
+
+blueprint = Blueprint("pages_bytecode", __name__)
+
+
+def bytecode_page(key: bytes) -> Response:
+    held, missing = _bytecode(key)
+    code = held.code[: held.instructions_end] if held else b""
+    instructions = list(disassemble(code, MAX_SHOWN_INSTRUCTIONS + 1))
+    related = [held.delegate, held.similar_to] if held else []
+    return page(
+        "bytecode.html",
+        **address_head(key, "bytecode"),
+        names=names_of([], to_hex(key), *(to_hex(other) for other in related if other)),
+        held=held,
+        missing=missing,
+        compiler=compiler_version(held.metadata) if held else None,
+        instructions=instructions[:MAX_SHOWN_INSTRUCTIONS],
+        is_cut=len(instructions) > MAX_SHOWN_INSTRUCTIONS,
+        most_bytes=MAX_SHOWN_BYTES,
+    )
+
+
+def _bytecode(key: bytes) -> tuple[Bytecode | None, str]:
+    """Return the bytecode, or the reason why there is none."""
+    try:
+        return get(reader(), key), ""
+    except (NotFound, UpstreamFailed, Unavailable) as error:
+        return None, error.message
+
+
+@blueprint.get("/address/<address>/disassembly")
+def get_disassembly(address: str) -> Response:
+    """Return all instructions of a contract as text."""
+    held = get(reader(), address_of(address))
+    instructions = disassemble(held.code[: held.instructions_end])
+    return _text_response("".join(f"{instruction.text()}\n" for instruction in instructions))
+
+
+@blueprint.get("/address/<address>/bytecode")
+def get_bytecode(address: str) -> Response:
+    """Return the bytecode of a contract as hex."""
+    return _text_response(to_hex(get(reader(), address_of(address)).code))
+
+
+def _text_response(text: str) -> Response:
+    reader().do_not_cache()  # large ones would evict everything else
+    return Response(text, headers={**dict(HEADERS), "Content-Type": "text/plain; charset=utf-8"})

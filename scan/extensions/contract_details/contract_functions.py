@@ -1,4 +1,7 @@
-"""Functions of an ABI as the tabs Read and Write show them, and the units of their amounts."""
+"""Functions of an ABI as the tabs Read and Write show them, and the units of their amounts.
+
+Calls of any function of a verified contract, encoded for a wallet to sign.
+"""
 
 import json
 import re
@@ -9,11 +12,13 @@ from typing import Any, NamedTuple
 
 from scan import json_bodies
 from scan.contracts.abi import AbiError, AbiType
-from scan.contracts.abi_json import MAX_NAME
-from scan.contracts.function_lookup import READ_ONLY, function_of
+from scan.contracts.abi_json import MAX_NAME, READ_ONLY, coerce, function_of
+from scan.contracts.proxy_contracts import Proxy
+from scan.contracts.read_calls import PreparedCall, abis_of
 from scan.errors import InvalidParameter
-from scan.ethereum.units import COIN_DECIMALS, GWEI_DECIMALS
+from scan.ethereum.token_metadata import COIN_DECIMALS, GWEI_DECIMALS
 from scan.hex import to_hex
+from scan.queries.reader import Reader
 
 MAX_SHOWN_FUNCTIONS = 300  # of each tab
 MAX_FUNCTIONS = 2000  # of an ABI, to choose them from
@@ -242,3 +247,44 @@ def argument_of(text: str) -> object:
         return json_bodies.parse_json(stripped)
     except (ValueError, RecursionError):
         raise InvalidParameter("An argument is not valid JSON.") from None
+
+
+_WEI = AbiType("uint", "uint256", 256)
+
+
+class EncodedCall(NamedTuple):
+    """The call of a function; `proxy` as in CallResult."""
+
+    prepared: PreparedCall
+    value_wei: int
+    proxy: Proxy | None
+
+
+def encode(
+    reader: Reader,
+    address: bytes,
+    function: str,
+    arguments: Sequence[object],
+    value: object = 0,
+    sender: bytes | None = None,
+) -> EncodedCall:
+    """Encode a call of any function. With a sender, the call is first tried on the node's newest
+    state. Raises as ReadCalls.call() does."""
+    calls, node = reader.sources.read_calls, reader.node
+    prepared, proxy = calls.prepared(node, address, function, arguments, read_only=False)
+    try:
+        value_wei = int(coerce(_WEI, value, "value"))
+    except AbiError as error:
+        raise InvalidParameter(f"{error}.", field="value") from None
+    if value_wei and prepared.function.mutability != "payable":
+        signature = prepared.function.signature[:500]
+        raise InvalidParameter(f"The function {signature} is not payable.", field="value")
+    if sender is not None:
+        call = {
+            "from": to_hex(sender),
+            "to": to_hex(address),
+            "data": to_hex(prepared.calldata),
+            "value": hex(value_wei),
+        }
+        calls.execute(node, call, abis_of(address, proxy), None)
+    return EncodedCall(prepared, value_wei, proxy)

@@ -1,28 +1,247 @@
-"""The contract tab of an address and of a token, with its own tabs Code, Read and Write."""
+"""Claims of other explorers about contracts that are not verified here.
 
-from collections.abc import Mapping
-from typing import Any
+The data of an address's contract tab: its sources, functions and values.
 
+The contract tab of an address and of a token, with its own tabs Code, Read and Write.
+
+What the head of an address's page says of a proxy: where its calls go.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+import orjson
 from flask import Response, request
 
 from scan import parameters
+from scan.contracts.abi_decoding import Argument
+from scan.contracts.proxy_contracts import CLONES, Proxy, at_blocks, by_code, state_kinds
+from scan.contracts.read_calls import constructor_values
+from scan.errors import HistoryUnavailable, NotFound, Unavailable, UpstreamFailed
+from scan.extensions.contract_details import bytecode, contract_values
 from scan.extensions.contract_details.contract_functions import (
     AmountUnits,
+    Functions,
     amount_units,
+    functions_of,
     token_units,
 )
-from scan.extensions.contract_details.contract_source import VIEWS, ShownContract, read_contract
-from scan.extensions.contract_details.source_files import Shown
-from scan.extensions.transaction_details.clear_signing import ClearSigning
-from scan.hex import to_hex
+from scan.extensions.contract_details.contract_values import ContractValues
+from scan.extensions.contract_details.source_files import (
+    Shown,
+    SourceFiles,
+    file_of,
+    in_order,
+    shown_files,
+)
+from scan.extensions.transaction_details.decoding import ClearSigning
+from scan.extensions.transaction_details.gas_use import gas_use
+from scan.extensions.transaction_details.gas_use.gas_use import MethodGas
+from scan.hex import BadHex, to_hex
+from scan.http.request_state import services
 from scan.http.requests import reader
-from scan.http.services import services
-from scan.pages.address_head import address_head
-from scan.pages.argument_values import ERC20_RESULTS
-from scan.pages.records import Names, names_of
+from scan.pages.addresses import address_head
+from scan.pages.formatting import file_anchor
+from scan.pages.records import ERC20_RESULTS, Names, names_of
 from scan.pages.site import page, site
-from scan.verification.compiler_releases import dotted
+from scan.queries import contracts
+from scan.queries.addresses import Address
+from scan.queries.contracts import BUILT_ABI, Contract
+from scan.queries.reader import Reader
+from scan.verification.contract_match import RUNTIME
+from scan.verification.creation_comparison import preamble_of
 from scan.verification.languages.vyper import VYPER
+from scan.verification.settings_search import dotted
+from scan.verification.storage_layouts import unpacked
+
+CLAIMED = "claimed"  # the outcome of what is kept as a claim
+MAX_TEXT = 300
+
+
+def of(reader: Reader, address: bytes) -> list[dict[str, Any]]:
+    """Return the claims about the code at an address; none where it is verified."""
+    (data,) = reader.row("queries/contract_claims_list", address=address)
+    claims: list[dict[str, Any]] = orjson.loads(data)
+    return claims
+
+
+def clean(text: str | None) -> str | None:
+    """Return at most MAX_TEXT characters, with spaces for those that are not printable: a source's
+    names and versions may be any text."""
+    if text is None:
+        return None
+    return "".join(c if c.isprintable() else " " for c in text[:MAX_TEXT]).strip()
+
+
+VIEWS = ("code", "read", "write")
+_SOURCE = ("sources", "storage")  # where modifiers are written
+COLUMNS = {
+    "code": frozenset({"code", "settings", "abi", "sources"}),
+    "read": frozenset({"code", "abi", BUILT_ABI, *_SOURCE}),
+    "write": frozenset({"code", "abi", BUILT_ABI, *_SOURCE}),
+}
+
+
+class ShownContract(NamedTuple):
+    """A contract as one view of its tab shows it: `verified` is None if the code is not verified;
+    a blueprint (ERC-5202) has no functions to call; `implementations` are a proxy's. `files` are of
+    the view "code", `functions` and `values` of the others, where the latter also name the units of
+    amounts. `gas` is what calls of the functions that write took, by selector;
+    `replaced` says that the node returned another code. `modifiers` are those in the source by the
+    functions' anchors, each with a link to its line."""
+
+    view: str
+    has_code: bool
+    code_size: int = 0
+    is_blueprint: bool = False
+    verified: Contract | None = None
+    abi: Sequence[Any] = ()
+    settings: Any = None
+    files: SourceFiles | None = None
+    functions: Functions = Functions((), ())
+    proxy_kind: str | None = None
+    implementations: Sequence[str] = ()
+    values: ContractValues | None = None
+    constructor: Sequence[Argument] | None = None
+    similar_to: str | None = None
+    claims: Sequence[Mapping[str, Any]] = ()
+    gas: Mapping[str, MethodGas] = {}
+    replaced: str | None = None
+    modifiers: Mapping[str, Sequence[tuple[str, str]]] = {}
+
+    @property
+    def can_match_better(self) -> bool:
+        """Return whether another source may match better: not where runtime and creation code match
+        fully, and not where the source is of another address with the same code."""
+        if self.verified is None or self.verified.match == RUNTIME:
+            return self.has_code
+        return self.verified.verifier is None and not self.verified.is_full_match
+
+    @property
+    def addresses(self) -> Sequence[str | None]:
+        """Return the addresses that the page shows by their names."""
+        others = (self.verifier, self.similar_to)
+        return [*self.implementations, *others, *self.returned_addresses]
+
+    @property
+    def returned_addresses(self) -> Sequence[str]:
+        """Return the addresses that are values of the contract."""
+        return [
+            value.result
+            for value in (self.values.values if self.values else ())
+            if [output.type for output in value.outputs] == ["address"] and value.result
+        ]
+
+    def forms(self, called: str) -> Functions:
+        """Return the functions that have a form: the one just called, and all whose values are not
+        shown."""
+        values = self.values.values if self.values else ()
+        valued = {v.signature for v in values if v.error is None and v.signature != called}
+        own, proxied = (
+            [function for function in functions if function.signature not in valued]
+            for functions in self.functions
+        )
+        return Functions(own, proxied)
+
+    @property
+    def verifier(self) -> str | None:
+        """Return another address with the same code, for which the sources were verified."""
+        return (
+            to_hex(bytes(self.verified.verifier))
+            if self.verified and self.verified.verifier
+            else None
+        )
+
+    @property
+    def constructor_arguments(self) -> str:
+        return bytes(self.verified.constructor_arguments or b"").hex() if self.verified else ""
+
+
+def read_contract(address: bytes, view: str, *, shown: Shown | None = None) -> ShownContract:
+    """Return the contract as a view of the tab shows it; raises NotFound for an unknown file."""
+    contract, lookup = contracts.get_with_proxy(reader(), address, COLUMNS[view])
+    if not contract.code:
+        return ShownContract(view, has_code=False)
+    proxy = lookup.proxy
+    abi = json.loads(contract.abi or "[]")
+    implementation_abi: list[Any] = []
+    functions = Functions((), ())
+    is_blueprint = preamble_of(bytes(contract.code)) is not None
+    can_be_called = view != "code" and not is_blueprint
+    if can_be_called:
+        abis = contract_values.implementation_abis(reader(), proxy)
+        implementation_abi = [entry for entries in abis for entry in entries]
+        functions = functions_of([abi, implementation_abi], read_only=view == "read")
+    arguments, similar = contract.constructor_arguments, None
+    claims: Sequence[Mapping[str, Any]] = ()
+    if not contract.is_verified:
+        similar = bytecode.similar_to(reader(), bytes(contract.code))
+        claims = of(reader(), address)
+    return ShownContract(
+        view,
+        has_code=True,
+        code_size=len(contract.code),
+        is_blueprint=is_blueprint,
+        verified=contract if contract.is_verified else None,
+        abi=abi,
+        settings=json.loads(contract.settings or "{}"),
+        files=shown_files(contract.sources, contract.path, shown) if view == "code" else None,
+        functions=functions,
+        proxy_kind=proxy.kind if proxy else None,
+        implementations=[*map(to_hex, proxy.implementations)] if proxy else [],
+        values=_values(address, [abi, implementation_abi], proxy) if can_be_called else None,
+        constructor=None if arguments is None else constructor_values(abi, bytes(arguments)),
+        similar_to=to_hex(similar) if similar else None,
+        claims=claims,
+        gas=_gas(address) if view == "write" and can_be_called else {},
+        modifiers=_modifiers(address, contract, proxy) if can_be_called else {},
+        replaced=None if contract.replaced_at is None else contract.not_verified,
+    )
+
+
+def _modifiers(
+    address: bytes, contract: Contract, proxy: Proxy | None
+) -> dict[str, list[tuple[str, str]]]:
+    """Return the modifiers of a contract's functions, and of its implementations', as they are
+    written."""
+    others = () if proxy is None or proxy.kind in CLONES else proxy.implementations
+    sources = [("", address, contract)]
+    sources += [("proxy-", at, contracts.get(reader(), at, _SOURCE)) for at in others]
+    modifiers: dict[str, list[tuple[str, str]]] = {}
+    for prefix, at, of in sources:
+        layout = json.loads(unpacked(bytes(of.storage)) if of.storage else "{}")
+        paths = in_order(json.loads(of.sources or "{}"), of.path)
+        for selector, (path, written) in (layout.get("modifiers") or {}).items():
+            file = f"/address/{to_hex(at)}?tab=contract&file={quote(path)}"
+            anchor = file_anchor(paths.index(path)) if path in paths else ""
+            links = [(text, f"{file}#{anchor}L{line}") for text, line in written]
+            modifiers.setdefault(f"{prefix}0x{selector}", links)
+    return modifiers
+
+
+def _gas(address: bytes) -> Mapping[str, MethodGas]:
+    return {of.method_id: of for of in gas_use.of_contract(reader(), address) if of.method_id}
+
+
+def _values(address: bytes, abis: Sequence[Any], proxy: Proxy | None) -> ContractValues | None:
+    """Return the values of functions without arguments, None where the node does not answer: each
+    function can still be called by its form."""
+    try:
+        return contract_values.of(reader(), address, abis, proxy)
+    except (UpstreamFailed, Unavailable, HistoryUnavailable, NotFound):
+        reader().do_not_cache()
+        return None
+
+
+def read_source_file(address: bytes, path: str) -> str:
+    """Return a complete source file; raises NotFound."""
+    reader().do_not_cache()  # large files would evict everything else
+    contract, _ = contracts.get_with_proxy(reader(), address, {"sources"})
+    return file_of(json.loads(contract.sources or "{}"), path)
+
 
 BLOCKSCOUT_VIEWS = {"read_contract": "read", "write_contract": "write"}
 
@@ -46,18 +265,20 @@ def units_of(key: bytes, contract: ShownContract, names: Names) -> AmountUnits:
 def contract_page(key: bytes, contract: ShownContract, status: int = 200, **more: Any) -> Response:
     """Return the contract tab of an address; `more` are the values of a form."""
     head = address_head(key, "contract")
-    values = _values(key, contract, "/address", **more)
+    values = _function_values(key, contract, "/address", **more)
     return page("contract.html", status, **head, **values)
 
 
 def token_tab(key: bytes) -> tuple[None, Mapping[str, Any]]:
     """Return the values of the contract tab of a token."""
-    values = _values(key, read_contract_view(key), "/token")
+    values = _function_values(key, read_contract_view(key), "/token")
     del values["token"]  # the page has the token's record
     return None, {"address": to_hex(key), **values}
 
 
-def _values(key: bytes, contract: ShownContract, pages: str, **more: Any) -> dict[str, Any]:
+def _function_values(
+    key: bytes, contract: ShownContract, pages: str, **more: Any
+) -> dict[str, Any]:
     """Return the values of contract_body.html on the page of `key` below the path `pages`."""
     address = to_hex(key)
     names = names_of([], address, *contract.addresses)
@@ -80,3 +301,38 @@ def _values(key: bytes, contract: ShownContract, pages: str, **more: Any) -> dic
         "call": None,
         **more,
     }
+
+
+NODE_TIMEOUT_S = 0.5
+
+
+def proxy_head(key: bytes, account: Address) -> Mapping[str, Any]:
+    """Return the values of proxy_head.html: the proxy, None where the code is none or its
+    implementation is not known now, and the names of its implementations; `implementation_name`
+    is that of the verified source of its only one."""
+    is_proxy = account.balance.is_contract and bool(contracts.proxies_among(reader(), [key]))
+    known = account.balance.known if account.balance.is_current else None
+    proxy = _at_head(key, known.block if known else None) if is_proxy else None
+    addresses = [*map(to_hex, proxy.implementations)] if proxy else []
+    names = names_of([], *addresses)
+    only = names.get(addresses[0]) if len(addresses) == 1 else None
+    return {
+        "is_proxy": is_proxy,
+        "implementations": addresses,
+        "implementation_names": names,
+        "implementation_name": only and only["contract"],
+    }
+
+
+def _at_head(key: bytes, block: int | None) -> Proxy | None:
+    """Return the proxy after a block, the newest indexed one: until the next, the page is the
+    same."""
+    code = bytes(contracts.get(reader(), key, {"code"}).code or b"")
+    kinds = state_kinds(code)
+    if (known := by_code(code)) or not kinds:
+        return known
+    if block is not None:
+        with suppress(UpstreamFailed, BadHex, Unavailable):
+            return at_blocks(reader().node.within(NODE_TIMEOUT_S), [(key, kinds, block)])[0]
+    reader().do_not_cache()
+    return None

@@ -6,14 +6,13 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from scan.contracts.abi import AbiError
-from scan.contracts.abi_json import MAX_NAME
-from scan.contracts.function_lookup import READ_ONLY, AbiEntries, Function, function_of
+from scan.contracts.abi_json import MAX_NAME, READ_ONLY, AbiEntries, Function, function_of
 from scan.contracts.proxy_contracts import CLONES, Proxy
 from scan.contracts.read_calls import value_of
 from scan.errors import NotFound, ScanError
-from scan.ethereum import past_state
-from scan.ethereum.block_parameter import BlockId
+from scan.ethereum import request_node
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
+from scan.ethereum.served_chain import BlockId
 from scan.hex import BadHex, data, to_hex
 from scan.queries import blocks, contracts
 from scan.queries.reader import Reader
@@ -153,7 +152,7 @@ def _call_all(
         Call("eth_call", ({"to": to_hex(address), "data": to_hex(sent), "gas": gas}, block))
         for sent in calldata
     ]
-    return past_state.read(reader.node.within(TIMEOUT_S), block, calls, MAX_RESPONSE_BYTES)
+    return request_node.read(reader.node.within(TIMEOUT_S), block, calls, MAX_RESPONSE_BYTES)
 
 
 def _value(getter: _Getter, returned: Any) -> Value:

@@ -11,7 +11,7 @@ from werkzeug.datastructures import MultiDict
 
 from scan import parameters
 from scan.errors import InvalidParameter, NotFound, ScanError
-from scan.extensions.contract_details import bytecode_page
+from scan.extensions.contract_details import bytecode
 from scan.extensions.contract_details.contract_functions import (
     LONGEST_SIGNATURE,
     Parameter,
@@ -20,36 +20,37 @@ from scan.extensions.contract_details.contract_functions import (
     with_parameter,
 )
 from scan.extensions.contract_details.contract_page import (
+    ShownContract,
     contract_page,
+    proxy_head,
+    read_contract,
     read_contract_view,
+    read_source_file,
     token_tab,
     units_of,
 )
-from scan.extensions.contract_details.contract_source import (
-    ShownContract,
-    read_contract,
-    read_source_file,
-)
 from scan.extensions.contract_details.contract_values import Output, Value
-from scan.extensions.contract_details.proxy_head import proxy_head
 from scan.hex import to_hex
-from scan.http.form_body import form
-from scan.http.prerequisites import Prerequisite, requires
-from scan.http.requests import client_address, note_changed_index, reader
-from scan.http.services import services
-from scan.pages.address_head import of_contract
+from scan.http.request_state import services
+from scan.http.requests import (
+    Prerequisite,
+    client_address,
+    form,
+    note_changed_index,
+    reader,
+    requires,
+)
+from scan.pages.addresses import of_contract
 from scan.pages.filtered_lists import UNORDERED, filtered_list
 from scan.pages.hooks import CONTRACT, AddressSection, AddressTab, Pages, TokenTab
 from scan.pages.records import address_of, names_of
 from scan.pages.site import HEADERS, page
 from scan.queries import contracts
 from scan.verification.languages import of_path
-from scan.verification.languages.language import Language
-from scan.verification.languages.solidity import SOLIDITY
+from scan.verification.languages.solidity import SOLIDITY, YUL, Language
 from scan.verification.languages.vyper import VYPER
-from scan.verification.languages.yul import YUL
+from scan.verification.match_search import BY_PATH
 from scan.verification.request import MAX_FILES, parse
-from scan.verification.search_progress import BY_PATH
 from scan.verification.verifier import message, verify
 
 MAX_ARGUMENTS = 100
@@ -241,7 +242,7 @@ def _text(content: bytes) -> str:
 
 
 HOOKS = Pages(
-    blueprints=(blueprint, bytecode_page.blueprint),
+    blueprints=(blueprint, bytecode.blueprint),
     sections=(AddressSection({"address": "proxy_head.html"}, proxy_head),),
     menu=(
         ("Contracts", "/verified-contracts", "Verified contracts"),
@@ -261,7 +262,7 @@ HOOKS = Pages(
             "Bytecode",
             130,
             of_contract,
-            respond=bytecode_page.bytecode_page,
+            respond=bytecode.bytecode_page,
             group=CONTRACT,
         ),
         TokenTab("contract", "Contract", 50, template="contract_body.html", read=token_tab),

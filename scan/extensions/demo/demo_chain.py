@@ -23,7 +23,7 @@ import orjson
 
 from scan.ethereum.block_hashing import header_hash, transactions_root
 from scan.ethereum.blocks import BlockJson, read_json
-from scan.ethereum.checksums import checksummed
+from scan.ethereum.signatures import checksummed
 from scan.extensions.demo.demo_node import RECORDING, DemoNode
 from scan.extensions.demo.demo_state import DRIFTING, DemoState, Key, value_at
 from scan.extensions.demo.replay import (
@@ -35,10 +35,10 @@ from scan.extensions.demo.replay import (
     exact_key,
     read_lines,
 )
-from scan.extensions.transaction_details.explanations import failing_steps
+from scan.extensions.transaction_details.explanations import mapped_code
 from scan.extensions.transaction_details.explanations.state_changes import STATE
 from scan.extensions.transaction_details.gas_use import gas_of_steps
-from scan.extensions.transaction_details.storage import hashed_values
+from scan.extensions.transaction_details.storage import mapping_keys
 from scan.hex import to_hex
 
 log = logging.getLogger(__name__)
@@ -62,9 +62,9 @@ _NUMBER = re.compile("[0-9]+")
 TRACERS = {
     _NUMBER.sub("", options["tracer"]): name
     for name, options in {
-        "failing steps": failing_steps.TRACER,
+        "failing steps": mapped_code.TRACER,
         "gas of steps": gas_of_steps.TRACER,
-        "hashed values": hashed_values.TRACER,
+        "hashed values": mapping_keys.TRACER,
     }.items()
 }
 

@@ -1,18 +1,68 @@
-"""What `scan run` runs without RPC_URL, the demo chain, and with --recording, what a file has."""
+"""Data that an operator of the demo chain would add: labels and verified contracts.
 
+demo/record.py writes the file, whose contracts it has verified.
+
+What `scan run` runs without RPC_URL, the demo chain, and with --recording, what a file has.
+"""
+
+import gzip
 import logging
+from contextlib import closing
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
+
+import orjson
 
 from scan.commands.run import OwnNode, run_chain
+from scan.contracts.abi_decoding import signatures_of
+from scan.database.connection import Database
 from scan.environment import without_password
-from scan.errors import SettingError
-from scan.extensions.demo import demo_chain, demo_data, demo_node
+from scan.errors import ScanError, SettingError
+from scan.extensions.demo import demo_chain, demo_node
 from scan.extensions.demo.demo_node import RECORDING, DemoNode
-from scan.settings import Settings
+from scan.hex import data
+from scan.settings import ROOT, Settings
 
 log = logging.getLogger(__name__)
+
+PATH = ROOT / "demo" / "operator_data.json.gz"
+# What verifying stores, in the order of storing, by the statements that do it.
+STORED = {
+    "verified_contracts": "verification/verified_contracts_insert",
+    "storage_layouts": "verification/storage_layouts_put",
+    "source_maps": "verification/source_maps_put",
+    "creation_maps": "verification/creation_maps_put",
+}
+
+
+def load(settings: Settings, path: Path = PATH) -> None:
+    """Load labels and contracts into the demo's database. Rows that exist already stay."""
+    with gzip.open(path) as file:
+        added: dict[str, Any] = orjson.loads(file.read())
+    database = Database(settings.database_url, statement_timeout_ms=10_000, name="scan-demo")
+    try:
+        with closing(database), database.transaction() as tx:
+            addresses, labels = zip(*added["labels"], strict=True)
+            tx.execute("commands/labels_put", addresses=[*map(data, addresses)], labels=[*labels])
+            for table, statement in STORED.items():
+                for row in added["verified"][table]:
+                    values = {name: _parameter(value) for name, value in row.items()}
+                    if table == "verified_contracts":
+                        functions = signatures_of(row["abi"])
+                        values["selectors"] = [*functions]
+                        values["signatures"] = [*functions.values()]
+                    tx.execute(statement, **values)
+    except ScanError as error:
+        log.warning("labels and verified contracts of the demo are not stored: %s", error)
+
+
+def _parameter(value: Any) -> Any:
+    """Return a column's value, which the file has as PostgreSQL writes it in JSON."""
+    if isinstance(value, str) and value.startswith("\\x"):
+        return bytes.fromhex(value[2:])
+    return orjson.dumps(value).decode() if isinstance(value, list | dict) else value
 
 
 def run_recording(settings: Settings, recording: Path) -> int:
@@ -39,7 +89,7 @@ def run_demo_chain(settings: Settings) -> int:
 
     def fill(settings: Settings) -> None:
         log.info("RPC_URL is not set: using the bundled demo chain")
-        demo_data.load(settings)
+        load(settings)
 
     return run_chain(settings, OwnNode(start, _digest(RECORDING), fill))
 

@@ -13,9 +13,7 @@ from functools import lru_cache
 from operator import itemgetter
 from typing import Any
 
-from scan.ethereum.keccak import keccak256
-from scan.ethereum.merkle_trie import MapTrie
-from scan.ethereum.rlp import list_item, quantity_item
+from scan.ethereum.rlp_and_tries import MapTrie, keccak256, list_item, quantity_item
 from scan.hex import data, to_hex
 
 DRIFTING = ("balance", "nonce")  # values that each loop changes, by its fees and its transactions

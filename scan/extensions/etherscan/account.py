@@ -1,4 +1,13 @@
-"""module=account: balances, and lists of transactions, internal and token transfers."""
+"""module=account: balances, and lists of transactions, internal and token transfers.
+
+Tokens in Blockscout's form: of an address, one token, and its holders.
+
+module=account, action=fundedby: the first transfer of coin to an address.
+
+module=nametag: the operator's labels of addresses.
+"""
+
+from collections.abc import Mapping
 
 import orjson
 
@@ -6,15 +15,20 @@ from scan.contracts.account_state import CALL_GAS
 from scan.errors import NotFound, UpstreamFailed
 from scan.ethereum.client import Call, RpcError
 from scan.ethereum.request_node import NOT_ANSWERING
-from scan.extensions.etherscan.objects import renamed
-from scan.extensions.etherscan.parameters import BAD_ADDRESS, Parameters
-from scan.extensions.etherscan.replies import Failure, Reply, RpcReply, rows_reply
+from scan.extensions.etherscan.replies import (
+    BAD_ADDRESS,
+    Failure,
+    Parameters,
+    Reply,
+    RpcReply,
+    renamed,
+    rows_reply,
+)
 from scan.extensions.etherscan.transactions import complete_transactions, complete_transfers
 from scan.extensions.internal_transfers import queries as internal_transfers
 from scan.hex import BadHex, data, quantity, to_hex
-from scan.http.prerequisites import Prerequisite, requires
-from scan.http.requests import reader
-from scan.queries import blocks, token_transfers
+from scan.http.requests import Prerequisite, reader, requires
+from scan.queries import addresses, blocks, tokens
 from scan.queries.addresses import get_many, tokens_held
 from scan.queries.pages import Window, filtered_page
 
@@ -95,7 +109,7 @@ def token_transfers_of(token_type: str, parameters: Parameters) -> Reply:
     token = parameters.optional_address("contractaddress")
     if not parties and token is None:
         raise Failure("Error! Missing address or contractaddress")
-    page = token_transfers.page(
+    page = tokens.transfers_page(
         reader(),
         parameters.window(),
         **parties,
@@ -206,3 +220,84 @@ def _integer_at(parameters: Parameters, call_data: str, tag: str) -> str:
     if len(returned) < 32:
         raise Failure("Error! The contract does not have this function")
     return str(int.from_bytes(returned[:32], "big"))
+
+
+NO_TOKENS = "No tokens found"
+NO_CONTRACT = "Contract address not found"
+
+
+def token_list(parameters: Parameters) -> Reply:
+    """Return the tokens that an address holds."""
+    limit, offset = parameters.limit_and_offset()
+    page = tokens_held(reader(), parameters.address(), Window(limit, offset))
+    rows = [renamed("held_token", token) for token in orjson.loads(page.data)]
+    return rows_reply(rows, NO_TOKENS)
+
+
+def get_token(parameters: Parameters) -> Reply:
+    try:
+        record = orjson.loads(tokens.get(reader(), parameters.address("contractaddress")))
+    except NotFound:
+        raise Failure(NO_CONTRACT) from None
+    return Reply(renamed("token_details", record))
+
+
+def get_token_holders(parameters: Parameters) -> Reply:
+    limit, offset = parameters.limit_and_offset()
+    address = parameters.address("contractaddress")
+    try:
+        page = tokens.holders(reader(), address, Window(limit, offset))
+    except NotFound:
+        raise Failure(NO_CONTRACT) from None
+    holders = orjson.loads(page.data)
+    rows = [renamed("holder_in_blockscouts_form", holder) for holder in holders]
+    return rows_reply(rows, NO_TOKENS, page.total)
+
+
+NOT_KNOWN = "Error! An earlier transfer may be missing: {}"
+NO_BLOCKS = "transactions before block {} are not indexed"
+NO_TRACES = "not all traces of the blocks before it are indexed"
+
+
+def funded_by(parameters: Parameters) -> Reply:
+    """Return the transfer, by a transaction or by a contract within one. Raises Failure where an
+    earlier one may not be indexed."""
+    number, timestamp, transaction_hash, sender, value, is_traced = reader().row(
+        "queries/addresses_get_funding", address=parameters.address()
+    )
+    kept_from = reader().kept_from
+    first = kept_from.number if kept_from else reader().first_block
+    if first or not is_traced:
+        raise Failure(NOT_KNOWN.format(NO_BLOCKS.format(first) if first else NO_TRACES))
+    if number is None:
+        raise Failure(None, NO_DATA)
+    return Reply(
+        {
+            "block": number,
+            "timeStamp": str(timestamp),
+            "fundingAddress": to_hex(sender),
+            "fundingTxn": to_hex(transaction_hash),
+            "value": value,
+        }
+    )
+
+
+MOST_ADDRESSES = 100
+# What nobody gives here.
+UNKNOWN: Mapping[str, object] = {
+    **dict.fromkeys(("internal_nametag", "url", "shortdescription", "notes_1", "notes_2"), ""),
+    **{name: [] for name in ("labels", "labels_slug", "other_attributes")},
+    **dict.fromkeys(("reputation", "lastupdatedtimestamp"), None),
+}
+
+
+def address_tags(parameters: Parameters) -> Reply:
+    """Return the addresses that have a label."""
+    listed = parameters.addresses("address", MOST_ADDRESSES)
+    parties = addresses.parties(reader(), listed)
+    rows = [
+        {"address": address, "nametag": parties[address]["label"], **UNKNOWN}
+        for address in dict.fromkeys(map(to_hex, listed))
+        if parties.get(address, {}).get("label")
+    ]
+    return rows_reply(rows, NO_DATA)

@@ -1,20 +1,34 @@
-"""module=block, transaction, token and gastracker."""
+"""module=block, transaction, token and gastracker.
+
+module=block, and lists of blocks and withdrawals of module=account.
+
+module=stats: statistics of days (UTC).
+"""
 
 from collections.abc import Mapping
+from datetime import date, timedelta
 from typing import Any
 
 import orjson
 
 from scan.errors import NotFound
-from scan.ethereum.units import in_units
-from scan.extensions.chain_statistics import daily_stats, gas
+from scan.ethereum.token_metadata import in_units
+from scan.extensions.chain_statistics import statistics
 from scan.extensions.etherscan.account import NO_DATA
-from scan.extensions.etherscan.objects import gwei, renamed
-from scan.extensions.etherscan.parameters import Parameters
-from scan.extensions.etherscan.replies import Failure, Reply, rows_reply
+from scan.extensions.etherscan.replies import (
+    Failure,
+    Parameters,
+    Reply,
+    RpcReply,
+    gwei,
+    renamed,
+    result_window,
+    rows_reply,
+)
 from scan.extensions.transaction_details.explanations import queries as explanations
 from scan.hex import data
 from scan.http.requests import reader
+from scan.parameters import BIGINT_MAX
 from scan.queries import addresses, blocks, tokens, transactions
 from scan.queries.network import token_standard
 from scan.queries.pages import Window
@@ -46,7 +60,7 @@ def block_by_time(parameters: Parameters) -> Reply:
 def fees_of_day(parameters: Parameters) -> Reply:
     """Return the fees of a day (UTC) in wei."""
     day = parameters.day("date")
-    [row] = orjson.loads(daily_stats.days(reader(), day, day).data) or [None]
+    [row] = orjson.loads(statistics.days(reader(), day, day).data) or [None]
     if row is None:
         raise Failure("Error! No blocks of this day are indexed")
     return Reply({"total_fees": row["fees"]})
@@ -128,7 +142,7 @@ def _has_code(parties: Mapping[str, Mapping[str, Any]], address: str) -> bool:
 
 def gas_oracle(_parameters: Parameters) -> Reply:
     """Return prices in gwei, with the base fee; the ratios are of the newest five blocks."""
-    prices = gas.price(reader())
+    prices = statistics.price(reader())
     suggestions = prices["suggestions"]
     if suggestions is None:
         raise Failure("Error! No transactions in the newest blocks")
@@ -143,3 +157,170 @@ def gas_oracle(_parameters: Parameters) -> Reply:
             "gasUsedRatio": ",".join(str(block["gasUsedRatio"]) for block in prices["blocks"][:5]),
         }
     )
+
+
+NO_BLOCKS = "No blocks found"
+NO_WITHDRAWALS = "No transactions found"
+BLOCK_NOT_FOUND = "Block does not exist"
+PASSED = "Error! Block number already pass"
+NOTHING_INDEXED = "Error! No block is indexed"
+
+
+def mined_blocks(parameters: Parameters) -> Reply:
+    if parameters.text("blocktype", "blocks").lower() != "blocks":
+        raise Failure("Error! Only blocktype=blocks is offered")
+    limit, offset = result_window(parameters)
+    kept_from = reader().kept_from
+    since = kept_from.number if kept_from else 0
+    rows, _ = blocks.by_miner(reader(), parameters.address(), limit, offset, since=since)
+    return rows_reply([renamed("mined_block", row) for row in rows], NO_BLOCKS)
+
+
+def beacon_withdrawals(parameters: Parameters) -> Reply:
+    """Return withdrawals with their amounts in gwei, as the consensus layer counts."""
+    limit, offset = result_window(parameters)
+    window = parameters.window()._replace(limit=limit, offset=offset)
+    rows = [
+        renamed("withdrawal", record)
+        for record in blocks.withdrawals_page(reader(), window, address=parameters.address())
+    ]
+    return rows_reply(rows, NO_WITHDRAWALS)
+
+
+def block_reward(parameters: Parameters) -> Reply:
+    """Return the income of a block's producer: the reward for proof of work, and the fees that were
+    not burnt."""
+    number = _block_number(parameters)
+    body = blocks.get(reader(), number)
+    if body is None:
+        raise Failure(BLOCK_NOT_FOUND)
+    record = orjson.loads(body)
+    amounts = blocks.amounts(reader(), [number]).get(str(number))
+    if amounts is None:
+        raise Failure(BLOCK_NOT_FOUND)
+    if amounts["reward"] is None:
+        raise Failure(f"Error! {reader().not_indexed('The reward is not known.').message}")
+    return Reply(
+        {
+            "blockNumber": str(number),
+            "timeStamp": str(amounts["seconds"]),
+            "blockMiner": record["miner"],
+            "blockReward": amounts["reward"],
+            "uncles": [
+                {
+                    "miner": uncle["miner"],
+                    "unclePosition": str(index),
+                    "blockreward": uncle["reward"],
+                }
+                for index, uncle in enumerate(record.get("uncles", []))
+            ],
+            "uncleInclusionReward": amounts["uncleInclusionReward"],
+        }
+    )
+
+
+def row_counts(parameters: Parameters) -> Reply:
+    """Return how many rows the lists of transactions and transfers have of a block."""
+    number = _block_number(parameters)
+    body = blocks.get(reader(), number)
+    internal = blocks.amounts(reader(), [number]).get(str(number), {}).get("internalTransfers")
+    if body is None:
+        raise Failure(BLOCK_NOT_FOUND)
+    kept_from = reader().kept_from
+    if internal is None or (kept_from is not None and number < kept_from.number):
+        raise Failure(f"Error! {reader().not_indexed('The rows are not known.').message}")
+    of_types = reader().row("queries/token_transfers_count_by_type", block_number=number)
+    names = ("erc20TxsCount", "erc721TxsCount", "erc1155TxsCount")
+    return Reply(
+        {
+            "block": number,
+            "txsCount": orjson.loads(body)["txCount"],
+            "internalTxsCount": internal,
+            **dict(zip(names, of_types, strict=True)),
+        }
+    )
+
+
+def block_countdown(parameters: Parameters) -> Reply:
+    target = _block_number(parameters)
+    countdown = blocks.countdown(reader(), target)
+    if countdown is None:
+        raise Failure(NOTHING_INDEXED)
+    if not countdown.remaining:
+        raise Failure(PASSED)
+    return Reply(
+        {
+            "CurrentBlock": str(countdown.newest),
+            "CountdownBlock": str(target),
+            "RemainingBlock": str(countdown.remaining),
+            "EstimateTimeInSec": countdown.seconds,
+        }
+    )
+
+
+def newest_block(_parameters: Parameters) -> RpcReply:
+    """Return the newest indexed block in JSON-RPC's form, as Blockscout does."""
+    return RpcReply("result", hex(_newest()))
+
+
+def _newest() -> int:
+    newest = blocks.newest_number(reader())
+    if newest is None:
+        raise Failure(NOTHING_INDEXED)
+    return newest
+
+
+def _block_number(parameters: Parameters) -> int:
+    parameters.required("blockno")
+    return min(parameters.integer("blockno", 0), BIGINT_MAX)
+
+
+MOST_BLOCKS = 100_000  # which are read in 0.1 s
+TOO_MANY_BLOCKS = f"Error! The days have more than {MOST_BLOCKS} blocks: request fewer days"
+NOT_OF_ALL = "It is not known of all blocks of these days."
+WRONG_DATES = (
+    f"Error! startdate and enddate must be in their order and at most {statistics.MAX_DAYS} days"
+)
+
+
+def days_as(object_name: str, parameters: Parameters) -> Reply:
+    """Return the days between two dates as objects, the oldest first, or with sort=desc last."""
+    return _days(object_name, parameters, statistics.days(reader(), *_dates(parameters)).data)
+
+
+def block_times(parameters: Parameters) -> Reply:
+    """Return the mean time between blocks, of the days that have some."""
+    first, last = _dates(parameters)
+    (days,) = reader().row("queries/daily_block_times_list", date_from=first, date_to=last)
+    return _days("day_of_block_times", parameters, days)
+
+
+def blocks_as(object_name: str, field: str, parameters: Parameters) -> Reply:
+    """Return what the blocks of each day have together as objects, which show `field`."""
+    first, last = _dates(parameters)
+    (days,) = reader().row(
+        "queries/daily_blocks_list",
+        is_unbounded=True,
+        date_from=first,
+        date_to=last,
+        most=MOST_BLOCKS,
+    )
+    if days is None:
+        raise Failure(TOO_MANY_BLOCKS)
+    if any(day[field] is None for day in orjson.loads(days)):
+        raise Failure(f"Error! {reader().not_indexed(NOT_OF_ALL).message}")
+    return _days(object_name, parameters, days)
+
+
+def _dates(parameters: Parameters) -> tuple[date, date]:
+    first, last = parameters.day("startdate"), parameters.day("enddate")
+    if not timedelta() <= last - first < timedelta(statistics.MAX_DAYS):
+        raise Failure(WRONG_DATES)
+    return first, last
+
+
+def _days(object_name: str, parameters: Parameters, days: str) -> Reply:
+    rows: list[Any] = [renamed(object_name, day) for day in orjson.loads(days)]
+    if parameters.direction() == "desc":
+        rows.reverse()
+    return rows_reply(rows, NO_DATA)

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from scan.server.wsgi_responses import Environ
+from scan.server.responses import Environ
 
 COMMENTS = "status: 1 the chain's service answers, 0 it does not"
 

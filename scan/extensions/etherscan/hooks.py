@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from scan.extensions.etherscan.parameters import Parameters
-    from scan.extensions.etherscan.replies import Reply
+    from scan.extensions.etherscan.replies import Parameters, Reply
 
 from scan.registry import Part
 

@@ -1,14 +1,276 @@
-"""/api and /v2/api among the interfaces."""
+"""Documented actions that Scan does not answer, each with its reason.
 
-from collections.abc import Sequence
+The function of each action, by module; names are in lower case.
 
-from flask import Flask
+One Etherscan-compatible request: parameters, chain id, action, response; the list of chains.
 
-from scan.extensions.etherscan.blueprint import blueprint
-from scan.extensions.etherscan.replies import ETHERSCAN
+/api and /v2/api among the interfaces.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
+from urllib.parse import parse_qsl
+
+from flask import Blueprint, Flask, Response, request
+
+from scan import registry
+from scan.cached_values import LazyMapping, LazySequence
+from scan.extensions.etherscan import account, chain, contract, proxy, transactions, verification
+from scan.extensions.etherscan.chain_list import chain_list, public_url, record
+from scan.extensions.etherscan.hooks import Etherscan
+from scan.extensions.etherscan.replies import (
+    CHAIN_LIST,
+    ETHERSCAN,
+    PATHS,
+    Failure,
+    Parameters,
+    Reply,
+    RpcReply,
+)
 from scan.http.hooks import Interfaces
-from scan.http.interfaces import Interface
+from scan.http.request_state import Interface, services
+from scan.http.requests import (
+    JsonResponse,
+    Prerequisite,
+    form,
+    json_value,
+    prerequisite_of,
+    query_arguments,
+    reader,
+    requires,
+)
+from scan.queries.network import name_of
 from scan.settings import Settings
+
+_ACTIONS: Mapping[str, tuple[str, ...]] = {
+    "the supply of the coin is not recorded on the chain": (
+        "stats ethsupply",
+        "stats ethsupply2",
+        "stats ethsupplyexchange",
+        "stats coinsupply",
+    ),
+    "no prices of past days are stored": ("stats ethdailyprice", "stats ethdailymarketcap"),
+    "the largest and smallest prices of gas are not kept by day": ("stats dailyavggasprice",),
+    "difficulty is not indexed": ("stats dailyavghashrate", "stats dailyavgnetdifficulty"),
+    "the nodes of the network are not counted, nor measured": (
+        "stats nodecount",
+        "stats nodecounthistory",
+        "stats chainsize",
+    ),
+    "how long transactions wait at a gas price is not recorded; see gasoracle": (
+        "gastracker gasestimate",
+    ),
+    "/names/:name of the API resolves names": ("ens forwardresolve",),
+    "registrations of names are not counted": ("stats dailyensregister",),
+    "`scan labels export` writes them": (
+        "nametag getlabelmasterlist",
+        "nametag exportaddresstags",
+    ),
+    "the headers X-RateLimit-… of every response have it": ("getapilimit getapilimit",),
+    "accounts are not ordered by their first block; by balance they are, at /api/v1/accounts": (
+        "account listaccounts",
+    ),
+    "tokens of this type are not indexed": ("account token404tx", "account token7984tx"),
+    "bridges are not indexed": ("account txnbridge", "token bridgedtokenlist"),
+    "L1 is not indexed; messages to it are at /api/v1/messages-to-l1": (
+        "account getdeposittxs",
+        "account getwithdrawaltxs",
+    ),
+    "verify with verifysourcecode, or with Sourcify's API at /v2": (
+        "contract verify",
+        "contract verify_via_sourcify",
+        "contract verify_vyper_contract",
+    ),
+}
+# The reasons by module and action, in lower case.
+NOT_OFFERED: Mapping[tuple[str, str], str] = {
+    (module, action): reason
+    for reason, names in _ACTIONS.items()
+    for module, _, action in (name.partition(" ") for name in names)
+}
+
+
+Action = Callable[[Parameters], Reply | RpcReply]
+
+BAD_MODULE = "Error! Missing Or invalid Module name"
+BAD_ACTION = "Error! Missing Or invalid Action name"
+
+MODULES: Mapping[str, Mapping[str, Action]] = {
+    "account": {
+        "balance": account.balance,
+        "balancemulti": account.balances,
+        "txlist": account.transactions,
+        "txlistinternal": account.internal_transactions,
+        "tokentx": partial(account.token_transfers_of, "BEP20"),
+        "tokennfttx": partial(account.token_transfers_of, "BEP721"),
+        "token1155tx": partial(account.token_transfers_of, "BEP1155"),
+        "balancehistory": account.balance_at,
+        "tokenbalance": account.token_balance,
+        "tokenbalancehistory": account.token_balance_at,
+        "addresstokenbalance": account.token_balances,
+        "addresstokennftbalance": account.collections,
+        "addresstokennftinventory": account.items,
+        "fundedby": account.funded_by,
+        "tokenlist": account.token_list,
+        "getminedblocks": chain.mined_blocks,
+        "txsbeaconwithdrawal": chain.beacon_withdrawals,
+        "eth_get_balance": account.balance_in_hex,
+    },
+    "contract": {
+        "getabi": contract.abi,
+        "getsourcecode": contract.source_code,
+        "getcontractcreation": contract.contract_creations,
+        "verifysourcecode": verification.verify_source,
+        "checkverifystatus": verification.verification_status,
+        "verifyproxycontract": verification.verify_proxy,
+        "checkproxyverification": verification.proxy_status,
+        "listcontracts": contract.verified_contracts,
+    },
+    "block": {
+        "getblocknobytime": chain.block_by_time,
+        "getblockreward": chain.block_reward,
+        "getblocktxnscount": chain.row_counts,
+        "getblockcountdown": chain.block_countdown,
+        "eth_block_number": chain.newest_block,
+    },
+    "transaction": {
+        "getstatus": chain.execution_status,
+        "gettxreceiptstatus": chain.receipt_status,
+        "gettxinfo": transactions.transaction_info,
+    },
+    "token": {
+        "tokeninfo": chain.token,
+        "tokenholderlist": chain.token_holders,
+        "tokenholdercount": chain.token_holder_count,
+        "topholders": chain.top_holders,
+        "gettoken": account.get_token,
+        "gettokenholders": account.get_token_holders,
+    },
+    "gastracker": {"gasoracle": chain.gas_oracle},
+    "stats": {
+        "tokensupply": account.token_supply,
+        "tokensupplyhistory": account.token_supply_at,
+        "dailytx": partial(chain.days_as, "day_of_transactions"),
+        "dailytxnfee": partial(chain.days_as, "day_of_fees"),
+        "dailynewaddress": partial(chain.days_as, "day_of_new_addresses"),
+        "dailygasused": partial(chain.days_as, "day_of_gas"),
+        "dailyblkcount": partial(chain.days_as, "day_of_blocks"),
+        "dailyavgblocktime": chain.block_times,
+        "dailyavgblocksize": partial(chain.blocks_as, "day_of_sizes", "size"),
+        "dailyavggaslimit": partial(chain.blocks_as, "day_of_gas_limits", "gasLimit"),
+        "dailynetutilization": partial(chain.blocks_as, "day_of_utilization", "utilization"),
+        "dailyblockrewards": partial(chain.blocks_as, "day_of_rewards", "rewards"),
+        "dailyuncleblkcount": partial(chain.blocks_as, "day_of_uncles", "uncleRewards"),
+        "totalfees": chain.fees_of_day,
+    },
+    "logs": {"getlogs": proxy.get_logs},
+    "nametag": {"getaddresstag": account.address_tags},
+    "proxy": {name.lower(): proxy.method(name) for name in proxy.METHODS},
+}
+
+_SPELLED = {
+    name.lower(): name
+    for name in ("getLogs", "getToken", "getTokenHolders", "txsBeaconWithdrawal", *proxy.METHODS)
+}
+# Those of other extensions, by module and action.
+OF_EXTENSIONS: Mapping[tuple[str, str], Action] = LazyMapping(
+    lambda: registry.merged(part.actions for part in registry.parts(Etherscan))
+)
+# The actions as spelled in Etherscan's and Blockscout's documentation.
+PUBLISHED: Mapping[str, Collection[str]] = LazyMapping(
+    lambda: {
+        module: [
+            *(_SPELLED.get(name, name) for name in actions),
+            *(name for of, name in OF_EXTENSIONS if of == module and name not in actions),
+        ]
+        for module, actions in MODULES.items()
+    }
+)
+SUPPORTED = LazySequence(
+    lambda: ["\n".join(f"- `{module}`: {', '.join(names)}" for module, names in PUBLISHED.items())]
+)
+
+
+def find_action(parameters: Parameters) -> Action:
+    named = parameters.text("module").lower(), parameters.text("action").lower()
+    if named in NOT_OFFERED:
+        raise Failure(f"Error! {named[1]} is not offered: {NOT_OFFERED[named]}")
+    module = MODULES.get(named[0])
+    if module is None:
+        raise Failure(BAD_MODULE)
+    action = OF_EXTENSIONS.get(named) or module.get(named[1])
+    if action is None:
+        raise Failure(BAD_ACTION)
+    return action
+
+
+WRONG_CHAIN = "Missing or unsupported chainid parameter: this is chain {}"
+
+blueprint = Blueprint("etherscan", __name__)
+
+
+@blueprint.errorhandler(Failure)
+def _failure_response(failure: Failure) -> Response:
+    reader().do_not_cache()  # the node may have failed, and answer the next request
+    return _response(failure.reply)
+
+
+def _prerequisite(query: str) -> Prerequisite | None:
+    """Return the prerequisite of the action that a query names; an unknown one has none."""
+    try:
+        action = find_action(Parameters(parse_qsl(query)))
+    except Failure:
+        return None
+    return prerequisite_of(action)
+
+
+@requires(_prerequisite)
+def _respond() -> Response:
+    # The form's value counts if a name is in both.
+    parameters = Parameters([*request.args.items(multi=True), *form().items(multi=True)])
+    _require_own_chain(parameters)
+    return _response(find_action(parameters)(parameters))
+
+
+for path in PATHS:
+    blueprint.add_url_rule(
+        path, path.strip("/").replace("/", "_"), _respond, methods=["GET", "POST"]
+    )
+
+
+@blueprint.get(CHAIN_LIST)
+def list_own_chain() -> JsonResponse:
+    """Return the chain of this service; none before the first block."""
+    query_arguments()
+    settings, chain_id = services().settings, reader().sources.chain_id.read()
+    reader().do_not_cache()  # it names the host that the client has used
+    base = f"{public_url(request.environ, settings.trusted_proxies)}{settings.base_path}"
+    records = []
+    if chain_id is not None:
+        name = name_of(chain_id, settings.chain_name)
+        records = [record(chain_id, name, f"{base}/", f"{base}/v2/api", is_answering=True)]
+    return json_value(chain_list(records))
+
+
+def _require_own_chain(parameters: Parameters) -> None:
+    """Raise Failure for a `chainid` other than the indexed chain's; the parameter is optional."""
+    if not parameters.text("chainid"):
+        return
+    chain_id = reader().sources.chain_id.read()
+    if chain_id is not None and str(parameters.integer("chainid", 0)) != chain_id:
+        raise Failure(WRONG_CHAIN.format(chain_id))
+
+
+def _response(reply: Reply | RpcReply) -> Response:
+    since = reader().balances_since
+    if isinstance(reply, Reply) and reply.message == "OK" and since is not None:
+        reply = reply._replace(message=f"OK-Balances are known since block {since}")
+    response = Response(reply.body(), mimetype="application/json")
+    if isinstance(reply, Reply) and reply.total is not None:
+        response.headers["X-Total-Count"] = str(reply.total)
+    if isinstance(reply, Reply) and reply.kept_from is not None:
+        response.headers["X-Scan-Kept-From"] = str(reply.kept_from)
+    return response
 
 
 def register(app: Flask, _settings: Settings) -> Sequence[Interface]:

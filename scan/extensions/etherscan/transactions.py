@@ -1,20 +1,109 @@
-"""Completes rows of transactions and token transfers with fields from the node and names."""
+"""Names of functions in rows of transactions, such as `bid(uint256 _id)`, by verified ABIs.
 
-from collections.abc import Collection, Mapping
+Completes rows of transactions and token transfers with fields from the node and names.
+
+module=transaction, action=gettxinfo: a transaction with a page of its logs.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from datetime import datetime
 from typing import Any
 
 import orjson
 
+from scan.cached_values import SizedCache
+from scan.contracts.abi import AbiError, parse_types, selector, signature
+from scan.contracts.proxy_contracts import by_code
 from scan.errors import Unavailable, UpstreamFailed
+from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.transaction_reader import (
     Content,
     IndexedTransaction,
     NodeTransaction,
     TransactionUnavailable,
 )
-from scan.extensions.etherscan.function_names import FunctionNames
-from scan.hex import to_hex
+from scan.extensions.etherscan.replies import Failure, Parameters, Reply, renamed
+from scan.extensions.transaction_details import details as transaction_details
+from scan.extensions.transaction_details.details import NO_LOGS, LogWindow
+from scan.extensions.transaction_details.explanations import queries as explanations
+from scan.hex import data, to_hex
+from scan.http.request_state import services
 from scan.http.requests import reader
+from scan.queries import transactions
+
+MOST_FUNCTIONS = 2000
+LONGEST = 1000
+_CACHE_BYTES = 16 * 1024 * 1024
+_ENTRY_BYTES = 150  # per name in the cache, besides its text
+
+
+class KnownFunctionNames:
+    """The names of verified contracts' functions that were read before, by contract."""
+
+    def __init__(self) -> None:
+        self.cache: SizedCache[Mapping[str, str]] = SizedCache(_CACHE_BYTES)
+
+
+class FunctionNames:
+    """Names of functions, from the verified ABIs of contracts or of clones' implementations."""
+
+    def __init__(self, called: Iterable[str]) -> None:
+        self._names: dict[str, Mapping[str, str]] = {}
+        contracts = _contracts({bytes.fromhex(address[2:]) for address in called if address})
+        proxies = {row["address"]: by_code(data(row["code"])) for row in contracts if row["code"]}
+        clones = {address: proxy.implementation for address, proxy in proxies.items() if proxy}
+        implementations = {*clones.values()}
+        for contract in (*contracts, *_contracts(implementations)):
+            if contract["codeHash"]:
+                self._names[contract["address"]] = _names_of(contract)
+        for clone, implementation in clones.items():
+            self._names[clone] = self._names.get(to_hex(implementation), {})
+
+    def name(self, address: str, method_id: str) -> str:
+        return self._names.get(address, {}).get(method_id, "")
+
+
+def _contracts(addresses: Collection[bytes]) -> list[dict[str, str]]:
+    """Return the rows of verified_contracts_find."""
+    if not addresses:
+        return []
+    [records] = reader().row("queries/verified_contracts_find", addresses=sorted(addresses))
+    contracts: list[dict[str, str]] = orjson.loads(records)
+    return contracts
+
+
+def _names_of(verification: Mapping[str, str]) -> Mapping[str, str]:
+    key = tuple(verification[name] for name in ("codeHash", "verifiedAddress", "verifiedAt"))
+    cache = reader().sources.get(KnownFunctionNames).cache
+    names = cache.get(key)
+    if names is None:
+        names = _signatures(
+            services().reads.value(
+                "queries/verified_contracts_list_functions",
+                code_hash=data(verification["codeHash"]),
+                address=data(verification["verifiedAddress"]),
+            )
+        )
+        size = sum(_ENTRY_BYTES + len(name) for name in names.values())
+        cache.store(key, names, _ENTRY_BYTES + size)
+    return names
+
+
+def _signatures(functions: Any) -> Mapping[str, str]:
+    """Return the signatures of an ABI's functions by selector in hex, without malformed entries."""
+    names: dict[str, str] = {}
+    for entry in (functions if isinstance(functions, list) else [])[:MOST_FUNCTIONS]:
+        try:
+            name, inputs = entry["name"], entry.get("inputs", [])
+            key = "0x" + selector(signature(name, parse_types(inputs))).hex()
+        except (AbiError, KeyError, TypeError, AttributeError):
+            continue
+        arguments = (f"{item['type']} {item.get('name') or ''}".strip() for item in inputs)
+        text = f"{name}({', '.join(arguments)})"
+        if len(text) <= LONGEST:
+            names.setdefault(key, text)
+    return names
+
 
 Row = dict[str, Any]
 
@@ -129,3 +218,50 @@ def _node_fields(row: Row, transaction: NodeTransaction) -> Row:
         "methodId": fields["input"][:10],
         "txreceipt_status": "" if status is None else str(status),
     }
+
+
+MOST_LOGS = 50
+NOT_INDEXED = "Transaction not found"
+
+
+def transaction_info(parameters: Parameters) -> Reply:
+    """Return a transaction with the logs after `index`; `next_page_params` has the next `index`."""
+    body = transactions.get(reader(), parameters.hash32("txhash"))
+    if body is None:
+        raise Failure(NOT_INDEXED)
+    record = orjson.loads(body)
+    details = transaction_details.details(reader(), record, NO_LOGS)
+    if details.input is None or details.logs is None:
+        raise UpstreamFailed(details.unavailable or "The node does not give this transaction.")
+    after = parameters.integer("index", -1)
+    logs = LogWindow(after, MOST_LOGS + 1).of(details.logs)
+    failure = explanations.failure(reader(), record)
+    reason = None if failure is None else failure.reason.data
+    following = {"index": logs[MOST_LOGS - 1].log_index} if len(logs) > MOST_LOGS else None
+    return Reply(
+        {
+            **renamed("transaction", record),
+            "timeStamp": str(_seconds(record["timestamp"])),
+            "to": record["toAddress"] or "",
+            "input": to_hex(details.input),
+            "gasLimit": str(details.gas_limit),
+            "logs": [
+                {
+                    "address": to_hex(log.address),
+                    "topics": [
+                        to_hex(log.topics[index]) if index < len(log.topics) else None
+                        for index in range(MAX_TOPICS)
+                    ],
+                    "data": to_hex(log.data),
+                    "index": str(log.log_index),
+                }
+                for log in logs[:MOST_LOGS]
+            ],
+            "revertReason": to_hex(reason) if reason else "",
+            "next_page_params": following,
+        }
+    )
+
+
+def _seconds(iso: str) -> int:
+    return int(datetime.fromisoformat(iso).timestamp())

@@ -5,11 +5,10 @@ from collections.abc import Mapping
 
 from scan.errors import NotFound
 from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
-from scan.extensions.etherscan.parameters import Parameters
-from scan.extensions.etherscan.replies import Failure, Reply
+from scan.extensions.etherscan.replies import Failure, Parameters, Reply
 from scan.hex import to_hex
+from scan.http.request_state import services
 from scan.http.requests import client_address, reader
-from scan.http.services import services
 from scan.queries import contracts
 from scan.verification.contract_match import RUNTIME
 from scan.verification.languages.vyper import VYPER

@@ -45,7 +45,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
         return code
     try:
         from scan.extensions.exports.table_export import ExportOptions, export
-        from scan.extensions.exports.table_rows import TABLES
+        from scan.extensions.exports.table_files import TABLES
     except ImportError as error:
         raise ScanError(f"{error.name} is not installed: {install_extra('parquet')}") from None
     require_order(options.block_from, options.block_to)

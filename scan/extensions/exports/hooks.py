@@ -6,7 +6,7 @@ from decimal import Decimal
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from scan.queries.prices import AssetDay
+from scan.queries.holdings import AssetDay
 from scan.registry import Part
 
 Record = Mapping[str, Any]

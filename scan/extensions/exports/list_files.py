@@ -1,24 +1,196 @@
-"""A list as a file in a response, with bounds on files of one client and of all."""
+"""A whole list as one file, from one snapshot of the database, with bounded memory and size.
 
-from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+Where a bound is reached, the file ends after a whole page, and the rest begins there.
+
+How many lists are written and sent as files at once.
+
+A list as a file in a response, with bounds on files of one client and of all.
+"""
+
+import math
+import time
+from collections import deque
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from tempfile import SpooledTemporaryFile
+from typing import IO, NamedTuple, cast
 
 import flask
+import orjson
 from flask import request
 
-from scan.extensions.exports.file_places import FilePlaces
-from scan.extensions.exports.list_file import ListFile, ListSource, write_list
+from scan.errors import Unavailable
+from scan.extensions.exports import csv_columns
+from scan.extensions.exports.csv_columns import columns, day_of
+from scan.extensions.exports.hooks import Context, Record
 from scan.hex import to_hex
-from scan.http import own_machine
+from scan.http import requests
 from scan.http.hooks import ListFiles
-from scan.http.list_format import TYPES, Format
 from scan.http.list_responses import next_link
+from scan.http.request_state import MAX_FILE_ROWS, TYPES, Format, services
 from scan.http.requests import client_address, is_own_machine, reader
-from scan.http.services import services
-from scan.queries import network
+from scan.queries import network, tokens
+from scan.queries.holdings import day_prices
 from scan.queries.pages import Page, Window
-from scan.rate_limits.concurrency import PLACE_WAIT_S
-from scan.server.file_body import FileBody
+from scan.queries.reader import Reader
+from scan.rate_limits.concurrency import PLACE_WAIT_S, ConcurrencyLimit
+from scan.server.responses import FileBody
+
+MAX_BYTES = 64 * 1024 * 1024
+# 100,000 rows take 2 to 4 s of processor time, and many times that on busy processors. Less than
+# proxy_read_timeout of @scan_file in deploy/nginx.conf.
+MAX_WRITING_S = 30.0
+BYTES_IN_MEMORY = 1024 * 1024
+PAGE_ROWS = 1000
+# A page of logs may have 16 MiB of data.
+PAGE_ROWS_OF = {"logs": 100}
+
+
+class ListSource(NamedTuple):
+    """A list to write: `kind` is its key in [csv], `own` the address in its path, `coin` the
+    coin's symbol."""
+
+    kind: str
+    read: Callable[[Window], Page]
+    own: str | None = None
+    coin: str = ""
+    chain_id: str | None = None
+
+
+class ListFile(NamedTuple):
+    """A list's file, open at its beginning; clients save it as `name`, and `last` is its last page,
+    without the records."""
+
+    file: IO[bytes]
+    name: str
+    last: Page
+
+
+def write_list(
+    reader: Reader, source: ListSource, file_format: Format, window: Window, folder: Path
+) -> ListFile:
+    """Write the list into a file; raises the errors of `source.read`, and Unavailable where the
+    file cannot be written.
+
+    The file has no name on disk, so that none is left when the process ends, however it ends.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        file = cast(IO[bytes], SpooledTemporaryFile(BYTES_IN_MEMORY, dir=str(folder)))  # noqa: SIM115
+        try:
+            with reader.sources.database.transaction(snapshot=True):
+                last = _write(reader, source, file_format, window, file)
+            file.seek(0)
+        except BaseException:
+            file.close()
+            raise
+    except OSError as error:
+        raise Unavailable(f"Files cannot be written here: {error.strerror}.") from error
+    return ListFile(file, _name(source, file_format, is_complete=last.next is None), last)
+
+
+def _name(source: ListSource, file_format: Format, *, is_complete: bool) -> str:
+    of = "" if source.own is None else f"-{source.own}"
+    end = "" if is_complete else "-incomplete"  # people do not see the headers that say so
+    return f"{source.kind}{of}{end}.{file_format.value}"
+
+
+def _write(
+    reader: Reader, source: ListSource, file_format: Format, window: Window, file: IO[bytes]
+) -> Page:
+    """Write all pages, and return the last one without its records."""
+    until = time.monotonic() + MAX_WRITING_S
+    window = window._replace(limit=PAGE_ROWS_OF.get(source.kind, PAGE_ROWS))
+    csv = _CsvRows(reader, source) if file_format is Format.CSV else None
+    if csv is not None:
+        file.write(csv.header())
+    rows = 0
+    while True:
+        page = source.read(window)
+        records = orjson.loads(page.data)
+        if csv is not None:
+            file.write(csv.lines(records))
+        else:
+            file.writelines(orjson.dumps(r, option=orjson.OPT_APPEND_NEWLINE) for r in records)
+        rows += len(records)
+        is_full = rows >= MAX_FILE_ROWS or file.tell() >= MAX_BYTES or time.monotonic() > until
+        if page.next is None or is_full:
+            return replace(page, data="")
+        window = window._replace(cursor=page.next)
+
+
+class _CsvRows:
+    def __init__(self, reader: Reader, source: ListSource) -> None:
+        own, kind = source.own, source.kind
+        is_priced = any(column.is_priced for column in columns(kind, own, has_prices=True))
+        self._prices = day_prices(reader) if is_priced else None
+        self._columns = columns(kind, own, has_prices=self._prices is not None)
+        token = {}
+        if source.kind == "holders" and source.own is not None:
+            token = orjson.loads(tokens.get(reader, bytes.fromhex(source.own[2:])))
+        currency = self._prices.currency if self._prices is not None else ""
+        self._context = Context(source.own, source.coin, token, source.chain_id, currency=currency)
+
+    def header(self) -> bytes:
+        names = [column.name for column in self._columns]
+        return csv_columns.BYTE_ORDER_MARK + csv_columns.lines([names])
+
+    def lines(self, records: Sequence[Record]) -> bytes:
+        cells, context = [column.cell for column in self._columns], self._context
+        if self._prices is not None:
+            assets = [column.asset for column in self._columns if column.asset is not None]
+            of_cells = {(asset(r), day_of(r)) for asset in assets for r in records}
+            asset_days = {(asset, day) for asset, day in of_cells if asset is not None}
+            context = context._replace(prices=self._prices.read(asset_days))
+        return csv_columns.lines([cell(record, context) for cell in cells] for record in records)
+
+
+MAX_WRITING, MAX_IN_LINE = 2, 2  # of the eight threads
+MAX_OPEN = 16  # being written or sent: their bytes lie on disk
+WRITING_WAIT_S = 5.0
+BUSY = "Too many files are being written; try again shortly."
+TIMES_KEPT = 8
+
+
+class FilePlaces:
+    """Limits of files: a client has one at a time; one that reads slowly occupies no thread."""
+
+    def __init__(self) -> None:
+        self.open = ConcurrencyLimit(
+            MAX_OPEN,
+            places_per_client=1,
+            clients_wait=True,  # for the end of a file whose last bytes it has just received
+            places_in_line=MAX_IN_LINE,
+            busy="Too many files are being sent; try again shortly.",
+            retry_after_s=5,
+        )
+        self._writing = ConcurrencyLimit(
+            MAX_WRITING, places_per_client=1, places_in_line=MAX_IN_LINE, busy=BUSY
+        )
+        self._began_at: list[float] = []  # of the files that are being written, the oldest first
+        self._seconds: deque[float] = deque([WRITING_WAIT_S], TIMES_KEPT)
+
+    @contextmanager
+    def writing(self, client: Hashable) -> Iterator[None]:
+        """Hold a place for writing a file, after a short wait in line. Raises Unavailable with the
+        time that the oldest one takes, if as long as the longest of the last ones."""
+        if not self._writing.take(client, wait_s=WRITING_WAIT_S):
+            raise Unavailable(BUSY, retry_after_s=self._left_s())
+        began_at = time.monotonic()
+        self._began_at.append(began_at)
+        try:
+            yield
+        finally:
+            self._began_at.remove(began_at)
+            self._seconds.append(time.monotonic() - began_at)
+            self._writing.give_back(client)
+
+    def _left_s(self) -> int:
+        oldest = min(self._began_at, default=0.0)
+        return max(1, math.ceil(oldest + max(self._seconds) - time.monotonic()))
+
 
 FOLDER = "files"  # in SCAN_DATA_DIR
 
@@ -46,7 +218,7 @@ def send(
             if not charged.allowed:
                 refusal = charged.refusal("files")
                 if is_own_machine():
-                    own_machine.advise(refusal, own_machine.RAISE_FILES)
+                    requests.advise(refusal, requests.RAISE_FILES)
                 raise refusal
             written = write_list(reader(), source, chosen, window, folder)
         body = FileBody(written.file, until_sent.pop_all().close)

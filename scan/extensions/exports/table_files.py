@@ -1,19 +1,155 @@
-"""Parquet and CSV files of a table's rows: whole or absent, with one batch in memory."""
+"""Rows of whole tables by ranges of blocks, in batches of about ROWS_AT_ONCE.
 
-from collections.abc import Iterator, Mapping
+Parquet and CSV files of a table's rows: whole or absent, with one batch in memory.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from decimal import Decimal
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO, NamedTuple, Protocol
 
 from pyarrow import parquet
 
+from scan.cached_values import LazyMapping, LazySequence
+from scan.database.connection import Database
+from scan.database.lists import all_entities
+from scan.database.statements import identifiers
 from scan.ethereum import column_types
 from scan.ethereum.blocks import BLOCK_COLUMNS, TRANSACTION_COLUMNS
-from scan.extensions.exports import csv_format
-from scan.extensions.exports.parquet_columns import UINT256, ColumnFormat, make_table, schema
-from scan.extensions.exports.parquet_files import COMPRESSION
-from scan.extensions.exports.table_rows import Values
+from scan.extensions.exports import csv_columns
+from scan.extensions.exports.parquet import (
+    COMPRESSION,
+    KINDS,
+    TEXT,
+    UINT256,
+    ColumnFormat,
+    make_table,
+    schema,
+)
 from scan.extensions.exports.whole_file import whole_file
+
+ROWS_AT_ONCE = 10_000
+
+# Tokens are no part of a range of blocks: their file has them as they are at the end of an export.
+TOKENS = "tokens"
+TOKEN_COLUMNS: Mapping[str, ColumnFormat] = LazyMapping(
+    lambda: {
+        "address": KINDS["token_transfers"]["token_address"],
+        "type": ColumnFormat(TEXT),
+        "name": ColumnFormat(TEXT),
+        "symbol": ColumnFormat(TEXT),
+        "decimals": KINDS["token_transfers"]["log_index"],
+        "total_supply": ColumnFormat(
+            TEXT
+        ),  # decimal: what an NFT's holders hold may exceed a uint256
+        "holder_count": KINDS["blocks"]["number"],
+        "transfer_count": KINDS["blocks"]["number"],
+    }
+)
+# Files have columns that tables have not, such as what is a builder's of a validator's index.
+EXPORTED: Mapping[str, Mapping[str, ColumnFormat]] = LazyMapping(
+    lambda: {
+        **KINDS,
+        "withdrawals": {
+            **KINDS["withdrawals"],
+            "builder_index": KINDS["withdrawals"]["validator_index"]._replace(is_nullable=True),
+        },
+    }
+)
+# Tables whose rows exports/blocks_count_rows counts for each block, in the order of its columns.
+_COUNTED: Sequence[str] = LazySequence(
+    lambda: (
+        *"""
+    transactions internal_transfers withdrawals token_transfers dex_trades logs credits uncles
+    """.split(),
+        *(name for name, entity in all_entities().items() if entity.is_sparse),
+    )
+)
+RANGE_TABLES: Sequence[str] = LazySequence(lambda: ("blocks", *_COUNTED))
+TABLES: Sequence[str] = LazySequence(lambda: (*RANGE_TABLES, TOKENS))
+
+Values = dict[str, list[object]]
+
+
+class BlockRows(NamedTuple):
+    """A block, with the number of its rows by table."""
+
+    number: int
+    hash: bytes
+    parent_hash: bytes
+    counts: dict[str, int]
+
+
+def columns_of(table: str) -> dict[str, ColumnFormat]:
+    return dict(TOKEN_COLUMNS if table == TOKENS else EXPORTED[table])
+
+
+def count_rows(database: Database, block_from: int, block_to: int) -> list[BlockRows]:
+    return [
+        BlockRows(
+            number, bytes(block_hash), bytes(parent_hash), dict(zip(_COUNTED, counts, strict=True))
+        )
+        for number, block_hash, parent_hash, *counts in database.rows(
+            "exports/blocks_count_rows", block_from=block_from, block_to=block_to
+        )
+    ]
+
+
+def range_rows(database: Database, table: str, blocks: Sequence[BlockRows]) -> Iterator[Values]:
+    """Yield the table's rows of consecutive blocks in batches, as values by column; a uint256 is an
+    int."""
+    for first, last in _batches(table, blocks):
+        rows = database.rows(
+            f"exports/{table}_get_range",
+            columns=identifiers(EXPORTED[table]),
+            block_from=first,
+            block_to=last,
+        )
+        yield _values(table, rows)
+
+
+def _batches(table: str, blocks: Sequence[BlockRows]) -> Iterator[tuple[int, int]]:
+    """Yield the first and last numbers of ranges of blocks with about ROWS_AT_ONCE rows each."""
+    first, rows = 0, 0
+    for index, block in enumerate(blocks):
+        rows += block.counts.get(table, 1)
+        is_last = index == len(blocks) - 1
+        if is_last or rows >= ROWS_AT_ONCE:
+            if rows:
+                yield blocks[first].number, block.number
+            first, rows = index + 1, 0
+
+
+def token_rows(database: Database) -> Iterator[Values]:
+    after = b""
+    while rows := database.rows("exports/tokens_get_after", after=after, limit=ROWS_AT_ONCE):
+        yield _values(TOKENS, rows)
+        after = bytes(rows[-1][0])
+
+
+def _values(table: str, rows: Sequence[tuple[object, ...]]) -> Values:
+    columns = columns_of(table)
+    by_column = zip(*rows, strict=True) if rows else ((),) * len(columns)
+    return {
+        name: [_value(value, column) for value in values]
+        for (name, column), values in zip(columns.items(), by_column, strict=True)
+    }
+
+
+def _value(value: object, column: ColumnFormat) -> object:
+    if value is None:
+        return None
+    if column.type == UINT256:
+        return int(str(value))
+    if isinstance(value, Decimal):
+        return str(value)
+    if isinstance(value, memoryview):
+        return bytes(value)
+    if isinstance(value, list):
+        return [bytes(item) for item in value]
+    return value
+
 
 PARQUET, CSV = "parquet", "csv"
 FORMATS = (PARQUET, CSV)
@@ -62,20 +198,20 @@ class _Csv:
     def __init__(self, file: IO[bytes], columns: Columns) -> None:
         self._file = file
         self._columns = columns
-        self._file.write(csv_format.lines([[*columns]]))
+        self._file.write(csv_columns.lines([[*columns]]))
 
     def write(self, values: Values) -> None:
         cells = [
             [_cell(name, column, value) for value in values[name]]
             for name, column in self._columns.items()
         ]
-        self._file.write(csv_format.lines(zip(*cells, strict=True)))
+        self._file.write(csv_columns.lines(zip(*cells, strict=True)))
 
     def close(self) -> None:
         pass
 
 
-def _cell(name: str, column: ColumnFormat, value: object) -> csv_format.Cell:
+def _cell(name: str, column: ColumnFormat, value: object) -> csv_columns.Cell:
     if isinstance(value, bytes):
         if name in _INTEGERS and column.type != UINT256:
             return int.from_bytes(value)
@@ -85,6 +221,6 @@ def _cell(name: str, column: ColumnFormat, value: object) -> csv_format.Cell:
     if isinstance(value, list):
         return " ".join(f"0x{item.hex()}" for item in value)
     if isinstance(value, str):
-        return value if value.isdecimal() and value.isascii() else csv_format.text(value)
+        return value if value.isdecimal() and value.isascii() else csv_columns.text(value)
     assert value is None or isinstance(value, int)
     return value

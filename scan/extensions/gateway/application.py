@@ -14,19 +14,30 @@ import orjson
 from jinja2 import Template
 from markupsafe import Markup
 
-from scan.brand import UNBRANDED, Brand
 from scan.errors import InvalidParameter, MethodNotAllowed, NotFound, ScanError, Unavailable
 from scan.extensions.etherscan.chain_list import chain_list, public_url, record
 from scan.extensions.etherscan.replies import CHAIN_LIST, ETHERSCAN
-from scan.extensions.gateway.chains import Chain, read_chains
-from scan.extensions.gateway.forwarding import REQUESTS_AT_ONCE, Forwarded, Service, ServiceState
+from scan.extensions.gateway.forwarding import (
+    REQUESTS_AT_ONCE,
+    Chain,
+    Forwarded,
+    Service,
+    ServiceState,
+    read_chains,
+)
 from scan.extensions.sourcify import chains
-from scan.extensions.sourcify.errors import SOURCIFY, UnsupportedChain
-from scan.http.interfaces import interface_of
+from scan.extensions.sourcify.fields import SOURCIFY, UnsupportedChain
+from scan.http.request_state import interface_of
 from scan.pages.static_files import files, icon_of
-from scan.server.cors import CORS, SENT_HEADERS, preflight_headers
-from scan.server.wsgi_responses import Environ, WsgiResponse, json_response
-from scan.settings import Settings
+from scan.server.responses import (
+    CORS,
+    SENT_HEADERS,
+    Environ,
+    WsgiResponse,
+    json_response,
+    preflight_headers,
+)
+from scan.settings import UNBRANDED, Brand, Settings
 
 METHODS = ("GET", "HEAD", "POST")
 NO_CHAIN = (

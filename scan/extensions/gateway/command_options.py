@@ -7,13 +7,12 @@ import threading
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from scan.commands.child_process import GRACE_S, ChildProcess, stop_all
 from scan.commands.hooks import Arguments, CommandOptions, Commands
-from scan.commands.run import locked_data_dir
+from scan.commands.run import GRACE_S, ChildProcess, locked_data_dir, stop_all
 from scan.commands.startup import on_stop_signals
 from scan.environment import without_password
 from scan.errors import SettingError
-from scan.extensions.gateway.chains import Chain, read_chains
+from scan.extensions.gateway.forwarding import Chain, read_chains
 from scan.settings import Settings, environment_with
 
 log = logging.getLogger(__name__)

@@ -5,9 +5,9 @@ import os
 import sys
 from pathlib import Path
 
-from scan.commands.listening_address import require_free_port
+from scan.commands.startup import require_free_port
 from scan.extensions.gateway.application import thread_count
-from scan.extensions.gateway.chains import read_chains
+from scan.extensions.gateway.forwarding import read_chains
 from scan.settings import ROOT, Settings, environment_with
 
 

@@ -4,11 +4,9 @@ from typing import Any
 
 from scan.extensions.blockscout.hooks import Blockscout
 from scan.extensions.blockscout.lists import before_block, list_response, path_address
-from scan.extensions.blockscout.objects import timestamp
-from scan.extensions.blockscout.routing import routes
-from scan.extensions.history import coin_balances
-from scan.http.requests import reader
-from scan.http.responses import Response, json_value
+from scan.extensions.blockscout.routing import routes, timestamp
+from scan.extensions.history import balance_history
+from scan.http.requests import Response, json_value, reader
 
 DAYS = 10
 CHANGES_OF_DAYS = 1000
@@ -19,7 +17,9 @@ blueprint = routes("history")
 @blueprint.path("/addresses/<address_hash>/coin-balance-history")
 def list_coin_balances(address_hash: str) -> Response:
     key, window = path_address(address_hash), before_block()
-    changes, has_more = coin_balances.page(reader(), key, window.limit, window.block_to)
+    changes, has_more = balance_history.coin_balances_page(
+        reader(), key, window.limit, window.block_to
+    )
     items = [
         {
             "transaction_hash": change.transaction_hash,
@@ -37,7 +37,9 @@ def list_coin_balances(address_hash: str) -> Response:
 @blueprint.path("/addresses/<address_hash>/coin-balance-history-by-day")
 def list_coin_balances_by_day(address_hash: str) -> Response:
     """Return the balances at the end of the newest days that changed them, oldest first."""
-    changes, _ = coin_balances.page(reader(), path_address(address_hash), CHANGES_OF_DAYS)
+    changes, _ = balance_history.coin_balances_page(
+        reader(), path_address(address_hash), CHANGES_OF_DAYS
+    )
     by_day: dict[str, Any] = {}
     for change in changes:  # newest first
         by_day.setdefault(change.timestamp[:10], change.value)

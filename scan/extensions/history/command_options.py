@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 from scan.commands.arguments import whole_number
 from scan.commands.hooks import Arguments, CommandOptions, Commands
 from scan.commands.startup import require_node
-from scan.contracts.index_node import node_of_index
+from scan.contracts.account_state import node_of_index
 from scan.database.connection import Database
-from scan.ethereum.block_parameter import BlockId
 from scan.ethereum.client import Call, Node, NodeError, RpcError
+from scan.ethereum.served_chain import BlockId
 from scan.ethereum.state_proofs import (
     ImproperProof,
     account_call,

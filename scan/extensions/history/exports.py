@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from scan.extensions.exports.csv_format import text, units, wei
+from scan.extensions.exports.csv_columns import text, units, wei
 from scan.extensions.exports.hooks import Context, Exports, Record
 
 MAX_IN_CELL = 100  # entries; a cell of a spreadsheet holds 32,767 characters

@@ -3,11 +3,11 @@
 import logging
 from typing import NamedTuple
 
-from scan.contracts.account_proofs import AccountProofs
+from scan.contracts.account_state import AccountProofs
 from scan.database.connection import Database
 from scan.database.errors import Conflict
 from scan.errors import HistoryUnavailable, Unavailable, UpstreamFailed
-from scan.ethereum.block_parameter import BlockId
+from scan.ethereum.served_chain import BlockId
 from scan.hex import to_hex
 from scan.queries.blocks import hash_at
 from scan.queries.reader import Reader

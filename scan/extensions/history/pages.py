@@ -1,11 +1,14 @@
-"""The tabs of an address that are made of its history: an entry a transaction, and balances."""
+"""The tabs of an address that are made of its history: an entry a transaction, and balances.
+
+Pages of sums, at the paths of the API, and the link to them beside each of their lists.
+"""
 
 import json
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from flask import request
+from flask import Blueprint, Response, request
 
 from scan import parameters
 from scan.errors import HistoryUnavailable, InvalidParameter, NotFound
@@ -13,16 +16,26 @@ from scan.extensions.history import balance_history
 from scan.extensions.history import queries as history
 from scan.extensions.history.balance_history import BalanceHistory
 from scan.extensions.history.queries import HistoryPage
+from scan.extensions.history.sums import monthly_sums
 from scan.hex import to_hex
 from scan.http.list_responses import window_of
 from scan.http.requests import query_arguments, reader
-from scan.pages.filtered_lists import RANGES, Field, FilteredList, api_text, filtered_list, in_words
+from scan.pages.filtered_lists import (
+    RANGES,
+    Field,
+    FilteredList,
+    api_text,
+    entity_list,
+    filtered_list,
+    in_words,
+)
 from scan.pages.formatting import short_name
-from scan.pages.hooks import HOLDINGS, AddressTab, Pages
-from scan.pages.records import names_of
+from scan.pages.hooks import HOLDINGS, AddressTab, Pages, Section
+from scan.pages.records import address_of, names_of
 from scan.pages.svg_charts import Chart, Point, line_chart
-from scan.queries import addresses
-from scan.queries.pages import Window
+from scan.queries import addresses, holdings
+from scan.queries.pages import Page, Window
+from scan.queries.reader import Reader
 
 CHART_POINTS = 40
 MAX_CHOICES = 20  # tokens to choose from
@@ -106,16 +119,80 @@ def _chart(balances: BalanceHistory) -> Chart | None:
     return line_chart(points, title=title, decimals=balances.decimals)
 
 
-HOOKS = Pages(
-    tabs=(
-        AddressTab("history", "History", 20, template="address_history.html", read=_history_tab),
-        AddressTab(
-            "chart",
-            "Balance",
-            80,
-            template="address_balance.html",
-            read=_balance_tab,
-            group=HOLDINGS,
+blueprint = Blueprint("pages_sums", __name__)
+# The entity and the rows' name by the last part of a list's path.
+LISTS = {
+    "transactions": ("transactions", "transaction"),
+    "transfers": ("token_transfers", "token transfer"),
+    "internal": ("internal_transfers", "internal transfer"),
+}
+
+
+@blueprint.get("/address/<address>/transactions/sums")
+def get_sums_of_transactions(address: str) -> Response:
+    return _page("transactions", "address", "/addresses", address_of(address))
+
+
+@blueprint.get("/address/<address>/transfers/sums")
+def get_sums_of_transfers(address: str) -> Response:
+    return _page("transfers", "address", "/addresses", address_of(address))
+
+
+@blueprint.get("/address/<address>/internal/sums")
+def get_sums_of_internal_transfers(address: str) -> Response:
+    return _page("internal", "address", "/addresses", address_of(address))
+
+
+@blueprint.get("/token/<address>/transfers/sums")
+def get_sums_of_token(address: str) -> Response:
+    return _page("transfers", "tokenAddress", "/tokens", address_of(address))
+
+
+def _page(rows: str, key: str, collection: str, address: bytes) -> Response:
+    entity, noun = LISTS[rows]
+    own = to_hex(address)
+    parent = f"/{key.removesuffix('Address')}/{own}"
+
+    def read(reader: Reader, entity: str, window: Window, given: Mapping[str, str]) -> Page:
+        of = address if key == "address" else parameters.optional_address(given, "address")
+        return monthly_sums.page(reader, entity, window, given, of)
+
+    shown = entity_list(
+        entity,
+        f"{parent}/{rows}/sums",
+        f"{collection}/{own}/{rows}/sums",
+        fixed={key: own},
+        paging=(),
+        page_of=read,
+    )
+    names = names_of(shown.records, own)
+    return shown.response(
+        "sums.html",
+        shown=shown,
+        names=names,
+        address=own,
+        parent=parent,
+        rows=rows,
+        noun=noun,
+        prices=holdings.unit_prices(reader()),
+    )
+
+
+HOOKS = (
+    Pages(
+        tabs=(
+            AddressTab(
+                "history", "History", 20, template="address_history.html", read=_history_tab
+            ),
+            AddressTab(
+                "chart",
+                "Balance",
+                80,
+                template="address_balance.html",
+                read=_balance_tab,
+                group=HOLDINGS,
+            ),
         ),
     ),
+    Pages(blueprints=(blueprint,), sections=(Section({"list": "list_sums.html"}),)),
 )

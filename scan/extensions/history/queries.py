@@ -19,11 +19,17 @@ from scan.ethereum.forms.matching import FORM_OF_CHAIN
 from scan.extensions.history.genesis_balances import GenesisBalances
 from scan.extensions.history.sql_values import all_history_types, history_numbers
 from scan.parameters import BIGINT_MAX
-from scan.queries import balances
-from scan.queries.balances import Balance, Head
-from scan.queries.cursors import ORDINAL, Traversal, Value, read_reference
+from scan.queries import addresses
+from scan.queries.addresses import Balance, Head
+from scan.queries.cursors import (
+    ORDINAL,
+    RowEnds,
+    Traversal,
+    Value,
+    read_reference,
+    require_same_chain,
+)
 from scan.queries.network import coin_symbol
-from scan.queries.orphaned_cursors import RowEnds, require_same_chain
 from scan.queries.pages import Page, Window, in_kept_blocks
 from scan.queries.reader import Reader
 
@@ -176,7 +182,7 @@ def page(
     if is_grouped:
         data, count = _entries(data, has_more=is_cut)
     page = HistoryPage(data, count, total, following, kept_from=reader.kept_from)
-    stored, head = balances.stored(*state[:4]), Head(*state[4:6])
+    stored, head = addresses.stored_balance(*state[:4]), Head(*state[4:6])
     net, start_block, untraced, _, *token = state[6:]
     if filters.token is not None:
         reason, unexplained = _check_token(
@@ -220,7 +226,7 @@ def _unexplained(
     reader: Reader, address: bytes, stored: Balance, head: Head, net: str
 ) -> int | None:
     """Return the balance less the sum of all rows of the coin; None where it is not known now."""
-    [balance] = balances.at_head(reader, [address], [stored], head)
+    [balance] = addresses.at_head(reader, [address], [stored], head)
     known = balance.known
     return int(known.wei) - int(net) if balance.is_current and known is not None else None
 
@@ -232,7 +238,7 @@ def _needs_genesis(reader: Reader, address: bytes, row: Sequence[Any]) -> bool:
     net, start_block, untraced, is_proven, *_ = row[13:]
     if start_block or untraced != 0 or is_proven:
         return False
-    stored = balances.stored(wei, block, is_contract, is_current)
+    stored = addresses.stored_balance(wei, block, is_contract, is_current)
     return bool(_unexplained(reader, address, stored, Head(number, hash_), net))
 
 

@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 from scan.cached_values import LazyMapping
 from scan.database.hooks import SqlValues
-from scan.database.lists import Entity, List, all_entities, all_lists
-from scan.database.lists_table import read_table
+from scan.database.lists import Entity, List, all_entities, all_lists, read_table
 
 
 class HistoryType(NamedTuple):

@@ -7,8 +7,7 @@ from scan.api.hooks import Api
 from scan.errors import NotFound
 from scan.extensions.internal_transfers import queries as internal_transfers
 from scan.http.list_responses import LISTED, add_list, list_response
-from scan.http.requests import query_arguments, reader
-from scan.http.responses import Response
+from scan.http.requests import Response, query_arguments, reader
 from scan.queries.pages import Page, Window
 
 blueprint = Blueprint("internal_transfers", __name__)

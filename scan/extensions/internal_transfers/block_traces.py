@@ -16,13 +16,14 @@ from scan.ethereum.client import (
     RpcError,
     TimedOut,
 )
-from scan.ethereum.internal_transfers import InternalTransfer
-from scan.extensions.internal_transfers.access_lists import AccessLists
-from scan.extensions.internal_transfers.coin_transfers import logged_transfers, require_logged
-from scan.extensions.internal_transfers.spender_balances import SpenderBalances
+from scan.ethereum.sparse_tables import InternalTransfer
 from scan.extensions.internal_transfers.step_traces import read_steps
 from scan.extensions.internal_transfers.trace_checks import (
+    AccessLists,
     ContradictingTraces,
+    SpenderBalances,
+    logged_transfers,
+    require_logged,
     require_recorded,
     require_spendable,
 )

@@ -10,8 +10,8 @@ from scan.pages.filtered_lists import entity_list
 from scan.pages.hooks import AddressTab, Pages, Section, Shown, TransactionSection
 from scan.pages.records import Record, hash_of, names_of
 from scan.pages.tabs import list_of_address
+from scan.queries.holdings import unit_prices
 from scan.queries.pages import Window
-from scan.queries.prices import unit_prices
 
 MAX_SHOWN = 200
 

@@ -1,8 +1,7 @@
 """Internal transfers: coin that contracts moved, as traces show it."""
 
 from scan.errors import NotFound
-from scan.queries.filters import Value
-from scan.queries.pages import Form, Page, Window, filtered_page, form_of
+from scan.queries.pages import Form, Page, Value, Window, filtered_page, form_of
 from scan.queries.reader import Reader
 
 

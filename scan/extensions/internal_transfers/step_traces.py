@@ -3,14 +3,22 @@
 Nodes that have no tracers need it, such as those of Hardhat, Ganache and EthereumJS. A step has the
 depth of its call, the name of its instruction and the stack before it; the result of a call or
 creation is on top of the stack of the next step at its depth.
+
+Tracers in JavaScript that a node calls at each step of a transaction, bounded in time.
+
+geth ends a tracer after the time-out of its options; anvil ignores that, goes on when nobody waits
+any more, and serves no other request meanwhile. So a tracer ends itself.
+
+Why a traced call failed, and the call in which the failure began. Pure.
 """
 
 from collections.abc import Sequence
 from typing import Any
 
 from scan.ethereum.blocks import DecodedTransaction
+from scan.ethereum.node_errors import MAX_DATA, MAX_WORDS, OTHER, REVERT, CallFailure, kind_of
 from scan.extensions.internal_transfers.traces import is_creation
-from scan.hex import BadHex, to_hex
+from scan.hex import BadHex, data, to_hex
 
 # Positions of operands on the stack, from its top: the called address, and the value (0: none).
 _CALLS = {"CALL": (2, 3), "CALLCODE": (2, 3), "DELEGATECALL": (2, 0), "STATICCALL": (2, 0)}
@@ -101,3 +109,101 @@ def _operand(step: Any, depth: int) -> int:
 
 def _address(word: int) -> str:
     return f"0x{word % 2**160:040x}"
+
+
+TIMEOUT = "3s"  # of geth, which by default goes on for 5 s
+TOO_SLOW = "too slow"  # the result of a tracer that ended itself, or what it throws
+LEAST_STEPS = 20_000  # whatever they take: 0.2 s of anvil, on a busy machine 1 s
+_STEPS = 64  # after which the time is looked at again
+MOST_GAS = 2**53 - 1  # exact in JavaScript
+MOST_STEPS = 2**31 - 1  # offsets, depths and numbers of calls
+_STEP, _RESULT = "step: function(log, db) {", "result: function(context, db) {"
+
+
+def bounded(source: str, most_ms: int, **bounds: int) -> dict[str, Any]:
+    """Return the options of a tracer that runs `source`, an object with the functions step and
+    result, for at most `most_ms`, or LEAST_STEPS. `bounds` are numbers by their names in it.
+
+    Where step throws, anvil ends a call alone, whose caller may go on: so each later step does.
+    """
+    is_time = f"++this.stepped > {LEAST_STEPS} && this.stepped % {_STEPS} === 0"
+    late = f"{is_time} && Date.now() - this.began > {most_ms}"
+    stop = f"if (this.late || (this.late = {late})) throw '{TOO_SLOW}';"
+    text = source.replace("{", "{ stepped: 0, late: false, began: Date.now(),", 1)
+    text = text.replace(_STEP, f"{_STEP} {stop}")
+    text = text.replace(_RESULT, f"{_RESULT} if (this.late) return '{TOO_SLOW}';")
+    for name, value in bounds.items():
+        text = text.replace(name, str(value))
+    return {"tracer": " ".join(text.split()), "timeout": TIMEOUT}
+
+
+def whole_number(value: object, most: int) -> int:
+    """Return a number of a tracer's result or of a step, from 0 to `most`; JavaScript has one type
+    of numbers. Raises ValueError for another value."""
+    if not isinstance(value, int | float) or not 0 <= value <= most:
+        raise ValueError("a number of the trace is not one, or out of its range")
+    return int(value)
+
+
+MAX_CODE_ADDRESSES = 16
+
+
+class Undisclosed(Exception):
+    """The node does not give the data that a reverting call returned, as some old nodes."""
+
+
+def failure_in(outermost: Any) -> CallFailure | None:
+    """Return the failure in a trace in callTracer's format; None where the transaction succeeded.
+
+    Raises Undisclosed, and BadHex, KeyError, TypeError or AttributeError for a malformed trace.
+    """
+    if not outermost.get("error"):
+        return None
+    frames, path = [outermost], []
+    while (position := _cause(frames[-1])) is not None:
+        path.append(position)
+        frames.append(frames[-1]["calls"][position])
+    addresses = [data(f["to"], 20) for f in reversed(frames) if f.get("to") is not None]
+    distinct = tuple(dict.fromkeys(addresses))
+    *_, frame = frames
+    return own_failure(frame)._replace(
+        type=str(frame["type"])[:20],
+        trace_address=tuple(path),
+        selector=b"" if is_creation(frame["type"]) else data(frame.get("input") or "0x")[:4],
+        code_addresses=(*distinct[: MAX_CODE_ADDRESSES - 1], *distinct[-1:])
+        if len(distinct) > MAX_CODE_ADDRESSES
+        else distinct,
+        address=None if frame.get("to") is None else data(frame["to"], 20),
+    )
+
+
+def own_failure(frame: Any) -> CallFailure:
+    """Return the failure of one failed call, without regard to the calls that it made."""
+    words = str(frame["error"])[:MAX_WORDS]
+    kind = kind_of(words)
+    if kind == REVERT and "output" in frame and frame["output"] is None:
+        raise Undisclosed
+    returned = data(frame.get("output") or "0x") if kind == REVERT else b""
+    return CallFailure(kind, words if kind == OTHER else "", returned[:MAX_DATA], len(returned))
+
+
+def _cause(frame: Any) -> int | None:
+    """Return the position of the inner call whose failure a call passes on, as Solidity does by
+    default; None where the call failed by itself.
+
+    It is the last inner call that failed with the same data. A call that reverts without data
+    passes on the failure of its last inner call if that returned none either (out of gas, a revert
+    without a reason). A call that did not revert failed by itself.
+    """
+    inner: Sequence[Any] = frame.get("calls") or ()
+    if not inner or kind_of(str(frame["error"])[:MAX_WORDS]) != REVERT:
+        return None
+    returned = frame.get("output") or "0x"
+    if returned == "0x":
+        last = inner[-1]
+        passes_on = last.get("error") and (last.get("output") or "0x") == "0x"
+        return len(inner) - 1 if passes_on else None
+    positions = range(len(inner) - 1, -1, -1)
+    return next(
+        (n for n in positions if inner[n].get("error") and inner[n].get("output") == returned), None
+    )

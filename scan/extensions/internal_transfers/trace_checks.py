@@ -2,16 +2,39 @@
 
 An invented call inside a transaction cannot be told from a real one by its form. But its outermost
 call is the transaction's own, whose fields are proven; and nobody spends more than what it has.
+
+Access lists (EIP-7928) of blocks whose transfers no log proves, read from the node.
+
+The proven balances, before a block, of accounts that spend much inside its transactions.
+
+Transfers of coin by their logs (EIP-7708), in blocks with `coin_logs`. Pure.
+
+A transaction's first log of coin is that of its own value.
 """
 
+import logging
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from scan.ethereum.block_access_lists import BalanceChanges
-from scan.ethereum.blocks import DecodedBlock, DecodedTransaction, MalformedBlock
-from scan.ethereum.internal_transfers import InternalTransfer
+from scan.ethereum.blocks import COIN_EMITTER, DecodedBlock, DecodedTransaction, MalformedBlock
+from scan.ethereum.client import MAX_ANSWER_BYTES, Call, Node, NodeError, RpcError
+from scan.ethereum.events import TransferShape, transfer_event
+from scan.ethereum.served_chain import BlockId
+from scan.ethereum.sparse_tables import InternalTransfer, TransferType
+from scan.ethereum.state_proofs import (
+    MOST_ANSWER_BYTES,
+    BalanceChanges,
+    ImproperProof,
+    account_call,
+    balance_changes,
+    encode_access_list,
+    header_call,
+    proven_header,
+    read_account,
+)
 from scan.hex import data, quantity, to_hex
+from scan.indexer.block_traces import TracedBlock
 
 LAST_ETHEREUM_TYPE = b"\4"  # transactions of a chain's own types have traces of its own, too
 # The spenders of a block whose balances are worth a call of the node: most blocks have none.
@@ -159,3 +182,154 @@ def _moves(block: DecodedBlock, transfers: Sequence[InternalTransfer]) -> Iterat
             yield index, transaction.from_address, recipient, transaction.value
         for transfer in inside.get(index, ()):
             yield index, transfer.from_address, transfer.to_address, transfer.value
+
+
+log = logging.getLogger(__name__)
+
+TIMEOUT_S = 5.0
+# By the names of clients: execution-apis', reth's, and anvil's.
+METHODS = (
+    "debug_getRawBlockAccessList",
+    "eth_getBlockAccessListRaw",
+    "eth_getBlockAccessList",
+    "eth_getBlockAccessListByBlockHash",
+    "eth_getBlockAccessListByBlockNumber",
+)
+BY_NUMBER = "eth_getBlockAccessListByBlockNumber"
+INVALID_PARAMETERS = -32602  # of a client whose method takes a number alone
+NOT_BEFORE_THE_FORK = 4445  # Erigon's, before execution-apis had -32001
+_MALFORMED = (ValueError, TypeError, KeyError, AttributeError)
+
+
+class AccessLists:
+    """Reads lists, and remembers which methods the node offers."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._methods: tuple[str, ...] = METHODS
+        self._take_numbers = {BY_NUMBER}
+
+    def read(self, block: DecodedBlock, traced: TracedBlock) -> BalanceChanges:
+        """Return the balances that the block's transactions changed; none where the node has no
+        list with the header's hash, and where logs prove the transfers, as on Ethereum."""
+        hash_ = block.block_access_list_hash
+        if hash_ is None or block.coin_logs or not traced.transfers:
+            return {}
+        for method in self._methods:
+            try:
+                answer = self._ask(method, block)
+                if isinstance(answer, RpcError):
+                    if answer.is_missing_block or answer.code == NOT_BEFORE_THE_FORK:
+                        break  # the node has no such list, whatever the method
+                    continue
+                raw = data(answer) if isinstance(answer, str) else encode_access_list(answer)
+                changes = balance_changes(raw, hash_)
+            except NodeError as error:
+                log.info("the access list of block %d is not known: %s", block.number, error)
+                break
+            except _MALFORMED as error:
+                log.info("%s has no list of block %d: %s", method, block.number, error)
+                continue
+            self._methods = (method, *(name for name in self._methods if name != method))
+            return changes
+        return {}
+
+    def _ask(self, method: str, block: DecodedBlock) -> Any:
+        """Return the result of a method, or its error; remember if the node does not offer it, or
+        takes a block's number alone."""
+        by_number = method in self._take_numbers
+        parameter = hex(block.number) if by_number else to_hex(block.hash)
+        [answer] = self._node.results([Call(method, (parameter,))], TIMEOUT_S, MAX_ANSWER_BYTES)
+        if isinstance(answer, RpcError):
+            if answer.is_missing_method:
+                self._methods = tuple(name for name in self._methods if name != method)
+            elif answer.code == INVALID_PARAMETERS and not by_number:
+                self._take_numbers.add(method)
+                return self._ask(method, block)
+        return answer
+
+
+BALANCES_TIMEOUT_S = 2.0
+
+
+class SpenderBalances:
+    """Reads balances by eth_getProof, and remembers whether the node offers it. A block takes at
+    most one request more, of nine calls."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._is_offered = True
+
+    def before(self, block: DecodedBlock, traced: TracedBlock) -> Mapping[bytes, int]:
+        """Return the balances in wei that the node proves, by address. Accounts of which it proves
+        none are missing, since it may lack the state: their transfers stay what the node says."""
+        spenders = large_spenders(block, traced.transfers) if self._is_offered else []
+        if not spenders:
+            return {}
+        parent = BlockId(block.number - 1, block.parent_hash)
+        calls = [header_call(parent), *(account_call(address, parent) for address in spenders)]
+        balances = {}
+        try:
+            header, *proofs = self._node.results(calls, BALANCES_TIMEOUT_S, MOST_ANSWER_BYTES)
+            encoded = proven_header(parent, header)
+            for address, proof in zip(spenders, proofs, strict=True):
+                if isinstance(proof, RpcError):
+                    self._is_offered = not proof.is_missing_method
+                else:
+                    account = read_account(address, parent, encoded, proof)
+                    balances[address] = account.balance
+        except (NodeError, ImproperProof) as error:
+            spender = to_hex(spenders[0])
+            log.info("what %s has before block %d is not proven: %s", spender, block.number, error)
+        return balances
+
+
+def logged_transfers(block: DecodedBlock) -> list[InternalTransfer]:
+    """Return the transfers of coin inside the block's transactions, by their logs.
+
+    Raises MalformedBlock where a transaction's first log is not that of its own value.
+    """
+    of_transactions: dict[int, list[InternalTransfer]] = {}
+    for transfer in _transfers(block):
+        of_transactions.setdefault(transfer.transaction_index, []).append(transfer)
+    internal = []
+    for transaction in block.transactions:
+        index, sender = transaction.transaction_index, transaction.from_address
+        recipient = transaction.to_address or transaction.contract_address
+        transfers = of_transactions.get(index, [])
+        if transaction.moved_value:
+            own = transfers[0][3:] if transfers else None
+            if own != (sender, recipient, transaction.value):
+                raise MalformedBlock(
+                    f"block {block.number}: transaction {to_hex(transaction.hash)} has no log of"
+                    " its value (EIP-7708)"
+                )
+            transfers = transfers[1:]
+        internal += [t._replace(transfer_index=index) for index, t in enumerate(transfers, 1)]
+    return internal
+
+
+def _transfers(block: DecodedBlock) -> Iterator[InternalTransfer]:
+    for log in block.logs if block.coin_logs else ():
+        event = transfer_event(log) if log.address == COIN_EMITTER else None
+        if event is not None and event.shape is TransferShape.AMOUNT:
+            parties = event.from_address, event.to_address
+            kind = TransferType.TRANSFER
+            yield InternalTransfer(log.transaction_index, 0, kind, *parties, event.words[0][1])
+
+
+def require_logged(block: DecodedBlock, traced: Sequence[InternalTransfer]) -> None:
+    """Raise MalformedBlock unless the transfers by the block's traces are those by its logs."""
+    by_traces = Counter(
+        (t.transaction_index, t.from_address, t.to_address, t.value)
+        for t in traced
+        if t.value and t.from_address != t.to_address
+    )
+    by_logs = Counter((t.transaction_index, *t[3:]) for t in logged_transfers(block))
+    if differing := (by_traces - by_logs) | (by_logs - by_traces):
+        index, sender, recipient, value = min(differing)
+        raise MalformedBlock(
+            f"block {block.number}: traces and logs of coin (EIP-7708) differ in transaction"
+            f" {to_hex(block.transactions[index].hash)}: {value} wei from {to_hex(sender)} to"
+            f" {to_hex(recipient)} are in one of them alone"
+        )

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from scan.ethereum.blocks import DecodedBlock, DecodedTransaction, MalformedBlock
 from scan.ethereum.forms.matching import FORMS
-from scan.ethereum.internal_transfers import CREATIONS, InternalTransfer, TransferType
+from scan.ethereum.sparse_tables import CREATIONS, InternalTransfer, TransferType
 from scan.extensions.internal_transfers.trace_checks import require_own_call
 from scan.hex import BadHex, data, quantity, to_hex
 

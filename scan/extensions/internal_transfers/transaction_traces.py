@@ -11,12 +11,12 @@ from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from scan.cached_values import SizedCache
 from scan.errors import TracesUnavailable, UpstreamFailed
-from scan.ethereum.call_failures import CallFailure
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
 from scan.ethereum.forms.matching import ETHEREUM_TYPES
+from scan.ethereum.node_errors import CallFailure
 from scan.ethereum.request_node import NodeSession
-from scan.ethereum.sized_cache import SizedCache
 from scan.ethereum.transaction_checks import Contradiction, proof_of
 from scan.ethereum.transaction_reader import (
     IndexedTransaction,
@@ -24,8 +24,12 @@ from scan.ethereum.transaction_reader import (
     TransactionUnavailable,
     require_same,
 )
-from scan.extensions.internal_transfers.step_tracers import TOO_SLOW
-from scan.extensions.internal_transfers.traced_failures import Undisclosed, failure_in, own_failure
+from scan.extensions.internal_transfers.step_traces import (
+    TOO_SLOW,
+    Undisclosed,
+    failure_in,
+    own_failure,
+)
 from scan.extensions.internal_transfers.traces import nested, walk_calls
 from scan.hex import BadHex, data, quantity, quantity_or_none
 

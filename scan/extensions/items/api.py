@@ -8,8 +8,7 @@ from scan.api.hooks import Api
 from scan.extensions.items import queries as items
 from scan.extensions.items.item_media.media_cache import Media
 from scan.http.list_responses import LISTED, list_response
-from scan.http.requests import query_arguments, reader
-from scan.http.responses import Response, json_value
+from scan.http.requests import Response, json_value, query_arguments, reader
 
 blueprint = Blueprint("items", __name__)
 

@@ -6,9 +6,16 @@ from typing import Any
 import orjson
 
 from scan import parameters
-from scan.ethereum.checksums import checksummed
-from scan.extensions.blockscout.address_holdings import TOKEN, tokens_held
-from scan.extensions.blockscout.address_objects import AddressObjects
+from scan.ethereum.signatures import checksummed
+from scan.extensions.blockscout.address_and_token_objects import (
+    AddressObjects,
+    TokenObjects,
+    token_object,
+    token_types,
+    transfer_objects,
+    transfer_position,
+)
+from scan.extensions.blockscout.addresses import TOKEN, tokens_held
 from scan.extensions.blockscout.hooks import Blockscout
 from scan.extensions.blockscout.lists import (
     Position,
@@ -21,21 +28,12 @@ from scan.extensions.blockscout.lists import (
     read_page,
     together,
 )
-from scan.extensions.blockscout.objects import Object
-from scan.extensions.blockscout.routing import routes
-from scan.extensions.blockscout.token_objects import (
-    TokenObjects,
-    token_object,
-    token_types,
-    transfer_objects,
-    transfer_position,
-)
+from scan.extensions.blockscout.routing import Object, routes
 from scan.extensions.blockscout.tokens import holder_objects, token_of
 from scan.extensions.items import queries as items
 from scan.extensions.items.item_media.item_metadata import Metadata
 from scan.hex import data, to_hex
-from scan.http.requests import reader
-from scan.http.responses import Response, json_value
+from scan.http.requests import Response, json_value, reader
 from scan.queries.pages import Window
 
 ITEMS_OF_COLLECTIONS = 1000  # the newest items, among which those of collections are looked for

@@ -2,11 +2,9 @@
 
 import orjson
 
+from scan.extensions.etherscan.account import NO_TOKENS
 from scan.extensions.etherscan.hooks import Etherscan
-from scan.extensions.etherscan.objects import renamed
-from scan.extensions.etherscan.parameters import Parameters
-from scan.extensions.etherscan.replies import Reply, rows_reply
-from scan.extensions.etherscan.tokens import NO_TOKENS
+from scan.extensions.etherscan.replies import Parameters, Reply, renamed, rows_reply
 from scan.extensions.items import queries as items
 from scan.http.requests import reader
 from scan.queries.addresses import tokens_held

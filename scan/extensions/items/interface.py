@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from flask import Flask
 
 from scan.http.hooks import Interfaces
-from scan.http.interfaces import REST, Interface
+from scan.http.request_state import REST, Interface
 from scan.settings import Settings
 
 # A list shows many pictures, which are charged to the limit of the address over all keys alone.

@@ -10,10 +10,10 @@ from scan import parameters
 from scan.errors import NotFound
 from scan.extensions.items import queries as items
 from scan.extensions.items.item_media.media_cache import ItemMedia
-from scan.extensions.items.token_uri import ItemId
+from scan.extensions.items.queries import ItemId
 from scan.hex import to_hex
+from scan.http.application import FOR_EVER
 from scan.http.requests import query_arguments, reader
-from scan.http.static_files import FOR_EVER
 from scan.pages.filtered_lists import UNORDERED, FilteredList, filtered_list
 from scan.pages.hooks import HOLDINGS, AddressTab, Pages, TokenTab
 from scan.pages.records import Record, address_of, names_of

@@ -5,9 +5,8 @@ from flask import Blueprint
 from scan.api.hooks import Api
 from scan.extensions.logs import queries as logs
 from scan.http.list_responses import ORDERED, list_response
-from scan.http.requests import query_arguments, reader
-from scan.http.responses import Response
-from scan.queries.filters import FILTER_KEYS
+from scan.http.requests import Response, query_arguments, reader
+from scan.queries.pages import FILTER_KEYS
 
 blueprint = Blueprint("logs", __name__)
 

@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, pairwise
 from typing import Any, NamedTuple
 
+from scan.cached_values import SizedCache
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
 from scan.ethereum.request_node import NodeSession, NodeTimedOut
-from scan.ethereum.sized_cache import SizedCache
 from scan.extensions.logs.log_filter import LogFilter
 from scan.hex import BadHex, data, quantity
 from scan.queries.blocks import hash_at

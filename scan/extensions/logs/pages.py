@@ -10,11 +10,10 @@ from scan.errors import NotFound
 from scan.extensions.logs import queries
 from scan.hex import to_hex
 from scan.http.requests import reader
-from scan.pages.address_head import address_head, of_contract
-from scan.pages.argument_values import addresses_in
+from scan.pages.addresses import address_head, of_contract
 from scan.pages.filtered_lists import entity_list
 from scan.pages.hooks import CONTRACT, AddressTab, Pages, Section
-from scan.pages.records import Record, names_of
+from scan.pages.records import Record, addresses_in, names_of
 from scan.queries.pages import Window
 from scan.queries.reader import Reader
 

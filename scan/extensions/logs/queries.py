@@ -6,15 +6,12 @@ from typing import Any, NamedTuple
 import orjson
 
 from scan import parameters
-from scan.contracts.abi import AbiError
-from scan.contracts.abi_decoding import Decoded
-from scan.contracts.abi_index import standard_abis
-from scan.contracts.decoding_budget import DecodingBudget
-from scan.contracts.signature_text import canonical
+from scan.contracts.abi import AbiError, canonical
+from scan.contracts.abi_decoding import Decoded, DecodingBudget, standard_abis
 from scan.errors import InvalidParameter, NotFound, Unavailable, UpstreamFailed
-from scan.ethereum.block_parameter import BlockId
 from scan.ethereum.blocks import MAX_TOPICS
-from scan.ethereum.keccak import keccak256
+from scan.ethereum.rlp_and_tries import keccak256
+from scan.ethereum.served_chain import BlockId
 from scan.ethereum.transaction_reader import TransactionLog
 from scan.extensions.logs import node_logs
 from scan.extensions.logs.log_filter import LogFilter, having_all
@@ -23,11 +20,8 @@ from scan.extensions.transaction_details.contract_abis import Block, Contract, C
 from scan.extensions.transaction_details.details import decode_event, decode_event_by
 from scan.hex import data, to_hex
 from scan.queries import blocks
-from scan.queries.cursors import ORDINAL
-from scan.queries.filters import Value, read_values
-from scan.queries.ordinals import ordinal_at
-from scan.queries.orphaned_cursors import require_same_chain
-from scan.queries.pages import Page, Window, filtered_page, in_kept_blocks
+from scan.queries.cursors import ORDINAL, ordinal_at, require_same_chain
+from scan.queries.pages import Page, Value, Window, filtered_page, in_kept_blocks, read_values
 from scan.queries.reader import Reader
 
 TOPIC_NAMES = tuple(f"topic{index}" for index in range(MAX_TOPICS))

@@ -9,14 +9,11 @@ from flask import Blueprint, Response, request
 from scan import parameters
 from scan.errors import InvalidParameter, NotFound, ScanError
 from scan.extensions.mail import subscriptions
-from scan.extensions.mail.addresses import mail_address
-from scan.extensions.mail.mailer import Mailer
-from scan.extensions.mail.message import TITLES
+from scan.extensions.mail.mailer import TITLES, Mailer
+from scan.extensions.mail.settings import mail_address
 from scan.extensions.mail.subscriptions import Subscription
-from scan.http.form_body import form
-from scan.http.requests import client_address, reader
-from scan.http.services import services
-from scan.http.view_marks import Mark, marked
+from scan.http.request_state import Mark, marked, services
+from scan.http.requests import client_address, form, reader
 from scan.pages.hooks import AddressSection, HomeSection, Pages
 from scan.pages.records import Record, address_of
 from scan.pages.site import page

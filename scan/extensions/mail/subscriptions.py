@@ -6,10 +6,9 @@ from typing import NamedTuple
 
 from scan.database.connection import Database
 from scan.errors import LimitReached, NotFound
-from scan.rate_limits.client_address import network_around
-from scan.webhooks import owner_actions, registration
-from scan.webhooks.owner_actions import Webhook
-from scan.webhooks.registration import Counted
+from scan.rate_limits.limiter import network_around
+from scan.webhooks import registration
+from scan.webhooks.registration import Counted, Webhook
 
 URL, HOST = "mail://smtp", "mail"  # of their webhooks; the host's queues are served 8 at a time
 MAX_PER_CLIENT_A_DAY = 5
@@ -112,7 +111,7 @@ def leave(database: Database, token: str) -> None:
     if row is not None:
         owner, watch_address, is_active, *_ = row
         webhook = Webhook(subscription.webhook_id, bytes(owner), bytes(watch_address), is_active)
-        owner_actions.delete(database, webhook)
+        registration.delete(database, webhook)
 
 
 def _now() -> datetime:

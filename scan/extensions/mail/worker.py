@@ -2,11 +2,10 @@
 
 from collections.abc import Iterable
 
-from scan.extensions.mail.confirmations import Confirmations
-from scan.extensions.mail.mailer import Mailer
+from scan.extensions.mail.mailer import Confirmations, Mailer
 from scan.http.hooks import Worker
-from scan.http.services import Services
-from scan.http.worker_thread import WorkerThread
+from scan.http.request_state import Services
+from scan.http.worker_threads import WorkerThread
 
 EVERY_S = 1.0
 

@@ -7,8 +7,7 @@ from scan.api.hooks import Api
 from scan.extensions.markets import pool_state
 from scan.extensions.markets import queries as pools
 from scan.http.list_responses import LISTED, list_response
-from scan.http.requests import query_arguments, reader
-from scan.http.responses import Response, json_body, json_value
+from scan.http.requests import Response, json_body, json_value, query_arguments, reader
 
 blueprint = Blueprint("pools", __name__)
 

@@ -4,8 +4,8 @@ from decimal import Context, Decimal
 from typing import Any
 
 from scan.errors import NotFound, Unavailable, UpstreamFailed
-from scan.ethereum.block_parameter import BlockId
 from scan.ethereum.client import Call
+from scan.ethereum.served_chain import BlockId
 from scan.ethereum.token_metadata import FEE
 from scan.extensions.markets.queries import UNKNOWN
 from scan.hex import BadHex, data, to_hex

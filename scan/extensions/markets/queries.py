@@ -8,8 +8,7 @@ from typing import NamedTuple, TypedDict
 from scan import parameters
 from scan.errors import InvalidParameter, NotFound
 from scan.queries.cursors import ADDRESS, ORDINAL
-from scan.queries.filters import MAX_DEX_NAME
-from scan.queries.pages import Page, Window, in_kept_blocks
+from scan.queries.pages import MAX_DEX_NAME, Page, Window, in_kept_blocks
 from scan.queries.reader import Reader
 
 HOUR_S = 3_600

@@ -9,11 +9,10 @@ from werkzeug.test import EnvironBuilder, run_wsgi_app
 
 from scan.errors import InvalidJson, UnsupportedMediaType
 from scan.extensions.mcp.tools import ApiRequest, ApiResponse, Json
-from scan.http.interfaces import Interface
-from scan.http.prerequisites import Prerequisite, requires
-from scan.http.requests import whole_body
+from scan.http.request_state import Interface
+from scan.http.requests import Prerequisite, requires, whole_body
 from scan.json_bodies import check_json
-from scan.server.wsgi_responses import Environ, refuse
+from scan.server.responses import Environ, refuse
 
 PATH = "/mcp"
 # A call of a contract may have thousands of values; validating one takes ten times its parsing.
@@ -43,8 +42,7 @@ def endpoint(document: Callable[[], Json]) -> Blueprint:
         # extra `mcp` they are not installed.
         import anyio
 
-        from scan.extensions.mcp.asgi import respond
-        from scan.extensions.mcp.server import make_server, serving
+        from scan.extensions.mcp.server import make_server, respond, serving
 
         if not request.is_json:
             raise UnsupportedMediaType("Send messages as JSON: Content-Type: application/json.")

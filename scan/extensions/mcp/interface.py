@@ -7,7 +7,7 @@ from flask import Flask
 from scan.extensions.mcp import is_installed
 from scan.extensions.mcp.endpoint import INTERFACE, endpoint
 from scan.http.hooks import Interfaces
-from scan.http.interfaces import Interface
+from scan.http.request_state import Interface
 from scan.settings import Settings
 
 

@@ -1,10 +1,17 @@
-"""The protocol's server: it lists the tools, and passes their calls on to the API."""
+"""Results of tools: the text of the API's response or error, of bounded size.
+
+One request to an ASGI application from a WSGI thread, on an event loop of its own.
+
+The protocol's server: it lists the tools, and passes their calls on to the API.
+"""
 
 import logging
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, NamedTuple
 
+import anyio
 import mcp_types as types
+import orjson
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
@@ -12,9 +19,84 @@ from mcp.shared.exceptions import MCPError
 from scan import VERSION
 from scan.contracts.visible_text import WRITTEN_BY_STRANGERS
 from scan.errors import ScanError
-from scan.extensions.mcp.asgi import Application
-from scan.extensions.mcp.tool_results import result_of, result_of_error
 from scan.extensions.mcp.tools import ApiRequest, ApiResponse, Json, Tool, tools_of
+from scan.server.responses import Environ, Headers
+
+MAX_RESULT_BYTES = 256 * 1024  # of text, which a model reads whole
+TOO_LARGE = (
+    "The response has {size} bytes; a tool returns at most {most}. Ask for less, such as by a"
+    " smaller limit, or request {path} over HTTP."
+)
+
+
+def result_of(request: ApiRequest, response: ApiResponse) -> types.CallToolResult:
+    if len(response.body) > MAX_RESULT_BYTES:
+        text = TOO_LARGE.format(size=len(response.body), most=MAX_RESULT_BYTES, path=request.path)
+        return _result(text, is_error=True)
+    return _result(response.body.decode("utf-8", "replace"), is_error=response.status >= 400)
+
+
+def result_of_error(error: ScanError) -> types.CallToolResult:
+    return _result(orjson.dumps(error.body()).decode(), is_error=True)
+
+
+def _result(text: str, *, is_error: bool) -> types.CallToolResult:
+    return types.CallToolResult(
+        content=[types.TextContent(type="text", text=text)], is_error=is_error
+    )
+
+
+Application = Callable[[Any, Any, Any], Awaitable[None]]
+
+
+class AsgiResponse(NamedTuple):
+    status: int
+    headers: Headers
+    body: bytes
+
+
+async def respond(application: Application, environ: Environ, body: bytes) -> AsgiResponse:
+    messages: list[dict[str, Any]] = []
+    unread = [{"type": "http.request", "body": body, "more_body": False}]
+
+    async def receive() -> dict[str, Any]:
+        if unread:
+            return unread.pop()
+        await anyio.sleep_forever()  # the client stays connected as long as its thread waits
+        raise AssertionError
+
+    async def send(message: dict[str, Any]) -> None:
+        messages.append(message)
+
+    await application(_scope(environ), receive, send)
+    start = messages[0]
+    return AsgiResponse(
+        start["status"],
+        [(name.decode("latin-1"), value.decode("latin-1")) for name, value in start["headers"]],
+        b"".join(message.get("body", b"") for message in messages[1:]),
+    )
+
+
+def _scope(environ: Environ) -> dict[str, Any]:
+    headers = [
+        (name.removeprefix("HTTP_").replace("_", "-").lower().encode(), value.encode("latin-1"))
+        for name, value in environ.items()
+        if name.startswith("HTTP_") or name in ("CONTENT_TYPE", "CONTENT_LENGTH")
+    ]
+    return {
+        "type": "http",
+        "asgi": {"version": "3.0"},
+        "http_version": "1.1",
+        "method": environ["REQUEST_METHOD"],
+        "scheme": environ["wsgi.url_scheme"],
+        "path": environ["PATH_INFO"],
+        "raw_path": environ["PATH_INFO"].encode("latin-1"),
+        "query_string": environ["QUERY_STRING"].encode("latin-1"),
+        "headers": headers,
+        "server": None,
+        "client": None,
+    }
+
 
 INSTRUCTIONS = f"""\
 Blocks, transactions, tokens, addresses, transfers and trades of one EVM chain, indexed by Scan.

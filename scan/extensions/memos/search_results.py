@@ -6,7 +6,7 @@ Anybody can send one of any text, so that it is listed after all others and lead
 from typing import Any
 
 from scan.contracts.visible_text import text_hash, text_start
-from scan.ethereum.text_inputs import MAX_TEXT_BYTES
+from scan.ethereum.token_metadata import MAX_MEMO_BYTES
 from scan.extensions.search.hooks import Results, Search, exact_result
 from scan.queries import entities
 from scan.queries.pages import Window
@@ -26,6 +26,6 @@ def memo_with_text(reader: Reader, text: str) -> list[dict[str, Any]]:
 
 HOOKS = Search(
     results={
-        "memo": Results("Memos", "/memos?text=", memo_with_text, most=MAX_TEXT_BYTES, is_last=True)
+        "memo": Results("Memos", "/memos?text=", memo_with_text, most=MAX_MEMO_BYTES, is_last=True)
     }
 )

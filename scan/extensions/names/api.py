@@ -8,9 +8,7 @@ from scan.extensions.names.node_names import Problem
 from scan.extensions.names.normalization import NotChecked, NotNormalizable
 from scan.extensions.names.primary_names import Names, Primary, address_name
 from scan.hex import to_hex
-from scan.http.prerequisites import Prerequisite, requires
-from scan.http.requests import query_arguments, reader
-from scan.http.responses import Response, json_value
+from scan.http.requests import Prerequisite, Response, json_value, query_arguments, reader, requires
 
 NO_SERVICE = "No name service is known on this chain (SCAN_NAMES)."
 NOT_ASKED = "Other hosts keep this name (EIP-3668), and this server does not ask them."

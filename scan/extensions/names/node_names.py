@@ -12,11 +12,11 @@ from typing import NamedTuple, TypeVar
 
 from eth_abi.abi import encode
 
-from scan.ethereum.block_parameter import BlockId
-from scan.ethereum.call_failures import revert_data
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
-from scan.ethereum.keccak import keccak256
+from scan.ethereum.node_errors import revert_data
 from scan.ethereum.request_node import NodeSession
+from scan.ethereum.rlp_and_tries import keccak256
+from scan.ethereum.served_chain import BlockId
 from scan.ethereum.token_metadata import address
 from scan.extensions.names.gateways import (
     MAX_NESTED,

@@ -17,7 +17,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from scan.ethereum.sized_cache import SizedCache
+from scan.cached_values import SizedCache
 from scan.rate_limits.concurrency import PLACE_WAIT_S, ConcurrencyLimit
 from scan.verification import sandbox
 

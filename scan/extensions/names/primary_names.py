@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple, TypeVar
 
+from scan.cached_values import SizedCache
 from scan.errors import NotFound, Unavailable, UpstreamFailed
-from scan.ethereum.block_parameter import BlockId
 from scan.ethereum.request_node import NodeGateway, NodeSession, NodeTimedOut
-from scan.ethereum.sized_cache import SizedCache
+from scan.ethereum.served_chain import BlockId
 from scan.extensions.names import gateways
 from scan.extensions.names.chain_names import ChainNames, Claims, Target
 from scan.extensions.names.gateways import Gateways
@@ -29,7 +29,7 @@ from scan.extensions.names.node_names import (
 from scan.extensions.names.normalization import Normalizer, NotChecked, NotNormalizable
 from scan.extensions.names.settings import Settings
 from scan.queries import blocks
-from scan.queries.address_names import AddressName, AddressNames
+from scan.queries.addresses import AddressName, AddressNames
 from scan.queries.reader import Reader
 from scan.rate_limits.concurrency import ConcurrencyLimit
 

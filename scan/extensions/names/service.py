@@ -7,10 +7,10 @@ from scan.extensions.names.gateways import Gateways
 from scan.extensions.names.primary_names import Names
 from scan.extensions.names.settings import Settings
 from scan.http.hooks import Service
-from scan.http.services import Services
+from scan.http.request_state import Services
 from scan.outbound.connection import AttemptTimeouts, tls_context
 from scan.outbound.document_fetcher import DocumentFetcher
-from scan.queries.address_names import AddressNames
+from scan.queries.addresses import AddressNames
 
 
 def service(core: Services) -> Names:

@@ -11,9 +11,15 @@ from scan.errors import InvalidParameter
 from scan.ethereum.state_proofs import ProvenSlot
 from scan.extensions.proofs import queries as proofs
 from scan.hex import to_hex
-from scan.http.prerequisites import Prerequisite, requires
-from scan.http.requests import block_argument, query_arguments, reader
-from scan.http.responses import Response, json_value
+from scan.http.requests import (
+    Prerequisite,
+    Response,
+    block_argument,
+    json_value,
+    query_arguments,
+    reader,
+    requires,
+)
 
 _SLOT = re.compile(r"0x[0-9a-fA-F]{1,64}\Z")
 

@@ -3,14 +3,13 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from scan.contracts.account_proofs import NOT_OFFERED
+from scan.contracts.account_state import NOT_OFFERED
 from scan.errors import HistoryUnavailable, NotFound, Unavailable, UpstreamFailed
 from scan.extensions.proofs import queries as proofs
 from scan.http.requests import reader
 from scan.pages.hooks import AddressSection, Pages
 from scan.queries import blocks
-from scan.queries.addresses import Address
-from scan.queries.balances import Balance
+from scan.queries.addresses import Address, Balance
 
 TIMEOUT_S = 0.5
 TEMPLATES = {"address_balance": "balance_proof.html", "code_hash": "code_proof.html"}

@@ -1,8 +1,8 @@
 """The proven account of an address at an indexed block."""
 
-from scan.contracts.account_proofs import AccountProofs
-from scan.ethereum.block_parameter import BlockId
+from scan.contracts.account_state import AccountProofs
 from scan.ethereum.request_node import BUDGET_S
+from scan.ethereum.served_chain import BlockId
 from scan.ethereum.state_proofs import ProvenAccount
 from scan.queries import blocks
 from scan.queries.reader import Reader

@@ -5,8 +5,7 @@ from flask import Blueprint
 from scan import parameters
 from scan.api.hooks import Api
 from scan.extensions.search import queries as search_queries
-from scan.http.requests import query_arguments, reader
-from scan.http.responses import Response, json_value
+from scan.http.requests import Response, json_value, query_arguments, reader
 
 blueprint = Blueprint("search", __name__)
 

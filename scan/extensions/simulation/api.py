@@ -10,9 +10,17 @@ from scan.extensions.internal_transfers.transaction_traces import TOO_LARGE
 from scan.extensions.simulation.outcomes import Simulations, simulate
 from scan.extensions.simulation.request import ANONYMOUS_GAS, calls_of, overrides_of
 from scan.hex import to_hex
-from scan.http.prerequisites import Prerequisite, requires
-from scan.http.requests import api_key, block_argument, json_object, query_arguments, reader
-from scan.http.responses import Response, json_value
+from scan.http.requests import (
+    Prerequisite,
+    Response,
+    api_key,
+    block_argument,
+    json_object,
+    json_value,
+    query_arguments,
+    reader,
+    requires,
+)
 
 MAX_RESPONSE_BYTES = 2 * 1024 * 1024
 

@@ -1,16 +1,18 @@
-"""The outcomes of simulated calls, decoded."""
+"""The implementations that proxies have in a simulation, which may be others than the chain's.
+
+A trace shows them: a proxy passes its input on by DELEGATECALL. Of a call alone, only overrides of
+the proxies' slots say. Pure.
+
+The outcomes of simulated calls, decoded.
+"""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from scan.contracts.proxy_contracts import BY_CODE
-from scan.ethereum.block_parameter import BlockId
-from scan.extensions.simulation.implementations import (
-    Implementations,
-    in_overrides,
-    in_trace,
-)
+from scan.contracts.proxy_contracts import BY_CODE, BY_STATE
+from scan.ethereum.served_chain import BlockId
+from scan.extensions.internal_transfers.transaction_traces import TraceFrame
 from scan.extensions.simulation.movements import (
     SIMULATED_COIN,
     Movements,
@@ -20,21 +22,17 @@ from scan.extensions.simulation.movements import (
 from scan.extensions.simulation.request import Overrides, SimulatedCall
 from scan.extensions.simulation.simulated_calls import Outcome, Simulator, failing_steps
 from scan.extensions.simulation.simulated_calls import hashed_values as values_hashed
-from scan.extensions.transaction_details.clear_signing import (
-    CallToSign,
-    ClearSigning,
-    Described,
-)
 from scan.extensions.transaction_details.contract_abis import Block, ContractAbis
-from scan.extensions.transaction_details.details import MAX_CONTRACTS
-from scan.extensions.transaction_details.explanations.failing_steps import MAX_GAS
+from scan.extensions.transaction_details.decoding import CallToSign, ClearSigning, Described
+from scan.extensions.transaction_details.details import MAX_CONTRACTS, MAX_SMALL_GAS
 from scan.extensions.transaction_details.explanations.failure_locations import (
     CallPath,
     Location,
     failed_calls,
     innermost,
 )
-from scan.extensions.transaction_details.explanations.state_names import with_names
+from scan.extensions.transaction_details.explanations.mapped_code import MAX_GAS
+from scan.extensions.transaction_details.explanations.state_changes import with_names
 from scan.extensions.transaction_details.explanations.trace_decoding import (
     DecodedFrame,
     decode_trace,
@@ -45,14 +43,44 @@ from scan.extensions.transaction_details.explanations.trace_decoding import (
 from scan.extensions.transaction_details.explanations.transaction_failures import (
     TransactionFailures,
 )
-from scan.extensions.transaction_details.queries import MAX_SMALL_GAS
-from scan.extensions.transaction_details.storage import hashed_values
-from scan.extensions.transaction_details.storage.hashed_values import HashedValues
+from scan.extensions.transaction_details.storage import mapping_keys
+from scan.extensions.transaction_details.storage.mapping_keys import HashedValues
 from scan.extensions.transaction_details.storage.queries import proxies_at
-from scan.hex import to_hex
+from scan.hex import data, to_hex
 from scan.queries import addresses, blocks
 from scan.queries.reader import Reader
 from scan.rate_limits.turns import QueuedPlaces
+
+Implementations = Mapping[bytes, tuple[bytes, ...]]  # by proxy
+
+_SLOTS = [kind.slot for kind in BY_STATE if kind.slot and not kind.code and not kind.is_beacon]
+
+
+def in_trace(frames: Sequence[TraceFrame]) -> Implementations:
+    """Return the contracts to which others passed their input on, by these."""
+    by_place = {frame.trace_address: frame for frame in frames}
+    targets: dict[bytes, dict[bytes, None]] = {}
+    for frame in frames:
+        if frame.type != "DELEGATECALL" or frame.to_address is None or not frame.trace_address:
+            continue
+        caller = by_place[frame.trace_address[:-1]]
+        is_passed_on = (frame.input, frame.input_size) == (caller.input, caller.input_size)
+        if is_passed_on and caller.to_address is not None:
+            targets.setdefault(caller.to_address, {})[frame.to_address] = None
+    return {proxy: tuple(own) for proxy, own in targets.items()}
+
+
+def in_overrides(overrides: Overrides) -> Implementations:
+    """Return the implementations in slots that are overridden."""
+    targets = {}
+    for address, account in overrides.items():
+        slots = account.get("state") or account.get("stateDiff") or {}
+        words = (data(slots[slot], 32) for slot in _SLOTS if slot in slots)
+        first = next((word[12:] for word in words if any(word) and not any(word[:12])), None)
+        if first is not None:
+            targets[data(address, 20)] = (first,)
+    return targets
+
 
 MAX_TOKENS = 200  # whose symbols are read
 _BY_CODE = frozenset(kind.name for kind in BY_CODE)
@@ -253,7 +281,7 @@ def _with_names(
         return outcome
 
     def hashed() -> HashedValues:
-        if (outcome.trace.frames[0].gas_used or 0) > hashed_values.MAX_GAS:
+        if (outcome.trace.frames[0].gas_used or 0) > mapping_keys.MAX_GAS:
             return ()
         return values_hashed(reader.node, block, call, outcome.overrides)
 

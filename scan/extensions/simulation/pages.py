@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from flask import Blueprint, Response, request
 
 from scan.errors import InvalidParameter, ScanError
-from scan.ethereum.units import COIN_DECIMALS
+from scan.ethereum.token_metadata import COIN_DECIMALS
 from scan.extensions.simulation.outcomes import Simulated, Simulations, addresses_in, simulate
 from scan.extensions.simulation.request import SimulatedCall, call_of
 from scan.extensions.transaction_details.explanations.pages import (
@@ -15,8 +15,7 @@ from scan.extensions.transaction_details.explanations.pages import (
     shown_accounts,
     shown_calls,
 )
-from scan.http.prerequisites import Prerequisite, requires
-from scan.http.requests import block_argument, reader
+from scan.http.requests import Prerequisite, block_argument, reader, requires
 from scan.pages.hooks import Pages
 from scan.pages.records import names_of
 from scan.pages.site import page

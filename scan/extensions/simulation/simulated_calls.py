@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 from scan.contracts.read_calls import shown_reason
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
-from scan.ethereum import past_state
-from scan.ethereum.block_parameter import BlockId
-from scan.ethereum.call_failures import revert_data
+from scan.ethereum import request_node
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
+from scan.ethereum.node_errors import revert_data
 from scan.ethereum.request_node import NodeSession
+from scan.ethereum.served_chain import BlockId
 from scan.extensions.internal_transfers.transaction_traces import (
     ASK_AGAIN_S,
     CALL_TRACER,
@@ -25,7 +25,7 @@ from scan.extensions.internal_transfers.transaction_traces import (
     read_call_trace,
 )
 from scan.extensions.simulation.request import Overrides, SimulatedCall
-from scan.extensions.transaction_details.explanations.failing_steps import (
+from scan.extensions.transaction_details.explanations.mapped_code import (
     SIMULATION_TRACER,
     STRUCT_LOGS,
     FailingSteps,
@@ -36,8 +36,8 @@ from scan.extensions.transaction_details.explanations.state_changes import (
     StateChanges,
     read_prestate,
 )
-from scan.extensions.transaction_details.storage.hashed_values import TRACER as HASHING_TRACER
-from scan.extensions.transaction_details.storage.hashed_values import HashedValues, read_values
+from scan.extensions.transaction_details.storage.mapping_keys import TRACER as HASHING_TRACER
+from scan.extensions.transaction_details.storage.mapping_keys import HashedValues, read_values
 from scan.hex import BadHex, data, quantity, to_hex
 
 REVERTED = "execution reverted"
@@ -122,7 +122,7 @@ def _traced(
             Call("debug_traceCall", (call.param(), block, {**tracer, "stateOverrides": overrides}))
             for tracer in (CALL_TRACER, STATE_TRACER)
         ]
-        answers = past_state.read(node, block, traces, MAX_TRACE_BYTES)
+        answers = request_node.read(node, block, traces, MAX_TRACE_BYTES)
         refusal = next((answer for answer in answers if isinstance(answer, RpcError)), None)
         if refusal is not None:
             outcomes.append(Outcome(_refused(call, refusal), True, overrides=overrides))
@@ -173,7 +173,7 @@ def _traced_by(
     options = {**tracer, "stateOverrides": overrides}
     traced = Call("debug_traceCall", (call.param(), block, options))
     try:
-        [answer] = past_state.read(node.within(STEPS_S), block, [traced], MAX_TRACE_BYTES)
+        [answer] = request_node.read(node.within(STEPS_S), block, [traced], MAX_TRACE_BYTES)
     except (UpstreamFailed, Unavailable):
         return []
     return answer
@@ -189,7 +189,7 @@ def _simulated(
         "validation": False,
     }
     simulate = Call("eth_simulateV1", (simulation, block))
-    [answer] = past_state.read(node, block, [simulate], MAX_TRACE_BYTES)
+    [answer] = request_node.read(node, block, [simulate], MAX_TRACE_BYTES)
     if isinstance(answer, RpcError):
         alone = Outcome(_refused(calls[0], answer), is_traced=False, overrides=overrides)
         if len(calls) > 1:  # it does not say which of them it refuses
@@ -209,7 +209,7 @@ def _called(
         raise TracesUnavailable(ONE_AT_MOST)
     [call] = calls
     params = (call.param(), block, overrides) if overrides else (call.param(), block)
-    [returned] = past_state.read(node, block, [Call("eth_call", params)], MAX_TRACE_BYTES)
+    [returned] = request_node.read(node, block, [Call("eth_call", params)], MAX_TRACE_BYTES)
     if isinstance(returned, RpcError):
         return [Outcome(_refused(call, returned), is_traced=False, overrides=overrides)]
     return [Outcome(_own_frame(call, output=returned), is_traced=False, overrides=overrides)]

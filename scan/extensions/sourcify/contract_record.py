@@ -12,12 +12,15 @@ from eth_utils.address import to_checksum_address
 from eth_utils.crypto import keccak
 
 from scan.contracts.abi import AbiError, parse_types, signature
-from scan.extensions.sourcify.bytecode import creation_bytecode, runtime_bytecode
-from scan.extensions.sourcify.errors import error_value
-from scan.extensions.sourcify.fields import Selection
+from scan.extensions.sourcify.fields import (
+    Selection,
+    creation_bytecode,
+    error_value,
+    runtime_bytecode,
+)
 from scan.hex import to_hex
-from scan.http.responses import json_fragment
-from scan.queries import contract_creations, contracts
+from scan.http.requests import json_fragment
+from scan.queries import contracts
 from scan.queries.contracts import Contract, libraries_by_file
 from scan.queries.reader import Reader
 from scan.verification import storage_layouts
@@ -116,7 +119,7 @@ def _members(value: Any, names: tuple[str, ...]) -> Any:
 
 def _deployment(reader: Reader, address: bytes) -> dict[str, Any]:
     """Return the creation, by a transaction or inside of one; its sender is the deployer."""
-    created = contract_creations.indexed(reader, address)
+    created = contracts.indexed(reader, address)
     return (
         {}
         if created is None

@@ -1,8 +1,26 @@
-"""Parses the parameters `fields` and `omit`, which select a contract's fields."""
+"""Parses the parameters `fields` and `omit`, which select a contract's fields.
 
-from collections.abc import Mapping
+The creation and the runtime bytecode of a verified contract in Sourcify's form.
 
-from scan.errors import InvalidParameter
+A transformation replaces bytes of the compiled code, or appends the constructor's arguments to it,
+and its value is in transformationValues. What is not known is null: source maps, and what depends
+on positions of metadata where embedded contracts have some, too.
+
+Errors in Sourcify's form: {"customCode", "message", "errorId"}.
+"""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+
+from scan.errors import InvalidParameter, LimitReached, NotFound, ScanError
+from scan.hex import to_hex
+from scan.http.request_state import Interface
+from scan.queries.contracts import Contract
+from scan.server.responses import WsgiResponse, json_response
+from scan.verification.contract_match import FULL, Layout, Replacement, compiled_code, replacements
 
 ALWAYS = ("match", "creationMatch", "runtimeMatch", "chainId", "address")
 USUAL = ("verifiedAt", "matchId")  # unless omitted
@@ -97,3 +115,115 @@ def _field_and_member(name: str) -> tuple[str, str]:
     if known is None or (member and member not in known) or name.endswith("."):
         raise InvalidParameter(f"Field selector {name[:100]} is not a valid field")
     return top, member
+
+
+CREATION, RUNTIME = "creation", "runtime"
+# The values of transformations, by their reason, that have an id.
+_GROUPS = {"library": "libraries", "immutable": "immutables", "cborAuxdata": "cborAuxdata"}
+_OF_CREATION_CODE = {"onchainBytecode", "recompiledBytecode"} | {
+    "transformations",
+    "transformationValues",
+}
+
+
+def reads_creation(members: Sequence[str]) -> bool:
+    """Return whether these members of creationBytecode need the code that created the contract."""
+    return not _OF_CREATION_CODE.isdisjoint(members)
+
+
+def runtime_bytecode(stored: Contract) -> dict[str, Any]:
+    code = None if stored.code is None else bytes(stored.code)
+    return _bytecode(stored, RUNTIME, code, b"", is_same=stored.is_verified)
+
+
+def creation_bytecode(stored: Contract, creation: bytes | None) -> dict[str, Any]:
+    """Return the bytecode; `creation` is that of the chain with the constructor's arguments, None
+    where it is not known."""
+    arguments = bytes(stored.constructor_arguments or b"")
+    is_same = stored.creation_match is not None
+    return _bytecode(stored, CREATION, creation, arguments, is_same=is_same)
+
+
+def _bytecode(
+    stored: Contract, kind: str, code: bytes | None, arguments: bytes, *, is_same: bool
+) -> dict[str, Any]:
+    layout: Layout = orjson.loads(stored.layouts or "{}").get(kind, {})
+    is_known = layout.get("cborAuxdata") is not None or stored.match == FULL
+    bytecode: dict[str, Any] = {
+        name: layout.get(name)
+        for name in ("linkReferences", "cborAuxdata", "immutableReferences")
+        if kind == RUNTIME or name != "immutableReferences"
+    }
+    bytecode["onchainBytecode"] = None if code is None else to_hex(code)
+    if layout and is_known and is_same and code is not None:
+        compiled = code.removesuffix(arguments)
+        replaced = replacements(layout, compiled)
+        bytecode["recompiledBytecode"] = to_hex(compiled_code(compiled, replaced))
+        bytecode["transformations"] = [*map(_transformation, replaced)]
+        bytecode["transformationValues"] = _values(replaced)
+        if arguments:
+            inserted = {"type": "insert", "reason": "constructorArguments", "offset": len(compiled)}
+            bytecode["transformations"].append(inserted)
+            bytecode["transformationValues"]["constructorArguments"] = to_hex(arguments)
+    return bytecode
+
+
+def _transformation(replaced: Replacement) -> dict[str, Any]:
+    transformation = {"type": "replace", "reason": replaced.reason, "offset": replaced.offset}
+    return transformation | ({"id": replaced.id} if replaced.id else {})
+
+
+def _values(replaced: Sequence[Replacement]) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for replacement in replaced:
+        value = to_hex(replacement.deployed)
+        if replacement.reason in _GROUPS:
+            values.setdefault(_GROUPS[replacement.reason], {})[replacement.id] = value
+        else:
+            values[replacement.reason] = value
+    return values
+
+
+_CUSTOM_CODES = {
+    "not_found": "route_not_found",
+    "rate_limited": "too_many_requests",
+    "too_large": "invalid_parameter",
+    "unsupported_media_type": "invalid_parameter",
+}
+_NO_ROUTE = "Not found."
+
+
+class UnsupportedChain(NotFound):
+    code = "unsupported_chain"
+
+    def __init__(self, chain_id: str) -> None:
+        super().__init__(f"The chain with chainId {chain_id} is not supported")
+
+
+class JobNotFound(NotFound):
+    code = "job_not_found"
+
+
+class ContractNotDeployed(NotFound):
+    code = "contract_not_deployed"
+
+
+class AlreadyVerified(LimitReached):
+    code = "already_verified"
+
+
+def error_value(code: str, message: str) -> dict[str, str]:
+    return {"customCode": code, "message": message, "errorId": str(uuid.uuid4())}
+
+
+def refuse(error: ScanError) -> WsgiResponse:
+    message = _NO_ROUTE if error.code == NotFound.code else error.message
+    value = error_value(_CUSTOM_CODES.get(error.code, error.code), message)
+    return json_response(error.status, value, list(error.headers.items()))
+
+
+SOURCIFY = Interface(
+    refuse,
+    prefixes=("/v2/contract/", "/v2/contracts/", "/v2/verify/", "/chains/", "/server/"),
+    catalogued="/v2",
+)

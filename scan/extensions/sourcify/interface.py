@@ -1,14 +1,236 @@
-"""/v2 and /server among the interfaces."""
+"""Converts Sourcify's verification requests to bodies of /api/v1/verify.
 
-from collections.abc import Sequence
+Endpoints for contracts, verification and the list of chains, which has one entry.
 
-from flask import Flask
+/v2 and /server among the interfaces.
+"""
 
-from scan.extensions.sourcify.blueprint import blueprint
-from scan.extensions.sourcify.errors import SOURCIFY
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+import orjson
+from flask import Blueprint, Flask, request
+
+from scan import parameters
+from scan.errors import InvalidParameter, NotFound
+from scan.extensions.contract_details.verification_jobs.jobs import Job, VerificationJobs
+from scan.extensions.sourcify import chains, fields
+from scan.extensions.sourcify.contract_record import (
+    columns_of,
+    contract_record,
+    minimal_record,
+    usual_fields,
+)
+from scan.extensions.sourcify.fields import (
+    SOURCIFY,
+    AlreadyVerified,
+    ContractNotDeployed,
+    JobNotFound,
+    UnsupportedChain,
+    reads_creation,
+)
+from scan.hex import data
 from scan.http.hooks import Interfaces
-from scan.http.interfaces import Interface
+from scan.http.request_state import Interface, services
+from scan.http.requests import (
+    Response,
+    client_address,
+    json_object,
+    json_value,
+    query_arguments,
+    reader,
+)
+from scan.json_bodies import MAX_SOURCES_BYTES
+from scan.parameters import BIGINT_MAX, integer_text
+from scan.queries import contracts
+from scan.queries.contracts import Contract
+from scan.queries.network import name_of
 from scan.settings import Settings
+from scan.verification.metadata_request import check_number, member, request_of, text_member
+
+
+def from_standard_json(address: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a submission's body from a standard JSON input, the compiler's version and the
+    contract's `path:Name`."""
+    _check_transaction_hash(body)
+    standard_input = member(body, "stdJsonInput")
+    sources = standard_input.get("sources")
+    check_number(sources if isinstance(sources, dict) else {})
+    identifier = text_member(body, "contractIdentifier")
+    if ":" not in identifier:
+        raise InvalidParameter(
+            "The contractIdentifier must consist of the file path and the contract name separated"
+            " by a ':'.",
+            field="contractIdentifier",
+        )
+    return {
+        "address": address,
+        "sourceCode": json.dumps(standard_input),
+        "compilerVersion": text_member(body, "compilerVersion"),
+        "contractName": identifier,
+    }
+
+
+def from_metadata(address: str, body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a submission's body from the compiler's metadata file and the sources that it
+    lists, by path or by hash."""
+    _check_transaction_hash(body)
+    return request_of(address, member(body, "metadata"), member(body, "sources"))
+
+
+def _check_transaction_hash(body: Mapping[str, Any]) -> None:
+    """Raise InvalidParameter for a malformed hash; it has no other use, since the index has the
+    creating transaction."""
+    if body.get("creationTransactionHash") is not None:
+        parameters.hash32(body["creationTransactionHash"], "creationTransactionHash")
+
+
+MOST_LISTED = 200
+WAIT_FOR_CONTRACT_S = 5.0  # clients verify what they have just deployed
+WAIT_FOR_JOB_S = 10.0  # less than a stopping worker waits for its requests
+
+blueprint = Blueprint("sourcify", __name__)
+
+
+@blueprint.get("/v2/contract/<chain_id>/<address>")
+def get_contract(chain_id: str, address: str) -> Response:
+    contract = parameters.address(address)
+    selection = fields.selected(query_arguments("fields", "omit"))
+    own_chain = _require_own_chain(chain_id)
+    stored = contracts.get(reader(), contract, columns_of(selection))
+    if not stored.is_verified:
+        return json_value(minimal_record(own_chain, contract, None, None), 404)
+    creation = None
+    if reads_creation(selection.get("creationBytecode", ())):
+        creation = _creation_code(contract, stored)
+    return json_value(contract_record(reader(), own_chain, contract, stored, selection, creation))
+
+
+def _creation_code(address: bytes, stored: Contract) -> bytes | None:
+    """Return the code that created a contract; None where the node does not give it now."""
+    creations = services().verifier.creations
+    code = creations.input_of(address, stored.since_block or 0, reader().node)
+    if code is None:
+        reader().do_not_cache()
+    return code
+
+
+@blueprint.get("/v2/contract/all-chains/<address>")
+def get_on_all_chains(address: str) -> Response:
+    contract = parameters.address(address)
+    query_arguments()
+    stored, own_chain = contracts.get(reader(), contract, ()), reader().sources.chain_id.read()
+    if own_chain is None or not stored.is_verified:
+        return json_value({"results": []}, 404)
+    record = minimal_record(own_chain, contract, stored.match, stored.creation_match)
+    return json_value({"results": [record | usual_fields(stored)]})
+
+
+@blueprint.get("/v2/contracts/<chain_id>")
+def list_contracts(chain_id: str) -> Response:
+    """Return verified contracts in the order of their matches' ids, those verified last first."""
+    arguments = query_arguments("sort", "limit", "afterMatchId")
+    sort = parameters.one_of(arguments.get("sort", "desc"), "sort", ("asc", "desc"))
+    start = 0 if sort == "asc" else BIGINT_MAX
+    own_chain = _require_own_chain(chain_id)
+    (rows,) = reader().row(
+        "queries/verified_contracts_list_by_match",
+        limit=integer_text(arguments, "limit", default=MOST_LISTED, least=1, most=MOST_LISTED),
+        is_descending=sort == "desc",
+        after=integer_text(arguments, "afterMatchId", default=start, least=0),
+    )
+    return json_value({"results": [_listed(own_chain, row) for row in orjson.loads(rows)]})
+
+
+def _listed(chain_id: str, row: Mapping[str, Any]) -> dict[str, Any]:
+    record = minimal_record(chain_id, data(row["address"]), row["match"], row["creationMatch"])
+    return record | {name: row[name] for name in ("verifiedAt", "matchId")}
+
+
+@blueprint.post("/v2/verify/<chain_id>/<address>")
+def verify(chain_id: str, address: str) -> Response:
+    return _submit(chain_id, address, from_standard_json(address, _body()))
+
+
+@blueprint.post("/v2/verify/metadata/<chain_id>/<address>")
+def verify_metadata(chain_id: str, address: str) -> Response:
+    return _submit(chain_id, address, from_metadata(address, _body()))
+
+
+@blueprint.get("/v2/verify/<verification_id>")
+def get_verification(verification_id: str) -> Response:
+    """Return a job, after waiting up to WAIT_FOR_JOB_S for its end to spare clients requests."""
+    job = services().sources.get(VerificationJobs).wait(verification_id, WAIT_FOR_JOB_S)
+    if job is None:
+        raise JobNotFound(f"No verification job found for id {verification_id[:100]}")
+    return json_value(_job_record(job))
+
+
+@blueprint.get("/chains")
+def list_chains() -> Response:
+    chain_id = reader().sources.chain_id.read()
+    if chain_id is None:
+        return json_value([])
+    name = name_of(chain_id, services().settings.chain_name)
+    return json_value([chains.record(int(chain_id), name)])
+
+
+def _body() -> dict[str, object]:
+    request.max_content_length = MAX_SOURCES_BYTES
+    return json_object()
+
+
+def _require_own_chain(chain_id: str) -> str:
+    """Return the chain's id; raises UnsupportedChain for any chain other than the indexed one."""
+    canonical, own_chain = chains.canonical_id(chain_id), reader().sources.chain_id.read()
+    if own_chain is None or own_chain != canonical:
+        raise UnsupportedChain(chain_id)
+    return own_chain
+
+
+def _submit(chain_id: str, address: str, submission: Mapping[str, Any]) -> Response:
+    _require_own_chain(chain_id)
+    stored = contracts.get(reader(), parameters.address(address), ())
+    if stored.verifier is None and stored.is_full_match:
+        raise AlreadyVerified(
+            f"Contract {address} on chain {chain_id} is already verified with runtimeMatch and"
+            " creationMatch both being exact matches."
+        )
+    try:
+        jobs = services().sources.get(VerificationJobs)
+        job_id = jobs.submit(submission, client_address(), wait_s=WAIT_FOR_CONTRACT_S)
+    except InvalidParameter as error:
+        if error.field == "sourceCode":
+            message = error.message.replace("sourceCode", "stdJsonInput")
+            raise InvalidParameter(message, field="stdJsonInput") from None
+        raise
+    except NotFound as error:
+        raise ContractNotDeployed(error.message) from None
+    return json_value({"verificationId": job_id}, 202)
+
+
+def _job_record(job: Job) -> dict[str, Any]:
+    chain_id = reader().sources.chain_id.read() or ""
+    contract = minimal_record(chain_id, job.address, job.match, job.creation_match)
+    if job.match is not None:
+        contract |= usual_fields(contracts.get(reader(), job.address, ()))
+    record: dict[str, Any] = {
+        "isJobCompleted": job.is_over,
+        "verificationId": job.id,
+        "jobStartTime": _iso(job.created_at),
+    }
+    if job.finished_at is not None:
+        record["jobFinishTime"] = _iso(job.finished_at)
+    if job.error_code is not None:
+        error = {"customCode": job.error_code, "message": job.message, "errorId": job.id}
+        record["error"] = error
+    return {**record, "contract": contract}
+
+
+def _iso(moment: datetime) -> str:
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def register(app: Flask, _settings: Settings) -> Sequence[Interface]:

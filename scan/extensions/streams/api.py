@@ -5,11 +5,9 @@ from flask import Blueprint, Response, request
 from scan.api.hooks import Api
 from scan.errors import InvalidParameter
 from scan.extensions.logs.queries import stored_selection
-from scan.extensions.streams.block_events import Position, parse_position
+from scan.extensions.streams.block_events import FILTER_KEYS, Position, parse_position, read_filter
 from scan.extensions.streams.broadcaster import Streams
-from scan.extensions.streams.filters import FILTER_KEYS, read_filter
-from scan.extensions.streams.open_response import keep_open
-from scan.extensions.streams.sse_format import opening
+from scan.extensions.streams.open_response import keep_open, opening
 from scan.http.requests import api_key, client_address, query_arguments, reader
 
 blueprint = Blueprint("stream", __name__)

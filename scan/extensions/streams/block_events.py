@@ -1,14 +1,26 @@
-"""The chain's events after a position, block by block, and the events that a fork removed."""
+"""The chain's events after a position, block by block, and the events that a fork removed.
+
+Filters of streams: the types, addresses, tokens and topics of the events that one sends.
+
+Reads of blocks that several clients behind the newest one share.
+
+After a restart many clients resume at nearby positions, and advance in turns.
+"""
 
 import re
 import threading
-from collections.abc import Collection
+import time
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 import orjson
 
+from scan import parameters
+from scan.cached_values import SizedCache
 from scan.database.connection import Database
 from scan.errors import InvalidParameter, PositionLost
+from scan.extensions.logs.queries import TOPIC_NAMES
+from scan.hex import to_hex
 
 TYPES = ("heads", "transactions", "token_transfers", "internal_transfers", "dex_trades", "logs")
 MAX_BLOCKS = 10_000  # between a position and the newest block
@@ -167,3 +179,130 @@ def _removed(
             before = str(position._replace(event_count=index))
             events.append(BlockEvent(before, event_type, record, orjson.dumps(record)))
     return events, position._replace(event_count=first) if first else parent
+
+
+MAX_ADDRESSES = 100
+FILTER_KEYS = ("types", "address", "token", *TOPIC_NAMES)
+# The fields of records that a filter's addresses are compared with. Heads are not filtered.
+PARTIES = {
+    "transactions": ("fromAddress", "toAddress", "contractAddress"),
+    "token_transfers": ("fromAddress", "toAddress"),
+    "internal_transfers": ("fromAddress", "toAddress"),
+    "dex_trades": ("maker", "pairAddress"),
+    "logs": ("address",),
+}
+TOKENS = {"token_transfers": ("tokenAddress",), "dex_trades": ("tokenIn", "tokenOut")}
+
+
+class StreamFilter(NamedTuple):
+    """A stream's filter, in hex as in records; what is empty or None matches every event."""
+
+    types: frozenset[str]
+    addresses: frozenset[str] = frozenset()
+    tokens: frozenset[str] = frozenset()
+    topics: tuple[str | None, ...] = ()
+
+    def matches(self, event: BlockEvent) -> bool:
+        if event.type not in self.types:
+            return False
+        if event.type == "heads":
+            return True
+        if self.addresses and self.addresses.isdisjoint(parties(event)):
+            return False
+        fields = TOKENS.get(event.type, ())
+        if self.tokens and fields and self.tokens.isdisjoint(event.record[f] for f in fields):
+            return False
+        if event.type != "logs" or not self.topics:
+            return True
+        topics = event.record["topics"]
+        return len(topics) >= len(self.topics) and all(
+            topic in (None, topics[index]) for index, topic in enumerate(self.topics)
+        )
+
+
+def parties(event: BlockEvent) -> list[str]:
+    """Return the event's addresses that filters are compared with; a head has none."""
+    return [event.record[field] for field in PARTIES.get(event.type, ())]
+
+
+def read_filter(arguments: Mapping[str, str]) -> StreamFilter:
+    """Return the filter of the parameters FILTER_KEYS.
+
+    Raises InvalidParameter, also for a parameter that has no effect on the chosen types.
+    """
+    names = arguments.get("types", "heads").split(",")
+    types = [parameters.one_of(name, "types", TYPES) for name in names]
+    topics = [
+        to_hex(parameters.hash32(arguments[name], name)) if name in arguments else None
+        for name in TOPIC_NAMES
+    ]
+    while topics and topics[-1] is None:  # it would leave out logs with fewer topics
+        topics.pop()
+    stream_filter = StreamFilter(
+        frozenset(types),
+        _addresses(arguments, "address"),
+        _addresses(arguments, "token"),
+        tuple(topics),
+    )
+    for name, value, narrowed in (
+        ("address", stream_filter.addresses, PARTIES),
+        ("token", stream_filter.tokens, TOKENS),
+        ("topic", topics, ("logs",)),
+    ):
+        if value and stream_filter.types.isdisjoint(narrowed):
+            raise InvalidParameter(
+                f"{name} has no effect on these types; it is for {', '.join(narrowed)}.",
+                field="types",
+            )
+    return stream_filter
+
+
+def _addresses(arguments: Mapping[str, str], name: str) -> frozenset[str]:
+    if name not in arguments:
+        return frozenset()
+    texts = arguments[name].split(",")
+    if len(texts) > MAX_ADDRESSES:
+        raise InvalidParameter(f"{name} takes at most {MAX_ADDRESSES} addresses.", field=name)
+    return frozenset(to_hex(parameters.address(text, name)) for text in texts)
+
+
+CACHE_BYTES = 32 * 1024 * 1024
+# A block's events do not change, but those that a fork removed are known for a limited time.
+MAX_AGE_S = 60.0
+# In memory: a record takes about four times its text, which is kept too, and the event itself.
+RECORD_TIMES, EVENT_BYTES = 5, 500
+
+
+class SharedReads:
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._read: SizedCache[tuple[Events, float]] = SizedCache(CACHE_BYTES)
+        self._fork_version = 0  # of the index when the newest removal was read
+        self.orphaned = OrphanedEvents(database)
+
+    def read_next(self, position: Position, types: Collection[str], known_version: int) -> Events:
+        """Return the same as block_events.read_next(), perhaps from memory, but nothing that was
+        read of an older index: a reader that has come back to the parent of a removed block would
+        be sent that block again, and its removal, in a circle."""
+        key = (position, types)
+        cached = self._read.get(key)
+        if cached is not None:
+            events, read_at = cached
+            oldest = max(known_version, self._fork_version)
+            if events.version >= oldest and time.monotonic() - read_at < MAX_AGE_S:
+                return events
+        events = read_next(self._database, position, types, self.orphaned, known_version)
+        if events.position != position and not (events.is_newest or events.is_ahead):
+            self._read.store(key, (events, time.monotonic()), _bytes(events))
+        self.note_fork(position, events)
+        return events
+
+    def note_fork(self, position: Position, events: Events) -> None:
+        """Note what was read at a position: after a removal nothing that was read before is sent,
+        as its block may have been removed as well."""
+        if events.position < position:
+            self._fork_version = max(self._fork_version, events.version)
+
+
+def _bytes(events: Events) -> int:
+    return EVENT_BYTES + sum(EVENT_BYTES + RECORD_TIMES * len(e.json) for e in events.events)

@@ -19,12 +19,23 @@ from scan.database.connection import Database
 from scan.database.notifications import Listener
 from scan.errors import PositionLost, ScanError, Unavailable
 from scan.extensions.streams import block_events
-from scan.extensions.streams.block_events import BlockEvent, Events, Position, parse_position
-from scan.extensions.streams.fair_queue import FairQueue
-from scan.extensions.streams.filters import StreamFilter, parties
-from scan.extensions.streams.shared_reads import SharedReads
-from scan.extensions.streams.sse_format import KEEP_ALIVE, ending, event_text, heartbeat
-from scan.extensions.streams.stream_limits import OpenStreams
+from scan.extensions.streams.block_events import (
+    BlockEvent,
+    Events,
+    Position,
+    SharedReads,
+    StreamFilter,
+    parse_position,
+    parties,
+)
+from scan.extensions.streams.open_response import (
+    KEEP_ALIVE,
+    FairQueue,
+    OpenStreams,
+    ending,
+    event_text,
+    heartbeat,
+)
 
 log = logging.getLogger(__name__)
 

@@ -1,17 +1,35 @@
-"""The response of an event stream, on which other threads of the application send."""
+"""The response of an event stream, on which other threads of the application send.
 
+The text of server-sent events: a stream's beginning, events, heartbeats and end.
+
+The order in which streams that are behind are served: their clients' addresses take turns.
+
+With a turn for every stream, ten of one address delayed a new client by 4.4 s.
+
+The open streams, and their limits by client, by address and in all.
+"""
+
+import resource
 import selectors
+import threading
 import time
-from collections.abc import Callable, Iterable
+from collections import Counter, deque
+from collections.abc import Callable, Hashable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
-from scan.server.client_timeouts import SEND_WAIT_S
+import orjson
+
+from scan.errors import RateLimited, ScanError, Unavailable
+from scan.extensions.streams.block_events import BlockEvent, Position
+from scan.observability import metrics
+from scan.server.accepted_connections import SEND_WAIT_S
 from scan.server.connection import Connection, State
-from scan.server.wsgi_responses import OPEN_RESPONSE, Environ
+from scan.server.responses import OPEN_RESPONSE, Environ
 
 if TYPE_CHECKING:
     from scan.server.worker import Worker
+
 
 # A client that has more than this still to take is disconnected.
 MAX_UNSENT_BYTES = 1024 * 1024
@@ -106,3 +124,115 @@ class OpenResponse:
             self._worker.close(conn)
         else:
             self._flush()
+
+
+RECONNECT_AFTER_MS = 2000
+KEEP_ALIVE = b":\n\n"
+
+
+def opening(position: Position) -> bytes:
+    """Return a stream's first lines, with the position that a client resumes from."""
+    return f"retry: {RECONNECT_AFTER_MS}\nid: {position}\n\n".encode()
+
+
+def event_text(event: BlockEvent) -> bytes:
+    head = f"id: {event.position}\nevent: {event.type}\ndata: ".encode()
+    return head + event.json + b"\n\n"
+
+
+def heartbeat(position: Position | None) -> bytes:
+    """Return a comment with the position, which moves also with blocks that match no filter."""
+    return f":\nid: {position}\n\n".encode()
+
+
+def ending(error: ScanError) -> bytes:
+    return b"event: end\ndata: " + orjson.dumps(error.body()) + b"\n\n"
+
+
+_S = TypeVar("_S")
+
+
+class FairQueue(Generic[_S]):
+    def __init__(self) -> None:
+        self._waiting: dict[Hashable, deque[_S]] = {}  # by address, in the order of turns
+        self._lock = threading.Lock()
+
+    def add(self, address: Hashable, stream: _S) -> None:
+        with self._lock:
+            self._waiting.setdefault(address, deque()).append(stream)
+
+    def next(self) -> _S:
+        """Remove and return the stream whose turn it is; the queue must not be empty."""
+        with self._lock:
+            address = next(iter(self._waiting))
+            streams = self._waiting.pop(address)
+            stream = streams.popleft()
+            if streams:
+                self._waiting[address] = streams
+            return stream
+
+
+MAX_STREAMS = 2000
+MAX_STREAMS_PER_CLIENT = 10  # a client is an API key, or an address
+MAX_STREAMS_PER_ADDRESS = 100  # with all keys, as connections in deploy/nginx.conf
+
+
+class OfClient(Protocol):
+    client: Hashable
+    address: Hashable
+
+
+_Stream = TypeVar("_Stream", bound=OfClient)
+
+
+class OpenStreams(Generic[_Stream]):
+    def __init__(self) -> None:
+        self._streams: dict[_Stream, None] = {}
+        self._by_client: Counter[Hashable] = Counter()
+        self._by_address: Counter[Hashable] = Counter()
+        self._lock = threading.Lock()
+
+    def add(self, stream: _Stream) -> None:
+        """Add a stream; raises RateLimited where its client has too many, else Unavailable."""
+        with self._lock:
+            _check(self._by_client[stream.client], MAX_STREAMS_PER_CLIENT)
+            _check(self._by_address[stream.address], MAX_STREAMS_PER_ADDRESS)
+            if len(self._streams) >= _most_open():
+                raise Unavailable("Too many streams are open; try again shortly.", retry_after_s=5)
+            self._streams[stream] = None
+            self._by_client[stream.client] += 1
+            self._by_address[stream.address] += 1
+            metrics.STREAMS.set(len(self._streams))
+
+    def remove(self, stream: _Stream) -> None:
+        """Remove a stream; removing it again has no effect."""
+        with self._lock:
+            if stream not in self._streams:
+                return
+            del self._streams[stream]
+            _take_one(self._by_client, stream.client)
+            _take_one(self._by_address, stream.address)
+            metrics.STREAMS.set(len(self._streams))
+
+    def listed(self) -> list[_Stream]:
+        with self._lock:
+            return list(self._streams)
+
+
+def _check(count: int, most: int) -> None:
+    if count >= most:
+        raise RateLimited(
+            f"{most} streams are open, the maximum; close one first.", headers={"Retry-After": "5"}
+        )
+
+
+def _take_one(counts: Counter[Hashable], key: Hashable) -> None:
+    counts[key] -= 1
+    if not counts[key]:
+        del counts[key]
+
+
+def _most_open() -> int:
+    """Return the limit of all streams: each takes a file descriptor (see gunicorn.conf.py)."""
+    files, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return MAX_STREAMS if files == resource.RLIM_INFINITY else min(MAX_STREAMS, files // 4)

@@ -2,7 +2,7 @@
 
 from scan.extensions.streams.broadcaster import Streams
 from scan.http.hooks import Service
-from scan.http.services import Services
+from scan.http.request_state import Services
 
 
 def service(core: Services) -> object:

@@ -4,8 +4,8 @@ from flask import Blueprint, Response
 
 from scan import parameters
 from scan.api.hooks import Api
-from scan.extensions.token_lists import logos
-from scan.http.interfaces import API, REST, Interface
+from scan.extensions.token_lists import token_list
+from scan.http.request_state import API, REST, Interface
 from scan.http.requests import query_arguments, reader
 
 # A page shows many logos, which are charged to the limit of the address over all keys alone.
@@ -24,7 +24,7 @@ blueprint = Blueprint("logos", __name__)
 @blueprint.get("/logos/<digest>")
 def get_logo(digest: str) -> Response:
     query_arguments()
-    logo = logos.get(reader(), parameters.digest(digest))
+    logo = token_list.get(reader(), parameters.digest(digest))
     reader().do_not_cache()  # by the version of the index: the content never changes
     return Response(logo.content, mimetype=logo.content_type, headers=HEADERS)
 

@@ -6,7 +6,7 @@ from flask import Flask
 
 from scan.extensions.token_lists.api import INTERFACE
 from scan.http.hooks import Interfaces
-from scan.http.interfaces import Interface
+from scan.http.request_state import Interface
 from scan.settings import Settings
 
 

@@ -3,17 +3,32 @@
 Pages show a list's text: a token whose text is longer than the schema allows, or not printable, is
 left out. Characters of names and symbols are not restricted further, as chains have tokens that the
 schema's patterns exclude.
+
+The fetching of a token list's logos, several at once, from untrusted servers.
+
+The import of token lists and their logos into the database.
+
+Logos of token lists.
 """
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
+from hashlib import sha256
 from typing import Any, NamedTuple
 
 import msgspec
 
 from scan import parameters
-from scan.errors import InvalidParameter
-from scan.ethereum.checksums import checksummed
+from scan.database.connection import Database
+from scan.environment import Network
+from scan.errors import InvalidParameter, NotFound
+from scan.ethereum.signatures import checksummed
+from scan.extensions.items.item_media import item_metadata, pictures
+from scan.extensions.items.item_media.item_metadata import BadContent
+from scan.outbound.document_fetcher import SVG, DocumentFetcher, NotFetched
+from scan.queries.reader import Reader
 
 MAX_LIST_BYTES = 16 * 1024 * 1024
 MAX_TOKENS = 10_000  # of one chain; the schema allows as many for all chains together
@@ -136,3 +151,132 @@ def write(tokens: Sequence[ListedToken], chain_id: int, now: datetime) -> bytes:
         "tokens": listed,
     }
     return msgspec.json.format(msgspec.json.encode(file), indent=2) + b"\n"
+
+
+FETCHING_THREADS = 8
+MAX_LOGO_BYTES = 100_000
+MAX_PIXELS = 1024 * 1024  # a page shows up to a hundred logos, each of which a browser decodes
+
+
+class Logo(NamedTuple):
+    """A picture. `content_type` is the type of the bytes themselves, `digest` their SHA-256."""
+
+    digest: bytes
+    content_type: str
+    content: bytes
+
+
+class LogoFetcher:
+    """A fetcher of logos by data: and https: URIs and, where there is a gateway, ipfs: URIs."""
+
+    def __init__(
+        self, fetcher: DocumentFetcher, ipfs_gateway: str, gateway_networks: Sequence[Network]
+    ) -> None:
+        self._fetcher = fetcher
+        self._gateway = ipfs_gateway
+        self._gateway_networks = gateway_networks
+
+    def get_all(self, uris: Sequence[str]) -> dict[str, Logo | str]:
+        """Return the logo at each URI, or the reason why there is none."""
+        with ThreadPoolExecutor(FETCHING_THREADS, "logos") as threads:
+            return dict(zip(uris, threads.map(self._get_or_reason, uris), strict=True))
+
+    def _get_or_reason(self, uri: str) -> Logo | str:
+        try:
+            return self.get(uri)
+        except (NotFetched, BadContent) as error:
+            return str(error)
+
+    def get(self, uri: str) -> Logo:
+        """Return the logo at a URI. Raises NotFetched, and BadContent where the content is no logo;
+        neither quotes the content."""
+        content = item_metadata.from_data_uri(uri, MAX_LOGO_BYTES)
+        if content is None:
+            remote = item_metadata.remote_url(uri, self._gateway)
+            allowed = self._gateway_networks if remote.is_of_gateway else ()
+            content = self._fetcher.get(remote.url, MAX_LOGO_BYTES, allowed)
+        picture = item_metadata.picture(content)
+        if picture.content_type != SVG and not (
+            0 < pictures.pixels(content, picture.content_type) <= MAX_PIXELS
+        ):
+            raise BadContent(f"The picture has more than {MAX_PIXELS} pixels, or none.")
+        return Logo(sha256(content).digest(), picture.content_type, content)
+
+
+BATCH_LOGOS = 40  # in memory at once
+
+
+def store(database: Database, token_list: TokenList) -> int:
+    """Store a list in place of an earlier one of its name. Return how many tokens it no longer
+    has."""
+    tokens = token_list.tokens
+    with database.transaction() as tx:
+        removed = tx.execute(
+            "token_lists/listed_tokens_delete",
+            list=token_list.name,
+            kept=[token.address for token in tokens],
+        )
+        tx.execute(
+            "token_lists/listed_tokens_put",
+            list=token_list.name,
+            addresses=[token.address for token in tokens],
+            names=[token.name for token in tokens],
+            symbols=[token.symbol for token in tokens],
+            decimals=[token.decimals for token in tokens],
+            logo_uris=[token.logo_uri for token in tokens],
+        )
+        tx.execute("token_lists/logos_delete_unused")
+    return removed
+
+
+def remove(database: Database, name: str) -> int:
+    """Remove a list; return how many tokens it had."""
+    with database.transaction() as tx:
+        removed = tx.execute("token_lists/listed_tokens_delete", list=name, kept=[])
+        tx.execute("token_lists/logos_delete_unused")
+    return removed
+
+
+def missing_logos(database: Database, name: str) -> list[str]:
+    """Return the URIs of a list's logos that are not stored."""
+    rows = database.rows("token_lists/listed_tokens_list_without_logo", list=name)
+    return [str(uri) for (uri,) in rows]
+
+
+def fetch_logos(
+    database: Database, fetcher: LogoFetcher, uris: Sequence[str], failures: Counter[str]
+) -> Iterator[int]:
+    """Fetch and store logos in batches, and yield the size of each. After an interruption, stored
+    batches stay. `failures` counts the reasons of URIs without a logo."""
+    for first in range(0, len(uris), BATCH_LOGOS):
+        batch = uris[first : first + BATCH_LOGOS]
+        results = fetcher.get_all(batch)
+        failures.update(reason for reason in results.values() if isinstance(reason, str))
+        _put(database, {uri: logo for uri, logo in results.items() if isinstance(logo, Logo)})
+        yield len(batch)
+
+
+def _put(database: Database, logos: dict[str, Logo]) -> None:
+    if not logos:
+        return
+    with database.transaction() as tx:
+        tx.execute(
+            "token_lists/logos_put",
+            uris=[*logos],
+            digests=[logo.digest for logo in logos.values()],
+            content_types=[logo.content_type for logo in logos.values()],
+            contents=[logo.content for logo in logos.values()],
+        )
+
+
+class StoredLogo(NamedTuple):
+    content_type: str
+    content: bytes
+
+
+def get(reader: Reader, digest: bytes) -> StoredLogo:
+    """Return the logo with this SHA-256; raises NotFound."""
+    content_type, content = reader.row("queries/logos_get", digest=digest)
+    if content is None:
+        raise NotFound("There is no such logo.")
+    return StoredLogo(content_type, bytes(content))

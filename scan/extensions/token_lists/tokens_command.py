@@ -15,9 +15,13 @@ from scan.database.connection import Database
 from scan.database.transaction import Row
 from scan.errors import ScanError
 from scan.extensions.items.item_media.settings import Settings as MediaSettings
-from scan.extensions.token_lists import importer, token_list
-from scan.extensions.token_lists.logo_fetcher import LogoFetcher
-from scan.extensions.token_lists.token_list import MAX_LIST_BYTES, ListedToken, TokenList
+from scan.extensions.token_lists import token_list
+from scan.extensions.token_lists.token_list import (
+    MAX_LIST_BYTES,
+    ListedToken,
+    LogoFetcher,
+    TokenList,
+)
 from scan.observability.logs import escape
 from scan.outbound.connection import AttemptTimeouts, tls_context
 from scan.outbound.document_fetcher import DocumentFetcher, NotFetched
@@ -56,7 +60,7 @@ def import_list(settings: Settings, options: argparse.Namespace) -> int:
     content = _content(settings, options.source)
     with connected(settings, NAME) as database:
         imported = token_list.read(content, _chain_id(database))
-        removed = importer.store(database, imported)
+        removed = token_list.store(database, imported)
         print(f"{imported.name}: {len(imported.tokens)} tokens stored, {removed} removed")
         _report_differences(database, imported)
         if not options.without_logos:
@@ -104,11 +108,11 @@ def _fetch_logos(settings: Settings, database: Database, name: str) -> None:
         settings.of(MediaSettings).ipfs_gateway,
         settings.webhook_allow_networks,
     )
-    uris = importer.missing_logos(database, name)
+    uris = token_list.missing_logos(database, name)
     failures: Counter[str] = Counter()
     # With `disable=None` the bar is shown only on a terminal.
     with tqdm(total=len(uris), unit=" logos", disable=None, leave=False) as bar:
-        for count in importer.fetch_logos(database, fetcher, uris, failures):
+        for count in token_list.fetch_logos(database, fetcher, uris, failures):
             bar.update(count)
     print(f"{len(uris) - failures.total()} logos stored, {failures.total()} failed")
     for reason, count in failures.most_common():
@@ -138,7 +142,7 @@ def export_list(settings: Settings, options: argparse.Namespace) -> int:
 
 def remove_list(settings: Settings, options: argparse.Namespace) -> int:
     with connected(settings, NAME) as database:
-        print(f"{importer.remove(database, options.name)} tokens removed")
+        print(f"{token_list.remove(database, options.name)} tokens removed")
     return 0
 
 

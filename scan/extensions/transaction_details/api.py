@@ -1,19 +1,163 @@
-"""Fields of GET /api/v1/transactions/:hash."""
+"""Fields of GET /api/v1/transactions/:hash.
+
+GET /api/v1/transactions/:hash/trace and /state-changes.
+
+GET /api/v1/transactions/:hash/gas, its /lines, and /contracts/:address/gas.
+
+GET /api/v1/addresses/:address/pending-transactions.
+
+GET /api/v1/contracts/:address/storage.
+"""
 
 from collections.abc import Mapping
 from typing import Any
 
+from flask import Blueprint
+
+from scan import parameters
+from scan.api.blocks_and_transactions import indexed_transaction
 from scan.api.hooks import Api
-from scan.extensions.transaction_details.details import ALL_LOGS
-from scan.extensions.transaction_details.explanations import transaction_explanation
-from scan.extensions.transaction_details.queries import details
-from scan.http.requests import reader
+from scan.extensions.transaction_details.details import ALL_LOGS, details
+from scan.extensions.transaction_details.explanations import queries
+from scan.extensions.transaction_details.explanations import queries as explanations
+from scan.extensions.transaction_details.gas_use import gas_use
+from scan.extensions.transaction_details.gas_use.gas_use import by_function
+from scan.extensions.transaction_details.pending_transactions import queries as pending_transactions
+from scan.extensions.transaction_details.storage import contract_storage
+from scan.extensions.transaction_details.storage.variable_paths import MAX_PATH
+from scan.hex import to_hex
+from scan.http.requests import (
+    Prerequisite,
+    Response,
+    block_argument,
+    json_value,
+    query_arguments,
+    reader,
+    requires,
+)
 
 
 def transaction_fields(record: Mapping[str, Any]) -> dict[str, Any]:
     """Return the node's details, decoded, and what explains them."""
     of_node = details(reader(), record, ALL_LOGS)
-    return of_node.record() | transaction_explanation.fields(record, of_node)
+    return of_node.record() | queries.fields(record, of_node)
 
 
-HOOKS = Api(transaction_fields=transaction_fields)
+blueprint = Blueprint("explanations", __name__)
+
+
+@blueprint.get("/transactions/<transaction_hash>/trace")
+@requires(Prerequisite.NODE)
+def get_trace(transaction_hash: str) -> Response:
+    record, _ = indexed_transaction(transaction_hash)
+    trace, frames = explanations.calls(reader(), record)
+    return _traced(
+        record,
+        frames=[frame.record() for frame in frames],
+        frameCount=trace.frame_count,
+        truncated=trace.is_truncated,
+        unproven=["frames", "frameCount"],
+    )
+
+
+@blueprint.get("/transactions/<transaction_hash>/state-changes")
+@requires(Prerequisite.NODE)
+def get_state_changes(transaction_hash: str) -> Response:
+    record, _ = indexed_transaction(transaction_hash)
+    changes = explanations.state_changes(reader(), record)
+    return _traced(
+        record,
+        accounts=[account.record() for account in changes.accounts],
+        accountCount=changes.account_count,
+        slotCount=changes.slot_count,
+        truncated=changes.is_truncated,
+        unproven=["accounts", "accountCount", "slotCount"],
+    )
+
+
+def _traced(record: Mapping[str, Any], **read: object) -> Response:
+    transaction = {"transactionHash": record["hash"], "blockNumber": record["blockNumber"]}
+    return json_value({**transaction, "blockHash": record["blockHash"], **read})
+
+
+@blueprint.get("/transactions/<transaction_hash>/gas")
+@requires(Prerequisite.NODE)
+def get_gas(transaction_hash: str) -> Response:
+    record, _ = indexed_transaction(transaction_hash)
+    gas = gas_use.of_transaction(reader(), record)
+    return json_value(
+        {
+            **_of_transaction(record),
+            "functions": [function.record() for function in by_function(gas.calls)],
+            "callCount": gas.call_count,
+            "truncated": gas.is_truncated,
+            "unproven": ["functions", "callCount"],
+        }
+    )
+
+
+@blueprint.get("/transactions/<transaction_hash>/gas/lines")
+@requires(Prerequisite.NODE)
+def get_gas_by_line(transaction_hash: str) -> Response:
+    record, _ = indexed_transaction(transaction_hash)
+    lines = gas_use.lines_of_transaction(reader(), record)
+    return json_value({**_of_transaction(record), **lines.record()})
+
+
+def _of_transaction(record: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "transactionHash": record["hash"],
+        "blockNumber": record["blockNumber"],
+        "blockHash": record["blockHash"],
+        "gasUsed": record["gasUsed"],
+    }
+
+
+@blueprint.get("/contracts/<address>/gas")
+def get_gas_of_methods(address: str) -> Response:
+    query_arguments()
+    methods = gas_use.of_contract(reader(), parameters.address(address))
+    return json_value({"methods": [method.record() for method in methods]})
+
+
+@blueprint.get("/addresses/<address>/pending-transactions")
+@requires(Prerequisite.NODE)
+def list_pending(address: str) -> Response:
+    query_arguments()
+    listed = pending_transactions.of_sender(reader(), parameters.address(address))
+    return json_value(
+        {
+            "pendingTransactions": listed.records,
+            "total": listed.total,
+            "reason": listed.reason,
+        }
+    )
+
+
+@blueprint.get("/contracts/<address>/storage")
+@requires(Prerequisite.NODE)
+def get_storage(address: str) -> Response:
+    arguments = query_arguments("block", "variable", "compare")
+    key, variable, other = parameters.address(address), None, None
+    if "variable" in arguments:
+        variable = parameters.text(arguments["variable"], "variable", most=MAX_PATH)
+    if "compare" in arguments:
+        other = parameters.address(arguments["compare"], "compare")
+    storage = contract_storage.get(reader(), key, block_argument(arguments), variable, other)
+    return json_value(
+        {
+            "address": to_hex(key),
+            "blockNumber": storage.block.number,
+            "blockHash": to_hex(storage.block.hash),
+            "layouts": [
+                {"address": to_hex(known.address), "contractName": known.contract_name}
+                for known in storage.layouts
+            ],
+            "variables": [entry.record() for entry in storage.variables],
+            "truncated": storage.is_truncated,
+            "collisions": [collision.record() for collision in storage.collisions],
+        }
+    )
+
+
+HOOKS = Api(transaction_fields=transaction_fields, blueprints=(blueprint,))

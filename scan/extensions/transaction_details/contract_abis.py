@@ -6,15 +6,14 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from scan.contracts.abi_index import BUILD, AbiIndex, functions_of, index_abi
-from scan.contracts.decoding_budget import DecodingBudget
+from scan.cached_values import SizedCache
+from scan.contracts.abi import parse_signature
+from scan.contracts.abi_decoding import BUILD, AbiIndex, DecodingBudget, functions_of, index_abi
 from scan.contracts.proxy_contracts import Proxy, StateKind, at_blocks, by_code, state_kinds
-from scan.contracts.signature_text import parse_signature
 from scan.database.connection import Database
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.blocks import COIN_EMITTER
 from scan.ethereum.request_node import NodeSession
-from scan.ethereum.sized_cache import SizedCache
 from scan.hex import BadHex, data, to_hex
 
 CACHE_BYTES = 32 * 1024 * 1024

@@ -1,17 +1,52 @@
-"""The call, the input and the events on a transaction's page, and the methods in lists."""
+"""The call, the input and the events on a transaction's page, and the methods in lists.
 
-from collections.abc import Iterable, Iterator, Sequence
+The tab of a transaction's page with the gas of its calls.
 
+The page of a transaction that is not indexed, as the node has it or what became of it; and the
+tab of an address with its pending transactions.
+
+The tab of a contract's page with its variables, read from the node.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from flask import Response, request
+
+from scan import parameters
 from scan.contracts.abi_decoding import Decoded
+from scan.errors import ScanError, TracesUnavailable, Unavailable, UpstreamFailed
 from scan.extensions.transaction_details import method_names
-from scan.extensions.transaction_details.details import DecodedLog, LogWindow
-from scan.extensions.transaction_details.explanations import transaction_explanation
-from scan.extensions.transaction_details.queries import details
-from scan.hex import to_hex
-from scan.http.requests import reader
-from scan.pages.argument_values import addresses_in
-from scan.pages.hooks import Pages, Shown, TransactionSection, TransactionTab
-from scan.pages.records import Record
+from scan.extensions.transaction_details.decoding import ClearSigning
+from scan.extensions.transaction_details.details import DecodedLog, LogWindow, details
+from scan.extensions.transaction_details.explanations import queries
+from scan.extensions.transaction_details.gas_use import gas_use
+from scan.extensions.transaction_details.gas_use.gas_of_steps import GasByLine
+from scan.extensions.transaction_details.gas_use.gas_use import (
+    LEAST_WIDTH,
+    MAX_DEPTH,
+    Box,
+    FunctionGas,
+    MethodGas,
+    boxes,
+    by_function,
+    height,
+    whole_gas,
+)
+from scan.extensions.transaction_details.pending_transactions import queries as pending_transactions
+from scan.extensions.transaction_details.pending_transactions.node_transaction import MAX_UINT64
+from scan.extensions.transaction_details.pending_transactions.queries import Fate
+from scan.extensions.transaction_details.storage import contract_storage
+from scan.extensions.transaction_details.storage.contract_storage import ContractStorage
+from scan.extensions.transaction_details.storage.places import is_address
+from scan.extensions.transaction_details.storage.variable_paths import MAX_PATH
+from scan.hex import data, to_hex
+from scan.http.requests import block_argument, query_arguments, reader
+from scan.pages import tabs
+from scan.pages.addresses import of_contract
+from scan.pages.hooks import CONTRACT, AddressTab, Pages, Shown, TransactionSection, TransactionTab
+from scan.pages.records import Record, address_of, addresses_in, names_of
+from scan.pages.site import page
 
 MAX_LOGS = 100
 TEMPLATES = {
@@ -28,7 +63,7 @@ def transaction_head(transaction: Record) -> Shown:
     """Return the details, and what explains them."""
     of_node = details(reader(), transaction, LogWindow(most=MAX_LOGS))
     logs = None if of_node.logs is None else of_node.decoded_logs
-    explanation = transaction_explanation.head(transaction, of_node)
+    explanation = queries.head(transaction, of_node)
     return Shown(
         {"details": of_node, "logs": logs, **explanation.values},
         [*_addresses(of_node.method, logs), *explanation.addresses],
@@ -44,8 +79,201 @@ def _addresses(method: Decoded | None, logs: Sequence[DecodedLog] | None) -> Ite
     yield from addresses_in(method)
 
 
-HOOKS = Pages(
-    sections=(TransactionSection(TEMPLATES, transaction_head),),
-    tabs=(TransactionTab("events", "Events", opens=True),),
-    add_to_transactions=add_to_transactions,
+class ShownGas(NamedTuple):
+    """The data of the tab; `problem` is why there is none, `lines_problem` why there are no lines
+    where they were requested. `usual` is what other calls of the transaction's own method took."""
+
+    boxes: Sequence[Box] = ()
+    functions: Sequence[FunctionGas] = ()
+    whole_gas: int = 0
+    call_count: int = 0
+    is_truncated: bool = False
+    usual: MethodGas | None = None
+    problem: str | None = None
+    lines: GasByLine | None = None
+    lines_problem: str | None = None
+    most_levels: int = MAX_DEPTH
+    least_width: float = LEAST_WIDTH
+
+    @property
+    def height(self) -> int:
+        return height(self.boxes)
+
+    def addresses(self) -> Iterator[str]:
+        lines = self.lines.lines if self.lines else ()
+        addresses = [*(f.address for f in self.functions), *(line.address for line in lines)]
+        yield from (to_hex(address) for address in addresses if address is not None)
+
+
+def read_gas(transaction: Record) -> Shown:
+    """Return the values of the tab."""
+    try:
+        shown = _shown(transaction)
+    except (TracesUnavailable, UpstreamFailed, Unavailable) as error:
+        reader().do_not_cache()
+        shown = ShownGas(problem=error.message)
+    if "lines" in request.args and shown.problem is None:
+        parameters.one_of(request.args["lines"], "lines", ("all",))
+        shown = _with_lines(shown, transaction)
+    return Shown({"gas": shown}, shown.addresses())
+
+
+def _with_lines(shown: ShownGas, transaction: Record) -> ShownGas:
+    try:
+        return shown._replace(lines=gas_use.lines_of_transaction(reader(), transaction))
+    except (TracesUnavailable, UpstreamFailed, Unavailable) as error:
+        reader().do_not_cache()
+        return shown._replace(lines_problem=error.message)
+
+
+def _shown(transaction: Record) -> ShownGas:
+    gas = gas_use.of_transaction(reader(), transaction)
+    usual = _usual(transaction)
+    return ShownGas(
+        boxes=boxes(gas.calls),
+        functions=by_function(gas.calls),
+        whole_gas=whole_gas(gas.calls),
+        call_count=gas.call_count,
+        is_truncated=gas.is_truncated,
+        usual=usual,
+    )
+
+
+def _usual(transaction: Record) -> MethodGas | None:
+    method, to_address = transaction["methodId"], transaction["toAddress"]
+    if not method or not to_address:
+        return None
+    methods = gas_use.of_contract(reader(), data(to_address, 20))
+    return next((known for known in methods if known.method_id == method), None)
+
+
+def page_of_missing(transaction_hash: bytes) -> Response | None:
+    """Return the page; None where the node does not know the transaction either, and the request
+    does not name its sender and nonce, as links on the page of a pending one do. Raises
+    UpstreamFailed or Unavailable where the node does not say, and the request does not either."""
+    try:
+        pending = pending_transactions.get(reader(), transaction_hash)
+    except (UpstreamFailed, Unavailable) as error:
+        if "nonce" not in request.args:
+            raise
+        return _page_of_gone(transaction_hash, error.message)
+    if pending is None:
+        return _page_of_gone(transaction_hash) if "nonce" in request.args else None
+    sent, method, replaced_by, missing_nonce = pending
+    parties = [address for address in (sent.from_address, sent.to_address) if address is not None]
+    return page(
+        "pending_transaction.html",
+        tab=tabs.requested_transaction_tab(),
+        hash=to_hex(transaction_hash),
+        sent=sent,
+        method=method,
+        replaced_by=replaced_by,
+        missing_nonce=missing_nonce,
+        may_describe=reader().sources.get(ClearSigning).may_describe(reader()),
+        names=names_of((), *map(to_hex, parties), *addresses_in(method)),
+    )
+
+
+def _page_of_gone(transaction_hash: bytes, failure: str | None = None) -> Response:
+    """Return the page of what became of a transaction; `failure` is why the node did not say
+    whether it has it."""
+    sender = address_of(request.args.get("from", ""))
+    nonce = parameters.integer_text(request.args, "nonce", default=0, least=0, most=MAX_UINT64)
+    gone = pending_transactions.gone(reader(), transaction_hash, sender, nonce, failure)
+    return page(
+        "gone_transaction.html",
+        503 if failure is not None and gone.fate is Fate.UNKNOWN else 404,
+        hash=to_hex(transaction_hash),
+        sender=to_hex(sender),
+        nonce=nonce,
+        gone=gone,
+        names=names_of((), to_hex(sender)),
+    )
+
+
+def _pending_tab(key: bytes) -> tuple[None, Mapping[str, Any]]:
+    """Return the values of address_pending.html."""
+    query_arguments("tab")
+    listed = pending_transactions.of_sender(reader(), key)
+    method_names.add_methods(reader(), listed.records)
+    return None, {"pending": listed, "names": names_of(listed.records, to_hex(key))}
+
+
+def sends_transactions(head: Mapping[str, Any]) -> bool:
+    """Return whether an address can send transactions, which a contract can only by EIP-7702."""
+    account = head["account"]
+    return not account.balance.is_contract or "delegate" in account.more
+
+
+FIELDS = ("variable", "block")
+
+
+def _read(key: bytes) -> tuple[None, Mapping[str, Any]]:
+    fields = {name: request.args.get(name, "").strip() for name in FIELDS}
+    values: dict[str, Any] = {
+        "fields": fields,
+        "most_path": MAX_PATH,
+        "problem": None,
+        "error": None,
+    }
+    try:
+        storage = _storage(key, fields)
+    except ScanError as error:
+        reader().do_not_cache()
+        values |= {"problem": error.message, "names": names_of([], to_hex(key))}
+        return None, {**values, "error": error} if any(fields.values()) else values
+    return None, {
+        **values,
+        "storage": storage,
+        "names": names_of([], *_storage_addresses(key, storage)),
+    }
+
+
+def _storage(key: bytes, fields: Mapping[str, str]) -> ContractStorage:
+    block = block_argument({"block": fields["block"] or "latest"})
+    variable = parameters.text(fields["variable"], "variable", most=MAX_PATH)
+    return contract_storage.get(reader(), key, block, variable or None)
+
+
+def _storage_addresses(key: bytes, storage: ContractStorage) -> Iterator[str]:
+    yield to_hex(key)
+    yield from (to_hex(known.address) for known in storage.layouts)
+    for variable in storage.variables:
+        if is_address(variable.type) and variable.value is not None:
+            yield variable.value
+
+
+HOOKS = (
+    Pages(
+        sections=(TransactionSection(TEMPLATES, transaction_head),),
+        tabs=(TransactionTab("events", "Events", opens=True),),
+        add_to_transactions=add_to_transactions,
+    ),
+    Pages(tabs=(TransactionTab("gas", "Gas", "/gas", read_gas, needs_node=True),)),
+    Pages(
+        page_of_missing=page_of_missing,
+        tabs=(
+            AddressTab(
+                "pending",
+                "Pending",
+                58,
+                is_linked=sends_transactions,
+                template="address_pending.html",
+                read=_pending_tab,
+            ),
+        ),
+    ),
+    Pages(
+        tabs=(
+            AddressTab(
+                "storage",
+                "Storage",
+                120,
+                of_contract,
+                template="contract_storage.html",
+                read=_read,
+                group=CONTRACT,
+            ),
+        ),
+    ),
 )

@@ -6,8 +6,7 @@ from scan import parameters
 from scan.api.hooks import Api
 from scan.extensions.user_operations import queries as user_operations
 from scan.http.list_responses import LISTED, add_list, list_response
-from scan.http.requests import query_arguments, reader
-from scan.http.responses import Response, json_value
+from scan.http.requests import Response, json_value, query_arguments, reader
 from scan.queries.pages import Page, Window
 
 blueprint = Blueprint("user_operations", __name__)

@@ -8,8 +8,8 @@ import orjson
 
 from scan import parameters
 from scan.errors import NotFound
-from scan.ethereum.checksums import checksummed
-from scan.extensions.blockscout.address_objects import AddressObjects
+from scan.ethereum.signatures import checksummed
+from scan.extensions.blockscout.address_and_token_objects import AddressObjects
 from scan.extensions.blockscout.decoded_objects import call_object
 from scan.extensions.blockscout.hooks import Blockscout
 from scan.extensions.blockscout.lists import (
@@ -22,12 +22,10 @@ from scan.extensions.blockscout.lists import (
     number,
     path_address,
 )
-from scan.extensions.blockscout.objects import renaming
-from scan.extensions.blockscout.routing import routes, text
+from scan.extensions.blockscout.routing import renaming, routes, text
 from scan.extensions.user_operations import queries as user_operations
 from scan.hex import to_hex
-from scan.http.requests import reader
-from scan.http.responses import Response, json_value
+from scan.http.requests import Response, json_value, reader
 from scan.queries import entities
 from scan.queries.pages import Page, Window
 from scan.queries.reader import Reader

@@ -8,8 +8,15 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from scan.contracts.abi import AbiError, AbiType, decode, parse_types, selector
-from scan.contracts.signature_text import canonical, parse_signature
+from scan.contracts.abi import (
+    AbiError,
+    AbiType,
+    canonical,
+    decode,
+    parse_signature,
+    parse_types,
+    selector,
+)
 
 MAX_CALLS = 25  # shown of an operation
 # Bounds above what a block has room for: offsets may lead to the same bytes again and again.

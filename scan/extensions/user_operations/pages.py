@@ -5,10 +5,9 @@ from flask import Blueprint, Response
 from scan.extensions.user_operations import queries as user_operations
 from scan.hex import to_hex
 from scan.http.requests import reader
-from scan.pages.argument_values import addresses_in
 from scan.pages.filtered_lists import entity_list
 from scan.pages.hooks import Pages, Shown, TransactionSection
-from scan.pages.records import Record, hash_of, names_of
+from scan.pages.records import Record, addresses_in, hash_of, names_of
 from scan.pages.site import page
 
 SHOWN_INPUT = 2000  # characters

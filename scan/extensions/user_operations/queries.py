@@ -5,11 +5,10 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from scan.contracts.abi_decoding import Decoded, decode_call_by
-from scan.contracts.decoding_budget import DecodingBudget
+from scan.contracts.abi_decoding import Decoded, DecodingBudget, decode_call_by
 from scan.contracts.revert_reasons import UNKNOWN, Reason, decode_reason, selectors_of
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
-from scan.ethereum.call_failures import REVERT, CallFailure
+from scan.ethereum.node_errors import REVERT, CallFailure
 from scan.ethereum.transaction_reader import Content, IndexedTransaction, TransactionUnavailable
 from scan.extensions.internal_transfers.transaction_traces import TransactionTraces
 from scan.extensions.transaction_details.contract_abis import (
@@ -30,8 +29,7 @@ from scan.extensions.user_operations.calls import (
 from scan.extensions.user_operations.rows import ENTRY_POINTS
 from scan.hex import data, to_hex
 from scan.queries import transactions
-from scan.queries.filters import Value
-from scan.queries.pages import Page, Window, filtered_page
+from scan.queries.pages import Page, Value, Window, filtered_page
 from scan.queries.reader import Reader
 
 TIMEOUT_S = 4.0

@@ -1,5 +1,5 @@
 "use strict";
-// Amounts with units, as in_base_units() of scan/ethereum/units.py reads them.
+// Amounts with units, as in_base_units() of scan/ethereum/token_metadata.py reads them.
 const amountUnits = {
   // The base units as text, or null for text that is no amount with a unit.
   parse(given, units) {

@@ -7,10 +7,8 @@ into the form of solc's standard JSON, so that the comparison is the same for al
 from collections.abc import Mapping
 from typing import Any
 
-from scan.verification.languages.language import Language
-from scan.verification.languages.solidity import SOLIDITY
+from scan.verification.languages.solidity import SOLIDITY, YUL, Language
 from scan.verification.languages.vyper import STORAGE_LAYOUTS, VYPER
-from scan.verification.languages.yul import YUL
 
 # Settings that standard JSON has beside `settings`.
 BESIDE_SETTINGS = (STORAGE_LAYOUTS,)

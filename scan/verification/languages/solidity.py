@@ -1,19 +1,60 @@
-"""Solidity: its settings, and the input of solc, whose output is the form of all languages."""
+"""The adapter of a language: what its compiler takes and gives, and where it comes from.
 
-from collections.abc import Iterator, Mapping
+Solidity: its settings, and the input of solc, whose output is the form of all languages.
+
+Yul, which solc compiles by itself: one file, whose objects stand for contracts.
+
+An object's code is the creation code, and its object that is returned the runtime code. The code
+has no metadata and no ABI, so that no match is full.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
-from scan.verification.compiler_releases import VIA_IR_FROM, SolcVersion
-from scan.verification.compiler_store import SOLC
-from scan.verification.languages.language import (
-    CompilerInput,
-    Language,
-    Selection,
-    Settings,
-    Sources,
+from scan.errors import VerificationFailed
+from scan.verification.compiler_store import SOLC, CompilerKind
+from scan.verification.settings_search import (
+    VIA_IR_FROM,
+    InferredSettings,
+    SolcVersion,
+    candidate_settings,
+    infer_settings,
 )
-from scan.verification.settings_search import candidate_settings, infer_settings
+
+Settings = dict[str, Any]
+Sources = Mapping[str, str]
+Selection = Mapping[str, Mapping[str, Sequence[str]]]
+
+
+class CompilerInput(NamedTuple):
+    """A standard JSON input, and the options of the compiler's command line."""
+
+    standard: Mapping[str, Any]
+    options: Sequence[str] = ()
+
+
+class Language(NamedTuple):
+    """A language. `name` is that of standard JSON; `suffixes` are those of its files, () for any.
+
+    `settings` are the accepted settings of a standard JSON input with their types. `candidates`
+    yields the settings to try, from those given, the version and the deployed code. `take` makes
+    the compiler's input of sources, settings, selected outputs and the version. `give` brings the
+    output of such an input into solc's form. `is_reproducible`: a version gives the same code in
+    each run. `has_trees`: its compiler gives syntax trees in solc's form.
+    """
+
+    name: str
+    kind: CompilerKind
+    suffixes: tuple[str, ...]
+    unnamed_path: str
+    settings: Mapping[str, type | tuple[type, ...]]
+    candidates: Callable[[Mapping[str, Any], SolcVersion, bytes], Iterator[Settings]]
+    take: Callable[[Sources, Settings, Selection, SolcVersion], CompilerInput]
+    give: Callable[[dict[str, Any], SolcVersion], dict[str, Any]]
+    is_reproducible: Callable[[SolcVersion], bool]
+    has_trees: bool = False
+
 
 INLINER_FROM = (0, 8, 2)
 
@@ -75,4 +116,49 @@ SOLIDITY = Language(
     give=lambda output, _: output,
     is_reproducible=lambda _: True,
     has_trees=True,
+)
+
+
+SUFFIX = ".yul"
+RUNTIME_CODE_FROM = (0, 6, 9)  # releases before give the creation code alone
+_YUL_SETTINGS: Mapping[str, type] = {"optimizer": dict, "evmVersion": str, "libraries": dict}
+
+
+def _yul_candidates(
+    given: Mapping[str, Any], version: SolcVersion, deployed: bytes
+) -> Iterator[Settings]:
+    """Yield optimizers and EVM versions as for Solidity; there is one pipeline, and no metadata.
+    Raises VerificationFailed for a release that does not give the runtime code."""
+    if version < RUNTIME_CODE_FROM:
+        raise VerificationFailed("solc gives the runtime code of Yul from 0.6.9 on.")
+    inferred = InferredSettings({}, infer_settings(deployed, version).push0)
+    for settings in candidate_settings(given, version, inferred):
+        if "viaIR" not in settings:
+            yield settings
+
+
+def _give(output: dict[str, Any], _version: SolcVersion) -> dict[str, Any]:
+    contracts = {
+        path: {name: _contract(contract) for name, contract in of_file.items()}
+        for path, of_file in (output.get("contracts") or {}).items()
+    }
+    return {**output, "contracts": contracts}
+
+
+def _contract(contract: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an object in the form of a contract; one that returns no other has no runtime code."""
+    evm = {"deployedBytecode": {"object": ""}, **contract["evm"]}
+    return {**contract, "abi": [], "metadata": "{}", "evm": evm}
+
+
+YUL = Language(
+    name="Yul",
+    kind=SOLC,
+    suffixes=(SUFFIX,),
+    unnamed_path=f"contract{SUFFIX}",
+    settings=_YUL_SETTINGS,
+    candidates=_yul_candidates,
+    take=partial(input_of, "Yul"),
+    give=_give,
+    is_reproducible=lambda _: True,
 )

@@ -3,11 +3,8 @@
 import re
 
 import pytest
-from flask.testing import FlaskClient
 
 from tests.conftest import Played
-from tests.extensions.blockscout.test_responses import Asking
-from tests.support.explorer import Explorer
 from tests.support.serving import wait_until
 from tests.support.truth import Truth
 
@@ -24,9 +21,7 @@ def rich(scenario: Played, truth: Truth) -> list[tuple[int, str]]:
     return rich
 
 
-def test_addresses_are_listed_by_their_balance(
-    client: FlaskClient, rich: list[tuple[int, str]]
-) -> None:
+def test_addresses_are_listed_by_their_balance(client, rich):
     body = client.get("/api/v1/accounts?limit=100").json
     assert [(int(row["balance"]), row["address"]) for row in body["accounts"]] == rich[:100]
     assert (body["total"], body["complete"], body["reason"]) == (len(rich), True, None)
@@ -38,12 +33,7 @@ def test_addresses_are_listed_by_their_balance(
         assert client.get(refused).status_code == 400
 
 
-def test_blockscouts_form_has_the_same(
-    ask: Asking,
-    client: FlaskClient,
-    truth: Truth,
-    rich: list[tuple[int, str]],
-) -> None:
+def test_blockscouts_form_has_the_same(ask, client, truth, rich):
     """Cursors end on rows, however few a page has."""
     rows = ask.rows("/addresses", sort="balance", order="desc", items_count=7)
     assert [(int(row["coin_balance"]), row["hash"].lower()) for row in rows] == rich
@@ -57,14 +47,14 @@ def test_blockscouts_form_has_the_same(
         assert client.get("/api/v2/addresses", query_string=refused).status_code == 422
 
 
-def test_a_balance_moves_and_comes_back_with_a_fork(explorer: Explorer) -> None:
+def test_a_balance_moves_and_comes_back_with_a_fork(explorer):
     """A new address is listed when the indexer has read its balance, and is gone after a fork."""
     anvil, address = explorer.anvil, "0x" + "c0" * 20
     snapshot = anvil.call("evm_snapshot")
 
     number = anvil.head()
 
-    def has(balance: int | None) -> bool:
+    def has(balance):
         body = explorer.client.get("/api/v1/accounts?limit=100").json
         listed = {row["address"]: int(row["balance"]) for row in body["accounts"]}
         return body["complete"] and listed.get(address) == balance

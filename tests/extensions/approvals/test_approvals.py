@@ -52,7 +52,7 @@ def followed(
         yield Service(request.param, create_app(indexing.settings).test_client(), url, indexing)
 
 
-def test_every_pair_is_what_the_node_says(service: Service, chain: Chain) -> None:
+def test_every_pair_is_what_the_node_says(service, chain):
     found = by_key(service.client, chain.owner, ended="true")
     assert len(found) == 16
     for key, record in found.items():
@@ -65,7 +65,7 @@ def test_every_pair_is_what_the_node_says(service: Service, chain: Chain) -> Non
     assert page["block"] == chain.anvil.head()
 
 
-def test_what_is_in_force_has_its_risk_and_its_use(service: Service, chain: Chain) -> None:
+def test_what_is_in_force_has_its_risk_and_its_use(service, chain):
     found = by_key(service.client, chain.owner)
     one, other, coin = (chain.address(name) for name in ("one", "other", "coin"))
     keepers, items, weth = (chain.address(name) for name in ("keepers", "items", "weth"))
@@ -104,7 +104,7 @@ def test_what_is_in_force_has_its_risk_and_its_use(service: Service, chain: Chai
         assert record["transactionHash"] in page
 
 
-def test_no_function_of_a_hostile_token_takes_the_page(service: Service, chain: Chain) -> None:
+def test_no_function_of_a_hostile_token_takes_the_page(service, chain):
     """Ten thousand approvals of one owner by tokens that answer garbage, too much, nothing and
     never; what others approve to it stays found by its token."""
     victim = chain.anvil.accounts[8]
@@ -133,9 +133,7 @@ def test_no_function_of_a_hostile_token_takes_the_page(service: Service, chain: 
         service.indexing.wait_for(chain.anvil.head())
 
 
-def test_events_that_others_emit_push_out_none_of_the_owners_own(
-    service: Service, chain: Chain, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_events_that_others_emit_push_out_none_of_the_owners_own(service, chain, monkeypatch):
     if service.stored == "none":
         return  # its node is read as far as time allows
     everything = by_key(service.client, chain.owner, ended="true")
@@ -157,7 +155,7 @@ def test_events_that_others_emit_push_out_none_of_the_owners_own(
         service.indexing.wait_for(chain.anvil.head())
 
 
-def test_a_fork_takes_approvals_back(service: Service, chain: Chain) -> None:
+def test_a_fork_takes_approvals_back(service, chain):
     expected = by_key(service.client, chain.owner, ended="true")
     coin, other = chain.address("coin"), chain.address("other")
     snapshot = chain.anvil.snapshot()
@@ -173,7 +171,7 @@ def test_a_fork_takes_approvals_back(service: Service, chain: Chain) -> None:
     assert by_key(service.client, chain.owner, ended="true") == expected
 
 
-def test_a_node_away_leaves_what_is_stored(service: Service, chain: Chain) -> None:
+def test_a_node_away_leaves_what_is_stored(service, chain):
     with FaultyNode(chain.anvil.url) as node:
         node.fault = node_error(-32000, "unavailable")
         client = create_app(settings_for(service.url, node.url)).test_client()

@@ -2,33 +2,26 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
-
-import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.extensions.approvals.events import Event
 from scan.extensions.approvals.queries import newest
-from tests.extensions.approvals.owner_chain import Chain, by_key, key_of
-from tests.support.database import Postgres
-from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply, node_error
+from tests.extensions.approvals.owner_chain import by_key, key_of
+from tests.support.faulty_node import FaultyNode, Reply, node_error
 from tests.support.indexing import Indexing, settings_for
 from tests.support.lists import get
 
 
-def test_events_are_read_from_the_node_once(
-    postgres: Postgres, template: str, chain: Chain
-) -> None:
+def test_events_are_read_from_the_node_once(postgres, template, chain):
     """After a block its events alone, after a fork all of them; every page read all again."""
     asked: list[tuple[int, int]] = []
 
-    def note(calls: Calls, forward: Forward) -> Reply:
+    def note(calls, forward):
         ranges = [call["params"][0] for call in calls if call["method"] == "eth_getLogs"]
         asked.extend((int(r["fromBlock"], 16), int(r["toBlock"], 16)) for r in ranges)
         return Reply(body=forward(calls))
 
-    def read(client: FlaskClient) -> tuple[Any, list[tuple[int, int]]]:
+    def read(client):
         asked.clear()
         page = get(client, f"/addresses/{chain.owner}/approvals", ended="true", limit=100)
         return page["approvals"], [*asked]
@@ -55,13 +48,11 @@ def test_events_are_read_from_the_node_once(
         assert again == everything and asked_for == [(0, chain.anvil.head())]
 
 
-def test_events_that_the_node_owes_hold_no_other_owners_page(
-    postgres: Postgres, template: str, chain: Chain
-) -> None:
+def test_events_that_the_node_owes_hold_no_other_owners_page(postgres, template, chain):
     """All instances had one lock, inside of which the first one waited for the node."""
     asked, answers = threading.Event(), threading.Event()
 
-    def owe_events(calls: Calls, forward: Forward) -> Reply:
+    def owe_events(calls, forward):
         if chain.owner.removeprefix("0x") in str(calls) and "eth_getLogs" in str(calls):
             asked.set()
             answers.wait(60)
@@ -86,12 +77,10 @@ def test_events_that_the_node_owes_hold_no_other_owners_page(
         answers.set()
 
 
-def test_events_of_the_node_begin_where_its_time_ends(
-    postgres: Postgres, template: str, chain: Chain, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_events_of_the_node_begin_where_its_time_ends(postgres, template, chain, monkeypatch):
     asked: list[int] = []
 
-    def refuse_wide(calls: Calls, forward: Forward) -> Reply:
+    def refuse_wide(calls, forward):
         for call in calls:
             if call["method"] == "eth_getLogs":
                 first, last = (int(call["params"][0][end], 16) for end in ("fromBlock", "toBlock"))

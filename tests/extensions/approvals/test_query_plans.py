@@ -1,15 +1,11 @@
 """How PostgreSQL finds approvals: by an index of their owners, whatever else there is."""
 
-import pytest
-
 from scan.extensions.approvals.events import APPROVAL_TOPICS
-from tests.support.database import Postgres, execute
+from tests.support.database import execute
 from tests.support.explain import explained
 
 
-def test_approvals_are_read_from_an_index_of_their_owners(
-    postgres: Postgres, seeded_template: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_approvals_are_read_from_an_index_of_their_owners(postgres, seeded_template, monkeypatch):
     with postgres.cloned(seeded_template) as url:
         insert = "INSERT INTO event_topics (topic0) VALUES (%s)"
         execute(url, insert, APPROVAL_TOPICS[0])

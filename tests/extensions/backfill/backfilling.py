@@ -9,8 +9,8 @@ from pathlib import Path
 from scan.database.connection import Database
 from scan.ethereum.client import Node
 from scan.extensions.backfill.chain_backfill import Audit, ChainBackfill
-from scan.extensions.backfill.history import History
 from scan.extensions.backfill.resources import Cluster, Resources
+from scan.extensions.backfill.spool import History
 from scan.settings import Settings
 from tests.support.indexer_process import PATIENCE_S, IndexerProcess
 from tests.support.indexing import Indexing, end_session

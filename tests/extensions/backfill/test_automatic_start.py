@@ -2,16 +2,14 @@
 
 import sys
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 import requests
 
 from scan.database.connection import Database
-from scan.extensions.backfill.estimates import Estimate, TooLittleRoom, require_room
+from scan.extensions.backfill.resources import Estimate, TooLittleRoom, require_room
 from tests.extensions.backfill.backfilling import follow
 from tests.support import forked_python
-from tests.support.anvil import Anvil
 from tests.support.database import execute
 from tests.support.indexer_process import ROOT, IndexerProcess
 from tests.support.indexing import settings_for
@@ -27,16 +25,16 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
-def hash_of(anvil: Anvil, number: int) -> str:
+def hash_of(anvil, number):
     return str(anvil.call("eth_getBlockByNumber", hex(number), False)["hash"])
 
 
-def printed_status(api: str) -> str:
+def printed_status(api):
     command = [sys.executable, "-m", "scan", "status", f"--url={api}"]
     return str(forked_python.run(command, cwd=ROOT).stdout)
 
 
-def rows(database_url: str) -> list[tuple[Any, ...]]:
+def rows(database_url):
     return execute(database_url, "SELECT stage, cardinality(loaded) FROM bulk_backfill")
 
 

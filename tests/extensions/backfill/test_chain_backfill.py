@@ -2,7 +2,6 @@
 
 import os
 from functools import partial
-from typing import Any
 
 import pytest
 
@@ -82,7 +81,7 @@ def test_blocks_beside_a_node_that_alters_a_third_of_its_answers_are_the_honest_
     assert digest(database_url) == digest(url)
 
 
-def add_withdrawals(header: dict[str, Any]) -> None:
+def add_withdrawals(header):
     """Of validators, in every third block, which the test's own node has not: to addresses that are
     in transactions too and to others, of 0, 1 and the most that 64 bits hold."""
     number = int(header["number"], 16)

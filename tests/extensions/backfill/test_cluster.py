@@ -9,19 +9,23 @@ from pyarrow import fs
 
 from scan.commands import main
 from scan.ethereum.client import Node
-from scan.ethereum.served_chain import ChainIdentity
 from scan.extensions.backfill import cluster, range_scheduler
 from scan.extensions.backfill.block_columns import SPOOLED
 from scan.extensions.backfill.cluster import ClusterPool
 from scan.extensions.backfill.plan import CannotBackfill
-from scan.extensions.backfill.range_files import Range, RangeFiles, split
+from scan.extensions.backfill.range_files import (
+    FOLDER,
+    RangeFiles,
+    RangeStore,
+    StoreFailed,
+    split,
+)
 from scan.extensions.backfill.range_scheduler import spool
-from scan.extensions.backfill.range_store import FOLDER, RangeStore, StoreFailed
 from scan.extensions.backfill.resources import Cluster
 from scan.extensions.backfill.spool import RangeTask, SpoolFailed, spool_range
+from scan.indexer.block_rows import NO_LOGS
 from scan.indexer.block_source import BlockSource
 from scan.indexer.chain_identity import read_identity
-from scan.indexer.log_selection import NO_LOGS
 from tests.conftest import Played
 from tests.extensions.backfill.dask_cluster import DaskCluster
 from tests.support.serving import wait_until
@@ -59,11 +63,11 @@ def tasks(scenario: Played) -> list[RangeTask]:
     return [RangeTask((UNREACHABLE,), "", "auto", NO_LOGS, blocks) for blocks in ranges]
 
 
-def chain(scenario: Played) -> ChainIdentity:
+def chain(scenario):
     return read_identity(BlockSource(Node((scenario.anvil.url,))))
 
 
-def content(files: RangeFiles, blocks: Range) -> list[bytes]:
+def content(files, blocks):
     return [files.path(kind, blocks).read_bytes() for kind in SPOOLED]
 
 
@@ -149,7 +153,7 @@ def test_what_is_not_as_its_worker_has_written_it_is_refused(stored, tasks, tmp_
     [archive] = (tmp_path / "shared" / FOLDER).iterdir()
     content_ = archive.read_bytes()
 
-    def refusal(its_digest: str = digest_, its_blocks: Range = blocks) -> str:
+    def refusal(its_digest=digest_, its_blocks=blocks):
         with pytest.raises(StoreFailed) as error:
             store.take(files, its_blocks, its_digest, incoming.folder)
         assert not files.folder.exists() and not incoming.folder.exists()

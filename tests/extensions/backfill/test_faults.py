@@ -3,24 +3,23 @@ help, says once why, and ends at once where it does not help."""
 
 import re
 import threading
-from pathlib import Path
 
 import pytest
 
 from scan.commands import main
 from scan.errors import Unavailable
-from scan.ethereum import retries
+from scan.ethereum import node_errors
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import HistoryPruned, NodeError, RateLimited
-from scan.ethereum.retries import Retries
-from scan.extensions.backfill import attempts
+from scan.ethereum.node_errors import Retries
+from scan.extensions.backfill import plan
 from scan.extensions.backfill.backfill_command import NOT_DONE
 from scan.extensions.backfill.spool import SpoolFailed
 from tests.extensions.backfill.backfilling import BackfillProcess, backfill
 from tests.support import faulty_node
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute
-from tests.support.faulty_node import Calls, Fault, FaultyNode, Forward, Reply, node_error
+from tests.support.faulty_node import FaultyNode, Reply, node_error
 from tests.support.indexing import Indexing, settings_for
 from tests.support.serving import NOWHERE
 from tests.support.table_digest import digest, fresh_digest
@@ -46,7 +45,7 @@ def chain(anvil: Anvil) -> Anvil:
 def test_a_database_that_restarts_is_waited_for(own_postgres, own_template, chain, tmp_path, stage):
     head = chain.head()
 
-    def is_at(url: str) -> bool:
+    def is_at(url):
         condition = "inspected_to > 20" if stage == "spool" else "cardinality(loaded) > 3"
         statement = f"SELECT count(*) FROM bulk_backfill WHERE {condition}"  # noqa: S608
         return execute(url, statement) == [(1,)]
@@ -63,7 +62,7 @@ def test_a_database_that_restarts_is_waited_for(own_postgres, own_template, chai
         assert digest(url) == fresh_digest(own_postgres, own_template, chain)
 
 
-def altered_header(calls: Calls, forward: Forward) -> Reply:
+def altered_header(calls, forward):
     """Of block 30, in every answer."""
     answers = forward(calls)
     for answer in answers:
@@ -73,11 +72,11 @@ def altered_header(calls: Calls, forward: Forward) -> Reply:
     return Reply(body=answers)
 
 
-def pruning() -> Fault:
+def pruning():
     """Blocks before 30 are dropped from the first request for whole blocks on."""
     begun = threading.Event()
 
-    def reply(calls: Calls, forward: Forward) -> Reply:
+    def reply(calls, forward):
         if any(True in call["params"] for call in calls):
             begun.set()
         pruned = faulty_node.prune(30, "4444")
@@ -105,13 +104,10 @@ def test_a_permanent_error_ends_the_backfill_at_once(
 
 
 def test_what_a_node_answers_begins_no_line_of_what_a_command_prints(
-    database_url: str,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    database_url, tmp_path, capsys, monkeypatch
+):
     """With --automatic it is a line of the log of `scan run`."""
-    monkeypatch.setattr(attempts, "PATIENCE_S", 0.0)
+    monkeypatch.setattr(plan, "PATIENCE_S", 0.0)
     with FaultyNode(NOWHERE) as node:
         node.fault = node_error(-32000, "no\n2026-01-01T00:00:00.000Z ERROR scan.forged: \x1b[2J")
         monkeypatch.setenv("DATABASE_URL", database_url)
@@ -126,10 +122,10 @@ def test_what_a_node_answers_begins_no_line_of_what_a_command_prints(
 def test_one_policy_has_pauses_by_the_class_of_an_error():
     """The least and the most of the random pause, for the first error of a row."""
     for error, least_s in {
-        NodeError("no"): retries.FIRST_PAUSE_S,
+        NodeError("no"): node_errors.FIRST_PAUSE_S,
         NodeError("no", retry_after_s=7): 7,
-        RateLimited("no"): retries.REFUSAL_PAUSE_S,
-        HistoryPruned("no"): retries.PERMANENT_PAUSE_S,
+        RateLimited("no"): node_errors.REFUSAL_PAUSE_S,
+        HistoryPruned("no"): node_errors.PERMANENT_PAUSE_S,
     }.items():
         assert least_s <= Retries().pause_s(error) <= 1.5 * least_s
 
@@ -150,10 +146,10 @@ def test_patience_ends_with_failures_in_a_row_and_with_permanent_ones():
     with pytest.raises(RateLimited):
         Retries(60).pause_s(RateLimited("no", retry_after_s=61))
     row = Retries(600)
-    for _ in range(retries.MAX_READS - 1):
+    for _ in range(node_errors.MAX_READS - 1):
         row.pause_s(MalformedBlock("block 1 is wrong; read 4 times since noon"))
     row.pause_s(MalformedBlock("block 1 is wrong otherwise"))
-    for _ in range(retries.MAX_READS - 1):
+    for _ in range(node_errors.MAX_READS - 1):
         row.pause_s(MalformedBlock("block 1 is wrong"))
     with pytest.raises(MalformedBlock):
         row.pause_s(MalformedBlock("block 1 is wrong; read 8 times since noon"))

@@ -7,7 +7,6 @@ import pytest
 from scan.extensions.backfill import chain_backfill, resources
 from scan.extensions.backfill.chain_backfill import ChainBackfill
 from scan.extensions.backfill.plan import CannotBackfill, CannotBegin
-from scan.settings import Settings
 from tests.extensions.backfill.backfilling import backfill, follow
 from tests.support.anvil import Anvil
 from tests.support.database import execute
@@ -35,7 +34,7 @@ def stage(anvil: Anvil) -> Stage:
     return stage
 
 
-def fork(stage: Stage) -> None:
+def fork(stage):
     """The last blocks replaced by as many without the token, and others after them."""
     stage.anvil.reorganise(DEPTH)
     stage.do(1, "dollar", "transfer", stage.people[2], 5)
@@ -52,7 +51,7 @@ def test_blocks_of_another_fork_are_read_again(
     plainly = getattr(ChainBackfill, step)
     calls = []
 
-    def fork_first(self: ChainBackfill, plan: object) -> None:
+    def fork_first(self, plan):
         if not calls:
             fork(stage)
         calls.append(plan)
@@ -112,7 +111,7 @@ def test_what_cannot_be_done_is_refused_and_can_be_continued(
     assert execute(database_url, "SELECT count(*) FROM bulk_backfill") == [(0,)]
 
 
-def problem_of_the_indexer(settings: Settings) -> str:
+def problem_of_the_indexer(settings):
     """The first words of what it says; it writes nothing."""
     status = "SELECT problem FROM indexer_status WHERE problem <> ''"
     with Indexing(settings.database_url, ",".join(settings.rpc_urls)):

@@ -14,7 +14,7 @@ from tests.support.table_digest import digest
 def test_a_killed_backfill_is_continued_at_every_stage(database_url, scenario, indexed, tmp_path):
     head = scenario.anvil.head()
 
-    def state(condition: str) -> bool:
+    def state(condition):
         statement = f"SELECT count(*) FROM bulk_backfill WHERE {condition}"  # noqa: S608
         return execute(database_url, statement) == [(1,)]
 

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from scan.ethereum.client import Node
-from scan.extensions.backfill.estimates import estimate
-from scan.extensions.backfill.memory import (
+from scan.extensions.backfill.resources import (
     TooLittleMemory,
     available_bytes,
+    estimate,
     load_need,
     require_memory,
     spool_need,
@@ -33,7 +33,7 @@ ABOVE_ITS_LIMIT = {
 }
 
 
-def version_2(limited: str) -> dict[str, str]:
+def version_2(limited):
     """The files of a group in another, of which one has a limit."""
     files = {"proc/self/cgroup": "1:cpu:/x\n0::/a/b\n"}
     for folder in ("a", "a/b"):

@@ -100,7 +100,7 @@ def test_partitions_of_a_table_are_loaded_at_the_same_time_as_it_is_read(parted)
     assert execute(parted, "SELECT ordinal FROM logs ORDER BY 1") == [(99,), (199,)]
 
 
-def _run(session: psycopg2.extensions.connection, first: int, *, follows_rows: bool) -> None:
+def _run(session, first, *, follows_rows):
     statement = load_statements()["bulk/partition_list_statements"]
     values = {"partition": f"logs_{first}", "first": first, "bound": first + 100}
     with session.cursor() as cursor:
@@ -110,7 +110,7 @@ def _run(session: psycopg2.extensions.connection, first: int, *, follows_rows: b
                 cursor.execute(text)
 
 
-def _insert(session: psycopg2.extensions.connection, first: int, ordinal: int) -> None:
+def _insert(session, first, ordinal):
     with session.cursor() as cursor:
         cursor.execute(
             f"INSERT INTO logs_{first}_loading"  # noqa: S608

@@ -13,13 +13,13 @@ from scan.commands import audit
 from scan.commands.audit import SESSION
 from scan.database.connection import Database
 from scan.ethereum.client import Node
-from scan.extensions.backfill.trace_backfill import TraceBackfill
+from scan.extensions.backfill.trace_command import TraceBackfill
 from tests.commands.test_command import scan
 from tests.indexer.test_node_faults import status
 from tests.support import auditing
 from tests.support.anvil import Anvil
 from tests.support.database import execute
-from tests.support.faulty_node import Calls, Fault, FaultyNode, Forward, Reply, prune
+from tests.support.faulty_node import FaultyNode, Reply, prune
 from tests.support.indexer_process import IndexerProcess
 from tests.support.indexing import Indexing
 from tests.support.scenario.contracts import creations, purses
@@ -33,7 +33,7 @@ SEED = int(os.environ.get("BULK_SEED", "24"))
 DEPTH = 4
 
 
-def fill(database_url: str, rpc_url: str) -> None:
+def fill(database_url, rpc_url):
     done = scan("backfill", "traces", DATABASE_URL=database_url, RPC_URL=rpc_url)
     assert done.returncode == 0, done.stderr
 
@@ -115,7 +115,7 @@ def test_code_is_kept_where_it_was_first_seen_and_where_it_was_created_anew(data
     assert execute(database_url, kept) == [(3, "old"), (5, "new"), (8, "old")]
 
 
-def opened(database_url: str) -> Database:
+def opened(database_url):
     return Database(database_url, statement_timeout_ms=0, session=SESSION)
 
 
@@ -142,8 +142,8 @@ def test_kills_at_random_moments_leave_nothing_half(postgres, template, database
         wait_until(lambda: digest(database_url) == after)
 
 
-def fail_traces(code: int, message: str) -> Fault:
-    def reply(calls: Calls, forward: Forward) -> Reply:
+def fail_traces(code, message):
+    def reply(calls, forward):
         answers = forward(calls)
         for call, answer in zip(calls, answers, strict=True):
             if "trace" in call["method"]:

@@ -7,11 +7,11 @@ from pathlib import Path
 import pyarrow
 import pytest
 
-from scan.database import copy_rows
+from scan.database import transaction
 from scan.database.connection import Database
 from scan.extensions.backfill.loading import READ_BYTES
 from scan.extensions.backfill.warehouse import Warehouse, WarehouseError
-from scan.extensions.exports.parquet_columns import TEXT, ColumnFormat
+from scan.extensions.exports.parquet import TEXT, ColumnFormat
 
 NUMBER = pyarrow.int64()
 TEXTS = (
@@ -45,7 +45,7 @@ def test_texts_are_copied_as_they_are(warehouse, database_url):
     with closing(database), database.transaction() as tx:
         tx.script("CREATE TEMPORARY TABLE copied_texts (number bigint, text text)")
         with warehouse.copy_text("bulk/files_copy", "copied_texts", columns) as (names, file):
-            count = copy_rows.copy_csv(tx, "copied_texts", names, file, READ_BYTES)
+            count = transaction.copy_csv(tx, "copied_texts", names, file, READ_BYTES)
         tx._cursor.execute("SELECT number, text FROM copied_texts ORDER BY ctid")
         copied = tx._cursor.fetchall()
     assert count == len(texts)

@@ -11,7 +11,6 @@ import sys
 import threading
 import time
 from functools import partial
-from pathlib import Path
 
 import psutil
 import pytest
@@ -22,7 +21,7 @@ from scan.extensions.backfill.range_files import INCOMING, RangeFiles, split
 from scan.extensions.backfill.range_scheduler import spool
 from scan.extensions.backfill.spool import RangeTask, SpoolFailed
 from scan.extensions.backfill.worker_pool import WorkerPool
-from scan.indexer.log_selection import NO_LOGS
+from scan.indexer.block_rows import NO_LOGS
 from tests.support.indexer_process import PATIENCE_S, ROOT
 from tests.support.serving import wait_until
 
@@ -30,7 +29,7 @@ RANGES = split(0, 19, 10)
 TASKS = [RangeTask(("http://key@node",), "", "off", NO_LOGS, blocks) for blocks in RANGES]
 
 
-def _write(task: RangeTask, folder: Path) -> int:
+def _write(task, folder):
     """As spool_range(), but for what is in the files."""
     for kind in SPOOLED:
         path = RangeFiles(folder).path(kind, task.blocks)
@@ -39,7 +38,7 @@ def _write(task: RangeTask, folder: Path) -> int:
     return 7
 
 
-def _end_once(marker: Path, signal_: int, task: RangeTask, folder: Path) -> int:
+def _end_once(marker, signal_, task, folder):
     """In a worker: end or freeze it the first time."""
     try:
         marker.touch(exist_ok=False)
@@ -49,16 +48,16 @@ def _end_once(marker: Path, signal_: int, task: RangeTask, folder: Path) -> int:
     return _write(task, folder)
 
 
-def _kill_always(_: RangeTask, __: Path) -> int:
+def _kill_always(_, __):
     os.kill(os.getpid(), signal.SIGKILL)
     return 0
 
 
-def _fail(_: RangeTask, __: Path) -> int:
+def _fail(_, __):
     raise ValueError("no such block")
 
 
-def _wait(_: RangeTask, folder: Path) -> int:
+def _wait(_, folder):
     folder.mkdir(parents=True)
     time.sleep(PATIENCE_S)
     return 0
@@ -77,7 +76,7 @@ def test_a_worker_that_is_killed_as_it_starts_is_replaced(tmp_path):
     results = spool(WorkerPool(1, files, _write), TASKS)
     killed: set[int | None] = set()
 
-    def kill_the_first() -> None:
+    def kill_the_first():
         while len(killed) < 2:
             for worker in multiprocessing.active_children():
                 if worker.pid not in killed:

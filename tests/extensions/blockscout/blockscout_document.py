@@ -5,8 +5,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable
 
-from scan.extensions.blockscout.errors import STATS_PREFIX
-from scan.extensions.blockscout.routing import answered_paths, refused_paths
+from scan.extensions.blockscout.routing import STATS_PREFIX, answered_paths, refused_paths
 from tests.support.serving import ROOT
 
 DOCUMENT = ROOT / "docs" / "compatible.md"

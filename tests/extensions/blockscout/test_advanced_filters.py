@@ -3,14 +3,13 @@
 import csv
 import io
 import random
-from typing import Any
 
 import pytest
 
 from scan.extensions.blockscout import activity_pages
-from scan.extensions.blockscout.activity_filter import ActivityFilter, Chosen
-from scan.extensions.blockscout.token_objects import TokenObjects
-from tests.extensions.blockscout.test_responses import Asking, most
+from scan.extensions.blockscout.activity_pages import ActivityFilter, Chosen
+from scan.extensions.blockscout.address_and_token_objects import TokenObjects
+from tests.extensions.blockscout.test_responses import most
 from tests.support.truth import Truth
 
 PATH = "/advanced-filters"
@@ -20,7 +19,7 @@ NATIVE_TYPES = {"coin_transfer", "contract_interaction", "contract_creation"}
 class Expected:
     """All activities of a chain, the newest first, and what filters choose among them."""
 
-    def __init__(self, truth: Truth) -> None:
+    def __init__(self, truth):
         index = {t["hash"]: (t["blockNumber"], t["transactionIndex"]) for t in truth.transactions}
         rows = [
             *((*index[t["hash"]], 2, 0, 0, t) for t in truth.transactions),
@@ -35,25 +34,25 @@ class Expected:
         ]
         self.rows = sorted(rows, key=lambda row: row[:5], reverse=True)
 
-    def keys(self, choose: Any) -> list[tuple[Any, ...]]:
+    def keys(self, choose):
         return [key(*row[:5], row[5]) for row in self.rows if choose(row[2], row[5])]
 
 
-def key(block: int, transaction: int, rank: int, one: int, two: int, row: Any) -> tuple[Any, ...]:
+def key(block, transaction, rank, one, two, row):
     of_transfer = (one, two) if rank == 1 else (None, None)
     return (transaction_of(row), *of_transfer, one if rank == 0 else None)
 
 
-def transaction_of(row: Any) -> str:
+def transaction_of(row):
     return str(row.get("transactionHash") or row["hash"])
 
 
-def shown_key(item: Any) -> tuple[Any, ...]:
+def shown_key(item):
     names = ("token_transfer_index", "token_transfer_batch_index", "internal_transaction_index")
     return (item["hash"], *(item[name] for name in names))
 
 
-def recipient(row: Any) -> str | None:
+def recipient(row):
     """Internal creations have no recipient in Blockscout's form."""
     return None if row.get("type") in ("create", "create2") else row["toAddress"]
 
@@ -63,28 +62,24 @@ def expected(truth: Truth) -> Expected:
     return Expected(truth)
 
 
-def keys(ask: Asking, **parameters: Any) -> list[tuple[Any, ...]]:
+def keys(ask, **parameters):
     return [shown_key(item) for item in ask.rows(PATH, **parameters)]
 
 
-def test_all_activities_are_listed_once_whatever_the_page_size(
-    ask: Asking, expected: Expected
-) -> None:
+def test_all_activities_are_listed_once_whatever_the_page_size(ask, expected):
     whole = expected.keys(lambda rank, row: True)
     assert len(whole) > 1000
     assert keys(ask) == keys(ask, items_count=100) == whole
     assert keys(ask, items_count=7) == whole
 
 
-def test_the_history_of_an_address_is_as_its_rows_say(
-    ask: Asking, truth: Truth, expected: Expected
-) -> None:
+def test_the_history_of_an_address_is_as_its_rows_say(ask, truth, expected):
     """As Blockscout's MCP server asks for it."""
     for person in [most(truth, "txCount"), *random.Random(5).sample(sorted(truth.addresses), 6)]:
         require_history(ask, expected, person)
 
 
-def require_history(ask: Asking, expected: Expected, person: str) -> None:
+def require_history(ask, expected, person):
     asked = {
         "to_address_hashes_to_include": person,
         "from_address_hashes_to_include": person,
@@ -102,9 +97,7 @@ def require_history(ask: Asking, expected: Expected, person: str) -> None:
     assert keys(ask, from_address_hashes_to_exclude=person, items_count=100) == others
 
 
-def test_types_methods_tokens_amounts_and_times_choose_rows(
-    ask: Asking, truth: Truth, expected: Expected
-) -> None:
+def test_types_methods_tokens_amounts_and_times_choose_rows(ask, truth, expected):
     only_tokens = expected.keys(lambda rank, row: rank == 1 and row["tokenType"] == "BEP20")
     assert keys(ask, transaction_types="ERC-20", items_count=100) == only_tokens != []
     created = expected.keys(lambda rank, row: rank != 1 and recipient(row) is None)
@@ -129,7 +122,7 @@ def test_types_methods_tokens_amounts_and_times_choose_rows(
     assert keys(ask, age_to=middle, items_count=100) == older != []
 
 
-def test_items_are_as_their_own_lists_show_them(ask: Asking) -> None:
+def test_items_are_as_their_own_lists_show_them(ask):
     transactions = {t["hash"]: t for t in ask.rows("/transactions")}
     transfers = {(t["transaction_hash"], t["log_index"]): t for t in ask.rows("/token-transfers")}
     items = ask.rows(PATH, items_count=100)
@@ -148,9 +141,7 @@ def test_items_are_as_their_own_lists_show_them(ask: Asking) -> None:
     assert paid == sum(int(t["fee"]["value"]) for t in transactions.values())
 
 
-def test_a_page_ends_after_a_bounded_number_of_rows(
-    ask: Asking, expected: Expected, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_page_ends_after_a_bounded_number_of_rows(ask, expected, monkeypatch):
     monkeypatch.setattr(activity_pages, "MOST_COMPARED", 60)
     pages = [*ask.pages(PATH, transaction_types="contract_creation")]
     assert len(pages) > 10
@@ -158,7 +149,7 @@ def test_a_page_ends_after_a_bounded_number_of_rows(
     assert rows == expected.keys(lambda rank, row: rank != 1 and recipient(row) is None)
 
 
-def test_the_file_has_the_rows_of_the_list(ask: Asking, truth: Truth) -> None:
+def test_the_file_has_the_rows_of_the_list(ask, truth):
     busy = most(truth, "txCount")
     query = {"from_address_hashes_to_include": busy, "transaction_types": "ERC-20,ERC-721"}
     response = ask.client.get(f"/api/v2{PATH}/csv", query_string=query)
@@ -169,9 +160,7 @@ def test_the_file_has_the_rows_of_the_list(ask: Asking, truth: Truth) -> None:
     assert {row["FromAddress"].lower() for row in rows} == {busy}
 
 
-def test_no_cell_of_the_file_is_a_formula(
-    ask: Asking, truth: Truth, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_cell_of_the_file_is_a_formula(ask, truth, monkeypatch):
     token = truth.token_transfers[0]["tokenAddress"]
     formula = "=HYPERLINK(1)"
     monkeypatch.setattr(TokenObjects, "of", lambda *_: {"symbol": formula, "type": "ERC-20"})
@@ -180,7 +169,7 @@ def test_no_cell_of_the_file_is_a_formula(
     assert {row["TokenSymbol"] for row in csv.DictReader(io.StringIO(file))} == {f"'{formula}"}
 
 
-def test_methods_are_those_that_are_known_here(ask: Asking) -> None:
+def test_methods_are_those_that_are_known_here(ask):
     transfer = {"method_id": "0xa9059cbb", "name": "transfer"}
     assert transfer in ask(f"{PATH}/methods")
     assert transfer in ask(f"{PATH}/methods", q="transfer")
@@ -190,7 +179,7 @@ def test_methods_are_those_that_are_known_here(ask: Asking) -> None:
     assert shown == {"methods": {"0xa9059cbb": "transfer"}, "tokens": {}}
 
 
-def test_values_that_are_none_are_refused(ask: Asking) -> None:
+def test_values_that_are_none_are_refused(ask):
     queries = """
         transaction_types=coins methods=0x12 age_from=yesterday amount_to=much
         from_address_hashes_to_include=0x1 address_relation=xor items_count=0
@@ -227,7 +216,7 @@ FIRST, SECOND = b"\x11" * 20, b"\x22" * 20
     ],
 )
 def test_the_shortest_list_that_has_all_matching_rows_is_read(
-    senders: Chosen, recipients: Chosen, is_both: bool, expected: dict[str, bytes]
-) -> None:
+    senders, recipients, is_both, expected
+):
     chosen = ActivityFilter(None, None, senders, recipients, is_both, ALL, None, None, None, None)
     assert chosen.list_key(of_tokens=False) == expected

@@ -5,15 +5,14 @@ from contextlib import closing
 from app import create_app
 from scan.contracts.proxy_contracts import BY_CODE, BY_STATE
 from scan.database.connection import Database
-from scan.extensions.blockscout.proxy_objects import KINDS
+from scan.extensions.blockscout.address_and_token_objects import KINDS
 from tests.extensions.blockscout.published import faults
-from tests.support.explorer import Explorer
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import FIRST_TIMESTAMP_S, Chain, Move, address
 from tests.support.serving import NOWHERE
 
 
-def test_a_verified_contract_is_as_published(explorer: Explorer, many: str) -> None:
+def test_a_verified_contract_is_as_published(explorer, many):
     path = f"/api/v2/smart-contracts/{many}"
     shown = explorer.client.get(path).json
     stored = explorer.client.get(f"/api/v1/contracts/{many}").json
@@ -31,7 +30,7 @@ def test_a_verified_contract_is_as_published(explorer: Explorer, many: str) -> N
     assert address["creation_transaction_hash"] == stored["creation"]["transactionHash"]
 
 
-def test_a_proxy_has_its_implementation(explorer: Explorer, many: str) -> None:
+def test_a_proxy_has_its_implementation(explorer, many):
     assert KINDS.keys() == {kind.name for kind in (*BY_CODE, *BY_STATE)}
     other = explorer.place("6005600d60")
     for implementation, name in ((many, "Many"), (other, None)):
@@ -49,7 +48,7 @@ def test_a_proxy_has_its_implementation(explorer: Explorer, many: str) -> None:
             assert (shown["address_hash"].lower(), shown["name"]) == (implementation.lower(), name)
 
 
-def test_verified_contracts_are_listed(explorer: Explorer, many: str) -> None:
+def test_verified_contracts_are_listed(explorer, many):
     listed = explorer.client.get("/api/v2/smart-contracts").json
     assert listed is not None and not faults("/api/v2/smart-contracts", listed)
     by_address = {item["address"]["hash"].lower(): item for item in listed["items"]}
@@ -62,7 +61,7 @@ def test_verified_contracts_are_listed(explorer: Explorer, many: str) -> None:
     assert (row["ContractName"], row["CompilerVersion"][:2]) == ("Many", "v0")
 
 
-def test_new_contracts_are_those_of_the_day_before_the_newest_block(database_url: str) -> None:
+def test_new_contracts_are_those_of_the_day_before_the_newest_block(database_url):
     with closing(Database(database_url, statement_timeout_ms=10_000)) as database:
         chain = Chain(database)
         for hour in (0, 1, 24, 25, 49):
@@ -74,6 +73,6 @@ def test_new_contracts_are_those_of_the_day_before_the_newest_block(database_url
     assert (counters["smart_contracts"], counters["new_smart_contracts_24h"]) == ("5", "2")
 
 
-def test_what_is_no_contract_is_not_found(explorer: Explorer) -> None:
+def test_what_is_no_contract_is_not_found(explorer):
     missing = explorer.client.get(f"/api/v2/smart-contracts/0x{'9d' * 20}")
     assert (missing.status_code, missing.json) == (404, {"message": "Not found"})

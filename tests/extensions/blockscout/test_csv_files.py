@@ -2,25 +2,22 @@
 
 import csv
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any
 
 import pytest
-from flask.testing import FlaskClient
 
-from scan.ethereum.units import in_units
+from scan.ethereum.token_metadata import in_units
 from scan.extensions.blockscout import csv_files
-from tests.extensions.blockscout.test_responses import Asking, most
+from tests.extensions.blockscout.test_responses import most
 from tests.support.truth import Truth
 
 
-def read(client: FlaskClient, path: str, **query: str) -> list[Mapping[str, str]]:
+def read(client, path, **query):
     response = client.get(f"/api/v2{path}", query_string=query)
     assert (response.status_code, response.mimetype) == (200, "text/csv"), response.text
     return [*csv.DictReader(response.text.splitlines())]
 
 
-def hash_of(address: Any) -> str:
+def hash_of(address):
     return "" if address is None else str(address["hash"])
 
 
@@ -29,7 +26,7 @@ def busy(truth: Truth) -> str:
     return most(truth, "txCount")
 
 
-def test_transactions_of_an_address(ask: Asking, busy: str) -> None:
+def test_transactions_of_an_address(ask, busy):
     path = f"/addresses/{busy}/transactions"
     for side in ("", "to", "from"):
         listed = ask.rows(path, filter=side, items_count=100)
@@ -50,9 +47,7 @@ def test_transactions_of_an_address(ask: Asking, busy: str) -> None:
         assert {r["Type"] for r in rows} <= types[side] and rows
 
 
-def test_a_period_has_its_rows_alone(
-    ask: Asking, truth: Truth, busy: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_period_has_its_rows_alone(ask, truth, busy, monkeypatch):
     path = f"/addresses/{busy}/transactions/csv"
     rows = read(ask.client, path)
     time = rows[len(rows) // 2]["UnixTimestamp"]
@@ -69,7 +64,7 @@ def test_a_period_has_its_rows_alone(
     assert read(ask.client, path, to_period="2100-01-01") == rows[:3]
 
 
-def test_transfers_of_an_address_and_of_a_token(ask: Asking, truth: Truth, busy: str) -> None:
+def test_transfers_of_an_address_and_of_a_token(ask, truth, busy):
     moved = Counter(transfer["tokenAddress"] for transfer in truth.token_transfers)
     [(token, _)] = moved.most_common(1)
     for listed, file in (
@@ -85,7 +80,7 @@ def test_transfers_of_an_address_and_of_a_token(ask: Asking, truth: Truth, busy:
         ]
 
 
-def test_internal_transactions_and_logs(ask: Asking, truth: Truth) -> None:
+def test_internal_transactions_and_logs(ask, truth):
     [(caller, _)] = Counter(t["fromAddress"] for t in truth.internal_transfers).most_common(1)
     path = f"/addresses/{caller}/internal-transactions"
     rows = read(ask.client, f"{path}/csv")
@@ -101,7 +96,7 @@ def test_internal_transactions_and_logs(ask: Asking, truth: Truth) -> None:
     ]
 
 
-def test_holders_have_whole_units(ask: Asking, truth: Truth) -> None:
+def test_holders_have_whole_units(ask, truth):
     for token in truth.tokens[:5]:
         holders = ask.rows(f"/tokens/{token['address']}/holders", items_count=100)
         rows = read(ask.client, f"/tokens/{token['address']}/holders/csv")

@@ -4,29 +4,24 @@ from collections import Counter
 from contextlib import closing
 from typing import Any
 
-import pytest
-
 from app import create_app
 from scan.contracts.abi_decoding import Argument, Decoded
 from scan.database.connection import Database
-from scan.ethereum.call_failures import kind_of
-from scan.ethereum.checksums import checksummed
-from scan.extensions.blockscout import block_objects, failure_objects
-from scan.extensions.blockscout.block_objects import NO_NONCE
+from scan.ethereum.node_errors import kind_of
+from scan.ethereum.signatures import checksummed
+from scan.extensions.blockscout import blocks, decoded_objects
+from scan.extensions.blockscout.blocks import NO_NONCE
 from scan.extensions.blockscout.decoded_objects import call_object, event_object
-from tests.conftest import Played
 from tests.extensions.blockscout.published import faults
 from tests.extensions.blockscout.test_responses import NOBODY, Asking
 from tests.support.database import execute
-from tests.support.explorer import Explorer
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import Chain
-from tests.support.truth import Truth
 
 HOLDER = "0x" + "ab" * 20
 
 
-def test_a_decoded_call_has_its_selector_alone(ask: Asking, truth: Truth) -> None:
+def test_a_decoded_call_has_its_selector_alone(ask, truth):
     decoded = 0
     for sent in truth.transactions[::9]:
         shown = ask(f"/transactions/{sent['hash']}")
@@ -36,7 +31,7 @@ def test_a_decoded_call_has_its_selector_alone(ask: Asking, truth: Truth) -> Non
     assert decoded > 5
 
 
-def test_addresses_in_arguments_have_checksums() -> None:
+def test_addresses_in_arguments_have_checksums():
     arguments = (
         Argument("to", "address", HOLDER),
         Argument("many", "address[2]", [HOLDER, HOLDER]),
@@ -58,7 +53,7 @@ def test_addresses_in_arguments_have_checksums() -> None:
     ]
 
 
-def test_an_event_has_its_declaration() -> None:
+def test_an_event_has_its_declaration():
     hashed = Argument("names", "address[]", "0x" + "9d" * 32, hashed=True, indexed=True)
     shown = event_object(
         Decoded("Named", "Named(address[])", (hashed,), "verified"), bytes.fromhex("9d" * 32)
@@ -73,10 +68,8 @@ def test_an_event_has_its_declaration() -> None:
     }
 
 
-def test_failures_are_in_the_words_of_nodes_everywhere(
-    ask: Asking, scenario: Played, truth: Truth, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(failure_objects, "MOST_READ", 100)
+def test_failures_are_in_the_words_of_nodes_everywhere(ask, scenario, truth, monkeypatch):
+    monkeypatch.setattr(decoded_objects, "MOST_READ", 100)
     listed = {row["hash"]: row for row in ask.rows("/transactions", items_count=100)}
     failed = [record["hash"] for record in truth.transactions if not record["status"]]
     kinds = set()
@@ -95,20 +88,18 @@ def test_failures_are_in_the_words_of_nodes_everywhere(
     assert all(listed[t["hash"]]["result"] == "success" for t in truth.transactions if t["status"])
 
 
-def test_a_list_reads_few_reasons_from_the_node(
-    ask: Asking, truth: Truth, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(failure_objects, "MOST_READ", 0)
+def test_a_list_reads_few_reasons_from_the_node(ask, truth, monkeypatch):
+    monkeypatch.setattr(decoded_objects, "MOST_READ", 0)
     failed = next(t for t in truth.transactions if not t["status"])
     [row] = [
         row
         for row in ask.rows(f"/blocks/{failed['blockNumber']}/transactions")
         if row["hash"] == failed["hash"]
     ]
-    assert (row["status"], row["result"]) == ("error", failure_objects.UNKNOWN)
+    assert (row["status"], row["result"]) == ("error", decoded_objects.UNKNOWN)
 
 
-def test_the_index_of_an_internal_transaction_is_its_place_in_the_trace(ask: Asking) -> None:
+def test_the_index_of_an_internal_transaction_is_its_place_in_the_trace(ask):
     """Whatever other calls, which move nothing or fail, come before it."""
     places = []
     for row in ask.rows("/internal-transactions", items_count=100):
@@ -122,7 +113,7 @@ def test_the_index_of_an_internal_transaction_is_its_place_in_the_trace(ask: Ask
     assert any(index > counted[sent] for sent, index in places)
 
 
-def test_a_countdown_is_in_texts(ask: Asking, truth: Truth) -> None:
+def test_a_countdown_is_in_texts(ask, truth):
     target = truth.head + 40
     shown = ask(f"/blocks/{target}/countdown")
     names = ("current_block_number", "countdown_block_number", "remaining_blocks_count")
@@ -130,7 +121,7 @@ def test_a_countdown_is_in_texts(ask: Asking, truth: Truth) -> None:
     assert float(shown["estimated_time_in_seconds"]) > 0
 
 
-def test_logs_that_are_not_stored_are_not_counted_as_none(explorer: Explorer, many: str) -> None:
+def test_logs_that_are_not_stored_are_not_counted_as_none(explorer, many):
     """Or the frontend hides the tab of a contract's logs."""
     ask, person = Asking(explorer.client), "0x" + "9d" * 20
     contract = ask(f"/addresses/{many}/tabs-counters"), ask(f"/addresses/{many}")
@@ -140,9 +131,7 @@ def test_logs_that_are_not_stored_are_not_counted_as_none(explorer: Explorer, ma
     assert (account[0]["logs_count"], account[1]["has_logs"]) == (0, False)
 
 
-def test_the_node_tells_nonces_of_mined_blocks_alone(
-    database_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_node_tells_nonces_of_mined_blocks_alone(database_url, monkeypatch):
     """Of those since the Merge, which have withdrawals since Shanghai, all is known."""
     with closing(Database(database_url, statement_timeout_ms=10_000)) as database:
         chain = Chain(database)
@@ -154,10 +143,10 @@ def test_the_node_tells_nonces_of_mined_blocks_alone(
     )
     ask = Asking(create_app(settings_for(database_url, NOBODY)).test_client())
     assert [block["nonce"] for block in ask("/blocks")["items"]] == [None, NO_NONCE, None]
-    monkeypatch.setattr(block_objects, "MERGES", {"1": 1})
+    monkeypatch.setattr(blocks, "MERGES", {"1": 1})
     assert [ask(f"/blocks/{n}")["nonce"] for n in (2, 1, 0)] == [NO_NONCE, NO_NONCE, None]
 
 
-def test_the_version_is_that_of_the_form(ask: Asking) -> None:
+def test_the_version_is_that_of_the_form(ask):
     shown: Any = ask("/config/backend-version")["backend_version"]
     assert shown.startswith("v12.0.0+scan.")

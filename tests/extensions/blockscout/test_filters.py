@@ -5,19 +5,15 @@ from contextlib import closing
 from typing import Any
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.database.connection import Database
-from scan.ethereum.internal_transfers import InternalTransfer, TransferType
+from scan.ethereum.sparse_tables import InternalTransfer, TransferType
 from scan.extensions.blockscout import entity_lists
-from tests.conftest import Played
 from tests.extensions.blockscout.published import faults
 from tests.extensions.blockscout.test_responses import NOBODY, UNSEEN, Asking, most
-from tests.support.explorer import Explorer
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import Chain, Move, address
-from tests.support.truth import Truth
 
 KINDS = """
     blob_transaction coin_transfer contract_call contract_creation token_transfer token_creation
@@ -29,7 +25,7 @@ def internal(ask: Asking) -> list[Any]:
     return ask.rows("/internal-transactions", items_count=100)
 
 
-def test_internal_transactions_of_one_transaction(ask: Asking, internal: list[Any]) -> None:
+def test_internal_transactions_of_one_transaction(ask, internal):
     counts = Counter(row["transaction_hash"] for row in internal)
     for sent, count in counts.most_common(3):
         rows = ask.rows("/internal-transactions", transaction_hash=sent, items_count=7)
@@ -40,7 +36,7 @@ def test_internal_transactions_of_one_transaction(ask: Asking, internal: list[An
     assert ask.client.get("/api/v2/internal-transactions", query_string=unknown).status_code == 404
 
 
-def test_internal_transactions_of_a_block_by_type(ask: Asking, internal: list[Any]) -> None:
+def test_internal_transactions_of_a_block_by_type(ask, internal):
     blocks = {row["block_number"] for row in internal}
     types = {row["type"] for row in internal}
     assert {"call", "create", "create2"} <= types
@@ -56,7 +52,7 @@ def test_internal_transactions_of_a_block_by_type(ask: Asking, internal: list[An
             assert rows == [row for row in own if row["type"] == call]
 
 
-def test_internal_transactions_without_value_can_be_left_out(database_url: str) -> None:
+def test_internal_transactions_without_value_can_be_left_out(database_url):
     with closing(Database(database_url, statement_timeout_ms=10_000)) as database:
         chain = Chain(database)
         client = create_app(settings_for(database_url, NOBODY)).test_client()
@@ -78,9 +74,7 @@ def test_internal_transactions_without_value_can_be_left_out(database_url: str) 
         assert [row["value"] for row in ask.rows(listed, include_zero_value="false")] == ["5"]
 
 
-def test_transactions_of_a_block_by_kind(
-    ask: Asking, truth: Truth, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_transactions_of_a_block_by_kind(ask, truth, monkeypatch):
     monkeypatch.setattr(entity_lists, "MOST_COMPARED", 5)
     shown = set()
     for block in truth.blocks[:: max(1, len(truth.blocks) // 25)]:
@@ -93,7 +87,7 @@ def test_transactions_of_a_block_by_kind(
     assert {"coin_transfer", "contract_call", "contract_creation", "token_transfer"} <= shown
 
 
-def test_kinds_are_those_of_the_chain(ask: Asking, scenario: Played, truth: Truth) -> None:
+def test_kinds_are_those_of_the_chain(ask, scenario, truth):
     """A text sent to an account without code is no call, and a token's contract is its creation."""
     created = {token["address"] for token in truth.tokens}
     sent = {t["hash"]: t for t in truth.transactions}
@@ -113,7 +107,7 @@ def test_kinds_are_those_of_the_chain(ask: Asking, scenario: Played, truth: Trut
     assert texts > 0 and tokens > 0
 
 
-def test_items_of_one_holder(ask: Asking, truth: Truth) -> None:
+def test_items_of_one_holder(ask, truth):
     held = Counter[str]()
     for holder in sorted(truth.addresses):
         items = ask.rows(f"/addresses/{holder}/nft", items_count=100)
@@ -132,8 +126,8 @@ def test_items_of_one_holder(ask: Asking, truth: Truth) -> None:
     assert {*held} == {"BEP721", "BEP1155"}
 
 
-def test_verified_contracts_by_name_address_and_language(explorer: Explorer, many: str) -> None:
-    def addresses(**query: str) -> list[str]:
+def test_verified_contracts_by_name_address_and_language(explorer, many):
+    def addresses(**query):
         body = explorer.client.get("/api/v2/smart-contracts", query_string=query).json
         assert body is not None and not faults("/api/v2/smart-contracts", body)
         return [item["address"]["hash"].lower() for item in body["items"]]
@@ -143,14 +137,14 @@ def test_verified_contracts_by_name_address_and_language(explorer: Explorer, man
     assert addresses(q="never heard of it") == addresses(filter="vyper") == []
 
 
-def test_tokens_by_their_number_of_holders(ask: Asking) -> None:
+def test_tokens_by_their_number_of_holders(ask):
     counts = [int(token["holders_count"]) for token in ask.rows("/tokens", items_count=4)]
     assert counts == sorted(counts, reverse=True) and len(set(counts)) > 1
     oldest = ask.rows("/tokens", items_count=4, sort="holders_count", order="asc")
     assert [int(token["holders_count"]) for token in oldest] == counts[::-1]
 
 
-def test_the_gas_of_a_contract_is_that_of_its_callers(ask: Asking, truth: Truth) -> None:
+def test_the_gas_of_a_contract_is_that_of_its_callers(ask, truth):
     received = Counter[str]()
     sent = Counter[str]()
     for record in truth.transactions:
@@ -163,14 +157,14 @@ def test_the_gas_of_a_contract_is_that_of_its_callers(ask: Asking, truth: Truth)
     assert ask(f"/addresses/{person}/counters")["gas_usage_count"] == str(sent[person])
 
 
-def test_blocks_are_counted_for_their_miner(ask: Asking, truth: Truth) -> None:
+def test_blocks_are_counted_for_their_miner(ask, truth):
     mined = Counter(block["miner"].lower() for block in truth.blocks)
     for account in (*mined, most(truth, "txCount"), UNSEEN):
         assert ask(f"/addresses/{account}/counters")["validations_count"] == str(mined[account])
         assert ask(f"/addresses/{account}")["has_validated_blocks"] is (mined[account] > 0)
 
 
-def test_state_changes_go_on_by_their_count(ask: Asking, truth: Truth) -> None:
+def test_state_changes_go_on_by_their_count(ask, truth):
     sent = next(t["hash"] for t in truth.transactions if int(t["value"]) > 0)
     path = f"/transactions/{sent}/state-changes"
     whole = ask(path)
@@ -180,7 +174,7 @@ def test_state_changes_go_on_by_their_count(ask: Asking, truth: Truth) -> None:
     assert ask.rows(path, items_count=2) == whole["items"]
 
 
-def test_state_changes_have_what_tokens_changed(ask: Asking, truth: Truth) -> None:
+def test_state_changes_have_what_tokens_changed(ask, truth):
     moved = Counter(transfer["transactionHash"] for transfer in truth.token_transfers)
     of_types = {t["tokenType"]: t["transactionHash"] for t in truth.token_transfers}
     kinds = set()
@@ -208,7 +202,7 @@ def test_state_changes_have_what_tokens_changed(ask: Asking, truth: Truth) -> No
     assert kinds == {"ERC-20", "ERC-721", "ERC-1155"}
 
 
-def test_pages_have_as_many_rows_as_are_wanted(client: FlaskClient) -> None:
+def test_pages_have_as_many_rows_as_are_wanted(client):
     ask = Asking(client)
     for wanted, count in ((1, 1), (73, 73), (100, 100), (5000, 100)):
         body = ask("/transactions", items_count=wanted)

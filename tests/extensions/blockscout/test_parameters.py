@@ -1,6 +1,6 @@
 """Parameters of API v2: each that Blockscout documents changes the rows or is refused."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -45,7 +45,7 @@ CHANGES_NOTHING = frozenset(
 )
 
 
-def values_of(type_: str) -> Iterator[str]:
+def values_of(type_):
     for alternative in type_.split(" | "):
         if alternative in OBJECTS:
             yield from (value.removeprefix("=") for value in OBJECTS[alternative])
@@ -55,7 +55,7 @@ def values_of(type_: str) -> Iterator[str]:
             yield from VALUES.get(alternative, ())
 
 
-def documented() -> list[tuple[str, str, str]]:
+def documented():
     return [
         (route, name, type_)
         for route, parameters in PARAMETERS.items()
@@ -78,14 +78,8 @@ def plain_responses() -> dict[str, Any]:
 
 @pytest.mark.parametrize(("route", "name", "type_"), documented())
 def test_a_documented_parameter_changes_the_answer_or_is_refused(
-    client: FlaskClient,
-    plain_responses: dict[str, Any],
-    rules: dict[str, str],
-    examples: dict[str, list[str]],
-    route: str,
-    name: str,
-    type_: str,
-) -> None:
+    client, plain_responses, rules, examples, route, name, type_
+):
     if route not in rules:  # its extension is taken away
         return
     values = [*values_of(type_)]
@@ -113,14 +107,12 @@ def test_a_documented_parameter_changes_the_answer_or_is_refused(
     assert not answered or name in CHANGES_NOTHING, (route, name, values, answered[:3])
 
 
-def _rows(response: Any) -> Any:
+def _rows(response):
     body = response.json if response.is_json else response.text.splitlines()[1:]
     return body.get("items", body) if isinstance(body, dict) else body
 
 
-def test_an_unknown_parameter_is_refused_everywhere(
-    client: FlaskClient, rules: dict[str, str], examples: dict[str, list[str]]
-) -> None:
+def test_an_unknown_parameter_is_refused_everywhere(client, rules, examples):
     for route, rule in rules.items():
         if route.startswith((f"{PREFIX}/", "/stats-service/")):
             more = {"operation_hash": ["0x" + "9d" * 32], "method": ["flattened-code"]}
@@ -141,13 +133,13 @@ def test_an_unknown_parameter_is_refused_everywhere(
             ), path
 
 
-def test_credentials_and_empty_values_are_no_parameters(client: FlaskClient) -> None:
+def test_credentials_and_empty_values_are_no_parameters(client):
     plain = client.get("/api/v2/blocks").json
     for query in (dict.fromkeys(CREDENTIALS, "x"), {"never_heard": "", "market_cap": "null"}):
         assert client.get("/api/v2/blocks", query_string=query).json == plain
 
 
-def test_a_parameter_that_a_view_does_not_read_is_refused(client: FlaskClient) -> None:
+def test_a_parameter_that_a_view_does_not_read_is_refused(client):
     """So that a new view cannot ignore what its path takes."""
     refused = client.get("/api/v2/tokens?q=a&holders_count=1")
     assert refused.status_code == 422 and not [*ERRORS.iter_errors(refused.json)]
@@ -155,18 +147,18 @@ def test_a_parameter_that_a_view_does_not_read_is_refused(client: FlaskClient) -
 
 
 @pytest.mark.check
-def test_the_guide_has_the_table() -> None:
+def test_the_guide_has_the_table():
     made = blockscout_document.whole()
     listed = blockscout_document.DOCUMENT.read_text(encoding="utf-8")
     assert listed == made, "run python -m tests.extensions.blockscout.blockscout_document"
 
 
 @pytest.mark.check
-def test_every_documented_path_is_in_the_table() -> None:
+def test_every_documented_path_is_in_the_table():
     table = {route_of(path) for path in (*answered_paths(), *refused_paths())}
     assert {*PATHS["answers"], *PATHS["others"]} <= table
     assert not {route_of(p) for p in answered_paths()} & {route_of(p) for p in refused_paths()}
 
 
-def test_no_path_is_answered_that_the_table_refuses(rules: dict[str, str]) -> None:
+def test_no_path_is_answered_that_the_table_refuses(rules):
     assert not {f"{PREFIX}{route_of(path)}" for path in refused_paths()} & rules.keys()

@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 import pytest
 
 from bench.cases import HOT, HOT_TOKEN
-from tests.support.explain import SMALL, Explained, Plan
+from tests.support.explain import SMALL
 
 TABLES_THAT_STAY_SMALL = {*SMALL, "daily_stats", "credits", "withdrawals"}
 # Pages of PostgreSQL that all statements of a request touch, of tables and indexes: each of 50 rows
@@ -15,7 +15,7 @@ DEEPER = 2.0
 CHECKPOINT_EVERY = 128
 
 
-def buffers(seeded_service: Explained, path: str) -> int:
+def buffers(seeded_service, path):
     plans, _ = seeded_service.plans(f"/api/v2{path}")
     for plan in plans:
         plan.require_indexes(small=TABLES_THAT_STAY_SMALL)
@@ -66,7 +66,7 @@ OTHERS = f"""
 
 
 @pytest.mark.parametrize("path", LISTS)
-def test_a_deep_page_costs_what_the_first_does(seeded_service: Explained, path: str) -> None:
+def test_a_deep_page_costs_what_the_first_does(seeded_service, path):
     first = buffers(seeded_service, path)
     assert first < MOST_BUFFERS
     place = "block_number=100" if path == "/blocks" else "block_number=100&index=3"
@@ -75,11 +75,11 @@ def test_a_deep_page_costs_what_the_first_does(seeded_service: Explained, path: 
 
 
 @pytest.mark.parametrize("path", OTHERS)
-def test_others_are_read_by_indexes(seeded_service: Explained, path: str) -> None:
+def test_others_are_read_by_indexes(seeded_service, path):
     assert buffers(seeded_service, path) < 10 * MOST_BUFFERS
 
 
-def test_a_batch_of_tokens_is_read_by_an_index(seeded_service: Explained) -> None:
+def test_a_batch_of_tokens_is_read_by_an_index(seeded_service):
     plans, body = seeded_service.plans(
         "/api/v2/tokens/batch", {"address_hashes": [HOT_TOKEN, HOT] * 25}
     )
@@ -96,8 +96,8 @@ def test_a_batch_of_tokens_is_read_by_an_index(seeded_service: Explained) -> Non
     ],
 )
 def test_a_page_by_token_type_compares_a_bounded_number_of_rows(
-    seeded_service: Explained, path: str, whole_list: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    seeded_service, path, whole_list, monkeypatch
+):
     """A page without a match ends there, and the next one goes on to the end of the list."""
     monkeypatch.setattr("scan.extensions.blockscout.lists.MAX_ENTRIES", 1024)
     compared = 0
@@ -111,7 +111,7 @@ def test_a_page_by_token_type_compares_a_bounded_number_of_rows(
     assert compared >= seeded_service.plans(f"/api/v1{whole_list}")[1]["total"] > 2 * 1024
 
 
-def rows_compared(plan: Plan) -> int:
+def rows_compared(plan):
     """Rows of transfers that a statement has read and left out."""
     read = [node for node in plan.nodes if node["Table"] == "token_transfers"]
     return sum(node.get("Rows Removed by Filter", 0) * node["Actual Loops"] for node in read)

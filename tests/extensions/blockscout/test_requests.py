@@ -5,15 +5,10 @@ import re
 from dataclasses import replace
 from urllib.parse import quote
 
-import pytest
-from flask.testing import FlaskClient
-
 from app import create_app
 from scan.extensions.blockscout import lists, transaction_objects
 from scan.extensions.blockscout.routing import answered_paths
-from tests.conftest import Played
 from tests.extensions.blockscout.published import ERRORS
-from tests.support.indexing import Indexing
 from tests.support.serving import NOWHERE
 
 WORDS = """
@@ -24,7 +19,7 @@ HEX = "0x" + "f" * 40, "0x" + "F" * 64
 HOSTILE = ("", " ", "\u0661", "\u202e", "a" * 3000, *WORDS, *LONG_NUMBERS, *HEX)
 
 
-def rules(client: FlaskClient) -> list[str]:
+def rules(client):
     return sorted(
         rule.rule
         for rule in client.application.url_map.iter_rules()
@@ -32,11 +27,11 @@ def rules(client: FlaskClient) -> list[str]:
     )
 
 
-def taken(rule: str) -> frozenset[str]:
+def taken(rule):
     return answered_paths()[rule.removeprefix("/api/v2")].takes
 
 
-def test_refusals_have_the_published_form(client: FlaskClient) -> None:
+def test_refusals_have_the_published_form(client):
     missing = client.get(f"/api/v2/transactions/0x{'9d' * 32}")
     assert (missing.status_code, missing.json) == (404, {"message": "Not found"})
     unknown = client.get("/api/v2/nothing/at/all")
@@ -57,9 +52,7 @@ def test_refusals_have_the_published_form(client: FlaskClient) -> None:
     assert "X-RateLimit-Limit" in client.get("/api/v2/blocks").headers
 
 
-def test_no_value_of_a_parameter_is_a_fault_of_the_service(
-    client: FlaskClient, scenario: Played
-) -> None:
+def test_no_value_of_a_parameter_is_a_fault_of_the_service(client, scenario):
     """Each route with hostile values in its path and in the parameters that places are made of."""
     draw = random.Random(7)
     person = next(iter(scenario.truth.addresses))
@@ -81,7 +74,7 @@ def test_no_value_of_a_parameter_is_a_fault_of_the_service(
             assert response.is_json or rule.endswith("/csv"), (path, query)
 
 
-def test_a_letter_case_of_hex_changes_nothing(client: FlaskClient, scenario: Played) -> None:
+def test_a_letter_case_of_hex_changes_nothing(client, scenario):
     person = next(iter(scenario.truth.addresses))
     upper = f"0x{person[2:].upper()}"
     for path in ("", "/transactions", "/counters"):
@@ -89,7 +82,7 @@ def test_a_letter_case_of_hex_changes_nothing(client: FlaskClient, scenario: Pla
         assert one.json == client.get(f"/api/v2/addresses/{upper}{path}").json
 
 
-def test_without_the_node_lists_lack_inputs_alone(indexed: Indexing, scenario: Played) -> None:
+def test_without_the_node_lists_lack_inputs_alone(indexed, scenario):
     client = create_app(replace(indexed.settings, rpc_urls=(NOWHERE,))).test_client()
     body = client.get("/api/v2/transactions").json
     assert body is not None
@@ -103,9 +96,7 @@ def test_without_the_node_lists_lack_inputs_alone(indexed: Indexing, scenario: P
         assert client.get(f"/api/v2/transactions/{sent}/{below}").status_code in (502, 503)
 
 
-def test_long_inputs_stand_in_their_transaction_alone(
-    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_long_inputs_stand_in_their_transaction_alone(client, monkeypatch):
     """Or a few transactions would have every reader of a list sent megabytes."""
     whole = (client.get("/api/v2/transactions?=whole").json or {})["items"]
     monkeypatch.setattr(transaction_objects, "LONGEST_INPUT", 68)

@@ -3,7 +3,7 @@
 import random
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from operator import itemgetter
 from typing import Any
@@ -26,15 +26,15 @@ NOBODY = "http://127.0.0.1:9"
 
 
 class Asking:
-    def __init__(self, client: FlaskClient) -> None:
+    def __init__(self, client):
         self.client = client
 
-    def __call__(self, path: str, **parameters: Any) -> Any:
+    def __call__(self, path, **parameters):
         response = self.client.get(f"/api/v2{path}", query_string=parameters)
         assert response.status_code == 200, (path, response.text)
         return response.json
 
-    def pages(self, path: str, **parameters: Any) -> Iterator[list[Any]]:
+    def pages(self, path, **parameters):
         """As clients do: what next_page_params has is sent back."""
         following: Mapping[str, Any] = {}
         for _ in range(MOST_PAGES):
@@ -45,7 +45,7 @@ class Asking:
                 return
         raise AssertionError(f"{path} has no end")
 
-    def rows(self, path: str, **parameters: Any) -> list[Any]:
+    def rows(self, path, **parameters):
         return [item for page in self.pages(path, **parameters) for item in page]
 
 
@@ -59,7 +59,7 @@ def truth(scenario: Played) -> Truth:
     return scenario.truth
 
 
-def most(truth: Truth, count: str) -> str:
+def most(truth, count):
     return max(truth.addresses, key=lambda address: truth.addresses[address][count])
 
 
@@ -90,9 +90,7 @@ def examples(truth: Truth) -> dict[str, list[str]]:
     }
 
 
-def test_every_response_is_as_published(
-    ask: Asking, examples: dict[str, list[str]], client: FlaskClient
-) -> None:
+def test_every_response_is_as_published(ask, examples, client):
     """What is 404 for an example is another kind of thing; each route has one that is not."""
     rules = [
         rule.rule
@@ -119,14 +117,14 @@ def test_every_response_is_as_published(
     assert not unanswered
 
 
-def filled(rule: str, examples: dict[str, list[str]]) -> list[str]:
+def filled(rule, examples):
     paths = [rule]
     for name in re.findall(r"<(\w+)>", rule):
         paths = [p.replace(f"<{name}>", value) for p in paths for value in examples[name]]
     return paths
 
 
-def test_lists_of_all_have_each_row_once(ask: Asking, truth: Truth) -> None:
+def test_lists_of_all_have_each_row_once(ask, truth):
     assert [b["hash"] for b in ask.rows("/blocks")] == [b["hash"] for b in truth.blocks]
     hashes = [t["hash"] for t in truth.transactions]
     assert [t["hash"] for t in ask.rows("/transactions")] == hashes
@@ -138,7 +136,7 @@ def test_lists_of_all_have_each_row_once(ask: Asking, truth: Truth) -> None:
     assert [(t["transaction_hash"], t["index"]) for t in rows] == internal
 
 
-def test_lists_of_the_busiest_have_each_row_once(ask: Asking, truth: Truth) -> None:
+def test_lists_of_the_busiest_have_each_row_once(ask, truth):
     busy = most(truth, "txCount")
     path = f"/addresses/{busy}"
     sent = [t["hash"] for t in truth.transactions_of(busy)]
@@ -163,9 +161,7 @@ def test_lists_of_the_busiest_have_each_row_once(ask: Asking, truth: Truth) -> N
     assert nfts == [t for t in rows if t["token_type"] != "ERC-20"]
 
 
-def test_pages_by_type_that_end_early_have_every_row_once(
-    ask: Asking, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pages_by_type_that_end_early_have_every_row_once(ask, monkeypatch):
     every = ask.rows("/token-transfers")
     monkeypatch.setattr("scan.queries.pages.MAX_UNLISTED_ENTRIES", 10)
     for standard in ("ERC-20", "ERC-721", "ERC-1155"):
@@ -175,7 +171,7 @@ def test_pages_by_type_that_end_early_have_every_row_once(
         assert rows == [row for row in every if row["token_type"] == standard] != []
 
 
-def test_places_can_be_made_of_items(ask: Asking, truth: Truth) -> None:
+def test_places_can_be_made_of_items(ask, truth):
     """As Blockscout's MCP server makes them, with fewer names than next_page_params has."""
     busy = most(truth, "txCount")
     for path in ("/transactions", f"/addresses/{busy}/transactions"):
@@ -197,7 +193,7 @@ def test_places_can_be_made_of_items(ask: Asking, truth: Truth) -> None:
 @pytest.mark.parametrize(
     ("kept", "replaced"), [(15, 3), (5, 12), (8, 0)], ids=["above", "around", "shorter"]
 )
-def test_a_list_goes_on_by_place_after_a_fork(database_url: str, kept: int, replaced: int) -> None:
+def test_a_list_goes_on_by_place_after_a_fork(database_url, kept, replaced):
     """Rows of blocks that are still in the chain come once, and none of the other branch's."""
     with closing(Database(database_url, statement_timeout_ms=10_000)) as database:
         chain = Chain(database)
@@ -218,7 +214,7 @@ def test_a_list_goes_on_by_place_after_a_fork(database_url: str, kept: int, repl
     assert rest == [row["hash"] for row in now if (row["block_number"], row["position"]) < place]
 
 
-def test_what_a_transaction_moved(ask: Asking, truth: Truth) -> None:
+def test_what_a_transaction_moved(ask, truth):
     by_transaction: dict[str, list[int]] = {}
     for transfer in reversed(truth.token_transfers):
         by_transaction.setdefault(transfer["transactionHash"], []).append(transfer["logIndex"])
@@ -238,7 +234,7 @@ def test_what_a_transaction_moved(ask: Asking, truth: Truth) -> None:
     assert {transaction["hash"] for transaction in listed} == by_transaction.keys()
 
 
-def test_a_transactions_fees_add_up(ask: Asking, truth: Truth) -> None:
+def test_a_transactions_fees_add_up(ask, truth):
     for block in random.Random(3).sample(truth.blocks, 20):
         shown = ask(f"/blocks/{block['number']}")
         rows = ask.rows(f"/blocks/{block['number']}/transactions")
@@ -255,7 +251,7 @@ def test_a_transactions_fees_add_up(ask: Asking, truth: Truth) -> None:
         assert shown["transaction_fees"] == str(fees)
 
 
-def test_the_block_of_a_transaction_is_its_first_confirmation(ask: Asking, truth: Truth) -> None:
+def test_the_block_of_a_transaction_is_its_first_confirmation(ask, truth):
     head = truth.blocks[0]["number"]
     expected = {sent["hash"]: head - sent["blockNumber"] + 1 for sent in truth.transactions}
     rows = ask.rows("/transactions")
@@ -265,7 +261,7 @@ def test_the_block_of_a_transaction_is_its_first_confirmation(ask: Asking, truth
         assert shown["confirmations"] == expected[row["hash"]]
 
 
-def test_totals_are_of_the_token_s_type(ask: Asking, truth: Truth) -> None:
+def test_totals_are_of_the_token_s_type(ask, truth):
     decimals = {token["address"]: str(token["decimals"]) for token in truth.tokens}
     totals = []
     for transfer in truth.token_transfers:
@@ -280,7 +276,7 @@ def test_totals_are_of_the_token_s_type(ask: Asking, truth: Truth) -> None:
     assert [transfer["total"] for transfer in ask.rows("/token-transfers")] == totals
 
 
-def test_tokens_and_their_holders(ask: Asking, truth: Truth) -> None:
+def test_tokens_and_their_holders(ask, truth):
     listed = ask.rows("/tokens")
     assert {t["address_hash"].lower() for t in listed} == {t["address"] for t in truth.tokens}
     assert len(listed) == len(truth.tokens)
@@ -293,11 +289,11 @@ def test_tokens_and_their_holders(ask: Asking, truth: Truth) -> None:
         assert counters["token_holders_count"] == str(len(holders))
 
 
-def test_tokens_in_one_request(ask: Asking, truth: Truth) -> None:
+def test_tokens_in_one_request(ask, truth):
     listed = ask.rows("/tokens", items_count=100)
     named = [token["address_hash"] for token in listed[1:4]] + [UNSEEN]
 
-    def batch(value: object) -> Any:
+    def batch(value):
         return ask.client.post("/api/v2/tokens/batch", json={"address_hashes": value})
 
     answer = batch(named)
@@ -314,7 +310,7 @@ def test_tokens_in_one_request(ask: Asking, truth: Truth) -> None:
     assert "POST" in preflight.headers["Access-Control-Allow-Methods"]
 
 
-def test_what_an_address_holds(ask: Asking, truth: Truth) -> None:
+def test_what_an_address_holds(ask, truth):
     holder = max(truth.addresses, key=lambda address: len(truth.tokens_held_by(address)))
     held = {t["tokenAddress"]: t for t in truth.tokens_held_by(holder)}
     for path in ("tokens", "token-balances"):
@@ -326,7 +322,7 @@ def test_what_an_address_holds(ask: Asking, truth: Truth) -> None:
     assert {row["token"]["type"] for row in only} == {"ERC-20"}
 
 
-def test_search_redirects_to_hashes_alone(ask: Asking, truth: Truth) -> None:
+def test_search_redirects_to_hashes_alone(ask, truth):
     block, sent = truth.blocks[3], truth.transactions[5]["hash"]
     by_hash = ask("/search/check-redirect", q=block["hash"])
     assert by_hash == {"redirect": True, "type": "block", "parameter": block["hash"]}
@@ -343,7 +339,7 @@ def test_search_redirects_to_hashes_alone(ask: Asking, truth: Truth) -> None:
     assert ask("/search/quick", q="a") == []
 
 
-def test_the_chain_in_numbers(ask: Asking, truth: Truth) -> None:
+def test_the_chain_in_numbers(ask, truth):
     stats = ask("/stats")
     assert stats["total_blocks"] == str(len(truth.blocks))
     assert stats["total_transactions"] == str(len(truth.transactions))
@@ -356,7 +352,7 @@ def test_the_chain_in_numbers(ask: Asking, truth: Truth) -> None:
     assert (status["indexed_blocks_ratio"], status["finished_indexing"]) == (1.0, True)
 
 
-def test_an_index_without_blocks_has_nothing(database_url: str) -> None:
+def test_an_index_without_blocks_has_nothing(database_url):
     ask = Asking(create_app(settings_for(database_url, NOBODY)).test_client())
     stats = ask("/stats")
     totals = ("total_addresses", "total_blocks", "total_transactions", "transactions_today")
@@ -364,11 +360,11 @@ def test_an_index_without_blocks_has_nothing(database_url: str) -> None:
     assert ask("/blocks") == ask("/transactions") == {"items": [], "next_page_params": None}
 
 
-def test_paths_may_end_in_a_slash_and_with_a_key(ask: Asking) -> None:
+def test_paths_may_end_in_a_slash_and_with_a_key(ask):
     assert ask("/tokens/", apikey="unknown", key="x") == ask("/tokens")
 
 
-def test_query_strings_urlencoded_as_clients_do(client: FlaskClient) -> None:
+def test_query_strings_urlencoded_as_clients_do(client):
     first = client.get("/api/v2/tokens").json
     assert first is not None
     place = {**{"fiat_value": "", "value": "null"}, **(first["next_page_params"] or {})}

@@ -6,14 +6,13 @@ from typing import Any
 import pytest
 from flask.testing import FlaskClient
 
-from scan.ethereum.units import in_units
-from tests.conftest import Played
+from scan.ethereum.token_metadata import in_units
 from tests.extensions.blockscout.published import ERRORS, faults
 
 PATH = "/stats-service/api/v1"
 
 
-def points(client: FlaskClient, name: str, **parameters: str) -> list[dict[str, Any]]:
+def points(client, name, **parameters):
     body = client.get(f"{PATH}/lines/{name}", query_string=parameters).json
     assert body is not None
     return list(body["chart"])
@@ -27,7 +26,7 @@ def days(client: FlaskClient) -> list[dict[str, Any]]:
     return [day for day in listed if day["blocks"]]
 
 
-def test_lines_are_the_chains_days(client: FlaskClient, days: list[dict[str, Any]]) -> None:
+def test_lines_are_the_chains_days(client, days):
     chart = points(client, "newTxns")
     assert [(point["date"], point["value"]) for point in chart] == [
         (day["date"], str(day["transactions"])) for day in days
@@ -45,7 +44,7 @@ def test_lines_are_the_chains_days(client: FlaskClient, days: list[dict[str, Any
     assert points(client, "newBlocks", to="1900-01-01") == []
 
 
-def test_spans_add_up_their_days(client: FlaskClient, days: list[dict[str, Any]]) -> None:
+def test_spans_add_up_their_days(client, days):
     total = sum(day["transactions"] for day in days)
     for resolution in ("DAY", "WEEK", "MONTH", "YEAR"):
         chart = points(client, "newTxns", resolution=resolution)
@@ -59,7 +58,7 @@ def test_spans_add_up_their_days(client: FlaskClient, days: list[dict[str, Any]]
     ] * len(years)
 
 
-def test_counters_are_the_chains(client: FlaskClient, scenario: Played) -> None:
+def test_counters_are_the_chains(client, scenario):
     counters = client.get(f"{PATH}/counters").json
     assert counters is not None
     values = {counter["id"]: counter["value"] for counter in counters["counters"]}
@@ -73,7 +72,7 @@ def test_counters_are_the_chains(client: FlaskClient, scenario: Played) -> None:
     assert main["daily_new_transactions"]["chart"] == points(client, "newTxns")[-30:]
 
 
-def test_a_page_has_the_newest_day(client: FlaskClient, days: list[dict[str, Any]]) -> None:
+def test_a_page_has_the_newest_day(client, days):
     page = client.get(f"{PATH}/pages/transactions").json
     assert page is not None and not faults(f"{PATH}/pages/transactions", page)
     names = {
@@ -84,7 +83,7 @@ def test_a_page_has_the_newest_day(client: FlaskClient, days: list[dict[str, Any
     assert {name: page[name]["value"] for name in names} == names
 
 
-def test_what_is_unknown_or_malformed_is_refused(client: FlaskClient) -> None:
+def test_what_is_unknown_or_malformed_is_refused(client):
     missing = client.get(f"{PATH}/lines/activeAccounts")
     assert (missing.status_code, missing.json) == (404, {"message": "Not found"})
     for query in ("from=yesterday", "to=2026-13-01", "resolution=HOUR"):

@@ -6,17 +6,16 @@ from io import BytesIO
 from typing import Any
 
 import pytest
-from werkzeug.test import TestResponse
 
 from scan.extensions.blockscout.verification import LICENSE_NUMBERS, METHODS
-from tests.support.explorer import Explorer, compiled, standard_input
+from tests.support.explorer import compiled, standard_input
 from tests.support.serving import wait_until
-from tests.support.vyper import BOX, NEWEST, SEVEN, Vyper, blueprint_of
+from tests.support.vyper import BOX, NEWEST, SEVEN, blueprint_of
 
 LIBRARY = "pragma solidity ^0.8.0; library Lib { uint constant X = 31337; }"
 
 
-def two(name: str) -> dict[str, str]:
+def two(name):
     source = (
         f'pragma solidity ^0.8.0; import "./Lib.sol"; contract {name} '
         "{ uint256 public x = Lib.X; uint256 public y; constructor(uint256 z) { y = z; } }"
@@ -24,16 +23,16 @@ def two(name: str) -> dict[str, str]:
     return {f"{name}.sol": source, "Lib.sol": LIBRARY}
 
 
-def submit(explorer: Explorer, address: str, method: str, **fields: Any) -> TestResponse:
+def submit(explorer, address, method, **fields):
     path = f"/api/v2/smart-contracts/{address}/verification/via/{method}"
     return explorer.client.post(path, data=fields, content_type="multipart/form-data")
 
 
-def upload(text: str, name: str) -> tuple[BytesIO, str]:
+def upload(text, name):
     return BytesIO(text.encode()), name
 
 
-def verified(explorer: Explorer, address: str, response: TestResponse) -> dict[str, Any]:
+def verified(explorer, address, response):
     """The contract, which clients read until it is verified."""
     assert response.status_code == 200, response.text
     assert response.json["message"] == "Smart-contract verification started"
@@ -43,13 +42,13 @@ def verified(explorer: Explorer, address: str, response: TestResponse) -> dict[s
     return record
 
 
-def outcome(explorer: Explorer, response: TestResponse) -> str:
+def outcome(explorer, response):
     """What Etherscan's interface says of a submission, once it has ended."""
     assert response.status_code == 200, response.text
     guid = response.json["verification_id"]
     query = {"module": "contract", "action": "checkverifystatus", "guid": guid}
 
-    def result() -> str:
+    def result():
         text: str = explorer.client.get("/api", query_string=query).json["result"]
         return text
 
@@ -57,7 +56,7 @@ def outcome(explorer: Explorer, response: TestResponse) -> str:
     return result()
 
 
-def test_a_standard_json_input_is_verified(explorer: Explorer) -> None:
+def test_a_standard_json_input_is_verified(explorer):
     sources = two("Standard")
     standard = standard_input(sources)
     creation = compiled("0.8.28", standard, "Standard.sol", "Standard").creation
@@ -82,7 +81,7 @@ def test_a_standard_json_input_is_verified(explorer: Explorer) -> None:
     assert (again.status_code, again.json) == (422, {"message": "Already verified"})
 
 
-def test_files_are_compiled_with_the_settings_beside_them(explorer: Explorer) -> None:
+def test_files_are_compiled_with_the_settings_beside_them(explorer):
     sources = two("Parts")
     settings = {"optimizer": {"enabled": True, "runs": 77}, "evmVersion": "paris"}
     standard = standard_input(sources, **settings)
@@ -105,7 +104,7 @@ def test_files_are_compiled_with_the_settings_beside_them(explorer: Explorer) ->
     )
 
 
-def test_a_flattened_source_is_verified_from_a_form_and_from_json(explorer: Explorer) -> None:
+def test_a_flattened_source_is_verified_from_a_form_and_from_json(explorer):
     source = "pragma solidity ^0.8.0; contract Flat { uint256 public x = 90210; }"
     standard = standard_input({"contract.sol": source})
     address = explorer.deploy(compiled("0.8.28", standard, "contract.sol", "Flat").creation)
@@ -121,9 +120,7 @@ def test_a_flattened_source_is_verified_from_a_form_and_from_json(explorer: Expl
     assert (record["name"], record["optimization_enabled"]) == ("Flat", False)
 
 
-def test_vyper_is_verified_from_standard_json_and_from_code(
-    explorer: Explorer, vyper: Vyper
-) -> None:
+def test_vyper_is_verified_from_standard_json_and_from_code(explorer, vyper):
     for number, (method, source) in enumerate(
         {"vyper-standard-input": BOX + "\n# A\n", "vyper-code": BOX.replace("1000", "3000")}.items()
     ):
@@ -142,7 +139,7 @@ def test_vyper_is_verified_from_standard_json_and_from_code(
         )
 
 
-def test_a_blueprint_is_told_from_what_is_created_of_it(explorer: Explorer) -> None:
+def test_a_blueprint_is_told_from_what_is_created_of_it(explorer):
     source = "contract Made { uint256 public x; constructor(uint256 n) { x = n + 8; } }"
     creation = compiled("0.8.28", standard_input({"M.sol": source}), "M.sol", "Made").creation
     for code, is_blueprint in ((blueprint_of(creation), True), (creation + SEVEN, False)):
@@ -152,7 +149,7 @@ def test_a_blueprint_is_told_from_what_is_created_of_it(explorer: Explorer) -> N
         assert (record["name"], record["is_blueprint"]) == ("Made", is_blueprint)
 
 
-def test_the_id_tells_why_a_verification_failed(explorer: Explorer) -> None:
+def test_the_id_tells_why_a_verification_failed(explorer):
     address = explorer.place("6001600101")
     source = "pragma solidity ^0.8.0; contract Other { uint256 public x = 5; }"
     submitted = submit(
@@ -187,16 +184,14 @@ def test_the_id_tells_why_a_verification_failed(explorer: Explorer) -> None:
     ],
     ids=range(8),
 )
-def test_what_is_no_submission_names_its_field(
-    explorer: Explorer, method: str, fields: dict[str, str], field: str
-) -> None:
+def test_what_is_no_submission_names_its_field(explorer, method, fields, field):
     address = explorer.place("6002600202")
     refused = submit(explorer, address, method, **fields)
     assert refused.status_code == 422, refused.text
     assert [e["source"]["pointer"] for e in refused.json["errors"]] == [f"/{field}"]
 
 
-def test_files_that_are_no_text_or_no_json_are_refused(explorer: Explorer) -> None:
+def test_files_that_are_no_text_or_no_json_are_refused(explorer):
     address = explorer.place("6002600202")
     for method, content in (("multi-part", b"\xff\xfe"), ("standard-input", b"{")):
         fields = {"compiler_version": "v0.8.28", "files[0]": (BytesIO(content), "a.sol")}
@@ -211,7 +206,7 @@ def test_files_that_are_no_text_or_no_json_are_refused(explorer: Explorer) -> No
     assert (missing.status_code, missing.json) == (404, {"message": "Not found"})
 
 
-def test_of_two_files_with_one_name_none_is_lost(explorer: Explorer) -> None:
+def test_of_two_files_with_one_name_none_is_lost(explorer):
     address = explorer.place("6002600202")
     uploads = {f"files[{n}]": upload(f"contract A{n} {{}}", "A.sol") for n in range(2)}
     refused = submit(explorer, address, "multi-part", compiler_version="v0.8.28", **uploads)
@@ -219,7 +214,7 @@ def test_of_two_files_with_one_name_none_is_lost(explorer: Explorer) -> None:
     assert refused.json["errors"][0]["detail"] == "Two files are named 'A.sol'."
 
 
-def test_a_standard_json_input_may_have_numbers_of_any_size(explorer: Explorer) -> None:
+def test_a_standard_json_input_may_have_numbers_of_any_size(explorer):
     """What is not read of it is passed on as it was sent."""
     address = explorer.place("6002600202")
     source = '{"language":"Solidity","sources":{"a.sol":{"content":"contract A {}"}},"x":%s}'
@@ -229,7 +224,7 @@ def test_a_standard_json_input_may_have_numbers_of_any_size(explorer: Explorer) 
 
 
 @pytest.mark.parametrize("abi", ["{", '[{"name": "\\ud800"}]'], ids=ascii)
-def test_an_interface_that_is_no_json_is_refused(explorer: Explorer, abi: str) -> None:
+def test_an_interface_that_is_no_json_is_refused(explorer, abi):
     address = explorer.place("6002600202")
     fields = {
         "compiler_version": f"v{NEWEST}",
@@ -239,7 +234,7 @@ def test_an_interface_that_is_no_json_is_refused(explorer: Explorer, abi: str) -
     assert submit(explorer, address, "vyper-multi-part", **fields).status_code == 422
 
 
-def test_a_body_of_json_may_be_as_large_as_a_form(explorer: Explorer) -> None:
+def test_a_body_of_json_may_be_as_large_as_a_form(explorer):
     """Of ASCII, where other characters take six bytes."""
     address = explorer.place("6002600202")
     source = "contract A {} //" + "\u00e9" * 300_000
@@ -250,7 +245,7 @@ def test_a_body_of_json_may_be_as_large_as_a_form(explorer: Explorer) -> None:
     assert outcome(explorer, sent).startswith("Fail - Unable to verify")
 
 
-def test_the_configuration_names_what_a_submission_may_have(explorer: Explorer) -> None:
+def test_the_configuration_names_what_a_submission_may_have(explorer):
     config = explorer.client.get("/api/v2/smart-contracts/verification/config").json
     assert set(config["verification_options"]) == METHODS.keys()
     assert config["license_types"] == {name: int(n) for n, name in LICENSE_NUMBERS.items()}

@@ -7,10 +7,8 @@ import pytest
 from werkzeug.serving import make_server
 
 from app import create_app
-from scan.brand import Brand
 from scan.extensions.brand.brand_file import public_url
-from tests.support.browser import Page
-from tests.support.explorer import Explorer
+from scan.settings import Brand
 from tests.support.serving import in_thread
 
 WALLET = """
@@ -23,7 +21,7 @@ window.ethereum = {request: async (asked) => {
 SHOWN = "document.querySelector('#add-network span').textContent"
 
 
-def test_the_wallet_is_given_this_chain(page: Page, explorer: Explorer) -> None:
+def test_the_wallet_is_given_this_chain(page, explorer):
     settings = replace(explorer.settings, brand=Brand(public_rpc_url="https://rpc.example.org/a"))
     settings = replace(settings, chain_name='"><script>x</script>', coin_symbol="DEV")
     page.before_scripts(WALLET)
@@ -51,7 +49,7 @@ def test_the_wallet_is_given_this_chain(page: Page, explorer: Explorer) -> None:
 
 
 @pytest.mark.check
-def test_only_urls_that_anybody_may_see_are_taken() -> None:
+def test_only_urls_that_anybody_may_see_are_taken():
     for url in ("https://rpc.example.org", "http://localhost:8545", "http://127.0.0.1:8545/a"):
         assert public_url(url) == url
 
@@ -64,6 +62,6 @@ def test_only_urls_that_anybody_may_see_are_taken() -> None:
         http://localhost.c.org http://localhost@c.org
     """.split(),
 )
-def test_urls_that_not_anybody_may_see_are_refused(url: str) -> None:
+def test_urls_that_not_anybody_may_see_are_refused(url):
     with pytest.raises(ValueError, match="must be an https URL"):
         public_url(url)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -14,11 +13,9 @@ from flask.testing import FlaskClient
 from werkzeug.serving import make_server
 
 from app import create_app
-from scan.brand import UNBRANDED
 from scan.errors import SettingError
 from scan.extensions.brand.brand_file import MAX_FILE_BYTES, PAIRS, contrast, default_palette
-from scan.settings import Settings
-from tests.support.browser import Page
+from scan.settings import UNBRANDED, Settings
 from tests.support.indexing import Indexing
 from tests.support.page_checks import AXE, axe_violations, show_theme
 from tests.support.page_checks import COLOURS as COLOURS_OF_A_PAGE
@@ -40,7 +37,7 @@ BrandOf = Callable[..., Settings]
 def brand_of(tmp_path: Path) -> BrandOf:
     """Settings with a file of SCAN_BRAND; `files` has contents by the key that names the file."""
 
-    def settings(files: Mapping[str, str | bytes] = NONE, **values: Any) -> Settings:
+    def settings(files=NONE, **values):
         for key, content in files.items():
             path = tmp_path / key
             path.write_bytes(content.encode() if isinstance(content, str) else content)
@@ -52,7 +49,7 @@ def brand_of(tmp_path: Path) -> BrandOf:
     return settings
 
 
-def _toml(value: Any) -> str:
+def _toml(value):
     if isinstance(value, dict):
         items = (f"{json.dumps(key)} = {_toml(item)}" for key, item in value.items())
         return f"{{{', '.join(items)}}}"
@@ -76,7 +73,7 @@ def branded(indexed: Indexing, brand_of: BrandOf) -> FlaskClient:
     return create_app(replace(indexed.settings, brand=settings.brand)).test_client()
 
 
-def test_a_page_has_the_operators_face(branded: FlaskClient) -> None:
+def test_a_page_has_the_operators_face(branded):
     text = branded.get("/blocks").text
     assert "<span>Acme &lt;Explorer&gt;</span>" in text and "<span>Scan</span>" not in text
     assert re.search(r"<title>Blocks · .+ · Acme &lt;Explorer&gt;</title>", text)
@@ -96,7 +93,7 @@ def test_a_page_has_the_operators_face(branded: FlaskClient) -> None:
     assert refused.status_code == 404 and "Acme &lt;Explorer&gt;" in refused.text
 
 
-def test_the_home_page_says_what_the_site_is(branded: FlaskClient, client: FlaskClient) -> None:
+def test_the_home_page_says_what_the_site_is(branded, client):
     text = branded.get("/").text
     assert '<p class="sentence">All of &lt;Acme&gt;</p>' in text
     for name in ('name="description"', 'property="og:description"'):
@@ -109,10 +106,8 @@ PREVIEWS = re.compile(
 )
 
 
-def test_previews_of_links_have_a_picture_and_the_address_of_the_page(
-    indexed: Indexing, client: FlaskClient, brand_of: BrandOf
-) -> None:
-    def previews(**changes: Any) -> FlaskClient:
+def test_previews_of_links_have_a_picture_and_the_address_of_the_page(indexed, client, brand_of):
+    def previews(**changes):
         brand = replace(changes.pop("brand", UNBRANDED), url="https://scan.example")
         settings = replace(indexed.settings, brand=brand, **changes)
         return create_app(settings).test_client()
@@ -133,7 +128,7 @@ def test_previews_of_links_have_a_picture_and_the_address_of_the_page(
 
 
 @pytest.mark.check
-def test_the_url_of_the_site_is_taken(brand_of: BrandOf) -> None:
+def test_the_url_of_the_site_is_taken(brand_of):
     for text in ("https://scan.example", "https://scan.example/", "http://localhost:8000"):
         assert brand_of(url=text).brand.url == text.removesuffix("/")
 
@@ -142,12 +137,12 @@ def test_the_url_of_the_site_is_taken(brand_of: BrandOf) -> None:
 @pytest.mark.parametrize(
     "text", ["https://scan.example/bsc", "ftp://scan.example", "scan.example", 'https://a"b']
 )
-def test_the_url_of_the_site_has_no_path(brand_of: BrandOf, text: str) -> None:
+def test_the_url_of_the_site_has_no_path(brand_of, text):
     with pytest.raises(SettingError, match=r"^SCAN_BRAND=.*: url: "):
         brand_of(url=text)
 
 
-def test_crawlers_are_told_what_to_leave(branded: FlaskClient, client: FlaskClient) -> None:
+def test_crawlers_are_told_what_to_leave(branded, client):
     assert branded.get("/robots.txt").text == "User-agent: *\nDisallow: /\n"
     rules = client.get("/robots.txt").text
     assert "Disallow: /api/\n" in rules and "Disallow: /\n" not in rules
@@ -156,13 +151,13 @@ def test_crawlers_are_told_what_to_leave(branded: FlaskClient, client: FlaskClie
     assert client.get("/favicon.ico").mimetype == "image/svg+xml"
 
 
-def test_without_a_brand_no_file_is_added(client: FlaskClient) -> None:
+def test_without_a_brand_no_file_is_added(client):
     text = client.get("/blocks").text
     assert "brand.css" not in text and 'class="notice"' not in text
     assert '<meta property="og:site_name" content="Scan">' in text
 
 
-def test_a_browser_loads_nothing_else(branded: FlaskClient, page: Page) -> None:
+def test_a_browser_loads_nothing_else(branded, page):
     with in_thread(make_server("127.0.0.1", 0, branded.application, threaded=True)) as url:
         for theme in ("light", "dark"):
             show_theme(page, theme)
@@ -178,7 +173,7 @@ def test_a_browser_loads_nothing_else(branded: FlaskClient, page: Page) -> None:
 
 
 @pytest.mark.check
-def test_the_own_colours_pass_the_same_check() -> None:
+def test_the_own_colours_pass_the_same_check():
     palette = default_palette()
     assert len(palette) == 16
     for front, back, least in PAIRS:
@@ -223,9 +218,7 @@ def test_the_own_colours_pass_the_same_check() -> None:
         ({"security_contact": "me"}, "must begin with mailto:"),
     ],
 )
-def test_what_is_refused_names_the_key(
-    brand_of: BrandOf, values: dict[str, Any], reason: str
-) -> None:
+def test_what_is_refused_names_the_key(brand_of, values, reason):
     (key,) = values
     with pytest.raises(SettingError, match=f"^SCAN_BRAND=.*: {key}: ") as caught:
         brand_of(**values)
@@ -247,9 +240,7 @@ def test_what_is_refused_names_the_key(
         ("stylesheet", b"\xff", "must be CSS in UTF-8"),
     ],
 )
-def test_a_refused_file_names_the_key(
-    brand_of: BrandOf, key: str, content: str | bytes, reason: str
-) -> None:
+def test_a_refused_file_names_the_key(brand_of, key, content, reason):
     with pytest.raises(SettingError, match=f"^SCAN_BRAND=.*: {key}: ") as caught:
         brand_of({key: content})
     assert reason in str(caught.value)
@@ -265,7 +256,7 @@ def test_a_refused_file_names_the_key(
         (b"#" * (MAX_FILE_BYTES + 1), "must have between"),
     ],
 )
-def test_a_brand_that_is_none_is_refused(tmp_path: Path, content: bytes, reason: str) -> None:
+def test_a_brand_that_is_none_is_refused(tmp_path, content, reason):
     (tmp_path / "brand.toml").write_bytes(content)
     with pytest.raises(SettingError, match=r"^SCAN_BRAND=") as caught:
         Settings.from_environment({"SCAN_BRAND": str(tmp_path / "brand.toml")})

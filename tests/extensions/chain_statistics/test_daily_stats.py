@@ -15,7 +15,6 @@ from flask.testing import FlaskClient
 from app import create_app
 from scan.database.connection import Database
 from tests.api.test_bad_input import HUGE, require_parameter
-from tests.conftest import Played
 from tests.indexer.test_daily_stats import MIDNIGHT_S, counted, moves
 from tests.support.database import Postgres, execute
 from tests.support.indexing import settings_for
@@ -36,7 +35,7 @@ COUNTS = {
 }
 
 
-def fill(url: str) -> None:
+def fill(url):
     database = Database(url, statement_timeout_ms=0)
     chain, chance = Chain(database), random.Random(7)
     for hour in range(0, 7 * 24, 6):
@@ -57,7 +56,7 @@ def days(url: str) -> FlaskClient:
     return create_app(settings_for(url, NOWHERE)).test_client()
 
 
-def test_days_are_what_their_rows_give(days: FlaskClient, url: str) -> None:
+def test_days_are_what_their_rows_give(days, url):
     body = days.get(PATH).json
     assert (body["from"], body["to"], body["complete"]) == ("2023-10-22", LAST_DAY, True)
     expected = counted(url)
@@ -71,9 +70,7 @@ def test_days_are_what_their_rows_give(days: FlaskClient, url: str) -> None:
     assert body["days"][3]["transactions"] == 0 and body["days"][3]["fees"] == "0"
 
 
-def test_every_day_of_the_scenario_adds_up_to_the_chain(
-    client: FlaskClient, scenario: Played
-) -> None:
+def test_every_day_of_the_scenario_adds_up_to_the_chain(client, scenario):
     body = client.get(f"{PATH}?from=1970-01-01&to=1970-12-31").json
     newest = client.get(PATH).json["days"]
     days = [*body["days"], *newest]
@@ -97,12 +94,12 @@ def test_every_day_of_the_scenario_adds_up_to_the_chain(
         ("from=9999-12-31&to=9999-12-31", []),
     ],
 )
-def test_only_days_of_the_chain_are_listed(days: FlaskClient, query: str, dates: list[str]) -> None:
+def test_only_days_of_the_chain_are_listed(days, query, dates):
     body = days.get(f"{PATH}?{query}").json
     assert [day["date"][-2:] for day in body["days"]] == dates and body["complete"]
 
 
-def test_charts_have_counts_in_units_and_fees_in_coins(days: FlaskClient) -> None:
+def test_charts_have_counts_in_units_and_fees_in_coins(days):
     newest = days.get(PATH).json["days"][-1]
     tables = re.findall(r"<th>Time</th><th>(.*?)</th>(.*?)</table>", days.get("/charts").text, re.S)
     shown = [(title, re.findall(r"<td>([^<]*)</td></tr>", rows)[-1]) for title, rows in tables]
@@ -115,7 +112,7 @@ def test_charts_have_counts_in_units_and_fees_in_coins(days: FlaskClient) -> Non
     assert [title for title, _ in shown if ", " in title] == ["Fees, ETH", "Burnt fees, ETH"]
 
 
-def test_days_as_csv(days: FlaskClient) -> None:
+def test_days_as_csv(days):
     response = days.get(f"{PATH}?format=csv&from=2023-11-14")
     assert response.content_type.startswith("text/csv")
     rows = list(csv.DictReader(io.StringIO(response.data.decode("utf-8-sig"))))
@@ -147,7 +144,7 @@ def test_days_as_csv(days: FlaskClient) -> None:
     ],
     ids=lambda value: ascii(value)[:20],
 )
-def test_dates_that_are_refused(days: FlaskClient, name: str, value: str) -> None:
+def test_dates_that_are_refused(days, name, value):
     require_parameter(days.get(PATH, query_string={name: value}), name)
 
 
@@ -161,13 +158,11 @@ def test_dates_that_are_refused(days: FlaskClient, name: str, value: str) -> Non
         ("page=2", "page"),
     ],
 )
-def test_other_ranges_formats_and_parameters_are_refused(
-    days: FlaskClient, query: str, parameter: str
-) -> None:
+def test_other_ranges_formats_and_parameters_are_refused(days, query, parameter):
     require_parameter(days.get(f"{PATH}?{query}"), parameter)
 
 
-def test_before_the_first_block_there_are_no_days(database_url: str) -> None:
+def test_before_the_first_block_there_are_no_days(database_url):
     client = create_app(settings_for(database_url, NOWHERE)).test_client()
     assert client.get(PATH).json == {"from": None, "to": None, "complete": True, "days": []}
     body = client.get(f"{PATH}?from=2026-01-01&to=2026-01-02").json
@@ -194,7 +189,7 @@ def busy(postgres: Postgres, template: str) -> Iterator[str]:
 
 @pytest.mark.parametrize("spans", [1, 3, 12])
 @pytest.mark.parametrize("span_s", [3_600, 9_000, 86_400, 10 * 86_400])
-def test_activity_of_each_span_is_that_of_its_blocks(busy: str, span_s: int, spans: int) -> None:
+def test_activity_of_each_span_is_that_of_its_blocks(busy, span_s, spans):
     """Gas of more than 200 blocks is estimated by every second one, or third."""
     rows: Any = execute(
         busy,

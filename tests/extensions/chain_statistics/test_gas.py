@@ -2,29 +2,26 @@
 
 import re
 import statistics
-from typing import Any
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.database.connection import Database
-from scan.extensions.chain_statistics.gas import BlockGas, next_base_fee
+from scan.extensions.chain_statistics.statistics import BlockGas, next_base_fee
 from tests.api.test_bad_input import require_parameter
-from tests.conftest import Played
 from tests.extensions.chain_statistics.test_most_called import counted
-from tests.support.indexing import Indexing, settings_for
+from tests.support.indexing import settings_for
 from tests.support.made_blocks import Chain, Move, address
 from tests.support.serving import NOWHERE
 
 
-def percentile(values: list[int], share: int) -> int:
+def percentile(values, share):
     """The first value in order that so many per cent of all are not above."""
     ordered = sorted(values)
     return ordered[max(0, -(-len(ordered) * share // 100) - 1)]
 
 
-def test_prices_are_those_of_the_newest_blocks(client: FlaskClient, scenario: Played) -> None:
+def test_prices_are_those_of_the_newest_blocks(client, scenario):
     body = client.get("/api/v1/gas").json
     blocks = scenario.truth.blocks[:20]
     assert [b["number"] for b in body["blocks"]] == [b["number"] for b in blocks]
@@ -56,9 +53,7 @@ def test_prices_are_those_of_the_newest_blocks(client: FlaskClient, scenario: Pl
     assert int(costs["swap"]["gas"]) == statistics.median_low(used)
 
 
-def test_contracts_are_listed_by_the_gas_that_their_calls_took(
-    client: FlaskClient, scenario: Played
-) -> None:
+def test_contracts_are_listed_by_the_gas_that_their_calls_took(client, scenario):
     body = client.get("/api/v1/gas").json
     seconds = body["contractsSeconds"]
     expected = counted(scenario, scenario.truth, seconds)
@@ -72,11 +67,9 @@ def test_contracts_are_listed_by_the_gas_that_their_calls_took(
     assert "Contracts by gas" in html and f"/address/{listed[0][0]}" in html.lower()
 
 
-def test_a_busy_chain_lists_the_contracts_of_a_shorter_time(
-    indexed: Indexing, scenario: Played, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_busy_chain_lists_the_contracts_of_a_shorter_time(indexed, scenario, monkeypatch):
     for most in (len(scenario.truth.transactions) - 1, 0):
-        monkeypatch.setattr("scan.extensions.chain_statistics.most_called.MAX_TRANSACTIONS", most)
+        monkeypatch.setattr("scan.extensions.chain_statistics.statistics.MAX_TRANSACTIONS", most)
         client = create_app(indexed.settings).test_client()
         body = client.get("/api/v1/gas").json
         assert body["contractsSeconds"] == 300
@@ -84,7 +77,7 @@ def test_a_busy_chain_lists_the_contracts_of_a_shorter_time(
     assert "Contracts by gas" not in client.get("/gas").text
 
 
-def test_the_next_base_fee_is_the_nodes(client: FlaskClient, scenario: Played) -> None:
+def test_the_next_base_fee_is_the_nodes(client, scenario):
     """Also on the home page, where every transaction has its fee."""
     history = scenario.anvil.call("eth_feeHistory", "0x1", "latest", [])
     following = client.get("/api/v1/gas").json["nextBaseFeePerGas"]
@@ -121,11 +114,11 @@ def test_the_next_base_fee_is_the_nodes(client: FlaskClient, scenario: Played) -
         ([BlockGas(8, 6, 10), BlockGas(8, 5, 10)], 9),
     ],
 )
-def test_the_next_base_fee(newest: list[BlockGas], following: int | None) -> None:
+def test_the_next_base_fee(newest, following):
     assert next_base_fee(newest) == following
 
 
-def made(url: str, moves: list[list[Move]], base_fee: int | None) -> Any:
+def made(url, moves, base_fee):
     database = Database(url, statement_timeout_ms=0)
     chain = Chain(database)
     for block in moves:
@@ -134,7 +127,7 @@ def made(url: str, moves: list[list[Move]], base_fee: int | None) -> Any:
     return create_app(settings_for(url, NOWHERE)).test_client()
 
 
-def test_without_blocks_transactions_or_base_fees(database_url: str) -> None:
+def test_without_blocks_transactions_or_base_fees(database_url):
     client = made(database_url, [], None)
     body = client.get("/api/v1/gas").json
     assert body["blocks"] == [] and body["suggestions"] is None
@@ -145,7 +138,7 @@ def test_without_blocks_transactions_or_base_fees(database_url: str) -> None:
     assert oracle["status"] == "0" and "No transactions" in oracle["result"]
 
 
-def test_a_chain_without_base_fees_has_gas_prices(database_url: str) -> None:
+def test_a_chain_without_base_fees_has_gas_prices(database_url):
     client = made(database_url, [[Move(address("a"), address("b"))]], None)
     body = client.get("/api/v1/gas").json
     assert body["nextBaseFeePerGas"] is None
@@ -153,7 +146,7 @@ def test_a_chain_without_base_fees_has_gas_prices(database_url: str) -> None:
     assert body["blocks"][0]["gasUsedRatio"] == 0.0  # of a block without a limit
 
 
-def test_etherscans_oracle_says_the_same(client: FlaskClient) -> None:
+def test_etherscans_oracle_says_the_same(client):
     require_parameter(client.get("/api/v1/gas?blocks=5"), "blocks")
     body = client.get("/api/v1/gas").json
     oracle = client.get("/api?module=gastracker&action=gasoracle").json

@@ -9,7 +9,7 @@ import pytest
 
 from app import create_app
 from scan.database.connection import Database
-from scan.extensions.chain_statistics import largest_transfers
+from scan.extensions.chain_statistics import statistics
 from tests.indexer.test_daily_stats import DAY_S, MIDNIGHT_S, PEOPLE
 from tests.support.database import Postgres, execute
 from tests.support.explain import ExplainingDatabase
@@ -23,7 +23,7 @@ SAMPLE = 20
 DAYS = ((12, 30), (3, 30), (0, 30), (10, 5), (0, 0), (2, 3))
 
 
-def day_of(number: int) -> str:
+def day_of(number):
     return datetime.fromtimestamp(MIDNIGHT_S + DAY_S * number, UTC).date().isoformat()
 
 
@@ -56,11 +56,9 @@ def moved(postgres: Postgres, template: str) -> Iterator[tuple[str, list[list[Mo
 
 
 @pytest.mark.parametrize("is_bounded", [False, True], ids=["all", "bounded"])
-def test_the_largest_of_a_day_are_those_of_its_sample(
-    moved: tuple[str, list[list[Move]]], monkeypatch: pytest.MonkeyPatch, *, is_bounded: bool
-) -> None:
+def test_the_largest_of_a_day_are_those_of_its_sample(moved, monkeypatch, *, is_bounded):
     if is_bounded:
-        monkeypatch.setattr(largest_transfers, "MAX_SAMPLE", SAMPLE)
+        monkeypatch.setattr(statistics, "MAX_SAMPLE", SAMPLE)
     url, days = moved
     client = create_app(settings_for(url, NOWHERE)).test_client()
     for number, moves in enumerate(days):
@@ -82,7 +80,7 @@ def test_the_largest_of_a_day_are_those_of_its_sample(
         assert (body["of"], body["total"]) == (len(newest), len(moves))
 
 
-def test_large_values_of_many_runs_are_read_by_index(database_url: str) -> None:
+def test_large_values_of_many_runs_are_read_by_index(database_url):
     """Of 60,000 transactions in four runs of 16,384, of which every twentieth is large."""
     execute(
         database_url,

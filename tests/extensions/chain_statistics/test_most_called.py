@@ -5,16 +5,11 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from flask.testing import FlaskClient
-
-from tests.conftest import Played
-from tests.extensions.blockscout.test_responses import Asking
-from tests.support.truth import Truth
 
 PATH = "/stats/hot-smart-contracts"
 
 
-def counted(scenario: Played, truth: Truth, seconds: int) -> dict[str, tuple[int, int]]:
+def counted(scenario, truth, seconds):
     """{address: (transactions, gas)} of contracts called in a time before the newest block."""
     node = scenario.anvil
     since = datetime.fromisoformat(truth.blocks[0]["timestamp"]) - timedelta(seconds=seconds)
@@ -33,9 +28,7 @@ def counted(scenario: Played, truth: Truth, seconds: int) -> dict[str, tuple[int
 
 
 @pytest.mark.parametrize("scale", ["5m", "30d"])
-def test_contracts_are_listed_by_their_calls(
-    ask: Asking, scenario: Played, truth: Truth, scale: str
-) -> None:
+def test_contracts_are_listed_by_their_calls(ask, scenario, truth, scale):
     expected = counted(scenario, truth, {"5m": 300, "30d": 30 * 86_400}[scale])
     assert expected
     for sort in ("transactions_count", "total_gas_used"):
@@ -53,7 +46,7 @@ def test_contracts_are_listed_by_their_calls(
             assert ranks == sorted(ranks, reverse=order == "desc")
 
 
-def test_pages_have_each_contract_once(ask: Asking) -> None:
+def test_pages_have_each_contract_once(ask):
     whole = ask.rows(PATH, scale="30d")
     for sort in ("transactions_count", "total_gas_used"):
         rows = ask.rows(PATH, scale="30d", sort=sort, items_count=3)
@@ -61,10 +54,8 @@ def test_pages_have_each_contract_once(ask: Asking) -> None:
         assert sorted(hashes[0]) == sorted(hashes[1])
 
 
-def test_a_time_with_too_many_transactions_is_refused(
-    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("scan.extensions.chain_statistics.most_called.MAX_TRANSACTIONS", 5)
+def test_a_time_with_too_many_transactions_is_refused(client, monkeypatch):
+    monkeypatch.setattr("scan.extensions.chain_statistics.statistics.MAX_TRANSACTIONS", 5)
     refused: Any = client.get(f"/api/v2{PATH}?scale=30d&=many")
     assert refused.status_code == 422 and "shorter" in refused.json["errors"][0]["detail"]
     assert client.get(f"/api/v2{PATH}").status_code == 422

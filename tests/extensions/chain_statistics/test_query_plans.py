@@ -1,22 +1,19 @@
 """Plans of the statements of the busiest pool's and token's pages."""
 
-from scan.extensions.chain_statistics import largest_transfers
+from scan.extensions.chain_statistics import statistics
 from scan.parameters import BIGINT_MAX
 from tests.pages.test_query_plans import LARGEST, database, newest, service, token
-from tests.support.explain import ExplainingDatabase
 
 __all__ = ["database", "service", "token"]
 
 
-def test_the_busiest_pool_and_token_are_read_in_bounds(
-    database: ExplainingDatabase, token: bytes
-) -> None:
+def test_the_busiest_pool_and_token_are_read_in_bounds(database, token):
     """However many trades and transfers they have: pages read the newest 2,000 and 20,000."""
     row = database.row("queries/pools_list", dex=None, token=None, **LARGEST)
     pool = bytes.fromhex(row[1].split('"address":"0x')[1][:40])
     database.plans.clear()
     newest(database, "queries/pools_get", address=pool)
-    of_all = {"block_from": 0, "block_to": BIGINT_MAX, "most": largest_transfers.NEWEST_OF_TOKEN}
+    of_all = {"block_from": 0, "block_to": BIGINT_MAX, "most": statistics.NEWEST_OF_TOKEN}
     newest(database, "queries/token_transfers_list_largest", token=token, limit=10, **of_all)
     read = {"address": pool, "span_s": 3_600, "max_trades": 20_000}
     newest(database, "queries/pool_candles_list_by_block", block_from=100, block_to=200, **read)

@@ -27,7 +27,7 @@ class Chain(NamedTuple):
     client: FlaskClient
 
 
-def play(node: Anvil) -> None:
+def play(node):
     """Blocks at random; everybody may call anvil's precompile for everybody."""
     choice = random.Random(SEED)
     for address, code in CODES.items():

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from scan.ethereum.block_decoder import decode_block
-from scan.ethereum.blocks import DecodedBlock, MalformedBlock
+from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.forms.form import FEE_VAULT, MINT
 from tests.ethereum.test_blocks import BLOCK_HASH
 
@@ -19,7 +19,7 @@ BASE_FEE, PRICE, GAS = 7, 10, 21_000
 Json = dict[str, Any]
 
 
-def sent(index: int, type_: str = "0x2", **fields: Any) -> Json:
+def sent(index, type_="0x2", **fields):
     return {
         "hash": f"0x{index + 1:064x}",
         "blockHash": BLOCK_HASH,
@@ -35,7 +35,7 @@ def sent(index: int, type_: str = "0x2", **fields: Any) -> Json:
     }
 
 
-def received(transaction: Json, **fields: Any) -> Json:
+def received(transaction, **fields):
     links = {name: transaction[name] for name in ("blockHash", "transactionIndex", "type")}
     return {
         **links,
@@ -50,7 +50,7 @@ def received(transaction: Json, **fields: Any) -> Json:
     }
 
 
-def decoded(*pairs: tuple[Json, Json], chain_id: int | None = None, **block: Any) -> DecodedBlock:
+def decoded(*pairs, chain_id=None, **block):
     """Of the chain that its first transaction names, by default."""
     if chain_id is None and pairs:
         chain_id = int(pairs[0][0].get("chainId", "0x0"), 16)
@@ -72,17 +72,17 @@ def decoded(*pairs: tuple[Json, Json], chain_id: int | None = None, **block: Any
     return decode_block(header, receipts, int(header["number"], 16), chain_id)
 
 
-def fields_of(block: DecodedBlock, index: int = 0) -> Json:
+def fields_of(block, index=0):
     return dict(json.loads(block.transactions[index].chain_fields or "{}"))
 
 
-def credited(block: DecodedBlock) -> list[tuple[int | None, int, str, int]]:
+def credited(block):
     first = block.number << 20
     assert [c.ordinal for c in block.credits] == list(range(first, first + len(block.credits)))
     return [(c.transaction_index, c.type, c.address.hex(), c.amount_wei) for c in block.credits]
 
 
-def vault(last: str, amount: int) -> tuple[None, int, str, int]:
+def vault(last, amount):
     return None, FEE_VAULT, "42" + "00" * 18 + last, amount
 
 

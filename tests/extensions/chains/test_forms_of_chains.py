@@ -15,7 +15,6 @@ from tests.extensions.chains.test_forms import (
     OTHER,
     PRICE,
     SENDER,
-    Json,
     credited,
     decoded,
     fields_of,
@@ -30,12 +29,12 @@ SEALED = {"extraData": "0x" + "00" * 97}
 Log = dict[str, Any]
 
 
-def log(index: int, address: str, *topics: str, data: int = 0) -> Log:
+def log(index, address, *topics, data=0):
     words = ["0x" + topic.removeprefix("0x").rjust(64, "0") for topic in topics]
     return {"logIndex": hex(index), "address": address, "topics": words, "data": f"0x{data:064x}"}
 
 
-def on(chain_id: int, index: int = 0, type_: str = "0x2", **fields: Any) -> Json:
+def on(chain_id, index=0, type_="0x2", **fields):
     return sent(index, type_, chainId=hex(chain_id), **fields)
 
 

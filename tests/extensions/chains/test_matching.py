@@ -1,6 +1,5 @@
 """Which form a block has: by its chain's id, else by what its hash proves, else said to be so."""
 
-from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -19,7 +18,7 @@ Json = dict[str, Any]
 NOBODY_KNOWS = 987_654
 
 
-def block_of(chain: MadeChain, number: int) -> tuple[Json, list[Json]]:
+def block_of(chain, number):
     answers = [orjson.loads(line) for line in chain.lines()]
     block, receipts = (
         [a["result"] for a in answers if a["method"] == method][number]
@@ -28,7 +27,7 @@ def block_of(chain: MadeChain, number: int) -> tuple[Json, list[Json]]:
     return block, receipts
 
 
-def ethereum(chain_id: int = NOBODY_KNOWS) -> tuple[Json, list[Json]]:
+def ethereum(chain_id=NOBODY_KNOWS):
     chain = MadeChain(chain_id, GENESIS)
     chain.pay(ALICE, BOB, 1)
     chain.pay(BOB, CAROL, 1)
@@ -36,11 +35,11 @@ def ethereum(chain_id: int = NOBODY_KNOWS) -> tuple[Json, list[Json]]:
     return block_of(chain, 1)
 
 
-def read(block: Json, receipts: list[Json]) -> tuple[Any, Any]:
+def read(block, receipts):
     return read_json(block, BlockJson, 1), read_json(receipts, ReceiptsJson, 1)
 
 
-def checked(block: Json, receipts: list[Json], chain_id: int) -> Verdict:
+def checked(block, receipts, chain_id):
     return check_body(*read(block, receipts), chain_id=chain_id)
 
 
@@ -63,12 +62,12 @@ def test_a_known_chain_has_its_own_form_or_ethereums(chain_id, names):
     assert ((form and form.name), is_proven) == (names, True)
 
 
-def all_receipts(receipts: list[Json]) -> None:
+def all_receipts(receipts):
     for receipt in receipts:
         receipt["l1Fee"] = "0x64"
 
 
-def one_receipt(receipts: list[Json]) -> None:
+def one_receipt(receipts):
     receipts[0]["l1Fee"] = "0x64"
 
 
@@ -76,9 +75,7 @@ def one_receipt(receipts: list[Json]) -> None:
     ("alter", "words"),
     [(all_receipts, "fields of Scroll"), (one_receipt, "fields of a chain of its own form")],
 )
-def test_fields_that_no_root_covers_are_said_where_nobody_knows_the_chain(
-    alter: Callable[[list[Json]], None], words: str
-):
+def test_fields_that_no_root_covers_are_said_where_nobody_knows_the_chain(alter, words):
     block, receipts = ethereum()
     alter(receipts)
     assert checked(block, receipts, NOBODY_KNOWS) == Verdict("", (words,))

@@ -5,14 +5,14 @@ import io
 import json
 import random
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 import rlp
 from flask.testing import FlaskClient
 
 from app import create_app
-from tests.support.anvil import GAS, Anvil, Contract
+from tests.support.anvil import GAS, Anvil
 from tests.support.database import Postgres, execute
 from tests.support.indexing import Indexing
 from tests.support.lists import Listed, by_links, get
@@ -37,7 +37,7 @@ class Rollup(NamedTuple):
     deposits: dict[str, tuple[str, int]]  # by hash: sender and what it brought
 
 
-def attributes(number: int) -> str:
+def attributes(number):
     """The call of Ecotone and later that tells the L1 block; only what is read here counts."""
     return "".join(
         (
@@ -55,9 +55,7 @@ def attributes(number: int) -> str:
     )
 
 
-def deposit(
-    node: Anvil, sender: str, to: str, mint: int = 0, value: int = 0, data: str = "0x"
-) -> str:
+def deposit(node, sender, to, mint=0, value=0, data="0x"):
     """Sent as it stands in a block: nobody signs it."""
     source = random.Random(repr((node.head(), sender, to, mint, value, data))).randbytes(32)
     parties = [bytes.fromhex(party[2:]) for party in (sender, to)]
@@ -65,11 +63,11 @@ def deposit(
     return str(node.call("eth_sendRawTransaction", f"0x7e{rlp.encode(fields).hex()}"))
 
 
-def balance_of(node: Anvil, address: str) -> int:
+def balance_of(node, address):
     return int(node.call("eth_getBalance", address, "latest"), 16)
 
 
-def play(node: Anvil) -> dict[str, tuple[str, int]]:
+def play(node):
     """Blocks at random, each with the deposit of L1's values first, as a derived block has it."""
     choice = random.Random(SEED)
     deposit(node, DEPOSITOR, L1_BLOCK, data=attributes(0))
@@ -103,7 +101,7 @@ def play(node: Anvil) -> dict[str, tuple[str, int]]:
     return deposits
 
 
-def _pass_messages(node: Anvil, contract: Contract, number: int) -> None:
+def _pass_messages(node, contract, number):
     """In some blocks one with value and data, in others several by one transaction."""
     sender, target = node.accounts[7 + number % 2], node.accounts[number % 3]
     fields = {"gas": hex(3_000_000), "maxFeePerGas": 10**11, "maxPriorityFeePerGas": 0}
@@ -130,7 +128,7 @@ def rollup(postgres: Postgres, template: str) -> Iterator[Rollup]:
         yield Rollup(node, url, create_app(settings).test_client(), deposits)
 
 
-def history(client: FlaskClient, address: str) -> tuple[list[dict[str, Any]], Any]:
+def history(client, address):
     """Its rows, and the page that says whether they are complete."""
     path = f"/addresses/{address}/history"
     return by_links(client, Listed(path, "history")), get(client, path, limit=1)

@@ -1,11 +1,8 @@
 """What calls are for before they are sent, those inside of others, and whose descriptors fit."""
 
-from typing import Any
-
 import pytest
 from eth_abi import encode
 from eth_utils import keccak
-from flask.testing import FlaskClient
 
 from scan.extensions.clear_signing.queries import MAX_CALLS, MAX_DEPTH
 from tests.extensions.clear_signing.exchange import (
@@ -16,9 +13,6 @@ from tests.extensions.clear_signing.exchange import (
     TRANSFER,
     TYPES,
     VERSION,
-    Chain,
-    ClientOf,
-    Document,
     field,
     signing,
 )
@@ -65,20 +59,20 @@ contract Proxy {
 """
 
 
-def data_of(signature: str, types: list[str], *values: Any) -> bytes:
+def data_of(signature, types, *values):
     return keccak(text=signature)[:4] + encode(types, values)
 
 
-def transfer(value: int = 1_500_000) -> bytes:
+def transfer(value=1500000):
     return data_of("transfer(address,uint256)", ["address", "uint256"], ANN, value)
 
 
-def executed(to: str, data: bytes, operation: int = 0, value: int = 0) -> bytes:
+def executed(to, data, operation=0, value=0):
     types = EXECUTE.partition("(")[2].rstrip(")").split(",")
     return data_of(EXECUTE, types, to, value, data, operation, 0, 0, 0, NATIVE, NATIVE, b"")
 
 
-def packed(*calls: tuple[str, bytes]) -> bytes:
+def packed(*calls):
     parts = (
         bytes([0]) + bytes.fromhex(to[2:]) + bytes(32) + len(data).to_bytes(32) + data
         for to, data in calls
@@ -86,7 +80,7 @@ def packed(*calls: tuple[str, bytes]) -> bytes:
     return data_of(MULTISEND, ["bytes"], b"".join(parts))
 
 
-def decoded(client: FlaskClient, data: bytes, to: str, **fields: str) -> Any:
+def decoded(client, data, to, **fields):
     answer = client.post(
         "/api/v1/decode", json={"data": f"0x{data.hex()}", "address": to, **fields}
     )
@@ -94,19 +88,19 @@ def decoded(client: FlaskClient, data: bytes, to: str, **fields: str) -> Any:
     return answer.json
 
 
-def inside(record: Any) -> list[tuple[list[int], str]]:
+def inside(record):
     return [
         (call["path"], call["clearSigning"]["interpolatedIntent"])
         for call in record["clearSignedCalls"]
     ]
 
 
-def deployed(chain: Chain, name: str, arguments: str = "", source: str = PROXY) -> str:
+def deployed(chain, name, arguments="", source=PROXY):
     output = compiled(VERSION, standard_input({"S.sol": source}), "S.sol", name)
     return chain.explorer.deploy(output.creation, arguments)
 
 
-def test_data_to_decode_is_described(chain: Chain, client_of: ClientOf) -> None:
+def test_data_to_decode_is_described(chain, client_of):
     client = client_of(token=chain.descriptor({TRANSFER: SEND}))
     record = decoded(client, transfer(), chain.exchange, **{"from": SAFE})
     assert record["clearSigning"]["interpolatedIntent"].startswith("Send 1.5 BET from 0x5a5A")
@@ -117,9 +111,7 @@ def test_data_to_decode_is_described(chain: Chain, client_of: ClientOf) -> None:
     assert client.get("/api/v1/decode", query_string=query).json == record
 
 
-def test_a_sender_or_value_that_is_not_known_shows_nothing_false(
-    chain: Chain, client_of: ClientOf
-) -> None:
+def test_a_sender_or_value_that_is_not_known_shows_nothing_false(chain, client_of):
     client = client_of(token=chain.descriptor({TRANSFER: SEND, TRADE: PAY}))
     assert decoded(client, transfer(), chain.exchange)["clearSigning"] is None
     legs = data_of(f"trade({','.join(TYPES)})", TYPES, [], ANN, 0, 0, b"", 0, "")
@@ -132,9 +124,7 @@ def test_a_sender_or_value_that_is_not_known_shows_nothing_false(
     "fields",
     [{"kind": "error"}, {"topics": ["0x" + "11" * 32]}, {"kind": "event"}, {"address": NATIVE}],
 )
-def test_what_is_no_call_of_the_contract_is_not_described(
-    chain: Chain, client_of: ClientOf, fields: Document
-) -> None:
+def test_what_is_no_call_of_the_contract_is_not_described(chain, client_of, fields):
     client = client_of(token=chain.descriptor({TRANSFER: PAY}))
     body = {"data": f"0x{transfer().hex()}", "address": chain.exchange, "value": "0", **fields}
     answer = client.post("/api/v1/decode", json=body)
@@ -146,16 +136,12 @@ def test_what_is_no_call_of_the_contract_is_not_described(
     ("fields", "wrong"),
     [({"from": "0x12"}, "from"), ({"value": "-1"}, "value"), ({"value": 2**256}, "value")],
 )
-def test_senders_and_values_are_checked(
-    chain: Chain, client_of: ClientOf, fields: Document, wrong: str
-) -> None:
+def test_senders_and_values_are_checked(chain, client_of, fields, wrong):
     answer = client_of().post("/api/v1/decode", json={"data": "0x", **fields})
     assert (answer.status_code, answer.json["field"]) == (400, wrong)
 
 
-def test_calls_inside_are_described_as_those_of_their_senders(
-    chain: Chain, client_of: ClientOf
-) -> None:
+def test_calls_inside_are_described_as_those_of_their_senders(chain, client_of):
     client = client_of(token=chain.descriptor({TRANSFER: SEND}))
     of_safe = f"send 1.5 bet from {SAFE}"
     sent = executed(chain.exchange, transfer())
@@ -173,7 +159,7 @@ def test_calls_inside_are_described_as_those_of_their_senders(
     assert [call["path"] for call in record["calls"]] == [[0], [0, 0], [0, 1], [0, 2]]
 
 
-def test_a_proposed_call_may_be_made_by_a_timelock(chain: Chain, client_of: ClientOf) -> None:
+def test_a_proposed_call_may_be_made_by_a_timelock(chain, client_of):
     types = ["address[]", "uint256[]", "bytes[]", "string"]
     signature = f"propose({','.join(types)})"
     data = data_of(signature, types, [chain.exchange], [0], [transfer()], "")
@@ -183,14 +169,12 @@ def test_a_proposed_call_may_be_made_by_a_timelock(chain: Chain, client_of: Clie
     assert inside(decoded(client, data, SAFE)) == [([0], "Pay 0 ETH")]
 
 
-def test_a_delegatecall_is_not_what_the_descriptor_says(chain: Chain, client_of: ClientOf) -> None:
+def test_a_delegatecall_is_not_what_the_descriptor_says(chain, client_of):
     client = client_of(token=chain.descriptor({TRANSFER: SEND}))
     assert inside(decoded(client, executed(chain.exchange, transfer(), operation=1), SAFE)) == []
 
 
-def test_a_multicall_of_the_contract_itself_has_its_sender_and_value(
-    chain: Chain, client_of: ClientOf
-) -> None:
+def test_a_multicall_of_the_contract_itself_has_its_sender_and_value(chain, client_of):
     fields = [*SEND["fields"], field("@.value", "amount")]
     both = {**SEND, "interpolatedIntent": "Send {value} with {@.value}", "fields": fields}
     client = client_of(token=chain.descriptor({TRANSFER: both}))
@@ -199,7 +183,7 @@ def test_a_multicall_of_the_contract_itself_has_its_sender_and_value(
     assert inside(record) == [([0], "Send 1.5 BET with 0.5 ETH")]
 
 
-def test_depth_and_number_of_calls_inside_are_bounded(chain: Chain, client_of: ClientOf) -> None:
+def test_depth_and_number_of_calls_inside_are_bounded(chain, client_of):
     client = client_of(token=chain.descriptor({TRANSFER: SEND}))
     for depth, described in ((MAX_DEPTH, 1), (MAX_DEPTH + 1, 0)):
         data = transfer()
@@ -210,9 +194,7 @@ def test_depth_and_number_of_calls_inside_are_bounded(chain: Chain, client_of: C
     assert len(inside(decoded(client, executed(OTHER, batch, operation=1), SAFE))) == MAX_CALLS - 2
 
 
-def test_a_value_that_is_calldata_is_described_in_its_place(
-    chain: Chain, client_of: ClientOf
-) -> None:
+def test_a_value_that_is_calldata_is_described_in_its_place(chain, client_of):
     call = {**field("data", "calldata", calleePath="to", spenderPath="@.to"), "label": "Call"}
     document = chain.descriptor(
         {
@@ -255,9 +237,7 @@ def test_a_value_that_is_calldata_is_described_in_its_place(
         ({"calleePath": "to", "selector": "0xffffffff"}, "raw"),
     ],
 )
-def test_calldata_of_another_chain_or_contract_is_raw(
-    chain: Chain, client_of: ClientOf, params: Document, format_: str
-) -> None:
+def test_calldata_of_another_chain_or_contract_is_raw(chain, client_of, params, format_):
     own = {"intent": "Forward", "fields": [field("data", "calldata", **params)]}
     inner = {"intent": "Nothing", "fields": []}
     document = chain.descriptor({"forward(address to,bytes data)": own, TRANSFER: inner})
@@ -276,9 +256,7 @@ def test_calldata_of_another_chain_or_contract_is_raw(
         ({}, None),  # the amount of the outer call is not that of the inner one
     ],
 )
-def test_a_call_that_is_a_value_has_the_amount_of_its_parameter(
-    chain: Chain, client_of: ClientOf, params: Document, shown: str | None
-) -> None:
+def test_a_call_that_is_a_value_has_the_amount_of_its_parameter(chain, client_of, params, shown):
     inner = field("data", "calldata", calleePath="to", **params)
     signature = "forward(address to,uint256 value,bytes data)"
     document = chain.descriptor(
@@ -293,9 +271,7 @@ def test_a_call_that_is_a_value_has_the_amount_of_its_parameter(
     )
 
 
-def test_a_proxy_is_described_by_its_own_address_or_its_implementations(
-    chain: Chain, client_of: ClientOf
-) -> None:
+def test_a_proxy_is_described_by_its_own_address_or_its_implementations(chain, client_of):
     proxy = deployed(chain, "Proxy", encode(["address"], [chain.exchange]).hex())
     client = client_of(z=chain.descriptor({TRANSFER: PAY}))
     described = decoded(client, transfer(), proxy, value="0")["clearSigning"]

@@ -6,22 +6,18 @@ import pytest
 from eth_utils import keccak
 from werkzeug.serving import make_server
 
-from scan.contracts import decoding_budget
+from scan.contracts import abi_decoding
+from scan.extensions.clear_signing.descriptor_files import MAX_VALUES
 from scan.extensions.clear_signing.formats import MAX_FIELDS
-from scan.extensions.clear_signing.value_paths import MAX_VALUES
 from tests.extensions.clear_signing.exchange import (
     ANN,
     NATIVE,
     TRADE,
     TRANSFER,
-    Chain,
-    ClientOf,
-    Document,
     field,
     shown,
     signing,
 )
-from tests.support.browser import Page
 from tests.support.page_checks import all_violations
 from tests.support.serving import in_thread
 
@@ -42,7 +38,7 @@ SEND = {
 }
 
 
-def test_a_transfer_is_a_sentence_with_labels(chain: Chain, client_of: ClientOf) -> None:
+def test_a_transfer_is_a_sentence_with_labels(chain, client_of):
     client = client_of(token=chain.descriptor({TRANSFER: SEND}))
     described = signing(client, sent := chain.transfer())
     to = "0x00000000000000000000000000000000000A11cE"
@@ -63,7 +59,7 @@ def test_a_transfer_is_a_sentence_with_labels(chain: Chain, client_of: ClientOf)
     assert client.get(f"/tx/{sent}").status_code == 200
 
 
-def test_the_page_can_be_read_on_a_phone(chain: Chain, client_of: ClientOf, page: Page) -> None:
+def test_the_page_can_be_read_on_a_phone(chain, client_of, page):
     label = {**field("note"), "label": "x" * 100}
     fields = [field("legs.[].token", "addressName"), label, field("route")]
     client = client_of(trade=chain.descriptor({TRADE: {"intent": "Trade", "fields": fields}}))
@@ -77,11 +73,11 @@ def test_the_page_can_be_read_on_a_phone(chain: Chain, client_of: ClientOf, page
         assert all_violations(page) == []
 
 
-def test_without_a_folder_there_is_none(chain: Chain) -> None:
+def test_without_a_folder_there_is_none(chain):
     assert signing(chain.explorer.client, chain.transfer()) is None
 
 
-def test_names_of_arguments_may_be_the_abis(chain: Chain, client_of: ClientOf) -> None:
+def test_names_of_arguments_may_be_the_abis(chain, client_of):
     """As in descriptors of the first version."""
     inputs = [{"type": "address", "name": "x"}, {"type": "uint256", "name": "amount"}]
     own = [{"name": "transfer", "type": "function", "inputs": inputs}]
@@ -110,9 +106,7 @@ def test_names_of_arguments_may_be_the_abis(chain: Chain, client_of: ClientOf) -
         {"fields": [field("to")], "required": ["value"]},
     ],
 )
-def test_what_does_not_fit_as_a_whole_is_left_out(
-    chain: Chain, client_of: ClientOf, change: Document
-) -> None:
+def test_what_does_not_fit_as_a_whole_is_left_out(chain, client_of, change):
     document = chain.descriptor({TRANSFER: {**SEND, **change}})
     document["metadata"]["m"] = {"values": {}}
     client = client_of(token=document)
@@ -124,23 +118,19 @@ def test_what_does_not_fit_as_a_whole_is_left_out(
     "sentence",
     ["Send {nothing}", "Send {value", "Send }", "{from} {to}", "{value.[0]}", "{}", "{ value }"],
 )
-def test_a_sentence_that_does_not_fit_leaves_the_intent(
-    chain: Chain, client_of: ClientOf, sentence: str
-) -> None:
+def test_a_sentence_that_does_not_fit_leaves_the_intent(chain, client_of, sentence):
     client = client_of(token=chain.descriptor({TRANSFER: {**SEND, "interpolatedIntent": sentence}}))
     described = signing(client, chain.transfer())
     assert (described["intent"], described["interpolatedIntent"]) == ("Send", None)
 
 
-def test_a_sentence_with_a_value_that_is_raw_for_want_of_a_format_is_left_out(
-    chain: Chain, client_of: ClientOf
-) -> None:
+def test_a_sentence_with_a_value_that_is_raw_for_want_of_a_format_is_left_out(chain, client_of):
     unknown = {**SEND, "fields": [field("value", "amount"), field("to", "tokenTicker")]}
     described = signing(client_of(t=chain.descriptor({TRANSFER: unknown})), chain.transfer())
     assert described["interpolatedIntent"] is None and described["fields"][1]["format"] == "raw"
 
 
-def test_another_chain_address_or_function_has_none(chain: Chain, client_of: ClientOf) -> None:
+def test_another_chain_address_or_function_has_none(chain, client_of):
     elsewhere = chain.descriptor({TRANSFER: SEND})
     elsewhere["context"]["contract"]["deployments"] = [
         {"chainId": 1, "address": chain.exchange},
@@ -151,13 +141,11 @@ def test_another_chain_address_or_function_has_none(chain: Chain, client_of: Cli
     assert signing(client, chain.explorer.anvil.receipt_of(_coin(chain))["transactionHash"]) is None
 
 
-def _coin(chain: Chain) -> str:
+def _coin(chain):
     return chain.explorer.send(ANN, "0x", value="0x1")
 
 
-def test_another_function_with_the_same_selector_is_not_described(
-    chain: Chain, client_of: ClientOf
-) -> None:
+def test_another_function_with_the_same_selector_is_not_described(chain, client_of):
     """A function with the same selector as transfer() is another one."""
     other, signature = "many_msg_babbage(bytes1 value)", "transfer(address,uint256)"
     assert keccak(text="many_msg_babbage(bytes1)")[:4] == keccak(text=signature)[:4]
@@ -165,17 +153,15 @@ def test_another_function_with_the_same_selector_is_not_described(
     assert signing(client_of(t=document), chain.transfer()) is None
 
 
-def test_values_are_bounded(chain: Chain, client_of: ClientOf) -> None:
+def test_values_are_bounded(chain, client_of):
     document = chain.descriptor({TRADE: {"intent": "Trade", "fields": [field("legs.[].amount")]}})
     client = client_of(trade=document)
     assert len(shown(client, chain.trade_of(legs=MAX_VALUES))) == MAX_VALUES
     assert signing(client, chain.trade_of(legs=MAX_VALUES + 1)) is None
 
 
-def test_the_time_of_a_description_is_bounded(
-    chain: Chain, client_of: ClientOf, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(decoding_budget, "PROCESSOR_S", 0.5)
+def test_the_time_of_a_description_is_bounded(chain, client_of, monkeypatch):
+    monkeypatch.setattr(abi_decoding, "PROCESSOR_S", 0.5)
     hidden = {"ifNotIn": [*range(10**9, 10**9 + 999), 0]}  # is looked up 40,000 times
     fields = [{"$ref": "$.display.hidden", "path": "legs.[].mode"}] * MAX_FIELDS
     document = chain.descriptor({TRADE: {"intent": "Trade", "fields": fields}})
@@ -185,7 +171,7 @@ def test_the_time_of_a_description_is_bounded(
     assert signing(client_of(trade=document), sent) is None
 
 
-def test_texts_are_cut_and_visible(chain: Chain, client_of: ClientOf) -> None:
+def test_texts_are_cut_and_visible(chain, client_of):
     hostile = "\u202e<b>" + "x" * 1000
     document = chain.descriptor(
         {TRADE: {"intent": hostile, "fields": [{**field("note"), "label": hostile}]}},
@@ -206,7 +192,7 @@ def test_texts_are_cut_and_visible(chain: Chain, client_of: ClientOf) -> None:
     assert "<b>x" not in page and "<i>y" not in page
 
 
-def test_the_largest_numbers_are_shown(chain: Chain, client_of: ClientOf) -> None:
+def test_the_largest_numbers_are_shown(chain, client_of):
     fields = [
         field("value", "duration"),
         field("value", "date", encoding="timestamp"),

@@ -13,7 +13,7 @@ import pytest
 from scan.errors import SettingError
 from scan.extensions.clear_signing import descriptor_files
 from scan.extensions.clear_signing.descriptor_files import MAX_FILE_BYTES, MAX_FOLDER_DEPTH
-from scan.extensions.clear_signing.descriptors import Descriptor, Descriptors, StillReading
+from scan.extensions.clear_signing.descriptors import Descriptors, StillReading
 from scan.extensions.clear_signing.formats import MAX_FIELDS, MAX_GROUPS
 from scan.extensions.clear_signing.settings import Settings as OwnSettings
 from scan.settings import Settings
@@ -29,13 +29,13 @@ SHARING = {"path": "value", "$ref": "$.display.shared"}
 Write = Callable[[str, Any], Path]
 
 
-def document(**format_: Any) -> dict[str, Any]:
+def document(**format_):
     return {"context": DEPLOYED, "display": {"formats": {TRANSFER: format_}}}
 
 
 @pytest.fixture
 def write(tmp_path: Path) -> Write:
-    def write(name: str, content: Any) -> Path:
+    def write(name, content):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content if isinstance(content, str) else json.dumps(content))
@@ -44,11 +44,11 @@ def write(tmp_path: Path) -> Write:
     return write
 
 
-def known(folder: Path, chain_id: str = "7") -> Descriptor | None:
+def known(folder, chain_id="7"):
     return Descriptors(folder).find(chain_id, ADDRESS, SELECTOR)
 
 
-def test_many_fields_are_merged_in_a_moment(tmp_path: Path, write: Write) -> None:
+def test_many_fields_are_merged_in_a_moment(tmp_path, write):
     """In 2 s when each of them was compared with all."""
     for name in "ab":
         fields = [{"path": f"{name}{n}"} for n in range(12_000)]
@@ -62,7 +62,7 @@ def test_many_fields_are_merged_in_a_moment(tmp_path: Path, write: Write) -> Non
     assert time.process_time() - began < 1
 
 
-def test_a_file_describes_a_contract_of_its_chain_alone(tmp_path: Path, write: Write) -> None:
+def test_a_file_describes_a_contract_of_its_chain_alone(tmp_path, write):
     write("a/b/token.json", document(intent="Send", fields=[FIELD]))
     write("readme.txt", "no descriptor")
     write("a/message.json", {"context": {"eip712": {}}, "display": {"formats": {"A(B c)": {}}}})
@@ -74,14 +74,14 @@ def test_a_file_describes_a_contract_of_its_chain_alone(tmp_path: Path, write: W
     assert Descriptors(None).find("7", ADDRESS, SELECTOR) is None
 
 
-def test_the_first_file_by_name_describes_a_function(tmp_path: Path, write: Write) -> None:
+def test_the_first_file_by_name_describes_a_function(tmp_path, write):
     for name in ("b", "a", "c"):
         write(f"{name}.json", document(intent=name))
     descriptor = known(tmp_path)
     assert descriptor is not None and descriptor.file == "a.json"
 
 
-def test_the_files_are_read_once(tmp_path: Path, write: Write) -> None:
+def test_the_files_are_read_once(tmp_path, write):
     path = write("a.json", document(intent="Send"))
     descriptors = Descriptors(tmp_path)
     assert descriptors.find("7", ADDRESS, SELECTOR) is not None
@@ -89,7 +89,7 @@ def test_the_files_are_read_once(tmp_path: Path, write: Write) -> None:
     assert descriptors.find("7", ADDRESS, SELECTOR) is not None
 
 
-def test_who_comes_while_they_are_read_does_not_wait(tmp_path: Path, write: Write) -> None:
+def test_who_comes_while_they_are_read_does_not_wait(tmp_path, write):
     write("a.json", document(intent="Send"))
     descriptors = Descriptors(tmp_path)
     with descriptors._listing, pytest.raises(StillReading):
@@ -97,7 +97,7 @@ def test_who_comes_while_they_are_read_does_not_wait(tmp_path: Path, write: Writ
     assert descriptors.find("7", ADDRESS, SELECTOR) is not None
 
 
-def test_a_file_goes_before_what_it_includes(tmp_path: Path, write: Write) -> None:
+def test_a_file_goes_before_what_it_includes(tmp_path, write):
     shared = document(
         intent="Shared", fields=[FIELD, {"path": "to", "label": "To", "params": {"a": 1, "b": 1}}]
     )
@@ -132,9 +132,7 @@ def test_a_file_goes_before_what_it_includes(tmp_path: Path, write: Write) -> No
         None.__class__.__name__ + "\0",
     ],
 )
-def test_nothing_but_files_of_the_folder_is_included(
-    tmp_path: Path, write: Write, target: Any, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_nothing_but_files_of_the_folder_is_included(tmp_path, write, target, caplog):
     folder = tmp_path / "folder"
     write("outside.json", document(intent="Outside"))
     write("folder/a.json", {**document(intent="Send"), "includes": target})
@@ -145,7 +143,7 @@ def test_nothing_but_files_of_the_folder_is_included(
     assert message.startswith("descriptors: a.json is left out: ") and len(message) < 200
 
 
-def test_links_and_what_is_no_file_are_not_read(tmp_path: Path, write: Write) -> None:
+def test_links_and_what_is_no_file_are_not_read(tmp_path, write):
     folder = tmp_path / "folder"
     folder.mkdir()
     write("outside.json", document(intent="Send"))
@@ -219,9 +217,7 @@ HOSTILE: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_bad_file_is_left_out_and_logged_once(
-    tmp_path: Path, write: Write, name: str, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_bad_file_is_left_out_and_logged_once(tmp_path, write, name, caplog):
     write("a.json", HOSTILE[name])
     write("b.json", document(intent="Send"))
     descriptors = Descriptors(tmp_path)
@@ -232,9 +228,7 @@ def test_a_bad_file_is_left_out_and_logged_once(
     assert message.startswith("descriptors: a.json is left out: ") and len(message) < 300
 
 
-def test_files_are_bounded(
-    tmp_path: Path, write: Write, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_files_are_bounded(tmp_path, write, monkeypatch, caplog):
     write("a.json", {})
     write("b.json", document(intent="Send"))
     with monkeypatch.context() as patched:
@@ -248,7 +242,7 @@ def test_files_are_bounded(
     assert known(tmp_path) is not None
 
 
-def test_depths_of_folders_and_includes_are_bounded(tmp_path: Path, write: Write) -> None:
+def test_depths_of_folders_and_includes_are_bounded(tmp_path, write):
     write("/".join("d" * (MAX_FOLDER_DEPTH + 1)) + "/a.json", document(intent="Send"))
     assert known(tmp_path) is None
     write("/".join("d" * MAX_FOLDER_DEPTH) + "/a.json", document(intent="Send"))
@@ -265,12 +259,12 @@ def test_depths_of_folders_and_includes_are_bounded(tmp_path: Path, write: Write
 
 
 @pytest.mark.parametrize("wrong", ["/no/such/folder", __file__])
-def test_a_folder_that_is_none_stops_the_start(wrong: str) -> None:
+def test_a_folder_that_is_none_stops_the_start(wrong):
     with pytest.raises(SettingError, match=r"SCAN_DESCRIPTORS=.*must be a folder that exists"):
         Settings.from_environment({"SCAN_DESCRIPTORS": wrong})
 
 
-def test_the_folder_is_a_setting(tmp_path: Path) -> None:
+def test_the_folder_is_a_setting(tmp_path):
     settings = Settings.from_environment({"SCAN_DESCRIPTORS": str(tmp_path)})
     assert settings.of(OwnSettings).descriptors == tmp_path
     assert Settings.from_environment({}).of(OwnSettings).descriptors is None

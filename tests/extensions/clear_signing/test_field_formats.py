@@ -8,8 +8,6 @@ from tests.extensions.clear_signing.exchange import (
     ANN,
     NATIVE,
     TRADE,
-    Chain,
-    ClientOf,
     field,
     shown,
     signing,
@@ -147,7 +145,7 @@ FIELDS: dict[str, tuple[list[Any], list[tuple[str, str]]]] = {
 
 
 @pytest.mark.parametrize("note", ["hi", "žluťoučký", 'a "quoted"', "a\nb"])
-def test_texts_are_found_in_lists_as_they_are(chain: Chain, client_of: ClientOf, note: str) -> None:
+def test_texts_are_found_in_lists_as_they_are(chain, client_of, note):
     rules: list[Any] = [{"ifNotIn": [note]}, {"mustMatch": [note]}]
     fields = [{**field("note"), "visible": rule} for rule in rules]
     document = chain.descriptor({TRADE: {"intent": "Trade", "fields": [*fields, field("fee")]}})
@@ -156,9 +154,7 @@ def test_texts_are_found_in_lists_as_they_are(chain: Chain, client_of: ClientOf,
 
 
 @pytest.mark.parametrize("name", FIELDS)
-def test_values_are_shown_as_their_formats_say(
-    chain: Chain, client_of: ClientOf, name: str
-) -> None:
+def test_values_are_shown_as_their_formats_say(chain, client_of, name):
     fields, expected = FIELDS[name]
     document = chain.descriptor({TRADE: {"intent": {"Do": "trade"}, "fields": fields}})
     document["metadata"] |= {

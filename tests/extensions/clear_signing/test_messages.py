@@ -2,19 +2,14 @@
 
 import copy
 import json
-from typing import Any
 
 import pytest
 from eth_abi import encode
-from flask.testing import FlaskClient
 
 from scan.extensions.contract_details.decoder.typed_data import parse
 from tests.extensions.clear_signing.exchange import (
     ANN,
     TRANSFER,
-    Chain,
-    ClientOf,
-    Document,
     field,
 )
 from tests.extensions.clear_signing.test_calls_to_sign import SAFE, deployed, transfer
@@ -49,16 +44,14 @@ APPROVE = {
 SHOWN = "Approve 0x00000000000000000000000000000000000A11cE until 2027-01-15 08:00:00 UTC"
 
 
-def message(chain: Chain, **domain: Any) -> dict[str, Any]:
+def message(chain, **domain):
     own = {"name": "Permits", "chainId": 31337, "verifyingContract": chain.exchange, **domain}
     details = [{"token": chain.exchange, "amount": amount} for amount in (1, "2500000")]
     values = {"details": details, "spender": ANN, "deadline": 1_800_000_000, "call": "0x"}
     return {"types": TYPES, "domain": own, "primaryType": "Batch", "message": values}
 
 
-def descriptor(
-    chain: Chain, key: str = KEY, format_: Document = APPROVE, **bound: Any
-) -> dict[str, Any]:
+def descriptor(chain, key=KEY, format_=APPROVE, **bound):
     deployments = [{"chainId": 31337, "address": chain.exchange}]
     return {
         "context": {"eip712": {"deployments": deployments, **bound}},
@@ -67,13 +60,13 @@ def descriptor(
     }
 
 
-def decoded(client: FlaskClient, data: Document, **more: str) -> Any:
+def decoded(client, data, **more):
     answer = client.post("/api/v1/decode", json={"typedData": data, **more})
     assert answer.status_code == 200, answer.json
     return answer.json["clearSigning"]
 
 
-def test_a_message_is_a_sentence_with_labels(chain: Chain, client_of: ClientOf) -> None:
+def test_a_message_is_a_sentence_with_labels(chain, client_of):
     client = client_of(permits=descriptor(chain, domain={"name": "Permits"}))
     described = decoded(client, message(chain))
     assert described["interpolatedIntent"] == SHOWN
@@ -97,9 +90,7 @@ def test_a_message_is_a_sentence_with_labels(chain: Chain, client_of: ClientOf) 
         ({"deployments": [{"chainId": 31337, "address": ANN}]}, False),
     ],
 )
-def test_all_that_the_context_says_has_to_be_true(
-    chain: Chain, client_of: ClientOf, bound: Document, fits: bool
-) -> None:
+def test_all_that_the_context_says_has_to_be_true(chain, client_of, bound, fits):
     client = client_of(permits=descriptor(chain, **bound))
     assert (decoded(client, message(chain)) is not None) == fits
 
@@ -114,9 +105,7 @@ def test_all_that_the_context_says_has_to_be_true(
         ({}, False),
     ],
 )
-def test_a_domain_is_enough_and_nothing_at_all_is_not(
-    chain: Chain, client_of: ClientOf, bound: Document, fits: bool
-) -> None:
+def test_a_domain_is_enough_and_nothing_at_all_is_not(chain, client_of, bound, fits):
     separator = parse(message(chain)).message.domain_separator.hex()
     checksummed = chain.exchange.upper().replace("X", "x")
     values = {'"exchange"': f'"{checksummed}"', '"separator"': f'"0x{separator}"'}
@@ -133,8 +122,8 @@ def test_a_domain_is_enough_and_nothing_at_all_is_not(
     [{"chainId": 1}, {"verifyingContract": ANN}, {"chainId": None}, {"verifyingContract": None}],
 )
 def test_a_message_of_another_chain_or_contract_or_of_none_is_not_described(
-    chain: Chain, client_of: ClientOf, domain: Document
-) -> None:
+    chain, client_of, domain
+):
     data = copy.deepcopy(message(chain, **domain))
     [absent] = domain
     if domain[absent] is None:
@@ -155,7 +144,7 @@ def test_a_message_of_another_chain_or_contract_or_of_none_is_not_described(
         "",
     ],
 )
-def test_the_types_have_to_be_those_of_the_key(chain: Chain, client_of: ClientOf, key: str) -> None:
+def test_the_types_have_to_be_those_of_the_key(chain, client_of, key):
     assert decoded(client_of(permits=descriptor(chain, key)), message(chain)) is None
 
 
@@ -171,21 +160,19 @@ OTHER_TYPES = {**TYPES, "Details": [{"name": "token", "type": "address"}]}
         ({"primaryType": "Batch"}, False),
     ],
 )
-def test_schemas_of_the_first_version_name_the_types(
-    chain: Chain, client_of: ClientOf, schemas: Any, fits: bool
-) -> None:
+def test_schemas_of_the_first_version_name_the_types(chain, client_of, schemas, fits):
     client = client_of(permits=descriptor(chain, "Batch", schemas=schemas))
     assert (decoded(client, message(chain)) is not None) == fits
 
 
-def test_a_proxy_verifies_messages_of_its_implementation(chain: Chain, client_of: ClientOf) -> None:
+def test_a_proxy_verifies_messages_of_its_implementation(chain, client_of):
     proxy = deployed(chain, "Proxy", encode(["address"], [chain.exchange]).hex())
     client = client_of(permits=descriptor(chain))
     described = decoded(client, message(chain, verifyingContract=proxy))
     assert described["interpolatedIntent"] == SHOWN
 
 
-def test_signers_and_calls_in_messages_are_shown(chain: Chain, client_of: ClientOf) -> None:
+def test_signers_and_calls_in_messages_are_shown(chain, client_of):
     fields = [
         field("@.from", "addressName"),
         field("@.value", "amount"),
@@ -215,7 +202,7 @@ def test_signers_and_calls_in_messages_are_shown(chain: Chain, client_of: Client
         {"schemas": [{"primaryType": "A", "types": {"A": 7}}, 7, None]},
     ],
 )
-def test_hostile_contexts_break_nothing(chain: Chain, client_of: ClientOf, bound: Document) -> None:
+def test_hostile_contexts_break_nothing(chain, client_of, bound):
     hostile = descriptor(chain, **bound)
     hostile["display"]["formats"] = {"x" * 500: {}, "Batch": {"fields": 7}}
     client = client_of(a=hostile, permits=descriptor(chain))

@@ -6,19 +6,16 @@ from urllib.parse import urlencode
 import pytest
 from werkzeug.serving import make_server
 
-from tests.extensions.clear_signing.exchange import TRANSFER, Chain, ClientOf
+from tests.extensions.clear_signing.exchange import TRANSFER
 from tests.extensions.clear_signing.test_calls_to_sign import SAFE, SEND, executed, transfer
 from tests.extensions.clear_signing.test_clear_signing import PHONE
 from tests.extensions.clear_signing.test_messages import descriptor, message
-from tests.support.browser import Page
 from tests.support.page_checks import all_violations
 from tests.support.serving import in_thread
 
 
 @pytest.mark.parametrize(("subject", "words"), [("message", "Approve"), ("call", "Call inside 1.")])
-def test_what_is_decoded_can_be_read_on_a_phone(
-    chain: Chain, client_of: ClientOf, page: Page, subject: str, words: str
-) -> None:
+def test_what_is_decoded_can_be_read_on_a_phone(chain, client_of, page, subject, words):
     client = client_of(permits=descriptor(chain), token=chain.descriptor({TRANSFER: SEND}))
     call = f"0x{executed(chain.exchange, transfer()).hex()}"
     fields = {

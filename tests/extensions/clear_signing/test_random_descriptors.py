@@ -3,16 +3,13 @@
 import copy
 import json
 import random
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 from eth_abi import encode
 from eth_utils import keccak
 
-from scan.contracts.abi_decoding import decode_call_by
-from scan.contracts.decoding_budget import DecodingBudget
+from scan.contracts.abi_decoding import DecodingBudget, decode_call_by
 from scan.extensions.clear_signing.call_description import (
     Call,
     addresses_in,
@@ -20,8 +17,8 @@ from scan.extensions.clear_signing.call_description import (
     describe,
     select,
 )
+from scan.extensions.clear_signing.descriptor_files import DoesNotFit
 from scan.extensions.clear_signing.descriptors import Descriptors
-from scan.extensions.clear_signing.value_paths import DoesNotFit
 from scan.extensions.transaction_details.explanations.summary_parts import Names
 from tests.extensions.clear_signing.exchange import ANN, LEGS, NATIVE, REST, TYPES
 
@@ -78,7 +75,7 @@ VALUES: list[Any] = [
 ]  # fmt: skip
 
 
-def places_in(value: Any) -> Iterator[tuple[Any, Any]]:
+def places_in(value):
     """Every container in a document with each of its keys."""
     keys = value.keys() if isinstance(value, dict) else range(len(value))
     for key in [*keys] if isinstance(value, dict | list) else ():
@@ -87,7 +84,7 @@ def places_in(value: Any) -> Iterator[tuple[Any, Any]]:
             yield from places_in(value[key])
 
 
-def changed(randomly: random.Random) -> Any:
+def changed(randomly):
     document = copy.deepcopy(DOCUMENT)
     for _ in range(randomly.randint(1, 3)):
         container, key = randomly.choice([*places_in(document)])
@@ -97,7 +94,7 @@ def changed(randomly: random.Random) -> Any:
     return document
 
 
-def described(folder: Path, document: Any) -> dict[str, Any] | None:
+def described(folder, document):
     (folder / "a.json").write_text(json.dumps(document))
     descriptor = Descriptors(folder).find("7", bytes.fromhex(EXCHANGE[2:]), SELECTOR)
     if descriptor is None:
@@ -118,7 +115,7 @@ def described(folder: Path, document: Any) -> dict[str, Any] | None:
     return description.record()
 
 
-def test_the_document_itself_fits(tmp_path: Path) -> None:
+def test_the_document_itself_fits(tmp_path):
     record = described(tmp_path, DOCUMENT)
     assert record is not None and record["intent"] == "Do: trade"
     assert [f["format"] for f in record["fields"]] == [
@@ -127,7 +124,7 @@ def test_the_document_itself_fits(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_changed_documents_raise_nothing(tmp_path: Path, seed: int) -> None:
+def test_changed_documents_raise_nothing(tmp_path, seed):
     randomly = random.Random(seed)
     outcomes = [described(tmp_path, changed(randomly)) is not None for _ in range(400)]
     assert any(outcomes) and not all(outcomes)

@@ -1,7 +1,6 @@
 """What a descriptor says of a call, beside the wallet's own question."""
 
 import pytest
-from flask.testing import FlaskClient
 from werkzeug.serving import make_server
 
 from tests.extensions.clear_signing.exchange import (
@@ -13,12 +12,10 @@ from tests.extensions.clear_signing.exchange import (
     TYPES,
     VERSION,
     Chain,
-    ClientOf,
     field,
 )
 from tests.extensions.clear_signing.test_calls_to_sign import transfer
 from tests.extensions.contract_details.test_contract_page import WALLET, connect, output, press
-from tests.support.browser import Page
 from tests.support.explorer import compiled, standard_input
 from tests.support.serving import in_thread
 
@@ -57,8 +54,8 @@ def written(chain: Chain) -> str:
     ],
 )
 def test_a_wallet_is_asked_beside_what_a_descriptor_says(
-    chain: Chain, client_of: ClientOf, page: Page, written: str, format_: object, said: str
-) -> None:
+    chain, client_of, page, written, format_, said
+):
     of_written = chain._replace(exchange=written)
     files = {"trade": of_written.descriptor({TRADE: format_})}
     sender = chain.explorer.anvil.accounts[0]
@@ -70,8 +67,8 @@ def test_a_wallet_is_asked_beside_what_a_descriptor_says(
 
 @pytest.mark.parametrize("has_other", [False, True])
 def test_nothing_is_asked_where_there_are_no_descriptors(
-    chain: Chain, client_of: ClientOf, page: Page, written: str, has_other: bool
-) -> None:
+    chain, client_of, page, written, has_other
+):
     """With a descriptor of another contract only the service knows that it says nothing."""
     files = {"other": chain.descriptor({TRADE: PAY})} if has_other else {}
     signature = f"trade({','.join(TYPES)})"
@@ -80,18 +77,14 @@ def test_nothing_is_asked_where_there_are_no_descriptors(
     assert any(url.endswith("/api/v1/decode") for url in page.requested) == has_other
 
 
-def test_what_a_call_inside_is_for_is_not_said_of_the_call(
-    chain: Chain, client_of: ClientOf, page: Page, written: str
-) -> None:
+def test_what_a_call_inside_is_for_is_not_said_of_the_call(chain, client_of, page, written):
     document = chain._replace(exchange=written).descriptor({TRANSFER: {"intent": "Send"}})
     inside = f'["0x{transfer().hex()}"]'
     beside = prompt(chain, client_of(token=document), page, written, "multicall(bytes[])", inside)
     assert "Confirm in the wallet. A call inside, by a descriptor: Send. Calls multicall" in beside
 
 
-def prompt(
-    chain: Chain, client: FlaskClient, page: Page, to: str, signature: str, *arguments: str
-) -> str:
+def prompt(chain, client, page, to, signature, *arguments):
     """Return what stands beside the wallet's question."""
     page.before_scripts(WALLET)
     server = make_server("127.0.0.1", 0, client.application, threaded=True)

@@ -38,7 +38,7 @@ AMOUNTS = [
 ]
 
 
-def in_script(calls: list[Any], expression: str) -> Any:
+def in_script(calls, expression):
     """What the page's script makes of each of `calls`: its value, or the text of its error."""
     run = f"""
     const document = {{
@@ -52,7 +52,7 @@ def in_script(calls: list[Any], expression: str) -> Any:
     return json.loads(subprocess.check_output(["node", "-e", run], timeout=60))
 
 
-def by_server(text: str) -> list[str | None]:
+def by_server(text):
     try:
         number = in_base_units(text, UNITS)
         return [None if number is None else str(number), None]
@@ -60,7 +60,7 @@ def by_server(text: str) -> list[str | None]:
         return [None, str(error)]
 
 
-def test_server_and_script_read_the_same_amounts() -> None:
+def test_server_and_script_read_the_same_amounts():
     expected = [by_server(text) for text in AMOUNTS]
     assert expected[:3] == [["1500000000000000000", None], ["3000000000", None], ["2500000", None]]
     assert by_server("1.5")[1] == (
@@ -98,7 +98,7 @@ INSIDE: list[tuple[dict[str, Any], str, Any]] = [
 ]
 
 
-def as_text(value: Any) -> Any:
+def as_text(value):
     """The script has integers as text, which keeps all their digits."""
     if isinstance(value, list):
         return [*map(as_text, value)]
@@ -107,7 +107,7 @@ def as_text(value: Any) -> Any:
     return str(value) if isinstance(value, int) else value
 
 
-def test_amounts_inside_arrays_and_tuples_are_read_by_the_types_of_their_integers() -> None:
+def test_amounts_inside_arrays_and_tuples_are_read_by_the_types_of_their_integers():
     shapes = [shape_of(parse_type(parameter)) for parameter, *_ in INSIDE]
     calls = [[text, shape] for (_, text, _), shape in zip(INSIDE, shapes, strict=True)]
     in_page = in_script(calls, "amountUnits.within(call[0], call[1], units)")
@@ -137,9 +137,7 @@ def test_amounts_inside_arrays_and_tuples_are_read_by_the_types_of_their_integer
         (None, 6, {"ETH": 18}),
     ],
 )
-def test_a_token_misleads_by_no_unit(
-    symbol: str | None, decimals: int, units: dict[str, int]
-) -> None:
+def test_a_token_misleads_by_no_unit(symbol, decimals, units):
     fixed = {"wei": 0, "gwei": 9, "ether": 18}
     known = amount_units("ETH", [{"symbol": symbol, "decimals": decimals}]).all
     assert known == {"ETH": 18, **fixed, **units} if units else known == fixed

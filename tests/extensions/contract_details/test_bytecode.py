@@ -3,15 +3,13 @@
 import io
 import json
 import zipfile
-from pathlib import Path
-from typing import Any
 
 import pytest
 from eth_abi import encode
 from eth_utils import keccak
 
-from scan.extensions.contract_details.contract_sources import archive
-from scan.extensions.contract_details.disassembly import can_reach, disassemble, opcodes
+from scan.extensions.contract_details.bytecode import can_reach, disassemble, opcodes
+from scan.extensions.contract_details.source_files import archive
 from scan.queries.contracts import Contract
 from tests.support.explorer import Explorer, compiled, standard_input
 from tests.support.many_functions import CHECKSUMMED, VERSION
@@ -47,7 +45,7 @@ contract Maker {
 """
 
 
-def get(explorer: Explorer, path: str, status: int = 200) -> Any:
+def get(explorer, path, status=200):
     answer = explorer.client.get(f"/api/v1/contracts/{path}")
     assert answer.status_code == status, answer.text[:500]
     return answer.json
@@ -72,9 +70,7 @@ def twins(explorer: Explorer) -> tuple[str, str, str]:
     return first, second, made
 
 
-def test_code_is_the_nodes_and_says_what_it_is(
-    explorer: Explorer, twins: tuple[str, str, str]
-) -> None:
+def test_code_is_the_nodes_and_says_what_it_is(explorer, twins):
     first, second, made = twins
     for address in twins:
         code = explorer.anvil.call("eth_getCode", address, "latest")
@@ -94,7 +90,7 @@ def test_code_is_the_nodes_and_says_what_it_is(
         assert (held["verified"], held["similarTo"]) == (False, first)
 
 
-def test_altered_code_is_not_similar(explorer: Explorer, twins: tuple[str, str, str]) -> None:
+def test_altered_code_is_not_similar(explorer, twins):
     """Of the same length: another instruction, an immutable with two values, a longer metadata."""
     first = twins[0]
     code = bytearray.fromhex(explorer.anvil.call("eth_getCode", first, "latest")[2:])
@@ -118,9 +114,7 @@ def test_altered_code_is_not_similar(explorer: Explorer, twins: tuple[str, str, 
     assert get(explorer, f"{address}/bytecode")["similarTo"] == first
 
 
-def test_instructions_are_those_of_the_code(
-    explorer: Explorer, twins: tuple[str, str, str]
-) -> None:
+def test_instructions_are_those_of_the_code(explorer, twins):
     held = get(explorer, f"{twins[0]}/bytecode?disassembly=true")
     code = bytes.fromhex(held["bytecode"][2:])
     numbers = {name: opcode for opcode, name in opcodes().items()}
@@ -155,7 +149,7 @@ def test_instructions_are_those_of_the_code(
         ("e8", ["00000 EXCHANGE (the code ends here)"]),
     ],
 )
-def test_disassembly(code: str, lines: list[str]) -> None:
+def test_disassembly(code, lines):
     assert [instruction.text() for instruction in disassemble(bytes.fromhex(code))] == lines
 
 
@@ -175,11 +169,11 @@ METADATA = "a164736f6c634300081a000a"
         (f"600556005b61{METADATA}", True),
     ],
 )
-def test_what_reads_as_metadata_may_be_code(code: str, reached: bool) -> None:
+def test_what_reads_as_metadata_may_be_code(code, reached):
     assert can_reach(bytes.fromhex(code), len(code) // 2 - len(METADATA) // 2) == reached
 
 
-def test_code_in_planted_metadata_is_shown(explorer: Explorer) -> None:
+def test_code_in_planted_metadata_is_shown(explorer):
     """28 bytes, of which 5 come before a CBOR map with one value, into which they jump."""
     planted = "60095600fe" + "a1616b51" + "5b33ff" + "00" * 14 + "0015"
     address = explorer.place(planted)
@@ -193,13 +187,13 @@ def test_code_in_planted_metadata_is_shown(explorer: Explorer) -> None:
 
 
 @pytest.mark.check
-def test_disassembly_is_bounded() -> None:
+def test_disassembly_is_bounded():
     assert sum(1 for _ in disassemble(bytes(10**6))) == 65_536
     assert sum(1 for _ in disassemble(bytes(10**6), most=10)) == 10
 
 
 @pytest.mark.parametrize("code", ["ef0001", "ef" * 65_536, "ff", "fe"])
-def test_code_of_any_kind_is_shown(explorer: Explorer, code: str) -> None:
+def test_code_of_any_kind_is_shown(explorer, code):
     address = explorer.place(code)
     held = get(explorer, f"{address}/bytecode?disassembly=true")
     assert (held["bytecode"], held["metadata"]) == ("0x" + code, None)
@@ -210,7 +204,7 @@ def test_code_of_any_kind_is_shown(explorer: Explorer, code: str) -> None:
     assert (whole.text, whole.mimetype) == ("0x" + code, "text/plain")
 
 
-def test_what_the_index_has_not_is_the_nodes(explorer: Explorer) -> None:
+def test_what_the_index_has_not_is_the_nodes(explorer):
     delegating = "0x" + "d1" * 20
     code = "0xef0100" + "ab" * 20
     explorer.anvil.call("anvil_setCode", delegating, code)
@@ -222,7 +216,7 @@ def test_what_the_index_has_not_is_the_nodes(explorer: Explorer) -> None:
     assert explorer.client.get("/address/" + "0x" + "77" * 20 + "?tab=bytecode").status_code == 200
 
 
-def test_a_creation_is_told(explorer: Explorer, twins: tuple[str, str, str]) -> None:
+def test_a_creation_is_told(explorer, twins):
     first, _, made = twins
     contract = get(explorer, first)
     sender = explorer.anvil.accounts[0]
@@ -241,12 +235,12 @@ def test_a_creation_is_told(explorer: Explorer, twins: tuple[str, str, str]) -> 
     assert explorer.client.get(f"/api/v1/addresses/{sender}").json["creation"] is None
 
 
-def test_a_contract_that_was_created_again_has_its_latest_creation(explorer: Explorer) -> None:
+def test_a_contract_that_was_created_again_has_its_latest_creation(explorer):
     """However many payments its address had before."""
     source = standard_input({"Again.sol": AGAIN})
     maker = explorer.deploy(compiled(VERSION, source, "Again.sol", "Maker").creation)
 
-    def call(function: str) -> Any:
+    def call(function):
         data = "0x" + keccak(text=function)[:4].hex()
         sent = explorer.send(maker, data, value=2000, gas=25_000_000)
         return explorer.anvil.receipt_of(sent)
@@ -259,7 +253,7 @@ def test_a_contract_that_was_created_again_has_its_latest_creation(explorer: Exp
     assert (creation["creator"], creation["factory"]) == (explorer.anvil.accounts[0], maker)
 
 
-def test_sources_are_files(explorer: Explorer, twins: tuple[str, str, str]) -> None:
+def test_sources_are_files(explorer, twins):
     first = twins[0]
     standard = get(explorer, f"{first}/source")
     assert [source["content"] for source in standard["sources"].values()] == [SIMILAR]
@@ -311,9 +305,7 @@ HOSTILE_PATHS = [
         HOSTILE_PATHS,
     ],
 )
-def test_files_of_any_name_can_be_unpacked_and_stay_in_their_folder(
-    paths: list[str], tmp_path: Path
-) -> None:
+def test_files_of_any_name_can_be_unpacked_and_stay_in_their_folder(paths, tmp_path):
     sources = json.dumps({path: {"content": path} for path in paths})
     fields = dict.fromkeys(Contract._fields) | {"path": paths[0], "sources": sources}
     content = archive(Contract(**fields))  # type: ignore[arg-type]
@@ -332,7 +324,7 @@ def test_files_of_any_name_can_be_unpacked_and_stay_in_their_folder(
         assert {"con", "nul"}.isdisjoint(part.partition(".")[0] for part in parts), name
 
 
-def test_compilers_are_listed(explorer: Explorer) -> None:
+def test_compilers_are_listed(explorer):
     releases = explorer.client.get("/api/v1/compilers").json["solidity"]
     numbers = [tuple(map(int, release["version"].split("."))) for release in releases]
     assert numbers == sorted(numbers, reverse=True) and (0, 4, 11) in numbers

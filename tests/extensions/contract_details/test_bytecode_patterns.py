@@ -16,14 +16,14 @@ def test_patterns_are_compared_within_a_bound_and_alike_ones_once(monkeypatch):
     code = bytes(range(256)) * 96
     compared: list[str] = []
 
-    def compare(code: bytes, variable: str) -> bytes:
+    def compare(code, variable):
         compared.append(variable)
         return b"\x01"
 
     class Reader:
         patterns: Sequence[Any] = ()
 
-        def row(self, *_: object, **__: object) -> list[str]:
+        def row(self, *_, **__):
             return [json.dumps(self.patterns)]
 
     monkeypatch.setattr(bytecode, "masked_hash", compare)

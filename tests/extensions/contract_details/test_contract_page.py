@@ -65,7 +65,7 @@ def page(page: Page) -> Page:
     return page
 
 
-def press(page: Page, function: str, *arguments: str, value: str | None = None) -> None:
+def press(page, function, *arguments, value=None):
     page.evaluate(f"window.form = document.querySelector(`form[data-function='{function}']`)")
     page.evaluate("form.closest('details').open = true; window.asked.length = 0")
     page.evaluate(
@@ -77,25 +77,23 @@ def press(page: Page, function: str, *arguments: str, value: str | None = None) 
     page.evaluate("form.querySelector('button').click()")
 
 
-def answer(page: Page, method: str, result: str) -> None:
+def answer(page, method, result):
     """The wallet's next answer, to a request of this method."""
     page.wait("asked.length")
     assert page.evaluate("asked[0].method") == method
     page.evaluate(f"asked.shift().resolve({result})")
 
 
-def connect(page: Page, account: str, chain: str) -> None:
+def connect(page, account, chain):
     answer(page, "eth_requestAccounts", f"['{account}']")
     answer(page, "eth_chainId", f"'{chain}'")
 
 
-def output(page: Page) -> str:
+def output(page):
     return str(page.evaluate("form.querySelector('output').textContent"))
 
 
-def test_a_contract_is_written_with_a_wallet(
-    page: Page, explorer: Explorer, explorer_url: str, vault: str
-) -> None:
+def test_a_contract_is_written_with_a_wallet(page, explorer, explorer_url, vault):
     anvil = explorer.anvil
     sender, chain = anvil.accounts[0], anvil.call("eth_chainId")
     page.open(f"{explorer_url}/address/{vault}?tab=contract&view=read")
@@ -138,9 +136,7 @@ def test_a_contract_is_written_with_a_wallet(
     assert explorer.call(vault, "note").json["result"] == "<i>note</i>"
 
 
-def test_a_page_without_a_script_has_its_facts_and_the_functions_that_write(
-    explorer: Explorer, vault: str
-) -> None:
+def test_a_page_without_a_script_has_its_facts_and_the_functions_that_write(explorer, vault):
     page = explorer.client.get(f"/address/{vault}?tab=contract&view=write").text
     [section] = re.findall(r'<section id="write".*?</section>', page, re.DOTALL)
     assert " hidden" not in section.partition(">")[0]
@@ -152,7 +148,7 @@ def test_a_page_without_a_script_has_its_facts_and_the_functions_that_write(
     assert explorer.anvil.accounts[0] in facts.lower() and "&lt;b&gt;first&lt;/b&gt;" in facts
 
 
-def test_functions_that_write_say_what_their_calls_took(explorer: Explorer) -> None:
+def test_functions_that_write_say_what_their_calls_took(explorer):
     source = TELLER.replace("return amount / 2", "return amount / 3")
     address = deploy(explorer, source, "Teller", OWNER[2:].zfill(64))
     answer = explorer.verify(address, source, VERSION, contractName="Teller", optimizationUsed=0)
@@ -170,7 +166,7 @@ def test_functions_that_write_say_what_their_calls_took(explorer: Explorer) -> N
     assert "1 call failed" in text
 
 
-def test_amounts_have_units_of_the_token_that_a_contract_returns(explorer: Explorer) -> None:
+def test_amounts_have_units_of_the_token_that_a_contract_returns(explorer):
     """Named in the hints of fields, and read without a script as with one."""
     cash = deploy(explorer, TELLER, "Cash")
     teller = deploy(explorer, TELLER, "Teller", cash[2:].zfill(64))
@@ -181,7 +177,7 @@ def test_amounts_have_units_of_the_token_that_a_contract_returns(explorer: Explo
         shown = explorer.client.get(f"{path}?tab=contract&view={view}").text
         assert 'placeholder="a number, or 1.5 CASH"' in shown and "1.5 ether" not in shown
 
-    def half(amount: str) -> str:
+    def half(amount):
         form = {"function": "half(uint256)", "argument": amount}
         return explorer.client.post(f"{path}/call", data=form).text
 
@@ -190,7 +186,7 @@ def test_amounts_have_units_of_the_token_that_a_contract_returns(explorer: Explo
     assert "Unknown unit CAKE. Known units: CASH, " in half("1 CAKE")
 
 
-def test_the_page_of_a_token_has_its_contract(explorer: Explorer, hostile: str) -> None:
+def test_the_page_of_a_token_has_its_contract(explorer, hostile):
     """Its source, values and functions, as the page of its address has them."""
     path = f"/token/{hostile}"
     code, read, write = (
@@ -206,9 +202,7 @@ def test_the_page_of_a_token_has_its_contract(explorer: Explorer, hostile: str) 
     assert explorer.client.get(f"/token/{hostile}?tab=read_contract").status_code == 200
 
 
-def test_what_a_wallet_refuses_is_told(
-    page: Page, explorer: Explorer, explorer_url: str, vault: str
-) -> None:
+def test_what_a_wallet_refuses_is_told(page, explorer, explorer_url, vault):
     anvil = explorer.anvil
     sender, chain = anvil.accounts[0], anvil.call("eth_chainId")
     page.open(f"{explorer_url}/address/{vault}?tab=contract&view=write")
@@ -236,7 +230,7 @@ def test_what_a_wallet_refuses_is_told(
     assert page.errors == []
 
 
-def test_events_are_decoded_and_paged(explorer: Explorer) -> None:
+def test_events_are_decoded_and_paged(explorer):
     source = VAULT.replace("contract Vault", "contract Emitter")
     address = deploy(explorer, source, "Emitter", CONSTRUCTOR)
     explorer.verify(address, source, VERSION, contractName="Emitter", optimizationUsed=0)
@@ -254,9 +248,7 @@ def test_events_are_decoded_and_paged(explorer: Explorer) -> None:
     assert explorer.client.get(f"{path}&cursor=x").status_code == 400
 
 
-def test_lines_of_several_files_can_be_linked_to(
-    page: Page, explorer: Explorer, explorer_url: str
-) -> None:
+def test_lines_of_several_files_can_be_linked_to(page, explorer, explorer_url):
     name = "ERC1155MathUpgradeable.sol"
     sources = {
         "src/Main.sol": f'pragma solidity ^0.8.0;\nimport "lib/deep/{name}";\n'
@@ -287,7 +279,7 @@ def test_lines_of_several_files_can_be_linked_to(
     assert second - first == third - second > 10  # each in a line of its own
 
 
-def test_a_hostile_abi_makes_a_page(explorer: Explorer, vault: str) -> None:
+def test_a_hostile_abi_makes_a_page(explorer, vault):
     """9,000 functions, overloads, names with markup, types nested deep, 400 folders."""
     names = [f"f{n}<script>window.ran=1</script>\u202e" for n in range(9000)]
     abi = [
@@ -351,7 +343,7 @@ contract Roles {
 """
 
 
-def test_modifiers_are_shown_as_they_are_written(explorer: Explorer) -> None:
+def test_modifiers_are_shown_as_they_are_written(explorer):
     """Each leads to its line; of functions that override each other it is the last."""
     sources = {"src/Guarded.sol": GUARDED, "src/Roles.sol": ROLES}
     given = standard_input(sources)

@@ -3,12 +3,11 @@
 import re
 
 from scan.extensions.contract_details.source_files import MAX_SHOWN_LINES
-from tests.support.explorer import Explorer
 from tests.support.many_functions import CHECKSUMMED, VERSION, deploy
 from tests.support.serving import wait_until
 
 
-def test_a_long_source_is_cut_and_whole_elsewhere(explorer: Explorer) -> None:
+def test_a_long_source_is_cut_and_whole_elsewhere(explorer):
     source = "contract Long { uint256 public x = 31415; }\n" + "// <b>\n" * 60_000
     address = deploy(explorer, source[: source.index("\n")], "Long")
     answer = explorer.verify(address, source[:400_000], VERSION, contractName="Long")

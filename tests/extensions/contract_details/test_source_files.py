@@ -8,12 +8,13 @@ import pytest
 from scan.errors import InvalidParameter, NotFound
 from scan.extensions.contract_details.source_files import (
     FIRST_PAGE_BYTES,
+    MAX_HIGHLIGHTED,
     MAX_MATCHES,
     MAX_SHOWN_LINES,
     Shown,
+    highlighted_lines,
     shown_files,
 )
-from scan.extensions.contract_details.source_highlighting import MAX_HIGHLIGHTED, highlighted_lines
 
 pytestmark = pytest.mark.check
 
@@ -28,7 +29,7 @@ COLOURED = """<i class=c>// A &lt;comment&gt; \\</i>
 <i class=k>uint256</i> y = <i class=s>0x1f</i> + <i class=s>2</i> <i class=k>ether</i>; }"""
 
 
-def test_a_source_has_its_colours() -> None:
+def test_a_source_has_its_colours():
     assert "\n".join(highlighted_lines(SOURCE)) == COLOURED
 
 
@@ -54,7 +55,7 @@ datasize(<i class=s>&quot;runtime&quot;</i>) }"""
     ("language", "source", "coloured"),
     [("Vyper", VYPER, COLOURED_VYPER), ("Yul", YUL, COLOURED_YUL)],
 )
-def test_a_language_has_its_own_colours(language: str, source: str, coloured: str) -> None:
+def test_a_language_has_its_own_colours(language, source, coloured):
     assert "\n".join(highlighted_lines(source, language)) == coloured
 
 
@@ -65,7 +66,7 @@ HOSTILE = r"""/~'''~@~#~@a~object ~//*~/* ~*/~//\~"~\"~'\~a{~1 ~1_~0x~uint~uint 
 @pytest.mark.parametrize(
     "part", [*HOSTILE.split("~"), "pragma solidity ", "pragma solidity^", "\n", "\x00", "\u4e2d"]
 )
-def test_a_hostile_source_keeps_its_text_and_ends(part: str, language: str) -> None:
+def test_a_hostile_source_keeps_its_text_and_ends(part, language):
     """Pygments' own lexer takes minutes for as many slashes."""
     source = part * (20_000 // len(part))
     html = "\n".join(highlighted_lines(source, language))
@@ -76,7 +77,7 @@ def test_a_hostile_source_keeps_its_text_and_ends(part: str, language: str) -> N
     assert text.replace("&amp;", "&") == source
 
 
-def test_a_longer_source_has_no_colours() -> None:
+def test_a_longer_source_has_no_colours():
     assert highlighted_lines("if (a < b)\n" * (MAX_HIGHLIGHTED // 11 + 1))[0] == "if (a &lt; b)"
 
 
@@ -88,7 +89,7 @@ FILES = json.dumps(
 )
 
 
-def test_a_first_page_has_what_its_weight_allows() -> None:
+def test_a_first_page_has_what_its_weight_allows():
     files = shown_files(FILES, "src/Main.sol", None)
     main, other = files.files
     assert [file.path for file in files.shown] == ["src/Main.sol"] and not other.lines
@@ -100,7 +101,7 @@ def test_a_first_page_has_what_its_weight_allows() -> None:
     assert len(whole.shown[0].lines) == MAX_SHOWN_LINES
 
 
-def test_a_text_is_found_in_every_file() -> None:
+def test_a_text_is_found_in_every_file():
     files = shown_files(FILES, "src/Main.sol", Shown(find="NEEDLE"))
     [match] = files.matches
     assert (match.file.path, match.number, files.match_count) == ("lib/Other.sol", 2, 1)
@@ -110,7 +111,7 @@ def test_a_text_is_found_in_every_file() -> None:
     assert shown_files(FILES, "src/Main.sol", Shown(find="(a+)+$")).match_count == 0
 
 
-def test_what_is_not_there_is_refused() -> None:
+def test_what_is_not_there_is_refused():
     with pytest.raises(NotFound):
         shown_files(FILES, "src/Main.sol", Shown(file="nothing"))
     with pytest.raises(InvalidParameter):

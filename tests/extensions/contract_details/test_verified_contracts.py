@@ -8,7 +8,6 @@ import psycopg2
 import pytest
 
 from tests.support.database import execute
-from tests.support.explorer import Explorer
 from tests.support.many_functions import verified
 from tests.support.serving import wait_until
 
@@ -16,7 +15,7 @@ SOURCE = "pragma solidity ^0.8.0; contract LogicE { uint256 public x = 1729; }"
 CODE_AT = "SELECT encode(code_hash, 'hex') FROM contracts WHERE address = %s"
 
 
-def listed(explorer: Explorer, address: str) -> tuple[bool, bool, int]:
+def listed(explorer, address):
     """Whether the page and the search show it, which are cached, and how many the page counts."""
     page = explorer.client.get("/verified-contracts")
     found = explorer.client.get("/api/v1/search", query_string={"q": "LogicE"}).json["results"]
@@ -28,7 +27,7 @@ def listed(explorer: Explorer, address: str) -> tuple[bool, bool, int]:
     return address in page.text, address in [result["value"] for result in found], row[3]
 
 
-def test_lists_follow_the_chain(own_explorer: Explorer) -> None:
+def test_lists_follow_the_chain(own_explorer):
     anvil = own_explorer.anvil
     before = anvil.snapshot()
     address = verified(own_explorer, SOURCE, "LogicE")
@@ -55,12 +54,12 @@ def test_lists_follow_the_chain(own_explorer: Explorer) -> None:
     wait_until(lambda: listed(own_explorer, address) == (True, True, 1))
 
 
-def transaction_of(explorer: Explorer, address: str) -> str:
+def transaction_of(explorer, address):
     creation: str = explorer.contract(address).json["creation"]["transactionHash"]
     return creation
 
 
-def test_a_verification_that_a_fork_overtakes_is_not_listed(own_explorer: Explorer) -> None:
+def test_a_verification_that_a_fork_overtakes_is_not_listed(own_explorer):
     """Its contract is taken back by a transaction that commits after it has looked."""
     address = own_explorer.deploy("6001600c60003960016000f300")
     key, url = bytes.fromhex(address[2:]), own_explorer.settings.database_url
@@ -91,27 +90,25 @@ def test_a_verification_that_a_fork_overtakes_is_not_listed(own_explorer: Explor
 
 
 @pytest.mark.parametrize("by_proof", [False, True])
-def test_no_verification_holds_for_code_that_is_no_longer_there(
-    own_explorer: Explorer, by_proof: bool
-) -> None:
+def test_no_verification_holds_for_code_that_is_no_longer_there(own_explorer, by_proof):
     """As where a trace hides a new creation: whoever reads the account notices it for all."""
     address = verified(own_explorer, SOURCE, "LogicE")
     client, anvil = own_explorer.client, own_explorer.anvil
     code = anvil.call("eth_getCode", address, "latest")
 
-    def read_account() -> None:
+    def read_account():
         anvil.mine(1)
         own_explorer.wait_for_block(anvil.head())
         path = f"/api/v1/addresses/{address}{'/proof' if by_proof else ''}"
         assert client.get(path).status_code == 200
 
-    def match_of(door: str, *names: str | int) -> object:
+    def match_of(door, *names):
         found = client.get(door.format(address)).json
         for name in names:
             found = (found or {}).get(name) if isinstance(name, str) else found[name]
         return found or None
 
-    def doors() -> list[bool]:
+    def doors():
         chain_id = client.get("/chains").json[0]["chainId"]
         bytecode = client.get(f"/api/v1/contracts/{address}/bytecode").json
         return [

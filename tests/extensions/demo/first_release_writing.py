@@ -8,7 +8,7 @@ import psycopg2
 
 from demo.record import Recorder, indexed, only_changes
 from scan.database.migrations import read_schema
-from scan.ethereum.block_parameter import NO_BLOCK
+from scan.ethereum.served_chain import NO_BLOCK
 from scan.indexer.partitions import TABLES as LONG_TABLES
 from tests.support.anvil import Anvil
 from tests.support.first_release import CHAIN, DATABASE, END_OF_ROWS

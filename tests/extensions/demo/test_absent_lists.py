@@ -1,19 +1,18 @@
 """Lists that a proven header, or a transaction's type, proves to be absent; prices of blobs, which
 follow from the header."""
 
-from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
-from scan.ethereum.blob_checks import PRICES
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
+from scan.ethereum.fork_schedule import PRICES
 from scan.extensions.demo.demo_node import DemoNode, Recording
 from scan.indexer.block_source import BlockSource
 from tests.support.chain_forms.accounts import address
-from tests.support.chain_forms.made_chain import ETH, Json, MadeChain, word
+from tests.support.chain_forms.made_chain import ETH, MadeChain, word
 from tests.support.faulty_node import FaultyNode, altering
 
 ALICE, BOB = address("Alice"), address("Bob")
@@ -35,14 +34,7 @@ LISTS: dict[str, Any] = {
 }
 
 
-def made(
-    chain_id: int = MAINNET,
-    *,
-    price: int | None = PRICE,
-    most: int = ETH,
-    blobs: int = 0,
-    **header: Any,
-) -> MadeChain:
+def made(chain_id=MAINNET, *, price=PRICE, most=ETH, blobs=0, **header):
     """A chain whose block 1 has transactions of types 0 and 2, and of type 3 with so many blobs."""
     chain = MadeChain(chain_id, {ALICE: ETH, BOB: ETH})
     chain.pay(ALICE, BOB, 1, type=0)
@@ -63,15 +55,10 @@ def made(
 
 
 @contextmanager
-def source(
-    chain: MadeChain,
-    alter: Callable[[Json], None] = lambda block: None,
-    alter_receipts: Callable[[list[Json]], None] = lambda receipts: None,
-    config: Json | None = None,
-) -> Iterator[BlockSource]:
+def source(chain, alter=lambda block: None, alter_receipts=lambda receipts: None, config=None):
     """Of a node that alters block 1, and may have an eth_config."""
 
-    def change(call: Json, answer: Json) -> None:
+    def change(call, answer):
         if call["method"] == "eth_config" and config is not None:
             answer.pop("error", None)
             answer["result"] = config
@@ -87,7 +74,7 @@ def source(
     node.stop()
 
 
-def refused(contradiction: str) -> Any:
+def refused(contradiction):
     return pytest.raises(MalformedBlock, match=rf"contradicts itself \({contradiction}\)")
 
 
@@ -100,7 +87,7 @@ WITHDRAWAL = dict.fromkeys(("index", "validatorIndex"), "0x1") | {
 def test_withdrawals_before_shanghai_are_refused():
     """The header has no root of any: a million coins came from nowhere."""
 
-    def withdraw(block: Json) -> None:
+    def withdraw(block):
         block["withdrawals"] = [WITHDRAWAL]
 
     with source(made(), withdraw) as reader, refused("withdrawals and withdrawalsRoot"):
@@ -123,7 +110,7 @@ def test_uncles_that_the_header_has_not_are_refused():
 @pytest.mark.parametrize("type_", [0, 2])
 @pytest.mark.parametrize("name", LISTS)
 def test_lists_that_a_type_has_not_are_refused(name, type_):
-    def add(block: Json) -> None:
+    def add(block):
         sent = next(t for t in block["transactions"] if int(t["type"], 16) == type_)
         sent[name] = LISTS[name]
 
@@ -141,13 +128,13 @@ def test_amounts_that_a_type_has_not_are_not_stored():
     with source(chain) as reader:
         true = reader.blocks(1, 1)
 
-    def add(block: Json) -> None:
+    def add(block):
         for sent in block["transactions"]:
             sent["maxFeePerBlobGas"] = "0x7777"
             if sent["type"] == "0x0":
                 sent |= {"maxFeePerGas": "0x7777", "maxPriorityFeePerGas": "0x7777"}
 
-    def price(receipts: list[Json]) -> None:
+    def price(receipts):
         for receipt in receipts:
             receipt["blobGasPrice"] = hex(10**18)
 
@@ -170,7 +157,7 @@ def test_fees_of_blobs_are_computed(price, blobs):
 def test_a_false_price_of_blobs_is_refused():
     """131 coins for a blob, within the most that its sender pays."""
 
-    def lie(receipts: list[Json]) -> None:
+    def lie(receipts):
         receipts[-1]["blobGasPrice"] = hex(10**15)
 
     with (
@@ -195,11 +182,11 @@ def test_another_number_of_blobs_than_the_headers_is_refused():
         reader.blocks(1, 1)
 
 
-def fork(time_s: int, fraction: int) -> Json:
+def fork(time_s, fraction):
     return {"activationTime": time_s, "blobSchedule": {"baseFeeUpdateFraction": fraction}}
 
 
-def config(time_s: int, fraction: int) -> Json:
+def config(time_s, fraction):
     return {"current": fork(time_s, fraction), "next": None, "last": None}
 
 

@@ -20,7 +20,7 @@ from scan.commands.run import locked_data_dir
 from scan.commands.startup import DATABASE_FILE, publish_database
 from scan.database import migrations
 from scan.database.embedded import EmbeddedPostgres
-from scan.extensions.demo import demo_data
+from scan.extensions.demo import demo_run
 from scan.settings import Settings
 from tests.database.test_embedded import start
 from tests.support import forked_python
@@ -47,14 +47,14 @@ def top() -> Iterator[Path]:
 class Original:
     """A data folder with the demo chain, its digest, and where its backup is written."""
 
-    def __init__(self, folder: Path, rpc_url: str, head: int) -> None:
+    def __init__(self, folder, rpc_url, head):
         self.folder, self.file, self.head = folder, folder.with_name("demo.backup"), head
         server = EmbeddedPostgres(folder)
         start(server)
         url = server.database_url(NAME)
         migrations.run(Settings(database_url=url))
         indexing = Indexing(url, rpc_url).run_until(head)
-        demo_data.load(indexing.settings)
+        demo_run.load(indexing.settings)
         execute(url, "INSERT INTO signatures VALUES ('abcd', 'f()')")
         self.digest: Digest = digest(url)
         self.digest.keep_rows()
@@ -62,7 +62,7 @@ class Original:
         server.stop()
 
 
-def owners(url: str) -> dict[str, list[tuple[object, ...]]]:
+def owners(url):
     """What cannot be indexed again."""
     return {
         name: execute(url, f"SELECT to_jsonb(t)::text FROM {name} t ORDER BY 1")  # noqa: S608
@@ -71,7 +71,7 @@ def owners(url: str) -> dict[str, list[tuple[object, ...]]]:
 
 
 @contextmanager
-def started(folder: Path) -> Iterator[EmbeddedPostgres]:
+def started(folder):
     server = EmbeddedPostgres(folder)
     start(server)
     try:
@@ -81,7 +81,7 @@ def started(folder: Path) -> Iterator[EmbeddedPostgres]:
 
 
 @contextmanager
-def in_use(folder: Path) -> Iterator[EmbeddedPostgres]:
+def in_use(folder):
     """As while `scan run` runs there."""
     settings = Settings(data_dir=folder)
     with locked_data_dir(settings), started(folder) as server:
@@ -97,19 +97,17 @@ def original(top, demo_node) -> Original:
     return Original(top / "data", demo_node.url, demo_node.recording.head)
 
 
-def scan(
-    *arguments: object, folder: Path, **environment: str
-) -> "subprocess.CompletedProcess[str]":
+def scan(*arguments, folder, **environment):
     return forked_python.run(
         [*SCAN, *map(str, arguments)], env=environment_of(folder) | environment, timeout=300
     )
 
 
-def environment_of(folder: Path) -> dict[str, str]:
+def environment_of(folder):
     return {"PATH": os.environ["PATH"], "SCAN_DATA_DIR": str(folder)}
 
 
-def scan_on_a_full_disk(*arguments: object, folder: Path) -> "subprocess.CompletedProcess[str]":
+def scan_on_a_full_disk(*arguments, folder):
     """Here, the largest file that the command may write is a small one. Not bytecode, which Python
     would cut: other processes would read it."""
     return subprocess.run(

@@ -9,9 +9,7 @@ import sys
 import tempfile
 from argparse import ArgumentTypeError, Namespace
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,7 +19,7 @@ from scan.extensions.demo import chain_recording, demo_node
 from scan.extensions.demo.chain_recording import BlockRange, block_range, record, write_recording
 from tests.commands.test_command import scan
 from tests.support.anvil import Anvil
-from tests.support.faulty_node import Calls, Fault, FaultyNode, Forward, Reply, hang
+from tests.support.faulty_node import FaultyNode, Reply, hang
 from tests.support.forked_python import Forked
 from tests.support.indexing import Indexing, settings_for
 from tests.support.scan_run import scan_run
@@ -53,18 +51,18 @@ def node(chain: Anvil) -> Iterator[FaultyNode]:
         yield proxy
 
 
-def no_database() -> AbstractContextManager[str]:
+def no_database():
     raise AssertionError("blocks come first")
 
 
-def rows_of(packed: bytes) -> list[dict[str, Any]]:
+def rows_of(packed):
     return [json.loads(line) for line in gzip.decompress(packed).splitlines()]
 
 
-def alter(node: FaultyNode, **answers: dict[str, Any]) -> None:
+def alter(node, **answers):
     """Each call of these methods has this result or error."""
 
-    def fault(calls: Calls, forward: Forward) -> Reply:
+    def fault(calls, forward):
         replies = forward(calls)
         for call, reply in zip(calls, replies, strict=True):
             if call["method"] in answers:
@@ -95,10 +93,10 @@ def test_a_recording_is_indexed_as_the_node_was(chain, node, postgres, template,
     replay.stop()
 
 
-def up_to(last: int) -> Fault:
+def up_to(last):
     """The node of a chain that ends there."""
 
-    def fault(calls: Calls, forward: Forward) -> Reply:
+    def fault(calls, forward):
         tagged = [
             {**call, "params": [hex(last) if p == "latest" else p for p in call["params"]]}
             for call in calls
@@ -112,7 +110,7 @@ def up_to(last: int) -> Fault:
     return fault
 
 
-def error(code: int, message: str, **data: str) -> dict[str, Any]:
+def error(code, message, **data):
     return {"code": code, "message": message, **data}
 
 

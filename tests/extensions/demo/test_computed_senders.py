@@ -1,8 +1,7 @@
 """Senders, which no hash covers: computed from signatures, and said where there is none."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import pytest
 
@@ -16,7 +15,7 @@ from tests.support.chain_forms import accounts
 from tests.support.chain_forms.accounts import address
 from tests.support.chain_forms.made_chain import ETH, Json, MadeChain
 from tests.support.database import execute
-from tests.support.faulty_node import Fault, FaultyNode, altering
+from tests.support.faulty_node import FaultyNode, altering
 from tests.support.indexing import Indexing
 
 VICTIM = "0xd8da6bf26964af9d7eed9e03e53415d37aa96045"
@@ -34,10 +33,10 @@ def chain() -> Iterator[Anvil]:
         yield node
 
 
-def lie(change: Callable[[Json], None], *methods: str) -> Fault:
+def lie(change, *methods):
     """The node alters the last transaction of each block, or its receipt."""
 
-    def alter(call: Json, answer: Json) -> None:
+    def alter(call, answer):
         if call["method"] not in methods or not answer.get("result"):
             return
         result = answer["result"]
@@ -48,7 +47,7 @@ def lie(change: Callable[[Json], None], *methods: str) -> Fault:
     return altering(alter)
 
 
-def of_victim(record: Json) -> None:
+def of_victim(record):
     record["from"] = VICTIM
 
 
@@ -79,8 +78,8 @@ def test_the_head_takes_senders_from_the_node_that_has_them_right(chain, databas
 
 
 @contextmanager
-def served(chain: MadeChain, version: str) -> Iterator[FaultyNode]:
-    def name(call: Json, answer: Json) -> None:
+def served(chain, version):
+    def name(call, answer):
         if call["method"] == "web3_clientVersion":
             answer.pop("error", None)
             answer["result"] = version
@@ -92,7 +91,7 @@ def served(chain: MadeChain, version: str) -> Iterator[FaultyNode]:
     recording.stop()
 
 
-def made(chain_id: int, *, r: int, s: int, sender: bytes = ALICE, **others: Any) -> MadeChain:
+def made(chain_id, *, r, s, sender=ALICE, **others):
     """A chain whose block 1 has a transaction with this signature."""
     chain = MadeChain(chain_id, {sender: ETH, BOB: ETH})
     keys, accounts.private_keys = accounts.private_keys, {}

@@ -8,7 +8,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan.extensions.demo import demo_data
+from scan.extensions.demo import demo_run
 from scan.extensions.demo.demo_chain import DemoChain
 from scan.extensions.demo.demo_node import RECORDING, DemoNode
 from scan.extensions.demo.replay import read_lines
@@ -25,13 +25,13 @@ def demo(postgres: Postgres, template: str) -> Iterator[FlaskClient]:
     """As it starts, before blocks are added."""
     node = DemoNode(DemoChain(read_lines(RECORDING), ended_at=1_800_000_000), 0)
     with postgres.cloned(template) as url, Indexing(url, node.url) as indexing:
-        demo_data.load(indexing.settings)
+        demo_run.load(indexing.settings)
         indexing.wait_for(node.recording.head)
         yield create_app(indexing.settings).test_client()
     node.stop()
 
 
-def query(demo: FlaskClient, entity: str) -> list[dict[str, object]]:
+def query(demo, entity):
     answer = demo.post("/api/v1/query", json={"entity": entity, "limit": 100})
     return list(answer.json["data"])
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import rlp
@@ -22,7 +21,7 @@ NOW = 1_800_000_000
 AFTER_THE_LOOP = 12
 
 
-def grown(blocks: int) -> DemoChain:
+def grown(blocks):
     chain = DemoChain(read_lines(RECORDING), NOW)
     for number in range(1, blocks + 1):
         chain.add(chain.next_block(NOW + number * INTERVAL_S))
@@ -46,7 +45,7 @@ def chain(recorded: Recording, first: int) -> DemoChain:
     return grown(recorded.head + 1 - first + AFTER_THE_LOOP)
 
 
-def ask(node: Recording, method: str, *params: Any) -> Any:
+def ask(node, method, *params):
     return node.respond(method, list(params))["result"]
 
 

@@ -4,8 +4,6 @@ import gzip
 import json
 import socket
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 import requests
@@ -21,7 +19,7 @@ NOBODY = "0x" + 40 * "9"
 NAME = "0x06fdde03"
 
 
-def block(number: int) -> dict[str, Any]:
+def block(number):
     return {
         "number": hex(number),
         "hash": f"0x{number:064x}",
@@ -51,17 +49,17 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> Iterator[DemoNode]:
     node.stop()
 
 
-def write(path: Path, rows: list[tuple[str, list[Any], dict[str, Any]]]) -> None:
+def write(path, rows):
     lines = [json.dumps({"method": m, "params": p, **outcome}) for m, p, outcome in rows]
     path.write_bytes(gzip.compress("\n".join(lines).encode()))
 
 
-def post(node: DemoNode, body: Any) -> Any:
+def post(node, body):
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
     return requests.post(node.url, data=data, timeout=10)
 
 
-def ask(node: DemoNode, method: str, *params: Any) -> Any:
+def ask(node, method, *params):
     request = {"jsonrpc": "2.0", "id": 7, "method": method, "params": list(params)}
     answer = post(node, request).json()
     assert (answer["jsonrpc"], answer["id"]) == ("2.0", 7)

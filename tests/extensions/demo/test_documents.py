@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import pytest
 
-from scan.extensions.demo import demo_data
+from scan.extensions.demo import demo_run
 from scan.extensions.demo.demo_node import DemoNode
 from tests.support.database import Postgres
 from tests.support.indexing import Indexing
@@ -34,7 +34,7 @@ def demo_service(postgres: Postgres, template: str, demo_node: DemoNode) -> Iter
     environment = {f"SCAN_RATE_LIMIT_{name}": "100000/minute" for name in limits}
     with postgres.cloned(template) as url, TemporaryDirectory(prefix="scan-documents-") as folder:
         indexing = Indexing(url, demo_node.url).run_until(demo_node.recording.head)
-        demo_data.load(indexing.settings)
+        demo_run.load(indexing.settings)
         (Path(folder) / "database_url").write_text(url)
         with gunicorn(url, RPC_URL=demo_node.url, **environment) as address:
             yield DemoService(address.rpartition(":")[2], url, folder)

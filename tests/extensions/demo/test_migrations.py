@@ -65,14 +65,14 @@ def test_instances_that_start_together_apply_each_migration_once(first_url):
 class Readers:
     """Each read gives up where a lock keeps it waiting for a second."""
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url):
         self._url = url
         self._over = threading.Event()
         self._threads = [threading.Thread(target=self._read, args=(table,)) for table in READ]
         self.counts = dict.fromkeys(READ, 0)
         self.refused: list[str] = []
 
-    def _read(self, table: str) -> None:
+    def _read(self, table):
         connection = psycopg2.connect(self._url)
         connection.autocommit = True
         with closing(connection), connection.cursor() as cursor:
@@ -84,12 +84,12 @@ class Readers:
                 except psycopg2.errors.LockNotAvailable as error:
                     self.refused.append(f"{table}: {error}")
 
-    def __enter__(self) -> "Readers":
+    def __enter__(self):
         for thread in self._threads:
             thread.start()
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_):
         self._over.set()
         for thread in self._threads:
             thread.join()

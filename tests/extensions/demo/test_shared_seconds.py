@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
@@ -41,23 +40,23 @@ def client(indexed: Indexing) -> FlaskClient:
     return create_app(indexed.settings).test_client()
 
 
-def numbers(client: FlaskClient, path: str, name: str, field: str, **query: Any) -> list[int]:
+def numbers(client, path, name, field, **query):
     body = client.get(f"/api/v1/{path}", query_string={"limit": 100, **query}).json
     assert body["total"] == len(body[name])
     return [record[field] for record in body[name]]
 
 
-def etherscan(client: FlaskClient, action: str, **query: Any) -> Any:
+def etherscan(client, action, **query):
     query |= {"module": "block", "action": action}
     return client.get("/api", query_string=query).json["result"]
 
 
-def of_seconds(first_s: int, last_s: int) -> list[int]:
+def of_seconds(first_s, last_s):
     """The blocks of some seconds since the chain began, newest first."""
     return [*range(min(A_SECOND * (last_s + 1), BLOCKS) - 1, A_SECOND * first_s - 1, -1)]
 
 
-def test_a_range_of_time_has_all_blocks_of_its_first_and_last_second(client: FlaskClient) -> None:
+def test_a_range_of_time_has_all_blocks_of_its_first_and_last_second(client):
     for first_s, last_s in ((0, 0), (3, 3), (3, 5), (11, 99)):
         times = {"timeFrom": DENIM_S + first_s, "timeTo": DENIM_S + last_s}
         expected = of_seconds(first_s, last_s)
@@ -71,9 +70,7 @@ def test_a_range_of_time_has_all_blocks_of_its_first_and_last_second(client: Fla
     assert numbers(client, "blocks", "blocks", "number", **after) == []
 
 
-def test_the_nearest_block_is_the_last_before_a_time_and_the_first_after_it(
-    client: FlaskClient,
-) -> None:
+def test_the_nearest_block_is_the_last_before_a_time_and_the_first_after_it(client):
     for second in (0, 4, 11):
         found = [
             etherscan(client, "getblocknobytime", timestamp=DENIM_S + second, closest=closest)
@@ -82,7 +79,7 @@ def test_the_nearest_block_is_the_last_before_a_time_and_the_first_after_it(
         assert found == [str(10 * second + 9), str(10 * second)]
 
 
-def test_ten_blocks_a_second_are_a_tenth_of_a_second_apart(client: FlaskClient) -> None:
+def test_ten_blocks_a_second_are_a_tenth_of_a_second_apart(client):
     countdown = etherscan(client, "getblockcountdown", blockno=BLOCKS + 499)
     assert (countdown["RemainingBlock"], countdown["EstimateTimeInSec"]) == ("500", "50.0")
     assert client.get("/api/v2/stats").json["average_block_time"] == 100.0
@@ -106,7 +103,7 @@ def test_the_interval_of_few_blocks(blocks, a_second, interval_s, postgres, temp
     node.stop()
 
 
-def test_a_keeping_time_begins_with_the_first_block_of_its_second(indexed: Indexing) -> None:
+def test_a_keeping_time_begins_with_the_first_block_of_its_second(indexed):
     for second, first in ((0, 0), (7, 70), (99, BLOCKS)):
         assert execute(
             indexed.settings.database_url,
@@ -115,7 +112,7 @@ def test_a_keeping_time_begins_with_the_first_block_of_its_second(indexed: Index
         ) == [(first,)]
 
 
-def test_counts_by_time_are_the_chains(client: FlaskClient, indexed: Indexing) -> None:
+def test_counts_by_time_are_the_chains(client, indexed):
     [day] = client.get("/api/v1/stats/daily").json["days"]
     assert (day["blocks"], day["transactions"]) == (BLOCKS, BLOCKS - 1)
     database = Database(indexed.settings.database_url, statement_timeout_ms=5_000)
@@ -130,7 +127,7 @@ def test_counts_by_time_are_the_chains(client: FlaskClient, indexed: Indexing) -
     database.close()
 
 
-def test_a_chart_of_blocks_draws_those_of_a_second_beside_each_other(client: FlaskClient) -> None:
+def test_a_chart_of_blocks_draws_those_of_a_second_beside_each_other(client):
     text = client.get("/gas").text
     [points] = re.findall(r'<polyline[^>]* points="([^"]+)"', text)
     places = [float(point.split(",")[0]) for point in points.split()][2:-2]
@@ -139,7 +136,7 @@ def test_a_chart_of_blocks_draws_those_of_a_second_beside_each_other(client: Fla
     assert min(steps) == pytest.approx(max(steps), abs=0.2)
 
 
-def test_pages_and_the_audit_agree(client: FlaskClient, indexed: Indexing) -> None:
+def test_pages_and_the_audit_agree(client, indexed):
     text = client.get("/blocks").text
     moment = f"2026-11-05T18:00:{LAST_S - DENIM_S:02d}Z"
     assert len(re.findall(f'<td class="when"[^>]*><time datetime="{moment}"', text)) == 5

@@ -2,13 +2,12 @@
 
 import tomllib
 
-from scan.extensions.etherscan.actions import PUBLISHED
-from scan.extensions.etherscan.not_offered import NOT_OFFERED
+from scan.extensions.etherscan.interface import NOT_OFFERED, PUBLISHED
 from tests.support.documents import with_generated
 from tests.support.serving import ROOT
 
 DOCUMENT = ROOT / "docs" / "compatible.md"
-BEGIN = "<!-- generated from scan/extensions/etherscan/actions.py and not_offered.py -->"
+BEGIN = "<!-- generated from scan/extensions/etherscan/interface.py and not_offered.py -->"
 # By module, those of Etherscan's documentation: others are Blockscout's.
 DOCUMENTED: dict[str, list[str]] = tomllib.loads(
     (ROOT / "tests/extensions/etherscan/documented_actions.toml").read_text(encoding="utf-8")

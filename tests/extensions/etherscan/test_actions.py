@@ -9,21 +9,18 @@ import pytest
 from app import create_app
 from scan.contracts.account_state import CALL_GAS
 from scan.extensions.etherscan.replies import RpcReply
-from tests.conftest import Played
 from tests.extensions.etherscan.conftest import Asking
 from tests.support import faulty_node
-from tests.support.anvil import ZERO, Anvil
-from tests.support.database import Postgres, execute
-from tests.support.etherscan_truth import EtherscanTruth
-from tests.support.explorer import Explorer
-from tests.support.faulty_node import Fault, FaultyNode
-from tests.support.indexing import Indexing, settings_for
+from tests.support.anvil import ZERO
+from tests.support.database import execute
+from tests.support.faulty_node import FaultyNode
+from tests.support.indexing import settings_for
 from tests.support.serving import NOWHERE
 
 UNSEEN = "0x" + "9d" * 20
 
 
-def test_balances(ask: Asking, scenario: Played) -> None:
+def test_balances(ask, scenario):
     people = [*scenario.stage.people[:5], UNSEEN]
     wei = [str(int(scenario.anvil.call("eth_getBalance", each, "latest"), 16)) for each in people]
     assert wei[-1] == "0"
@@ -36,7 +33,7 @@ def test_balances(ask: Asking, scenario: Played) -> None:
     ]
 
 
-def test_a_balance_at_an_older_block(ask: Asking, scenario: Played) -> None:
+def test_a_balance_at_an_older_block(ask, scenario):
     person = scenario.stage.people[3]
     wei = int(scenario.anvil.call("eth_getBalance", person, "0x5"), 16)
     for tag in ("0x5", "5"):
@@ -54,8 +51,8 @@ def test_a_balance_at_an_older_block(ask: Asking, scenario: Played) -> None:
     ids=["pruned", "passing", "null", "cut"],
 )
 def test_what_the_node_does_not_say_of_the_past_is_an_error_and_not_cached(
-    indexed: Indexing, scenario: Played, fault: Fault
-) -> None:
+    indexed, scenario, fault
+):
     person = scenario.stage.people[3]
     token = scenario.stage.contracts["harbor"].address
     asked: list[tuple[str, str, dict[str, Any]]] = [
@@ -76,13 +73,13 @@ def test_what_the_node_does_not_say_of_the_past_is_an_error_and_not_cached(
             assert ask.result(module, action, **parameters)
 
 
-def test_more_than_twenty_balances_are_refused(ask: Asking) -> None:
+def test_more_than_twenty_balances_are_refused(ask):
     assert len(ask.result("account", "balancemulti", address=",".join([UNSEEN] * 20))) == 20
     body = ask("account", "balancemulti", address=",".join([UNSEEN] * 21))
     assert (body["status"], body["message"]) == ("0", "NOTOK")
 
 
-def test_token_balance_and_supply(ask: Asking, scenario: Played) -> None:
+def test_token_balance_and_supply(ask, scenario):
     token = scenario.stage.contracts["harbor"]
     person = scenario.stage.people[2]
     balance = scenario.anvil.read(token, "balanceOf", person)
@@ -94,7 +91,7 @@ def test_token_balance_and_supply(ask: Asking, scenario: Played) -> None:
     assert body["status"] == "0"
 
 
-def test_tokens_held(ask: Asking, etherscan_truth: EtherscanTruth, scenario: Played) -> None:
+def test_tokens_held(ask, etherscan_truth, scenario):
     person = scenario.stage.people[2]
     tokens = {t["address"]: t for t in etherscan_truth.truth.tokens if t["type"] == "BEP20"}
     expected = [
@@ -114,7 +111,7 @@ def test_tokens_held(ask: Asking, etherscan_truth: EtherscanTruth, scenario: Pla
     assert paged == expected[1:2]
 
 
-def test_token_and_its_holders(ask: Asking, etherscan_truth: EtherscanTruth) -> None:
+def test_token_and_its_holders(ask, etherscan_truth):
     for token in etherscan_truth.truth.tokens:
         address = token["address"]
         [info] = ask.result("token", "tokeninfo", contractaddress=address)
@@ -127,7 +124,7 @@ def test_token_and_its_holders(ask: Asking, etherscan_truth: EtherscanTruth) -> 
         assert quantities == {holder: str(balance) for holder, balance in holders.items()}
 
 
-def test_block_by_time(ask: Asking, etherscan_truth: EtherscanTruth) -> None:
+def test_block_by_time(ask, etherscan_truth):
     times = [int(block["timestamp"], 16) for block in etherscan_truth.blocks]
     for time_s in sorted({times[0] - 1, times[0], *times[::7], times[5] + 1, times[-1] + 1}):
         before = [n for n, found in enumerate(times) if found <= time_s]
@@ -142,7 +139,7 @@ def test_block_by_time(ask: Asking, etherscan_truth: EtherscanTruth) -> None:
                 assert body["result"] == "Error! No closest block found"
 
 
-def test_status_of_a_transaction(ask: Asking, etherscan_truth: EtherscanTruth) -> None:
+def test_status_of_a_transaction(ask, etherscan_truth):
     by_status = {receipt["status"]: each for each, receipt in etherscan_truth.receipts.items()}
     assert set(by_status) == {"0x0", "0x1"}
     for status, transaction_hash in by_status.items():
@@ -155,7 +152,7 @@ def test_status_of_a_transaction(ask: Asking, etherscan_truth: EtherscanTruth) -
     assert unknown == {"status": ""}
 
 
-def test_creation_by_a_transaction(ask: Asking, etherscan_truth: EtherscanTruth) -> None:
+def test_creation_by_a_transaction(ask, etherscan_truth):
     [(transaction_hash, address), *_] = etherscan_truth.truth.created.items()
     transaction = etherscan_truth.by_hash[transaction_hash]
     [row] = ask.result("contract", "getcontractcreation", contractaddresses=address)
@@ -171,7 +168,7 @@ def test_creation_by_a_transaction(ask: Asking, etherscan_truth: EtherscanTruth)
     }
 
 
-def test_creation_by_a_contract(ask: Asking, scenario: Played) -> None:
+def test_creation_by_a_contract(ask, scenario):
     pair = scenario.stage.pools["v2 harbor/weth"].address.lower()
     [row] = ask.result("contract", "getcontractcreation", contractaddresses=f"{pair},{UNSEEN}")
     factory = scenario.stage.contracts["uniswap-v2"].address.lower()
@@ -181,9 +178,7 @@ def test_creation_by_a_contract(ask: Asking, scenario: Played) -> None:
     assert receipt["to"] == factory and receipt["from"] == row["contractCreator"]
 
 
-def test_a_contract_of_several_blocks_was_created_once(
-    postgres: Postgres, indexed_template: str, scenario: Played
-) -> None:
+def test_a_contract_of_several_blocks_was_created_once(postgres, indexed_template, scenario):
     """One that was destroyed and created again has a row of contracts for each block."""
     pair = scenario.stage.pools["v2 harbor/weth"].address.lower()
     again = (
@@ -198,14 +193,12 @@ def test_a_contract_of_several_blocks_was_created_once(
     assert int(row["blockNumber"]) == int(receipt["blockNumber"], 16)
 
 
-def test_creation_of_nothing(ask: Asking) -> None:
+def test_creation_of_nothing(ask):
     body = ask("contract", "getcontractcreation", contractaddresses=UNSEEN)
     assert body == {"status": "0", "message": "No data found", "result": None}
 
 
-def test_proxy_methods_are_the_nodes(
-    ask: Asking, scenario: Played, etherscan_truth: EtherscanTruth
-) -> None:
+def test_proxy_methods_are_the_nodes(ask, scenario, etherscan_truth):
     node, token = scenario.anvil, scenario.stage.contracts["harbor"]
     person = scenario.stage.people[1]
     [transaction_hash, *_] = etherscan_truth.by_hash
@@ -238,13 +231,13 @@ def test_proxy_methods_are_the_nodes(
 
 
 @pytest.mark.parametrize("boolean", ["maybe", "1", "true,false"])
-def test_a_boolean_is_true_or_false(ask: Asking, boolean: str) -> None:
+def test_a_boolean_is_true_or_false(ask, boolean):
     body = ask("proxy", "eth_getBlockByNumber", tag="latest", boolean=boolean)
     assert (body["status"], body["message"]) == ("0", "NOTOK")
     assert body["result"] == "Error! Invalid boolean: true or false"
 
 
-def test_a_revert_keeps_its_data(ask: Asking, scenario: Played) -> None:
+def test_a_revert_keeps_its_data(ask, scenario):
     token = scenario.stage.contracts["harbor"]
     data = token.data("transfer", UNSEEN, 10**60)
     body = ask("proxy", "eth_call", to=token.address, data=data, **{"from": UNSEEN})
@@ -256,7 +249,7 @@ def test_a_revert_keeps_its_data(ask: Asking, scenario: Played) -> None:
     "action",
     ["eth_sendTransaction", "evm_mine", "debug_traceBlockByNumber", "anvil_setCode", "eth_sign"],
 )
-def test_no_other_method_gets_through(ask: Asking, action: str) -> None:
+def test_no_other_method_gets_through(ask, action):
     body = ask("proxy", action, address=ZERO)
     assert body == {
         "status": "0",
@@ -265,9 +258,7 @@ def test_no_other_method_gets_through(ask: Asking, action: str) -> None:
     }
 
 
-def test_transactions_are_sent_only_where_the_operator_says_so(
-    ask: Asking, indexed: Indexing
-) -> None:
+def test_transactions_are_sent_only_where_the_operator_says_so(ask, indexed):
     body = ask("proxy", "eth_sendRawTransaction", hex="0x02")
     assert "SCAN_SEND_TRANSACTIONS" in body["result"]
     sending = create_app(replace(indexed.settings, sends_transactions=True)).test_client()
@@ -275,7 +266,7 @@ def test_transactions_are_sent_only_where_the_operator_says_so(
     assert body["jsonrpc"] == "2.0" and "error" in body  # the node's own
 
 
-def test_without_the_node_nothing_is_made_up(indexed: Indexing, scenario: Played) -> None:
+def test_without_the_node_nothing_is_made_up(indexed, scenario):
     ask = Asking(create_app(replace(indexed.settings, rpc_urls=(NOWHERE,))).test_client())
     person, token = scenario.stage.people[1], scenario.stage.contracts["harbor"].address
     for module, action, asked in (
@@ -292,9 +283,7 @@ def test_without_the_node_nothing_is_made_up(indexed: Indexing, scenario: Played
     assert ask.rows("token", "tokenholderlist", contractaddress=token)
 
 
-def test_a_node_of_another_chain_is_not_believed(
-    indexed: Indexing, scenario: Played, anvil: Anvil
-) -> None:
+def test_a_node_of_another_chain_is_not_believed(indexed, scenario, anvil):
     anvil.mine(scenario.anvil.head())
     ask = Asking(create_app(replace(indexed.settings, rpc_urls=(anvil.url,))).test_client())
     token = scenario.stage.contracts["harbor"].address
@@ -308,7 +297,7 @@ def test_a_node_of_another_chain_is_not_believed(
         assert body["status"] == "0" and body["result"] != [], body
 
 
-def test_the_chain_has_to_be_ours(ask: Asking) -> None:
+def test_the_chain_has_to_be_ours(ask):
     chain_id: Any = ask("proxy", "eth_blockNumber", chainid=31337)
     assert chain_id["jsonrpc"] == "2.0"
     for other in ("1", "0x1", "none", "99999999999999999999"):
@@ -317,11 +306,11 @@ def test_the_chain_has_to_be_ours(ask: Asking) -> None:
 
 @pytest.mark.check
 @pytest.mark.parametrize("value", [2**70, "\ud800", {"data": ["\udfff\0", -(2**64)]}])
-def test_whatever_json_a_node_gives_is_passed_on(value: Any) -> None:
+def test_whatever_json_a_node_gives_is_passed_on(value):
     assert json.loads(RpcReply("result", value).body())["result"] == value
 
 
-def test_a_token_gets_no_more_gas_for_its_balances_than_elsewhere(explorer: Explorer) -> None:
+def test_a_token_gets_no_more_gas_for_its_balances_than_elsewhere(explorer):
     """Without a limit a contract that burns it takes the node's time, for one request after
     another."""
     token = explorer.place("5a60005260206000f3")  # returns the gas that is left

@@ -8,11 +8,8 @@ import pytest
 
 from app import create_app
 from scan.database.connection import Database
-from scan.extensions.etherscan.not_offered import NOT_OFFERED
-from tests.conftest import Played
-from tests.extensions.etherscan.conftest import Asking
-from tests.support.database import Postgres, execute
-from tests.support.etherscan_truth import EtherscanTruth
+from scan.extensions.etherscan.interface import NOT_OFFERED
+from tests.support.database import execute
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import Chain, Move, address
 from tests.support.serving import NOWHERE
@@ -20,7 +17,7 @@ from tests.support.serving import NOWHERE
 STANDARDS = {"BEP20": "ERC-20", "BEP721": "ERC-721", "BEP1155": "ERC-1155"}
 
 
-def test_mined_blocks_are_the_nodes(ask: Asking, etherscan_truth: EtherscanTruth) -> None:
+def test_mined_blocks_are_the_nodes(ask, etherscan_truth):
     miners = Counter(block["miner"] for block in etherscan_truth.blocks)
     miner, count = miners.most_common(1)[0]
     mined = [block for block in reversed(etherscan_truth.blocks) if block["miner"] == miner]
@@ -37,9 +34,7 @@ def test_mined_blocks_are_the_nodes(ask: Asking, etherscan_truth: EtherscanTruth
     assert refused["result"] is None and refused["message"].startswith("Result window")
 
 
-def test_a_block_reward_is_what_its_transactions_left_to_the_producer(
-    ask: Asking, etherscan_truth: EtherscanTruth
-) -> None:
+def test_a_block_reward_is_what_its_transactions_left_to_the_producer(ask, etherscan_truth):
     block = max(etherscan_truth.blocks, key=lambda b: len(b["transactions"]))
     base_fee = int(block["baseFeePerGas"], 16)
     left = sum(
@@ -58,7 +53,7 @@ def test_a_block_reward_is_what_its_transactions_left_to_the_producer(
     assert ask("block", "getblockreward")["result"] == "Error! Missing blockno"
 
 
-def test_mined_blocks_have_the_reward_for_their_mining(postgres: Postgres, template: str) -> None:
+def test_mined_blocks_have_the_reward_for_their_mining(postgres, template):
     """Not that for an uncle, which is a credit of the same block."""
     with postgres.cloned(template) as url:
         database = Database(url, statement_timeout_ms=0)
@@ -86,9 +81,7 @@ def test_mined_blocks_have_the_reward_for_their_mining(postgres: Postgres, templ
         assert rewards == [fees[0] + 700, *fees[1:]] and len(rewards) == 3
 
 
-def test_mined_blocks_end_where_their_range_or_their_producer_does(
-    postgres: Postgres, template: str
-) -> None:
+def test_mined_blocks_end_where_their_range_or_their_producer_does(postgres, template):
     with postgres.cloned(template) as url:
         database = Database(url, statement_timeout_ms=0)
         chain = Chain(database)
@@ -113,9 +106,7 @@ def test_mined_blocks_end_where_their_range_or_their_producer_does(
         database.close()
 
 
-def test_a_countdown_goes_by_the_newest_blocks(
-    ask: Asking, etherscan_truth: EtherscanTruth
-) -> None:
+def test_a_countdown_goes_by_the_newest_blocks(ask, etherscan_truth):
     newest = etherscan_truth.blocks[-100:]
     span = int(newest[-1]["timestamp"], 16) - int(newest[0]["timestamp"], 16)
     head = etherscan_truth.head
@@ -130,7 +121,7 @@ def test_a_countdown_goes_by_the_newest_blocks(
     assert ask("block", "getblockcountdown", blockno=2**256 - 1)["status"] == "1"
 
 
-def test_json_rpc_forms(ask: Asking, scenario: Played, etherscan_truth: EtherscanTruth) -> None:
+def test_json_rpc_forms(ask, scenario, etherscan_truth):
     person = scenario.stage.people[2]
     assert ask("block", "eth_block_number")["result"] == hex(etherscan_truth.head)
     for block in ("latest", "0x5"):
@@ -138,7 +129,7 @@ def test_json_rpc_forms(ask: Asking, scenario: Played, etherscan_truth: Ethersca
         assert ask("account", "eth_get_balance", address=person, block=block)["result"] == balance
 
 
-def test_tokens_of_an_address(ask: Asking, etherscan_truth: EtherscanTruth) -> None:
+def test_tokens_of_an_address(ask, etherscan_truth):
     truth = etherscan_truth.truth
     holder = max(truth.addresses, key=lambda address: len(truth.tokens_held_by(address)))
     held = {token["tokenAddress"]: token for token in truth.tokens_held_by(holder)}
@@ -154,7 +145,7 @@ def test_tokens_of_an_address(ask: Asking, etherscan_truth: EtherscanTruth) -> N
     assert ask("account", "tokenlist", address="0x" + "9d" * 20)["message"] == "No tokens found"
 
 
-def test_a_token_and_its_holders(ask: Asking, etherscan_truth: EtherscanTruth) -> None:
+def test_a_token_and_its_holders(ask, etherscan_truth):
     token = next(t for t in etherscan_truth.truth.tokens if t["type"] == "BEP20")
     record = ask.result("token", "getToken", contractaddress=token["address"])
     assert record == {
@@ -175,9 +166,7 @@ def test_a_token_and_its_holders(ask: Asking, etherscan_truth: EtherscanTruth) -
     assert unknown["result"] == "Contract address not found"
 
 
-def test_a_transaction_with_its_logs(
-    ask: Asking, etherscan_truth: EtherscanTruth, scenario: Played
-) -> None:
+def test_a_transaction_with_its_logs(ask, etherscan_truth, scenario):
     most = max(etherscan_truth.receipts.values(), key=lambda receipt: len(receipt["logs"]))
     sent = etherscan_truth.by_hash[most["transactionHash"]]
     logs, following = [], None
@@ -205,7 +194,7 @@ def test_a_transaction_with_its_logs(
     assert missing["result"] == "Transaction not found"
 
 
-def test_fees_of_a_day(ask: Asking, etherscan_truth: EtherscanTruth) -> None:
+def test_fees_of_a_day(ask, etherscan_truth):
     days: Counter[str] = Counter()
     for transaction in etherscan_truth.truth.transactions:
         days[transaction["timestamp"][:10]] += int(transaction["fee"])
@@ -216,7 +205,7 @@ def test_fees_of_a_day(ask: Asking, etherscan_truth: EtherscanTruth) -> None:
 
 
 @pytest.mark.parametrize(("module", "action"), sorted(NOT_OFFERED))
-def test_what_is_not_offered_says_why(ask: Asking, module: str, action: str) -> None:
+def test_what_is_not_offered_says_why(ask, module, action):
     body = ask(module, action.upper())
     assert body["status"] == "0"
     assert body["result"] == f"Error! {action} is not offered: {NOT_OFFERED[module, action]}"

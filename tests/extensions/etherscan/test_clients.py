@@ -3,8 +3,6 @@
 import json
 import os
 import subprocess
-from pathlib import Path
-from typing import Any
 
 import pytest
 import requests
@@ -22,8 +20,6 @@ from tests.support.foundry import (
     PATH,
     SETTINGS,
     VERSION,
-    Foundry,
-    Served,
     built,
     deployed,
     hardhat_request,
@@ -45,9 +41,7 @@ export default {
 """
 
 
-def forge_verifies(
-    foundry: Foundry, served: Served, address: str, number: int, *more: str
-) -> subprocess.CompletedProcess[str]:
+def forge_verifies(foundry, served, address, number, *more):
     return foundry.forge(
         number,
         "verify-contract",
@@ -63,7 +57,7 @@ def forge_verifies(
 
 
 @pytest.mark.parametrize("verifier", ["custom", "blockscout"])
-def test_forge_verifies(limited: Served, foundry: Foundry, verifier: str) -> None:
+def test_forge_verifies(limited, foundry, verifier):
     """Within the ten requests that an anonymous client has."""
     number = len(verifier)
     address = deployed(limited.explorer, number)
@@ -76,9 +70,7 @@ def test_forge_verifies(limited: Served, foundry: Foundry, verifier: str) -> Non
 
 
 @pytest.mark.parametrize("arguments", ["7", "8"])
-def test_forge_verifies_with_constructor_arguments(
-    served: Served, foundry: Foundry, arguments: str
-) -> None:
+def test_forge_verifies_with_constructor_arguments(served, foundry, arguments):
     """Others than the creation's do not pass in silence."""
     number = 100 + int(arguments)
     address = deployed(served.explorer, number)
@@ -100,7 +92,7 @@ def test_forge_verifies_with_constructor_arguments(
         assert "correct constructor arguments" in shown
 
 
-def test_forge_fails_where_the_source_is_another(served: Served, foundry: Foundry) -> None:
+def test_forge_fails_where_the_source_is_another(served, foundry):
     address = deployed(served.explorer, 130)
     done = forge_verifies(foundry, served, address, 131, "--verifier", "custom", "--retries", "1")
     assert done.returncode != 0
@@ -109,7 +101,7 @@ def test_forge_fails_where_the_source_is_another(served: Served, foundry: Foundr
     assert body["result"] == "Contract source code not verified"
 
 
-def test_forge_verifies_what_it_has_just_created(served: Served, foundry: Foundry) -> None:
+def test_forge_verifies_what_it_has_just_created(served, foundry):
     served.explorer.anvil.call("evm_setAutomine", True)
     try:
         done = foundry.forge(
@@ -137,7 +129,7 @@ def test_forge_verifies_what_it_has_just_created(served: Served, foundry: Foundr
     assert body["result"][0]["ConstructorArguments"] == f"{7:064x}"
 
 
-def test_cast_reads_a_verified_contract(served: Served, foundry: Foundry) -> None:
+def test_cast_reads_a_verified_contract(served, foundry):
     address = verified(served, 160)
     explorer = ("--explorer-api-url", served.api, "--explorer-url", served.url, "--chain", CHAIN)
     shown = foundry.cast("source", address, *explorer, "--etherscan-api-key", "any")
@@ -152,7 +144,7 @@ def test_cast_reads_a_verified_contract(served: Served, foundry: Foundry) -> Non
     assert "function set(uint256 a, address payable" in shown.stdout
 
 
-def verified(served: Served, number: int) -> str:
+def verified(served, number):
     """The address of a contract verified by hardhat-verify."""
     address = deployed(served.explorer, number)
     [result] = hardhat(served, "etherscan", (address, number, 7))
@@ -160,7 +152,7 @@ def verified(served: Served, number: int) -> str:
     return address
 
 
-def hardhat(served: Served, provider: str, *submissions: tuple[str, int, int]) -> Any:
+def hardhat(served, provider, *submissions):
     """The result of each (address, number of the source, constructor's argument), in order."""
     requests = [
         {
@@ -174,7 +166,7 @@ def hardhat(served: Served, provider: str, *submissions: tuple[str, int, int]) -
 
 
 @pytest.mark.parametrize("provider", ["etherscan", "blockscout"])
-def test_hardhat_verify(served: Served, provider: str) -> None:
+def test_hardhat_verify(served, provider):
     number = 170 + len(provider)
     address, other = (deployed(served.explorer, each) for each in (number, number + 40))
     wrong, others, result, again = hardhat(
@@ -192,13 +184,13 @@ def test_hardhat_verify(served: Served, provider: str) -> None:
     assert (again["before"], again["success"]) == (True, True)
 
 
-def test_hardhat_verify_reports_what_is_not_indexed(served: Served) -> None:
+def test_hardhat_verify_reports_what_is_not_indexed(served):
     """After the 10 s in which it may be."""
     [missing] = hardhat(served, "etherscan", (UNSEEN, 180, 7))
     assert "bytecode" in missing["error"]
 
 
-def test_ethers_and_whatsabi(served: Served) -> None:
+def test_ethers_and_whatsabi(served):
     explorer = served.explorer
     address = verified(served, 230)
     coin = artifact("Coin")
@@ -230,12 +222,12 @@ def test_ethers_and_whatsabi(served: Served) -> None:
     assert found["whatsabi_unverified"] is False
 
 
-def test_wagmi_generates(served: Served, tmp_path: Path) -> None:
+def test_wagmi_generates(served, tmp_path):
     contracts = [{"name": "Stored", "address": verified(served, 240)}]
     (tmp_path / "node_modules").symlink_to(NODE / "node_modules")
     (tmp_path / "package.json").write_text('{"type": "module"}')
 
-    def generate() -> subprocess.CompletedProcess[str]:
+    def generate():
         (tmp_path / "wagmi.config.js").write_text(WAGMI % (served.api, json.dumps(contracts)))
         return subprocess.run(
             ["node", "node_modules/@wagmi/cli/dist/esm/cli.js", "generate"],
@@ -254,7 +246,7 @@ def test_wagmi_generates(served: Served, tmp_path: Path) -> None:
     assert "Contract source code not verified" in done.stdout + done.stderr
 
 
-def test_etherscan_python(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_etherscan_python(served, monkeypatch):
     explorer = served.explorer
     person = explorer.anvil.accounts[0]
     address = verified(served, 250)
@@ -281,7 +273,7 @@ def test_etherscan_python(served: Served, monkeypatch: pytest.MonkeyPatch) -> No
         client.get_normal_txs_by_address(address=UNSEEN, startblock=0, endblock=9, sort="asc")
 
 
-def test_remix_posts_a_multipart_form(served: Served) -> None:
+def test_remix_posts_a_multipart_form(served):
     """As Remix's plugin does: FormData with all of the source, module and action in the query."""
     address = deployed(served.explorer, 260)
     padding = {"src/Large.sol": "// " + "x" * 700_000 + "\n"}
@@ -313,7 +305,7 @@ def test_remix_posts_a_multipart_form(served: Served) -> None:
     }
 
 
-def test_functions_are_named_by_the_verified_abi(served: Served) -> None:
+def test_functions_are_named_by_the_verified_abi(served):
     """Also in lists that were cached before the verification."""
     explorer = served.explorer
     address = deployed(explorer, 270)
@@ -321,7 +313,7 @@ def test_functions_are_named_by_the_verified_abi(served: Served) -> None:
     sender = explorer.anvil.accounts[1]
     explorer.anvil.receipt_of(explorer.anvil.send(sender, address, data=data))
 
-    def names() -> list[str]:
+    def names():
         rows = served.ask(module="account", action="txlist", address=address)["result"]
         assert all(row["methodId"] in (data[:10], "0x60a06040", "0x60806040") for row in rows)
         return [row["functionName"] for row in rows]

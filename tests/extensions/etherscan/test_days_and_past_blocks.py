@@ -1,10 +1,6 @@
 """Statistics of days, and balances and supplies after a block, beside /api/v1 and the node."""
 
 import pytest
-from flask.testing import FlaskClient
-
-from tests.conftest import Played
-from tests.extensions.etherscan.conftest import Asking
 
 FIELDS = {
     "dailytx": ("transactionCount", "transactions"),
@@ -14,7 +10,7 @@ FIELDS = {
 }
 
 
-def test_days_are_the_chains(ask: Asking, client: FlaskClient) -> None:
+def test_days_are_the_chains(ask, client):
     days = client.get("/api/v1/stats/daily").json["days"]
     dates = {"startdate": days[0]["date"], "enddate": days[-1]["date"]}
     for action, (name, field) in FIELDS.items():
@@ -39,11 +35,11 @@ def test_days_are_the_chains(ask: Asking, client: FlaskClient) -> None:
         {"startdate": "1970-01-01", "enddate": "2026-01-01"},
     ],
 )
-def test_dates_that_are_no_days_are_refused(ask: Asking, dates: dict[str, str]) -> None:
+def test_dates_that_are_no_days_are_refused(ask, dates):
     assert ask("stats", "dailytx", **dates)["status"] == "0"
 
 
-def test_balances_and_supplies_after_a_block(ask: Asking, scenario: Played) -> None:
+def test_balances_and_supplies_after_a_block(ask, scenario):
     person, block = scenario.stage.people[3], 5
     wei = int(scenario.anvil.call("eth_getBalance", person, hex(block)), 16)
     assert ask.result("account", "balancehistory", address=person, blockno=block) == str(wei)
@@ -61,7 +57,7 @@ def test_balances_and_supplies_after_a_block(ask: Asking, scenario: Played) -> N
         assert missing["result"] == "Error! Missing blockno"
 
 
-def amounts_of(scenario: Played, token: str, holder: str | None) -> dict[int, str]:
+def amounts_of(scenario, token, holder):
     """The supply, or what the address holds, as the node says: at the head, and at the newest block
     where it was another."""
     data = f"0x70a08231{holder[2:]:0>64}" if holder else "0x18160ddd"
@@ -77,7 +73,7 @@ def amounts_of(scenario: Played, token: str, holder: str | None) -> dict[int, st
     raise AssertionError("it was never another")
 
 
-def test_collections_are_the_tokens_with_items(ask: Asking, scenario: Played) -> None:
+def test_collections_are_the_tokens_with_items(ask, scenario):
     truth = scenario.truth
     for person in truth.addresses:
         held = {

@@ -8,14 +8,11 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
-from scan.extensions.etherscan.not_offered import NOT_OFFERED
-from tests.conftest import Played
+from scan.extensions.etherscan.interface import NOT_OFFERED
 from tests.extensions.etherscan.conftest import Asking
 from tests.support.database import execute
-from tests.support.etherscan_truth import EtherscanTruth
 from tests.support.indexing import Indexing
 from tests.support.scenario.stage import STRANGERS
 
@@ -30,7 +27,7 @@ COUNTS = {"erc20TxsCount": "BEP20", "erc721TxsCount": "BEP721", "erc1155TxsCount
 
 
 @pytest.mark.parametrize("named", NOT_OFFERED, ids=" ".join)
-def test_an_action_that_is_not_answered_says_why(ask: Asking, named: tuple[str, str]) -> None:
+def test_an_action_that_is_not_answered_says_why(ask, named):
     assert ask(*named) == {
         "status": "0",
         "message": "NOTOK",
@@ -38,7 +35,7 @@ def test_an_action_that_is_not_answered_says_why(ask: Asking, named: tuple[str, 
     }
 
 
-def test_tokeninfo_has_all_keys(ask: Asking, etherscan_truth: EtherscanTruth) -> None:
+def test_tokeninfo_has_all_keys(ask, etherscan_truth):
     for token in etherscan_truth.truth.tokens:
         [info] = ask.result("token", "tokeninfo", contractaddress=token["address"])
         assert info.keys() == TOKEN_INFO
@@ -46,7 +43,7 @@ def test_tokeninfo_has_all_keys(ask: Asking, etherscan_truth: EtherscanTruth) ->
         assert info["description"] == info["tokenPriceUSD"] == ""
 
 
-def test_name_tags_are_the_labels(own_index: Indexing) -> None:
+def test_name_tags_are_the_labels(own_index):
     url, labelled = own_index.settings.database_url, STRANGERS[3]
     execute(url, "INSERT INTO labels VALUES (%s, 'Treasury')", bytes.fromhex(labelled[2:]))
     ask = Asking(create_app(own_index.settings).test_client())
@@ -58,9 +55,7 @@ def test_name_tags_are_the_labels(own_index: Indexing) -> None:
     assert "Maximum" in ask("nametag", "getaddresstag", address=many)["result"]
 
 
-def test_top_holders_are_the_largest(
-    ask: Asking, scenario: Played, etherscan_truth: EtherscanTruth
-) -> None:
+def test_top_holders_are_the_largest(ask, scenario, etherscan_truth):
     types = Counter[str]()
     for token in etherscan_truth.truth.tokens:
         holders = etherscan_truth.truth.holders.get(token["address"], {})
@@ -78,7 +73,7 @@ def test_top_holders_are_the_largest(
     assert ask("token", "topholders", **asked | {"offset": 1001})["result"] is None
 
 
-def test_an_inventory_has_the_items_of_one_token(ask: Asking, scenario: Played) -> None:
+def test_an_inventory_has_the_items_of_one_token(ask, scenario):
     keepers = scenario.stage.contracts["keepers"]
     owned: dict[str, set[str]] = {}
     for transfer in reversed(scenario.truth.token_transfers):
@@ -99,9 +94,7 @@ def test_an_inventory_has_the_items_of_one_token(ask: Asking, scenario: Played) 
         assert ask.rows("account", "addresstokennftinventory", **other) == []
 
 
-def test_an_inventory_of_too_many_items_is_refused(
-    ask: Asking, scenario: Played, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_inventory_of_too_many_items_is_refused(ask, scenario, monkeypatch):
     monkeypatch.setattr("scan.extensions.etherscan.account.MOST_OWNED", 0)
     keepers = scenario.stage.contracts["keepers"].address
     asked = {"address": scenario.stage.people[1], "contractaddress": keepers}
@@ -109,7 +102,7 @@ def test_an_inventory_of_too_many_items_is_refused(
     assert body["status"] == "0" and "owns more than" in body["result"]
 
 
-def first_transfer(truth: Any, address: str) -> tuple[str, str, str] | None:
+def first_transfer(truth, address):
     """Transaction, sender and value of the first coin that an address got from another."""
     places = {t["hash"]: (t["blockNumber"], t["transactionIndex"]) for t in truth.transactions}
     transfers = [
@@ -128,7 +121,7 @@ def first_transfer(truth: Any, address: str) -> tuple[str, str, str] | None:
     return received[0][3:] if received else None
 
 
-def test_an_address_is_funded_by_the_first_who_sent_coin(ask: Asking, scenario: Played) -> None:
+def test_an_address_is_funded_by_the_first_who_sent_coin(ask, scenario):
     truth = scenario.truth
     of_internal = {i["transactionHash"] for i in truth.internal_transfers}
     hashes = set()
@@ -146,7 +139,7 @@ def test_an_address_is_funded_by_the_first_who_sent_coin(ask: Asking, scenario: 
     assert hashes & of_internal and hashes - of_internal
 
 
-def test_funding_is_not_known_without_the_traces_before(own_index: Indexing) -> None:
+def test_funding_is_not_known_without_the_traces_before(own_index):
     url = own_index.settings.database_url
     ask = Asking(create_app(own_index.settings).test_client())
     execute(url, "UPDATE blocks SET untraced_before = 1 WHERE number > 5")
@@ -154,9 +147,7 @@ def test_funding_is_not_known_without_the_traces_before(own_index: Indexing) -> 
     assert body["status"] == "0" and "traces" in body["result"]
 
 
-def test_funding_is_not_known_where_the_index_begins_late(
-    database_url: str, scenario: Played
-) -> None:
+def test_funding_is_not_known_where_the_index_begins_late(database_url, scenario):
     head = scenario.anvil.head()
     late = Indexing(database_url, scenario.anvil.url, start_block=head - 3).run_until(head)
     ask = Asking(create_app(late.settings).test_client())
@@ -164,7 +155,7 @@ def test_funding_is_not_known_where_the_index_begins_late(
     assert body["result"].endswith(f"transactions before block {head - 3} are not indexed")
 
 
-def test_rows_of_a_block_are_counted_by_list(ask: Asking, scenario: Played) -> None:
+def test_rows_of_a_block_are_counted_by_list(ask, scenario):
     truth = scenario.truth
     transfers = Counter((t["blockNumber"], t["tokenType"]) for t in truth.token_transfers)
     internal = Counter(i["blockNumber"] for i in truth.internal_transfers)
@@ -180,9 +171,7 @@ def test_rows_of_a_block_are_counted_by_list(ask: Asking, scenario: Played) -> N
     assert body["result"] == "Block does not exist"
 
 
-def test_block_times_are_means_of_days(
-    ask: Asking, client: FlaskClient, etherscan_truth: EtherscanTruth
-) -> None:
+def test_block_times_are_means_of_days(ask, client, etherscan_truth):
     times = [int(block["timestamp"], 16) for block in etherscan_truth.blocks]
     spans: dict[int, list[int]] = {}
     for before, time_s in pairwise(times[1:]):  # genesis may have any time
@@ -197,9 +186,7 @@ def test_block_times_are_means_of_days(
     assert ask.result("stats", "dailyavgblocktime", **dates, sort="desc") == rows[::-1]
 
 
-def test_blocks_of_a_day_are_taken_together(
-    ask: Asking, etherscan_truth: EtherscanTruth, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_blocks_of_a_day_are_taken_together(ask, etherscan_truth, monkeypatch):
     blocks: dict[int, list[Any]] = {}
     for block in etherscan_truth.blocks:
         time_s = int(block["timestamp"], 16)
@@ -224,12 +211,12 @@ def test_blocks_of_a_day_are_taken_together(
     }.items():
         rows = ask.result("stats", action, **dates)
         assert rows == [{**shown, "unixTimeStamp": str(days[-1]), **values}], action
-    monkeypatch.setattr("scan.extensions.etherscan.days.MOST_BLOCKS", count - 1)
+    monkeypatch.setattr("scan.extensions.etherscan.chain.MOST_BLOCKS", count - 1)
     refused = ask("stats", "dailyavgblocksize", **dates, sort="asc")
     assert refused["result"].endswith("request fewer days")
 
 
-def test_block_sizes_that_are_not_known_are_no_mean(own_index: Indexing) -> None:
+def test_block_sizes_that_are_not_known_are_no_mean(own_index):
     url = own_index.settings.database_url
     ask = Asking(create_app(own_index.settings).test_client())
     [(day,)] = execute(url, "SELECT max(day)::text FROM daily_stats")
@@ -242,12 +229,12 @@ def test_block_sizes_that_are_not_known_are_no_mean(own_index: Indexing) -> None
     assert ask.result("stats", "dailyavggaslimit", **dates)
 
 
-def date_of(time_s: int) -> str:
+def date_of(time_s):
     return datetime.fromtimestamp(time_s, UTC).date().isoformat()
 
 
 @pytest.mark.parametrize("action", ["txlist", "txlistinternal", "tokentx"])
-def test_lists_by_sender_and_recipient(ask: Asking, scenario: Played, action: str) -> None:
+def test_lists_by_sender_and_recipient(ask, scenario, action):
     inner, transfer = (
         next(t for t in of if t["fromAddress"] != t["toAddress"])
         for of in (scenario.truth.internal_transfers, scenario.truth.token_transfers)
@@ -264,7 +251,7 @@ def test_lists_by_sender_and_recipient(ask: Asking, scenario: Played, action: st
     assert "fromto_opr" in refused["result"]
 
 
-def test_uncles_are_no_blocks(ask: Asking, scenario: Played) -> None:
+def test_uncles_are_no_blocks(ask, scenario):
     miner = scenario.truth.blocks[0]["miner"]
     assert ask.result("account", "getminedblocks", address=miner, blocktype="blocks")
     refused = ask("account", "getminedblocks", address=miner, blocktype="uncles")

@@ -12,7 +12,6 @@ from scan.extensions.etherscan import transactions
 from tests.conftest import Played
 from tests.extensions.etherscan.conftest import Asking
 from tests.support.database import Postgres
-from tests.support.etherscan_truth import EtherscanTruth
 from tests.support.indexing import Indexing, settings_for
 
 TRANSFERS = {"tokentx": "BEP20", "tokennfttx": "BEP721", "token1155tx": "BEP1155"}
@@ -21,7 +20,7 @@ NOBODY = "http://127.0.0.1:9"
 Row = dict[str, Any]
 
 
-def window(draw: random.Random, head: int) -> dict[str, Any]:
+def window(draw, head):
     """A page of a range in an order; each part may be left out."""
     first, last = sorted(draw.sample(range(head + 3), 2))
     whole: dict[str, Any] = {
@@ -34,7 +33,7 @@ def window(draw: random.Random, head: int) -> dict[str, Any]:
     return {name: value for name, value in whole.items() if draw.random() < 0.85}
 
 
-def expected(rows: list[Row], asked: dict[str, Any]) -> list[Row]:
+def expected(rows, asked):
     first, last = asked.get("startblock", 0), asked.get("endblock", 9999999999)
     found = [row for row in rows if first <= int(row["blockNumber"]) <= last]
     if asked.get("sort") == "desc":
@@ -45,7 +44,7 @@ def expected(rows: list[Row], asked: dict[str, Any]) -> list[Row]:
 
 
 @ROUNDS
-def test_txlist_is_the_nodes(ask: Asking, etherscan_truth: EtherscanTruth, rounds: int) -> None:
+def test_txlist_is_the_nodes(ask, etherscan_truth, rounds):
     draw = random.Random(15)
     people = [a for a, record in etherscan_truth.truth.addresses.items() if record["txCount"]]
     for address in draw.sample(sorted(people), min(rounds, len(people))):
@@ -57,9 +56,7 @@ def test_txlist_is_the_nodes(ask: Asking, etherscan_truth: EtherscanTruth, round
 
 
 @ROUNDS
-def test_txlist_of_the_busiest_at_every_page(
-    ask: Asking, etherscan_truth: EtherscanTruth, rounds: int
-) -> None:
+def test_txlist_of_the_busiest_at_every_page(ask, etherscan_truth, rounds):
     """Its list is long enough for checkpoints."""
     counts = {a: record["txCount"] for a, record in etherscan_truth.truth.addresses.items()}
     busiest = max(counts, key=lambda each: counts[each])
@@ -76,9 +73,7 @@ def test_txlist_of_the_busiest_at_every_page(
             assert found == expected(rows, asked)
 
 
-def test_a_client_has_many_rows_completed_once_at_a_time(
-    indexed: Indexing, scenario: Played, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_client_has_many_rows_completed_once_at_a_time(indexed, scenario, monkeypatch):
     monkeypatch.setattr(transactions, "FEW_ROWS", 0)
     monkeypatch.setattr("scan.queries.reader.PROCESSOR_WAIT_S", 0.0)
     client = create_app(indexed.settings).test_client()
@@ -92,9 +87,7 @@ def test_a_client_has_many_rows_completed_once_at_a_time(
 
 
 @ROUNDS
-def test_txlistinternal_is_the_nodes(
-    ask: Asking, etherscan_truth: EtherscanTruth, rounds: int
-) -> None:
+def test_txlistinternal_is_the_nodes(ask, etherscan_truth, rounds):
     draw = random.Random(18)
     transfers = etherscan_truth.truth.internal_transfers
     counts = Counter(t["fromAddress"] for t in transfers)
@@ -119,9 +112,7 @@ def test_txlistinternal_is_the_nodes(
 
 @pytest.mark.parametrize("action", TRANSFERS)
 @ROUNDS
-def test_token_transfers_are_the_nodes(
-    ask: Asking, etherscan_truth: EtherscanTruth, action: str, rounds: int
-) -> None:
+def test_token_transfers_are_the_nodes(ask, etherscan_truth, action, rounds):
     kind = TRANSFERS[action]
     draw = random.Random(17)
     transfers = [t for t in etherscan_truth.truth.token_transfers if t["tokenType"] == kind]
@@ -158,9 +149,7 @@ def ask_logs(
 
 
 @ROUNDS
-def test_logs_of_an_address_are_the_nodes(
-    ask_logs: Asking, etherscan_truth: EtherscanTruth, rounds: int
-) -> None:
+def test_logs_of_an_address_are_the_nodes(ask_logs, etherscan_truth, rounds):
     draw = random.Random(18)
     emitters = sorted({log["address"] for log in etherscan_truth.logs})
     for _ in range(rounds):
@@ -170,9 +159,7 @@ def test_logs_of_an_address_are_the_nodes(
 
 
 @ROUNDS
-def test_logs_by_topics_are_the_nodes(
-    ask_logs: Asking, etherscan_truth: EtherscanTruth, rounds: int
-) -> None:
+def test_logs_by_topics_are_the_nodes(ask_logs, etherscan_truth, rounds):
     draw = random.Random(19)
     for _ in range(rounds):
         chosen = draw.choice([log for log in etherscan_truth.logs if log["topics"]])
@@ -190,15 +177,13 @@ def test_logs_by_topics_are_the_nodes(
 
 
 @ROUNDS
-def test_topics_joined_by_or(
-    ask_logs: Asking, etherscan_truth: EtherscanTruth, rounds: int
-) -> None:
+def test_topics_joined_by_or(ask_logs, etherscan_truth, rounds):
     draw = random.Random(20)
     long = [log for log in etherscan_truth.logs if len(log["topics"]) >= 3]
     for _ in range(rounds):
         one, other, third = (draw.choice(long)["topics"][place] for place in (0, 1, 2))
 
-        def has(log: Row, place: int, topic: str) -> bool:
+        def has(log, place, topic):
             return len(log["topics"]) > place and bool(log["topics"][place] == topic)
 
         either = {"topic0": one, "topic1": other, "topic0_1_opr": "or"}
@@ -209,9 +194,7 @@ def test_topics_joined_by_or(
         check_logs(ask_logs, etherscan_truth, draw, logs, both_after)
 
 
-def check_logs(
-    ask: Asking, truth: EtherscanTruth, draw: random.Random, logs: list[Row], asked: dict[str, Any]
-) -> None:
+def check_logs(ask, truth, draw, logs, asked):
     first, last = sorted(draw.sample(range(truth.head + 3), 2))
     size, page = draw.choice([1, 5, 100, 1000]), draw.choice([1, 1, 2, 3])
     found = ask.rows(

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import requests
@@ -73,7 +72,7 @@ def served(own_index: Indexing, scenario: Played) -> Iterator[str]:
         yield served
 
 
-def arguments(scenario: Played) -> dict[str, Any]:
+def arguments(scenario):
     """The value of each parameter of the clients' functions, by its name."""
     truth, stage = scenario.truth, scenario.stage
     token, person = stage.contracts["harbor"].address, stage.people[1]
@@ -114,7 +113,7 @@ def arguments(scenario: Played) -> dict[str, Any]:
     }
 
 
-def own_arguments(scenario: Played) -> dict[str, dict[str, dict[str, Any]]]:
+def own_arguments(scenario):
     """Values of single functions, by client."""
     stage, miner = scenario.stage, scenario.truth.blocks[0]["miner"]
     token, keepers = (stage.contracts[name].address for name in ("harbor", "keepers"))
@@ -142,7 +141,7 @@ def own_arguments(scenario: Played) -> dict[str, dict[str, dict[str, Any]]]:
     }
 
 
-def environment(folder: Path, *packages: str) -> Path:
+def environment(folder, *packages):
     """The Python of a new environment with these packages."""
     python = folder / "bin" / "python"
     subprocess.run([sys.executable, "-m", "venv", folder], check=True, timeout=120)
@@ -162,7 +161,7 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return environment(folder, "-r", str(CLIENTS / "requirements.txt"))
 
 
-def called(python: Path, name: str, served: str, scenario: Played, folder: Path) -> dict[str, str]:
+def called(python, name, served, scenario, folder):
     """The error of each function, "" where it returned a result."""
     own = own_arguments(scenario).get(name, {})
     asked = {"url": served, "arguments": arguments(scenario), "of": own}
@@ -180,7 +179,7 @@ def called(python: Path, name: str, served: str, scenario: Played, folder: Path)
     return results
 
 
-def check(name: str, results: dict[str, str]) -> None:
+def check(name, results):
     expected = UNANSWERED[name]
     failed = {
         function: error
@@ -197,13 +196,11 @@ def check(name: str, results: dict[str, str]) -> None:
 
 
 @pytest.mark.parametrize("name", ["aioetherscan", "py_etherscan_api", "blockscout_python"])
-def test_calls_of_a_client(
-    served: str, scenario: Played, python: Path, tmp_path: Path, name: str
-) -> None:
+def test_calls_of_a_client(served, scenario, python, tmp_path, name):
     check(name, called(python, name, served, scenario, tmp_path))
 
 
-def test_calls_of_ape(served: str, scenario: Played, tmp_path: Path) -> None:
+def test_calls_of_ape(served, scenario, tmp_path):
     python = environment(tmp_path / "ape", "ape-etherscan==0.8.7")
     (tmp_path / "ape-config.yaml").write_text(
         "etherscan:\n  ethereum:\n    rate_limit: 1000\n"
@@ -212,7 +209,7 @@ def test_calls_of_ape(served: str, scenario: Played, tmp_path: Path) -> None:
     check("ape_etherscan", called(python, "ape_etherscan", served, scenario, tmp_path))
 
 
-def test_what_blockscouts_sdk_requests(served: str, scenario: Played, tmp_path: Path) -> None:
+def test_what_blockscouts_sdk_requests(served, scenario, tmp_path):
     """Its paths, as the published package has them: it is a React component, and needs a package
     that no registry has."""
     packed = subprocess.run(["npm", "pack", "--silent", SDK], cwd=tmp_path, timeout=120, check=True)

@@ -3,7 +3,6 @@
 import pytest
 
 from bench.cases import HOT, HOT_TOKEN, USUAL, USUAL_TOKEN
-from tests.support.explain import Explained
 
 DEEPER = 2.0  # times the buffers of the first page, of all statements of a request
 LISTS = (
@@ -16,7 +15,7 @@ LISTS = (
 RANGES = ("", "&startblock=200&endblock=400")
 
 
-def buffers(seeded_service: Explained, path: str) -> int:
+def buffers(seeded_service, path):
     plans, body = seeded_service.plans(path)
     assert body["status"] == "1", (path, body)
     for plan in plans:
@@ -27,9 +26,7 @@ def buffers(seeded_service: Explained, path: str) -> int:
 @pytest.mark.parametrize("sort", ["asc", "desc"])
 @pytest.mark.parametrize("blocks", RANGES, ids=str)
 @pytest.mark.parametrize("listed", LISTS)
-def test_a_deep_page_costs_what_the_first_does(
-    seeded_service: Explained, listed: str, blocks: str, sort: str
-) -> None:
+def test_a_deep_page_costs_what_the_first_does(seeded_service, listed, blocks, sort):
     path = f"/api?module=account&action={listed}{blocks}&sort={sort}&offset=25"
     total = int(
         seeded_service.client.get(path).headers.get("X-Total-Count", 50)
@@ -39,9 +36,7 @@ def test_a_deep_page_costs_what_the_first_does(
 
 
 @pytest.mark.parametrize("time_s", [1_577_836_800 + 12 * 300 + 5, 9_000_000_000])
-def test_a_block_is_found_by_its_time_through_the_primary_key(
-    seeded_service: Explained, time_s: int
-) -> None:
+def test_a_block_is_found_by_its_time_through_the_primary_key(seeded_service, time_s):
     path = f"/api?module=block&action=getblocknobytime&closest=before&timestamp={time_s}"
     plans, body = seeded_service.plans(path)
     assert body["status"] == "1", body
@@ -51,9 +46,7 @@ def test_a_block_is_found_by_its_time_through_the_primary_key(
 
 
 @pytest.mark.parametrize("address", [HOT, USUAL])
-def test_what_funded_an_address_is_found_by_indexes(
-    seeded_service: Explained, address: str
-) -> None:
+def test_what_funded_an_address_is_found_by_indexes(seeded_service, address):
     plans, _ = seeded_service.plans(f"/api?module=account&action=fundedby&address={address}")
     for plan in plans:
         plan.require_indexes()

@@ -2,16 +2,12 @@
 
 import random
 from dataclasses import replace
-from typing import Any
 
 import pytest
-from flask.testing import FlaskClient
 from werkzeug.test import Client
 
 from app import create_app
-from scan.extensions.etherscan.actions import PUBLISHED
-from tests.conftest import Played
-from tests.support.indexing import Indexing
+from scan.extensions.etherscan.interface import PUBLISHED
 
 PATHS = ("/api", "/api/", "/v2/api", "/v2/api/")
 NASTY = (
@@ -30,7 +26,7 @@ NAMES = (
 )  # fmt: skip
 
 
-def in_form(response: Any) -> Any:
+def in_form(response):
     """The body, after checking that it has one of the two shapes."""
     assert response.status_code == 200, (response.status_code, response.text)
     assert response.content_type == "application/json"
@@ -45,7 +41,7 @@ def in_form(response: Any) -> Any:
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_every_way_to_ask_is_the_same(client: FlaskClient, scenario: Played, path: str) -> None:
+def test_every_way_to_ask_is_the_same(client, scenario, path):
     asked = {
         "module": "account",
         "action": "txlist",
@@ -73,7 +69,7 @@ def test_every_way_to_ask_is_the_same(client: FlaskClient, scenario: Played, pat
 
 
 @pytest.mark.parametrize("method", ["put", "delete", "patch"])
-def test_other_methods(client: FlaskClient, method: str) -> None:
+def test_other_methods(client, method):
     response = getattr(client, method)("/api")
     assert in_form(response)["status"] == "0"
     assert "GET" in response.headers["Allow"]
@@ -95,12 +91,12 @@ def test_other_methods(client: FlaskClient, method: str) -> None:
          "Contract source code not verified"),
     ],
 )  # fmt: skip
-def test_faults(client: FlaskClient, asked: dict[str, str], result: str) -> None:
+def test_faults(client, asked, result):
     body = in_form(client.get("/api", query_string=asked))
     assert body == {"status": "0", "message": "NOTOK", "result": result}
 
 
-def test_empty_lists(client: FlaskClient) -> None:
+def test_empty_lists(client):
     for module, action, message in (
         ("account", "txlist", "No transactions found"),
         ("account", "tokentx", "No transactions found"),
@@ -111,7 +107,7 @@ def test_empty_lists(client: FlaskClient) -> None:
         assert body == {"status": "0", "message": message, "result": []}
 
 
-def test_a_page_of_more_than_10000(client: FlaskClient, scenario: Played) -> None:
+def test_a_page_of_more_than_10000(client, scenario):
     asked = {"module": "account", "action": "txlist", "address": scenario.stage.people[0]}
     body = in_form(client.get("/api", query_string={**asked, "page": 1, "offset": 10_001}))
     assert body == {
@@ -127,7 +123,7 @@ def test_a_page_of_more_than_10000(client: FlaskClient, scenario: Played) -> Non
     assert "less than or equal to 1000," in body["message"]
 
 
-def test_an_unverified_contract_has_one_row(client: FlaskClient, scenario: Played) -> None:
+def test_an_unverified_contract_has_one_row(client, scenario):
     address = scenario.stage.contracts["harbor"].address
     asked = {"module": "contract", "action": "getsourcecode", "address": address}
     body = in_form(client.get("/api", query_string=asked))
@@ -137,7 +133,7 @@ def test_an_unverified_contract_has_one_row(client: FlaskClient, scenario: Playe
     assert row["Proxy"] == "0"
 
 
-def test_anything_at_all_is_answered_in_form(client: FlaskClient, scenario: Played) -> None:
+def test_anything_at_all_is_answered_in_form(client, scenario):
     draw = random.Random(15)
     people = [*scenario.stage.people, *(c.address for c in scenario.stage.contracts.values())]
     actions = [(module, action) for module, names in PUBLISHED.items() for action in names]
@@ -170,18 +166,18 @@ def test_anything_at_all_is_answered_in_form(client: FlaskClient, scenario: Play
         (b"\0\0", "text/plain"),
     ],
 )
-def test_strange_bodies(client: FlaskClient, body: bytes, content_type: str) -> None:
+def test_strange_bodies(client, body, content_type):
     assert in_form(client.post("/api", data=body, content_type=content_type))["status"] == "0"
 
 
-def test_a_form_may_be_large(client: FlaskClient) -> None:
+def test_a_form_may_be_large(client):
     asked = {"module": "block", "action": "getblocknobytime", "timestamp": "1800000000"}
     large = {**asked, "sourceCode": "x" * 1_048_576}
     for kind in ("multipart/form-data", "application/x-www-form-urlencoded"):
         assert in_form(client.post("/api", data=large, content_type=kind))["status"] == "1"
 
 
-def test_limits(indexed: Indexing) -> None:
+def test_limits(indexed):
     """Refusals keep HTTP 200, since most clients read the body of nothing else."""
     app = create_app(replace(indexed.settings, rate_limit_anonymous="5/minute"))
     client = app.test_client()
@@ -198,7 +194,7 @@ def test_limits(indexed: Indexing) -> None:
     assert client.get("/api/v1/stats").status_code == 429  # one budget
 
 
-def test_totals(client: FlaskClient, scenario: Played) -> None:
+def test_totals(client, scenario):
     """Of lists whose length is known; tokentx by address has none."""
     transfer = next(t for t in scenario.truth.token_transfers if t["tokenType"] == "BEP20")
     token, address = transfer["tokenAddress"], transfer["fromAddress"]
@@ -217,7 +213,7 @@ def test_totals(client: FlaskClient, scenario: Played) -> None:
     assert "X-Total-Count" not in client.get("/api", query_string=asked).headers
 
 
-def test_lists_are_cached_until_the_index_changes(client: FlaskClient, scenario: Played) -> None:
+def test_lists_are_cached_until_the_index_changes(client, scenario):
     asked = {"module": "account", "action": "txlist", "address": scenario.stage.people[0]}
     first = client.get("/api", query_string=asked)
     assert first.headers["X-Total-Count"] == str(len(first.json["result"]))
@@ -226,7 +222,7 @@ def test_lists_are_cached_until_the_index_changes(client: FlaskClient, scenario:
     assert again.status_code == 304
 
 
-def test_the_list_of_chains_has_the_indexed_one(client: FlaskClient, indexed: Indexing) -> None:
+def test_the_list_of_chains_has_the_indexed_one(client, indexed):
     settings = replace(indexed.settings, base_path="/dev", chain_name="Devnet")
     named = create_app(settings).test_client()
     listed = named.get("/dev/v2/chainlist", base_url="http://a.test")

@@ -14,8 +14,7 @@ from tests.conftest import Played
 from tests.extensions.etherscan.conftest import Asking
 from tests.support import faulty_node
 from tests.support.database import Postgres, execute
-from tests.support.etherscan_truth import EtherscanTruth
-from tests.support.faulty_node import Calls, Fault, FaultyNode, Forward, Reply
+from tests.support.faulty_node import Fault, FaultyNode, Reply
 from tests.support.indexing import Indexing
 from tests.support.serving import NOWHERE
 
@@ -26,10 +25,10 @@ BEFORE_LONDON = """
 """
 
 
-def other(name: str) -> Fault:
+def other(name):
     """Transactions as they are, but for one of their fields."""
 
-    def reply(calls: Calls, forward: Forward) -> Reply:
+    def reply(calls, forward):
         answers = forward(calls)
         for answer in answers:
             for transaction in answer["result"].get("transactions", [answer["result"]]):
@@ -54,13 +53,13 @@ Row = dict[str, Any]
 class CountingNode(FaultyNode):
     """Counts calls by their method; receipts are those of before Byzantium while it is set so."""
 
-    def __init__(self, upstream: str) -> None:
+    def __init__(self, upstream):
         super().__init__(upstream)
         self.methods: Counter[str] = Counter()
         self.is_before_byzantium = False
         self.fault = self._count
 
-    def _count(self, calls: Calls, forward: Forward) -> Reply:
+    def _count(self, calls, forward):
         self.methods.update(call["method"] for call in calls)
         answers = forward(calls)
         for call, answer in zip(calls, answers, strict=True):
@@ -91,22 +90,22 @@ def changed(filled: Settings, postgres: Postgres) -> Iterator[Settings]:
         yield replace(filled, database_url=url, read_database_url=url)
 
 
-def asking(settings: Settings, node: str) -> Asking:
+def asking(settings, node):
     return Asking(create_app(replace(settings, rpc_urls=(node,))).test_client())
 
 
-def is_refused(body: Row) -> bool:
+def is_refused(body):
     found = (body["status"], body["message"])
     return found == ("0", "NOTOK") and body["result"].startswith("The node did not return")
 
 
-def parties(truth: EtherscanTruth) -> list[str]:
+def parties(truth):
     """Those with the most transactions."""
     addresses = truth.truth.addresses
     return sorted(addresses, key=lambda each: -int(addresses[each]["txCount"]))[:12]
 
 
-def check_everything(ask: Asking, truth: EtherscanTruth) -> None:
+def check_everything(ask, truth):
     for address in parties(truth):
         found = ask.rows("account", "txlist", address=address, sort="asc")
         assert found == truth.transactions(address)
@@ -117,7 +116,7 @@ def check_everything(ask: Asking, truth: EtherscanTruth) -> None:
             assert found == (expected if token["type"] == kind else [])
 
 
-def test_token_transfers_need_no_node(indexed: Indexing, etherscan_truth: EtherscanTruth) -> None:
+def test_token_transfers_need_no_node(indexed, etherscan_truth):
     ask = asking(indexed.settings, NOWHERE)
     for action, kind in TRANSFERS.items():
         for address in parties(etherscan_truth):
@@ -125,9 +124,7 @@ def test_token_transfers_need_no_node(indexed: Indexing, etherscan_truth: Ethers
             assert found == etherscan_truth.transfers(kind, address, None)
 
 
-def test_transactions_without_input_need_no_node(
-    indexed: Indexing, etherscan_truth: EtherscanTruth
-) -> None:
+def test_transactions_without_input_need_no_node(indexed, etherscan_truth):
     ask = asking(indexed.settings, NOWHERE)
     inputs = set()
     for address in parties(etherscan_truth):
@@ -140,9 +137,7 @@ def test_transactions_without_input_need_no_node(
     assert inputs == {True, False}
 
 
-def test_only_inputs_are_asked_for(
-    indexed: Indexing, etherscan_truth: EtherscanTruth, node: CountingNode
-) -> None:
+def test_only_inputs_are_asked_for(indexed, etherscan_truth, node):
     ask, address = asking(indexed.settings, node.url), parties(etherscan_truth)[0]
     rows = ask.rows("account", "txlist", address=address)
     assert rows == etherscan_truth.transactions(address)
@@ -156,9 +151,7 @@ def test_only_inputs_are_asked_for(
     assert node.methods.total() == asked  # what was read is kept
 
 
-def test_whether_a_receipt_has_a_status(
-    changed: Settings, etherscan_truth: EtherscanTruth, node: CountingNode
-) -> None:
+def test_whether_a_receipt_has_a_status(changed, etherscan_truth, node):
     """Nothing that is stored settles it, but for transactions that failed."""
     execute(changed.database_url, BEFORE_LONDON)
     check_everything(asking(changed, node.url), etherscan_truth)
@@ -174,9 +167,7 @@ def test_whether_a_receipt_has_a_status(
     assert away.rows("account", "tokentx", address=parties(etherscan_truth)[0])
 
 
-def test_a_node_without_receipts_of_whole_blocks(
-    changed: Settings, etherscan_truth: EtherscanTruth, node: CountingNode
-) -> None:
+def test_a_node_without_receipts_of_whole_blocks(changed, etherscan_truth, node):
     execute(changed.database_url, BEFORE_LONDON)
     node.fault = faulty_node.refuse_method("eth_getBlockReceipts")
     busiest = parties(etherscan_truth)[0]
@@ -185,9 +176,7 @@ def test_a_node_without_receipts_of_whole_blocks(
 
 
 @pytest.mark.parametrize("fault", WRONG.values(), ids=WRONG.keys())
-def test_what_is_no_transaction_is_refused(
-    indexed: Indexing, etherscan_truth: EtherscanTruth, node: CountingNode, fault: Fault
-) -> None:
+def test_what_is_no_transaction_is_refused(indexed, etherscan_truth, node, fault):
     node.fault = fault
     ask = asking(indexed.settings, node.url)
     assert is_refused(ask("account", "txlist", address=parties(etherscan_truth)[0]))

@@ -1,9 +1,8 @@
 """getsourcecode of contracts that were verified: what would compile them again."""
 
 import json
-from typing import Any
 
-from tests.support.explorer import Explorer, compiled, standard_input
+from tests.support.explorer import compiled, standard_input
 
 VERSION = "0.8.28"
 SOURCE = """pragma solidity >=0.8.0;
@@ -14,14 +13,14 @@ OPTIMIZER = {"enabled": True, "runs": 200}
 GIVEN = {"optimizationUsed": 1, "runs": 200}
 
 
-def row_of(explorer: Explorer, address: str) -> dict[str, Any]:
+def row_of(explorer, address):
     query = {"module": "contract", "action": "getsourcecode", "address": address}
     [row] = explorer.client.get("/api", query_string=query).json["result"]
     assert isinstance(row, dict)
     return row
 
 
-def test_a_file_that_was_linked_is_standard_json_with_its_libraries(explorer: Explorer) -> None:
+def test_a_file_that_was_linked_is_standard_json_with_its_libraries(explorer):
     """Only one whose other fields say how it was compiled is its text alone."""
     plain = standard_input({"Halved.sol": SOURCE}, optimizer=OPTIMIZER)
     library = explorer.deploy(compiled(VERSION, plain, "Halved.sol", "Halves").creation)

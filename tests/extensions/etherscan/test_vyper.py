@@ -2,13 +2,10 @@
 
 import json
 
-from tests.support.explorer import Explorer
-from tests.support.vyper import BOX, NEWEST, SEVEN, Vyper
+from tests.support.vyper import BOX, NEWEST, SEVEN
 
 
-def test_vyper_is_verified_from_standard_json_and_shown_as_vyper(
-    explorer: Explorer, vyper: Vyper
-) -> None:
+def test_vyper_is_verified_from_standard_json_and_shown_as_vyper(explorer, vyper):
     address = explorer.deploy(vyper.creation_of(NEWEST, BOX), SEVEN)
     standard = {"language": "Vyper", "sources": {"Box.vy": {"content": BOX}}, "settings": {}}
     fields = {
@@ -30,7 +27,7 @@ def test_vyper_is_verified_from_standard_json_and_shown_as_vyper(
     assert (row["ContractName"], row["ConstructorArguments"]) == ("Box", SEVEN)
 
 
-def test_a_single_file_is_vyper_by_its_compiler_s_version(explorer: Explorer, vyper: Vyper) -> None:
+def test_a_single_file_is_vyper_by_its_compiler_s_version(explorer, vyper):
     source = BOX.replace("1000", "2000")
     address = explorer.deploy(vyper.creation_of(NEWEST, source), SEVEN)
     fields = {
@@ -46,7 +43,7 @@ def test_a_single_file_is_vyper_by_its_compiler_s_version(explorer: Explorer, vy
     assert _outcome(explorer, fields) == ("1", "Pass - Verified")
 
 
-def _outcome(explorer: Explorer, fields: dict[str, str]) -> tuple[str, str]:
+def _outcome(explorer, fields):
     submitted = explorer.client.post("/api", data=fields).json
     if submitted["status"] == "0":
         return "0", submitted["result"]

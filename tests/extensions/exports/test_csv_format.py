@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from scan.api.openapi.declarations import declared
-from scan.api.openapi.schemas import schemas
-from scan.extensions.exports import csv_format
+from scan.api.openapi.schemas import declared, schemas
+from scan.extensions.exports import csv_columns
 from scan.extensions.exports.csv_columns import GROUPS, Context, columns, day_of
 
 pytestmark = pytest.mark.check
@@ -42,12 +41,12 @@ FORMULA_SIGNS = "=+-@\N{FULLWIDTH EQUALS SIGN}\N{FULLWIDTH PLUS SIGN}"
     ],
 )
 def test_no_text_is_taken_for_a_formula(written, cell):
-    assert csv_format.text(written) == cell
+    assert csv_columns.text(written) == cell
 
 
 @given(st.text(alphabet=f'ab1 \t\r\n;,|"{FORMULA_SIGNS}', max_size=12))
 def test_no_separator_makes_a_formula_of_text(written):
-    line = csv_format.lines([["0xab", csv_format.text(written)]]).decode()
+    line = csv_columns.lines([["0xab", csv_columns.text(written)]]).decode()
     for separator in ",;|\t":
         for row in csv.reader(io.StringIO(line, newline=""), delimiter=separator):
             for cell in row:
@@ -70,12 +69,12 @@ def test_no_separator_makes_a_formula_of_text(written):
     ],
 )
 def test_amounts_are_exact(units, decimals, shown):
-    assert csv_format.amount(units, decimals) == shown
+    assert csv_columns.amount(units, decimals) == shown
 
 
 def test_rows_are_those_of_rfc_4180():
     rows = [["a,b", 'say "x"', None, 7, "line\nbreak", "é"]]
-    assert csv_format.lines(rows) == '"a,b","say ""x""",,7,"line\nbreak",é\r\n'.encode()
+    assert csv_columns.lines(rows) == '"a,b","say ""x""",,7,"line\nbreak",é\r\n'.encode()
 
 
 @pytest.mark.parametrize("own", [None, "0xa1", "0xb2"])
@@ -98,7 +97,7 @@ def test_parts_of_a_fee_stand_where_the_fee_does(own):
 
 
 @pytest.mark.parametrize("kind", ["blocks", "transactions"])
-def test_a_row_names_what_nothing_proves_of_it(kind: str) -> None:
+def test_a_row_names_what_nothing_proves_of_it(kind):
     [cell] = [column.cell for column in columns(kind, None) if column.name == "unproven"]
     assert cell({"unproven": ["value", "fee"]}, Context(None, "", {})) == "value fee"
     assert cell({"unproven": []}, Context(None, "", {})) == ""
@@ -115,5 +114,5 @@ def test_every_column_shows_a_field_of_a_record():
 
 
 @pytest.mark.parametrize("day", ["2026-01-31", "12000-01-31"])  # a block may have any time
-def test_a_day_is_that_of_the_time(day: str) -> None:
+def test_a_day_is_that_of_the_time(day):
     assert day_of({"timestamp": f"{day}T23:59:59Z"}) == day

@@ -6,17 +6,17 @@ from contextlib import ExitStack
 import pytest
 
 from scan.errors import ClientBusy, Unavailable
-from scan.extensions.exports import file_places
-from scan.extensions.exports.file_places import FilePlaces
+from scan.extensions.exports import list_files
+from scan.extensions.exports.list_files import FilePlaces
 
 pytestmark = pytest.mark.check
 
 
 def test_a_third_client_waits_for_a_place(monkeypatch):
-    monkeypatch.setattr(file_places, "WRITING_WAIT_S", 30.0)
+    monkeypatch.setattr(list_files, "WRITING_WAIT_S", 30.0)
     places = FilePlaces()
 
-    def write(client: str) -> str:
+    def write(client):
         with places.writing(client):
             return client
 
@@ -31,12 +31,12 @@ def test_a_third_client_waits_for_a_place(monkeypatch):
 
 
 def test_who_waits_in_vain_is_told_how_long_files_take(monkeypatch):
-    monkeypatch.setattr(file_places, "WRITING_WAIT_S", 0.0)
+    monkeypatch.setattr(list_files, "WRITING_WAIT_S", 0.0)
     places = FilePlaces()
     places._seconds.append(90.0)
     with places.writing("a"), places.writing("b"):
         later = places._began_at[0] + 40.0
-        monkeypatch.setattr(file_places.time, "monotonic", lambda: later)
+        monkeypatch.setattr(list_files.time, "monotonic", lambda: later)
         with pytest.raises(Unavailable) as refused, places.writing("c"):
             pass
     assert refused.value.status == 503

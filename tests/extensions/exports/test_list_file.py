@@ -3,8 +3,8 @@
 import orjson
 
 from app import create_app
-from scan.extensions.exports.list_file import Format, ListSource, write_list
-from scan.http.services import Services
+from scan.extensions.exports.list_files import Format, ListSource, write_list
+from scan.http.request_state import Services
 from scan.queries import blocks
 from scan.queries.pages import Page, Window
 from scan.queries.reader import Reader
@@ -14,7 +14,7 @@ from tests.support.indexing import Indexing
 def test_blocks_and_forks_that_come_meanwhile_are_not_in_it(
     database_url, anvil, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("scan.extensions.exports.list_file.PAGE_ROWS", 3)
+    monkeypatch.setattr("scan.extensions.exports.list_files.PAGE_ROWS", 3)
     for _ in range(11):
         anvil.mine()
     with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
@@ -22,7 +22,7 @@ def test_blocks_and_forks_that_come_meanwhile_are_not_in_it(
         reader = Reader(services.sources, "client")
         pages: list[Page] = []
 
-        def read(window: Window) -> Page:
+        def read(window):
             pages.append(blocks.page(reader, window))
             if len(pages) == 2:
                 anvil.reorganise(4)

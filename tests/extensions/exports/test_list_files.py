@@ -5,13 +5,11 @@ import dataclasses
 import io
 import json
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
-from tests.conftest import Played
 from tests.support.indexing import Indexing
 from tests.support.lists import pages
 
@@ -28,7 +26,7 @@ def files(indexed: Indexing, tmp_path_factory: pytest.TempPathFactory) -> FlaskC
     return create_app(settings).test_client()
 
 
-def csv_rows(client: FlaskClient, path: str) -> list[dict[str, str]]:
+def csv_rows(client, path):
     """Strictly: after a byte order mark, each row ended by CRLF."""
     answer = client.get(f"/api/v1{path}", headers={"Accept": "text/csv"}, buffered=True)
     assert answer.status_code == 200, answer.text
@@ -40,9 +38,7 @@ def csv_rows(client: FlaskClient, path: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text[1:], newline=""), strict=True))
 
 
-def test_csv_of_transactions_has_amounts_fees_and_directions(
-    files: FlaskClient, scenario: Played
-) -> None:
+def test_csv_of_transactions_has_amounts_fees_and_directions(files, scenario):
     person = scenario.stage.people[0]
     path = f"/transactions?address={person}"
     rows, records = csv_rows(files, path), pages(files, path, "transactions", 100)
@@ -63,9 +59,7 @@ def test_csv_of_transactions_has_amounts_fees_and_directions(
         assert (row["direction"] == "in") is not is_sender
 
 
-def test_csv_of_transfers_and_holders_has_amounts_by_the_tokens_decimals(
-    files: FlaskClient, scenario: Played
-) -> None:
+def test_csv_of_transfers_and_holders_has_amounts_by_the_tokens_decimals(files, scenario):
     dollar = f"/tokens/{scenario.stage.contracts['dollar'].address}/holders"
     for row, record in zip(
         csv_rows(files, dollar), pages(files, dollar, "holders", 100), strict=True
@@ -89,11 +83,9 @@ def test_csv_of_transfers_and_holders_has_amounts_by_the_tokens_decimals(
         assert row["token_type"] == record["tokenType"].replace("BEP", "ERC-")
 
 
-def test_a_long_list_goes_on_in_another_file(
-    files: FlaskClient, scenario: Played, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("scan.extensions.exports.list_file.MAX_FILE_ROWS", 60)
-    monkeypatch.setattr("scan.extensions.exports.list_file.PAGE_ROWS", 30)
+def test_a_long_list_goes_on_in_another_file(files, scenario, monkeypatch):
+    monkeypatch.setattr("scan.extensions.exports.list_files.MAX_FILE_ROWS", 60)
+    monkeypatch.setattr("scan.extensions.exports.list_files.PAGE_ROWS", 30)
     path: str | None = "/api/v1/transactions?orderBy=asc&format=ndjson"
     records, complete = [], []
     while path is not None:
@@ -109,11 +101,9 @@ def test_a_long_list_goes_on_in_another_file(
 
 
 @pytest.mark.parametrize(("name", "bound"), [("MAX_BYTES", 1), ("MAX_WRITING_S", 0.0)])
-def test_a_file_ends_at_its_bounds(
-    files: FlaskClient, name: str, bound: float, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(f"scan.extensions.exports.list_file.{name}", bound)
-    monkeypatch.setattr("scan.extensions.exports.list_file.PAGE_ROWS", 30)
+def test_a_file_ends_at_its_bounds(files, name, bound, monkeypatch):
+    monkeypatch.setattr(f"scan.extensions.exports.list_files.{name}", bound)
+    monkeypatch.setattr("scan.extensions.exports.list_files.PAGE_ROWS", 30)
     answer = files.get("/api/v1/blocks?format=ndjson", buffered=True)
     assert len(answer.data.splitlines()) == 30
     assert answer.headers["X-Scan-Complete"] == "false"
@@ -121,7 +111,7 @@ def test_a_file_ends_at_its_bounds(
     assert answer.headers["Content-Disposition"].endswith('filename="blocks-incomplete.ndjson"')
 
 
-def test_csv_of_a_history_has_signed_changes(files: FlaskClient, scenario: Played) -> None:
+def test_csv_of_a_history_has_signed_changes(files, scenario):
     person = scenario.stage.people[0].lower()
     answer = files.get(f"/api/v1/addresses/{person}/history?format=ndjson", buffered=True)
     records = [json.loads(line) for line in answer.data.splitlines()]
@@ -135,7 +125,7 @@ def test_csv_of_a_history_has_signed_changes(files: FlaskClient, scenario: Playe
     assert {row["type"] for row in rows} >= {"transaction", "fee", "token_transfer"}
 
 
-def test_csv_of_a_history_by_transaction(files: FlaskClient, scenario: Played) -> None:
+def test_csv_of_a_history_by_transaction(files, scenario):
     """A line for each entry; what changed adds up to the same as the rows do."""
     person = scenario.stage.people[0].lower()
     path = f"/addresses/{person}/history?group=transaction"
@@ -158,9 +148,7 @@ def test_csv_of_a_history_by_transaction(files: FlaskClient, scenario: Played) -
     assert changes == sum(Decimal(row["change"]) for row in rows if not row["token"])
 
 
-def test_a_file_has_a_name_and_is_not_shown_by_browsers(
-    files: FlaskClient, scenario: Played
-) -> None:
+def test_a_file_has_a_name_and_is_not_shown_by_browsers(files, scenario):
     person = scenario.stage.people[0].lower()
     path = f"/api/v1/transactions?address={person}&format=csv"
     headers = files.get(path, buffered=True).headers
@@ -184,9 +172,7 @@ PREFERRED = {
 }
 
 
-def test_a_file_is_for_clients_that_prefer_it_to_json_whatever_is_cached(
-    files: FlaskClient,
-) -> None:
+def test_a_file_is_for_clients_that_prefer_it_to_json_whatever_is_cached(files):
     assert files.get("/api/v1/blocks").headers["Vary"] == "Accept, Accept-Encoding"
     for accept, kind in PREFERRED.items():
         answer = files.get("/api/v1/blocks", headers={"Accept": accept}, buffered=True)
@@ -196,14 +182,14 @@ def test_a_file_is_for_clients_that_prefer_it_to_json_whatever_is_cached(
     assert by_format.mimetype == "application/json"
 
 
-def test_what_cannot_be_a_file_is_refused_as_json(files: FlaskClient) -> None:
+def test_what_cannot_be_a_file_is_refused_as_json(files):
     missing = files.get(f"/api/v1/tokens/0x{40 * '9'}/holders?format=csv", buffered=True)
     assert (missing.status_code, missing.json["code"]) == (404, "not_found")
     not_stored = files.get("/api/v1/logs?format=csv", buffered=True)
     assert (not_stored.status_code, "SCAN_LOGS" in not_stored.json["error"]) == (404, True)
 
 
-def test_files_have_a_limit_of_their_own(indexed: Indexing, tmp_path: Path) -> None:
+def test_files_have_a_limit_of_their_own(indexed, tmp_path):
     settings = dataclasses.replace(indexed.settings, rate_limit_files="2/minute", data_dir=tmp_path)
     client = create_app(settings).test_client()
     codes = [client.get("/api/v1/tokens?format=csv", buffered=True).status_code for _ in range(3)]

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from scan.ethereum.blocks import DecodedTransaction
-from scan.extensions.exports import parquet_columns, parquet_files
-from scan.extensions.exports.parquet_columns import KINDS, UINT256, ColumnFormat
+from scan.extensions.exports import parquet
+from scan.extensions.exports.parquet import KINDS, UINT256, ColumnFormat
 
 pytestmark = pytest.mark.check
 
@@ -17,8 +17,8 @@ AMOUNTS = {"value": ColumnFormat(UINT256, is_nullable=True)}
 
 @given(st.lists(st.none() | st.integers(0, 2**256 - 1) | st.sampled_from(EDGES)))
 def test_integers_survive_as_limbs(values):
-    table = parquet_columns.make_table(AMOUNTS, {"value": values})
-    assert parquet_columns.integers(table, "value") == values
+    table = parquet.make_table(AMOUNTS, {"value": values})
+    assert parquet.integers(table, "value") == values
 
 
 def test_transactions_have_every_field_of_the_index():
@@ -28,9 +28,9 @@ def test_transactions_have_every_field_of_the_index():
 def test_what_a_column_cannot_have_is_refused():
     for value in (-1, 2**256):
         with pytest.raises(OverflowError):
-            parquet_columns.make_table(AMOUNTS, {"value": [value]})
+            parquet.make_table(AMOUNTS, {"value": [value]})
     with pytest.raises(ValueError, match="value has nulls"):
-        parquet_columns.make_table({"value": ColumnFormat(UINT256)}, {"value": [1, None]})
+        parquet.make_table({"value": ColumnFormat(UINT256)}, {"value": [1, None]})
 
 
 def test_duckdb_reads_the_same_limbs_and_bytes(tmp_path):
@@ -44,9 +44,9 @@ def test_duckdb_reads_the_same_limbs_and_bytes(tmp_path):
         "amount_wei": EDGES,
         "unit": [None] * len(EDGES),
     }
-    table = parquet_columns.make_table(kind, rows)
-    parquet_files.write_file(path, table)
-    assert parquet_files.read_file(path, kind).equals(table)
+    table = parquet.make_table(kind, rows)
+    parquet.write_file(path, table)
+    assert parquet.read_file(path, kind).equals(table)
     read = duckdb.from_parquet(str(path)).fetchall()
     assert [
         sum(limb << (64 * place) for place, limb in enumerate(row[4:8])) for row in read
@@ -57,23 +57,21 @@ def test_duckdb_reads_the_same_limbs_and_bytes(tmp_path):
 def test_every_kind_can_be_empty(tmp_path):
     for name, kind in KINDS.items():
         path = tmp_path / name / "0.parquet"
-        parquet_files.write_file(
-            path, parquet_columns.make_table(kind, {column: [] for column in kind})
-        )
-        assert parquet_files.read_file(path, kind).num_rows == 0
+        parquet.write_file(path, parquet.make_table(kind, {column: [] for column in kind}))
+        assert parquet.read_file(path, kind).num_rows == 0
 
 
 def test_a_failed_write_leaves_nothing_and_a_file_of_another_kind_is_refused(tmp_path, monkeypatch):
     path = tmp_path / "0.parquet"
-    table = parquet_columns.make_table(AMOUNTS, {"value": EDGES})
+    table = parquet.make_table(AMOUNTS, {"value": EDGES})
 
-    def fail(*_: object, **__: object) -> None:
+    def fail(*_, **__):
         raise OSError("no space left on device")
 
     with monkeypatch.context() as patch, pytest.raises(OSError, match="no space"):
-        patch.setattr(parquet_files.parquet, "write_table", fail)
-        parquet_files.write_file(path, table)
+        patch.setattr(parquet.parquet, "write_table", fail)
+        parquet.write_file(path, table)
     assert list(tmp_path.iterdir()) == []
-    parquet_files.write_file(path, table)
+    parquet.write_file(path, table)
     with pytest.raises(ValueError, match="other columns"):
-        parquet_files.read_file(path, KINDS["withdrawals"])
+        parquet.read_file(path, KINDS["withdrawals"])

@@ -1,6 +1,6 @@
 """The line of a request for a file that finds no place."""
 
-from scan.extensions.exports.file_places import MAX_OPEN, FilePlaces
+from scan.extensions.exports.list_files import MAX_OPEN, FilePlaces
 from tests.observability.test_logs_and_metrics import lines
 
 __all__ = ["lines"]

@@ -4,13 +4,12 @@ import re
 import shutil
 import subprocess
 import zipfile
-from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
 
 import pytest
 
-from scan.extensions.exports import csv_format
+from scan.extensions.exports import csv_columns
 from scan.extensions.exports.csv_columns import Context, columns
 from tests.support.serving import program
 
@@ -41,7 +40,7 @@ class ReadCell(NamedTuple):
     formula: str | None
 
 
-def transfers(symbols: list[str]) -> bytes:
+def transfers(symbols):
     listed = columns("transfers", "0x" + 40 * "1")
     context = Context("0x" + 40 * "1", "ETH", {})
     records = [
@@ -55,10 +54,10 @@ def transfers(symbols: list[str]) -> bytes:
     ]  # fmt: skip
     rows = [[column.cell(record, context) for column in listed] for record in records]
     header = [[column.name for column in listed]]
-    return csv_format.BYTE_ORDER_MARK + csv_format.lines([*header, *rows])
+    return csv_columns.BYTE_ORDER_MARK + csv_columns.lines([*header, *rows])
 
 
-def opened(path: Path) -> list[list[ReadCell]]:
+def opened(path):
     """What the spreadsheet made of it, by an OpenDocument file."""
     if shutil.which("soffice"):
         profile = f"-env:UserInstallation=file://{path.parent}/profile"
@@ -75,7 +74,7 @@ def opened(path: Path) -> list[list[ReadCell]]:
     ]
 
 
-def _cell(cell: ElementTree.Element) -> ReadCell:
+def _cell(cell):
     value = cell.get(OFFICE + "value") or cell.get(OFFICE + "date-value") or ""
     kind = cell.attrib[OFFICE + "value-type"]
     return ReadCell(kind, value, "".join(cell.itertext()), cell.get(TABLE + "formula"))

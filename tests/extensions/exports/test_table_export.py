@@ -8,7 +8,6 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pytest
@@ -17,12 +16,9 @@ from scan.commands import main
 from scan.database.connection import Database
 from scan.errors import ScanError
 from scan.extensions.exports import table_export
-from scan.extensions.exports.manifest import Manifest, read_manifest
-from scan.extensions.exports.parquet_columns import KINDS, integers
-from scan.extensions.exports.parquet_files import read_file
-from scan.extensions.exports.table_export import ExportOptions, export
-from scan.extensions.exports.table_files import FORMATS, new_file
-from scan.extensions.exports.table_rows import RANGE_TABLES, TABLES
+from scan.extensions.exports.parquet import KINDS, integers, read_file
+from scan.extensions.exports.table_export import ExportOptions, export, read_manifest
+from scan.extensions.exports.table_files import FORMATS, RANGE_TABLES, TABLES, new_file
 from tests.support.documents import blocks
 from tests.support.forked_python import Forked
 from tests.support.indexing import Indexing
@@ -32,21 +28,21 @@ BLOCKS_PER_FILE = 40
 GUIDE = ROOT / "docs" / "sql.md"
 
 
-def options(folder: Path, **changes: Any) -> ExportOptions:
+def options(folder, **changes):
     return ExportOptions(TABLES, "parquet", folder, BLOCKS_PER_FILE, None, None)._replace(**changes)
 
 
-def database_of(url: str) -> Database:
+def database_of(url):
     return Database(url, statement_timeout_ms=10_000)
 
 
-def rows(folder: Path, table: str, columns: str) -> list[tuple[Any, ...]]:
+def rows(folder, table, columns):
     """By DuckDB, of all files of a table."""
     files = f"{folder}/{table}/*.parquet" if table in RANGE_TABLES else f"{folder}/{table}.parquet"
     return duckdb.sql(f"SELECT {columns} FROM read_parquet('{files}')").fetchall()  # noqa: S608
 
 
-def require_whole(folder: Path, manifest: Manifest) -> None:
+def require_whole(folder, manifest):
     """Ranges follow each other by number and hash, and nothing else lies in the folders."""
     for older, newer in zip(manifest.ranges, manifest.ranges[1:], strict=False):
         assert newer.block_from == older.block_to + 1
@@ -154,7 +150,7 @@ def test_the_questions_of_the_guide_are_answered(exported, scenario, monkeypatch
     assert days[-1][1] == count
 
 
-def statements_of(guide: Path) -> list[str]:
+def statements_of(guide):
     this = Path(__file__).relative_to(ROOT)
     return [block.text for block in blocks(guide, "sql") if block.note == f"run by {this}"]
 
@@ -229,7 +225,7 @@ def test_a_fork_while_an_export_runs_replaces_its_ranges(
     with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
         export_range, exported = table_export._export_range, 0
 
-        def forking(*arguments: Any) -> Any:
+        def forking(*arguments):
             nonlocal exported
             exported += 1
             if exported == 6:  # five ranges of four blocks are there; the fork takes two of them

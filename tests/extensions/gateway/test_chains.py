@@ -6,19 +6,19 @@ from pathlib import Path
 import pytest
 
 from scan.errors import SettingError
-from scan.extensions.gateway.chains import read_chains
+from scan.extensions.gateway.forwarding import read_chains
 from scan.settings import Settings
 
 pytestmark = pytest.mark.check
 
 
-def read(tmp_path: Path, text: str, port: int = 8000) -> dict[str, str]:
+def read(tmp_path, text, port=8000):
     file = tmp_path / "chains.toml"
     file.write_text(text)
     return {chain.path: chain.url for chain in read_chains(file, Settings(port=port))}
 
 
-def test_chains_without_an_url_get_the_ports_after_the_gateways(tmp_path: Path) -> None:
+def test_chains_without_an_url_get_the_ports_after_the_gateways(tmp_path):
     text = (
         '[eth]\nchain_id = 1\n[bsc]\nchain_id = 56\n[far]\nchain_id = 2\nurl = "https://h/bsc/"\n'
     )
@@ -29,9 +29,7 @@ def test_chains_without_an_url_get_the_ports_after_the_gateways(tmp_path: Path) 
     }
 
 
-def test_paths_begin_at_the_folder_of_the_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_paths_begin_at_the_folder_of_the_file(tmp_path, monkeypatch):
     """The gateway reads it in another working directory than `scan run` does."""
     (tmp_path / "acme.toml").write_text('name = "Acme"')
     file = tmp_path / "chains.toml"
@@ -64,6 +62,6 @@ def test_paths_begin_at_the_folder_of_the_file(
         (f'[eth]\nchain_id = 1\nname = "{"n" * 51}"', "50 printable characters"),
     ],
 )
-def test_a_wrong_file_stops_the_start(tmp_path: Path, text: str, named: str) -> None:
+def test_a_wrong_file_stops_the_start(tmp_path, text, named):
     with pytest.raises(SettingError, match=named):
         read(tmp_path, text)

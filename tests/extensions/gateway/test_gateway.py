@@ -2,7 +2,6 @@
 
 import os
 import signal
-from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from select import select
@@ -13,7 +12,7 @@ import requests
 
 from scan.extensions.gateway.forwarding import LARGE_RESPONSE_BYTES, REQUESTS_OF_CLIENT
 from tests.support.serving import connect, exchange, free_port, wait_until
-from tests.support.several_chains import Front, fronted, of_form
+from tests.support.several_chains import fronted, of_form
 
 
 @pytest.mark.parametrize(
@@ -75,7 +74,7 @@ def test_the_gateway_passes_on_streams(front):
         assert any(line.startswith(b"event: ") for line in lines)
 
 
-def stream_of(front: Front, address: str) -> requests.Response:
+def stream_of(front, address):
     url = f"{front.gateway}/eth/api/v1/stream?types=heads"
     headers = {"X-Forwarded-For": address, "Connection": "close"}
     return requests.get(url, headers=headers, stream=True, timeout=20)
@@ -99,7 +98,7 @@ def test_a_stream_ends_at_the_service_with_its_client(front):
     wait_until(lambda: open_streams(front) == 0, timeout_s=5)
 
 
-def open_streams(front: Front) -> float:
+def open_streams(front):
     text = requests.get(f"{front.instances['eth']}/metrics", timeout=10).text
     [line] = [line for line in text.splitlines() if line.startswith("scan_streams ")]
     return float(line.split()[1])
@@ -139,7 +138,7 @@ def test_other_chains_go_on_while_one_hangs(front):
 
 
 @contextmanager
-def frozen(arbiter: int) -> Iterator[None]:
+def frozen(arbiter):
     """Both processes of gunicorn: its arbiter would replace a worker that hangs."""
     workers = Path(f"/proc/{arbiter}/task/{arbiter}/children").read_text().split()
     processes = [arbiter, *map(int, workers)]
@@ -159,7 +158,7 @@ def test_other_chains_go_on_while_one_is_dead(front, tmp_path, behind):
         require_one_dead_chain(own, own.url if behind == "nginx" else own.gateway)
 
 
-def require_one_dead_chain(front: Front, base: str) -> None:
+def require_one_dead_chain(front, base):
     named = {"module": "block", "action": "eth_block_number", "chainid": "56"}
     query = requests.get(f"{base}/v2/api", params=named, timeout=20).json()
     for answer in (query, of_form(base, "/v2/api", **named)):

@@ -2,8 +2,6 @@
 
 import re
 from html import unescape
-from pathlib import Path
-from typing import Any
 from urllib.parse import urldefrag, urljoin, urlsplit
 from uuid import uuid4
 
@@ -11,17 +9,14 @@ import pytest
 import requests
 from werkzeug.test import Client
 
-from scan.brand import Brand
 from scan.extensions.gateway.application import Gateway
-from scan.extensions.gateway.chains import Chain, read_chains
-from scan.settings import Settings
-from tests.support.anvil import Anvil
-from tests.support.browser import Page
+from scan.extensions.gateway.forwarding import Chain, read_chains
+from scan.settings import Brand, Settings
 from tests.support.explorer import standard_input
 from tests.support.foundry import COMMIT, PATH, SETTINGS, VERSION, built, source
 from tests.support.page_checks import all_violations
 from tests.support.serving import exchange
-from tests.support.several_chains import CHAINS, Front, of_form
+from tests.support.several_chains import CHAINS, of_form
 
 LINK = re.compile(r'\b(?:href|src|action)="([^"]*)"')
 MOST_PAGES = 35
@@ -86,7 +81,7 @@ def test_metrics_name_the_chain_and_do_not_leave_through_nginx(front):
     assert 'scan_chain_info{chain_id="56",name="BNB Chain"} 1.0' in own
 
 
-def test_scripts_ask_their_own_chain(front: Front, page: Page) -> None:
+def test_scripts_ask_their_own_chain(front, page):
     page.open(f"{front.url}/bsc/")
     before = page.text("#head")
     front.anvils["bsc"].mine()
@@ -97,15 +92,13 @@ def test_scripts_ask_their_own_chain(front: Front, page: Page) -> None:
     assert page.errors == []
 
 
-def test_the_page_of_chains_shows_their_heads(front: Front, page: Page) -> None:
+def test_the_page_of_chains_shows_their_heads(front, page):
     page.open(f"{front.url}/")
     heads = "[...document.querySelectorAll('li span')].map((e) => e.textContent)"
     page.wait(f"{heads}.filter((text) => text.startsWith('block ')).length === 2")
 
 
-def test_the_page_of_chains_searches_all_of_them_in_the_brand(
-    front: Front, page: Page, tmp_path: Path
-) -> None:
+def test_the_page_of_chains_searches_all_of_them_in_the_brand(front, page, tmp_path):
     page.open(f"{front.url}/")
     page.evaluate("document.querySelector('form input').value = '1'")
     page.evaluate("document.querySelector('form').requestSubmit()")
@@ -122,7 +115,7 @@ def test_the_page_of_chains_searches_all_of_them_in_the_brand(
 
 
 @pytest.mark.long
-def test_the_api_can_be_tried_below_a_path(front: Front, page: Page) -> None:
+def test_the_api_can_be_tried_below_a_path(front, page):
     page.open(f"{front.url}/bsc/docs/#/Chain/getStats")
     page.wait("document.querySelector('#operations-Chain-getStats') !== null")
     assert page.errors == []
@@ -153,7 +146,7 @@ def test_a_chain_id_of_no_chain_is_refused_in_the_forms_way(base, chain_id):
         assert answer["result"].startswith("Missing or unsupported chainid parameter")
 
 
-def _query(base: str, asked: dict[str, str]) -> Any:
+def _query(base, asked):
     answer = requests.get(f"{base}/api", params=asked, timeout=10)
     assert answer.status_code == 200
     assert answer.headers["Access-Control-Allow-Origin"] == "*"
@@ -232,7 +225,7 @@ def test_a_job_of_verification_is_that_of_its_chain(front):
         assert requests.head(everywhere.url, timeout=30).status_code == 200
 
 
-def deployed_on(anvil: Anvil, number: int) -> str:
+def deployed_on(anvil, number):
     creation = "0x" + built(number).creation + f"{7:064x}"
     sent = anvil.send(anvil.accounts[0], None, data=creation, gas=5_000_000)
     return str(anvil.receipt_of(sent)["contractAddress"])

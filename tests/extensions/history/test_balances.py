@@ -1,18 +1,14 @@
 """Balances over time: those of the node at each block, of one address and one unit."""
 
-from typing import Any
-
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.database.lists import all_credit_types
 from scan.ethereum.blocks import Withdrawal
-from scan.ethereum.internal_transfers import InternalTransfer, TransferType
+from scan.ethereum.sparse_tables import InternalTransfer, TransferType
 from scan.queries.reader import Reader
 from tests.api.test_bad_input import require_parameter
-from tests.conftest import Played
-from tests.extensions.history.rows import ME, YOU, Made, Row, balances, is_coin, mine, sums
+from tests.extensions.history.rows import ME, YOU, balances, is_coin, mine, sums
 from tests.support.database import execute
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import TOKEN, Move
@@ -22,21 +18,14 @@ from tests.support.serving import NOWHERE
 
 @pytest.mark.parametrize("most", [10_000, 9])
 @pytest.mark.parametrize("busy", [1, pytest.param(3, marks=pytest.mark.long)])
-def test_balances_over_time_are_the_node_s(
-    scenario: Played,
-    client: FlaskClient,
-    histories: dict[str, list[Row]],
-    monkeypatch: pytest.MonkeyPatch,
-    most: int,
-    busy: int,
-) -> None:
+def test_balances_over_time_are_the_node_s(scenario, client, histories, monkeypatch, most, busy):
     """Of the coin as the node has it at each block, of tokens as transfers say; also in parts, and
     after a block or at a time."""
     monkeypatch.setattr("scan.extensions.history.balance_history.MAX_ROWS_READ", most)
     times = {block["number"]: block["timestamp"] for block in scenario.truth.blocks}
     head = scenario.anvil.head()
 
-    def require(point: Row, key: str, number: int, moved: list[Row] | None = None) -> None:
+    def require(point, key, number, moved=None):
         """The right point of a block: of the coin, or of a token that moved so."""
         if moved is None:
             right = int(scenario.anvil.call("eth_getBalance", key, hex(number)), 16)
@@ -77,7 +66,7 @@ def test_balances_over_time_are_the_node_s(
     require(at_of(client, nobody, blockTo=head, **{"": most}), nobody, head)
 
 
-def at_of(client: FlaskClient, address: str, **arguments: Any) -> Any:
+def at_of(client, address, **arguments):
     answer = client.get(f"/api/v1/addresses/{address}/balances", query_string=arguments)
     assert answer.status_code == 200, answer.text
     return answer.json["at"]
@@ -94,12 +83,12 @@ def at_of(client: FlaskClient, address: str, **arguments: Any) -> Any:
         ("timeTo", "yesterday"),
     ],
 )
-def test_bad_parameters_of_balances_are_refused(client: FlaskClient, name: str, value: str) -> None:
+def test_bad_parameters_of_balances_are_refused(client, name, value):
     path = f"/api/v1/addresses/{STRANGERS[0]}/balances"
     require_parameter(client.get(path, query_string={name: value}), name)
 
 
-def test_what_is_not_there_has_no_balances(client: FlaskClient) -> None:
+def test_what_is_not_there_has_no_balances(client):
     path = f"/api/v1/addresses/{STRANGERS[0]}/balances"
     for given in ({"timeTo": "1999-01-01T00:00:00Z"}, {"token": STRANGERS[0]}):
         assert client.get(path, query_string=given).status_code == 404
@@ -107,15 +96,13 @@ def test_what_is_not_there_has_no_balances(client: FlaskClient) -> None:
     assert (nobody["balances"], nobody["next"]) == ([], None)
 
 
-def test_a_transfer_that_comes_meanwhile_is_in_no_older_balance(
-    made: Made, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_transfer_that_comes_meanwhile_is_in_no_older_balance(made, monkeypatch):
     """What a token's holder has at the head is read once."""
     made.chain.append([Move(YOU, ME, tokens=7)])
     made.chain.append()
     read = Reader.row
 
-    def row(reader: Reader, statement: str, **params: Any) -> Any:
+    def row(reader, statement, **params):
         values = read(reader, statement, **params)
         if statement == "queries/balances_list":
             made.chain.append([Move(YOU, ME, tokens=100)])
@@ -127,9 +114,7 @@ def test_a_transfer_that_comes_meanwhile_is_in_no_older_balance(
     assert held["at"]["balance"] == held["balances"][-1]["balance"] == "7"
 
 
-def test_balances_are_of_one_address_and_one_unit(
-    made: Made, database_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_balances_are_of_one_address_and_one_unit(made, database_url, monkeypatch):
     """Another has withdrawals and credits of the same blocks; both have a token, and one a unit
     that is not the coin. Who produces a block has its fees, if it has any."""
     types = [type_.number for type_ in all_credit_types() if type_.flow == "in"]

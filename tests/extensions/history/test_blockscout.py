@@ -2,12 +2,10 @@
 
 import random
 
-from tests.conftest import Played
-from tests.extensions.blockscout.test_responses import Asking, most
-from tests.support.truth import Truth
+from tests.extensions.blockscout.test_responses import most
 
 
-def test_coin_balances_follow_each_other(ask: Asking, scenario: Played, truth: Truth) -> None:
+def test_coin_balances_follow_each_other(ask, scenario, truth):
     node = scenario.anvil
     assert len(ask.rows(f"/addresses/{most(truth, 'txCount')}/coin-balance-history")) > 60
     for person in [most(truth, "txCount"), *random.Random(4).sample(sorted(truth.addresses), 6)]:

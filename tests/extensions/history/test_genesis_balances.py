@@ -1,30 +1,27 @@
 """Balances at genesis are read once, proven where the node can, and stored."""
 
-from typing import Any
-
 from app import create_app
 from scan.extensions.history.genesis_balances import GenesisBalances
 from tests.support.database import execute
-from tests.support.faulty_node import Fault, FaultyNode, altering, refuse
-from tests.support.indexing import Indexing
+from tests.support.faulty_node import altering, refuse
 
 DEV_BALANCE = 10_000 * 10**18
 
 
-def history(indexing: Indexing, address: str) -> Any:
+def history(indexing, address):
     """By a service of its own, which remembers nothing."""
     path = f"/api/v1/addresses/{address}/history"
     return create_app(indexing.settings).test_client().get(path).json
 
 
-def stored(indexing: Indexing) -> list[Any]:
+def stored(indexing):
     rows = execute(
         indexing.settings.database_url, "SELECT balance, is_proven FROM genesis_balances"
     )
     return [(int(balance), is_proven) for balance, is_proven in rows]
 
 
-def lying(node: FaultyNode, fault: Fault) -> Fault:
+def lying(node, fault):
     """The chain of the node's fault, with another fault behind it."""
     chain = node.fault
     assert chain is not None
@@ -87,7 +84,7 @@ def test_a_balance_that_only_the_node_says_is_replaced_by_a_proven_one(opened):
     indexing, node, person = opened
     honest = node.fault
 
-    def lie(call: dict[str, Any], answer: dict[str, Any]) -> None:
+    def lie(call, answer):
         if call["method"] == "eth_getProof":
             answer["error"] = {"code": -32601, "message": "not found"}
             answer.pop("result", None)

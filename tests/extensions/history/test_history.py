@@ -3,29 +3,22 @@
 import itertools
 import random
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.extensions.history import queries as history_query
-from tests.conftest import Played
 from tests.extensions.history.rows import NUMBERS, Row, get, is_coin, sums
 from tests.support.anvil import RpcError
-from tests.support.faulty_node import Calls, Fault, FaultyNode, Forward, Reply
-from tests.support.indexing import Indexing
+from tests.support.faulty_node import FaultyNode, Reply
 from tests.support.scenario.stage import MINERS, STRANGERS
 
 DEV_BALANCE = 10_000 * 10**18
 
 
-def test_coin_adds_up_to_the_balance(
-    scenario: Played, client: FlaskClient, histories: dict[str, list[Row]]
-) -> None:
+def test_coin_adds_up_to_the_balance(scenario, client, histories):
     """Also with blobs, failed transactions, tips, self-destructions and transfers to oneself."""
     kinds = Counter(row["type"] for rows in histories.values() for row in rows)
     assert kinds.keys() == set(
@@ -41,9 +34,7 @@ def test_coin_adds_up_to_the_balance(
         assert (page["complete"], page["reason"], page["unexplained"]) == (True, None, "0")
 
 
-def test_each_token_adds_up_to_its_balance_by_events(
-    client: FlaskClient, histories: dict[str, list[Row]]
-) -> None:
+def test_each_token_adds_up_to_its_balance_by_events(client, histories):
     """A token that lies gives somebody less than nothing, which its history says."""
     liars = set()
     for key, rows in histories.items():
@@ -64,9 +55,7 @@ def test_each_token_adds_up_to_its_balance_by_events(
     assert len(liars) >= 1
 
 
-def test_a_token_s_rows_are_checked_against_what_it_answers(
-    scenario: Played, client: FlaskClient, histories: dict[str, list[Row]]
-) -> None:
+def test_a_token_s_rows_are_checked_against_what_it_answers(scenario, client, histories):
     types = {token["address"]: token["type"] for token in scenario.truth.tokens}
     reasons: Counter[str | None] = Counter()
     for key, rows in histories.items():
@@ -92,10 +81,10 @@ def test_a_token_s_rows_are_checked_against_what_it_answers(
     assert reasons.keys() >= {None, "balance_unknown", "inconsistent_events"}, reasons
 
 
-def with_code(token: str, code: str) -> Fault:
+def with_code(token, code):
     """Calls see other code at the token's address; the node keeps its own, which others read."""
 
-    def reply(calls: Calls, forward: Forward) -> Reply:
+    def reply(calls, forward):
         changed = [
             {**call, "params": [*call["params"], {token: {"code": code}}]}
             if call["method"] == "eth_call"
@@ -120,13 +109,8 @@ def with_code(token: str, code: str) -> Fault:
     ],
 )
 def test_a_token_whose_balances_differ_from_its_events_is_not_complete(
-    indexed: Indexing,
-    scenario: Played,
-    histories: dict[str, list[Row]],
-    code: str,
-    reason: str,
-    balance: int | None,
-) -> None:
+    indexed, scenario, histories, code, reason, balance
+):
     token = scenario.stage.contracts["dollar"].address.lower()
     key = max(histories, key=lambda key: sums(histories[key], lambda r: r["tokenAddress"])[token])
     net = sums(histories[key], lambda row: row["tokenAddress"])[token]
@@ -140,9 +124,7 @@ def test_a_token_whose_balances_differ_from_its_events_is_not_complete(
     assert (honest["complete"], honest["unexplained"]) == (True, "0")
 
 
-def test_rows_are_in_the_chain_s_order_and_say_where_they_stand(
-    scenario: Played, histories: dict[str, list[Row]]
-) -> None:
+def test_rows_are_in_the_chain_s_order_and_say_where_they_stand(scenario, histories):
     transactions = {t["hash"]: t for t in scenario.truth.transactions}
     for rows in histories.values():
         places = [(r["blockNumber"], r["transactionIndex"]) for r in rows]
@@ -162,7 +144,7 @@ def test_rows_are_in_the_chain_s_order_and_say_where_they_stand(
             assert (row["transferIndex"] is not None) is (row["type"] == "internal_transfer")
 
 
-def grouped(client: FlaskClient, address: str, **arguments: Any) -> list[Row]:
+def grouped(client, address, **arguments):
     """Every entry, page by page, and that an entry is a transaction, or the rest of a block."""
     entries: list[Row] = []
     cursor: dict[str, str] = {}
@@ -194,9 +176,7 @@ def grouped(client: FlaskClient, address: str, **arguments: Any) -> list[Row]:
         pytest.param(-4, 3, marks=pytest.mark.long),
     ],
 )
-def test_rows_are_grouped_by_transaction(
-    client: FlaskClient, histories: dict[str, list[Row]], whose: int | str, limit: int
-) -> None:
+def test_rows_are_grouped_by_transaction(client, histories, whose, limit):
     """Either way, however long pages are, with filters, no transaction is cut in two."""
     by_length = sorted(histories, key=lambda key: len(histories[key]))
     key = by_length[whose] if isinstance(whose, int) else whose
@@ -208,9 +188,7 @@ def test_rows_are_grouped_by_transaction(
     assert [row for entry in backwards for row in entry["rows"]] == sent[::-1]
 
 
-def test_a_transaction_with_too_many_rows_is_one_entry(
-    client: FlaskClient, histories: dict[str, list[Row]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_transaction_with_too_many_rows_is_one_entry(client, histories, monkeypatch):
     """It has its fee and says that it has more; what is left out is on no other page either."""
     monkeypatch.setattr("scan.extensions.history.queries.LEAST_ROWS_READ", 2)
     monkeypatch.setattr("scan.extensions.history.queries.ROWS_READ_PER_ENTRY", 1)
@@ -230,13 +208,11 @@ def test_a_transaction_with_too_many_rows_is_one_entry(
     assert cut > 3
 
 
-def entry_of(row: Row) -> tuple[int, str | None]:
+def entry_of(row):
     return row["blockNumber"], row["transactionHash"]
 
 
-def is_listed(
-    row: Row, types: str = "", blockFrom: int = 0, blockTo: int = 10**9, **others: str
-) -> bool:
+def is_listed(row, types="", blockFrom=0, blockTo=10**9, **others):
     fields = {"direction": "direction", "token": "tokenAddress", "counterparty": "counterparty"}
     return (
         (not types or row["type"] in types.split(","))
@@ -245,7 +221,7 @@ def is_listed(
     )
 
 
-def filterings(rows: list[Row], head: int, seed: int) -> Iterator[dict[str, Any]]:
+def filterings(rows, head, seed):
     """Parameters of lists: each alone, together with others, or left out."""
     chance = random.Random(seed)
     kinds = ("transaction", "fee", "internal_transfer", "token_transfer", "block_reward")
@@ -264,9 +240,7 @@ def filterings(rows: list[Row], head: int, seed: int) -> Iterator[dict[str, Any]
 
 
 @pytest.mark.parametrize("draws", [4, pytest.param(12, marks=pytest.mark.long)])
-def test_filters_give_what_a_plain_loop_finds(
-    scenario: Played, client: FlaskClient, histories: dict[str, list[Row]], draws: int
-) -> None:
+def test_filters_give_what_a_plain_loop_finds(scenario, client, histories, draws):
     """With an exact total wherever neither token nor counterparty is given."""
     busy = sorted(histories, key=lambda key: len(histories[key]))[-8:]
     for seed, key in enumerate((*busy, MINERS[0])):
@@ -285,7 +259,7 @@ def test_filters_give_what_a_plain_loop_finds(
                 assert rest["history"] == expected[60:120]
 
 
-def test_an_address_never_seen_has_an_empty_history(client: FlaskClient) -> None:
+def test_an_address_never_seen_has_an_empty_history(client):
     page = get(client, "0x" + 40 * "7")
     assert page == {
         "history": [],

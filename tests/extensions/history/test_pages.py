@@ -2,15 +2,8 @@
 
 import re
 
-import pytest
-from flask.testing import FlaskClient
 
-from tests.conftest import Played
-
-
-def test_an_entry_with_many_rows_is_short(
-    client: FlaskClient, scenario: Played, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_entry_with_many_rows_is_short(client, scenario, monkeypatch):
     monkeypatch.setattr("scan.extensions.history.pages.MAX_LINES", 1)
     person = scenario.truth.transactions[0]["fromAddress"]
     query = "/history?group=transaction&limit=25"

@@ -1,13 +1,12 @@
 """Histories over several partitions."""
 
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from bench.cases import HOT
-from scan.http.services import Services
-from tests.api.test_partitions import Sides, partitioned, plain, received_by_another, sides
+from scan.http.request_state import Services
+from tests.api.test_partitions import partitioned, plain, received_by_another, sides
 
 __all__ = ["partitioned", "plain", "sides"]
 
@@ -21,16 +20,11 @@ __all__ = ["partitioned", "plain", "sides"]
     ],
 )
 def test_a_page_of_history_reaches_the_checkpoint_that_bounds_it(
-    sides: Sides,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    type_: str,
-    table: str,
-    counter: str,
-) -> None:
+    sides, tmp_path, monkeypatch, type_, table, counter
+):
     """Pages of a file, the second of which ends two entries before a checkpoint of its one list."""
-    monkeypatch.setattr("scan.extensions.exports.list_file.PAGE_ROWS", 127)
-    monkeypatch.setattr("scan.extensions.exports.list_file.MAX_FILE_ROWS", 254)
+    monkeypatch.setattr("scan.extensions.exports.list_files.PAGE_ROWS", 127)
+    monkeypatch.setattr("scan.extensions.exports.list_files.MAX_FILE_ROWS", 254)
     path = f"/api/v1/addresses/{HOT}/history?orderBy=asc&types={type_}&format=ndjson"
     files = []
     for side in sides:

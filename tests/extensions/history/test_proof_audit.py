@@ -1,12 +1,8 @@
 """`scan audit --proofs`: sums of histories beside balances that the node proves."""
 
 import argparse
-from typing import Any
-
-import pytest
 
 from scan.commands import audit as audit_command
-from scan.settings import Settings
 from tests.support.auditing import spoil
 from tests.support.database import execute
 from tests.support.faulty_node import altering, refuse_method
@@ -14,13 +10,13 @@ from tests.support.faulty_node import altering, refuse_method
 DEV_BALANCE = 10_000 * 10**18
 
 
-def audit(settings: Settings, *options: str) -> int:
+def audit(settings, *options):
     command = argparse.ArgumentParser()
     audit_command.add_arguments(command)
     return audit_command.run(settings, command.parse_args(["--proofs", "150", *options]))
 
 
-def test_histories_are_the_proven_balances(opened: Any, capsys: pytest.CaptureFixture[str]) -> None:
+def test_histories_are_the_proven_balances(opened, capsys):
     indexing, *_ = opened
     assert audit(indexing.settings) == audit_command.EXACT
     first = capsys.readouterr().out.splitlines()
@@ -30,9 +26,7 @@ def test_histories_are_the_proven_balances(opened: Any, capsys: pytest.CaptureFi
     assert capsys.readouterr().out.splitlines() == first
 
 
-def test_the_report_says_by_how_much_a_history_differs(
-    opened: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_report_says_by_how_much_a_history_differs(opened, capsys):
     indexing, _, person = opened
     for change, words in ((3, "3 wei less than its history"), (-8, "5 wei more")):
         statement = "UPDATE addresses SET net_wei = net_wei + %s WHERE address = %s"
@@ -43,13 +37,11 @@ def test_the_report_says_by_how_much_a_history_differs(
         assert "differ from their proofs: 1 of " in report
 
 
-def test_without_proofs_nothing_is_compared(
-    opened: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_proofs_nothing_is_compared(opened, capsys):
     indexing, node, _ = opened
     chain = node.fault
 
-    def cut(call: dict[str, Any], answer: dict[str, Any]) -> None:
+    def cut(call, answer):
         if call["method"] == "eth_getProof":
             answer["result"]["accountProof"].pop()
 
@@ -65,9 +57,7 @@ def test_without_proofs_nothing_is_compared(
         assert reason in report and "not proven for" in report and ": 0 of 0" in report
 
 
-def test_sums_without_the_first_blocks_are_not_compared(
-    opened: Any, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_sums_without_the_first_blocks_are_not_compared(opened, capsys):
     indexing, _, _ = opened
     spoil(indexing.settings, "UPDATE chain SET start_block = 1")
     assert audit(indexing.settings) == audit_command.NOT_COMPARED

@@ -1,23 +1,21 @@
 """Plans of the statements of histories: by index, at any depth alike."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import pytest
 
-from scan.ethereum.block_parameter import BlockId
+from scan.ethereum.served_chain import BlockId
 from scan.extensions.history import queries as history
 from scan.extensions.history.queries import HistoryFilter
-from scan.queries.orphaned_cursors import RowEnds
+from scan.queries.cursors import RowEnds
 from scan.queries.pages import Window
 from tests.api.test_query_plans import (
     LAST_BLOCK,
     LISTS_OF_HISTORY,
-    Seeded,
     block_hash,
     seeded,
 )
-from tests.support.explain import DEEPER, Plan
+from tests.support.explain import DEEPER
 
 __all__ = ["seeded"]
 
@@ -36,9 +34,7 @@ HISTORIES: dict[str, tuple[HistoryFilter, Mapping[str, int]]] = {
 }
 
 
-def history_cursor(
-    seeded: Seeded, address: bytes, direction: str, wanted: str, blocks_left: int
-) -> str:
+def history_cursor(seeded, address, direction, wanted, blocks_left):
     """As if the page before had ended so many blocks before the last one of the order."""
     history_filter, ends = HISTORIES[wanted]
     first, last = ends.get("block_from", 0), ends.get("block_to", LAST_BLOCK)
@@ -54,7 +50,7 @@ def history_cursor(
     return traversal.restart(position, here if direction == "asc" else newest)
 
 
-def history_plan(seeded: Seeded, address: str, query: str) -> tuple[Plan, Any]:
+def history_plan(seeded, address, query):
     plans, answer = seeded.service.plans(f"/api/v1/addresses/{address}/history?{query}")
     [plan] = [plan for plan in plans if plan.statement == "queries/history_list"]
     return plan, answer
@@ -63,9 +59,7 @@ def history_plan(seeded: Seeded, address: str, query: str) -> tuple[Plan, Any]:
 @pytest.mark.parametrize("direction", ["asc", "desc"])
 @pytest.mark.parametrize("heat", ["hot", "rare"])
 @pytest.mark.parametrize("wanted", HISTORIES)
-def test_history_is_read_at_any_depth_alike(
-    seeded: Seeded, heat: str, wanted: str, direction: str
-) -> None:
+def test_history_is_read_at_any_depth_alike(seeded, heat, wanted, direction):
     address = seeded.value("transactions", "address", heat)
     query = f"limit=25&orderBy={direction}&{wanted}"
     first, newest = history_plan(seeded, address, query)
@@ -81,9 +75,7 @@ def test_history_is_read_at_any_depth_alike(
 
 
 @pytest.mark.parametrize("direction", ["asc", "desc"])
-def test_history_by_transaction_compares_no_row_with_all_others(
-    seeded: Seeded, direction: str
-) -> None:
+def test_history_by_transaction_compares_no_row_with_all_others(seeded, direction):
     address = seeded.value("transactions", "address", "hot")
     query = f"limit=100&group=transaction&orderBy={direction}"
     first, page = history_plan(seeded, address, query)
@@ -97,7 +89,7 @@ def test_history_by_transaction_compares_no_row_with_all_others(
         assert plan.buffers <= 10_000
 
 
-def test_history_with_oneself_as_counterparty_is_read_by_its_index(seeded: Seeded) -> None:
+def test_history_with_oneself_as_counterparty_is_read_by_its_index(seeded):
     address = seeded.value("transactions", "address", "hot")
     itself, page = history_plan(seeded, address, f"limit=25&counterparty={address}")
     by_direction, same = history_plan(seeded, address, "limit=25&direction=self")
@@ -110,9 +102,7 @@ def test_history_with_oneself_as_counterparty_is_read_by_its_index(seeded: Seede
 
 
 @pytest.mark.parametrize(("heat", "index"), [("hot", "by_from"), ("rare", "by_token")])
-def test_history_by_token_is_read_from_the_shorter_list(
-    seeded: Seeded, heat: str, index: str
-) -> None:
+def test_history_by_token_is_read_from_the_shorter_list(seeded, heat, index):
     """The address's transfers, or the token's; both are prepared."""
     address = seeded.value("token_transfers", "address", "hot" if index == "by_token" else "rare")
     token = seeded.value("token_transfers", "tokenAddress", heat)

@@ -3,20 +3,19 @@
 import contextlib
 import itertools
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from scan.database.connection import Database
 from scan.database.lists import all_credit_types
 from scan.ethereum.blocks import Withdrawal
-from scan.ethereum.internal_transfers import InternalTransfer, TransferType
-from scan.http.services import Services
-from tests.extensions.history.rows import ME, YOU, Made, balances, history, mine
+from scan.ethereum.sparse_tables import InternalTransfer, TransferType
+from scan.http.request_state import Services
+from tests.extensions.history.rows import ME, YOU, balances, history, mine
 from tests.support.made_blocks import Move, address
 
 
-def test_withdrawals_and_untraced_blocks(made: Made) -> None:
+def test_withdrawals_and_untraced_blocks(made):
     """Several withdrawals of a block, on pages of one row."""
     paid = [Withdrawal(index, 1, ME, 10**9 * (index + 1)) for index in range(5)]
     made.chain.append(withdrawals=paid[:3])
@@ -45,9 +44,7 @@ def test_withdrawals_and_untraced_blocks(made: Made) -> None:
         (False, "amsterdam", True),
     ],
 )
-def test_what_a_contract_burns_by_destroying_itself_goes_out(
-    made: Made, is_created_before: bool, fork: str, keeps: bool
-) -> None:
+def test_what_a_contract_burns_by_destroying_itself_goes_out(made, is_created_before, fork, keeps):
     """It keeps its coin where an older transaction created it, since Cancun (EIP-6780), and always
     since Amsterdam (EIP-8246)."""
     created = InternalTransfer(0, 0, TransferType.CREATE, YOU, ME, 10)
@@ -78,7 +75,7 @@ def test_what_a_contract_burns_by_destroying_itself_goes_out(
     assert mine(made)["history"] == []
 
 
-def test_no_total_counts_more_rows_than_may_be(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_total_counts_more_rows_than_may_be(made, monkeypatch):
     """Of those that have no checkpoints: four are one too many."""
     monkeypatch.setattr("scan.extensions.history.queries.MAX_COUNTED", 3)
     credits = [type_.name for type_ in all_credit_types() if type_.flow == "in"]
@@ -107,7 +104,7 @@ def test_no_total_counts_more_rows_than_may_be(made: Made, monkeypatch: pytest.M
         assert mine(made, types=type_)["total"] == 4
 
 
-def test_a_history_that_begins_late_is_not_complete(made: Made, database_url: str) -> None:
+def test_a_history_that_begins_late_is_not_complete(made, database_url):
     database = Database(database_url, statement_timeout_ms=10_000)
     database.execute_script(
         "INSERT INTO chain (chain_id, genesis_hash, start_block) VALUES (1, '\\x00', 5)"
@@ -117,9 +114,7 @@ def test_a_history_that_begins_late_is_not_complete(made: Made, database_url: st
 
 
 @pytest.mark.parametrize("direction", ["out", "self"])
-def test_a_direction_takes_a_place_where_an_address_often_paid_itself(
-    made: Made, monkeypatch: pytest.MonkeyPatch, direction: str
-) -> None:
+def test_a_direction_takes_a_place_where_an_address_often_paid_itself(made, monkeypatch, direction):
     """Otherwise rows to itself without end would be read past in any number of threads."""
     monkeypatch.setattr("scan.extensions.history.queries.MAX_TO_SELF", 3)
     for _ in range(4):
@@ -137,18 +132,16 @@ def test_a_direction_takes_a_place_where_an_address_often_paid_itself(
     assert status_of(made, ME, direction) == 200
 
 
-def status_of(made: Made, key: bytes, direction: str) -> int:
+def status_of(made, key, direction):
     path = f"/api/v1/addresses/0x{key.hex()}/history?direction={direction}"
     return made.client.get(path).status_code
 
 
-def test_a_node_that_fails_is_asked_once_for_a_file(
-    made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_node_that_fails_is_asked_once_for_a_file(made, tmp_path, monkeypatch):
     """Each page of it needs the balance at the head; each time-out would be the file's."""
     for _ in range(6):
         made.chain.append([Move(YOU, ME, 5)] * 5)
-    monkeypatch.setattr("scan.extensions.exports.list_file.PAGE_ROWS", 10)
+    monkeypatch.setattr("scan.extensions.exports.list_files.PAGE_ROWS", 10)
     services: Services = made.client.application.extensions["scan"]
     settings = replace(services.settings, data_dir=tmp_path)
     made.client.application.extensions["scan"] = replace(services, settings=settings)

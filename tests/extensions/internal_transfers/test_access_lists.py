@@ -1,17 +1,15 @@
 """Access lists (EIP-7928) by each client's method, parameter and way to have none."""
 
-from typing import Any
-
 import pytest
 import rlp
 from eth_utils import keccak
 
 from scan.ethereum.blocks import DecodedBlock
 from scan.ethereum.client import Node
-from scan.ethereum.internal_transfers import InternalTransfer, TransferType
-from scan.extensions.internal_transfers.access_lists import METHODS, AccessLists
+from scan.ethereum.sparse_tables import InternalTransfer, TransferType
+from scan.extensions.internal_transfers.trace_checks import METHODS, AccessLists
 from scan.indexer.block_traces import TracedBlock
-from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
+from tests.support.faulty_node import FaultyNode, Reply
 
 ALICE, BOB = b"\x01" * 20, b"\x02" * 20
 RAW = rlp.encode([[ALICE, [], [], [[1, 7]], [], []]])
@@ -28,14 +26,14 @@ INVALID = {"code": -32602, "message": "invalid argument 0: hex string has anothe
 class Client:
     """Answers one method, or all, and notes what was requested."""
 
-    def __init__(self, method: str, result: Any, *, takes_numbers: bool = False) -> None:
+    def __init__(self, method, result, *, takes_numbers=False):
         self.method, self.result, self.takes_numbers = method, result, takes_numbers
         self.requested: list[tuple[str, str]] = []
 
-    def __call__(self, calls: Calls, _: Forward) -> Reply:
+    def __call__(self, calls, _):
         return Reply(body=[{"jsonrpc": "2.0", "id": c["id"], **self._answer(c)} for c in calls])
 
-    def _answer(self, call: dict[str, Any]) -> dict[str, Any]:
+    def _answer(self, call):
         method, [parameter] = call["method"], call["params"]
         self.requested.append((method, parameter))
         if self.method not in ("", method):
@@ -46,7 +44,7 @@ class Client:
         return self.result if isinstance(self.result, dict) else {"result": self.result}
 
 
-def read(client: Client, times: int = 1) -> list[Any]:
+def read(client, times=1):
     with FaultyNode("http://127.0.0.1:1") as node:
         node.fault = client
         lists = AccessLists(Node([node.url]))
@@ -55,7 +53,7 @@ def read(client: Client, times: int = 1) -> list[Any]:
 
 @pytest.mark.parametrize("takes_numbers", [False, True], ids=["hash", "number"])
 @pytest.mark.parametrize("method", METHODS)
-def test_a_list_is_read_by_whatever_method_the_node_offers(method: str, takes_numbers: bool):
+def test_a_list_is_read_by_whatever_method_the_node_offers(method, takes_numbers):
     """The second time by the one that is known."""
     result = "0x" + RAW.hex() if "Raw" in method else JSON
     client = Client(method, result, takes_numbers=takes_numbers)
@@ -74,7 +72,7 @@ def test_a_list_is_read_by_whatever_method_the_node_offers(method: str, takes_nu
     ],
     ids=lambda error: error["code"],
 )
-def test_a_node_that_has_no_list_is_asked_once(error: dict[str, Any]):
+def test_a_node_that_has_no_list_is_asked_once(error):
     client = Client("", {"error": error})
     assert read(client) == [{}]
     assert len(client.requested) == 1
@@ -83,12 +81,12 @@ def test_a_node_that_has_no_list_is_asked_once(error: dict[str, Any]):
 @pytest.mark.parametrize(
     "result", [None, [], "0x", "0xc0", "0x" + RAW[:-1].hex(), [{"address": "0x1"}], 5], ids=str
 )
-def test_what_is_not_the_header_s_list_is_none(result: Any):
+def test_what_is_not_the_header_s_list_is_none(result):
     """Also where another method has it."""
     assert read(Client("", result)) == [{}]
 
     class Both(Client):
-        def _answer(self, call: dict[str, Any]) -> dict[str, Any]:
+        def _answer(self, call):
             if call["method"] == "eth_getBlockAccessListByBlockHash":
                 return {"result": JSON}
             return super()._answer(call)

@@ -2,12 +2,8 @@
 
 import re
 
-from flask.testing import FlaskClient
 
-from tests.conftest import Played
-
-
-def test_a_block_leads_to_its_internal_transfers(client: FlaskClient, scenario: Played) -> None:
+def test_a_block_leads_to_its_internal_transfers(client, scenario):
     transfers = scenario.truth.internal_transfers
     for number in {row["blockNumber"] for row in transfers}:
         own = [row for row in transfers if row["blockNumber"] == number]

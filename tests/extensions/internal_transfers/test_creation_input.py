@@ -1,6 +1,5 @@
 """The input of the creation of a contract, in traces that have more, less or nothing of it."""
 
-from collections.abc import Sequence
 from typing import cast
 
 import pytest
@@ -19,9 +18,7 @@ pytestmark = pytest.mark.check
 MADE, OTHER = b"\x11" * 20, b"\x22" * 20
 
 
-def frame(
-    kind: str, to: bytes | None, data: bytes, *, size: int | None = None, is_undone: bool = False
-) -> TraceFrame:
+def frame(kind, to, data, *, size=None, is_undone=False):
     size = len(data) if size is None else size
     return TraceFrame(
         (0,), kind, OTHER, to, 0, None, None, data, size, b"", 0, None, is_undone, None
@@ -45,12 +42,7 @@ FIRST, LAST = (frame(kind, MADE, kind.encode()) for kind in ("CREATE", "CREATE2"
         ([FIRST._replace(input_size=9)], 0, None),
     ],
 )
-def test_the_input_of_the_last_creation_by_a_whole_trace(
-    monkeypatch: pytest.MonkeyPatch,
-    frames: Sequence[TraceFrame],
-    left_out: int,
-    expected: bytes | None,
-) -> None:
+def test_the_input_of_the_last_creation_by_a_whole_trace(monkeypatch, frames, left_out, expected):
     trace = TransactionTrace(frames, len(frames) + left_out, left_out > 0, None)
     monkeypatch.setattr(TransactionTraces, "read", lambda *_: trace)
     indexed = IndexedTransaction("0x", 1, "0x", None)

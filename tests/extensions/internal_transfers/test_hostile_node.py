@@ -16,7 +16,7 @@ def test_a_trace_that_never_comes_is_given_up(node, anvil, database_url, monkeyp
     maker = anvil.deploy(anvil.accounts[0], "Maker")
     made: list[str] = []
 
-    def hang(calls: faulty_node.Calls, forward: faulty_node.Forward) -> faulty_node.Reply:
+    def hang(calls, forward):
         if len(made) == 1 and any(call["method"].startswith("debug_") for call in calls):
             time.sleep(1.0)
         return faulty_node.Reply(body=forward(calls))

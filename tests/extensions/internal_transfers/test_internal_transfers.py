@@ -1,20 +1,18 @@
 """Internal transfers and withdrawals: beside the node, through forks, without some traces."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.commands import audit
 from scan.database.connection import Database
 from scan.ethereum.blocks import Withdrawal
-from scan.ethereum.internal_transfers import InternalTransfer, TransferType
+from scan.ethereum.sparse_tables import InternalTransfer, TransferType
 from scan.hex import to_hex
 from tests.audit.test_audit import run
 from tests.support.anvil import Anvil
-from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply, refuse, refuse_method
+from tests.support.faulty_node import FaultyNode, refuse, refuse_method
 from tests.support.indexing import Indexing, settings_for
 from tests.support.made_blocks import Chain, Move, address
 from tests.support.scenario.contracts import creations, purses
@@ -59,7 +57,7 @@ def test_blocks_that_cannot_be_traced_are_counted(database_url, anvil):
     blocks = [anvil.call("eth_getBlockByNumber", hex(number), False) for number in numbers]
     hashes = {hash_ for block in blocks for hash_ in (block["hash"], *block["transactions"])}
 
-    def is_untraceable(call: dict[str, Any]) -> bool:
+    def is_untraceable(call):
         return call["method"].startswith("debug_trace") and call["params"][0] in hashes
 
     with FaultyNode(anvil.url) as node:
@@ -132,11 +130,11 @@ def database(database_url: str) -> Iterator[Database]:
     found.close()
 
 
-def a_withdrawal(index: int, who: str, gwei: int) -> Withdrawal:
+def a_withdrawal(index, who, gwei):
     return Withdrawal(index, 7, address(who), gwei * GWEI)
 
 
-def a_transfer(sender: str, recipient: str, value: int, index: int = 0) -> InternalTransfer:
+def a_transfer(sender, recipient, value, index=0):
     parties = address(sender), address(recipient)
     return InternalTransfer(0, index, TransferType.CALL, *parties, value)
 
@@ -144,7 +142,7 @@ def a_transfer(sender: str, recipient: str, value: int, index: int = 0) -> Inter
 PAID = Move(address("person"), address("purse"))
 
 
-def balance_block(client: FlaskClient, who: str) -> Any:
+def balance_block(client, who):
     asked = to_hex(address(who))
     alone = client.get(f"/api/v1/addresses/{asked}").get_json()["balanceBlock"]
     listed = client.get(f"/api/v1/addresses?addresses={asked}").get_json()["addresses"][0]
@@ -189,7 +187,7 @@ steps_alone = refuse(
 )
 
 
-def steps_for_calls(calls: Calls, forward: Forward) -> Reply:
+def steps_for_calls(calls, forward):
     """As a node that does not know the tracer asked for, and traces without it."""
     asked = [dict(call) for call in calls]
     for call in asked:

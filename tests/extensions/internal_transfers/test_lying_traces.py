@@ -6,17 +6,12 @@ from typing import Any, NamedTuple
 import pytest
 import rlp
 from eth_utils import keccak
-from flask.testing import FlaskClient
 
 from app import create_app
 from tests.support.anvil import GAS, Anvil
 from tests.support.chain_forms.encoding import HEADER_FIELDS
 from tests.support.faulty_node import (
-    Calls,
-    Fault,
     FaultyNode,
-    Forward,
-    Reply,
     altering,
     refuse_method,
 )
@@ -45,21 +40,21 @@ def paid() -> Iterator[Paid]:
         yield Paid(node, purse)
 
 
-def invented(paid: Paid, wei: int) -> Lie:
+def invented(paid, wei):
     """A call that nobody made."""
 
-    def lie(frame: dict[str, Any]) -> None:
+    def lie(frame):
         call = {"type": "CALL", "from": paid.purse, "to": STRANGERS[1], "value": hex(wei)}
         frame["calls"] = [*frame.get("calls", []), {**call, "gas": "0x0", "gasUsed": "0x0"}]
 
     return lie
 
 
-def in_traces(paid: Paid, lie: Lie) -> Fault:
+def in_traces(paid, lie):
     """Of the block with the payment."""
     last = paid.node.call("eth_getBlockByNumber", "latest", False)["hash"]
 
-    def alter(call: dict[str, Any], answer: dict[str, Any]) -> None:
+    def alter(call, answer):
         if call["method"] == "debug_traceBlockByHash" and call["params"][0] == last:
             for entry in answer["result"]:
                 lie(entry["result"])
@@ -67,7 +62,7 @@ def in_traces(paid: Paid, lie: Lie) -> Fault:
     return altering(alter)
 
 
-def transfers(client: FlaskClient) -> Any:
+def transfers(client):
     return client.get("/api/v1/internal-transfers?limit=100").json
 
 
@@ -93,9 +88,7 @@ QUICK = ("to", "gas used", "status")  # one of each kind: of the call, of its ga
         for name, lie in LIES.items()
     ],
 )
-def test_traces_of_another_transaction_are_refused(
-    paid: Paid, database_url: str, lie: dict[str, str]
-) -> None:
+def test_traces_of_another_transaction_are_refused(paid, database_url, lie):
     """The block is indexed, and counted as one whose internal transfers are not known."""
     with FaultyNode(paid.node.url) as node:
         node.fault = in_traces(paid, lambda frame: frame.update(lie))
@@ -104,9 +97,7 @@ def test_traces_of_another_transaction_are_refused(
     assert (shown["internalTransfers"], shown["untracedBlocks"]) == ([], 1)
 
 
-def test_an_invented_call_cannot_spend_what_its_account_does_not_have(
-    paid: Paid, database_url: str
-) -> None:
+def test_an_invented_call_cannot_spend_what_its_account_does_not_have(paid, database_url):
     with FaultyNode(paid.node.url) as node:
         node.fault = in_traces(paid, invented(paid, 1_000_000 * COIN))
         with Indexing(database_url, node.url, until=paid.node.head()) as indexing:
@@ -114,7 +105,7 @@ def test_an_invented_call_cannot_spend_what_its_account_does_not_have(
     assert (shown["internalTransfers"], shown["untracedBlocks"]) == ([], 1)
 
 
-def test_another_node_is_asked_for_traces_that_are_refused(paid: Paid, database_url: str) -> None:
+def test_another_node_is_asked_for_traces_that_are_refused(paid, database_url):
     with FaultyNode(paid.node.url) as node:
         node.fault = in_traces(paid, invented(paid, 1_000_000 * COIN))
         urls = f"{node.url},{paid.node.url}"
@@ -126,12 +117,12 @@ def test_another_node_is_asked_for_traces_that_are_refused(paid: Paid, database_
 
 @pytest.mark.parametrize(("wei", "has_proofs"), [(1_000_000 * COIN, False), (5, True)])
 def test_what_no_proof_contradicts_is_shown_as_what_the_node_says(
-    paid: Paid, database_url: str, wei: int, has_proofs: bool
-) -> None:
+    paid, database_url, wei, has_proofs
+):
     """Where the node offers no proofs, and where an account has as much as the node says."""
     in_trace, refusing = in_traces(paid, invented(paid, wei)), refuse_method("eth_getProof")
 
-    def without_proofs(calls: Calls, forward: Forward) -> Reply:
+    def without_proofs(calls, forward):
         return in_trace(calls, lambda inner: refusing(inner, forward).body)
 
     with FaultyNode(paid.node.url) as node:
@@ -146,7 +137,7 @@ def test_what_no_proof_contradicts_is_shown_as_what_the_node_says(
             assert "reported by the node" in client.get("/internal-transfers").text
 
 
-def access_list(paid: Paid) -> bytes:
+def access_list(paid):
     """Of the block with the payment, by execution-apis' rules: what accounts have after it."""
     sent = paid.node.call("eth_getBlockByNumber", "latest", True)["transactions"][0]
     accounts = {paid.purse, STRANGERS[0].lower(), sent["from"]}
@@ -157,16 +148,16 @@ def access_list(paid: Paid) -> bytes:
     return rlp.encode(listed)
 
 
-def with_access_list(paid: Paid, lie: Lie, form: str) -> Fault:
+def with_access_list(paid, lie, form):
     """A chain that has access lists, and no logs of coin: the list of its last block as bytes or as
     JSON, beside false traces."""
     raw, head = access_list(paid), hex(paid.node.head())
 
-    def alter(header: dict[str, Any]) -> None:
+    def alter(header):
         own = raw if header["number"] == head else rlp.encode([])
         header |= {"blockAccessListHash": "0x" + keccak(own).hex(), "slotNumber": "0x1"}
 
-    def answer_list(call: dict[str, Any], answer: dict[str, Any]) -> None:
+    def answer_list(call, answer):
         if call["method"] == form:
             answer.pop("error", None)
             answer["result"] = "0x" + raw.hex() if "Raw" in form else in_json(raw)
@@ -175,8 +166,8 @@ def with_access_list(paid: Paid, lie: Lie, form: str) -> Fault:
     chain = RehashedChain(paid.node, alter, fields)
     in_trace, listed = in_traces(paid, lie), altering(answer_list)
 
-    def fault(calls: Calls, forward: Forward) -> Reply:
-        def below(inner: Calls) -> Any:
+    def fault(calls, forward):
+        def below(inner):
             return in_trace(inner, lambda others: listed(others, forward).body).body
 
         return chain(calls, below)
@@ -184,7 +175,7 @@ def with_access_list(paid: Paid, lie: Lie, form: str) -> Fault:
     return fault
 
 
-def in_json(raw: bytes) -> list[dict[str, Any]]:
+def in_json(raw):
     return [
         {
             "address": "0x" + address.hex(),
@@ -198,9 +189,7 @@ def in_json(raw: bytes) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("form", ["debug_getRawBlockAccessList", "eth_getBlockAccessList"])
-def test_an_access_list_contradicts_transfers_that_no_balance_shows(
-    paid: Paid, database_url: str, form: str
-) -> None:
+def test_an_access_list_contradicts_transfers_that_no_balance_shows(paid, database_url, form):
     """5 wei, which the account that pays them has."""
     with FaultyNode(paid.node.url) as node:
         node.fault = with_access_list(paid, invented(paid, 5), form)
@@ -214,7 +203,7 @@ def test_an_access_list_contradicts_transfers_that_no_balance_shows(
     assert answer.status_code == 404 and "indexed without traces" in answer.json["error"]
 
 
-def test_honest_traces_agree_with_the_access_list(paid: Paid, database_url: str) -> None:
+def test_honest_traces_agree_with_the_access_list(paid, database_url):
     with FaultyNode(paid.node.url) as node:
         node.fault = with_access_list(paid, lambda _: None, "debug_getRawBlockAccessList")
         with Indexing(database_url, node.url, until=paid.node.head()) as indexing:

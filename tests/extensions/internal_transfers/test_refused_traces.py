@@ -1,12 +1,11 @@
 """Traces of another shape, or of another transaction, than the block's are refused."""
 
 import copy
-from typing import Any
 
 import pytest
 
 from scan.ethereum.blocks import MalformedBlock
-from scan.ethereum.internal_transfers import InternalTransfer, TransferType
+from scan.ethereum.sparse_tables import InternalTransfer, TransferType
 from scan.extensions.internal_transfers.trace_checks import (
     ContradictingTraces,
     large_spenders,
@@ -23,7 +22,6 @@ from tests.extensions.internal_transfers.frames import (
     PAID,
     PURSE,
     SENDER,
-    Frame,
     a_block,
     a_transaction,
     both,
@@ -87,7 +85,7 @@ def test_frames_of_another_shape_are_refused(entries):
         read_call_traces(a_block(), entries)
 
 
-def changed(place: int, **changes: Any) -> list[Frame]:
+def changed(place, **changes):
     traces = flat_of(outer(CALL))
     traces[place] = {**traces[place], **changes}
     return traces
@@ -190,7 +188,7 @@ def test_nobody_spends_more_than_it_has():
     coin = 10**18
     block = a_block(outermost=outer())
 
-    def spend(*moves: tuple[bytes, bytes, int]) -> None:
+    def spend(*moves):
         transfers = [InternalTransfer(0, n, TransferType.CALL, *m) for n, m in enumerate(moves)]
         assert {*large_spenders(block, transfers)} == {m[0] for m in moves}
         require_spendable(block, transfers, {rich: 500 * coin, poor: coin})

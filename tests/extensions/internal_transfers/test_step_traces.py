@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import pytest
 
 from scan.ethereum.block_decoder import decode_block
-from scan.ethereum.blocks import DecodedBlock
 from scan.extensions.internal_transfers.step_traces import read_steps
 from scan.extensions.internal_transfers.traces import read_call_trace
 from scan.hex import BadHex, to_hex
@@ -50,7 +49,7 @@ def test_the_steps_show_what_the_tracer_of_calls_shows(anvil):
     assert compared > 80 and created > 15 and moved > 20
 
 
-def read_block(anvil: Anvil, number: int) -> DecodedBlock:
+def read_block(anvil, number):
     calls = [
         ("eth_getBlockByNumber", (hex(number), True)),
         ("eth_getBlockReceipts", (hex(number),)),

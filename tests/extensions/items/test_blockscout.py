@@ -1,10 +1,7 @@
 """Items in Blockscout's form."""
 
-from tests.extensions.blockscout.test_responses import Asking
-from tests.support.truth import Truth
 
-
-def test_items_of_a_token_are_listed_by_their_first_transfers(ask: Asking, truth: Truth) -> None:
+def test_items_of_a_token_are_listed_by_their_first_transfers(ask, truth):
     most_pages = 0
     for token in truth.tokens:
         if token["type"] != "BEP20":
@@ -21,7 +18,7 @@ def test_items_of_a_token_are_listed_by_their_first_transfers(ask: Asking, truth
     assert most_pages > 2
 
 
-def test_the_items_that_an_address_holds(ask: Asking, truth: Truth) -> None:
+def test_the_items_that_an_address_holds(ask, truth):
     holder = max(truth.addresses, key=lambda address: len(truth.tokens_held_by(address)))
     items = ask.rows(f"/addresses/{holder}/nft")
     assert len(items) == len({(i["token"]["address_hash"], i["id"]) for i in items})

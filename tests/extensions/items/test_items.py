@@ -3,7 +3,7 @@
 import base64
 import json
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import quote
 
 import pytest
@@ -11,7 +11,6 @@ from flask.testing import FlaskClient
 
 from app import create_app
 from tests.api.test_bad_input import require_refusal
-from tests.conftest import Played
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres
 from tests.support.indexing import Indexing, settings_for
@@ -42,7 +41,7 @@ NOT_IDS = (
 )
 
 
-def test_every_item_of_the_scenario(client: FlaskClient, scenario: Played) -> None:
+def test_every_item_of_the_scenario(client, scenario):
     """Among them ids of 78 digits, burnt ones, and those of tokens that change their shape."""
     truth = scenario.truth
     require_same_items(client, truth.token_transfers, truth.addresses)
@@ -52,9 +51,7 @@ def test_every_item_of_the_scenario(client: FlaskClient, scenario: Played) -> No
     assert any(item.owner is None for item in items if item.token_type == "BEP721")
 
 
-def test_a_search_for_a_token_and_an_id_leads_to_the_item(
-    client: FlaskClient, scenario: Played
-) -> None:
+def test_a_search_for_a_token_and_an_id_leads_to_the_item(client, scenario):
     """In the API, on the page and in its suggestions; without such an item nothing is added."""
     address = scenario.stage.contracts["keepers"].address
     token = client.get(f"/api/v1/tokens/{address}").json
@@ -76,9 +73,7 @@ def test_a_search_for_a_token_and_an_id_leads_to_the_item(
 
 @pytest.mark.parametrize("value", NOT_IDS, ids=lambda value: ascii(value)[:20])
 @pytest.mark.parametrize("below", ["", "/transfers"])
-def test_what_is_no_id_is_refused(
-    client: FlaskClient, scenario: Played, value: str, below: str
-) -> None:
+def test_what_is_no_id_is_refused(client, scenario, value, below):
     token = scenario.stage.contracts["keepers"].address
     answer = client.get(f"/api/v1/tokens/{token}/items/{quote(value)}{below}")
     require_refusal(answer, 400, "invalid_parameter", "tokenId")
@@ -96,19 +91,19 @@ def test_what_is_no_id_is_refused(
     ],
 )
 def test_tokens_without_items_and_ids_that_never_moved_are_not_found(
-    client: FlaskClient, scenario: Played, token: str, path: str, words: str
-) -> None:
+    client, scenario, token, path, words
+):
     address = scenario.stage.contracts[token].address
     refused = client.get(f"/api/v1/tokens/{address}/items{path}")
     assert words in require_refusal(refused, 404, "not_found")["error"]
 
 
-def test_a_token_without_items_counts_none(client: FlaskClient, scenario: Played) -> None:
+def test_a_token_without_items_counts_none(client, scenario):
     coin = scenario.stage.contracts["gold"].address
     assert client.get(f"/api/v1/tokens/{coin}").json["itemCount"] is None
 
 
-def encoded(text: bytes) -> bytes:
+def encoded(text):
     padded = text.ljust(-(-len(text) // 32) * 32, b"\0")
     return (32).to_bytes(32) + len(text).to_bytes(32) + padded
 
@@ -159,7 +154,7 @@ class Talking(NamedTuple):
     client: FlaskClient
     tokens: dict[str, str]
 
-    def item(self, name: str, client: FlaskClient | None = None) -> Any:
+    def item(self, name, client=None):
         path = f"/api/v1/tokens/{self.tokens[name]}/items/1"
         return (client or self.client).get(path).json
 
@@ -180,7 +175,7 @@ def talking(postgres: Postgres, template: str) -> Iterator[Talking]:
 
 
 @pytest.mark.parametrize("name", URIS)
-def test_a_uri_is_what_the_contract_returns_cleaned(talking: Talking, name: str) -> None:
+def test_a_uri_is_what_the_contract_returns_cleaned(talking, name):
     """A contract that fails costs its URI alone."""
     _, uri, problem = URIS[name]
     found = talking.item(name)
@@ -190,7 +185,7 @@ def test_a_uri_is_what_the_contract_returns_cleaned(talking: Talking, name: str)
     assert (found["transferCount"], found["ownerCount"]) == (1, 1)
 
 
-def test_without_the_node_the_item_is_there_and_is_asked_for_again(talking: Talking) -> None:
+def test_without_the_node_the_item_is_there_and_is_asked_for_again(talking):
     client = create_app(settings_for(talking.database_url, NOWHERE)).test_client()
     away = talking.item("text", client)
     assert away["tokenUri"] is None and "node" in away["tokenUriUnavailable"]
@@ -199,7 +194,7 @@ def test_without_the_node_the_item_is_there_and_is_asked_for_again(talking: Talk
     assert "ETag" not in answer.headers
 
 
-def test_a_bep1155_is_asked_for_its_uri(client: FlaskClient, scenario: Played) -> None:
+def test_a_bep1155_is_asked_for_its_uri(client, scenario):
     forge = scenario.stage.contracts["forge"].address
     found = client.get(f"/api/v1/tokens/{forge}/items/7").json
     assert (found["tokenUri"], found["tokenUriUnavailable"]) == ("", None)
@@ -207,13 +202,13 @@ def test_a_bep1155_is_asked_for_its_uri(client: FlaskClient, scenario: Played) -
     assert "none: the contract returns an empty URI" in page and "URIs are read" not in page
 
 
-def test_a_hostile_uri_is_text_on_its_page(talking: Talking) -> None:
+def test_a_hostile_uri_is_text_on_its_page(talking):
     html = talking.client.get(f"/nft/{talking.tokens['hostile']}/1").text
     assert "<script>window" not in html and "&lt;script&gt;window" in html
     assert "\u202e" not in html and 'href="https' not in html and len(html) < 20_000
 
 
-def test_metadata_and_picture_of_the_chain_are_shown_and_run_nothing(talking: Talking) -> None:
+def test_metadata_and_picture_of_the_chain_are_shown_and_run_nothing(talking):
     found = talking.item("metadata")
     assert found["metadata"] == {
         "name": METADATA["name"],
@@ -235,7 +230,7 @@ def test_metadata_and_picture_of_the_chain_are_shown_and_run_nothing(talking: Ta
 
 
 @pytest.mark.parametrize("uri", WITHOUT_METADATA)
-def test_an_item_without_metadata_says_why(talking: Talking, uri: bytes) -> None:
+def test_an_item_without_metadata_says_why(talking, uri):
     name, problem = uri[:30].decode(), WITHOUT_METADATA[uri]
     found = talking.item(name)
     assert (found["metadata"], found["metadataUnavailable"]) == (None, problem)

@@ -13,15 +13,12 @@ from eth_abi import encode
 from eth_utils import keccak
 
 from app import create_app
-from scan.ethereum.client import Call
 from scan.ethereum.request_node import NodeSession
 from scan.extensions.items.item_media.item_metadata import Picture
 from scan.extensions.items.item_media.media_cache import MAX_THUMBNAIL_BYTES, ItemMedia, Media
 from scan.extensions.items.item_media.settings import Settings as MediaSettings
-from scan.extensions.items.queries import MAX_PENDING, MAX_THUMBNAILS
-from scan.extensions.items.token_uri import GAS
+from scan.extensions.items.queries import GAS, MAX_PENDING, MAX_THUMBNAILS
 from scan.outbound.document_fetcher import DocumentFetcher, NotFetched
-from tests.support.browser import Page
 from tests.support.explorer import Explorer
 from tests.support.many_functions import deploy
 from tests.support.page_checks import (
@@ -70,7 +67,7 @@ WIDE = PNG[:16] + (5000).to_bytes(4) * 2 + PNG[24:]
 IMAGE = re.compile(r'<img class="thumbnail" src="([^"]+)" alt="([^"]*)"([^>]*)>')
 
 
-def uri_of(picture: bytes, name: str, kind: str = "svg+xml") -> str:
+def uri_of(picture, name, kind="svg+xml"):
     image = f"data:image/{kind};base64,{base64.b64encode(picture).decode()}"
     document = json.dumps({"name": name, "image": image}).encode()
     return f"data:application/json;base64,{base64.b64encode(document).decode()}"
@@ -89,12 +86,12 @@ URIS = {
 PICTURES = {1: PLAIN, 2: SCRIPT, 3: PNG}
 
 
-def call_data(signature: str, *values: object) -> str:
+def call_data(signature, *values):
     types = signature[signature.index("(") + 1 : -1].split(",")
     return "0x" + (keccak(text=signature)[:4] + encode(types, values)).hex()
 
 
-def require_picture(explorer: Explorer, src: str, content: bytes) -> None:
+def require_picture(explorer, src, content):
     answer = explorer.client.get(src)
     assert (answer.status_code, answer.data) == (200, content)
     policy = answer.headers["Content-Security-Policy"]
@@ -121,15 +118,13 @@ def many_items(explorer: Explorer) -> str:
     return token
 
 
-def rows_of(html: str) -> dict[str, str]:
+def rows_of(html):
     """Entries of a gallery by the id of their item."""
     rows = html.partition('class="gallery"')[2].partition("</ul>")[0].split("<li ")[1:]
     return {re.findall(r"/nft/0x[0-9a-f]{40}/(\d+)", row)[0]: row for row in rows}
 
 
-def test_lists_show_pictures_of_data_uris_and_nothing_of_hostile_ones(
-    explorer: Explorer, gallery: str
-) -> None:
+def test_lists_show_pictures_of_data_uris_and_nothing_of_hostile_ones(explorer, gallery):
     for path in (f"/token/{gallery}?tab=items", f"/address/{gallery}?tab=items"):  # its own owner
         html = explorer.client.get(path).text
         assert "<script>window" not in html and "\u202e" not in html
@@ -146,7 +141,7 @@ def test_lists_show_pictures_of_data_uris_and_nothing_of_hostile_ones(
         assert texts[0] == "Square" and "&lt;script&gt;" in texts[1] and texts[2] == "Picture of"
 
 
-def test_an_item_is_found_by_its_id(explorer: Explorer, gallery: str) -> None:
+def test_an_item_is_found_by_its_id(explorer, gallery):
     """Also as people write it; what is no id is refused, one that never moved is not found."""
     path = f"/nft/{gallery}"
     assert f'action="{path}"' in explorer.client.get(f"/token/{gallery}?tab=items").text
@@ -160,7 +155,7 @@ def test_an_item_is_found_by_its_id(explorer: Explorer, gallery: str) -> None:
     assert explorer.client.get("/nft/0x12?id=1").status_code == 400
 
 
-def test_a_picture_that_is_not_kept_is_that_of_its_item(explorer: Explorer, gallery: str) -> None:
+def test_a_picture_that_is_not_kept_is_that_of_its_item(explorer, gallery):
     """As after a restart, or where another instance has shown the list."""
     path = f"{gallery}/1"
     answer = explorer.client.get(f"/nft/pictures/{'0' * 64}/{path}")
@@ -172,13 +167,11 @@ def test_a_picture_that_is_not_kept_is_that_of_its_item(explorer: Explorer, gall
     assert explorer.client.get(f"/nft/pictures/{'0' * 64}/{path}?size=9").status_code == 400
 
 
-def test_a_list_costs_the_node_one_batch(
-    explorer: Explorer, many_items: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_list_costs_the_node_one_batch(explorer, many_items, monkeypatch):
     batches: list[Sequence[Any]] = []
     results = NodeSession.results
 
-    def spy(session: NodeSession, calls: Sequence[Call], *bytes_: int) -> list[Any]:
+    def spy(session, calls, *bytes_):
         batches.append(calls)
         return results(session, calls, *bytes_)
 
@@ -194,16 +187,14 @@ def test_a_list_costs_the_node_one_batch(
     assert len(batches) == 1
 
 
-def test_without_the_node_lists_have_no_pictures_and_are_not_cached(
-    explorer: Explorer, gallery: str
-) -> None:
+def test_without_the_node_lists_have_no_pictures_and_are_not_cached(explorer, gallery):
     client = create_app(replace(explorer.settings, rpc_urls=("http://127.0.0.1:9",))).test_client()
     answer = client.get(f"/token/{gallery}?tab=items")
     assert answer.status_code == 200 and not IMAGE.search(answer.text)
     assert len(rows_of(answer.text)) == len(URIS) + 2 and "ETag" not in answer.headers
 
 
-def test_pictures_are_not_charged_as_pages(explorer: Explorer, gallery: str) -> None:
+def test_pictures_are_not_charged_as_pages(explorer, gallery):
     settings = replace(explorer.settings, rate_limit_pages="2/minute")
     client = create_app(settings).test_client()
     src, _, _ = IMAGE.findall(client.get(f"/token/{gallery}?tab=items").text)[0]
@@ -219,7 +210,7 @@ def fetched(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     urls: list[str] = []
     over = threading.Event()
 
-    def get(_: DocumentFetcher, url: str, *__: object) -> bytes:
+    def get(_, url, *__):
         urls.append(url)
         over.wait(20)
         raise NotFetched("no answer")
@@ -230,13 +221,11 @@ def fetched(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
     wait_until(lambda: len(urls) == MAX_PENDING, timeout_s=20)  # none is left for the real fetcher
 
 
-def test_a_list_has_few_documents_of_others_fetched(
-    explorer: Explorer, many_items: str, fetched: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_list_has_few_documents_of_others_fetched(explorer, many_items, fetched, monkeypatch):
     requested: list[str | None] = []
     of = ItemMedia.of
 
-    def spy(media: ItemMedia, uri: str | None, token_id: int) -> Media:
+    def spy(media, uri, token_id):
         requested.append(uri)
         return of(media, uri, token_id)
 
@@ -249,22 +238,22 @@ def test_a_list_has_few_documents_of_others_fetched(
 
 
 def test_a_list_whose_pictures_take_long_to_decode_is_shown_without_them(
-    explorer: Explorer, gallery: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    explorer, gallery, monkeypatch
+):
     monkeypatch.setattr("scan.extensions.items.queries.THUMBNAILS_S", -1)
     answer = create_app(explorer.settings).test_client().get(f"/token/{gallery}?tab=items")
     assert "still loading" in answer.text and not IMAGE.search(answer.text)
     assert len(rows_of(answer.text)) == len(URIS) + 2 and "ETag" not in answer.headers
 
 
-def test_large_pictures_are_not_in_lists() -> None:
+def test_large_pictures_are_not_in_lists():
     picture = Picture("image/svg+xml", PLAIN.ljust(MAX_THUMBNAIL_BYTES))
     assert ItemMedia(None).thumbnail(Media(picture=picture)).digest
     picture = Picture("image/svg+xml", picture.content + b" ")
     assert ItemMedia(None).thumbnail(Media(picture=picture)).digest is None
 
 
-def test_pictures_load_and_run_nothing(page: Page, explorer_url: str, gallery: str) -> None:
+def test_pictures_load_and_run_nothing(page, explorer_url, gallery):
     loaded = "[...document.querySelectorAll('img.thumbnail')].every(i => i.complete)"
     sizes = "[...document.querySelectorAll('.thumbnail')].map(e => [e.offsetWidth, e.offsetHeight])"
     columns = "new Set([...document.querySelectorAll('.thumbnail')].map(e => e.offsetLeft)).size"

@@ -33,9 +33,7 @@ def seeded(postgres: Postgres, template: str) -> Iterator[Explained]:
     ],
     ids=lambda value: str(value)[-20:],
 )
-def test_lists_are_read_from_indexes_at_any_depth(
-    seeded: Explained, path: str, least: int, has_every_depth: bool, limit: int
-) -> None:
+def test_lists_are_read_from_indexes_at_any_depth(seeded, path, least, has_every_depth, limit):
     """The items of an address come from its nearer end: the middle page passes half of them."""
     [first], answer = seeded.plans(f"/api/v1{path}?limit={limit}")
     assert answer["total"] >= least
@@ -52,14 +50,14 @@ def test_lists_are_read_from_indexes_at_any_depth(
 @pytest.mark.parametrize(
     "path", [f"/tokens/{COLLECTION}/items/0", f"/tokens/{BAZAAR}/items/7"], ids=["one", "many"]
 )
-def test_one_item_reads_a_bounded_part_of_indexes(seeded: Explained, path: str) -> None:
+def test_one_item_reads_a_bounded_part_of_indexes(seeded, path):
     [plan], answer = seeded.plans(f"/api/v1{path}")
     plan.require_indexes(25)
     assert plan.buffers <= 500
     assert len(answer["owners"]) == min(100, answer["ownerCount"])
 
 
-def test_a_search_for_an_item_reads_a_bounded_part_of_indexes(seeded: Explained) -> None:
+def test_a_search_for_an_item_reads_a_bounded_part_of_indexes(seeded):
     plans, answer = seeded.plans("/api/v1/search?q=b%20%237")
     assert answer["results"][0]["type"] == "item"
     plans[-1].require_indexes(400)

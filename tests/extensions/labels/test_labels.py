@@ -6,7 +6,7 @@ from tests.commands.test_command import FIRST, SECOND, scan
 from tests.support.database import execute
 
 
-def labels(url: str) -> dict[str, str]:
+def labels(url):
     rows = execute(url, "SELECT '0x' || encode(address, 'hex'), label FROM labels")
     return {str(address): str(label) for address, label in rows}
 

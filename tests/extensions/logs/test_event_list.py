@@ -1,16 +1,10 @@
 """The page of events of all contracts."""
 
-from flask.testing import FlaskClient
-
 from app import create_app
-from tests.conftest import Played
-from tests.support.database import Postgres
 from tests.support.indexing import Indexing
 
 
-def test_a_block_leads_to_its_events_and_these_to_their_transactions(
-    client: FlaskClient, scenario: Played
-) -> None:
+def test_a_block_leads_to_its_events_and_these_to_their_transactions(client, scenario):
     [number, *_] = [row["blockNumber"] for row in scenario.truth.logs]
     own = [row for row in scenario.truth.logs if row["blockNumber"] == number]
     page = client.get(f"/block/{number}").text
@@ -26,8 +20,8 @@ def test_a_block_leads_to_its_events_and_these_to_their_transactions(
 
 
 def test_a_block_has_the_number_of_its_events_where_all_are_stored(
-    client: FlaskClient, scenario: Played, postgres: Postgres, template: str
-) -> None:
+    client, scenario, postgres, template
+):
     [number, *_] = [row["blockNumber"] for row in scenario.truth.logs]
     count = sum(row["blockNumber"] == number for row in scenario.truth.logs)
     link = f'href="/events?blockFrom={number}&amp;blockTo={number}">'

@@ -17,7 +17,6 @@ from tests.support.database import Postgres
 from tests.support.faulty_node import FaultyNode
 from tests.support.indexing import Indexing, settings_for
 from tests.support.lists import get, pages, same
-from tests.support.truth import Record
 from tests.support.truth.token_moves import TRANSFER
 from tests.support.value_names import shown
 
@@ -53,7 +52,7 @@ def service(
         yield Service(request.param, create_app(indexing.settings).test_client(), url)
 
 
-def filters_of(logs: list[Record], draws: int = 15) -> list[dict[str, Any]]:
+def filters_of(logs, draws=15):
     """Filters that match something, and some that do not."""
     draw = random.Random(5)
     found: list[dict[str, Any]] = [{}, {"topic0": UNKNOWN}, {"address": "0x" + 40 * "1"}]
@@ -67,10 +66,10 @@ def filters_of(logs: list[Record], draws: int = 15) -> list[dict[str, Any]]:
     return found
 
 
-def matching(logs: list[Record], asked: dict[str, Any]) -> list[Record]:
+def matching(logs, asked):
     """By a look at every one."""
 
-    def holds(log: Record, key: str, value: Any) -> bool:
+    def holds(log, key, value):
         if key == "blockFrom":
             return bool(log["blockNumber"] >= value)
         if key == "blockTo":
@@ -83,7 +82,7 @@ def matching(logs: list[Record], asked: dict[str, Any]) -> list[Record]:
     return [log for log in logs if all(holds(log, *each) for each in asked.items())]
 
 
-def test_every_page_is_the_nodes(service: Service, scenario: Played) -> None:
+def test_every_page_is_the_nodes(service, scenario):
     """Whole in pages of both sizes, and by each filter in pages of one of them."""
     filters = filters_of(scenario.truth.logs)
     for asked, limit in [({}, 100), *zip(filters, itertools.cycle((7, 100)), strict=False)]:
@@ -91,7 +90,7 @@ def test_every_page_is_the_nodes(service: Service, scenario: Played) -> None:
         same(pages(service.client, "/logs", "logs", limit, **asked), expected)
 
 
-def test_what_is_stored_needs_no_node(service: Service, scenario: Played) -> None:
+def test_what_is_stored_needs_no_node(service, scenario):
     alone = create_app(settings_for(service.url, NOBODY)).test_client()
     address = scenario.truth.logs[0]["address"]
     for asked, needs_node in (
@@ -109,7 +108,7 @@ def test_what_is_stored_needs_no_node(service: Service, scenario: Played) -> Non
             assert answer.json["code"] == "upstream_failed" and answer.headers["Retry-After"]
 
 
-def test_events_are_decoded_as_those_of_their_transaction(client: FlaskClient) -> None:
+def test_events_are_decoded_as_those_of_their_transaction(client):
     decoded = 0
     for log in get(client, "/logs", limit=100, page=2)["logs"]:
         of_transaction = get(client, f"/transactions/{log['transactionHash']}")["logs"]
@@ -121,7 +120,7 @@ def test_events_are_decoded_as_those_of_their_transaction(client: FlaskClient) -
     assert transfer["event"]["signature"] == "Transfer(address,address,uint256)"
 
 
-def test_events_are_those_of_a_name_or_a_signature(client: FlaskClient) -> None:
+def test_events_are_those_of_a_name_or_a_signature(client):
     by_topic = get(client, "/logs", topic0=TRANSFER, limit=100)
     for event in ("Transfer", " Transfer(address, address, uint) "):
         assert get(client, "/logs", topic0=event, limit=100)["logs"] == by_topic["logs"]
@@ -148,13 +147,13 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_bad_parameters_are_refused_and_named(client: FlaskClient, name: str) -> None:
+def test_bad_parameters_are_refused_and_named(client, name):
     for value in REFUSED[name]:
         require_parameter(client.get("/api/v1/logs", query_string={name: value}), name)
 
 
 @pytest.mark.parametrize("value", [None, 1, [], {}, [UNKNOWN], "0x12", UNKNOWN + "0"], ids=shown)
-def test_bad_topics_of_a_query_are_refused(client: FlaskClient, value: Any) -> None:
+def test_bad_topics_of_a_query_are_refused(client, value):
     asked = {"entity": "logs", "filter": {"topic2": value}}
     require_parameter(client.post("/api/v1/query", json=asked), "topic2")
 
@@ -166,23 +165,23 @@ def lying(indexed: Indexing, scenario: Played) -> Iterator[tuple[FaultyNode, Fla
         yield node, create_app(settings_for(indexed.settings.database_url, node.url)).test_client()
 
 
-def changing(change: Any) -> faulty_node.Fault:
+def changing(change):
     """What the node returns for eth_getLogs, changed."""
 
-    def alter(call: dict[str, Any], answer: dict[str, Any]) -> None:
+    def alter(call, answer):
         if call["method"] == "eth_getLogs":
             answer["result"] = change(answer["result"])
 
     return faulty_node.altering(alter)
 
 
-def ranges_of(calls: faulty_node.Calls) -> list[range]:
+def ranges_of(calls):
     """The blocks whose logs are asked for."""
     asked = [call["params"][0] for call in calls if call["method"] == "eth_getLogs"]
     return [range(int(r["fromBlock"], 16), 1 + int(r["toBlock"], 16)) for r in asked]
 
 
-def with_field(name: str, value: Any) -> faulty_node.Fault:
+def with_field(name, value):
     return changing(lambda logs: [{**log, name: value} for log in logs])
 
 
@@ -209,9 +208,7 @@ LIES = {
 
 
 @pytest.mark.parametrize("lie", LIES)
-def test_a_node_that_lies_is_not_believed(
-    lying: tuple[FaultyNode, FlaskClient], scenario: Played, lie: str
-) -> None:
+def test_a_node_that_lies_is_not_believed(lying, scenario, lie):
     node, client = lying
     log = next(log for log in scenario.truth.logs if log["topics"])
     asked = {"address": log["address"], "topic0": log["topics"][0]}
@@ -224,20 +221,16 @@ def test_a_node_that_lies_is_not_believed(
     same(pages(client, "/logs", "logs", 7, **asked), matching(scenario.truth.logs, asked))
 
 
-def test_logs_out_of_order_are_put_into_order(
-    lying: tuple[FaultyNode, FlaskClient], scenario: Played
-) -> None:
+def test_logs_out_of_order_are_put_into_order(lying, scenario):
     node, client = lying
     node.fault = changing(lambda logs: logs[::-1])
     same(pages(client, "/logs", "logs", 100), scenario.truth.logs)
 
 
-def test_a_node_that_gives_few_logs_at_once_is_asked_for_fewer_blocks(
-    lying: tuple[FaultyNode, FlaskClient], scenario: Played
-) -> None:
+def test_a_node_that_gives_few_logs_at_once_is_asked_for_fewer_blocks(lying, scenario):
     node, client = lying
 
-    def refuse_wide(calls: faulty_node.Calls, forward: faulty_node.Forward) -> faulty_node.Reply:
+    def refuse_wide(calls, forward):
         if any(len(blocks) > 20 for blocks in ranges_of(calls)):
             return faulty_node.node_error(-32602, "block range is too wide")(calls, forward)
         return faulty_node.Reply(body=forward(calls))
@@ -246,9 +239,7 @@ def test_a_node_that_gives_few_logs_at_once_is_asked_for_fewer_blocks(
     same(pages(client, "/logs", "logs", 100), scenario.truth.logs)
 
 
-def test_logs_of_a_busy_contract_come_from_a_slow_node(
-    lying: tuple[FaultyNode, FlaskClient], scenario: Played, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_logs_of_a_busy_contract_come_from_a_slow_node(lying, scenario, monkeypatch):
     """Which does not answer for more than four blocks in time: no page needs them all, and the
     list is not counted. Cursors lead to its end."""
     node, client = lying
@@ -256,7 +247,7 @@ def test_logs_of_a_busy_contract_come_from_a_slow_node(
     monkeypatch.setattr("scan.extensions.logs.node_logs.COUNT_S", 0.1)
     ended = threading.Event()
 
-    def be_slow(calls: faulty_node.Calls, forward: faulty_node.Forward) -> faulty_node.Reply:
+    def be_slow(calls, forward):
         if sum(map(len, ranges_of(calls))) > 4:
             ended.wait(60)
         return faulty_node.Reply(body=forward(calls))
@@ -280,15 +271,13 @@ def test_logs_of_a_busy_contract_come_from_a_slow_node(
         ended.set()
 
 
-def test_one_log_of_a_busy_contract_takes_one_block_of_a_slow_node(
-    lying: tuple[FaultyNode, FlaskClient], scenario: Played, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_one_log_of_a_busy_contract_takes_one_block_of_a_slow_node(lying, scenario, monkeypatch):
     """Eight blocks were read, then for two seconds more to count the others."""
     node, client = lying
     monkeypatch.setattr("scan.extensions.logs.node_logs.COUNT_S", 0.0)
     asked: list[list[range]] = []
 
-    def note(calls: faulty_node.Calls, forward: faulty_node.Forward) -> faulty_node.Reply:
+    def note(calls, forward):
         asked.append(ranges_of(calls))
         return faulty_node.Reply(body=forward(calls))
 
@@ -303,9 +292,7 @@ def test_one_log_of_a_busy_contract_takes_one_block_of_a_slow_node(
     assert [blocks for blocks in asked if blocks] == [[range(number, number + 1)]]
 
 
-def test_a_client_has_many_logs_read_once_at_a_time(
-    lying: tuple[FaultyNode, FlaskClient], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_client_has_many_logs_read_once_at_a_time(lying, monkeypatch):
     _, client = lying
     monkeypatch.setattr("scan.extensions.logs.node_logs.FEW_LOGS", 5)
     monkeypatch.setattr("scan.queries.reader.PROCESSOR_WAIT_S", 0.0)
@@ -315,9 +302,7 @@ def test_a_client_has_many_logs_read_once_at_a_time(
         assert client.get("/api/v1/logs?limit=31", environ_base=others).status_code == 200
 
 
-def test_what_the_node_cannot_give_is_refused_with_advice(
-    lying: tuple[FaultyNode, FlaskClient], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_the_node_cannot_give_is_refused_with_advice(lying, monkeypatch):
     node, client = lying
     node.fault = faulty_node.node_error(-32005 - 1, "query returned more than 10000 results")
     answer = client.get("/api/v1/logs")
@@ -348,16 +333,14 @@ BEYOND_HEAD = {
 
 @pytest.mark.parametrize("of", [{}, {"address": "a log's"}], ids=["all", "of an address"])
 @pytest.mark.parametrize("client_name", BEYOND_HEAD)
-def test_a_node_behind_the_index_is_no_list_of_too_many_logs(
-    lying: tuple[FaultyNode, FlaskClient], scenario: Played, client_name: str, of: dict[str, str]
-) -> None:
+def test_a_node_behind_the_index_is_no_list_of_too_many_logs(lying, scenario, client_name, of):
     """The node has not got the index' newest blocks yet, as behind a load balancer: nothing that a
     narrower request would help."""
     node, client = lying
     newest = scenario.truth.logs[0]
     head = newest["blockNumber"] - 1
 
-    def behind(calls: faulty_node.Calls, forward: faulty_node.Forward) -> faulty_node.Reply:
+    def behind(calls, forward):
         if any(max(blocks) > head for blocks in ranges_of(calls)):
             return faulty_node.node_error(*BEYOND_HEAD[client_name])(calls, forward)
         answers = forward(calls)
@@ -379,13 +362,11 @@ def test_a_node_behind_the_index_is_no_list_of_too_many_logs(
     same(client.get("/api/v1/logs", query_string=query).json["logs"][:1], [newest])
 
 
-def test_later_pages_ask_the_node_for_their_own_blocks_alone(
-    lying: tuple[FaultyNode, FlaskClient], scenario: Played
-) -> None:
+def test_later_pages_ask_the_node_for_their_own_blocks_alone(lying, scenario):
     node, client = lying
     seen: list[range] = []
 
-    def record(calls: faulty_node.Calls, forward: faulty_node.Forward) -> faulty_node.Reply:
+    def record(calls, forward):
         seen.extend(ranges_of(calls))
         return faulty_node.Reply(body=forward(calls))
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 from aiosmtpd.controller import Controller
 
-from scan.brand import Brand
 from scan.extensions.mail import worker
 from scan.extensions.mail.settings import Settings as MailSettings
+from scan.settings import Brand
 from tests.extensions.mail.inbox import SITE, Inbox, Mail, beside
 from tests.support.serving import free_port
 from tests.support.webhooks import Webhooks

@@ -3,7 +3,6 @@
 import socket
 import ssl
 from dataclasses import replace
-from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -16,15 +15,13 @@ from scan.errors import SettingError
 from scan.extensions.mail import deliveries
 from scan.extensions.mail.mailer import mailer
 from scan.extensions.mail.settings import Settings as MailSettings
-from tests.extensions.mail.inbox import ANNA, BERT, SITE, TO, Mail
+from tests.extensions.mail.inbox import ANNA, BERT, SITE, TO
 from tests.support.database import execute
 from tests.support.made_blocks import Move
-from tests.support.receiver import Authority
 from tests.support.serving import free_port, wait_until
-from tests.support.webhooks import Webhooks
 
 
-def test_events_are_mailed_once_confirmed_until_left(mail: Mail) -> None:
+def test_events_are_mailed_once_confirmed_until_left(mail):
     assert (
         f'href="/mail?address=0x{ANNA.hex()}"' in mail.client.get(f"/address/0x{ANNA.hex()}").text
     )
@@ -60,7 +57,7 @@ def test_events_are_mailed_once_confirmed_until_left(mail: Mail) -> None:
     assert mail.client.post(confirm).status_code == 404
 
 
-def test_what_a_fork_took_back_is_mailed_as_such(mail: Mail) -> None:
+def test_what_a_fork_took_back_is_mailed_as_such(mail):
     mail.subscribed()
     with mail.webhooks.delivering():
         mail.webhooks.chain.append([])
@@ -71,9 +68,7 @@ def test_what_a_fork_took_back_is_mailed_as_such(mail: Mail) -> None:
     assert mail.inbox.mails[2][1]["Subject"].startswith("Taken back by a fork: Transaction 0x")
 
 
-def test_a_mail_is_retried_and_a_refused_address_is_left_alone(
-    mail: Mail, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_mail_is_retried_and_a_refused_address_is_left_alone(mail, monkeypatch):
     monkeypatch.setattr(deliveries, "MAX_MAILS_A_DAY", 2)  # attempts that fail are none
     mail.subscribed()
     mail.inbox.answers = ["451 try later", "421 try later"]
@@ -88,9 +83,7 @@ def test_a_mail_is_retried_and_a_refused_address_is_left_alone(
     assert len(mail.inbox.mails) == 2
 
 
-def test_a_busy_address_is_mailed_so_often_a_day(
-    mail: Mail, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_busy_address_is_mailed_so_often_a_day(mail, monkeypatch):
     monkeypatch.setattr(deliveries, "MAX_MAILS_A_DAY", 3)
     mail.subscribed()
     with mail.webhooks.delivering():
@@ -100,7 +93,7 @@ def test_a_busy_address_is_mailed_so_often_a_day(
     assert "last mail of today" not in mail.inbox.mails[-2][1].get_content()
 
 
-def test_asking_waits_for_no_server_and_is_mailed_when_one_accepts_it(mail: Mail) -> None:
+def test_asking_waits_for_no_server_and_is_mailed_when_one_accepts_it(mail):
     """Nor does the answer tell which mail addresses the server accepts."""
     form = {"mail": TO, "watchAddress": f"0x{ANNA.hex()}", "events": "tx"}
     url = mail.webhooks.settings.database_url
@@ -120,7 +113,7 @@ def test_asking_waits_for_no_server_and_is_mailed_when_one_accepts_it(mail: Mail
     assert execute(url, waiting) == [(0,)]  # a refused recipient is not asked again
 
 
-def test_nobody_can_list_subscriptions_as_webhooks(mail: Mail) -> None:
+def test_nobody_can_list_subscriptions_as_webhooks(mail):
     mail.subscribed()
     url = mail.webhooks.settings.database_url
     [(owner, address_of_url)] = execute(url, "SELECT owner_address, url FROM webhooks")
@@ -130,10 +123,10 @@ def test_nobody_can_list_subscriptions_as_webhooks(mail: Mail) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["smtp", "smtps"])
-def test_a_password_is_sent_over_tls_alone(mail: Mail, authority: Authority, scheme: str) -> None:
+def test_a_password_is_sent_over_tls_alone(mail, authority, scheme):
     logins: list[tuple[bytes, bytes]] = []
 
-    def authenticate(*arguments: Any) -> AuthResult:
+    def authenticate(*arguments):
         login = arguments[-1]
         logins.append((login.login, login.password))
         return AuthResult(success=True)
@@ -159,18 +152,18 @@ def test_a_password_is_sent_over_tls_alone(mail: Mail, authority: Authority, sch
     assert len(logins) == len(mail.inbox.mails) == 1
 
 
-def send(mail: Mail, own: MailSettings) -> None:
+def send(mail, own):
     mails = mailer(replace(mail.webhooks.settings, of_extensions={MailSettings: own}))
     mails.send(mails.writer.confirmation(TO, "token", f"0x{ANNA.hex()}"))
 
 
 @pytest.mark.parametrize("url", ["smtp://h", "smtp://h/?from=a", "http://h/?from=a@b.org", "x"])
-def test_a_wrong_smtp_url_stops_the_start(url: str) -> None:
+def test_a_wrong_smtp_url_stops_the_start(url):
     with pytest.raises(SettingError, match="SCAN_SMTP_URL"):
         read_variables(MailSettings, {"SCAN_SMTP_URL": url})
 
 
-def test_a_site_without_a_server_sends_none(webhooks: Webhooks) -> None:
+def test_a_site_without_a_server_sends_none(webhooks):
     assert webhooks.client.get("/mail").status_code == 404
     assert b'href="/mail"' not in webhooks.client.get("/").data
     own = MailSettings("smtp://127.0.0.1:1/?from=scan@scan.example")

@@ -2,14 +2,14 @@
 
 import pytest
 
-from scan.extensions.mail import confirmations, pages, subscriptions
-from scan.extensions.mail.addresses import mail_address
-from tests.extensions.mail.inbox import ANNA, SITE, TO, Mail
+from scan.extensions.mail import mailer, pages, subscriptions
+from scan.extensions.mail.settings import mail_address
+from tests.extensions.mail.inbox import ANNA, SITE, TO
 from tests.support.database import execute
 from tests.support.serving import wait_until
 
 
-def test_who_may_ask_is_bounded(mail: Mail, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_may_ask_is_bounded(mail, monkeypatch):
     for n in range(subscriptions.MAX_PER_MAILBOX_A_DAY):
         assert mail.ask(client=f"10.1.0.{n}").status_code == 200
     assert mail.ask(" ANNA@Example.org", client="10.1.1.1").status_code == 409
@@ -34,7 +34,7 @@ def test_who_may_ask_is_bounded(mail: Mail, monkeypatch: pytest.MonkeyPatch) -> 
     assert execute(url, "SELECT count(*) FROM mail_requests") == [(1,)]
 
 
-def test_leaving_gives_no_requests_back(mail: Mail) -> None:
+def test_leaving_gives_no_requests_back(mail):
     """Else a mailbox would get a mail for each round, and a client could ask on and on."""
     for tag in ("", "+a", "+b"):
         mail.subscribed(f"anna{tag}@example.org")
@@ -52,9 +52,7 @@ def test_leaving_gives_no_requests_back(mail: Mail) -> None:
 
 
 @pytest.mark.parametrize("address", ["10.7.0.{}", "2001:db8:1:{}::1"])
-def test_a_network_is_bounded_as_a_whole(
-    mail: Mail, monkeypatch: pytest.MonkeyPatch, address: str
-) -> None:
+def test_a_network_is_bounded_as_a_whole(mail, monkeypatch, address):
     monkeypatch.setattr(subscriptions, "MAX_PER_NETWORK_A_DAY", 3)
     for number in range(3):
         client = address.format(number)
@@ -64,15 +62,13 @@ def test_a_network_is_bounded_as_a_whole(
 
 
 @pytest.mark.parametrize("network", ["10.7.0.{}", "10.{}.0.1"])
-def test_a_newcomer_is_mailed_before_what_others_have_asked_for(
-    mail: Mail, monkeypatch: pytest.MonkeyPatch, network: str
-) -> None:
+def test_a_newcomer_is_mailed_before_what_others_have_asked_for(mail, monkeypatch, network):
     """Confirmations have a budget of their own, which delays and refuses nobody, also where a burst
     of requests came from as many networks."""
-    monkeypatch.setattr(confirmations, "MOST_IN_10_MINUTES", 2)
+    monkeypatch.setattr(mailer, "MOST_IN_10_MINUTES", 2)
     url = mail.webhooks.settings.database_url
 
-    def request(client: str) -> None:
+    def request(client):
         form = {"watchAddress": f"0x{ANNA.hex()}", "events": "tx", "mail": f"a{client}@example.org"}
         answer = mail.client.post("/mail", data=form, environ_base={"REMOTE_ADDR": client})
         assert answer.status_code == 200
@@ -96,7 +92,7 @@ FOREIGN = (
 OWN = ({}, {"Origin": "http://localhost"}, {"Origin": SITE}, {"Sec-Fetch-Site": "same-origin"})
 
 
-def test_another_site_cannot_send_the_form(mail: Mail) -> None:
+def test_another_site_cannot_send_the_form(mail):
     form = {"mail": TO, "watchAddress": f"0x{ANNA.hex()}", "events": "tx"}
     for headers in FOREIGN:
         refused = mail.client.post("/mail", data=form, headers=headers)
@@ -112,7 +108,7 @@ def test_another_site_cannot_send_the_form(mail: Mail) -> None:
 
 
 @pytest.mark.parametrize("path", ["/decode", f"/address/0x{ANNA.hex()}/call"])
-def test_other_forms_are_of_the_own_pages_too(mail: Mail, path: str) -> None:
+def test_other_forms_are_of_the_own_pages_too(mail, path):
     assert mail.client.post(path, headers=FOREIGN[0]).status_code == 403
     assert mail.client.post(path).status_code != 403
     assert mail.client.post("/api/v1/query", json={}, headers=FOREIGN[0]).status_code == 400
@@ -140,12 +136,12 @@ HOSTILE = (
 
 
 @pytest.mark.parametrize("given", HOSTILE, ids=[ascii(text)[:20] for text in HOSTILE])
-def test_no_header_can_be_made_of_an_address(given: str) -> None:
+def test_no_header_can_be_made_of_an_address(given):
     with pytest.raises(ValueError, match="must be a mail address"):
         mail_address(given)
 
 
-def test_other_forms_are_refused_and_mail_nothing(mail: Mail) -> None:
+def test_other_forms_are_refused_and_mail_nothing(mail):
     for form in ({"mail": HOSTILE[0]}, {"watchAddress": "0x1"}, {"events": "all"}, {"events": []}):
         answer = mail.ask(**form)
         assert answer.status_code == 400 and b'role="alert"' in answer.data
@@ -155,9 +151,7 @@ def test_other_forms_are_refused_and_mail_nothing(mail: Mail) -> None:
     assert mail.inbox.mails == []
 
 
-def test_events_that_are_not_indexed_are_not_offered(
-    mail: Mail, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_events_that_are_not_indexed_are_not_offered(mail, monkeypatch):
     assert mail.ask(events="internal_transfer").status_code == 200
     monkeypatch.setattr(pages, "EVENT_TYPES", ("tx", "log"))  # as without traces
     assert mail.ask(events="internal_transfer").status_code == 400

@@ -4,12 +4,12 @@ import re
 
 import pytest
 
-from scan.extensions.markets.candle_chart import candle_chart
+from scan.extensions.markets.pages import candle_chart
 
 pytestmark = pytest.mark.check
 
 
-def test_candles_rise_and_fall_between_their_wicks() -> None:
+def test_candles_rise_and_fall_between_their_wicks():
     names = ("open", "high", "low", "close")
     candles = [
         {"time": f"2026-01-0{day}T00:00:00Z", **dict(zip(names, prices, strict=True))}
@@ -28,7 +28,7 @@ def test_candles_rise_and_fall_between_their_wicks() -> None:
     assert axis is not None and axis.ticks == ["3,600", "3,500", "3,400", "3,300", "3,200", "3,100"]
 
 
-def test_candles_of_any_size_are_drawn() -> None:
+def test_candles_of_any_size_are_drawn():
     """Also of one price alone, and of tokens that say they have 255 decimals."""
     candles = [
         {"time": f"2026-01-0{n}T00:00:00Z"} | dict.fromkeys(("open", "high", "low", "close"), price)

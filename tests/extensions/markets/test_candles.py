@@ -55,13 +55,11 @@ TRADE = (
 )
 
 
-def bytea(address: str) -> str:
+def bytea(address):
     return "\\x" + address[2:]
 
 
-def fill(
-    url: str, trades: list[dict[str, Any]], per_block: int, spacing_s: int = SPACING_S
-) -> None:
+def fill(url, trades, per_block, spacing_s=SPACING_S):
     """`per_block` trades of a block, in their order, derived by the indexer's own statements."""
     names = {"pool": POOL, "empty": EMPTY, "hostile": HOSTILE}
     names |= {"token0": TOKEN0, "token1": TOKEN1, "wild": WILD}
@@ -83,7 +81,7 @@ def fill(
     database.close()
 
 
-def made_trades() -> list[dict[str, Any]]:
+def made_trades():
     """Three a block: two of the pool, either way round, some of nothing; one of a hostile pool."""
     chance = random.Random(26)
     trades = []
@@ -116,14 +114,14 @@ def client(traded: str) -> FlaskClient:
     return create_app(settings_for(traded, NOWHERE)).test_client()
 
 
-def price(trade: dict[str, Any], token1: str) -> Fraction | None:
+def price(trade, token1):
     amounts = {trade["in"]: trade["amount_in"], trade["out"]: trade["amount_out"]}
     if not all(amounts.values()):
         return None
     return Fraction(amounts[token1], UNITS[token1]) / Fraction(amounts[TOKEN0], UNITS[TOKEN0])
 
 
-def expected(pool: str, span_s: int, first_s: int, last_s: int) -> list[dict[str, Any]]:
+def expected(pool, span_s, first_s, last_s):
     """By a plain loop over the trades; candles that begin or end beyond the range are whole."""
     first_s, last_s = first_s // span_s * span_s, last_s // span_s * span_s + span_s - 1
     token1 = WILD if pool == HOSTILE else TOKEN1
@@ -151,7 +149,7 @@ def expected(pool: str, span_s: int, first_s: int, last_s: int) -> list[dict[str
     return candles
 
 
-def require_equal(answered: list[dict[str, Any]], right: list[dict[str, Any]]) -> None:
+def require_equal(answered, right):
     assert len(answered) == len(right) > 0
     for candle, truth in zip(answered, right, strict=True):
         for name in ("volume0", "volume1", "trades"):
@@ -168,9 +166,7 @@ def require_equal(answered: list[dict[str, Any]], right: list[dict[str, Any]]) -
 @pytest.mark.parametrize("interval", pools.INTERVALS_S)
 @pytest.mark.parametrize("pool", [POOL, HOSTILE])
 @pytest.mark.parametrize("first_s", [0, START_S + 777])
-def test_candles_are_what_the_trades_give(
-    client: FlaskClient, pool: str, interval: str, first_s: int
-) -> None:
+def test_candles_are_what_the_trades_give(client, pool, interval, first_s):
     """However long the range is, and in whatever steps it is read."""
     last_s = time_to = START_S + 35_555
     path = f"/api/v1/pools/{pool}/candles?interval={interval}&timeFrom={first_s}"
@@ -187,7 +183,7 @@ def test_candles_are_what_the_trades_give(
     require_equal(candles, expected(pool, pools.INTERVALS_S[interval], first_s, last_s))
 
 
-def test_without_a_range_they_are_the_newest(client: FlaskClient) -> None:
+def test_without_a_range_they_are_the_newest(client):
     last_s = START_S + SPACING_S * (BLOCKS - 1)
     body = client.get(f"/api/v1/pools/{POOL}/candles").json
     require_equal(body["candles"], expected(POOL, 3_600, last_s - 99 * 3_600, last_s))
@@ -196,7 +192,7 @@ def test_without_a_range_they_are_the_newest(client: FlaskClient) -> None:
     require_equal(body["candles"], expected(POOL, 300, first_s, last_s - 9_000))
 
 
-def test_volumes_are_sums_of_the_trades(client: FlaskClient) -> None:
+def test_volumes_are_sums_of_the_trades(client):
     newest_s = START_S + SPACING_S * (BLOCKS - 1)
     body = client.get(f"/api/v1/pools/{POOL}/volume").json
     assert [span["period"] for span in body["volumes"]] == ["24h", "7d", "all"]
@@ -213,7 +209,7 @@ def test_volumes_are_sums_of_the_trades(client: FlaskClient) -> None:
     assert (pool["volume0"], pool["volume1"]) == (right["volume0"], right["volume1"])
 
 
-def test_a_volume_of_hours_leaves_out_what_is_older(database_url: str) -> None:
+def test_a_volume_of_hours_leaves_out_what_is_older(database_url):
     trades = [
         {"pool": POOL, "in": TOKEN0, "out": TOKEN1, "amount_in": n + 1, "amount_out": 1}
         for n in range(BLOCKS)
@@ -231,14 +227,14 @@ def test_a_volume_of_hours_leaves_out_what_is_older(database_url: str) -> None:
     assert [span["volume0"] for span in body["volumes"]] == ["0", "0", "0"]
 
 
-def test_a_pool_without_trades_has_no_candles(client: FlaskClient) -> None:
+def test_a_pool_without_trades_has_no_candles(client):
     pool = client.get(f"/api/v1/pools/{EMPTY}").json
     assert (pool["tradeCount"], pool["lastTradeAt"], pool["token1Decimals"]) == (0, None, 6)
     assert client.get(f"/api/v1/pools/{EMPTY}/candles").json["candles"] == []
     assert client.get(f"/api/v1/pools/{POOL}/candles?timeTo=5").json["candles"] == []
 
 
-def test_a_pool_is_the_lists_record(client: FlaskClient) -> None:
+def test_a_pool_is_the_lists_record(client):
     listed = client.get("/api/v1/pools").json["pools"]
     assert [client.get(f"/api/v1/pools/{pool['address']}").json for pool in listed] == listed
 
@@ -257,12 +253,12 @@ NOT_PARAMETERS = {
     [(name, value) for name, values in NOT_PARAMETERS.items() for value in values],
     ids=shown,
 )
-def test_parameters_that_are_refused(client: FlaskClient, name: str, value: str) -> None:
+def test_parameters_that_are_refused(client, name, value):
     path = f"/api/v1/pools/{POOL}/candles"
     require_parameter(client.get(path, query_string={name: value}), name)
 
 
-def test_what_is_refused(client: FlaskClient) -> None:
+def test_what_is_refused(client):
     path = f"/api/v1/pools/{POOL}/candles"
     for query in (f"timeFrom={START_S + 9_999}&timeTo={START_S}", "timeFrom=1&timeTo=0"):
         require_parameter(client.get(f"{path}?{query}"), "timeFrom")
@@ -273,9 +269,7 @@ def test_what_is_refused(client: FlaskClient) -> None:
         require_refusal(client.get(nobody), 404, "not_found")
 
 
-def test_too_many_trades_are_counted_and_not_read(
-    client: FlaskClient, traded: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_too_many_trades_are_counted_and_not_read(client, traded, monkeypatch):
     """The range gets shorter until it has few enough; an interval that has too many is refused."""
     monkeypatch.setattr(pools, "MAX_TRADES", 30)
     path = f"/api/v1/pools/{POOL}/candles"
@@ -302,7 +296,7 @@ def test_too_many_trades_are_counted_and_not_read(
     assert {node["Actual Loops"] for node in trades} == {0}
 
 
-def test_candles_of_hours_are_read_by_index_at_any_depth(database_url: str) -> None:
+def test_candles_of_hours_are_read_by_index_at_any_depth(database_url):
     """Of 10 pools with two years of hours, no more hours than the page needs."""
     fill(database_url, [], 0)
     execute(

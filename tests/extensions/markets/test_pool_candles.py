@@ -38,12 +38,12 @@ def chain(database_url: str) -> Any:
     database.close()
 
 
-def trade(pool: bytes, amount0: int, amount1: int) -> Move:
+def trade(pool, amount0, amount1):
     swap = Trade(TOKEN0, TOKEN1, amount0, amount1)
     return Move(sender=address("maker"), recipient=pool, pool=pool, trade=swap)
 
 
-def candle(url: str, pool: bytes, hour_s: int) -> tuple[Any, ...]:
+def candle(url, pool, hour_s):
     """Its trades, volumes, and amounts of its opening, highest, lowest and closing trade."""
     [values] = execute(
         url,
@@ -56,14 +56,12 @@ def candle(url: str, pool: bytes, hour_s: int) -> tuple[Any, ...]:
     return tuple(values)
 
 
-def volumes_of(url: str) -> list[tuple[Any, ...]]:
+def volumes_of(url):
     """Of each pool, the smallest first."""
     return execute(url, "SELECT volume0, volume1 FROM pool_volumes ORDER BY volume0")
 
 
-def test_of_equal_prices_the_first_trade_is_kept_whatever_the_batch(
-    database_url: str, chain: Chain
-) -> None:
+def test_of_equal_prices_the_first_trade_is_kept_whatever_the_batch(database_url, chain):
     """Also where prices differ by less than any rounding would show."""
     chain.append([trade(POOLS[1], 2, 4)], timestamp_s=HOUR_BEGINS_S + 1)
     chain.append([trade(POOLS[1], 1, 2), trade(POOLS[1], 0, 9)], timestamp_s=HOUR_BEGINS_S + 2)
@@ -78,7 +76,7 @@ def test_of_equal_prices_the_first_trade_is_kept_whatever_the_batch(
     assert volumes_of(database_url) == [(1, 1), (3, 15), volumes]
 
 
-def test_times_beyond_every_calendar_are_hours_like_others(database_url: str, chain: Chain) -> None:
+def test_times_beyond_every_calendar_are_hours_like_others(database_url, chain):
     for n in range(3):
         chain.append([trade(POOLS[1], 5, n + 1)], timestamp_s=8_000_000_000_000 + n)
     chain.unwind(2)

@@ -4,18 +4,15 @@ from dataclasses import replace
 from decimal import Decimal
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.extensions.markets import pool_state
-from tests.conftest import Played
-from tests.support.indexing import Indexing
 from tests.support.serving import NOWHERE
 
 FEES = {"uniswap-v2": 3000, "uniswap-v3": 3000, "pancakeswap-v2": 2500, "pancakeswap-v3": 500}
 
 
-def test_the_state_of_a_pool_is_that_of_its_contract(client: FlaskClient, scenario: Played) -> None:
+def test_the_state_of_a_pool_is_that_of_its_contract(client, scenario):
     anvil, pools = scenario.anvil, scenario.stage.pools
     coins = {c.address: c for key, c in scenario.stage.contracts.items()}
     seen = set()
@@ -50,7 +47,7 @@ def test_the_state_of_a_pool_is_that_of_its_contract(client: FlaskClient, scenar
     assert {"uniswap-v2", "uniswap-v3", "v2", "v3"} <= seen
 
 
-def test_a_pool_by_events_alone_has_no_price(client: FlaskClient, scenario: Played) -> None:
+def test_a_pool_by_events_alone_has_no_price(client, scenario):
     for key in ("impostor of v2", "impostor of v3", "pool without factory"):
         address = scenario.stage.contracts[key].address
         state = client.get(f"/api/v1/pools/{address}/state").json
@@ -58,9 +55,7 @@ def test_a_pool_by_events_alone_has_no_price(client: FlaskClient, scenario: Play
         assert client.get(f"/pool/{address}").status_code == 200
 
 
-def test_without_the_node_a_pool_has_its_reserves(
-    indexed: Indexing, client: FlaskClient, scenario: Played
-) -> None:
+def test_without_the_node_a_pool_has_its_reserves(indexed, client, scenario):
     away = create_app(replace(indexed.settings, rpc_urls=(NOWHERE,))).test_client()
     for contract in scenario.stage.pools.values():
         state = client.get(f"/api/v1/pools/{contract.address}/state").json
@@ -69,7 +64,7 @@ def test_without_the_node_a_pool_has_its_reserves(
         assert away.get(f"/pool/{contract.address}").status_code == 200
 
 
-def test_an_address_that_is_no_pool_has_no_state(client: FlaskClient) -> None:
+def test_an_address_that_is_no_pool_has_no_state(client):
     assert client.get(f"/api/v1/pools/0x{'9' * 40}/state").status_code == 404
     assert client.get("/api/v1/pools/0x12/state").status_code == 400
 
@@ -87,12 +82,12 @@ def test_an_address_that_is_no_pool_has_no_state(client: FlaskClient) -> None:
         ("0x" + "00" * 31 + "01" + "ff" * 64, [1, 2**256 - 1]),
     ],
 )
-def test_what_a_contract_returns_is_checked(returned: object, words: list[int]) -> None:
+def test_what_a_contract_returns_is_checked(returned, words):
     assert pool_state._words(returned) == words
 
 
 @pytest.mark.check
-def test_prices_of_the_largest_and_least_values_are_finite() -> None:
+def test_prices_of_the_largest_and_least_values_are_finite():
     for reserves in ([1, 2**256 - 1], [2**256 - 1, 1]):
         price = pool_state._ratio(reserves)
         assert price is not None and price.is_finite() and price > 0

@@ -4,19 +4,12 @@ import re
 from collections import Counter
 from decimal import Decimal
 
-import pytest
-from flask.testing import FlaskClient
-
 from app import create_app
 from scan.pages.formatting import pair_name, short_price
-from scan.queries import trades
-from tests.conftest import Played
-from tests.support.indexing import Indexing
+from scan.queries import tokens
 
 
-def test_pools_are_linked_by_their_pair_wherever_they_are_named(
-    client: FlaskClient, scenario: Played
-) -> None:
+def test_pools_are_linked_by_their_pair_wherever_they_are_named(client, scenario):
     """Not by the name that the contract has as a token, which is the same in all of a factory."""
     pairs = {
         pool["address"]: f"{pool['token0Symbol']} / {pool['token1Symbol']}"
@@ -36,13 +29,13 @@ def test_pools_are_linked_by_their_pair_wherever_they_are_named(
     assert f'href="/address/{address}"' in client.get(f"/pool/{address}").text
 
 
-def test_the_page_of_a_pool_notes_what_is_said(client: FlaskClient, scenario: Played) -> None:
+def test_the_page_of_a_pool_notes_what_is_said(client, scenario):
     page = client.get(f"/pool/{scenario.truth.dex_trades[0]['pairAddress']}").text
     for fact in ("DEX", "Tokens"):
         assert "reported by the node" in page.partition(f"<dt>{fact}</dt>")[2].partition("</dd>")[0]
 
 
-def test_trades_have_side_and_price_in_all_lists(client: FlaskClient, scenario: Played) -> None:
+def test_trades_have_side_and_price_in_all_lists(client, scenario):
     pools = {pool["address"]: pool for pool in client.get("/api/v1/pools").json["pools"]}
     trades = scenario.truth.dex_trades
     maker, count = Counter(trade["maker"] for trade in trades).most_common(1)[0]
@@ -60,7 +53,7 @@ def test_trades_have_side_and_price_in_all_lists(client: FlaskClient, scenario: 
         assert prices == [price(t, pools[t["pairAddress"]]) for t in shown], path
 
 
-def price(trade: dict[str, str], pool: dict[str, int]) -> str:
+def price(trade, pool):
     """The amount of token1 for one of token0, in units."""
     amounts = {
         trade["tokenIn"]: Decimal(trade["amountIn"]),
@@ -73,9 +66,7 @@ def price(trade: dict[str, str], pool: dict[str, int]) -> str:
     return short_price(in_units[1] / in_units[0]) if all(in_units) else ""
 
 
-def test_the_address_of_a_pool_is_called_a_pool_and_shows_its_trades(
-    client: FlaskClient, scenario: Played
-) -> None:
+def test_the_address_of_a_pool_is_called_a_pool_and_shows_its_trades(client, scenario):
     for pool in client.get("/api/v1/pools").json["pools"]:
         address, pair = pool["address"], f"{pool['token0Symbol']} / {pool['token1Symbol']}"
         page = client.get(f"/address/{address}?tab=trades").text
@@ -91,7 +82,7 @@ def test_the_address_of_a_pool_is_called_a_pool_and_shows_its_trades(
     assert "DEX pool</dt>" not in client.get(f"/address/{maker}").text
 
 
-def test_a_pair_of_hostile_symbols_keeps_both_in_sight() -> None:
+def test_a_pair_of_hostile_symbols_keeps_both_in_sight():
     """A token's contract chooses its symbol; a blank one is shown by its address."""
     pool = {
         "token0": "0x" + "ab" * 20,
@@ -106,7 +97,7 @@ def test_a_pair_of_hostile_symbols_keeps_both_in_sight() -> None:
     assert pair_name(pool | {"token1Symbol": None}).endswith(" / 0xCdCDCd…CDcD")
 
 
-def test_exchanges_are_a_choice_and_another_one_is_unknown(client: FlaskClient) -> None:
+def test_exchanges_are_a_choice_and_another_one_is_unknown(client):
     names = {pool["dex"] for pool in client.get("/api/v1/pools").json["pools"]}
     for path in ("/trades", "/dex"):
         page = client.get(path).text
@@ -121,9 +112,9 @@ def test_exchanges_are_a_choice_and_another_one_is_unknown(client: FlaskClient) 
     assert client.get("/api/v1/dex-trades?dex=uniswap-v5").json["total"] == 0
 
 
-def test_many_exchanges_are_suggestions(indexed: Indexing, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_exchanges_are_suggestions(indexed, monkeypatch):
     """Whoever deploys a factory adds an exchange: the form has a few of them, and any is taken."""
-    monkeypatch.setattr(trades, "MAX_EXCHANGES", 1)
+    monkeypatch.setattr(tokens, "MAX_EXCHANGES", 1)
     client = create_app(indexed.settings).test_client()  # whose cache has no such page
     page = client.get("/trades").text
     assert '<input name="dex" list="of-dex">' in page and '<select name="dex">' not in page
@@ -138,7 +129,7 @@ def test_many_exchanges_are_suggestions(indexed: Indexing, monkeypatch: pytest.M
     assert "DEX uniswap-v5 is none of the usual ones" in unlisted
 
 
-def test_a_search_for_two_symbols_lists_their_pools(client: FlaskClient) -> None:
+def test_a_search_for_two_symbols_lists_their_pools(client):
     listed = client.get("/api/v1/pools?limit=100").json["pools"]
     one, other = listed[0]["token0Symbol"], listed[0]["token1Symbol"]
     of_pair = [
@@ -152,7 +143,7 @@ def test_a_search_for_two_symbols_lists_their_pools(client: FlaskClient) -> None
         assert page.status_code == 200 and 'href="/pool/' not in page.text, text
 
 
-def test_pools_of_one_pair_have_titles_of_their_own(client: FlaskClient) -> None:
+def test_pools_of_one_pair_have_titles_of_their_own(client):
     pools = client.get("/api/v1/pools?limit=100").json["pools"]
     titles = [
         re.search(r"<title>(.*?)</title>", client.get(f"/pool/{pool['address']}").text)[1]

@@ -8,9 +8,8 @@ import pytest
 from eth_utils import keccak
 
 from scan.contracts.visible_text import clean
-from tests.extensions.memos.conftest import INVOICE, NOTHING, Chain
+from tests.extensions.memos.conftest import INVOICE, NOTHING
 from tests.support import auditing
-from tests.support.database import Postgres
 from tests.support.indexing import Indexing, index_apart
 from tests.support.table_digest import digest
 
@@ -39,7 +38,7 @@ NO_TEXTS = (
 )
 
 
-def test_a_memo_is_found_by_its_whole_text(chain: Chain) -> None:
+def test_a_memo_is_found_by_its_whole_text(chain):
     sent = [chain.send(INVOICE, n, value=n) for n in range(3)]
     others = [chain.send(text) for text in (INVOICE[:-1], INVOICE.lower(), f"{INVOICE}.")]
     chain.index()
@@ -56,14 +55,14 @@ def test_a_memo_is_found_by_its_whole_text(chain: Chain) -> None:
     assert auditing.run(chain.settings) == 0
 
 
-def test_four_letters_to_nobody_are_a_memo(chain: Chain) -> None:
+def test_four_letters_to_nobody_are_a_memo(chain):
     """They may be a selector, but ran no code."""
     sent = chain.send("test")
     chain.index()
     assert [row["transactionHash"] for row in chain.memos("test")] == [sent]
 
 
-def test_pages_lead_from_the_search_to_the_transactions(chain: Chain) -> None:
+def test_pages_lead_from_the_search_to_the_transactions(chain):
     sent = chain.send(INVOICE)
     chain.send("another & more?")
     chain.index()
@@ -83,9 +82,7 @@ def test_pages_lead_from_the_search_to_the_transactions(chain: Chain) -> None:
     ]
 
 
-def test_a_memo_with_the_text_of_a_hash_does_not_keep_a_search_from_its_page(
-    chain: Chain,
-) -> None:
+def test_a_memo_with_the_text_of_a_hash_does_not_keep_a_search_from_its_page(chain):
     sent = chain.send(INVOICE)
     sender = chain.node.accounts[0].lower()
     pages = {
@@ -103,7 +100,7 @@ def test_a_memo_with_the_text_of_a_hash_does_not_keep_a_search_from_its_page(
         assert [result["value"] for result in chain.results(text)] == [text]
 
 
-def test_a_memo_comes_after_what_else_has_its_text(chain: Chain) -> None:
+def test_a_memo_comes_after_what_else_has_its_text(chain):
     chain.node.deploy(chain.node.accounts[0], "LooseToken", "Better", "BET")
     chain.send("BET")
     chain.index()
@@ -112,7 +109,7 @@ def test_a_memo_comes_after_what_else_has_its_text(chain: Chain) -> None:
 
 
 @pytest.mark.parametrize("text", ["=HYPERLINK(1)", "a;=1+1", "\uff1d1+1"])
-def test_no_memo_is_a_formula_in_a_file(chain: Chain, text: str) -> None:
+def test_no_memo_is_a_formula_in_a_file(chain, text):
     chain.send(text)
     chain.index()
     file = chain.client.get("/api/v1/memos?format=csv", buffered=True).data.decode("utf-8-sig")
@@ -121,9 +118,7 @@ def test_no_memo_is_a_formula_in_a_file(chain: Chain, text: str) -> None:
 
 
 @pytest.mark.parametrize(("content", "text"), HOSTILE.items())
-def test_a_hostile_text_is_shown_and_found_in_one_line(
-    chain: Chain, content: str, text: str
-) -> None:
+def test_a_hostile_text_is_shown_and_found_in_one_line(chain, content, text):
     sent = chain.send(content)
     chain.index()
     for searched in (content.strip(), text):
@@ -138,7 +133,7 @@ def test_a_hostile_text_is_shown_and_found_in_one_line(
         assert "<b>bold" not in page.text and not set("\u202e\u200b") & set(page.text)
 
 
-def test_of_a_long_text_the_beginning_counts(chain: Chain) -> None:
+def test_of_a_long_text_the_beginning_counts(chain):
     sent = chain.send(LONG)
     chain.index()
     [row] = chain.memos(LONG[:2048])
@@ -151,7 +146,7 @@ def test_of_a_long_text_the_beginning_counts(chain: Chain) -> None:
     assert (refused.status_code, refused.json["field"]) == (400, "text")
 
 
-def test_other_inputs_are_no_memos(chain: Chain) -> None:
+def test_other_inputs_are_no_memos(chain):
     for content in NO_TEXTS:
         chain.send(content)
     chain.send(b"")
@@ -168,7 +163,7 @@ def test_other_inputs_are_no_memos(chain: Chain) -> None:
     assert chain.memos() == []
 
 
-def test_a_transaction_has_its_memo_unless_it_called_a_contract(chain: Chain) -> None:
+def test_a_transaction_has_its_memo_unless_it_called_a_contract(chain):
     told = chain.send("\u202eGrüße")
     contract = chain.node.deploy(chain.node.accounts[0], "Errand").address
     chain.node.mine()
@@ -181,7 +176,7 @@ def test_a_transaction_has_its_memo_unless_it_called_a_contract(chain: Chain) ->
     assert [row["transactionHash"] for row in chain.memos(INVOICE)] == [called]
 
 
-def test_lists_tell_two_memos_apart_that_begin_alike(chain: Chain) -> None:
+def test_lists_tell_two_memos_apart_that_begin_alike(chain):
     chain.send(INVOICE)
     chain.send("Invoice <b>115</b>", 1)
     chain.send(f"Invoice {LONG}", 2)
@@ -194,14 +189,14 @@ def test_lists_tell_two_memos_apart_that_begin_alike(chain: Chain) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\u202e", "\x00", "a\x00"])
-def test_what_no_memo_can_be_is_refused(chain: Chain, text: str) -> None:
+def test_what_no_memo_can_be_is_refused(chain, text):
     refused = chain.client.get("/api/v1/memos", query_string={"text": text})
     assert (refused.status_code, refused.json["field"]) == (400, "text")
     shown = chain.client.get("/memos", query_string={"text": text})
     assert shown.status_code in (200, 400)
 
 
-def test_forks_take_memos_back(chain: Chain) -> None:
+def test_forks_take_memos_back(chain):
     kept = chain.send(INVOICE)
     chain.send(INVOICE, 1)
     chain.send("gone", 2)
@@ -215,7 +210,7 @@ def test_forks_take_memos_back(chain: Chain) -> None:
     assert auditing.run(chain.settings) == 0
 
 
-def test_a_memo_that_many_send_is_one_list_with_pages(chain: Chain) -> None:
+def test_a_memo_that_many_send_is_one_list_with_pages(chain):
     sent = [chain.send(INVOICE, n % 5, nonce=hex(n // 5)) for n in range(12)]
     chain.index()
     hashes, path = [], "/api/v1/memos?text=Invoice%202026-114&limit=5"
@@ -230,7 +225,7 @@ def test_a_memo_that_many_send_is_one_list_with_pages(chain: Chain) -> None:
     assert [row["transactionHash"] for row in second] == sent[1::-1]
 
 
-def test_an_index_from_before_says_since_when_it_has_memos(chain: Chain) -> None:
+def test_an_index_from_before_says_since_when_it_has_memos(chain):
     before = chain.send(INVOICE)
     index_apart(chain.settings.database_url, chain.node, "none")
     after = chain.send(INVOICE)
@@ -247,9 +242,7 @@ def test_an_index_from_before_says_since_when_it_has_memos(chain: Chain) -> None
     assert auditing.run(chain.settings) == 0
 
 
-def test_indexing_twice_makes_the_same_memos(
-    chain: Chain, postgres: Postgres, template: str
-) -> None:
+def test_indexing_twice_makes_the_same_memos(chain, postgres, template):
     for text in HOSTILE:
         chain.send(text)
     chain.index()
@@ -260,6 +253,6 @@ def test_indexing_twice_makes_the_same_memos(
 
 @pytest.mark.check
 @pytest.mark.parametrize("text", [*HOSTILE, *HOSTILE.values(), "a \u0301\u0301\u0301 b", "\u0301 "])
-def test_a_text_that_is_shown_is_its_own_search(text: str) -> None:
+def test_a_text_that_is_shown_is_its_own_search(text):
     once = clean(text, 2048)
     assert clean(once, 2048) == once

@@ -4,7 +4,7 @@ from eth_utils import keccak
 
 from tests.extensions.memos.conftest import INVOICE
 from tests.support import auditing
-from tests.support.database import Postgres, execute
+from tests.support.database import execute
 from tests.support.explain import DEEPER, explained
 from tests.support.indexing import settings_for
 from tests.support.serving import NOWHERE
@@ -19,9 +19,7 @@ MEMOS = """
 """
 
 
-def test_a_memo_of_very_many_is_a_list_like_any_other(
-    postgres: Postgres, seeded_template: str
-) -> None:
+def test_a_memo_of_very_many_is_a_list_like_any_other(postgres, seeded_template):
     with postgres.cloned(seeded_template) as url:
         execute(url, MEMOS, keccak(text=INVOICE), INVOICE)
         auditing.run(settings_for(url, NOWHERE), repair=True)

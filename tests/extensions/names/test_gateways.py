@@ -36,11 +36,11 @@ LOOPBACK = (ipaddress.ip_network("127.0.0.0/8"),)
 SENDER = bytes(19) + b"\x01"
 
 
-def said(value: bytes) -> Answer:
+def said(value):
     return Answer(200, (), json.dumps({"data": f"0x{value.hex()}"}).encode())
 
 
-def says(address: str) -> Callable[[Handler, Received], Answer]:
+def says(address):
     return lambda *_: said(encode(["address"], [address]))
 
 
@@ -66,9 +66,7 @@ def asking(
         yield asking_with(request.param, ens, indexing, node, authority)
 
 
-def asking_with(
-    interface: Interface, ens: EnsChain, indexing: Indexing, node: FaultyNode, authority: Authority
-) -> Named:
+def asking_with(interface, ens, indexing, node, authority):
     contract = ens.universal if interface is Interface.UNIVERSAL else ens.registry
     service = NameService(interface, bytes.fromhex(contract.address[2:]))
     settings = replace(
@@ -81,7 +79,7 @@ def asking_with(
 
 
 @pytest.mark.parametrize("path", ["/names/{sender}/{data}.json", "/names"], ids=["GET", "POST"])
-def test_a_name_is_what_its_gateway_answers(asking: Named, receiver: Receiver, path: str) -> None:
+def test_a_name_is_what_its_gateway_answers(asking, receiver, path):
     ens, grace = asking.ens, asking.ens.people[7]
     ens.resolve_by("grace.eth", ens.offchain([receiver.url(path)]))
     ens.choose(grace, "grace.eth")
@@ -100,7 +98,7 @@ def test_a_name_is_what_its_gateway_answers(asking: Named, receiver: Receiver, p
     assert not {"Cookie", "Authorization", "Referer"} & set(request.headers)
 
 
-def test_what_gateways_said_is_kept_for_a_while(asking: Named, receiver: Receiver) -> None:
+def test_what_gateways_said_is_kept_for_a_while(asking, receiver):
     """Also that they said nothing: a slow one must not delay each page."""
     ens, grace = asking.ens, asking.ens.people[7]
     ens.resolve_by("kept.eth", ens.offchain([receiver.url("/{data}")]))
@@ -114,7 +112,7 @@ def test_what_gateways_said_is_kept_for_a_while(asking: Named, receiver: Receive
     assert len(receiver.received) == 2  # one of the address, one of the name
 
 
-def test_lists_ask_no_gateways(asking: Named, receiver: Receiver) -> None:
+def test_lists_ask_no_gateways(asking, receiver):
     ens, heidi = asking.ens, asking.ens.people[8]
     ens.resolve_by("heidi.eth", ens.offchain([receiver.url("/{data}")]))
     ens.choose(heidi, "heidi.eth")
@@ -125,9 +123,7 @@ def test_lists_ask_no_gateways(asking: Named, receiver: Receiver) -> None:
     assert receiver.received == []
 
 
-def test_an_address_that_a_gateway_gives_to_another_has_no_name(
-    asking: Named, receiver: Receiver
-) -> None:
+def test_an_address_that_a_gateway_gives_to_another_has_no_name(asking, receiver):
     ens, (alice, *_, mallory) = asking.ens, asking.ens.people
     ens.resolve_by("stolen.eth", ens.offchain([receiver.url("/{data}")]))
     ens.choose(mallory, "stolen.eth")
@@ -136,7 +132,7 @@ def test_an_address_that_a_gateway_gives_to_another_has_no_name(
     assert asking.of(mallory)[0] is None
 
 
-def test_few_names_of_a_request_are_looked_up(asking: Named, receiver: Receiver) -> None:
+def test_few_names_of_a_request_are_looked_up(asking, receiver):
     ens, people = asking.ens, asking.ens.people[:6]
     resolver = ens.offchain([receiver.url("/{data}")])
     for number, person in enumerate(people):
@@ -150,7 +146,7 @@ def test_few_names_of_a_request_are_looked_up(asking: Named, receiver: Receiver)
 
 
 @pytest.mark.parametrize("depth", [2, MAX_NESTED, MAX_NESTED + 1, 1_000])
-def test_nested_lookups_end(asking: Named, receiver: Receiver, depth: int) -> None:
+def test_nested_lookups_end(asking, receiver, depth):
     ens, alice = asking.ens, asking.ens.people[0]
     ens.resolve_by("deep.eth", ens.offchain([receiver.url("/{data}")], depth=depth))
     asking.follow()
@@ -160,7 +156,7 @@ def test_nested_lookups_end(asking: Named, receiver: Receiver, depth: int) -> No
     assert len(receiver.received) == min(depth, MAX_NESTED)
 
 
-def test_a_lookup_that_names_another_sender_is_not_made(asking: Named, receiver: Receiver) -> None:
+def test_a_lookup_that_names_another_sender_is_not_made(asking, receiver):
     """By a registry: a universal resolver makes a batch of lookups of whatever it calls."""
     ens, alice = asking.ens, asking.ens.people[0]
     ens.resolve_by("wrong.eth", ens.offchain([receiver.url("/{data}")], sender=alice))
@@ -172,12 +168,7 @@ def test_a_lookup_that_names_another_sender_is_not_made(asking: Named, receiver:
     assert not any(f"{alice}" in request.path for request in receiver.received)
 
 
-def test_private_addresses_are_refused(
-    ens: EnsChain,
-    indexing: Indexing,
-    receiver: Receiver,
-    authority: Authority,
-) -> None:
+def test_private_addresses_are_refused(ens, indexing, receiver, authority):
     urls = [
         receiver.url("/{data}"),
         receiver.url("/{data}", host="127.0.0.1"),
@@ -202,14 +193,14 @@ def test_private_addresses_are_refused(
     assert receiver.received == []
 
 
-def endless(handler: Handler, _received: Received) -> None:
+def endless(handler, _received):
     handler.send_response(200)
     handler.end_headers()
     while not handler.server.closing.is_set():
         handler.wfile.write(b" " * 65_536)
 
 
-def trickling(handler: Handler, _received: Received) -> None:
+def trickling(handler, _received):
     handler.send_response(200)
     handler.send_header("Content-Length", "1000")
     handler.end_headers()
@@ -246,13 +237,13 @@ def hasty(authority: Authority) -> Gateways:
     return Gateways(DocumentFetcher(tls_context(str(authority.bundle)), timeouts), LOOPBACK)
 
 
-def ask(asked: Gateways, urls: list[str], data: bytes = b"\x01") -> bytes:
+def ask(asked, urls, data=b"\x01"):
     lookup = Lookup(SENDER, [url.encode() for url in urls], data, b"1234", b"")
     return asked.answer(lookup, gateways.time.monotonic() + 3.0)
 
 
 @pytest.mark.parametrize("kind", HOSTILE)
-def test_hostile_gateways_give_no_answer(hasty: Gateways, receiver: Receiver, kind: str) -> None:
+def test_hostile_gateways_give_no_answer(hasty, receiver, kind):
     receiver.behaviour = HOSTILE[kind]
     with pytest.raises(NoAnswer) as failure:
         ask(hasty, [receiver.url("/{data}")])
@@ -260,9 +251,7 @@ def test_hostile_gateways_give_no_answer(hasty: Gateways, receiver: Receiver, ki
     assert all(request.path != "/in" for request in receiver.received)
 
 
-def test_the_next_gateway_is_tried_after_a_fault_and_not_after_a_refusal(
-    hasty: Gateways, receiver: Receiver
-) -> None:
+def test_the_next_gateway_is_tried_after_a_fault_and_not_after_a_refusal(hasty, receiver):
     urls = [receiver.url(f"/{number}/{{data}}") for number in range(6)]
     answers = {"0": Answer(500), "1": said(b"\x07")}
     receiver.behaviour = lambda _, received: answers[received.path.split("/")[1]]
@@ -277,12 +266,12 @@ def test_the_next_gateway_is_tried_after_a_fault_and_not_after_a_refusal(
     assert len(receiver.received) == 3 + MAX_URLS
 
 
-def batch(*urls: str) -> bytes:
+def batch(*urls):
     requests = [(SENDER, [url], bytes([number])) for number, url in enumerate(urls)]
     return QUERY + encode(["(address,string[],bytes)[]"], [requests])
 
 
-def test_a_batch_is_made_here_and_says_what_failed(hasty: Gateways, receiver: Receiver) -> None:
+def test_a_batch_is_made_here_and_says_what_failed(hasty, receiver):
     receiver.behaviour = lambda _, received: (
         Answer(404) if received.path == "/no/0x01" else said(b"\x07")
     )
@@ -308,7 +297,7 @@ def test_a_batch_is_made_here_and_says_what_failed(hasty: Gateways, receiver: Re
     ],
     ids=["empty", "nothing", "selector", "too many", "length", "pointers"],
 )
-def test_malformed_batches_are_refused(hasty: Gateways, data: bytes) -> None:
+def test_malformed_batches_are_refused(hasty, data):
     with pytest.raises(NoAnswer):
         ask(hasty, [BATCH_URL], data)
 
@@ -331,12 +320,12 @@ def test_malformed_batches_are_refused(hasty: Gateways, data: bytes) -> None:
     ],
     ids=["empty", "selector", "ones", "another sender", "many URLs"],
 )
-def test_malformed_lookups_are_refused(returned: bytes) -> None:
+def test_malformed_lookups_are_refused(returned):
     with pytest.raises(NoAnswer):
         Lookup.of_revert(returned, SENDER)
 
 
-def test_no_gateway_is_asked_when_the_time_is_over(hasty: Gateways, receiver: Receiver) -> None:
+def test_no_gateway_is_asked_when_the_time_is_over(hasty, receiver):
     lookup = Lookup(SENDER, [receiver.url("/{data}").encode()], b"", b"1234", b"")
     with pytest.raises(NoAnswer):
         hasty.answer(lookup, gateways.time.monotonic() - 1.0)

@@ -1,14 +1,11 @@
 """Names that imitate, hide, or are no names: whoever makes a resolver can answer anything."""
 
-from collections.abc import Callable, Iterable
-from typing import Any
-
 import pytest
 from eth_abi import encode
 
 from scan.extensions.names.name_services import Interface
 from tests.extensions.names.ens_chain import EnsChain
-from tests.extensions.names.names_of_chain import HAS_SEARCH, Named
+from tests.extensions.names.names_of_chain import HAS_SEARCH
 from tests.support.anvil import Contract
 from tests.support.faulty_node import altering
 
@@ -30,7 +27,7 @@ CLAIMS = {
 }
 
 
-def by_both(names: Iterable[str], quickly_by: Callable[[int], Iterable[Interface]]) -> list[Any]:
+def by_both(names, quickly_by):
     """What either interface is tried with; make test has those by which it tries the nth name."""
     return [
         pytest.param(
@@ -49,7 +46,7 @@ def parrot(ens: EnsChain) -> Contract:
     return ens.anvil.deploy(ens.owner, "Parrot")
 
 
-def say(named: Named, parrot: Contract, answer: bytes) -> None:
+def say(named, parrot, answer):
     anvil = named.ens.anvil
     sent = anvil.transact(named.ens.owner, parrot, "say", answer, gas=30_000_000)
     assert anvil.receipt_of(sent)["status"] == "0x1"
@@ -61,9 +58,7 @@ def say(named: Named, parrot: Contract, answer: bytes) -> None:
     by_both(CLAIMS, lambda number: [[*Interface][number % 2]]),
     indirect=["named"],
 )
-def test_a_claim_that_is_no_normalised_name_is_not_shown_anywhere(
-    named: Named, parrot: Contract, kind: str
-) -> None:
+def test_a_claim_that_is_no_normalised_name_is_not_shown_anywhere(named, parrot, kind):
     """The claim leads back to its owner, as far as contracts are concerned."""
     ens, claim, mallory = named.ens, CLAIMS[kind], named.ens.people[8]
     if kind == "long":  # too long to be stored in one transaction by the usual resolver
@@ -99,7 +94,7 @@ def test_a_claim_that_is_no_normalised_name_is_not_shown_anywhere(
     ],
     ids=ascii,
 )
-def test_texts_that_are_no_names_are_refused_with_the_reason(universal: Named, text: str) -> None:
+def test_texts_that_are_no_names_are_refused_with_the_reason(universal, text):
     answer = universal.client.get(f"/api/v1/names/{text}")
     assert answer.status_code in (400, 404)
     assert answer.json["code"] in ("invalid_parameter", "not_found")
@@ -127,9 +122,7 @@ FORMS = {
     by_both(FORMS, lambda number: [Interface.REGISTRY] if number % 2 else [*Interface]),
     indirect=["named"],
 )
-def test_answers_of_another_form_are_no_names_and_no_addresses(
-    named: Named, parrot: Contract, form: str
-) -> None:
+def test_answers_of_another_form_are_no_names_and_no_addresses(named, parrot, form):
     """Of resolvers, whatever they are asked."""
     ens, mallory = named.ens, named.ens.people[8]
     ens.be_named_by(mallory, parrot)
@@ -147,12 +140,12 @@ LIES = ["0x", "0x12", "0xzz", None, 7, {}, "0x" + "ff" * 96, "0x" + "00" * 400_0
 
 
 @pytest.mark.parametrize("lie", LIES, ids=lambda lie: ascii(lie)[:12])
-def test_a_node_that_lies_makes_no_name(universal: Named, lie: object) -> None:
+def test_a_node_that_lies_makes_no_name(universal, lie):
     """Of what it answers to calls; a page and a record are there all the same."""
     alice = universal.ens.people[0]
 
     @altering
-    def lying(call: dict[str, object], answer: dict[str, object]) -> None:
+    def lying(call, answer):
         if call["method"] == "eth_call":
             answer.pop("error", None)
             answer["result"] = lie

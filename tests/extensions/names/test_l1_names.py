@@ -59,25 +59,19 @@ def l2(ens: EnsChain, indexing: Indexing, l1: FaultyNode, registrar: Contract) -
         l1.fault = None
 
 
-def served(
-    ens: EnsChain,
-    indexing: Indexing,
-    node: FaultyNode,
-    l1: FaultyNode | None,
-    service: NameService | str = NO_NAMES,
-) -> Named:
+def served(ens, indexing, node, l1, service=NO_NAMES):
     settings = Settings(Choice(service), () if l1 is None else (l1.url,))
     settings_ = replace(indexing.settings, rpc_urls=(node.url,), of_extensions={Settings: settings})
     return Named(ens, indexing, node, create_app(settings_).test_client())
 
 
-def choose(named: Named, registrar: Contract, account: str, name: str) -> None:
+def choose(named, registrar, account, name):
     sent = named.ens.anvil.transact(account, registrar, "setName", name)
     assert named.ens.anvil.receipt_of(sent)["status"] == "0x1"
     named.follow()
 
 
-def test_a_name_leads_to_its_address_on_this_chain(l2: Named, ethereum: EnsChain) -> None:
+def test_a_name_leads_to_its_address_on_this_chain(l2, ethereum):
     alice, bob, *_ = l2.ens.people
     ethereum.point("alice.eth", bob)
     ethereum.point_on("alice.eth", alice, COIN)
@@ -86,9 +80,7 @@ def test_a_name_leads_to_its_address_on_this_chain(l2: Named, ethereum: EnsChain
     assert not HAS_SEARCH or [r["value"] for r in l2.found("alice.eth")] == [alice]
 
 
-def test_a_name_without_an_address_on_this_chain_leads_to_ethereum_s_and_says_so(
-    l2: Named, ethereum: EnsChain
-) -> None:
+def test_a_name_without_an_address_on_this_chain_leads_to_ethereum_s_and_says_so(l2, ethereum):
     bob = l2.ens.people[1]
     ethereum.point("bob.eth", bob)
     ethereum.point_on("bob.eth", l2.ens.people[0], OTHER_COIN)
@@ -97,9 +89,7 @@ def test_a_name_without_an_address_on_this_chain_leads_to_ethereum_s_and_says_so
     assert l2.lookup("nobody.eth").status_code == 404
 
 
-def test_a_name_chosen_on_the_l2_counts_where_ethereum_leads_it_back(
-    l2: Named, registrar: Contract, ethereum: EnsChain
-) -> None:
+def test_a_name_chosen_on_the_l2_counts_where_ethereum_leads_it_back(l2, registrar, ethereum):
     carol, eve = l2.ens.people[2:4]
     ethereum.point_on("carol.eth", carol, COIN)
     for account in (carol, eve):
@@ -111,9 +101,7 @@ def test_a_name_chosen_on_the_l2_counts_where_ethereum_leads_it_back(
     assert "carol.eth" in l2.page("/txs")
 
 
-def test_a_name_that_leads_back_on_ethereum_alone_is_not_the_l2_s(
-    l2: Named, registrar: Contract, ethereum: EnsChain
-) -> None:
+def test_a_name_that_leads_back_on_ethereum_alone_is_not_the_l2_s(l2, registrar, ethereum):
     """Whoever has a contract's address on one chain need not have it on another."""
     dave = l2.ens.people[4]
     ethereum.point("dave.eth", dave)
@@ -123,8 +111,8 @@ def test_a_name_that_leads_back_on_ethereum_alone_is_not_the_l2_s(
 
 
 def test_a_name_chosen_for_all_chains_counts_unless_the_l2_has_its_own(
-    l2: Named, registrar: Contract, ethereum: EnsChain, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    l2, registrar, ethereum, monkeypatch
+):
     monkeypatch.setattr(primary_names, "KEPT_S", 0.0)
     erin = l2.ens.people[5]
     ethereum.point_on("erin.eth", erin, COIN)
@@ -138,8 +126,8 @@ def test_a_name_chosen_for_all_chains_counts_unless_the_l2_has_its_own(
 
 
 def test_names_of_a_registry_on_the_l2_come_before_ethereum_s(
-    ens: EnsChain, indexing: Indexing, l1: FaultyNode, registrar: Contract, ethereum: EnsChain
-) -> None:
+    ens, indexing, l1, registrar, ethereum
+):
     """As Basenames: a primary name of the reverse registrar, or below the registry's own zone."""
     frank, grace, heidi = ens.people[6:9]
     service = BASENAMES._replace(contract=bytes.fromhex(ens.registry.address[2:]))
@@ -162,12 +150,8 @@ def test_names_of_a_registry_on_the_l2_come_before_ethereum_s(
 
 @pytest.mark.parametrize("fault", [cut_connection, hang(9.0)], ids=["gone", "late"])
 def test_without_ethereum_s_node_the_chain_is_served_all_the_same(
-    l2: Named,
-    registrar: Contract,
-    l1: FaultyNode,
-    fault: object,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    l2, registrar, l1, fault, monkeypatch
+):
     for name in ("ONE_S", "LIST_S"):
         monkeypatch.setattr(primary_names, name, 0.03)
     carol = l2.ens.people[2]
@@ -178,9 +162,7 @@ def test_without_ethereum_s_node_the_chain_is_served_all_the_same(
     assert l2.lookup("carol.eth").status_code in (502, 503)
 
 
-def test_lists_leave_a_late_node_of_ethereum_alone(
-    l2: Named, l1: FaultyNode, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lists_leave_a_late_node_of_ethereum_alone(l2, l1, monkeypatch):
     monkeypatch.setattr(primary_names, "LIST_S", 0.05)
     l2.mine()
     l1.fault = hang(2.0)
@@ -191,15 +173,13 @@ def test_lists_leave_a_late_node_of_ethereum_alone(
     assert l1.requests == before
 
 
-def test_a_node_of_ethereum_that_lies_makes_no_name(
-    l2: Named, registrar: Contract, l1: FaultyNode
-) -> None:
+def test_a_node_of_ethereum_that_lies_makes_no_name(l2, registrar, l1):
     heidi = l2.ens.people[8]
     choose(l2, registrar, heidi, "heidi.eth")
     for lie in ("0x", "0xzz", None, "0x" + "ff" * 96, "0x" + "00" * 400_000):
 
         @altering
-        def lying(call: dict[str, object], answer: dict[str, object], lie: object = lie) -> None:
+        def lying(call, answer, lie=lie):
             if call["method"] == "eth_call":
                 answer.pop("error", None)
                 answer["result"] = lie
@@ -210,9 +190,7 @@ def test_a_node_of_ethereum_that_lies_makes_no_name(
         l2.mine()
 
 
-def test_what_ethereum_said_is_kept_over_blocks_of_the_l2(
-    l2: Named, registrar: Contract, l1: FaultyNode, ethereum: EnsChain
-) -> None:
+def test_what_ethereum_said_is_kept_over_blocks_of_the_l2(l2, registrar, l1, ethereum):
     alice = l2.ens.people[0]
     ethereum.point_on("alice.eth", alice, COIN)
     choose(l2, registrar, alice, "alice.eth")
@@ -225,7 +203,7 @@ def test_what_ethereum_said_is_kept_over_blocks_of_the_l2(
 
 
 @pytest.mark.check
-def test_services_are_chosen_by_the_chain_s_id() -> None:
+def test_services_are_chosen_by_the_chain_s_id():
     has = name_services.service_of
     assert has("auto", "10") is None and has("off", "10", has_l1=True) is None
     assert has("auto", "10", has_l1=True) == NO_NAMES
@@ -236,7 +214,7 @@ def test_services_are_chosen_by_the_chain_s_id() -> None:
 
 
 @pytest.mark.check
-def test_the_setting_has_a_service_and_whether_gateways_are_asked() -> None:
+def test_the_setting_has_a_service_and_whether_gateways_are_asked():
     own = NameService(Interface.REGISTRY, bytes(19) + b"\x07")
     address = f"0x{own.contract.hex()}"
     assert name_service("auto") == Choice("auto") and name_service("off") == Choice("off")
@@ -250,5 +228,5 @@ def test_the_setting_has_a_service_and_whether_gateways_are_asked() -> None:
 
 @pytest.mark.check
 @pytest.mark.parametrize(("chain_id", "coin"), [(1, 60), (10, 0x8000000A), (8453, 0x80002105)])
-def test_coin_types_are_those_of_ensip_11(chain_id: int, coin: int) -> None:
+def test_coin_types_are_those_of_ensip_11(chain_id, coin):
     assert evm_coin_type(chain_id) == coin

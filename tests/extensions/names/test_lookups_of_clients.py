@@ -6,9 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from scan.extensions.names import primary_names
-from tests.extensions.names.names_of_chain import Named
 from tests.extensions.names.test_gateways import asking, quiet, says
-from tests.support.receiver import Answer, Handler, Received, Receiver
 from tests.support.serving import wait_until
 
 __all__ = ["asking", "quiet"]
@@ -20,7 +18,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(primary_names, "PAUSE_FACTOR", 1e6)
 
 
-def test_a_client_has_one_lookup_at_a_time(asking: Named, receiver: Receiver) -> None:
+def test_a_client_has_one_lookup_at_a_time(asking, receiver):
     """Whoever names a slow host holds one thread, and others' names are read meanwhile."""
     ens, alice = asking.ens, asking.ens.people[0]
     for name in ("slow.eth", "second.eth"):
@@ -28,7 +26,7 @@ def test_a_client_has_one_lookup_at_a_time(asking: Named, receiver: Receiver) ->
     asking.follow()
     answered = threading.Event()
 
-    def slowly(handler: Handler, received: Received) -> Answer:
+    def slowly(handler, received):
         assert answered.wait(60)
         return says(alice)(handler, received)
 
@@ -50,20 +48,18 @@ def test_a_client_has_one_lookup_at_a_time(asking: Named, receiver: Receiver) ->
     assert asking.lookup("second.eth").json["address"] == alice
 
 
-def test_two_clients_with_ever_new_names_leave_a_place_to_others(
-    asking: Named, receiver: Receiver
-) -> None:
+def test_two_clients_with_ever_new_names_leave_a_place_to_others(asking, receiver):
     ens, alice = asking.ens, asking.ens.people[0]
     for number in range(4):
         ens.resolve_by(f"new{number}.eth", ens.offchain([receiver.url(f"/{number}/{{data}}")]))
     asking.follow()
     answered = [threading.Event() for _ in range(4)]
 
-    def slowly(handler: Handler, received: Received) -> Answer:
+    def slowly(handler, received):
         assert answered[int(received.path[1])].wait(60)
         return says(alice)(handler, received)
 
-    def look_up(number: int, client: str) -> int:
+    def look_up(number, client):
         asked = asking.client.application.test_client()
         path = f"/api/v1/names/new{number}.eth"
         return asked.get(path, environ_base={"REMOTE_ADDR": client}).status_code

@@ -6,14 +6,13 @@ import pytest
 
 from app import create_app
 from scan.extensions.names import primary_names
-from tests.extensions.names.ens_chain import EnsChain
-from tests.extensions.names.names_of_chain import HAS_SEARCH, Named, with_search
+from tests.extensions.names.names_of_chain import HAS_SEARCH, with_search
 from tests.support.database import execute
 from tests.support.faulty_node import cut_connection, hang
 from tests.support.lists import get
 
 
-def test_a_name_leads_to_its_address_and_the_address_to_its_name(named: Named) -> None:
+def test_a_name_leads_to_its_address_and_the_address_to_its_name(named):
     alice, ens = named.ens.people[0], named.ens
     ens.point("alice.eth", alice)
     ens.choose(alice, "alice.eth")
@@ -32,7 +31,7 @@ def test_a_name_leads_to_its_address_and_the_address_to_its_name(named: Named) -
     assert [a["name"] for a in both] == [None, "alice.eth"]
 
 
-def test_a_name_that_leads_elsewhere_is_nobody_s(named: Named) -> None:
+def test_a_name_that_leads_elsewhere_is_nobody_s(named):
     """Anybody may choose the name of another; only those that lead back are shown."""
     ens, (_, bob, eve, *_) = named.ens, named.ens.people
     ens.point("bob.eth", bob)
@@ -44,12 +43,12 @@ def test_a_name_that_leads_elsewhere_is_nobody_s(named: Named) -> None:
 
 
 @pytest.mark.parametrize("name", ["nobody.eth", "eth", "a.b.c.d.e.eth"])
-def test_a_name_without_an_address_is_not_found(named: Named, name: str) -> None:
+def test_a_name_without_an_address_is_not_found(named, name):
     answer = named.lookup(name)
     assert (answer.status_code, answer.json["field"]) == (404, "name")
 
 
-def test_names_are_those_of_the_newest_block(named: Named) -> None:
+def test_names_are_those_of_the_newest_block(named):
     """Within a block a name is read once; with the next one it is read again."""
     ens, carol = named.ens, named.ens.people[3]
     ens.point("carol.eth", carol)
@@ -67,7 +66,7 @@ def test_names_are_those_of_the_newest_block(named: Named) -> None:
     assert named.of(carol) == (None, None)
 
 
-def test_lists_show_names_beside_addresses_and_labels_before_them(universal: Named) -> None:
+def test_lists_show_names_beside_addresses_and_labels_before_them(universal):
     ens, (dave, erin) = universal.ens, universal.ens.people[4:6]
     for person, name in ((dave, "dave.eth"), (erin, "erin.eth")):
         ens.point(name, person)
@@ -95,7 +94,7 @@ def test_lists_show_names_beside_addresses_and_labels_before_them(universal: Nam
 
 
 @with_search
-def test_suggestions_and_the_search_page_list_names_and_lead_nowhere(universal: Named) -> None:
+def test_suggestions_and_the_search_page_list_names_and_lead_nowhere(universal):
     frank = universal.ens.people[6]
     universal.ens.point("frank.eth", frank)
     universal.follow()
@@ -114,7 +113,7 @@ def test_suggestions_and_the_search_page_list_names_and_lead_nowhere(universal: 
     assert "Nothing matches" not in confusable
 
 
-def test_names_that_other_hosts_keep_are_said_and_not_looked_up(named: Named) -> None:
+def test_names_that_other_hosts_keep_are_said_and_not_looked_up(named):
     ens = named.ens
     ens.resolve_by("offchain.eth", ens.offchain(["https://names.example/{sender}/{data}.json"]))
     named.follow()
@@ -124,9 +123,7 @@ def test_names_that_other_hosts_keep_are_said_and_not_looked_up(named: Named) ->
 
 
 @pytest.mark.parametrize("fault", [cut_connection, hang(9.0)], ids=["gone", "late"])
-def test_without_the_node_names_are_left_out_and_it_is_said(
-    universal: Named, fault: object, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_the_node_names_are_left_out_and_it_is_said(universal, fault, monkeypatch):
     for name in ("ONE_S", "LIST_S"):
         monkeypatch.setattr(primary_names, name, 0.03)
     person = universal.ens.owner
@@ -139,9 +136,7 @@ def test_without_the_node_names_are_left_out_and_it_is_said(
     assert not HAS_SEARCH or "is not known" in universal.page("/search?q=alice.eth")
 
 
-def test_a_list_whose_names_were_late_does_not_wait_for_the_next_ones(
-    universal: Named, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_list_whose_names_were_late_does_not_wait_for_the_next_ones(universal, monkeypatch):
     monkeypatch.setattr(primary_names, "LIST_S", 0.02)
     universal.mine()
     universal.node.fault = hang(1.0)
@@ -152,9 +147,7 @@ def test_a_list_whose_names_were_late_does_not_wait_for_the_next_ones(
     assert universal.node.requests == before
 
 
-def test_a_chain_without_a_service_has_no_names_and_asks_for_none(
-    indexing: object, ens: EnsChain, universal: Named
-) -> None:
+def test_a_chain_without_a_service_has_no_names_and_asks_for_none(indexing, ens, universal):
     settings = replace(universal.indexing.settings, rpc_urls=(universal.node.url,))
     client = create_app(settings).test_client()
     before = universal.node.requests

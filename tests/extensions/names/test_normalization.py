@@ -69,7 +69,7 @@ def normalizer() -> Iterator[Normalizer]:
 
 
 @pytest.mark.parametrize("text", CASES, ids=ascii)
-def test_names_have_the_form_of_ensip_15(normalizer: Normalizer, text: str) -> None:
+def test_names_have_the_form_of_ensip_15(normalizer, text):
     expected = CASES[text]
     if expected is None:
         with pytest.raises(NotNormalizable) as refusal:
@@ -82,7 +82,7 @@ def test_names_have_the_form_of_ensip_15(normalizer: Normalizer, text: str) -> N
     assert normalizer.normalized(expected) == expected
 
 
-def test_plain_names_are_what_the_tables_make_of_them() -> None:
+def test_plain_names_are_what_the_tables_make_of_them():
     """20,000 texts of ASCII: where ours has an answer, theirs has the same."""
     draw = random.Random(15)
     letters = string.ascii_letters + string.digits + "-_$." * 6 + "'#*"
@@ -99,7 +99,7 @@ def test_plain_names_are_what_the_tables_make_of_them() -> None:
     assert decided > 5_000
 
 
-def test_every_character_of_ascii_is_treated_as_the_tables_have_it() -> None:
+def test_every_character_of_ascii_is_treated_as_the_tables_have_it():
     """But for a line's end after a name, which theirs overlooks in plain ASCII."""
     for code in range(128):
         text = f"a{chr(code)}"
@@ -111,7 +111,7 @@ def test_every_character_of_ascii_is_treated_as_the_tables_have_it() -> None:
             assert ours in (None, _theirs(text)), text
 
 
-def _theirs(text: str) -> str | None:
+def _theirs(text):
     try:
         return str(ens_normalize.ens_normalize(text))
     except ens_normalize.DisallowedSequence:
@@ -119,21 +119,21 @@ def _theirs(text: str) -> str | None:
 
 
 @pytest.mark.parametrize("text", ["", "a" * (MAX_BYTES + 1), "\u00e9" * 128, "x" * 10_000])
-def test_what_is_empty_or_long_is_refused_before_it_is_looked_at(text: str) -> None:
+def test_what_is_empty_or_long_is_refused_before_it_is_looked_at(text):
     normalizer = Normalizer()
     with pytest.raises(NotNormalizable):
         normalizer.normalized(text)
     assert normalizer._process is None
 
 
-def test_plain_names_start_no_process_and_lists_wait_for_none() -> None:
+def test_plain_names_start_no_process_and_lists_wait_for_none():
     normalizer = Normalizer()
     assert normalizer.normalized("Vitalik.eth") == "vitalik.eth"
     assert normalizer.known("caf\u00e9.eth") is None
     assert normalizer._process is None
 
 
-def test_a_process_that_ended_is_started_again(normalizer: Normalizer) -> None:
+def test_a_process_that_ended_is_started_again(normalizer):
     assert normalizer.normalized("\u00e9t\u00e9.eth") == "\u00e9t\u00e9.eth"
     assert normalizer._process is not None
     normalizer._process.kill()
@@ -141,9 +141,7 @@ def test_a_process_that_ended_is_started_again(normalizer: Normalizer) -> None:
     assert normalizer.normalized("no\u00ebl.eth") == "no\u00ebl.eth"
 
 
-def test_a_process_that_is_late_is_ended_and_the_name_is_not_checked(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_process_that_is_late_is_ended_and_the_name_is_not_checked(monkeypatch):
     monkeypatch.setattr(normalization, "ANSWER_S", 0.0)
     normalizer = Normalizer()
     with pytest.raises(NotChecked, match="in time"):
@@ -151,9 +149,7 @@ def test_a_process_that_is_late_is_ended_and_the_name_is_not_checked(
     assert normalizer._process is None
 
 
-def test_without_the_package_names_beyond_ascii_are_not_checked(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_without_the_package_names_beyond_ascii_are_not_checked(monkeypatch):
     monkeypatch.setattr(normalization, "find_spec", lambda name: None)
     normalizer = Normalizer()
     assert normalizer.normalized("Vitalik.eth") == "vitalik.eth"
@@ -161,12 +157,12 @@ def test_without_the_package_names_beyond_ascii_are_not_checked(
         normalizer.normalized("\u00e9.eth")
 
 
-def test_one_name_is_checked_at_a_time(normalizer: Normalizer) -> None:
+def test_one_name_is_checked_at_a_time(normalizer):
     """A second one is refused shortly, as it would hold a thread."""
     with normalizer._one.place():
         refused: list[Unavailable] = []
 
-        def ask() -> None:
+        def ask():
             try:
                 normalizer.normalized("\u00e8.eth")
             except Unavailable as error:

@@ -49,7 +49,7 @@ SCRIPTS = (PIECES[65:91], PIECES[16:26], PIECES)
 ENDS = ("", ".eth")
 
 
-def drawn(count: int) -> list[str]:
+def drawn(count):
     draw = random.Random(15)
     return [
         "".join(draw.choices(draw.choice(SCRIPTS), k=draw.randint(1, 8))) + draw.choice(ENDS)
@@ -57,7 +57,7 @@ def drawn(count: int) -> list[str]:
     ]
 
 
-def ours(names: list[str]) -> list[str | None]:
+def ours(names):
     normalizer = Normalizer()
     try:
         return [_normalized(normalizer, name) for name in names]
@@ -67,14 +67,14 @@ def ours(names: list[str]) -> list[str | None]:
             normalizer._process.wait()
 
 
-def _normalized(normalizer: Normalizer, name: str) -> str | None:
+def _normalized(normalizer, name):
     try:
         return normalizer.normalized(name)
     except NotNormalizable:
         return None
 
 
-def theirs(names: list[str]) -> list[str | None]:
+def theirs(names):
     node = shutil.which("node")
     assert node is not None
     command = [node, "--input-type=module", "--eval", REFERENCE]
@@ -86,7 +86,7 @@ def theirs(names: list[str]) -> list[str | None]:
 
 
 @pytest.mark.long
-def test_names_are_what_the_reference_makes_of_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_are_what_the_reference_makes_of_them(monkeypatch):
     monkeypatch.setattr(normalization, "ANSWER_S", 120.0)
     names = drawn(NAMES)
     compared = [*zip(names, ours(names), theirs(names), strict=True)]
@@ -94,7 +94,7 @@ def test_names_are_what_the_reference_makes_of_them(monkeypatch: pytest.MonkeyPa
     assert NAMES / 10 < sum(result is not None for _, result, _ in compared) < NAMES * 9 / 10
 
 
-def compare_vectors(path: Path) -> None:
+def compare_vectors(path):
     """Print how many vectors of the author's tests.json have his result here."""
     vectors = [v for v in json.loads(path.read_bytes()) if v["name"] not in ("", "version")]
     short = [v for v in vectors if len(v["name"].encode(errors="replace")) <= MAX_BYTES]

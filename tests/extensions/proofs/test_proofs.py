@@ -12,7 +12,6 @@ from app import create_app
 from tests.api.test_bad_input import require_parameter
 from tests.conftest import Played
 from tests.support.faulty_node import (
-    Fault,
     FaultyNode,
     altering,
     hang,
@@ -28,7 +27,7 @@ EMPTY_CODE = "0x" + keccak(b"").hex()
 Alter = Callable[[Any], Any]
 
 
-def get(client: FlaskClient, address: str, **arguments: Any) -> Any:
+def get(client, address, **arguments):
     return client.get(f"/api/v1/addresses/{address}/proof", query_string=arguments)
 
 
@@ -44,7 +43,7 @@ def service(node: FaultyNode, indexed: Indexing) -> FlaskClient:
     return create_app(replace(indexed.settings, rpc_urls=(node.url,))).test_client()
 
 
-def test_proven_values_are_the_nodes(client: FlaskClient, scenario: Played) -> None:
+def test_proven_values_are_the_nodes(client, scenario):
     """After each block, of accounts and contracts, of one that came later, and of one that never
     was."""
     head = scenario.anvil.head()
@@ -67,7 +66,7 @@ def test_proven_values_are_the_nodes(client: FlaskClient, scenario: Played) -> N
     assert by_hash == get(client, contract, block=head).json
 
 
-def test_slots_are_proven(client: FlaskClient, scenario: Played) -> None:
+def test_slots_are_proven(client, scenario):
     contract = scenario.stage.contracts["dollar"].address
     stored = set()
     for slot in (*map(hex, range(8)), "0x" + 64 * "f", "0x00"):
@@ -81,25 +80,25 @@ def test_slots_are_proven(client: FlaskClient, scenario: Played) -> None:
 
 
 @pytest.mark.parametrize("slot", ["", "0x", "1", "0x" + 65 * "1", "0xg", "-0x1"])
-def test_slots_are_checked(client: FlaskClient, slot: str) -> None:
+def test_slots_are_checked(client, slot):
     require_parameter(get(client, ABSENT, slot=slot), "slot")
 
 
-def test_parameters_are_checked(client: FlaskClient) -> None:
+def test_parameters_are_checked(client):
     require_parameter(get(client, ABSENT, block="x"), "block")
     require_parameter(get(client, "0x12"), "address")
     assert get(client, ABSENT, block=10**9).status_code == 404
 
 
-def lie(alter: Alter, method: str = "eth_getProof") -> Fault:
-    def change(call: dict[str, Any], answer: dict[str, Any]) -> None:
+def lie(alter, method="eth_getProof"):
+    def change(call, answer):
         if call["method"] == method:
             answer["result"] = alter(answer["result"])
 
     return altering(change)
 
 
-def with_nodes(alter: Alter) -> Fault:
+def with_nodes(alter):
     return lie(lambda proof: {**proof, "accountProof": alter(proof["accountProof"])})
 
 
@@ -125,9 +124,7 @@ LIES = {
 
 
 @pytest.mark.parametrize("fault", LIES.values(), ids=LIES)
-def test_a_node_that_lies_proves_nothing(
-    node: FaultyNode, service: FlaskClient, scenario: Played, fault: Fault
-) -> None:
+def test_a_node_that_lies_proves_nothing(node, service, scenario, fault):
     """And once it is honest, the same service has the proof."""
     person = scenario.stage.people[0]
     node.fault = fault
@@ -139,9 +136,7 @@ def test_a_node_that_lies_proves_nothing(
     assert get(service, person).json["balance"] == str(right)
 
 
-def test_a_proof_of_another_account_or_block_is_refused(
-    node: FaultyNode, service: FlaskClient, scenario: Played
-) -> None:
+def test_a_proof_of_another_account_or_block_is_refused(node, service, scenario):
     people = scenario.stage.people
     for address, block in ((people[1], "latest"), (people[0], "0x3"), (people[0], "0x0")):
         foreign = scenario.anvil.call("eth_getProof", address, [], block)
@@ -151,18 +146,14 @@ def test_a_proof_of_another_account_or_block_is_refused(
         assert "does not belong to the block's state" in response.json["error"]
 
 
-def test_other_values_beside_an_honest_proof_change_nothing(
-    node: FaultyNode, service: FlaskClient, scenario: Played
-) -> None:
+def test_other_values_beside_an_honest_proof_change_nothing(node, service, scenario):
     person = scenario.stage.people[0]
     right = int(scenario.anvil.call("eth_getBalance", person, "latest"), 16)
     node.fault = lie(lambda proof: {**proof, "balance": "0xffffffffffffff", "nonce": "0x0"})
     assert get(service, person).json["balance"] == str(right)
 
 
-def test_a_node_without_proofs_or_state_is_named(
-    node: FaultyNode, service: FlaskClient, scenario: Played
-) -> None:
+def test_a_node_without_proofs_or_state_is_named(node, service, scenario):
     person = scenario.stage.people[0]
     for code, message in (
         (-32000, "missing trie node 1234 (path )"),
@@ -182,21 +173,17 @@ def test_a_node_without_proofs_or_state_is_named(
     assert node.requests == asked, "a node without proofs is asked again only after a while"
 
 
-def test_a_node_that_takes_no_block_hashes_proves_by_number(
-    node: FaultyNode, service: FlaskClient, scenario: Played
-) -> None:
+def test_a_node_that_takes_no_block_hashes_proves_by_number(node, service, scenario):
     person = scenario.stage.people[0]
     node.fault = refuse_block_hashes
     right = int(scenario.anvil.call("eth_getBalance", person, "latest"), 16)
     assert get(service, person).json["balance"] == str(right)
 
 
-def test_the_page_says_whether_the_balance_is_proven(
-    node: FaultyNode, service: FlaskClient, scenario: Played
-) -> None:
+def test_the_page_says_whether_the_balance_is_proven(node, service, scenario):
     person = scenario.stage.people[0]
 
-    def page(address: str) -> str:
+    def page(address):
         return service.get(f"/address/{address}").text
 
     node.fault = LIES["cut"]
@@ -210,10 +197,8 @@ def test_the_page_says_whether_the_balance_is_proven(
     assert ">not proven</span>" in page(STRANGERS[0])
 
 
-def test_the_page_says_whether_the_code_is_proven(
-    node: FaultyNode, service: FlaskClient, scenario: Played
-) -> None:
-    def beside_the_hash(key: str) -> str:
+def test_the_page_says_whether_the_code_is_proven(node, service, scenario):
+    def beside_the_hash(key):
         path = f"/address/{scenario.stage.contracts[key].address.lower()}?tab=bytecode"
         return service.get(path).text.partition("<dt>Code hash</dt>")[2].partition("</dd>")[0]
 
@@ -222,9 +207,7 @@ def test_the_page_says_whether_the_code_is_proven(
     assert "reported by the node" in beside_the_hash("harbor")
 
 
-def test_a_slow_node_does_not_hold_up_the_page(
-    node: FaultyNode, service: FlaskClient, scenario: Played, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_slow_node_does_not_hold_up_the_page(node, service, scenario, monkeypatch):
     monkeypatch.setattr("scan.extensions.proofs.pages.TIMEOUT_S", 0.01)
     node.fault = hang(0.3)
     assert ">not proven</span>" in service.get(f"/address/{scenario.stage.people[0]}").text

@@ -70,13 +70,13 @@ class Followed(NamedTuple):
     first: int
 
 
-def moves(number: int) -> list[Move]:
+def moves(number):
     """Two transactions of which one is a transfer; CARL is seen in block 3 alone."""
     other = CARL if number == 3 else address(f"somebody {number % 40}")
     return [Move(ANNA, BERT, tokens=2), Move(BERT, other)]
 
 
-def remove(retention: Retention, head: int) -> None:
+def remove(retention, head):
     while retention.step(head):
         pass
 
@@ -272,7 +272,7 @@ def test_kills_while_rows_are_removed_leave_nothing_half(postgres, template):
         assert run(settings_for(killed, NOWHERE)) == EXACT
 
 
-def removed_in_process(url: str, steps: int) -> bool:
+def removed_in_process(url, steps):
     """Whether a process came to the end that is killed while it takes the step after so many."""
     with Forked([sys.executable, "-c", STEPS, url], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None

@@ -42,7 +42,7 @@ class Pruned(NamedTuple):
     before: dict[str, Any]
 
 
-def remove(url: str, first_block: int) -> None:
+def remove(url, first_block):
     """Everything before a block, as the indexer does it once that is decided."""
     execute(
         url,
@@ -73,7 +73,7 @@ def pruned(postgres: Postgres, template: str, scenario: Played) -> Iterator[Prun
             yield Pruned(*clients, kept, head // 2, before)
 
 
-def queries(first: FlaskClient, scenario: Played) -> Iterator[dict[str, Any]]:
+def queries(first, scenario):
     """Of every entity: all, by one key and by several, in ranges of blocks, each at some page."""
     head = scenario.anvil.head()
     people = [*scenario.stage.people[:3], "0x" + 40 * "0", "0x" + 40 * "9"]
@@ -127,7 +127,7 @@ def test_queries_answer_as_over_all_rows_from_the_first_kept_block_on(pruned, sc
     assert min(rows.values()) > 10, rows
 
 
-def timestamp(client: FlaskClient, block: int) -> str:
+def timestamp(client, block):
     text: str = client.get(f"/api/v1/blocks/{block}").json["timestamp"]
     return text
 

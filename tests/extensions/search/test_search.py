@@ -5,11 +5,9 @@ from typing import Any
 
 import psycopg2
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.extensions.search import queries
-from tests.conftest import Played
 from tests.support.database import Postgres, execute
 from tests.support.explain import Explained, explained
 from tests.support.indexing import settings_for
@@ -36,14 +34,14 @@ CREATE INDEX tokens_by_similar_name ON tokens (lower(name));
 """
 
 
-def search(client: FlaskClient, text: str) -> list[dict[str, Any]]:
+def search(client, text):
     answer = client.get("/api/v1/search", query_string={"q": text})
     assert answer.status_code == 200, answer.text
     results: list[dict[str, Any]] = answer.json["results"]
     return results
 
 
-def test_blocks_are_found_by_number_and_hash(client: FlaskClient, scenario: Played) -> None:
+def test_blocks_are_found_by_number_and_hash(client, scenario):
     block = scenario.truth.blocks[4]
     expected = {"type": "block", "value": str(block["number"]), "match": "exact"}
     hash_ = block["hash"]
@@ -53,9 +51,7 @@ def test_blocks_are_found_by_number_and_hash(client: FlaskClient, scenario: Play
     assert search(client, "99,999,999") == []
 
 
-def test_transactions_and_addresses_are_found_in_any_case(
-    client: FlaskClient, scenario: Played
-) -> None:
+def test_transactions_and_addresses_are_found_in_any_case(client, scenario):
     transaction = scenario.truth.transactions[0]
     [found] = search(client, transaction["hash"].upper())
     assert (found["type"], found["value"]) == ("transaction", transaction["hash"])
@@ -64,9 +60,7 @@ def test_transactions_and_addresses_are_found_in_any_case(
         assert search(client, text)[0]["value"] == person
 
 
-def test_an_address_is_found_by_the_short_form_of_pages(
-    client: FlaskClient, scenario: Played
-) -> None:
+def test_an_address_is_found_by_the_short_form_of_pages(client, scenario):
     person = scenario.truth.transactions[0]["fromAddress"]
     for text in (f"{person[:8]}…{person[-4:]}", f"{person[:6].upper()}...{person[-4:]}"):
         [found] = search(client, text.replace("0X", "0x"))
@@ -77,9 +71,7 @@ def test_an_address_is_found_by_the_short_form_of_pages(
         assert search(client, text) == []
 
 
-def test_addresses_and_blocks_are_found_by_their_beginning(
-    client: FlaskClient, scenario: Played
-) -> None:
+def test_addresses_and_blocks_are_found_by_their_beginning(client, scenario):
     person = scenario.truth.transactions[0]["fromAddress"]
     block = scenario.truth.blocks[3]
     hash_, own = block["hash"], f"/block/{block['number']}"
@@ -95,9 +87,7 @@ def test_addresses_and_blocks_are_found_by_their_beginning(
         assert moved.headers["Location"] == path
 
 
-def test_a_single_result_leads_on_unless_anybody_may_have_its_name(
-    client: FlaskClient, postgres: Postgres, template: str
-) -> None:
+def test_a_single_result_leads_on_unless_anybody_may_have_its_name(client, postgres, template):
     """A part of an operator's label does; a token's name is listed."""
     with postgres.cloned(template) as url:
         execute(url, "INSERT INTO labels VALUES (%s, 'Orchard treasury')", LABELLED)
@@ -109,9 +99,7 @@ def test_a_single_result_leads_on_unless_anybody_may_have_its_name(
         assert client.get("/search", query_string={"q": token["name"]}).status_code == 200
 
 
-def test_new_transactions_are_found_by_a_part_of_their_hash(
-    client: FlaskClient, scenario: Played, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_new_transactions_are_found_by_a_part_of_their_hash(client, scenario, monkeypatch):
     oldest = scenario.truth.transactions[-1]["hash"]
     parts = (
         oldest[:10],
@@ -132,7 +120,7 @@ def test_new_transactions_are_found_by_a_part_of_their_hash(
     assert search(client, oldest[:11]) == []
 
 
-def test_a_part_that_two_transactions_have_finds_neither(own_seeded_service: Explained) -> None:
+def test_a_part_that_two_transactions_have_finds_neither(own_seeded_service):
     execute(
         own_seeded_service.url,
         "UPDATE transactions SET hash = decode('abcdef01' || lpad(ordinal::text, 56, '0'), 'hex')"
@@ -147,7 +135,7 @@ def test_a_part_that_two_transactions_have_finds_neither(own_seeded_service: Exp
     assert transaction["value"] == f"0xabcdef01{7:056d}"
 
 
-def test_a_part_that_several_have_finds_none_of_them(database_url: str) -> None:
+def test_a_part_that_several_have_finds_none_of_them(database_url):
     """Whoever makes an address that looks like another one must not be taken for it."""
     for number in (1, 2):
         address = bytes.fromhex(f"abcdef{number:030x}1234")
@@ -166,7 +154,7 @@ def test_a_part_that_several_have_finds_none_of_them(database_url: str) -> None:
     assert found["value"] == f"0xabcdef{1:030x}1234"
 
 
-def test_tokens_are_found_by_name_and_symbol(client: FlaskClient, scenario: Played) -> None:
+def test_tokens_are_found_by_name_and_symbol(client, scenario):
     dollar = scenario.stage.contracts["dollar"].address
     for text, match in (
         ("meridian dollar", "exact"),
@@ -185,17 +173,17 @@ def test_tokens_are_found_by_name_and_symbol(client: FlaskClient, scenario: Play
     "text",
     ["%", "_", "\\", "'; DROP TABLE tokens; --", "\u202e", "0x", "🦄" * 25, "a%b", "<b>", "1e5"],
 )
-def test_odd_texts_find_nothing_they_should_not(client: FlaskClient, text: str) -> None:
+def test_odd_texts_find_nothing_they_should_not(client, text):
     for found in search(client, text):
         assert text.lower() in (found["name"] or "").lower() + (found["symbol"] or "").lower()
 
 
 @pytest.mark.parametrize("query", ["", "?q=" + "a" * 2049, "?q=%00", "?q=a&q=b", "?p=a"])
-def test_what_is_no_text_is_refused(client: FlaskClient, query: str) -> None:
+def test_what_is_no_text_is_refused(client, query):
     assert client.get(f"/api/v1/search{query}").status_code == 400
 
 
-def test_an_empty_text_finds_nothing(client: FlaskClient) -> None:
+def test_an_empty_text_finds_nothing(client):
     assert search(client, "") == search(client, "   ") == []
 
 
@@ -207,7 +195,7 @@ def seeded(postgres: Postgres, seeded_template: str) -> Iterator[Explained]:
         yield service
 
 
-def _add_names(url: str) -> None:
+def _add_names(url):
     connection = psycopg2.connect(url)
     with connection, connection.cursor() as cursor:
         cursor.execute(
@@ -254,13 +242,13 @@ def _add_names(url: str) -> None:
         "0xabcd…abcd",
     ],
 )
-def test_a_search_reads_a_bounded_part_of_indexes(seeded: Explained, text: str) -> None:
+def test_a_search_reads_a_bounded_part_of_indexes(seeded, text):
     [plan, *_], answer = seeded.plans(f"/api/v1/search?q={text}")  # extensions may read more
     assert len(answer["results"]) <= 20 and plan.buffers < 5000
     plan.require_indexes(2000)
 
 
-def test_labels_are_found_by_any_word_and_contracts_by_whole_ones(database_url: str) -> None:
+def test_labels_are_found_by_any_word_and_contracts_by_whole_ones(database_url):
     execute(database_url, "INSERT INTO labels VALUES (%s, 'Market maker 7')", LABELLED)
     execute(database_url, "INSERT INTO contracts VALUES (%s, 1, %s)", LABELLED, b"\1" * 32)
     execute(
@@ -281,7 +269,7 @@ def test_labels_are_found_by_any_word_and_contracts_by_whole_ones(database_url: 
         assert search(client, text) == [], text
 
 
-def test_whole_names_come_first_then_those_held_most(seeded: Explained) -> None:
+def test_whole_names_come_first_then_those_held_most(seeded):
     client = seeded.client
     assert search(client, "coin5")[0]["symbol"] == "COIN5"
     [treasury] = search(client, "TREASURY")
@@ -289,9 +277,7 @@ def test_whole_names_come_first_then_those_held_most(seeded: Explained) -> None:
     assert len(search(client, "coin")) == 20
 
 
-def test_tokens_that_are_named_like_a_block_or_a_transaction_come_after_it(
-    seeded: Explained,
-) -> None:
+def test_tokens_that_are_named_like_a_block_or_a_transaction_come_after_it(seeded):
     [(block_hash, transaction_hash)] = execute(
         seeded.url,
         "SELECT (SELECT hex(hash) FROM blocks WHERE number = 17),"
@@ -313,9 +299,7 @@ def test_tokens_that_are_named_like_a_block_or_a_transaction_come_after_it(
         ("dolar", []),  # 5 of 17 trigrams are the same
     ],
 )
-def test_names_that_share_three_of_ten_trigrams_are_similar(
-    database_url: str, text: str, results: list[tuple[str, str]]
-) -> None:
+def test_names_that_share_three_of_ten_trigrams_are_similar(database_url, text, results):
     [(has_extension,)] = execute(
         database_url, "SELECT to_regclass('tokens_by_similar_name') IS NOT NULL"
     )

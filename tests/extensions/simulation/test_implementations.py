@@ -1,7 +1,7 @@
 """A proxy is described by the implementation that it has in a simulation, not on the chain."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 from eth_abi import encode
@@ -71,24 +71,24 @@ class Upgrades(NamedTuple):
     second: str
 
     @property
-    def upgrading(self) -> dict[str, str]:
+    def upgrading(self):
         return {"to": self.proxy, "data": calldata("upgrade(address)", self.second)}
 
-    def putting(self, amount: int, proxy: str = "") -> dict[str, str]:
+    def putting(self, amount, proxy=""):
         return {"to": proxy or self.proxy, "data": calldata("put(uint256)", amount)}
 
     @property
-    def overridden(self) -> dict[str, Any]:
+    def overridden(self):
         return {self.proxy: {"stateDiff": {IMPLEMENTATION_SLOT: self.second}}}
 
 
-def word(value: str) -> bytes:
+def word(value):
     return bytes.fromhex(value[2:]).rjust(32, b"\0")
 
 
 @pytest.fixture(scope="module")
 def upgrades(explorer: Explorer) -> Upgrades:
-    def deployed(name: str, *words: str) -> str:
+    def deployed(name, *words):
         arguments = encode(["bytes32"] * len(words), [*map(word, words)]).hex()
         return deploy(explorer, {PATH: SOURCE}, PATH, name, arguments).address
 
@@ -107,7 +107,7 @@ def less(explorer: Explorer) -> Iterator[tuple[FlaskClient, FaultyNode]]:
         yield create_app(settings).test_client(), node
 
 
-def expect_second(outcome: dict[str, Any]) -> None:
+def expect_second(outcome):
     assert outcome["status"] is True
     assert outcome["frames"][0]["function"]["signature"] == "put(uint256)"
     assert outcome["frames"][0]["function"]["source"] == "verified"
@@ -115,12 +115,12 @@ def expect_second(outcome: dict[str, Any]) -> None:
     assert outcome["assumedProxies"] == []
 
 
-def names_of(outcome: dict[str, Any], proxy: str) -> list[str]:
+def names_of(outcome, proxy):
     [account] = [a for a in outcome["accounts"] if a["address"] == proxy]
     return [v["name"] for slot in account["storage"] for v in slot["variables"]]
 
 
-def test_after_an_upgrade_the_new_implementation_describes(upgrades: Upgrades) -> None:
+def test_after_an_upgrade_the_new_implementation_describes(upgrades):
     upgraded, put = simulate(upgrades.client, upgrades.upgrading, upgrades.putting(7))
     assert upgraded["frames"][0]["function"]["signature"] == "upgrade(address)"
     expect_second(put)
@@ -133,14 +133,14 @@ def test_after_an_upgrade_the_new_implementation_describes(upgrades: Upgrades) -
     assert now["frames"][0]["function"] is None
 
 
-def test_a_changed_beacon_s_implementation_describes(upgrades: Upgrades) -> None:
+def test_a_changed_beacon_s_implementation_describes(upgrades):
     changing = {"to": upgrades.beacon, "data": calldata("change(address)", upgrades.second)}
     _, put = simulate(upgrades.client, changing, upgrades.putting(8, upgrades.of_beacon))
     expect_second(put)
     assert names_of(put, upgrades.of_beacon) == ["second"]
 
 
-def test_an_overridden_implementation_describes(upgrades: Upgrades) -> None:
+def test_an_overridden_implementation_describes(upgrades):
     [put] = simulate(upgrades.client, upgrades.putting(9), overrides=upgrades.overridden)
     expect_second(put)
     assert put["logs"][0]["event"]["signature"] == "Put(uint256)"
@@ -149,9 +149,7 @@ def test_an_overridden_implementation_describes(upgrades: Upgrades) -> None:
 
 @pytest.mark.parametrize("methods", [NO_TRACES, NOTHING])
 @pytest.mark.parametrize("kind", ["state", "stateDiff"])
-def test_an_overridden_implementation_describes_without_traces(
-    upgrades: Upgrades, less: tuple[FlaskClient, FaultyNode], methods: tuple[str, ...], kind: str
-) -> None:
+def test_an_overridden_implementation_describes_without_traces(upgrades, less, methods, kind):
     client, node = less
     node.fault = lacking(*methods)
     overrides = {upgrades.proxy: {kind: {IMPLEMENTATION_SLOT: upgrades.second}}}
@@ -159,9 +157,7 @@ def test_an_overridden_implementation_describes_without_traces(
     expect_second(put)
 
 
-def test_what_a_node_without_traces_does_not_say_is_named(
-    upgrades: Upgrades, less: tuple[FlaskClient, FaultyNode]
-) -> None:
+def test_what_a_node_without_traces_does_not_say_is_named(upgrades, less):
     client, node = less
     node.fault = lacking(*NO_TRACES)
     upgraded, put = simulate(client, upgrades.upgrading, upgrades.putting(7))

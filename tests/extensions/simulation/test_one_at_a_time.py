@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
-from typing import Any
 
 import pytest
 import requests
@@ -34,7 +33,7 @@ def service(postgres: Postgres, template: str) -> Iterator[tuple[str, SlowNode, 
             yield address, node, key
 
 
-def simulate(address: str, client: str, key: str = "", **fields: Any) -> requests.Response:
+def simulate(address, client, key="", **fields):
     calls = [{"to": CALLED, **{name: fields.pop(name) for name in ("gas",) if name in fields}}]
     headers = {"X-Forwarded-For": client, **({"X-API-Key": key} if key else {})}
     body = {"calls": calls, **fields}
@@ -42,9 +41,7 @@ def simulate(address: str, client: str, key: str = "", **fields: Any) -> request
     return requests.post(url, json=body, headers=headers, timeout=PATIENCE_S)
 
 
-def test_simulations_of_all_clients_are_made_one_after_the_other(
-    service: tuple[str, SlowNode, str],
-) -> None:
+def test_simulations_of_all_clients_are_made_one_after_the_other(service):
     address, node, _ = service
     node.held_methods = {"debug_traceCall"}
     node.held.clear()
@@ -64,7 +61,7 @@ def test_simulations_of_all_clients_are_made_one_after_the_other(
             assert made.result().json()["calls"][0]["status"] is True
 
 
-def test_gas_without_a_key_is_what_ordinary_blocks_use(service: tuple[str, SlowNode, str]) -> None:
+def test_gas_without_a_key_is_what_ordinary_blocks_use(service):
     address, _, key = service
     for of, most in (("", ANONYMOUS_GAS), (key, GAS)):
         [outcome] = simulate(address, "10.1.0.1", of).json()["calls"]
@@ -74,9 +71,7 @@ def test_gas_without_a_key_is_what_ordinary_blocks_use(service: tuple[str, SlowN
         assert str(most) in refused.json()["error"]
 
 
-def test_calls_inside_are_shown_where_they_are_asked_for_and_fit(
-    service: tuple[str, SlowNode, str], explorer: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_calls_inside_are_shown_where_they_are_asked_for_and_fit(service, explorer, monkeypatch):
     address, _, _ = service
     overrides = {CALLED: {"code": NESTED}}
     [brief] = simulate(address, "10.1.0.1", overrides=overrides).json()["calls"]

@@ -1,21 +1,19 @@
 """The page /simulate: what a call would do, and why it would fail."""
 
 import pytest
-from flask.testing import FlaskClient
 
-from tests.conftest import Played
 from tests.extensions.simulation.test_simulation import SPENDER, token_call, transfer
 
 POOR = "0x" + 20 * "77"
 
 
-def test_the_form_alone_asks_no_node(client: FlaskClient) -> None:
+def test_the_form_alone_asks_no_node(client):
     page = client.get("/simulate")
     assert page.status_code == 200 and "Outcome" not in page.text
     assert 'href="/simulate"' in client.get("/").text
 
 
-def test_a_link_shows_what_the_call_would_do(client: FlaskClient, scenario: Played) -> None:
+def test_a_link_shows_what_the_call_would_do(client, scenario):
     holder, token, moving = token_call(scenario)
     page = client.get("/simulate", query_string=moving)
     assert page.status_code == 200, page.text
@@ -27,7 +25,7 @@ def test_a_link_shows_what_the_call_would_do(client: FlaskClient, scenario: Play
     assert "would fail" in failing.text and holder in failing.text.lower()
 
 
-def test_value_is_in_coins(client: FlaskClient, scenario: Played) -> None:
+def test_value_is_in_coins(client, scenario):
     one, two = scenario.anvil.accounts[:2]
     page = client.get("/simulate", query_string={"from": one, "to": two, "value": "0.25"})
     assert "would succeed" in page.text and "0.25" in page.text
@@ -49,9 +47,7 @@ def test_value_is_in_coins(client: FlaskClient, scenario: Played) -> None:
         ({"to": POOR, "data": "0x<b>"}, 400, "data must be 0x and pairs of hex digits"),
     ],
 )
-def test_what_is_no_call_is_said_above_the_form(
-    client: FlaskClient, fields: dict[str, str], status: int, words: str
-) -> None:
+def test_what_is_no_call_is_said_above_the_form(client, fields, status, words):
     page = client.get("/simulate", query_string=fields)
     assert page.status_code == status, page.text
     assert words in page.text and "<b>" not in page.text and "Outcome" not in page.text

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
@@ -13,10 +12,7 @@ from scan.queries import reader as queries_reader
 from tests.api.test_bad_input import require_parameter
 from tests.conftest import Played
 from tests.support.faulty_node import (
-    Calls,
-    Fault,
     FaultyNode,
-    Forward,
     Reply,
     altering,
     refuse,
@@ -40,7 +36,7 @@ def own_client(indexed: Indexing, node: FaultyNode) -> FlaskClient:
     return create_app(settings_for(indexed.settings.database_url, node.url)).test_client()
 
 
-def simulate(client: FlaskClient, *calls: Any, block: int | None = None, **more: Any) -> Any:
+def simulate(client, *calls, block=None, **more):
     query = {} if block is None else {"block": block}
     answer = client.post("/api/v1/simulate", json={"calls": [*calls], **more}, query_string=query)
     assert answer.status_code == 200, answer.json
@@ -48,17 +44,17 @@ def simulate(client: FlaskClient, *calls: Any, block: int | None = None, **more:
     return answer.json["calls"]
 
 
-def lacking(*methods: str) -> Fault:
+def lacking(*methods):
     return refuse(lambda call: call["method"] in methods)
 
 
-def alone(scenario: Played) -> list[dict[str, Any]]:
+def alone(scenario):
     """Transactions whose block has no other one, so that the state before them is a block's."""
     counts = Counter(t["blockNumber"] for t in scenario.truth.transactions)
     return [t for t in scenario.truth.transactions if counts[t["blockNumber"]] == 1]
 
 
-def call_of(scenario: Played, sent: dict[str, Any]) -> dict[str, Any]:
+def call_of(scenario, sent):
     of_node = scenario.anvil.call("eth_getTransactionByHash", sent["hash"])
     return {
         "from": sent["fromAddress"],
@@ -69,25 +65,23 @@ def call_of(scenario: Played, sent: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def of_transaction(records: list[Any], sent: dict[str, Any]) -> list[Any]:
+def of_transaction(records, sent):
     return [record for record in records if record["transactionHash"] == sent["hash"]]
 
 
-def moved(record: dict[str, Any]) -> tuple[Any, ...]:
+def moved(record):
     names = ("tokenAddress", "tokenType", "fromAddress", "toAddress", "value", "tokenId")
     return tuple(record.get(name) for name in names)
 
 
-def like(frame: dict[str, Any]) -> tuple[Any, ...]:
+def like(frame):
     """Without gas, which the nodes' traces of calls and of transactions give differently."""
     names = ("traceAddress", "type", "fromAddress", "toAddress", "value", "input", "output")
     return (*(frame[name] for name in names), (frame["error"] or {}).get("reason"))
 
 
 @pytest.mark.parametrize("most", [40, pytest.param(1000, marks=pytest.mark.long)])
-def test_a_simulation_is_the_transaction_that_was_then_sent(
-    client: FlaskClient, scenario: Played, most: int
-) -> None:
+def test_a_simulation_is_the_transaction_that_was_then_sent(client, scenario, most):
     compared = [t for t in alone(scenario) if int(t["gasLimit"] or 0) <= ANONYMOUS_GAS]
     step = max(1, len(compared) // most)
     seen: Counter[str] = Counter()
@@ -133,7 +127,7 @@ def test_a_simulation_is_the_transaction_that_was_then_sent(
     assert min(seen["failed"], seen["created"], seen["ran"]) > 0, seen
 
 
-def token_call(scenario: Played) -> tuple[str, str, dict[str, Any]]:
+def token_call(scenario):
     """A holder of a token, the token, and a call that moves one unit of it."""
     truth = scenario.truth
     holders = {
@@ -148,17 +142,15 @@ def token_call(scenario: Played) -> tuple[str, str, dict[str, Any]]:
     return holder, token, {"from": holder, "to": token, "data": transfer(SPENDER, 1)}
 
 
-def word(value: int | str) -> str:
+def word(value):
     return f"{value if isinstance(value, int) else int(value, 16):064x}"
 
 
-def transfer(to: str, value: int) -> str:
+def transfer(to, value):
     return f"0xa9059cbb{word(to)}{word(value)}"
 
 
-def test_each_call_has_the_state_that_the_one_before_leaves(
-    client: FlaskClient, scenario: Played
-) -> None:
+def test_each_call_has_the_state_that_the_one_before_leaves(client, scenario):
     holder, token, moving = token_call(scenario)
     approve = {"from": holder, "to": token, "data": f"0x095ea7b3{word(SPENDER)}{word(1)}"}
     take = f"0x23b872dd{word(holder)}{word(SPENDER)}{word(1)}"
@@ -178,7 +170,7 @@ def test_each_call_has_the_state_that_the_one_before_leaves(
     assert simulate(client, moving)[0]["status"] is True
 
 
-def test_overrides_are_what_the_calls_meet(client: FlaskClient, scenario: Played) -> None:
+def test_overrides_are_what_the_calls_meet(client, scenario):
     poor, rich = "0x" + 20 * "77", scenario.anvil.accounts[0]
     payment = {"from": poor, "to": rich, "value": hex(ETHER)}
     [without] = simulate(client, payment)
@@ -197,9 +189,7 @@ def test_overrides_are_what_the_calls_meet(client: FlaskClient, scenario: Played
     assert (bare["output"], bare["transfers"]) == ("0x", [])
 
 
-def test_a_large_simulation_takes_a_place_of_its_client(
-    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_large_simulation_takes_a_place_of_its_client(client, monkeypatch):
     """JUMPDEST PUSH1 0 JUMP: until there is no gas."""
     monkeypatch.setattr(queries_reader, "PROCESSOR_WAIT_S", 0.0)
     places = client.application.extensions["scan"].sources.processor_places
@@ -212,7 +202,7 @@ def test_a_large_simulation_takes_a_place_of_its_client(
         assert free.json["calls"][0]["error"]["kind"] == "out_of_gas"
 
 
-def test_what_is_created_can_be_called_next(client: FlaskClient, scenario: Played) -> None:
+def test_what_is_created_can_be_called_next(client, scenario):
     sender = scenario.anvil.accounts[0]
     # Returns PUSH1 7 PUSH1 0 SSTORE STOP as code.
     creation = {"from": sender, "data": "0x65600760005500600052600660" + "1af3"}
@@ -233,13 +223,8 @@ def test_what_is_created_can_be_called_next(client: FlaskClient, scenario: Playe
     ],
 )
 def test_a_node_that_offers_less_gives_less_and_the_same(
-    client: FlaskClient,
-    own_client: FlaskClient,
-    node: FaultyNode,
-    scenario: Played,
-    methods: tuple[str, ...],
-    missing: set[str],
-) -> None:
+    client, own_client, node, scenario, methods, missing
+):
     _, _, moving = token_call(scenario)
     people = scenario.anvil.accounts
     failing = next(t for t in alone(scenario) if not t["status"])
@@ -260,8 +245,8 @@ def test_a_node_that_offers_less_gives_less_and_the_same(
         assert [o["status"] for o in simulate(own_client, moving, paying)] == [True, True]
 
 
-def answer_with(result: Any) -> Fault:
-    def alter(call: dict[str, Any], answer: dict[str, Any]) -> None:
+def answer_with(result):
+    def alter(call, answer):
         if call["method"] in NOTHING:
             answer.pop("error", None)
             answer["result"] = result(answer.get("result")) if callable(result) else result
@@ -284,22 +269,18 @@ def answer_with(result: Any) -> Fault:
         lambda own: {**own, "pre": {"0x12": {}}, "post": {}},
     ],
 )
-def test_a_malformed_answer_is_the_nodes_fault(
-    own_client: FlaskClient, node: FaultyNode, scenario: Played, result: Any
-) -> None:
+def test_a_malformed_answer_is_the_nodes_fault(own_client, node, scenario, result):
     _, _, moving = token_call(scenario)
     node.fault = answer_with(result)
     answer = own_client.post("/api/v1/simulate", json={"calls": [moving]})
     assert (answer.status_code, answer.json["code"]) == (502, "upstream_failed"), answer.json
 
 
-def test_a_node_that_ignores_overrides_is_refused(
-    own_client: FlaskClient, node: FaultyNode, scenario: Played
-) -> None:
+def test_a_node_that_ignores_overrides_is_refused(own_client, node, scenario):
     """It would simulate each call on the state that the first one meets."""
     _, _, moving = token_call(scenario)
 
-    def forget(calls: Calls, forward: Forward) -> Reply:
+    def forget(calls, forward):
         for call in calls:
             if call["method"] == "debug_traceCall":
                 call["params"][2]["stateOverrides"] = {}
@@ -312,9 +293,7 @@ def test_a_node_that_ignores_overrides_is_refused(
     assert "ignores overrides" in refused.json["error"]
 
 
-def test_a_node_that_refuses_is_not_quoted_with_its_url(
-    own_client: FlaskClient, node: FaultyNode, scenario: Played
-) -> None:
+def test_a_node_that_refuses_is_not_quoted_with_its_url(own_client, node, scenario):
     _, _, moving = token_call(scenario)
     node.fault = refuse(lambda call: call["method"] in NOTHING, -32000, "see https://a/KEY")
     answer = own_client.post("/api/v1/simulate", json={"calls": [moving]})
@@ -365,19 +344,17 @@ A = "0x" + 20 * "11"
         ),
     ],
 )
-def test_a_malformed_request_names_the_field(
-    client: FlaskClient, body: dict[str, Any], field: str
-) -> None:
+def test_a_malformed_request_names_the_field(client, body, field):
     require_parameter(client.post("/api/v1/simulate", json=body), field)
 
 
-def test_an_address_is_overridden_once(client: FlaskClient) -> None:
+def test_an_address_is_overridden_once(client):
     mixed = "0x" + 20 * "aB"
     body = {"calls": [{"to": A}], "overrides": {mixed: {}, mixed.lower(): {}}}
     require_parameter(client.post("/api/v1/simulate", json=body), f"overrides.{mixed.lower()}")
 
 
-def test_blocks_and_bodies_that_are_none_are_refused(client: FlaskClient) -> None:
+def test_blocks_and_bodies_that_are_none_are_refused(client):
     body = {"calls": [{"to": A}]}
     assert client.post("/api/v1/simulate?block=99999999", json=body).status_code == 404
     require_parameter(client.post("/api/v1/simulate?block=x", json=body), "block")

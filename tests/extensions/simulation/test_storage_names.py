@@ -14,7 +14,7 @@ def kept(explorer: Explorer) -> Deployed:
     return deploy(explorer, {PATH: KEPT}, PATH, "Kept")
 
 
-def names_of(kept: Deployed, signature: str, *values: Any) -> list[list[str]]:
+def names_of(kept, signature, *values):
     call = {"to": kept.address, "data": calldata(signature, *values)}
     answer: Any = kept.explorer.client.post("/api/v1/simulate", json={"calls": [call]})
     [outcome] = answer.json["calls"]
@@ -22,7 +22,7 @@ def names_of(kept: Deployed, signature: str, *values: Any) -> list[list[str]]:
     return [[v["name"] for v in slot["variables"]] for slot in account["storage"]]
 
 
-def test_what_a_call_would_change(kept: Deployed) -> None:
+def test_what_a_call_would_change(kept):
     assert names_of(kept, "flip()") == [["packed.flag"]]
     page = kept.explorer.client.get(
         "/simulate", query_string={"to": kept.address, "data": calldata("flip()")}
@@ -30,7 +30,7 @@ def test_what_a_call_would_change(kept: Deployed) -> None:
     assert "packed.flag" in page.text
 
 
-def test_keys_that_it_would_compute(kept: Deployed) -> None:
+def test_keys_that_it_would_compute(kept):
     names = names_of(kept, "computed(uint256)", 700)
     assert len(names) == 3
     assert ['byName["no argument"]'] in names

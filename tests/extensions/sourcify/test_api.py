@@ -19,14 +19,14 @@ from tests.extensions.sourcify.submissions import (
     submit,
 )
 from tests.support.database import execute
-from tests.support.explorer import Explorer, compiled, from_node_modules, standard_input
+from tests.support.explorer import compiled, from_node_modules, standard_input
 from tests.support.many_functions import PROXY, SLOT, VERSION, deploy
 
 MINIMAL = {"match", "creationMatch", "runtimeMatch", "chainId", "address", "verifiedAt", "matchId"}
 
 
 @pytest.mark.parametrize("server", ["", "/server"])
-def test_a_contract_is_verified_and_looked_up(explorer: Explorer, server: str) -> None:
+def test_a_contract_is_verified_and_looked_up(explorer, server):
     source = SOURCE.replace("4711", "4712" if server else "4713")
     address = deployed(explorer, source)
     missing = get(explorer, f"{server}/v2/contract/{CHAIN}/{address}")
@@ -52,12 +52,12 @@ def test_a_contract_is_verified_and_looked_up(explorer: Explorer, server: str) -
     )
 
 
-def checksummed(given: str, address: str) -> str:
+def checksummed(given, address):
     assert given != address and given.lower() == address
     return given
 
 
-def test_fields_are_those_selected(explorer: Explorer, stored: str) -> None:
+def test_fields_are_those_selected(explorer, stored):
     path = f"/v2/contract/{CHAIN}/{stored}"
     everything = get(explorer, path, fields="all").json
     output = compiled(VERSION, STANDARD, PATH, "Stored")
@@ -95,7 +95,7 @@ def test_fields_are_those_selected(explorer: Explorer, stored: str) -> None:
     assert set(compilation) - set(found["compilation"]) == {"compilerSettings"}
 
 
-def test_what_is_returned_can_be_submitted_again(explorer: Explorer, stored: str) -> None:
+def test_what_is_returned_can_be_submitted_again(explorer, stored):
     """The standard JSON input returned gives an equal contract elsewhere."""
     fields = "stdJsonInput,compilation"
     found = get(explorer, f"/v2/contract/{CHAIN}/{stored}", fields=fields).json
@@ -111,9 +111,7 @@ def test_what_is_returned_can_be_submitted_again(explorer: Explorer, stored: str
     assert job["contract"]["creationMatch"] == "exact_match"
 
 
-def test_the_deployment_is_that_of_the_creating_transaction(
-    explorer: Explorer, stored: str
-) -> None:
+def test_the_deployment_is_that_of_the_creating_transaction(explorer, stored):
     found = get(explorer, f"/v2/contract/{CHAIN}/{stored}", fields="deployment").json
     receipt = explorer.anvil.call(
         "eth_getTransactionReceipt", found["deployment"]["transactionHash"]
@@ -125,7 +123,7 @@ def test_the_deployment_is_that_of_the_creating_transaction(
     assert deployment["deployer"].lower() == receipt["from"]
 
 
-def test_other_comments_are_a_match_and_no_exact_one(explorer: Explorer) -> None:
+def test_other_comments_are_a_match_and_no_exact_one(explorer):
     source = SOURCE.replace("4711", "4720")
     address = deployed(explorer, source)
     body = standard_request(source.replace("stays", "goes"))
@@ -143,7 +141,7 @@ def test_other_comments_are_a_match_and_no_exact_one(explorer: Explorer) -> None
     ],
     ids=["other", "broken"],
 )
-def test_a_failed_job_has_an_error(explorer: Explorer, changed: object, code: str) -> None:
+def test_a_failed_job_has_an_error(explorer, changed, code):
     address = deployed(explorer, SOURCE.replace("4711", "4730"))
     job = ended(explorer, submit(explorer, address, standard_request(stdJsonInput=changed)))
     assert job["error"]["customCode"] == code and job["error"]["message"]
@@ -152,11 +150,11 @@ def test_a_failed_job_has_an_error(explorer: Explorer, changed: object, code: st
     assert get(explorer, f"/v2/contract/{CHAIN}/{address}").status_code == 404
 
 
-def test_what_is_exact_already_is_a_conflict(explorer: Explorer, stored: str) -> None:
+def test_what_is_exact_already_is_a_conflict(explorer, stored):
     assert is_error(submit(explorer, stored, standard_request()), 409, "already_verified")
 
 
-def test_a_metadata_file_and_its_sources_verify(explorer: Explorer) -> None:
+def test_a_metadata_file_and_its_sources_verify(explorer):
     paths = (
         "@openzeppelin/contracts/utils/Strings.sol",
         "@openzeppelin/contracts/utils/Bytes.sol",
@@ -189,7 +187,7 @@ contract Spelled {
     assert "Strings.sol" in refused.json["message"]
 
 
-def test_proxies_are_resolved(explorer: Explorer, stored: str) -> None:
+def test_proxies_are_resolved(explorer, stored):
     arguments = f"{stored[2:]:0>64}{SLOT}"
     proxy = deploy(explorer, PROXY, "Proxy", arguments)
     assert explorer.verify(proxy, PROXY, VERSION, contractName="Proxy").status_code == 200
@@ -200,7 +198,7 @@ def test_proxies_are_resolved(explorer: Explorer, stored: str) -> None:
     assert checksummed(implementation["address"], stored)
 
 
-def test_libraries_are_grouped_by_file(explorer: Explorer) -> None:
+def test_libraries_are_grouped_by_file(explorer):
     source = """pragma solidity ^0.8.0;
 library Lib { function f(uint a) external pure returns (uint) { return a + 1; } }
 contract Linked { function g(uint a) external pure returns (uint) { return Lib.f(a); } }
@@ -215,14 +213,14 @@ contract Linked { function g(uint a) external pure returns (uint) { return Lib.f
     assert found["compilation"]["compilerSettings"]["libraries"] == libraries
 
 
-def test_a_large_source_verifies(explorer: Explorer) -> None:
+def test_a_large_source_verifies(explorer):
     source = SOURCE.replace("4711", "4760")
     address = deployed(explorer, source)
     body = standard_request(source + "//" + "é" * 500_000)
     assert ended(explorer, submit(explorer, address, body))["contract"]["match"] == "match"
 
 
-def test_a_request_waits_for_its_job(explorer: Explorer) -> None:
+def test_a_request_waits_for_its_job(explorer):
     """An anonymous client has ten requests in a minute; three are enough."""
     address = deployed(explorer, SOURCE.replace("4711", "4780"))
     response = submit(explorer, address, standard_request(SOURCE.replace("4711", "4780")))
@@ -230,7 +228,7 @@ def test_a_request_waits_for_its_job(explorer: Explorer) -> None:
     assert job.json["isJobCompleted"] is True
 
 
-def test_a_contract_verified_before_its_metadata_was_kept_lacks_it(explorer: Explorer) -> None:
+def test_a_contract_verified_before_its_metadata_was_kept_lacks_it(explorer):
     address = deployed(explorer, SOURCE.replace("4711", "4790"))
     body = standard_request(SOURCE.replace("4711", "4790"))
     ended(explorer, submit(explorer, address, body))

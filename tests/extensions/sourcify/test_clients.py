@@ -1,7 +1,6 @@
 """Tools that verify and look up through Sourcify's API, as published, over a socket."""
 
 import json
-from typing import Any
 
 import pytest
 import requests
@@ -10,8 +9,6 @@ from tests.support.foundry import (
     CHAIN,
     PATH,
     VERSION,
-    Foundry,
-    Served,
     built,
     deployed,
     hardhat_request,
@@ -23,12 +20,12 @@ from tests.support.solidity import node_script
 pytestmark = pytest.mark.long
 
 
-def forge_arguments(served: Served, path: str) -> list[str]:
+def forge_arguments(served, path):
     return ["--chain", CHAIN, "--verifier", "sourcify", "--verifier-url", served.url + path]
 
 
 @pytest.mark.parametrize("path", ["/", "/server/"])
-def test_forge_verifies(limited: Served, foundry: Foundry, path: str) -> None:
+def test_forge_verifies(limited, foundry, path):
     number = len(path)
     address = deployed(limited.explorer, number)
     arguments = ["verify-contract", address, f"{PATH}:Stored", "--watch"]
@@ -41,7 +38,7 @@ def test_forge_verifies(limited: Served, foundry: Foundry, path: str) -> None:
     assert "already verified" in again.stdout + again.stderr
 
 
-def hardhat(served: Served, *submissions: tuple[str, int], polling_s: float = 0.3) -> Any:
+def hardhat(served, *submissions, polling_s=0.3):
     """The result of each (address, number of the source), in order."""
     requests = [
         {**hardhat_request(number), "contractAddress": address} for address, number in submissions
@@ -50,7 +47,7 @@ def hardhat(served: Served, *submissions: tuple[str, int], polling_s: float = 0.
     return node_script("hardhat_sourcify.mjs", *arguments, stdin=requests)
 
 
-def test_hardhat_verify_verifies(limited: Served) -> None:
+def test_hardhat_verify_verifies(limited):
     """As often as it asks by default, within the ten requests that an anonymous client has."""
     address = deployed(limited.explorer, 40)
     result, again = hardhat(limited, (address, 40), (address, 40), polling_s=3)
@@ -59,7 +56,7 @@ def test_hardhat_verify_verifies(limited: Served) -> None:
     assert "is already verified" in again["error"]
 
 
-def test_hardhat_verify_reports_what_does_not_match_or_is_not_indexed(served: Served) -> None:
+def test_hardhat_verify_reports_what_does_not_match_or_is_not_indexed(served):
     address = deployed(served.explorer, 50)
     result, missing = hardhat(served, (address, 51), (CHECKSUMMED, 51))
     assert (result["after"], result["success"]) == (False, False)
@@ -67,7 +64,7 @@ def test_hardhat_verify_reports_what_does_not_match_or_is_not_indexed(served: Se
     assert "No contract is indexed" in missing["error"]
 
 
-def test_whatsabi_finds_contracts(served: Served) -> None:
+def test_whatsabi_finds_contracts(served):
     address = deployed(served.explorer, 60)
     missing = node_script("look_up.mjs", served.url, CHAIN, address)
     assert (missing["ok"], missing["abi"]) == (False, [])
@@ -80,7 +77,7 @@ def test_whatsabi_finds_contracts(served: Served) -> None:
     assert found["compilerVersion"].startswith(VERSION)
 
 
-def test_requests_as_safe_eth_py_and_wagmi_send_them(served: Served) -> None:
+def test_requests_as_safe_eth_py_and_wagmi_send_them(served):
     address = deployed(served.explorer, 70)
     [result] = hardhat(served, (address, 70))
     assert result["success"]

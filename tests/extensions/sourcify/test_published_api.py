@@ -7,7 +7,6 @@ import json
 import re
 from copy import deepcopy
 from pathlib import Path
-from typing import Any
 
 import pytest
 from eth_utils import keccak, to_checksum_address
@@ -15,7 +14,7 @@ from jsonschema import Draft202012Validator
 
 from tests.extensions.sourcify.submissions import CHAIN, ended, get, submit
 from tests.support.database import execute
-from tests.support.explorer import Compiled, Explorer, compiled, standard_input
+from tests.support.explorer import Explorer, compiled, standard_input
 from tests.support.many_functions import CHECKSUMMED, VERSION
 
 API = json.loads(Path(__file__).with_name("published_api.json").read_text(encoding="utf-8"))
@@ -56,7 +55,7 @@ SIGNATURES = {
 GROUPS = {"library": "libraries", "immutable": "immutables", "cborAuxdata": "cborAuxdata"}
 
 
-def corrected() -> Any:
+def corrected():
     schemas = deepcopy(API)["components"]["schemas"]
     for schema in schemas.values():
         if None in schema.get("enum", ()):
@@ -69,32 +68,32 @@ def corrected() -> Any:
     return schemas
 
 
-def valid(schema: Any, value: Any) -> None:
+def valid(schema, value):
     """Fails where the value is not of the schema."""
     components = {**API["components"], "schemas": corrected()}
     Draft202012Validator({"components": components, **schema}).validate(value)
 
 
-def valid_response(name: str, value: Any) -> None:
+def valid_response(name, value):
     [body] = API["components"]["responses"][name]["content"].values()
     valid(body["schema"], value)
 
 
-def valid_contract(value: Any) -> None:
+def valid_contract(value):
     valid_response("VerifiedContract", {n: v for n, v in value.items() if n not in NULLS})
     assert all(value[name] is None for name in NULLS)
 
 
-def hash_of(text: str) -> str:
+def hash_of(text):
     return f"0x{keccak(text=text).hex()}"
 
 
-def contract_of(name: str, source: str = SOURCE, libraries: Any = None) -> Compiled:
+def contract_of(name, source=SOURCE, libraries=None):
     settings = {"libraries": libraries} if libraries else {}
     return compiled(VERSION, standard_input({PATH: source}, **settings), PATH, name)
 
 
-def verified(explorer: Explorer, name: str, address: str, source: str = SOURCE) -> Any:
+def verified(explorer, name, address, source=SOURCE):
     """The contract with all fields, once it is verified."""
     body = {
         "stdJsonInput": standard_input({PATH: source}),
@@ -114,12 +113,12 @@ def library(explorer: Explorer) -> str:
     return explorer.deploy(contract_of("Lib").creation)
 
 
-def linked(explorer: Explorer, library: str, source: str = SOURCE) -> str:
+def linked(explorer, library, source=SOURCE):
     creation = LINK.sub(library[2:], contract_of("Whole", source).creation)
     return explorer.deploy(creation, ARGUMENT)
 
 
-def transformed(bytecode: Any) -> str:
+def transformed(bytecode):
     """The recompiled code with its transformations: what is on the chain."""
     code = bytes.fromhex(bytecode["recompiledBytecode"][2:])
     for change in bytecode["transformations"]:
@@ -130,11 +129,11 @@ def transformed(bytecode: Any) -> str:
     return f"0x{code.hex()}"
 
 
-def reasons(bytecode: Any) -> set[str]:
+def reasons(bytecode):
     return {change["reason"] for change in bytecode["transformations"]}
 
 
-def check_bytecode(explorer: Explorer, found: Any, output: Compiled, arguments: str = "") -> None:
+def check_bytecode(explorer, found, output, arguments=""):
     """Both codes: as the compiler gives them, and, transformed, as they are on the chain."""
     creation, runtime = found["creationBytecode"], found["runtimeBytecode"]
     code = explorer.anvil.call("eth_getCode", found["address"], "latest")
@@ -149,7 +148,7 @@ def check_bytecode(explorer: Explorer, found: Any, output: Compiled, arguments: 
         assert {link["start"] for link in listed} == links
 
 
-def test_every_path_is_served_or_known_not_to_be(explorer: Explorer) -> None:
+def test_every_path_is_served_or_known_not_to_be(explorer):
     served = {re.sub(r"<\w+>", "{}", rule.rule) for rule in explorer.app.url_map.iter_rules()}
     for path in API["paths"].keys() - NOT_SERVED:
         assert re.sub(r"\{\w+\}", "{}", path) in served, path
@@ -161,7 +160,7 @@ def test_every_path_is_served_or_known_not_to_be(explorer: Explorer) -> None:
         assert refused.status_code == 404 and refused.json["customCode"] == "route_not_found"
 
 
-def test_all_fields_are_those_of_the_document(explorer: Explorer) -> None:
+def test_all_fields_are_those_of_the_document(explorer):
     address = explorer.deploy(contract_of("Child").creation)
     found = verified(explorer, "Child", address)
     [minimal, more] = API["components"]["responses"]["VerifiedContract"]["content"][
@@ -176,9 +175,7 @@ def test_all_fields_are_those_of_the_document(explorer: Explorer) -> None:
         assert found[f"{kind}Bytecode"].keys() == schema["properties"].keys()
 
 
-def test_a_contract_with_a_library_immutables_and_arguments(
-    explorer: Explorer, library: str
-) -> None:
+def test_a_contract_with_a_library_immutables_and_arguments(explorer, library):
     output = contract_of("Whole")
     found = verified(explorer, "Whole", linked(explorer, library))
     assert found["match"] == found["creationMatch"] == "exact_match"
@@ -205,7 +202,7 @@ def test_a_contract_with_a_library_immutables_and_arguments(
         ]
 
 
-def test_a_partial_match_replaces_the_metadata(explorer: Explorer, library: str) -> None:
+def test_a_partial_match_replaces_the_metadata(explorer, library):
     source = SOURCE.replace("first", "third")
     other = source.replace("MIT", "Apache-2.0")
     libraries = {PATH: {"Lib": library}}  # which are found in the code, and compiled in
@@ -217,7 +214,7 @@ def test_a_partial_match_replaces_the_metadata(explorer: Explorer, library: str)
         assert found[kind]["transformationValues"]["cborAuxdata"].keys() == {"1"}
 
 
-def test_a_library_has_its_own_address_in_its_guard(explorer: Explorer, library: str) -> None:
+def test_a_library_has_its_own_address_in_its_guard(explorer, library):
     found = verified(explorer, "Lib", library)
     check_bytecode(explorer, found, contract_of("Lib"))
     runtime = found["runtimeBytecode"]
@@ -227,7 +224,7 @@ def test_a_library_has_its_own_address_in_its_guard(explorer: Explorer, library:
     assert runtime["transformationValues"] == {"callProtection": library}
 
 
-def test_metadata_of_embedded_contracts_is_known_where_it_was_compared(explorer: Explorer) -> None:
+def test_metadata_of_embedded_contracts_is_known_where_it_was_compared(explorer):
     source = SOURCE.replace("made", "built")
     found = verified(
         explorer, "Maker", explorer.deploy(contract_of("Maker", source).creation), source
@@ -245,7 +242,7 @@ def test_metadata_of_embedded_contracts_is_known_where_it_was_compared(explorer:
     assert reasons(found["runtimeBytecode"]) == {"cborAuxdata"}
 
 
-def test_a_contract_that_a_contract_created(explorer: Explorer) -> None:
+def test_a_contract_that_a_contract_created(explorer):
     source = SOURCE.replace("c = 1", "c = 2")
     maker = explorer.deploy(contract_of("Maker", source).creation)
     call = {"to": maker, "data": hash_of("made()")[:10]}
@@ -265,9 +262,7 @@ def test_a_contract_that_a_contract_created(explorer: Explorer) -> None:
     }
 
 
-def test_creation_code_that_is_not_known_is_null(
-    explorer: Explorer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_creation_code_that_is_not_known_is_null(explorer, monkeypatch):
     source = SOURCE.replace("c = 1", "c = 3")
     address = explorer.deploy(contract_of("Child", source).creation)
     verified(explorer, "Child", address, source)
@@ -282,7 +277,7 @@ def test_creation_code_that_is_not_known_is_null(
     assert found["creationBytecode"] == {"linkReferences": {}}
 
 
-def test_other_answers_are_of_their_schemas(explorer: Explorer) -> None:
+def test_other_answers_are_of_their_schemas(explorer):
     missing = get(explorer, f"/v2/contract/{CHAIN}/{CHECKSUMMED}")
     valid_response("ContractNotVerifiedResponse", missing.json)
     valid_response("VerificationJobNotFound", get(explorer, "/v2/verify/1").json)
@@ -302,13 +297,13 @@ def test_other_answers_are_of_their_schemas(explorer: Explorer) -> None:
         "/v2/contract/all-chains/0x12",
     ],
 )
-def test_refusals_are_of_their_schema(explorer: Explorer, path: str) -> None:
+def test_refusals_are_of_their_schema(explorer, path):
     refused = explorer.client.get(path)
     assert refused.status_code in (400, 404)
     valid_response("BadRequestResponse", refused.json)
 
 
-def test_contracts_are_listed_by_their_matches(explorer: Explorer) -> None:
+def test_contracts_are_listed_by_their_matches(explorer):
     sources = [SOURCE.replace("c = 1", f"c = {number}") for number in (11, 12, 13)]
     made = [explorer.deploy(contract_of("Child", source).creation) for source in sources]
     records = [
@@ -328,7 +323,7 @@ def test_contracts_are_listed_by_their_matches(explorer: Explorer) -> None:
     assert get(explorer, path, sort="asc").json["results"] == everything[::-1]
 
 
-def test_a_contract_is_found_on_all_chains(explorer: Explorer) -> None:
+def test_a_contract_is_found_on_all_chains(explorer):
     source = SOURCE.replace("c = 1", "c = 21")
     address = explorer.deploy(contract_of("Child", source).creation)
     path = f"/v2/contract/all-chains/{address}"
@@ -341,7 +336,7 @@ def test_a_contract_is_found_on_all_chains(explorer: Explorer) -> None:
     assert record.keys() > found.json["results"][0].keys() >= {"matchId", "verifiedAt"}
 
 
-def test_a_verification_without_layouts_lacks_what_follows_from_them(explorer: Explorer) -> None:
+def test_a_verification_without_layouts_lacks_what_follows_from_them(explorer):
     """As the demo's contracts have none."""
     source = SOURCE.replace("c = 1", "c = 31")
     address = explorer.deploy(contract_of("Child", source).creation)

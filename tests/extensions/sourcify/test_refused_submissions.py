@@ -1,12 +1,11 @@
 """Submissions and look-ups that are refused, and how much of either is read."""
 
 import uuid
-from typing import Any
 
 import pytest
 
-from scan.extensions.sourcify import blueprint, submissions
-from scan.http.services import Services
+from scan.extensions.sourcify import interface
+from scan.http.request_state import Services
 from scan.verification import metadata_request
 from scan.verification.request import MAX_FILES, MAX_SOURCE_BYTES
 from tests.extensions.sourcify.submissions import (
@@ -19,14 +18,11 @@ from tests.extensions.sourcify.submissions import (
     standard_request,
     submit,
 )
-from tests.support.explorer import Explorer
 from tests.support.many_functions import CHECKSUMMED
 
 
-def test_a_contract_not_indexed_is_refused_after_a_wait(
-    explorer: Explorer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(blueprint, "WAIT_FOR_CONTRACT_S", 0.2)
+def test_a_contract_not_indexed_is_refused_after_a_wait(explorer, monkeypatch):
+    monkeypatch.setattr(interface, "WAIT_FOR_CONTRACT_S", 0.2)
     refused = submit(explorer, CHECKSUMMED.lower(), standard_request())
     assert is_error(refused, 404, "contract_not_deployed")
 
@@ -61,7 +57,7 @@ def test_a_contract_not_indexed_is_refused_after_a_wait(
         (f"/v2/verify/{CHAIN}/{CHECKSUMMED}", 405, "method_not_allowed"),
     ],
 )
-def test_errors_have_their_form(explorer: Explorer, path: str, status: int, code: str) -> None:
+def test_errors_have_their_form(explorer, path, status, code):
     assert is_error(explorer.client.get(path), status, code)
     if not path.startswith("/server"):
         assert is_error(explorer.client.get(f"/server{path}"), status, code)
@@ -89,7 +85,7 @@ def test_errors_have_their_form(explorer: Explorer, path: str, status: int, code
     ],
     ids=lambda changed: str(changed)[:60].encode("ascii", "replace").decode(),
 )
-def test_malformed_submissions_are_refused(explorer: Explorer, changed: Any) -> None:
+def test_malformed_submissions_are_refused(explorer, changed):
     address = CHECKSUMMED
     response = submit(explorer, address, standard_request(**changed))
     assert is_error(response, 400, "invalid_parameter")
@@ -119,16 +115,16 @@ def test_malformed_submissions_are_refused(explorer: Explorer, changed: Any) -> 
     ],
     ids=lambda body: str(body)[:60].encode("ascii", "replace").decode(),
 )
-def test_malformed_metadata_is_refused(explorer: Explorer, body: Any) -> None:
+def test_malformed_metadata_is_refused(explorer, body):
     response = submit(explorer, CHECKSUMMED, body, "/v2/verify/metadata")
     assert is_error(response, 400, "invalid_parameter")
 
 
 def test_sources_of_a_standard_json_are_counted_before_they_are_written_again(
-    explorer: Explorer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    explorer, monkeypatch
+):
     given = {**STANDARD, "sources": {f"{number}.sol": {} for number in range(MAX_FILES + 1)}}
-    monkeypatch.setattr(submissions, "json", None)
+    monkeypatch.setattr(interface, "json", None)
     response = submit(explorer, CHECKSUMMED, standard_request(stdJsonInput=given))
     assert is_error(response, 400, "invalid_parameter")
 
@@ -143,12 +139,8 @@ def test_sources_of_a_standard_json_are_counted_before_they_are_written_again(
     ids=["sources", "sources of the metadata", "bytes"],
 )
 def test_sources_are_counted_before_they_are_hashed(
-    explorer: Explorer,
-    monkeypatch: pytest.MonkeyPatch,
-    metadata_sources: Any,
-    sources: Any,
-    status: int,
-) -> None:
+    explorer, monkeypatch, metadata_sources, sources, status
+):
     settings = {"compilationTarget": {"a.sol": "A"}}
     metadata = {"settings": settings, "sources": metadata_sources, "compiler": {"version": "0.8.0"}}
     monkeypatch.setattr(metadata_request, "keccak", None)
@@ -157,7 +149,7 @@ def test_sources_are_counted_before_they_are_hashed(
     assert response.status_code == status and "sources" in response.json["message"]
 
 
-def test_bodies_are_json_of_a_bounded_size(explorer: Explorer, stored: str) -> None:
+def test_bodies_are_json_of_a_bounded_size(explorer, stored):
     path, client = f"/v2/verify/{CHAIN}/{stored}", explorer.client
     assert is_error(client.post(path, data="{"), 415, "invalid_parameter")
     json_type = {"Content-Type": "application/json"}
@@ -173,7 +165,7 @@ def test_bodies_are_json_of_a_bounded_size(explorer: Explorer, stored: str) -> N
     assert is_error(submit(explorer, other, body), 413, "invalid_parameter")
 
 
-def test_the_interface_is_charged_like_the_others(explorer: Explorer) -> None:
+def test_the_interface_is_charged_like_the_others(explorer):
     services: Services = explorer.app.extensions["scan"]
     assert services.limiter is not None
     response = get(explorer, f"/v2/contract/{CHAIN}/{CHECKSUMMED}")

@@ -1,11 +1,10 @@
 """Verification of Vyper in Sourcify's form."""
 
 from tests.extensions.sourcify.submissions import CHAIN, ended, get, submit
-from tests.support.explorer import Explorer
-from tests.support.vyper import BOX, NEWEST, SEVEN, Vyper
+from tests.support.vyper import BOX, NEWEST, SEVEN
 
 
-def test_vyper_is_verified_and_shown_as_vyper(explorer: Explorer, vyper: Vyper) -> None:
+def test_vyper_is_verified_and_shown_as_vyper(explorer, vyper):
     address = explorer.deploy(vyper.creation_of(NEWEST, BOX), SEVEN)
     standard = {"language": "Vyper", "sources": {"src/Box.vy": {"content": BOX}}, "settings": {}}
     body = {

@@ -12,7 +12,7 @@ import pytest
 from psycopg2.extensions import make_dsn, parse_dsn
 
 from scan.database.connection import Database
-from scan.extensions.sql_access.sql_roles import end_sessions
+from scan.extensions.sql_access.indexing import end_sessions
 from tests.commands.test_command import scan
 from tests.support.database import Postgres, execute
 from tests.support.documents import blocks
@@ -112,9 +112,7 @@ def test_views_show_what_the_api_does(cursor, client, scenario):
         ("uncles", ["miningReward", "size"], []),
     ],
 )
-def test_views_name_what_nothing_proves(
-    own_index: Indexing, reason: str | None, of_block: list[str], of_transactions: list[str]
-) -> None:
+def test_views_name_what_nothing_proves(own_index, reason, of_block, of_transactions):
     connection = psycopg2.connect(own_index.settings.database_url)
     with closing(connection), connection.cursor() as cursor:  # never committed
         cursor.execute("UPDATE blocks SET unproven = %s WHERE number = 1", [reason])
@@ -157,7 +155,7 @@ AMOUNTS = {
 }
 
 
-def as_written(number: int, decimals: int) -> str:
+def as_written(number, decimals):
     """An amount with all its digits, and without zeros that say nothing."""
     with localcontext(prec=400):
         text = f"{Decimal(int(number)).scaleb(-decimals):f}"
@@ -244,7 +242,7 @@ def test_sessions_that_lift_the_time_out_are_ended(own_index, role):
     running, in_transaction, idle = sessions
     ended: list[psycopg2.Error] = []
 
-    def run() -> None:
+    def run():
         try:
             running.cursor().execute(stubborn)
         except psycopg2.Error as error:
@@ -259,7 +257,7 @@ def test_sessions_that_lift_the_time_out_are_ended(own_index, role):
         thread.start()
         count = 0
 
-        def are_ended() -> bool:
+        def are_ended():
             nonlocal count
             count += end_sessions(database, grace_s=0.0)
             return count >= 2
@@ -291,7 +289,7 @@ def owner(postgres: Postgres) -> Iterator[tuple[str, str]]:
         execute(administrator, f"DROP ROLE IF EXISTS {name}")
 
 
-def as_url(dsn: str) -> str:
+def as_url(dsn):
     fields = parse_dsn(dsn)
     return (
         f"postgresql://{fields['user']}@/{fields['dbname']}?host={quote(fields['host'], safe='')}"

@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 
 from scan.database.connection import Database
-from scan.database.transaction import Row
-from scan.extensions.streams import block_events, broadcaster, shared_reads
-from scan.extensions.streams.block_events import Events, OrphanedEvents, Position
+from scan.extensions.streams import block_events, broadcaster
+from scan.extensions.streams.block_events import (
+    OrphanedEvents,
+    SharedReads,
+    StreamFilter,
+)
 from scan.extensions.streams.broadcaster import Streams
-from scan.extensions.streams.fair_queue import FairQueue
-from scan.extensions.streams.filters import StreamFilter
-from scan.extensions.streams.shared_reads import SharedReads
+from scan.extensions.streams.open_response import FairQueue
 from scan.indexer.partitions import Partitions
 from scan.settings import PARTITION_ROWS
 from tests.extensions.streams.conftest import announce_blocks
@@ -29,12 +30,12 @@ MOST_EVENTS = 100  # that a test has
 
 
 class CountingDatabase(Database):
-    def __init__(self, url: str) -> None:
+    def __init__(self, url):
         super().__init__(url, statement_timeout_ms=10_000)
         self.reads = 0
         self.lag = 0  # of the index's version, as of a replica
 
-    def prepared_row(self, statement: str, **params: object) -> Row | None:
+    def prepared_row(self, statement, **params):
         self.reads += 1
         row = super().prepared_row(statement, **params)
         is_next = statement == "queries/block_events_get_next"
@@ -56,19 +57,17 @@ def chain(database_url: str) -> Iterator[Chain]:
     writes.close()
 
 
-def newest(database: Database) -> Position:
+def newest(database):
     end = block_events.read_newest(database)
     assert end is not None
     return end.position
 
 
-def read_next(database: Database, position: Position, types: frozenset[str] = TYPES) -> Events:
+def read_next(database, position, types=TYPES):
     return block_events.read_next(database, position, types, OrphanedEvents(database))
 
 
-def read_all(
-    database: Database, shared: SharedReads, position: Position, types: frozenset[str] = TYPES
-) -> tuple[list[tuple[str, Any]], Position]:
+def read_all(database, shared, position, types=TYPES):
     """What a stream is sent, with whether it was removed, and where that ended."""
     received: list[tuple[str, Any]] = []
     version = read_next(database, position, frozenset()).version  # as of a stream that is opened
@@ -82,8 +81,8 @@ def read_all(
 
 
 def test_a_partition_that_is_made_while_the_statement_is_planned_is_read(
-    database: CountingDatabase, database_url: str, chain: Chain
-) -> None:
+    database, database_url, chain
+):
     """Planning waits for a partition of another table, which this test has locked."""
     chain.append()
     start = newest(database)
@@ -104,9 +103,7 @@ def test_a_partition_that_is_made_while_the_statement_is_planned_is_read(
     assert [event.type for event in events] == ["heads", "transactions"]
 
 
-def test_a_block_that_several_clients_come_to_is_read_once(
-    database: CountingDatabase, chain: Chain
-) -> None:
+def test_a_block_that_several_clients_come_to_is_read_once(database, chain):
     chain.append()
     start = newest(database)
     for _ in range(20):
@@ -123,9 +120,7 @@ def test_a_block_that_several_clients_come_to_is_read_once(
     assert heads == [("heads", False)] * 20
 
 
-def test_a_fork_under_shared_blocks_takes_them_back(
-    database: CountingDatabase, chain: Chain
-) -> None:
+def test_a_fork_under_shared_blocks_takes_them_back(database, chain):
     chain.append()
     start = newest(database)
     for _ in range(4):
@@ -145,9 +140,7 @@ def test_a_fork_under_shared_blocks_takes_them_back(
     assert position == newest(database)
 
 
-def test_a_block_that_a_second_fork_took_away_is_not_sent_again(
-    database: CountingDatabase, chain: Chain
-) -> None:
+def test_a_block_that_a_second_fork_took_away_is_not_sent_again(database, chain):
     """Though its events and its removal are both in memory, as is the removal of the first one."""
     chain.append()
     start, shared = newest(database), SharedReads(database)
@@ -162,9 +155,7 @@ def test_a_block_that_a_second_fork_took_away_is_not_sent_again(
         positions.append(newest(database))
 
 
-def test_a_block_that_another_streams_read_has_found_removed_is_not_sent(
-    database: CountingDatabase, chain: Chain
-) -> None:
+def test_a_block_that_another_streams_read_has_found_removed_is_not_sent(database, chain):
     """Though this one has read nothing since, and the block's events are in memory."""
     chain.append()
     start, shared = newest(database), SharedReads(database)
@@ -180,9 +171,7 @@ def test_a_block_that_another_streams_read_has_found_removed_is_not_sent(
     )
 
 
-def test_of_an_index_older_than_what_a_stream_has_read_nothing_is_read(
-    database: CountingDatabase, chain: Chain
-) -> None:
+def test_of_an_index_older_than_what_a_stream_has_read_nothing_is_read(database, chain):
     """As of a replica that lags behind the one before: the stream waits for it."""
     chain.append()
     shared, position = SharedReads(database), newest(database)
@@ -196,16 +185,14 @@ def test_of_an_index_older_than_what_a_stream_has_read_nothing_is_read(
     assert (events.events, events.position, events.is_ahead) == ([], position, True)
 
 
-def test_an_orphaned_block_is_read_in_pieces_and_shared(
-    database: CountingDatabase, chain: Chain, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_orphaned_block_is_read_in_pieces_and_shared(database, chain, monkeypatch):
     """From any position in it, the last event first, as if it were read whole."""
     chain.append()
     chain.append([Move(ANNA, BERT)] * 20)
     orphaned = newest(database)
     chain.unwind(chain.number - 1)
 
-    def removed(read: Callable[[Position], Events], position: Position) -> list[tuple[str, str]]:
+    def removed(read, position):
         events, received = read(position), []
         while not events.is_newest:
             received += [(event.position, event.type) for event in events.events]
@@ -213,7 +200,7 @@ def test_an_orphaned_block_is_read_in_pieces_and_shared(
             events = read(events.position)
         return received
 
-    def read_alone(position: Position) -> Events:
+    def read_alone(position):
         return read_next(database, position)
 
     whole = removed(read_alone, orphaned)
@@ -230,7 +217,7 @@ def test_an_orphaned_block_is_read_in_pieces_and_shared(
     assert (events.events, events.position.number) == ([], orphaned.number - 1)
 
 
-def test_addresses_take_turns_whatever_number_of_streams_they_have() -> None:
+def test_addresses_take_turns_whatever_number_of_streams_they_have():
     turns = FairQueue[str]()
     for number in range(4):
         turns.add("a", f"a{number}")
@@ -241,25 +228,23 @@ def test_addresses_take_turns_whatever_number_of_streams_they_have() -> None:
     assert [turns.next() for _ in range(5)] == ["a1", "b1", "c0", "a2", "a3"]
 
 
-def test_what_was_read_is_kept_briefly_and_within_bounds(
-    database: CountingDatabase, chain: Chain, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_read_is_kept_briefly_and_within_bounds(database, chain, monkeypatch):
     chain.append()
     start = newest(database)
     for _ in range(3):
         chain.append([Move(ANNA, BERT)] * 5)
     shared = SharedReads(database)
 
-    def reads() -> int:
+    def reads():
         before = database.reads
         shared.read_next(start, TYPES, 0)
         return database.reads - before
 
     assert [reads(), reads()] == [1, 0]
-    monkeypatch.setattr(shared_reads, "MAX_AGE_S", 0.0)
+    monkeypatch.setattr(block_events, "MAX_AGE_S", 0.0)
     assert reads() == 1
     monkeypatch.undo()
-    monkeypatch.setattr(shared_reads, "CACHE_BYTES", 1000)
+    monkeypatch.setattr(block_events, "CACHE_BYTES", 1000)
     shared = SharedReads(database)
     assert [reads(), reads()] == [1, 1]
 
@@ -267,29 +252,29 @@ def test_what_was_read_is_kept_briefly_and_within_bounds(
 class Client:
     """Takes what it is sent when it is told to."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.sent: list[bytes] = []
         self.has_ended = False
         self._then: list[Callable[[], object]] = []
         self._lock = threading.Lock()
 
-    def send(self, data: bytes, then: Callable[[], object] | None = None) -> None:
+    def send(self, data, then=None):
         with self._lock:
             self.sent.append(data)
             if then is not None:
                 self._then.append(then)
 
-    def end(self) -> None:
+    def end(self):
         self.has_ended = True
 
-    def take(self) -> None:
+    def take(self):
         with self._lock:
             waiting, self._then = self._then, []
         for then in waiting:
             then()
 
     @property
-    def events(self) -> list[bytes]:
+    def events(self):
         texts = b"".join(self.sent).split(b"\n\n")
         return [text for text in texts if b"event: " in text]
 
@@ -299,18 +284,15 @@ def open_streams(database: CountingDatabase) -> Streams:
     return Streams(database, None)
 
 
-def attached(opened: Streams, position: Position | None = None) -> Client:
+def attached(opened, position=None):
     client = Client()
     opened.open("somebody", StreamFilter(TYPES), position).attach(client)
     return client
 
 
 def test_a_client_is_sent_no_more_than_it_may_be_before_it_has_taken_that(
-    open_streams: Streams,
-    database: CountingDatabase,
-    chain: Chain,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    open_streams, database, chain, monkeypatch
+):
     """Behind, and live where one block has more; nothing is lost or repeated."""
     monkeypatch.setattr(broadcaster, "MOST_SENT_BYTES", 3000)
     chain.append()
@@ -323,7 +305,7 @@ def test_a_client_is_sent_no_more_than_it_may_be_before_it_has_taken_that(
     held = [len(client.events)]
     assert sum(map(len, client.sent)) < 5000
 
-    def has(events: int) -> bool:
+    def has(events):
         client.take()
         live.take()
         return len(client.events) >= events
@@ -345,9 +327,7 @@ def test_a_client_is_sent_no_more_than_it_may_be_before_it_has_taken_that(
     wait_until(lambda: len(client.events) == 85 and len(live.events) == 22)
 
 
-def test_a_live_stream_waits_where_another_replica_lags_behind(
-    open_streams: Streams, database: CountingDatabase, chain: Chain
-) -> None:
+def test_a_live_stream_waits_where_another_replica_lags_behind(open_streams, database, chain):
     chain.append()
     client = attached(open_streams)
     wait_until(lambda: len(open_streams._live_streams()) == 1)
@@ -363,18 +343,15 @@ def test_a_live_stream_waits_where_another_replica_lags_behind(
 
 
 def test_nothing_is_lost_where_the_database_fails_between_blocks(
-    open_streams: Streams,
-    database: CountingDatabase,
-    chain: Chain,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    open_streams, database, chain, monkeypatch
+):
     chain.append()
     start = newest(database)
     for _ in range(6):
         chain.append([Move(ANNA, BERT)])
     next_events, calls = block_events.read_next, iter(range(1000))
 
-    def failing(*arguments: Any) -> Events:
+    def failing(*arguments):
         if next(calls) % 3 == 2:
             raise broadcaster.Unavailable("The database is away.")
         return next_events(*arguments)
@@ -384,7 +361,7 @@ def test_nothing_is_lost_where_the_database_fails_between_blocks(
     monkeypatch.setattr(block_events, "read_next", failing)
     stream.attach(client)
 
-    def has_all() -> bool:
+    def has_all():
         client.take()
         return len(client.events) >= 12
 

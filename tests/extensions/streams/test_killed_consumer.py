@@ -29,7 +29,7 @@ class Growing(threading.Thread):
     """Adds blocks and takes some back, until it is stopped; the last block is empty. `changes` are
     the events that were added, and those that were removed."""
 
-    def __init__(self, database_url: str, seed: int) -> None:
+    def __init__(self, database_url, seed):
         super().__init__(name="growing", daemon=True)
         self._database = Database(database_url, statement_timeout_ms=0)
         announce_blocks(database_url)
@@ -40,31 +40,31 @@ class Growing(threading.Thread):
         self.forks = self.changes = 0
         self._counts = [1]  # of each block's events
 
-    def run(self) -> None:
+    def run(self):
         while not self._is_over.wait(self._random.random() / 20):
             if self._random.random() < 0.25:
                 self._unwind(max(0, self.chain.number - self._random.randint(1, 4)))
             self._append([self._move() for _ in range(self._random.randint(0, 5))])
         self._append([])
 
-    def _unwind(self, last_kept: int) -> None:
+    def _unwind(self, last_kept):
         self.chain.unwind(last_kept)
         self.forks += 1
         self.changes += sum(self._counts[last_kept + 1 :])
         del self._counts[last_kept + 1 :]
 
-    def _append(self, moves: list[Move]) -> None:
+    def _append(self, moves):
         self.chain.append(moves)
         tokens = sum(move.tokens is not None for move in moves)
         self._counts.append(1 + len(moves) + tokens)
         self.changes += self._counts[-1]
 
-    def stop(self) -> None:
+    def stop(self):
         self._is_over.set()
         self.join(30)
         self._database.close()
 
-    def _move(self) -> Move:
+    def _move(self):
         tokens = self._random.randint(1, 9) if self._random.random() < 0.4 else None
         return Move(*self._random.sample(PEOPLE, 2), tokens=tokens)
 
@@ -72,12 +72,12 @@ class Growing(threading.Thread):
 class Consumer:
     """Keeps what it received, and takes out again what was removed."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.held: list[tuple[str, dict[str, Any]]] = []
         self.last_id = ""
         self.received = 0
 
-    def consume(self, server: str, count: int) -> None:
+    def consume(self, server, count):
         """So many events, after which it is killed: what has come beyond is lost to it."""
         source = EventSource(server, types=",".join(TYPES))
         source.last_id = self.last_id
@@ -93,18 +93,18 @@ class Consumer:
                 if count == 0:
                     return
 
-    def reach(self, server: str, number: int) -> None:
+    def reach(self, server, number):
         while not self.held or self.held[-1] != ("heads", newest(server)):
             self.consume(server, 1)
         assert self.held[-1][1]["number"] == number
 
 
-def newest(server: str) -> dict[str, Any]:
+def newest(server):
     blocks = requests.get(f"{server}/api/v1/blocks", params={"limit": 1}, timeout=10).json()
     return dict(blocks["blocks"][0])
 
 
-def indexed(server: str) -> list[tuple[str, dict[str, Any]]]:
+def indexed(server):
     """What lists have, in the order of streams."""
     rows = []
     for place, entity in enumerate(("blocks", *TYPES[1:])):
@@ -117,11 +117,11 @@ def indexed(server: str) -> list[tuple[str, dict[str, Any]]]:
     return [(TYPES[place], record) for _, place, _, record in sorted(rows, key=lambda r: r[:3])]
 
 
-def query(server: str, body: dict[str, Any]) -> list[dict[str, Any]]:
+def query(server, body):
     return list(requests.post(f"{server}/api/v1/query", json=body, timeout=10).json()["data"])
 
 
-def test_a_consumer_killed_again_and_again_has_what_the_chain_has(database_url: str) -> None:
+def test_a_consumer_killed_again_and_again_has_what_the_chain_has(database_url):
     seed = random.randrange(10**6)
     growing, consumer, choice = Growing(database_url, seed), Consumer(), random.Random(seed)
     restart_at = choice.sample(range(KILLS), RESTARTS)
@@ -141,7 +141,7 @@ def test_a_consumer_killed_again_and_again_has_what_the_chain_has(database_url: 
         assert consumer.held == indexed(server), f"seed {seed}, {growing.forks} forks"
 
 
-def test_consumers_that_resume_often_are_sent_each_change_at_most_once(database_url: str) -> None:
+def test_consumers_that_resume_often_are_sent_each_change_at_most_once(database_url):
     seed = random.randrange(10**6)
     growing, consumers = Growing(database_url, seed), [Consumer() for _ in range(CONSUMERS)]
     with (
@@ -149,7 +149,7 @@ def test_consumers_that_resume_often_are_sent_each_change_at_most_once(database_
         ThreadPoolExecutor(CONSUMERS) as threads,
     ):
 
-        def resume(consumer: Consumer, choice: random.Random) -> None:
+        def resume(consumer, choice):
             for _ in range(RESUMES):
                 consumer.consume(server, choice.randint(1, 20))
 

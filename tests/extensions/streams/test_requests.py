@@ -5,12 +5,11 @@ from contextlib import closing
 
 import pytest
 from flask.testing import FlaskClient
-from werkzeug.test import TestResponse
 
 from app import create_app
 from scan.database.connection import Database
 from scan.errors import RateLimited, Unavailable
-from scan.extensions.streams import block_events, broadcaster, stream_limits
+from scan.extensions.streams import block_events, broadcaster, open_response
 from tests.support.database import Postgres, execute
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import Chain, Move, address
@@ -27,7 +26,7 @@ def chain(database_url: str) -> Iterator[Chain]:
     database.close()
 
 
-def client_of(url: str, chain: Chain) -> FlaskClient:
+def client_of(url, chain):
     for _ in range(3):
         chain.append([Move(ANNA, BERT)])
     return create_app(settings_for(url, NOWHERE)).test_client()
@@ -48,12 +47,12 @@ def read_only(postgres: Postgres, template: str) -> Iterator[FlaskClient]:
         yield client_of(url, Chain(database))
 
 
-def opened(client: FlaskClient, last_id: str | None = None, **parameters: str) -> TestResponse:
+def opened(client, last_id=None, **parameters):
     headers = {} if last_id is None else {"Last-Event-ID": last_id}
     return client.get("/api/v1/stream", query_string=parameters, headers=headers)
 
 
-def newest(client: FlaskClient) -> str:
+def newest(client):
     """The id with which a stream begins."""
     with opened(client) as response:
         assert response.mimetype == "text/event-stream"
@@ -87,7 +86,7 @@ def newest(client: FlaskClient) -> str:
         "null",
     ],
 )
-def test_what_is_no_position_is_refused(read_only: FlaskClient, last_id: str) -> None:
+def test_what_is_no_position_is_refused(read_only, last_id):
     response = opened(read_only, lastEventId=last_id)
     assert (response.status_code, response.json["code"]) == (400, "invalid_parameter")
     if last_id.isascii():
@@ -95,7 +94,7 @@ def test_what_is_no_position_is_refused(read_only: FlaskClient, last_id: str) ->
         assert (response.status_code, response.json["field"]) == (400, "Last-Event-ID")
 
 
-def test_the_header_is_the_newer_one_and_an_empty_one_is_none(client: FlaskClient) -> None:
+def test_the_header_is_the_newer_one_and_an_empty_one_is_none(client):
     last_id = newest(client)
     assert opened(client, last_id, lastEventId="x").status_code == 200
     assert opened(client, "", lastEventId=last_id).status_code == 200
@@ -105,8 +104,8 @@ def test_the_header_is_the_newer_one_and_an_empty_one_is_none(client: FlaskClien
 
 
 def test_positions_that_cannot_be_gone_on_from_are_conflicts(
-    client: FlaskClient, chain: Chain, database_url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    client, chain, database_url, monkeypatch
+):
     last_id = newest(client)
     assert opened(client, f"1-{HASH}-0").json["code"] == "position_lost"
     assert opened(client, last_id.replace("2-", "1-", 1)).status_code == 409
@@ -139,18 +138,14 @@ def test_positions_that_cannot_be_gone_on_from_are_conflicts(
         ({"addres": "0x" + 40 * "a"}, "addres"),
     ],
 )
-def test_filters_that_mean_nothing_are_refused(
-    read_only: FlaskClient, parameters: dict[str, str], field: str
-) -> None:
+def test_filters_that_mean_nothing_are_refused(read_only, parameters, field):
     response = opened(read_only, **parameters)
     assert response.status_code == 400
     if field != "address" or "0x1" in parameters["address"]:
         assert response.json["field"] in (field, "address")
 
 
-def test_a_stream_of_logs_that_are_not_stored_says_so(
-    client: FlaskClient, chain: Chain, database_url: str
-) -> None:
+def test_a_stream_of_logs_that_are_not_stored_says_so(client, chain, database_url):
     execute(
         database_url, "INSERT INTO chain (chain_id, genesis_hash, start_block) VALUES (1, '', 0)"
     )
@@ -166,22 +161,20 @@ def test_a_stream_of_logs_that_are_not_stored_says_so(
         assert response.text.startswith("retry: ")
 
 
-def test_an_empty_index_has_no_streams_yet(database_url: str) -> None:
+def test_an_empty_index_has_no_streams_yet(database_url):
     client = create_app(settings_for(database_url, NOWHERE)).test_client()
     response = opened(client)
     assert (response.status_code, "Retry-After" in response.headers) == (503, True)
 
 
-def test_streams_are_counted_for_each_client_and_in_all(
-    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_streams_are_counted_for_each_client_and_in_all(client, monkeypatch):
     application = client.application
     kept = application.extensions["scan"].sources.get(broadcaster.Streams)
     place = kept.open("a", broadcaster.StreamFilter(frozenset(("heads",))), None)
     others = [kept.open("a", place.filter, None) for _ in range(9)]
     with pytest.raises(RateLimited):
         kept.open("a", place.filter, None)
-    monkeypatch.setattr(stream_limits, "MAX_STREAMS", 11)
+    monkeypatch.setattr(open_response, "MAX_STREAMS", 11)
     other = kept.open("b", place.filter, None)
     with pytest.raises(Unavailable):
         kept.open("c", place.filter, None)
@@ -192,10 +185,10 @@ def test_streams_are_counted_for_each_client_and_in_all(
 
 
 def test_an_address_has_a_bound_with_all_its_keys_and_is_refused_before_anything_is_read(
-    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    client, monkeypatch
+):
     kept = client.application.extensions["scan"].sources.get(broadcaster.Streams)
-    monkeypatch.setattr(stream_limits, "MAX_STREAMS_PER_ADDRESS", 3)
+    monkeypatch.setattr(open_response, "MAX_STREAMS_PER_ADDRESS", 3)
     heads = broadcaster.StreamFilter(frozenset(("heads",)))
     opened_streams = [kept.open(key, heads, None, "192.0.2.1") for key in range(3)]
     monkeypatch.setattr(block_events, "read_next", None)
@@ -206,8 +199,8 @@ def test_an_address_has_a_bound_with_all_its_keys_and_is_refused_before_anything
     assert kept.open(4, heads, position, "192.0.2.2").position == position
 
 
-def test_what_is_never_sent_holds_no_place(client: FlaskClient) -> None:
-    for _ in range(2 * stream_limits.MAX_STREAMS_PER_CLIENT):
+def test_what_is_never_sent_holds_no_place(client):
+    for _ in range(2 * open_response.MAX_STREAMS_PER_CLIENT):
         assert client.head("/api/v1/stream").status_code == 200
         with opened(client) as response:
             assert response.status_code == 200

@@ -2,17 +2,16 @@
 
 import socket
 from contextlib import ExitStack
-from pathlib import Path
 
 import pytest
 import requests
 
-from tests.extensions.streams.conftest import WITHOUT_LIMITS, Streaming
+from tests.extensions.streams.conftest import WITHOUT_LIMITS
 from tests.support.browser import chromium
 from tests.support.database import execute
 from tests.support.event_source import EventSource
 from tests.support.lists import ONLY_OF_ONE_BLOCK
-from tests.support.made_blocks import TOKEN, Chain, Move, address
+from tests.support.made_blocks import TOKEN, Move, address
 from tests.support.serving import free_port, gunicorn, gunicorn_started, nginx, wait_for
 
 ANNA, BERT, CARL = address("anna"), address("bert"), address("carl")
@@ -20,11 +19,11 @@ BLOCKS = 30
 ALL = "heads,transactions,token_transfers,internal_transfers,dex_trades,logs"
 
 
-def hex_of(value: bytes) -> str:
+def hex_of(value):
     return f"0x{value.hex()}"
 
 
-def test_events_of_a_block_come_in_order_and_are_those_of_lists(server: str, chain: Chain) -> None:
+def test_events_of_a_block_come_in_order_and_are_those_of_lists(server, chain):
     with EventSource(server, types=ALL) as source:
         chain.append([Move(ANNA, BERT, tokens=5), Move(BERT, ANNA)])
         events = source.take(4)
@@ -40,7 +39,7 @@ def test_events_of_a_block_come_in_order_and_are_those_of_lists(server: str, cha
     assert [e.id for e in events] == [f"{number}-{head['hash']}-{count}" for count in range(1, 5)]
 
 
-def test_a_fork_takes_events_back_newest_first(server: str, chain: Chain) -> None:
+def test_a_fork_takes_events_back_newest_first(server, chain):
     with EventSource(server, types=ALL) as source:
         for _ in range(2):
             chain.append([Move(ANNA, BERT)])
@@ -55,7 +54,7 @@ def test_a_fork_takes_events_back_newest_first(server: str, chain: Chain) -> Non
     assert after[5].data["fromAddress"] == hex_of(BERT)
 
 
-def test_filters_by_address_token_and_type(server: str, chain: Chain) -> None:
+def test_filters_by_address_token_and_type(server, chain):
     asked = {"types": "transactions,token_transfers", "address": f"{hex_of(CARL)},{hex_of(ANNA)}"}
     with (
         EventSource(server, **asked) as parties,
@@ -74,9 +73,7 @@ def test_filters_by_address_token_and_type(server: str, chain: Chain) -> None:
         assert transaction.data["fromAddress"] == transaction.data["toAddress"] == hex_of(ANNA)
 
 
-def test_a_fork_too_deep_to_follow_ends_streams_and_no_later_one_misses_a_block(
-    streaming: Streaming,
-) -> None:
+def test_a_fork_too_deep_to_follow_ends_streams_and_no_later_one_misses_a_block(streaming):
     chain = streaming.chain
     execute(
         streaming.database_url,
@@ -98,7 +95,7 @@ def test_a_fork_too_deep_to_follow_ends_streams_and_no_later_one_misses_a_block(
         assert after.take(1)[0].data["blockNumber"] == chain.number
 
 
-def test_what_was_missed_comes_when_it_connects_again(server: str, chain: Chain) -> None:
+def test_what_was_missed_comes_when_it_connects_again(server, chain):
     """By the header of browsers, or by the parameter."""
     chain.append([Move(ANNA, BERT)])
     with EventSource(server, types=ALL) as source:
@@ -118,7 +115,7 @@ def test_what_was_missed_comes_when_it_connects_again(server: str, chain: Chain)
 
 
 @pytest.mark.long
-def test_where_a_replica_is_read_blocks_come_without_notifications(streaming: Streaming) -> None:
+def test_where_a_replica_is_read_blocks_come_without_notifications(streaming):
     separator = "&" if "?" in streaming.database_url else "?"
     replica = f"{streaming.database_url}{separator}application_name=replica"
     with (
@@ -130,7 +127,7 @@ def test_where_a_replica_is_read_blocks_come_without_notifications(streaming: St
         assert [e.data["number"] for e in source.take(3)][-1] == streaming.chain.number
 
 
-def test_a_server_that_stops_ends_streams_at_an_event_and_they_go_on(streaming: Streaming) -> None:
+def test_a_server_that_stops_ends_streams_at_an_event_and_they_go_on(streaming):
     port, chain = free_port(), streaming.chain
     with gunicorn_started(streaming.database_url, port, **WITHOUT_LIMITS) as process:
         with EventSource(wait_for(port, process), types=ALL) as source:
@@ -154,7 +151,7 @@ def test_a_server_that_stops_ends_streams_at_an_event_and_they_go_on(streaming: 
     ]
 
 
-def test_a_slow_reader_is_disconnected_and_resumes(streaming: Streaming) -> None:
+def test_a_slow_reader_is_disconnected_and_resumes(streaming):
     chain = streaming.chain
     host, port = streaming.server.removeprefix("http://").split(":")
     with socket.socket() as slow:
@@ -179,9 +176,7 @@ def test_a_slow_reader_is_disconnected_and_resumes(streaming: Streaming) -> None
     assert [e.data["number"] for e in rest] == [*range(first, number + BLOCKS + 1)]
 
 
-def test_many_streams_behind_nginx_each_get_what_concerns_them(
-    streaming: Streaming, tmp_path: Path
-) -> None:
+def test_many_streams_behind_nginx_each_get_what_concerns_them(streaming, tmp_path):
     """Each client address has its own limit of them, also behind a proxy."""
     people = [address(f"person {number}") for number in range(24)]
     with (
@@ -219,7 +214,7 @@ def test_many_streams_behind_nginx_each_get_what_concerns_them(
 
 
 @pytest.mark.long
-def test_a_browser_goes_on_by_itself(streaming: Streaming) -> None:
+def test_a_browser_goes_on_by_itself(streaming):
     """Its connection is cut by a restart of the server, and it sends the last id."""
     port, chain = free_port(), streaming.chain
     with chromium() as running, running.tab() as browser:

@@ -1,15 +1,14 @@
 """Consumers that resume after several forks of a real chain are sent what has changed, once."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import takewhile
-from typing import Any
 
 import pytest
 import requests
 
 from tests.extensions.streams.conftest import WITHOUT_LIMITS
 from tests.support.anvil import Anvil
-from tests.support.event_source import EventSource, ServerEvent
+from tests.support.event_source import EventSource
 from tests.support.indexing import Indexing
 from tests.support.serving import gunicorn, wait_until
 
@@ -20,13 +19,13 @@ RESUMED = 3  # consumers at each position
 class Forked:
     """A chain whose blocks after the first are replaced; those of equal transfers are equal."""
 
-    def __init__(self, node: Anvil, indexing: Indexing, server: str) -> None:
+    def __init__(self, node, indexing, server):
         self.node, self.indexing, self.server = node, indexing, server
         self.mine(0)
         self._first = node.snapshot()
         self.wait()
 
-    def fork(self, values_wei: Iterable[int]) -> None:
+    def fork(self, values_wei):
         """Replace all blocks after the first by one for each transfer."""
         self.node.revert(self._first)
         self._first = self.node.snapshot()
@@ -34,20 +33,20 @@ class Forked:
             self.mine(value_wei)
         self.wait()
 
-    def mine(self, value_wei: int) -> None:
+    def mine(self, value_wei):
         self.node.send(*self.node.accounts[:2], value=value_wei)
         self.node.mine()
 
-    def wait(self) -> None:
+    def wait(self):
         """Until the node's newest block is indexed, whose number a fork may leave the same."""
         self.indexing.look()
         wait_until(lambda: _newest(self.server) == self.block("latest")["hash"])
 
-    def block(self, number: int | str) -> dict[str, Any]:
+    def block(self, number):
         asked = hex(number) if isinstance(number, int) else number
         return dict(self.node.call("eth_getBlockByNumber", asked, False))
 
-    def events(self) -> list[tuple[str, str]]:
+    def events(self):
         """Types and hashes of what a stream sends of the blocks after the first, by the node."""
         return [
             event
@@ -59,7 +58,7 @@ class Forked:
         ]
 
 
-def _newest(server: str) -> str:
+def _newest(server):
     page = requests.get(f"{server}/api/v1/blocks", params={"limit": 1}, timeout=30).json()
     return str(page["blocks"][0]["hash"])
 
@@ -74,13 +73,11 @@ def forked(database_url: str) -> Iterator[Forked]:
         yield Forked(node, indexing, server)
 
 
-def received(events: list[ServerEvent]) -> list[tuple[str, str, bool]]:
+def received(events):
     return [(e.type, e.data["hash"], e.data.get("removed", False)) for e in events]
 
 
-def change(
-    held: list[tuple[str, str]], branch: list[tuple[str, str]]
-) -> list[tuple[str, str, bool]]:
+def change(held, branch):
     """What takes a consumer from what it holds to the branch."""
     same = zip(held, branch, strict=False)
     common = len([*takewhile(lambda pair: pair[0] == pair[1], same)])
@@ -88,7 +85,7 @@ def change(
     return removed + [(*event, False) for event in branch[common:]]
 
 
-def test_after_each_fork_every_consumer_is_sent_exactly_what_has_changed(forked: Forked) -> None:
+def test_after_each_fork_every_consumer_is_sent_exactly_what_has_changed(forked):
     """Also those that were behind, which share what is read: nothing is sent of a block that came
     and went while they were away. In the end a branch comes back."""
     start = f"1-{forked.block(1)['hash']}-2"

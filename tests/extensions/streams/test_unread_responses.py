@@ -1,14 +1,13 @@
 """Responses that clients leave unread: whose connections are closed, and who goes on."""
 
 import socket
-from contextlib import ExitStack, suppress
+from contextlib import suppress
 from http.client import HTTPResponse
 from pathlib import Path
 
 import pytest
 import requests
 
-from tests.extensions.streams.conftest import Streaming
 from tests.support.serving import NOWHERE, free_port, gunicorn_started, wait_for
 
 MIB = 1024 * 1024
@@ -16,7 +15,7 @@ BUNDLE = b"GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n"  # 1.4 MB
 STREAM = b"GET /api/v1/stream HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
-def send(clients: ExitStack, port: int, host: str, request: bytes) -> socket.socket:
+def send(clients, port, host, request):
     """Send a request from an address of 127.0.0.0/8, with a small buffer for its response."""
     client = clients.enter_context(socket.socket())
     client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -27,7 +26,7 @@ def send(clients: ExitStack, port: int, host: str, request: bytes) -> socket.soc
     return client
 
 
-def is_closed(client: socket.socket) -> bool:
+def is_closed(client):
     """Whether the server has closed the connection, once everything that came is read."""
     client.settimeout(0.2)
     try:
@@ -41,7 +40,7 @@ def is_closed(client: socket.socket) -> bool:
 
 
 @pytest.mark.long
-def test_they_end_neither_the_worker_nor_streams(streaming: Streaming, clients: ExitStack) -> None:
+def test_they_end_neither_the_worker_nor_streams(streaming, clients):
     """Connections are closed while events of others of them stand in the same poll of the loop."""
     port = free_port()
     unlimited = {"SCAN_RATE_LIMIT_ANONYMOUS": "100000/minute", "RPC_URL": NOWHERE}

@@ -7,14 +7,12 @@ import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
 from tests.commands.test_command import scan
-from tests.conftest import Played
 from tests.support.database import execute
 from tests.support.indexing import Indexing
 from tests.support.receiver import Answer, Authority, Receiver
@@ -48,7 +46,7 @@ def run(own_index: Indexing, authority: Authority, receiver: Receiver) -> Iterat
     execute(url, "DELETE FROM logos")
 
 
-def write_list(path: Path, tokens: dict[str, dict[str, Any]], name: str = "Test") -> str:
+def write_list(path, tokens, name="Test"):
     listed = [
         {"chainId": CHAIN_ID, "address": address, "name": "A name", "symbol": "SYM", "decimals": 18}
         | fields
@@ -59,13 +57,11 @@ def write_list(path: Path, tokens: dict[str, dict[str, Any]], name: str = "Test"
     return str(path)
 
 
-def digest(content: bytes) -> str:
+def digest(content):
     return hashlib.sha256(content).hexdigest()
 
 
-def test_a_logo_shows_wherever_its_token_does(
-    run: Run, client: FlaskClient, scenario: Played, receiver: Receiver, tmp_path: Path
-) -> None:
+def test_a_logo_shows_wherever_its_token_does(run, client, scenario, receiver, tmp_path):
     token, other = (record["address"] for record in scenario.truth.tokens[:2])
     before = client.get("/api/v1/tokens").data
     assert b"logoUrl" not in before
@@ -104,14 +100,14 @@ def test_a_logo_shows_wherever_its_token_does(
     assert client.get(path).status_code == 404
 
 
-def _sender_of(scenario: Played, token: str) -> str:
+def _sender_of(scenario, token):
     transfers = scenario.truth.token_transfers
     return next(str(t["toAddress"]) for t in transfers if t["tokenAddress"] == token)
 
 
 def test_a_logo_is_what_its_bytes_are_and_no_document_with_scripts(
-    run: Run, client: FlaskClient, scenario: Played, receiver: Receiver, tmp_path: Path
-) -> None:
+    run, client, scenario, receiver, tmp_path
+):
     svg, html, huge, inside, large = (t["address"] for t in scenario.truth.tokens[:5])
     bodies = {"svg": SVG, "html": b"<html>", "huge": HUGE, "large": PNG + bytes(100_000)}
     receiver.behaviour = lambda _, received: Answer(
@@ -136,9 +132,7 @@ def test_a_logo_is_what_its_bytes_are_and_no_document_with_scripts(
     assert logo.headers["X-Content-Type-Options"] == "nosniff"
 
 
-def test_an_import_replaces_the_list_and_fetches_what_is_new(
-    run: Run, scenario: Played, receiver: Receiver, tmp_path: Path
-) -> None:
+def test_an_import_replaces_the_list_and_fetches_what_is_new(run, scenario, receiver, tmp_path):
     token, other = (record["address"] for record in scenario.truth.tokens[:2])
     receiver.behaviour = lambda *_: Answer(503)
     uri = f"ipfs://{CONTENT_ID}/1"
@@ -160,9 +154,7 @@ def test_an_import_replaces_the_list_and_fetches_what_is_new(
     assert run("list").stdout == f"{token} NEW, A name (Scan)\n"
 
 
-def test_a_list_is_read_from_a_url(
-    run: Run, scenario: Played, receiver: Receiver, tmp_path: Path
-) -> None:
+def test_a_list_is_read_from_a_url(run, scenario, receiver, tmp_path):
     file = write_list(tmp_path / "list", {scenario.truth.tokens[0]["address"]: {}})
     receiver.behaviour = lambda *_: Answer(200, (), Path(file).read_bytes())
     assert run("import", receiver.url("/tokens.json")).returncode == 0
@@ -175,6 +167,6 @@ def test_a_list_is_read_from_a_url(
 
 
 @pytest.mark.parametrize("path", ["0" * 63, "0" * 65, "A" * 64, "../tokens", "%00"])
-def test_a_logo_that_no_list_has_is_refused(client: FlaskClient, path: str) -> None:
+def test_a_logo_that_no_list_has_is_refused(client, path):
     assert client.get(f"/api/v1/logos/{path}").status_code in (400, 404)
     assert client.get(f"/api/v1/logos/{'0' * 64}?x=1").status_code == 400

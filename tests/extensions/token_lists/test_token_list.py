@@ -2,7 +2,6 @@
 
 import json
 from datetime import UTC, datetime
-from typing import Any
 
 import pytest
 
@@ -15,18 +14,18 @@ pytestmark = pytest.mark.check
 USDC = "0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48"
 
 
-def entry(**fields: Any) -> dict[str, Any]:
+def entry(**fields):
     token = {"chainId": 1, "address": USDC, "name": "USD Coin", "symbol": "USDC", "decimals": 6}
     return token | fields
 
 
-def content(*tokens: Any, **fields: Any) -> bytes:
+def content(*tokens, **fields):
     version = {"major": 1, "minor": 2, "patch": 3}
     file = {"name": "A list", "timestamp": "2026-01-31T00:00:00Z", "version": version}
     return json.dumps(file | {"tokens": tokens} | fields).encode()
 
 
-def test_tokens_of_the_chain_are_read() -> None:
+def test_tokens_of_the_chain_are_read():
     other = entry(chainId=56, address="no address of ours")
     extended = entry(logoURI="ipfs://x", tags=["stable"], extensions={"bridge": {"10": {}}})
     read = token_list.read(content(other, extended), 1)
@@ -54,7 +53,7 @@ def test_tokens_of_the_chain_are_read() -> None:
         ({"logoURI": "https://x/\n"}, "logoURI must"),
     ],
 )
-def test_a_malformed_token_is_left_out_with_its_reason(fields: Any, reason: str) -> None:
+def test_a_malformed_token_is_left_out_with_its_reason(fields, reason):
     other = entry(address="0x" + 40 * "1")
     [refused] = token_list.read(content(other, entry(**fields)), 1).refused
     assert refused[0] == 1 and reason in refused[1]
@@ -76,12 +75,12 @@ def test_a_malformed_token_is_left_out_with_its_reason(fields: Any, reason: str)
         content(*[entry()] * (MAX_TOKENS + 1)),
     ],
 )
-def test_what_is_no_list_of_the_chain_is_refused(file: bytes) -> None:
+def test_what_is_no_list_of_the_chain_is_refused(file):
     with pytest.raises(InvalidParameter):
         token_list.read(file, 1)
 
 
-def test_a_written_list_is_read_again() -> None:
+def test_a_written_list_is_read_again():
     tokens = [
         ListedToken(bytes.fromhex(USDC[2:]), "USD Coin", "USDC", 6, None),
         ListedToken(bytes(20), "Tether", "USD₮0", 18, "https://example.org/logo.png"),

@@ -7,10 +7,8 @@ import pytest
 from eth_abi import encode
 from eth_utils import keccak
 
-from scan.contracts.abi import AbiError
-from scan.contracts.abi_decoding import Decoded, decode_call_by
-from scan.contracts.abi_index import index_abi
-from scan.contracts.signature_text import canonical
+from scan.contracts.abi import AbiError, canonical
+from scan.contracts.abi_decoding import decode_call_by, index_abi
 from scan.extensions.transaction_details.decoding import decode_call, decode_log, decode_log_by
 
 pytestmark = pytest.mark.check
@@ -87,15 +85,15 @@ OTHER = bytes.fromhex("70997970c51812dc3a010c7d01b50e0d17dc79c8").rjust(32, b"\0
 SEVEN = (7).to_bytes(32, "big")
 
 
-def call(signature: str, types: list[str], *values: object) -> bytes:
+def call(signature, types, *values):
     return keccak(text=signature)[:4] + encode(types, values)
 
 
-def function(name: str, *inputs: dict[str, object]) -> dict[str, object]:
+def function(name, *inputs):
     return {"type": "function", "name": name, "inputs": [*inputs]}
 
 
-def values(decoded: Decoded | None) -> list[object]:
+def values(decoded):
     assert decoded is not None
     return [each.value for each in decoded.arguments]
 
@@ -154,7 +152,7 @@ def test_bytes_after_the_arguments_are_ignored_and_integers_are_cut_to_their_wid
 
 
 def test_an_anonymous_event_is_found_by_its_form_where_it_alone_has_it():
-    def anonymous(name: str, kind: str) -> dict[str, object]:
+    def anonymous(name, kind):
         who = {"name": "who", "type": "address", "indexed": True}
         inputs = [who, {"name": "what", "type": kind, "indexed": False}]
         return {"type": "event", "name": name, "anonymous": True, "inputs": inputs}
@@ -194,9 +192,7 @@ def test_an_imported_event_is_decoded_where_one_reading_makes_sense():
     ("amount", "is_decoded"),
     [(0, True), (2**96 - 1, True), (2**96, False), (2**160 - 1, False), (2**160, True)],
 )
-def test_of_two_arguments_the_one_unlike_an_address_is_the_number(
-    amount: int, is_decoded: bool
-) -> None:
+def test_of_two_arguments_the_one_unlike_an_address_is_the_number(amount, is_decoded):
     topics = [keccak(text="Paid(address,uint256)"), WORD]
     decoded = decode_log_by(topics, amount.to_bytes(32), ["Paid(address,uint256)"])
     assert (decoded is not None) is is_decoded
@@ -209,7 +205,7 @@ BOMBS = {
 }
 
 
-def _aliased(count: int, size: int) -> bytes:
+def _aliased(count, size):
     """An array of bytes whose items are all the same ones."""
     word = (count * 32).to_bytes(32, "big")
     head = (32).to_bytes(32, "big") + count.to_bytes(32, "big")

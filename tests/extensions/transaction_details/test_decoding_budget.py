@@ -6,8 +6,13 @@ from eth_utils import keccak
 
 from scan.contracts import abi, abi_decoding
 from scan.contracts.abi import AbiType
-from scan.contracts.abi_index import MAX_ALTERNATIVES, MAX_TYPES, AbiIndex, index_abi
-from scan.contracts.decoding_budget import ATTEMPT, DecodingBudget
+from scan.contracts.abi_decoding import (
+    ATTEMPT,
+    MAX_ALTERNATIVES,
+    MAX_TYPES,
+    DecodingBudget,
+    index_abi,
+)
 from scan.extensions.transaction_details import decoding
 from scan.extensions.transaction_details.decoding import decode_call, decode_log, decode_log_by
 
@@ -17,7 +22,7 @@ TRANSFER = keccak(text="Transfer(address,address,uint256)")
 PARTY = (1).to_bytes(32, "big")
 
 
-def events(count: int, *types: str, anonymous: bool = True, indexed: int = 0) -> AbiIndex:
+def events(count, *types, anonymous=True, indexed=0):
     inputs = [
         {"type": type_, "name": f"a{place}", "indexed": place < indexed}
         for place, type_ in enumerate(types)
@@ -34,7 +39,7 @@ def attempts(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     made: list[str] = []
     decode = abi_decoding.decoded_values
 
-    def counted(types: object, data: bytes, *, strict: bool) -> object:
+    def counted(types, data, *, strict):
         made.append(str(types))
         return decode(types, data, strict=strict)  # type: ignore[arg-type]
 

@@ -1,21 +1,17 @@
 """The method that lists of transactions show."""
 
 import re
-from typing import Any
 
 import pytest
 from eth_utils import keccak
-from flask import Flask
-from flask.testing import FlaskClient
 
 from scan.errors import InvalidParameter
 from scan.extensions.transaction_details.method_names import add_methods
 from scan.hex import to_hex
-from scan.queries import method_names
-from scan.queries.method_names import selectors
+from scan.queries import contracts
+from scan.queries.contracts import selectors
 from scan.queries.reader import Reader
 from tests.support.database import execute
-from tests.support.explorer import Explorer
 from tests.support.many_functions import PROXY, deploy
 
 TRANSFER = "transfer(address,uint256)"
@@ -23,23 +19,21 @@ NOBODY = "0x" + 40 * "e"
 SLOT = bytes.fromhex("360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc")
 
 
-def selector(signature: str) -> str:
+def selector(signature):
     return "0x" + keccak(text=signature)[:4].hex()
 
 
-def reader_of(app: Flask) -> Reader:
+def reader_of(app):
     return Reader(app.extensions["scan"].sources, "test")
 
 
-def methods(explorer: Explorer, *calls: tuple[str | None, str | None]) -> list[Any]:
+def methods(explorer, *calls):
     records = [{"toAddress": to, "methodId": method} for to, method in calls]
     add_methods(reader_of(explorer.app), records)
     return [each.get("method") for each in records]
 
 
-def test_a_method_is_named_by_the_contract_or_a_standard_else_by_its_bytes(
-    explorer: Explorer, many: str
-) -> None:
+def test_a_method_is_named_by_the_contract_or_a_standard_else_by_its_bytes(explorer, many):
     clone = explorer.place(f"363d3d373d3d3d363d73{many[2:]}5af43d82803e903d91602b57fd5bf3")
     assert methods(
         explorer,
@@ -52,7 +46,7 @@ def test_a_method_is_named_by_the_contract_or_a_standard_else_by_its_bytes(
     ) == ["over", "over", "transfer", "0x01020304", None, None]
 
 
-def test_what_a_proxy_calls_is_named_without_the_node(explorer: Explorer, many: str) -> None:
+def test_what_a_proxy_calls_is_named_without_the_node(explorer, many):
     """By verified contracts, where they agree: a transaction's page asks where the proxy leads."""
     proxy = deploy(explorer, PROXY, "Proxy", many[2:].rjust(64, "0") + SLOT.hex())
     called = selector("over(address)")
@@ -63,7 +57,7 @@ def test_what_a_proxy_calls_is_named_without_the_node(explorer: Explorer, many: 
     execute(url, "DELETE FROM verified_functions WHERE signature = 'z()'")
 
 
-def test_one_imported_signature_names_a_method_and_two_do_not(explorer: Explorer) -> None:
+def test_one_imported_signature_names_a_method_and_two_do_not(explorer):
     url = explorer.settings.database_url
     for number, name in ((1, "first"), (2, "second"), (2, "third")):
         execute(
@@ -75,9 +69,7 @@ def test_one_imported_signature_names_a_method_and_two_do_not(explorer: Explorer
     assert selectors(reader_of(explorer.app), "second()") == [keccak(text="second()")[:4]]
 
 
-def test_a_name_that_no_function_has_is_taken_in_any_case(
-    explorer: Explorer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_name_that_no_function_has_is_taken_in_any_case(explorer, monkeypatch):
     """Of standards, of verified contracts, and of imported signatures. Names in other letter case
     do not make one a name of too many functions."""
     reader, url = reader_of(explorer.app), explorer.settings.database_url
@@ -92,9 +84,9 @@ def test_a_name_that_no_function_has_is_taken_in_any_case(
         assert selectors(reader, "oneCase") == [bytes([8, 8, 8, 0])]
         assert selectors(reader, "onecase") == [bytes([8, 8, 8, 0]), bytes([8, 8, 8, 1])]
         with monkeypatch.context() as patch:
-            patch.setattr(method_names, "MAX_SELECTORS", 2)
+            patch.setattr(contracts, "MAX_SELECTORS", 2)
             assert selectors(reader, "oneCase") == [bytes([8, 8, 8, 0])]
-            patch.setattr(method_names, "MAX_IN_ANY_CASE", 2)
+            patch.setattr(contracts, "MAX_IN_ANY_CASE", 2)
             for name in ("onecase", "oneCase"):  # of what was not read nothing is known
                 with pytest.raises(InvalidParameter, match="too many"):
                     selectors(reader, name)
@@ -103,16 +95,14 @@ def test_a_name_that_no_function_has_is_taken_in_any_case(
     assert sent.status_code == 200
 
 
-def test_a_name_means_all_functions_that_have_it(
-    explorer: Explorer, many: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_name_means_all_functions_that_have_it(explorer, many, monkeypatch):
     reader = reader_of(explorer.app)
     over = {bytes.fromhex(selector(f"over({types})")[2:]) for types in ("address", "uint256")}
     assert over <= {*selectors(reader, "over")}
     assert selector("safeTransferFrom(address,address,uint256)") in {
         to_hex(each) for each in selectors(reader, "safeTransferFrom")
     }
-    monkeypatch.setattr(method_names, "MAX_SELECTORS", 2)
+    monkeypatch.setattr(contracts, "MAX_SELECTORS", 2)
     with pytest.raises(InvalidParameter, match="too many"):
         selectors(reader, "over")
     for text in ("f" + 1000 * "(", "f(" + 990 * "a b,", "f(" + 1990 * " ", "_" * 2000):
@@ -121,7 +111,7 @@ def test_a_name_means_all_functions_that_have_it(
 
 
 @pytest.mark.parametrize("path", ["/", "/live", "/txs", "/block/{block}", "/address/{to}"])
-def test_lists_of_transactions_show_it(client: FlaskClient, path: str) -> None:
+def test_lists_of_transactions_show_it(client, path):
     """Of the scenario's chain."""
     newest = client.get("/api/v1/transactions?limit=8").json["transactions"]
     called = next(each for each in newest if each["methodId"])
@@ -130,7 +120,7 @@ def test_lists_of_transactions_show_it(client: FlaskClient, path: str) -> None:
     assert f'<code class="badge" title="{called["methodId"]}">{called["method"]}</code>' in text
 
 
-def test_a_text_to_an_address_without_code_is_no_call(explorer: Explorer, many: str) -> None:
+def test_a_text_to_an_address_without_code_is_no_call(explorer, many):
     """Only its first four bytes are stored. Marks that turn the direction of what follows, and
     halves of characters, are left out."""
     texts = {
@@ -151,7 +141,7 @@ def test_a_text_to_an_address_without_code_is_no_call(explorer: Explorer, many: 
     assert records[0]["method"] == "0x496e766f"
 
 
-def test_a_text_is_shown_in_lists_and_in_the_sentence(explorer: Explorer) -> None:
+def test_a_text_is_shown_in_lists_and_in_the_sentence(explorer):
     receiver = explorer.anvil.accounts[7]
     memo = f"<i>2026\u202e</i> “quoted” {'long ' * 2000}"
     sent = explorer.send(receiver, f"0x{memo.encode().hex()}", gas=hex(2_000_000))

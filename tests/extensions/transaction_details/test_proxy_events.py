@@ -1,10 +1,8 @@
 """Events emitted through proxies: lists of logs decode them as /transactions/:hash does."""
 
 from dataclasses import replace
-from typing import Any
 
 from eth_utils import keccak
-from flask.testing import FlaskClient
 
 from app import create_app
 from tests.extensions.transaction_details.test_transaction_contents import (
@@ -12,17 +10,16 @@ from tests.extensions.transaction_details.test_transaction_contents import (
     SLOT,
     STEPS,
     WORK,
-    Work,
     proxy_to,
     work,
 )
-from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
+from tests.support.faulty_node import FaultyNode, Reply
 from tests.support.many_functions import deploy
 
 __all__ = ["work"]
 
 
-def events(client: FlaskClient, emitter: str) -> list[Any]:
+def events(client, emitter):
     """Oldest first, by the list and by the query, which have to agree."""
     found = client.get(f"/api/v1/logs?address={emitter}").json["logs"]
     body = {"entity": "logs", "filter": {"address": emitter}}
@@ -31,11 +28,11 @@ def events(client: FlaskClient, emitter: str) -> list[Any]:
     return [log["event"] for log in reversed(found)]
 
 
-def of_transaction(work: Work, transaction: str) -> list[Any]:
+def of_transaction(work, transaction):
     return [log["event"] for log in work.details(transaction)["logs"]]
 
 
-def test_events_through_a_proxy_are_those_of_its_implementation_of_the_time(work: Work) -> None:
+def test_events_through_a_proxy_are_those_of_its_implementation_of_the_time(work):
     proxy = proxy_to(work, work.worker)
     first = work.send(proxy, WORK)
     other = deploy(work.explorer, NEXT, "Next")  # not verified
@@ -47,13 +44,11 @@ def test_events_through_a_proxy_are_those_of_its_implementation_of_the_time(work
     assert {event["source"] for event in found if event} == {"verified"}
 
 
-def test_while_the_node_does_not_say_the_implementation_events_are_null_and_not_cached(
-    work: Work,
-) -> None:
+def test_while_the_node_does_not_say_the_implementation_events_are_null_and_not_cached(work):
     proxy = proxy_to(work, work.worker)
     work.send(proxy, WORK)
 
-    def no_storage(calls: Calls, forward: Forward) -> Reply:
+    def no_storage(calls, forward):
         if any(call["method"] == "eth_getStorageAt" for call in calls):
             return Reply(503)
         return Reply(body=forward(calls))

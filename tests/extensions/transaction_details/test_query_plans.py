@@ -4,14 +4,14 @@ import json
 
 from scan.hex import to_hex
 from tests.pages.test_query_plans import database, service, token
-from tests.support.explain import Explained, explained
+from tests.support.explain import explained
 from tests.support.faulty_node import FaultyNode, every_result
 from tests.support.serving import NOWHERE
 
 __all__ = ["database", "service", "token"]
 
 
-def test_a_pending_transaction_reads_little(service: Explained, token: bytes) -> None:
+def test_a_pending_transaction_reads_little(service, token):
     """The node has it; the index has the names of its parties and what its call means."""
     sent = {
         "hash": "0x" + 64 * "7",

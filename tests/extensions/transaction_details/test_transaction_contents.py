@@ -1,13 +1,11 @@
 """GET /transactions/:hash: through proxies, of hostile contracts, of nodes that lie or are gone."""
 
-from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 from eth_abi import encode
 from eth_utils import keccak
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.ethereum import transaction_reader
@@ -17,7 +15,7 @@ from scan.queries import reader as queries_reader
 from tests.support import endless_responses, faulty_node
 from tests.support.database import execute
 from tests.support.explorer import Explorer
-from tests.support.faulty_node import Answers, Calls, Fault, FaultyNode, Forward, Reply
+from tests.support.faulty_node import Answers, FaultyNode, Reply
 from tests.support.many_functions import PROXY, VERSION, deploy, verified
 from tests.support.serving import wait_until
 from tests.support.solidity import artifact
@@ -51,16 +49,16 @@ class Work(NamedTuple):
     explorer: Explorer
     worker: str
 
-    def send(self, to: str | None, data: bytes | str = b"", **fields: Any) -> str:
+    def send(self, to, data=b"", **fields):
         """The hash of a transaction once it is indexed."""
         text = data if isinstance(data, str) else "0x" + data.hex()
         return self.explorer.send(to, text, **fields)
 
-    def get(self, transaction: str, client: FlaskClient | None = None) -> tuple[int, Any]:
+    def get(self, transaction, client=None):
         answer = (client or self.explorer.client).get(f"/api/v1/transactions/{transaction}")
         return answer.status_code, answer.json
 
-    def details(self, transaction: str) -> Any:
+    def details(self, transaction):
         status, found = self.get(transaction)
         assert status == 200 and found["unavailable"] is None
         return found
@@ -71,12 +69,12 @@ def work(explorer: Explorer) -> Work:
     return Work(explorer, verified(explorer, WORKER, "Worker"))
 
 
-def proxy_to(work: Work, address: str, slot: str = SLOT) -> str:
+def proxy_to(work, address, slot=SLOT):
     arguments = encode(["address", "bytes32"], [address, bytes.fromhex(slot[2:])]).hex()
     return deploy(work.explorer, PROXY, "Proxy", arguments)
 
 
-def check_work(found: Any) -> None:
+def check_work(found):
     assert found["method"] == {
         "name": "work",
         "signature": f"work({STEPS},string)",
@@ -104,7 +102,7 @@ def check_work(found: Any) -> None:
     ]
 
 
-def test_a_call_of_a_verified_contract_is_decoded(work: Work) -> None:
+def test_a_call_of_a_verified_contract_is_decoded(work):
     sent = work.send(work.worker, WORK)
     found = work.details(sent)
     check_work(found)
@@ -119,7 +117,7 @@ def test_a_call_of_a_verified_contract_is_decoded(work: Work) -> None:
         assert log["logIndex"] == int(given["logIndex"], 16)
 
 
-def test_a_proxy_is_decoded_by_the_implementation_that_it_had(work: Work) -> None:
+def test_a_proxy_is_decoded_by_the_implementation_that_it_had(work):
     proxy = proxy_to(work, work.worker)
     before = work.send(proxy, WORK)
     check_work(work.details(before))
@@ -131,7 +129,7 @@ def test_a_proxy_is_decoded_by_the_implementation_that_it_had(work: Work) -> Non
     check_work(work.details(before))
 
 
-def test_reverted_created_and_plain_transactions(work: Work) -> None:
+def test_reverted_created_and_plain_transactions(work):
     code = keccak(text="fail(uint256)")[:4] + encode(["uint256"], [3])
     failed = work.details(work.send(work.worker, code))
     assert (failed["status"], failed["method"]["name"], failed["logs"]) == (False, "fail", [])
@@ -148,7 +146,7 @@ def test_reverted_created_and_plain_transactions(work: Work) -> None:
     assert (plain["input"], plain["method"], plain["logs"]) == ("0x", None, [])
 
 
-def shout(times: int) -> bytes:
+def shout(times):
     return keccak(text="shout(uint256)")[:4] + encode(["uint256"], [times])
 
 
@@ -158,7 +156,7 @@ def shouted(work: Work) -> str:
     return work.send(work.worker, shout(10_000), gas=16_000_000)
 
 
-def test_many_logs_and_long_calldata_are_given_whole(work: Work, shouted: str) -> None:
+def test_many_logs_and_long_calldata_are_given_whole(work, shouted):
     found = work.details(shouted)
     indexes = [log["logIndex"] for log in found["logs"]]
     assert indexes == [*range(10_000)] and found["logCount"] == 10_000
@@ -167,14 +165,12 @@ def test_many_logs_and_long_calldata_are_given_whole(work: Work, shouted: str) -
     assert found["input"] == "0x" + long.hex() and found["method"]["name"] == "work"
 
 
-def test_interfaces_decode_the_logs_that_they_show(
-    work: Work, shouted: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_interfaces_decode_the_logs_that_they_show(work, shouted, monkeypatch):
     """Of a transaction with 10,000 logs, whose receipt is read from the node once."""
     client = create_app(work.explorer.settings).test_client()
     decoded: list[object] = []
 
-    def decode(*given: Any) -> Any:
+    def decode(*given):
         decoded.append(given)
         return decode_event(*given)
 
@@ -203,9 +199,7 @@ def test_interfaces_decode_the_logs_that_they_show(
     assert [log["index"] for log in following["items"]] == [*range(9001, 9051)]
 
 
-def test_a_client_makes_one_large_answer_at_a_time(
-    work: Work, shouted: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_client_makes_one_large_answer_at_a_time(work, shouted, monkeypatch):
     client = create_app(work.explorer.settings).test_client()
     monkeypatch.setattr(queries_reader, "PROCESSOR_WAIT_S", 0.0)
     places = client.application.extensions["scan"].sources.processor_places
@@ -224,9 +218,7 @@ def test_a_client_makes_one_large_answer_at_a_time(
     assert places.taken == 0
 
 
-def test_too_many_logs_are_counted_and_left_out(
-    work: Work, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_too_many_logs_are_counted_and_left_out(work, monkeypatch):
     sent = work.send(work.worker, shout(30), gas=1_000_000)
     for name, bound, count in (("MAX_LOGS", 20, 30), ("MOST_BYTES", 8_000, None)):
         monkeypatch.setattr(transaction_reader, name, bound)
@@ -235,7 +227,7 @@ def test_too_many_logs_are_counted_and_left_out(
         assert "more logs" in found["unavailable"] and found["method"]["name"] == "shout"
 
 
-def test_a_verification_and_an_import_end_what_was_cached(work: Work) -> None:
+def test_a_verification_and_an_import_end_what_was_cached(work):
     source = WORKER.replace("contract Worker", "contract Later").replace("work(Step", "toil(Step")
     address = deploy(work.explorer, source, "Later")
     calldata = keccak(text=f"toil({STEPS},string)")[:4] + WORK[4:]
@@ -254,10 +246,10 @@ def test_a_verification_and_an_import_end_what_was_cached(work: Work) -> None:
     wait_until(lambda: work.details(sent)["method"]["source"] == "verified")
 
 
-def answers(change: Callable[[Any], None]) -> Fault:
+def answers(change):
     """The node's own, with something changed in what is an object."""
 
-    def reply(calls: Calls, forward: Forward) -> Reply:
+    def reply(calls, forward):
         found: Answers = forward(calls)
         for each in found:
             if isinstance(each.get("result"), dict):
@@ -267,11 +259,11 @@ def answers(change: Callable[[Any], None]) -> Fault:
     return reply
 
 
-def log_with(**fields: Any) -> Fault:
+def log_with(**fields):
     return answers(lambda found: found["logs"][1].update(fields) if "logs" in found else None)
 
 
-def field_with(**fields: Any) -> Fault:
+def field_with(**fields):
     return answers(lambda found: found.update(fields))
 
 
@@ -310,15 +302,13 @@ FAULTS = {
 }
 
 
-def no_storage(calls: Calls, forward: Forward) -> Reply:
+def no_storage(calls, forward):
     """A node that does not say which implementation a proxy had."""
     is_asked = any(call["method"] == "eth_getStorageAt" for call in calls)
     return Reply(503) if is_asked else Reply(body=forward(calls))
 
 
-def test_a_node_that_fails_or_lies_leaves_what_is_stored(
-    work: Work, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_node_that_fails_or_lies_leaves_what_is_stored(work, monkeypatch):
     monkeypatch.setattr(transaction_details, "TIMEOUT_S", 0.15)
     proxy = proxy_to(work, work.worker)
     with FaultyNode(work.explorer.anvil.url) as node:
@@ -340,10 +330,10 @@ def test_a_node_that_fails_or_lies_leaves_what_is_stored(
             assert node.requests == requests, name
 
 
-def test_a_node_without_old_state_gives_the_present_implementation(work: Work) -> None:
+def test_a_node_without_old_state_gives_the_present_implementation(work):
     sent = work.send(proxy_to(work, work.worker), WORK)
 
-    def pruned(calls: Calls, forward: Forward) -> Reply:
+    def pruned(calls, forward):
         found = forward(calls)
         for call, each in zip(calls, found, strict=True):
             if call["method"] == "eth_getStorageAt" and call["params"][2] != "latest":

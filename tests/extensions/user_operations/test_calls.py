@@ -24,7 +24,7 @@ TARGETS, VALUES, INPUTS = [TO, OTHER], [5, 0], [b"data", b""]
 OPERATION = BundledOperation(SENDER, 7, b"i", b"c", 1, 2, 3, 4, 5, b"p", b"s")
 
 
-def call(function: str, *values: object) -> bytes:
+def call(function, *values):
     """Types are those in the outermost parentheses."""
     types, depth, start = [], 0, function.index("(") + 1
     for at, character in enumerate(function[start:-1] + ",", start=start):
@@ -35,7 +35,7 @@ def call(function: str, *values: object) -> bytes:
     return keccak(text=function)[:4] + encode(types, values)
 
 
-def pair(high: int, low: int) -> bytes:
+def pair(high, low):
     return high.to_bytes(16) + low.to_bytes(16)
 
 
@@ -46,9 +46,7 @@ PACKED_FIELDS = (SENDER, 7, b"i", b"c", pair(2, 1), 3, pair(5, 4), b"p", b"s")
 @pytest.mark.parametrize(
     ("type_", "fields"), [(UNPACKED, FIELDS), (PACKED, PACKED_FIELDS)], ids=["0.6", "0.7"]
 )
-def test_operations_of_bundles_are_those_that_were_signed(
-    type_: str, fields: tuple[object, ...]
-) -> None:
+def test_operations_of_bundles_are_those_that_were_signed(type_, fields):
     plain = call(f"handleOps({type_}[],address)", [fields, fields], OTHER)
     assert bundled_operations(plain) == [OPERATION, OPERATION]
     aggregated = [([fields], TO, b"1"), ([], TO, b""), ([fields, fields], OTHER, b"2")]
@@ -57,7 +55,7 @@ def test_operations_of_bundles_are_those_that_were_signed(
     assert bundled_operations(plain[:-40]) == bundled_operations(b"\x01\x02\x03\x04") == []
 
 
-def by_mode(mode: str, data: bytes) -> bytes:
+def by_mode(mode, data):
     return call("execute(bytes32,bytes)", bytes.fromhex(mode).ljust(32, b"\0"), data)
 
 
@@ -97,12 +95,12 @@ EXECUTIONS = {
 
 
 @pytest.mark.parametrize("name", EXECUTIONS)
-def test_calls_of_accounts_are_known(name: str) -> None:
+def test_calls_of_accounts_are_known(name):
     call_data, calls = EXECUTIONS[name]
     assert account_calls(SENDER, call_data) == calls
 
 
-def aliased(count: int, size: int) -> bytes:
+def aliased(count, size):
     """A batch whose inputs are all the same bytes: `count` times as large as it is."""
     head = call("executeBatch(address[],bytes[])", [TO] * count, [b""] * count)
     start = 4 + int.from_bytes(head[36:68])
@@ -123,9 +121,9 @@ def aliased(count: int, size: int) -> bytes:
         b"\x12\x34\x56\x78" + bytes(64),
     ],
 )
-def test_what_is_no_such_call_is_a_call_of_the_account(call_data: bytes) -> None:
+def test_what_is_no_such_call_is_a_call_of_the_account(call_data):
     assert account_calls(SENDER, call_data) == [AccountCall(SENDER, 0, call_data)]
 
 
-def test_a_batch_of_the_same_bytes_is_bounded() -> None:
+def test_a_batch_of_the_same_bytes_is_bounded():
     assert len(account_calls(SENDER, aliased(10, 1000))) == 10

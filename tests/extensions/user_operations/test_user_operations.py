@@ -9,7 +9,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan.indexer import batch_reader
+from scan.indexer import prefetch
 from scan.indexer.writer import Writer
 from scan.settings import Settings
 from tests.audit.test_derived_truth import require_same, stored
@@ -40,7 +40,7 @@ class Chain(NamedTuple):
     operations: list[dict[str, Any]]  # as the node has them
 
 
-def play(node: Anvil) -> dict[str, Any]:
+def play(node):
     """By each entry point: two operations, of which one fails; a batch; two bundles of a contract;
     and an event of a contract that is none."""
     sender = node.accounts[0]
@@ -85,7 +85,7 @@ def play(node: Anvil) -> dict[str, Any]:
 def chain(postgres: Postgres, template: str) -> Iterator[Chain]:
     with Anvil() as node, postgres.cloned(template) as url, pytest.MonkeyPatch.context() as patch:
         played = play(node)
-        patch.setattr(batch_reader, "BATCH_BLOCKS", 5)
+        patch.setattr(prefetch, "BATCH_BLOCKS", 5)
         patch.setattr(Writer, "can_take", lambda *_: False)
         use_short_checkpoints(url)
         settings = Indexing(url, node.url).run_until(node.head()).settings
@@ -93,7 +93,7 @@ def chain(postgres: Postgres, template: str) -> Iterator[Chain]:
         yield Chain(node, settings, **played, client=client, operations=read_operations(node))
 
 
-def require_rows(settings: Settings, operations: list[dict[str, Any]]) -> None:
+def require_rows(settings, operations):
     """The lists' counts and checkpoints, and what the audit finds."""
     entries = derived_lists.entries_of_user_operations(operations)
     counts = stored(
@@ -110,7 +110,7 @@ def require_rows(settings: Settings, operations: list[dict[str, Any]]) -> None:
     assert auditing.run(settings, node=True) == 0
 
 
-def test_operations_are_counted_as_the_node_has_them(chain: Chain) -> None:
+def test_operations_are_counted_as_the_node_has_them(chain):
     operations = chain.operations
     assert len(operations) == 5 * len(ADDRESSES)
     assert [o["success"] for o in operations] == [True, False, True, True, True] * len(ADDRESSES)
@@ -119,18 +119,18 @@ def test_operations_are_counted_as_the_node_has_them(chain: Chain) -> None:
     require_rows(chain.settings, operations)
 
 
-def read(chain: Chain, path: str) -> Any:
+def read(chain, path):
     answer = chain.client.get(f"/api/v1{path}")
     assert answer.status_code == 200, answer.text
     return answer.json
 
 
-def rows_of(chain: Chain, path: str, limit: int = 4) -> list[dict[str, Any]]:
+def rows_of(chain, path, limit=4):
     """A list by its cursors, whose total, where it has one, is that of its rows."""
     return by_links(chain.client, Listed(path, "userOperations", is_counted=False), limit)
 
 
-def test_lists_have_every_operation(chain: Chain) -> None:
+def test_lists_have_every_operation(chain):
     """By each filter tests/extensions/test_every_list.py reads them."""
     assert rows_of(chain, "/user-operations") == chain.operations[::-1]
     assert rows_of(chain, "/user-operations?orderBy=asc") == chain.operations
@@ -138,7 +138,7 @@ def test_lists_have_every_operation(chain: Chain) -> None:
     assert len(file) == 1 + len(chain.operations)
 
 
-def test_blockscouts_form_has_the_same_operations(chain: Chain) -> None:
+def test_blockscouts_form_has_the_same_operations(chain):
     path = "/api/v2/proxy/account-abstraction/operations"
     newest_first = [operation["hash"] for operation in chain.operations[::-1]]
     listed = chain.client.get(path).json
@@ -164,7 +164,7 @@ def test_blockscouts_form_has_the_same_operations(chain: Chain) -> None:
     assert [item["hash"] for item in two] == newest_first[:2]
 
 
-def test_blockscouts_form_has_who_took_part(chain: Chain) -> None:
+def test_blockscouts_form_has_who_took_part(chain):
     path = "/api/v2/proxy/account-abstraction"
     for sender in {operation["sender"] for operation in chain.operations}:
         own = [o for o in chain.operations if o["sender"] == sender]
@@ -178,8 +178,8 @@ def test_blockscouts_form_has_who_took_part(chain: Chain) -> None:
     assert paymaster["total_ops"] == sum(o["paymaster"] is not None for o in chain.operations)
 
 
-def test_blockscouts_search_has_operations_by_hash(chain: Chain) -> None:
-    def read_json(path: str, query: str) -> Any:
+def test_blockscouts_search_has_operations_by_hash(chain):
+    def read_json(path, query):
         return chain.client.get(f"/api/v2{path}", query_string={"q": query}).json
 
     hash_ = chain.operations[0]["hash"]
@@ -195,7 +195,7 @@ def test_blockscouts_search_has_operations_by_hash(chain: Chain) -> None:
     assert read_json("/search/check-redirect", "0x" + "9d" * 32)["redirect"] is False
 
 
-def test_an_operation_has_its_calls_and_its_reason(chain: Chain) -> None:
+def test_an_operation_has_its_calls_and_its_reason(chain):
     """Also where a contract sent the bundle: from the trace of its transaction."""
     for place, operation in enumerate(chain.operations):
         detail = read(chain, f"/user-operations/{operation['hash']}")
@@ -219,7 +219,7 @@ def test_an_operation_has_its_calls_and_its_reason(chain: Chain) -> None:
         assert len(fields["signature"]) == 2 + 2 * 65
 
 
-def test_a_transaction_has_its_operations(chain: Chain) -> None:
+def test_a_transaction_has_its_operations(chain):
     hashes = {o["transactionHash"] for o in chain.operations}
     for hash_ in hashes:
         own = [o for o in chain.operations if o["transactionHash"] == hash_]
@@ -235,8 +235,8 @@ def test_a_transaction_has_its_operations(chain: Chain) -> None:
         assert chain.client.get(f"/api/v1{path}").status_code == 404
 
 
-def test_pages_show_operations(chain: Chain) -> None:
-    def page(path: str) -> str:
+def test_pages_show_operations(chain):
+    def page(path):
         answer = chain.client.get(path)
         assert answer.status_code == 200, answer.text
         return re.sub(r"<[^>]*>", "", answer.text)
@@ -259,7 +259,7 @@ def test_pages_show_operations(chain: Chain) -> None:
     assert chain.client.get("/user-operations?sender=0x1").status_code == 400
 
 
-def test_operations_without_traces_have_no_calls(chain: Chain) -> None:
+def test_operations_without_traces_have_no_calls(chain):
     """A bundle that a contract sent is in no transaction's own calldata."""
     client = create_app(replace(chain.settings, traces="off")).test_client()
     inner = client.get(f"/api/v1/user-operations/{chain.operations[3]['hash']}").json

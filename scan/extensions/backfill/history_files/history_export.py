@@ -9,17 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from scan.commands.startup import require_node, with_running_database
-from scan.contracts.index_node import node_of_index
+from scan.contracts.account_state import node_of_index
 from scan.database.connection import Database
 from scan.errors import ScanError
 from scan.ethereum.block_decoder import decode_block
 from scan.ethereum.block_encoding import Unencodable
 from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
-from scan.ethereum.retries import Retries
-from scan.extensions.backfill.history_files.block_parts import parts_of
+from scan.ethereum.node_errors import Retries
 from scan.extensions.backfill.history_files.e2store import BadFile, E2Writer, parse_name
 from scan.extensions.backfill.history_files.file_sources import CHECKSUMS
-from scan.extensions.backfill.history_files.raw_block import read_block
+from scan.extensions.backfill.history_files.raw_block import parts_of, read_block
 from scan.extensions.backfill.range_files import BLOCKS_OF_FILE
 from scan.extensions.block_records.uncles.block_completion import BlockCompleter
 from scan.indexer.block_source import BlockSource

@@ -8,7 +8,7 @@ from scan.extensions.backfill.history_files.settings import Settings as HistoryS
 from scan.settings import Settings
 
 if TYPE_CHECKING:  # which needs the packages of scan[bulk]
-    from scan.extensions.backfill.history import History
+    from scan.extensions.backfill.spool import History
 
 HISTORY = "a folder or URL with era1 or ere files of old blocks; may be repeated; SCAN_HISTORY"
 
@@ -28,7 +28,7 @@ def open_history(settings: Settings, options: argparse.Namespace) -> "History | 
     if not sources:
         return None
     try:
-        from scan.extensions.backfill.history_files.chain_files import open_files
+        from scan.extensions.backfill.history_files.history_source import open_files
     except ImportError as error:
         raise ScanError(f"{error.name} is not installed: {install_extra('bulk')}") from None
     return open_files(settings, options, sources)

@@ -1,25 +1,89 @@
-"""A block of a file, and the proof that it is whole: what its header's roots say of its bytes.
+"""Recursive length prefix encoding (Yellow Paper, appendix B), read from bytes of a file.
+
+Lengths are hostile until the items end where their list does. Raises ValueError.
+
+A block of a file, and the proof that it is whole: what its header's roots say of its bytes.
 
 That the header itself is of the chain is proven by the hash of the block after it, and at last by
 one that the node has.
+
+The parts of a block as files have them, from a node's JSON. Pure.
 """
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from scan.ethereum.block_encoding import ETHEREUM_HEADER
-from scan.ethereum.blocks import MAX_TOPICS
-from scan.ethereum.keccak import keccak256
-from scan.ethereum.merkle_trie import list_root
-from scan.ethereum.rlp import LISTS, join_list, list_prefix_bytes
-from scan.extensions.backfill.history_files.e2store import BadFile, Parts
-from scan.extensions.backfill.history_files.rlp_reader import (
-    items_of,
-    list_content,
-    read_list,
-    whole_list,
+from scan.ethereum.block_encoding import (
+    ETHEREUM_HEADER,
+    encode_header,
+    encode_receipts,
+    encode_transactions,
+    encode_withdrawals,
 )
+from scan.ethereum.blocks import MAX_TOPICS
+from scan.ethereum.rlp_and_tries import (
+    LISTS,
+    LONG,
+    STRINGS,
+    join_list,
+    keccak256,
+    list_prefix_bytes,
+    list_root,
+    string_prefix_bytes,
+)
+from scan.extensions.backfill.history_files.e2store import BadFile, Parts
+
+MAX_DEPTH = 8  # of lists within lists; an access list of a transaction in a block has five
+
+
+def list_content(data: bytes, start: int = 0) -> tuple[int, int]:
+    """Return where the content of a list begins and ends, which is all of `data` from `start`."""
+    [(_, content, end)] = items_of(data, start, len(data))
+    if data[start] < LISTS:
+        raise ValueError("not a list")
+    return content, end
+
+
+def items_of(data: bytes, start: int, end: int) -> list[tuple[int, int, int]]:
+    """Return the positions of consecutive items: where each begins, and where its content begins
+    and ends."""
+    items = []
+    while start < end:
+        prefix = data[start]
+        content = start + 1
+        if prefix < STRINGS:
+            items.append((start, start, content))
+            start = content
+            continue
+        size = prefix - (STRINGS if prefix < LISTS else LISTS)
+        if size > LONG:
+            content += size - LONG
+            size = int.from_bytes(data[start + 1 : content])
+        stop = content + size
+        if stop > end:
+            break
+        items.append((start, content, stop))
+        start = stop
+    if start != end:
+        raise ValueError("an item is longer than its list")
+    return items
+
+
+def read_list(data: bytes, start: int, end: int, depth: int = MAX_DEPTH) -> list[Any]:
+    """Return the items of a list whose content is given: bytes, and lists."""
+    if depth < 0:
+        raise ValueError("lists are too deep")
+    return [
+        read_list(data, content, stop, depth - 1) if data[item] >= LISTS else data[content:stop]
+        for item, content, stop in items_of(data, start, end)
+    ]
+
+
+def whole_list(data: bytes, start: int = 0) -> list[Any]:
+    """Return the items of a list that is all of `data` from `start`."""
+    return read_list(data, *list_content(data, start))
+
 
 _BLOOM_BYTES = 256
 _BLOOM_PREFIX = bytes.fromhex("b90100")
@@ -213,3 +277,33 @@ def _require_root(items: Sequence[bytes], root: bytes, number: int, name: str) -
 def _require(holds: bool, number: int, reason: str) -> None:
     if not holds:
         raise BadFile(f"block {number} {reason}")
+
+
+def parts_of(header: Any, receipts: Sequence[Any], uncles: Sequence[Any]) -> Parts:
+    """Return the parts of a block, given as structs; its receipts are slim.
+
+    Raises Unencodable, ValueError or TypeError for what cannot be encoded. That the parts agree
+    with the header's roots is not checked here.
+    """
+    lists = [
+        join_list([_item(encoded) for encoded in encode_transactions(header.transactions)]),
+        join_list([encode_header(uncle) for uncle in uncles]),
+    ]
+    if header.withdrawalsRoot is not None:
+        lists.append(join_list(encode_withdrawals(header.withdrawals or ())))
+    slim = join_list([*map(_slim, encode_receipts(receipts))])
+    return Parts(encode_header(header), join_list(lists), slim, are_slim=True)
+
+
+def _item(encoded: bytes) -> bytes:
+    """Return a transaction as an item of a block's list."""
+    return encoded if encoded[0] >= LISTS else string_prefix_bytes(len(encoded)) + encoded
+
+
+def _slim(encoded: bytes) -> bytes:
+    """Return a receipt without its bloom, and with its type inside."""
+    type_ = 0 if encoded[0] >= LISTS else encoded[0]
+    content = encoded[1:] if type_ else encoded
+    outcome, gas, _, logs = items_of(content, *list_content(content))
+    type_item = bytes([type_ or STRINGS])
+    return join_list([type_item, content[outcome[0] : gas[2]], content[logs[0] : logs[2]]])

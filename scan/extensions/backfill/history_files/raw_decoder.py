@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from scan.ethereum.blob_prices import blob_price
 from scan.ethereum.block_decoder import assembled
 from scan.ethereum.block_encoding import HEADER_QUANTITIES, TRANSACTION_FIELDS
 from scan.ethereum.blocks import (
@@ -21,15 +20,26 @@ from scan.ethereum.blocks import (
     UncleJson,
 )
 from scan.ethereum.column_types import as_unsigned
+from scan.ethereum.fork_schedule import blob_price
 from scan.ethereum.forms.form import BLOB_GAS, Form
 from scan.ethereum.forms.matching import FORM_OF_CHAIN, form_of
-from scan.ethereum.keccak import keccak256
-from scan.ethereum.rlp import LISTS, join_list, quantity_item, string_prefix_bytes
-from scan.ethereum.senders import signer
-from scan.ethereum.text_inputs import MAX_TEXT_BYTES, text_inputs
+from scan.ethereum.rlp_and_tries import (
+    LISTS,
+    join_list,
+    keccak256,
+    quantity_item,
+    string_prefix_bytes,
+)
+from scan.ethereum.token_metadata import MAX_MEMO_BYTES, text_inputs
+from scan.ethereum.transaction_checks import signer
 from scan.extensions.backfill.history_files.e2store import BadFile
-from scan.extensions.backfill.history_files.raw_block import RawBlock, RawReceipt, read_header
-from scan.extensions.backfill.history_files.rlp_reader import list_content, read_list
+from scan.extensions.backfill.history_files.raw_block import (
+    RawBlock,
+    RawReceipt,
+    list_content,
+    read_header,
+    read_list,
+)
 from scan.hex import to_hex
 
 _METHOD_BYTES, _ADDRESS_BYTES, _HASH_BYTES, _WORD_BYTES = 4, 20, 32, 32
@@ -95,7 +105,7 @@ def _block(raw: RawBlock, header: Any, number: int, chain_id: int) -> DecodedBlo
         transactions.append(
             _transaction(encoded, index, layout, items, receipt, after - before, prices)
         )
-        texts.append(to_hex(items[layout.input][:MAX_TEXT_BYTES]))
+        texts.append(to_hex(items[layout.input][:MAX_MEMO_BYTES]))
         logs += [
             EventLog(index, log_index, *log)
             for log_index, log in enumerate(receipt.logs, len(logs))

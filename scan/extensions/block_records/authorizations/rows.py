@@ -21,8 +21,7 @@ from scan.ethereum.column_types import (
     Column,
 )
 from scan.ethereum.forms.form import PLACE_BITS
-from scan.ethereum.keccak import keccak256
-from scan.ethereum.rlp import list_item, quantity_item, string_item
+from scan.ethereum.rlp_and_tries import keccak256, list_item, quantity_item, string_item
 from scan.ethereum.signatures import Signature, recover_signer
 from scan.ethereum.sparse_tables import SparseTable
 from scan.hex import BadHex, data

@@ -23,7 +23,7 @@ from scan.ethereum.column_types import (
     Column,
 )
 from scan.ethereum.forms.form import PLACE_BITS
-from scan.ethereum.keccak import keccak256
+from scan.ethereum.rlp_and_tries import keccak256
 from scan.ethereum.sparse_tables import SparseTable
 from scan.hex import data
 from scan.indexer.hooks import Rows

@@ -24,10 +24,10 @@ from scan.verification.bytecode_comparison import (
     LinkedCode,
     operand_size,
 )
-from scan.verification.compiler_releases import SolcVersion
 from scan.verification.languages.solidity import SOLIDITY
 from scan.verification.languages.vyper import SUFFIX as VYPER_SUFFIX
 from scan.verification.languages.vyper import VYPER, immutable_size
+from scan.verification.settings_search import SolcVersion
 
 # Where code is linked: 40 characters, which begin with two underscores.
 _PLACEHOLDER = re.compile(r"__.{38}")

@@ -4,6 +4,11 @@ Where the build has the compiler's input, it is that, with the files that the co
 the compiler's metadata lists them by hash, and they are read from the project: a file counts only
 if its hash is the listed one. Vyper's combined JSON lists none. No file is read outside of the
 project's folder, by a link, or with another ending than a language's.
+
+Creation code of builds, by which the line is found where a creation failed, and blueprints.
+
+What failed to be created cannot be verified. The source map is the one that the build has, with the
+sources that its own input or the project has: not compiled here.
 """
 
 import json
@@ -12,12 +17,15 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import msgspec
 from eth_utils.crypto import keccak
 
-from scan.extensions.contract_details.builds.build_folders import read
+from scan.errors import ScanError
+from scan.extensions.contract_details.builds.build_folders import MAX_FILE_BYTES, read
 from scan.extensions.contract_details.builds.build_formats import (
+    ARTIFACT,
     COMBINED,
     COMPILATION,
     MALFORMED,
@@ -25,15 +33,21 @@ from scan.extensions.contract_details.builds.build_formats import (
     TYPE,
     BuildFile,
     BuiltContract,
+    Code,
     NoBuild,
     ape_compiler_of,
     ape_sources_of,
+    linked,
     metadata_of,
     read_file,
 )
+from scan.extensions.transaction_details.explanations.mapped_code import MappedCode
 from scan.hex import to_hex
+from scan.verification import creation_comparison, source_maps
+from scan.verification.creation_comparison import PREAMBLE, CreationCode
 from scan.verification.languages import BESIDE_SETTINGS, LANGUAGES
 from scan.verification.languages.solidity import SOLIDITY
+from scan.verification.languages.vyper import source_map
 from scan.verification.metadata_request import request_with
 from scan.verification.request import MAX_FILES, MAX_SOURCE_BYTES, Submission
 from scan.verification.submission_compilations import OUTPUTS
@@ -58,7 +72,7 @@ _TRUFFLE_ROOT = "project:/"
 SUFFIXES = (".sol", *(suffix for language in LANGUAGES.values() for suffix in language.suffixes))
 
 
-def request(built: BuiltContract, address: str) -> dict[str, Any]:
+def verification_request(built: BuiltContract, address: str) -> dict[str, Any]:
     """Return the body of a request to /api/v1/verify. Raises NoBuild where the build does not say
     what was compiled, or says it in another form, InvalidParameter, TooLarge, OSError."""
     try:
@@ -216,3 +230,89 @@ def _folders(file: Path) -> list[Path]:
         if any((folder / name).exists() for name in PROJECT_FILES):
             return parents[:number]
     return parents[:PARENTS]
+
+
+_NOWHERE = f"0x{'00' * 20}"  # of a request that is not sent
+
+
+class BuiltCreation(NamedTuple):
+    """The creation code of a built contract, and its source map as source_maps.packed() has it."""
+
+    built: BuiltContract
+    code: CreationCode
+    source_map: bytes
+
+    @property
+    def size(self) -> int:
+        return len(self.source_map) + 200 * (1 + len(self.code.links))
+
+
+class _Source(msgspec.Struct):
+    id: int | None = None
+
+
+class _Output(msgspec.Struct):
+    sources: dict[str, _Source] = {}
+
+
+class _Numbers(msgspec.Struct):
+    """What a file has of the numbers of sources: a compilation's, or that of an artifact's own."""
+
+    output: _Output | None = None
+    sources: msgspec.Raw = msgspec.Raw(b"{}")
+    id: Any = None
+
+
+def creation_of(built: BuiltContract) -> BuiltCreation | None:
+    """Return the creation code of a built contract; None where the build has no map of it."""
+    given = built.creation
+    if built.form not in (COMPILATION, ARTIFACT):
+        return None
+    try:
+        linked_code = linked(given.object, {})
+        packed = source_maps.packed(source_map(given.source_map, linked_code.code.hex()))
+        code = creation_comparison.of_compiled(linked_code)
+    except MALFORMED:
+        return None
+    return None if packed is None or code is None else BuiltCreation(built, code, packed)
+
+
+def with_blueprint(built: BuiltContract) -> Iterator[BuiltContract]:
+    """Yield a contract, and its blueprint (ERC-5202), which cannot be called, both without creation
+    code. A contract whose creation code is malformed has none."""
+    yield built._replace(creation=Code())
+    creation = built.creation.object.removeprefix("0x")
+    try:
+        blueprint = linked(PREAMBLE.hex() + creation, {}) if creation else None
+    except ValueError:
+        return
+    if blueprint is not None:
+        yield built._replace(runtime=blueprint, abi=b"[]", creation=Code())
+
+
+def mapped(creation: BuiltCreation, deployed: bytes) -> MappedCode | None:
+    """Return the code of a creation with the build's map and sources; None where the build has just
+    changed, or lacks them."""
+    built = creation.built
+    try:
+        content = msgspec.json.decode(read(built.file, MAX_FILE_BYTES), type=_Numbers)
+        if built.form == ARTIFACT:
+            files = {content.id: built.path} if isinstance(content.id, int) else {}
+        else:
+            output = content.output or _Output(
+                msgspec.json.decode(content.sources, type=dict[str, _Source])
+            )
+            files = {s.id: path for path, s in output.sources.items() if s.id is not None}
+        request = verification_request(built, _NOWHERE)
+        sources = json.loads(request["sourceCode"])["sources"]
+        texts = {path: str(source["content"]) for path, source in sources.items()}
+    except (NoBuild, OSError, ScanError, msgspec.MsgspecError, *MALFORMED):
+        return None
+    return MappedCode(
+        deployed[: creation.code.size],
+        None,
+        creation.code.masked_hash,
+        source_maps.unpacked(creation.source_map),
+        files,
+        texts,
+    )

@@ -26,8 +26,7 @@ from scan.errors import (
     Unavailable,
     VerificationFailed,
 )
-from scan.extensions.contract_details.builds import build_creations, build_sources
-from scan.extensions.contract_details.builds.build_creations import BuiltCreation
+from scan.extensions.contract_details.builds import build_sources
 from scan.extensions.contract_details.builds.build_folders import FileState, list_files, state_of
 from scan.extensions.contract_details.builds.build_formats import (
     COMPILATION,
@@ -35,12 +34,10 @@ from scan.extensions.contract_details.builds.build_formats import (
     NoBuild,
     contracts_of,
 )
-from scan.extensions.contract_details.claims import CLAIMED, clean
+from scan.extensions.contract_details.builds.build_sources import BuiltCreation
 from scan.extensions.contract_details.contract_import.source_records import Record
-from scan.extensions.transaction_details.explanations.mapped_code import (
-    BuiltCreations,
-    MappedCode,
-)
+from scan.extensions.contract_details.contract_page import CLAIMED, clean
+from scan.extensions.transaction_details.explanations.mapped_code import BuiltCreations, MappedCode
 from scan.hex import to_hex
 from scan.verification.bytecode_comparison import compare_runtime
 from scan.verification.contract_match import FULL, PARTIAL, RUNTIME
@@ -133,10 +130,10 @@ class Builds(BuiltCreations):
     def _keep(self, file: Path, contracts: Sequence[BuiltContract]) -> None:
         """Keep what a file has, as long as there is room: the oldest files give way."""
         self._bytes -= self._size_of(file)
-        creations = map(build_creations.creation_of, contracts)
+        creations = map(build_sources.creation_of, contracts)
         self._creations[file] = [creation for creation in creations if creation is not None]
         self._contracts[file] = [
-            form for built in contracts for form in build_creations.with_blueprint(built)
+            form for built in contracts for form in build_sources.with_blueprint(built)
         ]
         self._bytes += self._size_of(file)
         while self._bytes > MAX_BYTES:
@@ -188,7 +185,7 @@ class Builds(BuiltCreations):
         """Return the code with what its file has; None where that is no longer the file of the map,
         as a compiler has just written it."""
         file = fitting.built.file
-        mapped = build_creations.mapped(fitting, creation)
+        mapped = build_sources.mapped(fitting, creation)
         try:
             return mapped if state_of(file) == self._states.get(file) else None
         except OSError:
@@ -324,7 +321,7 @@ class BuildWatch:
         while deployed.tried < len(deployed.builds):
             built = deployed.builds[deployed.tried]
             try:
-                body = build_sources.request(built, to_hex(deployed.address))
+                body = build_sources.verification_request(built, to_hex(deployed.address))
                 return deployed, parse(body)
             except (NoBuild, OSError, ScanError) as error:
                 deployed = self._go_on(deployed, error)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from scan.extensions.contract_details.builds.settings import Settings, missing
-from scan.http.services import services
+from scan.http.request_state import services
 from scan.pages.hooks import Pages, StatusSection
 
 

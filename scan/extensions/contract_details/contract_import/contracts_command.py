@@ -1,4 +1,10 @@
-"""`scan contracts`: takes verified contracts over from other explorers, and exports ours."""
+"""Source maps of contracts that were verified before source maps were kept.
+
+Their own stored sources are compiled again and compared with their code. What has a map is left
+out, so that an interrupted run goes on.
+
+`scan contracts`: takes verified contracts over from other explorers, and exports ours.
+"""
 
 import argparse
 import re
@@ -7,20 +13,24 @@ from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 from tqdm import tqdm
 
 from scan.commands.arguments import add_actions, add_command
 from scan.commands.startup import connected, require_node
 from scan.errors import InvalidParameter, ScanError
-from scan.extensions.contract_details import claims
+from scan.extensions.contract_details import contract_page
 from scan.extensions.contract_details.contract_import import importer
-from scan.extensions.contract_details.contract_import.contract_file import (
+from scan.extensions.contract_details.contract_import.importer import (
+    DOWNLOAD_S,
+    FILE_BATCH_ROWS,
+    Answer,
+    ContractImport,
     read_records,
+    record_of,
     write_records,
 )
-from scan.extensions.contract_details.contract_import.importer import Answer, ContractImport
-from scan.extensions.contract_details.contract_import.missing_source_maps import add_missing
 from scan.extensions.contract_details.contract_import.source_client import SourceClient
 from scan.extensions.contract_details.contract_import.source_records import (
     Blockscout,
@@ -34,6 +44,39 @@ from scan.observability.logs import escape
 from scan.queries.reader import ChainId
 from scan.settings import Settings
 from scan.verification.compiler_store import CompilerStore
+from scan.verification.request import parse
+from scan.verification.verifier import Verifier, add_findings
+
+NO_MAP = "the compiler gives no source map for it"
+
+
+class Outcome(NamedTuple):
+    """What came of one contract; `reason` is None where it has a source map now."""
+
+    address: str
+    reason: str | None
+
+
+def add_missing(verifier: Verifier) -> Iterator[Outcome]:
+    """Yield the outcome for each verified contract without a source map, by address."""
+    after = b""
+    while rows := verifier.database.rows(
+        "contract_import/verified_contracts_list_unmapped", after=after, limit=FILE_BATCH_ROWS
+    ):
+        for row in rows:
+            after = bytes(row[0])
+            yield Outcome(to_hex(after), _add(verifier, row))
+
+
+def _add(verifier: Verifier, row: tuple[object, ...]) -> str | None:
+    try:
+        submission = parse(record_of(row, None).submission())
+        compilers = verifier.compilers.of(submission.language.kind)
+        compilers.compiler(submission.version, DOWNLOAD_S)
+        return None if add_findings(verifier, submission) else NO_MAP
+    except ScanError as error:
+        return error.message
+
 
 NAME = "scan-contracts"
 DEFAULT_RATE = 2.0
@@ -187,7 +230,7 @@ def _report(answers: Iterator[Answer], name: str) -> None:
             print(f"{counts.total()} contracts, {counts[importer.VERIFIED]} verified", flush=True)
     kinds = (
         (importer.VERIFIED, "verified here"),
-        (claims.CLAIMED, "kept as claims"),
+        (contract_page.CLAIMED, "kept as claims"),
         (importer.DIFFERENT, "that do not match"),
         (importer.ABSENT, "not verified there"),
         (importer.NOT_INDEXED, "not indexed here"),

@@ -3,20 +3,32 @@
 Input: a Source and addresses. Output: one Answer for each address, which is also stored, so that an
 interrupted import goes on. Code that does not match is not stored as verified; code that cannot be
 compiled here is kept as a claim.
+
+The file of an export: NDJSON with one Record a line, which an import can read.
+
+Verified sources kept by the hash of the code, in files beside the databases of several chains.
+
+A development node that is started anew begins another chain, which gets another database. Where
+contracts with kept code are deployed there again, the kept source is submitted like a client's: it
+is compiled and compared with the new contract and its creation code.
 """
 
+import logging
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import NamedTuple
+from pathlib import Path
+from typing import IO, NamedTuple
 
 import msgspec
+import orjson
 
 from scan import parameters
-from scan.contracts.index_node import node_of_index
+from scan.contracts.account_state import node_of_index
 from scan.database.connection import Database
 from scan.errors import (
     InvalidParameter,
     NotFound,
+    RateLimited,
     ScanError,
     TooLarge,
     Unavailable,
@@ -24,24 +36,28 @@ from scan.errors import (
 )
 from scan.ethereum.request_node import NodeGateway
 from scan.ethereum.transaction_reader import TransactionReader
-from scan.extensions.contract_details.claims import CLAIMED, clean
-from scan.extensions.contract_details.contract_import.source_client import Malformed
+from scan.extensions.contract_details.contract_import.source_client import (
+    MAX_ANSWER_BYTES,
+    Malformed,
+)
 from scan.extensions.contract_details.contract_import.source_records import (
     Record,
     Source,
     named_language,
 )
+from scan.extensions.contract_details.contract_page import CLAIMED, clean
+from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
+from scan.hex import to_hex
+from scan.queries.contracts import libraries_by_file
 from scan.rate_limits.turns import WaitingThreads
 from scan.settings import Settings
-from scan.verification.compiler_places import CompilerPlaces
-from scan.verification.compiler_run import OutOfLimits
+from scan.verification.compiler_run import CompilerPlaces, OutOfLimits
 from scan.verification.compiler_store import CompilerStore
 from scan.verification.contract_match import FULL, PARTIAL, RUNTIME
-from scan.verification.creation_reader import CreationReader
-from scan.verification.languages import LANGUAGES
+from scan.verification.creation_comparison import CreationReader
+from scan.verification.languages import LANGUAGES, of_path, standard_input
 from scan.verification.request import parse
-from scan.verification.stored_bytes import StoredBytes
-from scan.verification.verifier import Verifier, indexed_contract, verify
+from scan.verification.verifier import StoredBytes, Verifier, indexed_contract, verify
 
 VERIFIED, ABSENT, DIFFERENT = "verified", "absent", "different"
 NOT_INDEXED = "not indexed"  # there is no contract here; this outcome is not stored
@@ -212,3 +228,121 @@ class ContractImport:
             compiler_version=clean(record.compiler_version) if record else None,
             record=msgspec.json.encode(record).decode() if is_claim else None,
         )
+
+
+FILE_BATCH_ROWS = 20  # of which each has up to 1 MiB of sources
+
+
+def read_records(path: Path) -> Iterator[Record]:
+    """Yield the records of a file. Raises OSError, and InvalidParameter with the line's number."""
+    decoder = msgspec.json.Decoder(Record)
+    with path.open("rb") as file:
+        number = 0
+        while line := file.readline(MAX_ANSWER_BYTES + 1):
+            number += 1
+            if not line.strip():
+                continue
+            try:
+                if len(line) > MAX_ANSWER_BYTES:
+                    raise msgspec.DecodeError("it is too long")
+                yield decoder.decode(line)
+            except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError):
+                raise InvalidParameter(
+                    f"line {number} is not a contract as `scan contracts export` writes it"
+                ) from None
+
+
+def write_records(database: Database, file: IO[bytes], chain_id: str | None) -> int:
+    """Write every verified contract whose code is still at its address. Return their number."""
+    after, count = b"", 0
+    while rows := database.rows(
+        "contract_import/verified_contracts_list", after=after, limit=FILE_BATCH_ROWS
+    ):
+        for row in rows:
+            file.write(msgspec.json.encode(record_of(row, chain_id)) + b"\n")
+        after, count = bytes(rows[-1][0]), count + len(rows)
+    return count
+
+
+def record_of(row: tuple[object, ...], chain_id: str | None) -> Record:
+    """Return a row of contract_import/verified_contracts_list as a line of the file."""
+    address, match, creation_match, name, path, version, license_, settings, sources, arguments = (
+        bytes(value) if isinstance(value, memoryview) else value for value in row
+    )
+    compiled_with = orjson.loads(str(settings))
+    if libraries := compiled_with.get("libraries"):
+        compiled_with["libraries"] = libraries_by_file(libraries)
+    return msgspec.convert(
+        {
+            "address": to_hex(address) if isinstance(address, bytes) else "",
+            "chainId": chain_id,
+            "match": match,
+            "creationMatch": creation_match,
+            "contractName": f"{path}:{name}",
+            "compilerVersion": version,
+            "license": license_,
+            "sourceCode": standard_input(
+                of_path(str(path)).name, orjson.loads(str(sources)), compiled_with
+            ),
+            "constructorArguments": to_hex(arguments) if isinstance(arguments, bytes) else None,
+        },
+        Record,
+    )
+
+
+MAX_FILES = 1_000
+KEPT_BATCH_ROWS = 20  # of which each has up to 1 MiB of sources
+CLIENT = "kept sources"  # the client that its jobs are charged to
+SUFFIX = ".json"
+FILES = "[0-9a-f]" * 64 + SUFFIX  # a folder may have other files of an operator
+
+log = logging.getLogger(__name__)
+
+
+class KeptSources:
+    """Writes the sources that are verified in a database to files, and submits those in files for
+    verification."""
+
+    def __init__(self, folder: Path, database: Database, jobs: VerificationJobs) -> None:
+        self._folder = folder
+        self._database = database
+        self._jobs = jobs
+        self._submitted: set[bytes] = set()  # code hashes, even if the source did not match
+
+    def step(self) -> bool:
+        """Write new sources to files, and submit those whose code an unverified contract has;
+        return False: the next step is not due at once."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        kept = {bytes.fromhex(path.stem) for path in self._folder.glob(FILES)}
+        self._keep(kept)
+        self._submit(kept - self._submitted)
+        return False
+
+    def _keep(self, kept: set[bytes]) -> None:
+        rows = self._database.rows(
+            "contract_import/verified_contracts_list_new",
+            code_hashes=[*kept],
+            limit=min(KEPT_BATCH_ROWS, MAX_FILES - len(kept)),
+        )
+        for code_hash, *row in rows:
+            unfinished = self._folder / f"{code_hash.hex()}.unfinished"
+            unfinished.write_bytes(msgspec.json.encode(record_of(tuple(row), None)))
+            unfinished.replace(self._file(bytes(code_hash)))
+
+    def _submit(self, code_hashes: Iterable[bytes]) -> None:
+        rows = self._database.rows(
+            "contract_import/contracts_list_by_code", code_hashes=[*code_hashes]
+        )
+        for code_hash, address in rows:
+            try:
+                record = msgspec.json.decode(self._file(bytes(code_hash)).read_bytes(), type=Record)
+                body = {**record.submission(), "address": to_hex(bytes(address))}
+                self._jobs.submit(body, CLIENT)
+            except (RateLimited, Unavailable):
+                return  # the next step goes on
+            except (InvalidParameter, TooLarge, NotFound, msgspec.MsgspecError) as error:
+                log.warning("the kept source of code %s is not used: %s", code_hash.hex(), error)
+            self._submitted.add(bytes(code_hash))
+
+    def _file(self, code_hash: bytes) -> Path:
+        return self._folder / f"{code_hash.hex()}{SUFFIX}"

@@ -10,24 +10,25 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from scan.contracts.abi_decoding import Argument, Decoded, decode_call_by, decode_error
-from scan.contracts.abi_index import BUILD, AbiIndex
-from scan.contracts.calldata_encoding import constructor_values
-from scan.contracts.decoding_budget import DecodingBudget
+from scan.contracts.abi_decoding import (
+    BUILD,
+    AbiIndex,
+    Argument,
+    Decoded,
+    DecodingBudget,
+    decode_call_by,
+    decode_error,
+)
+from scan.contracts.read_calls import constructor_values
 from scan.contracts.revert_reasons import CUSTOM, Reason, decode_reason
 from scan.errors import InvalidParameter, NotFound
-from scan.ethereum.call_failures import REVERT, CallFailure
-from scan.ethereum.keccak import keccak256
+from scan.ethereum.node_errors import REVERT, CallFailure
+from scan.ethereum.rlp_and_tries import keccak256
 from scan.extensions.contract_details.decoder import typed_data
 from scan.extensions.contract_details.decoder.nested_calls import (
     NestedCall,
     calls_in,
     functions_with_calls,
-)
-from scan.extensions.transaction_details.clear_signing import (
-    CallToSign,
-    ClearSigning,
-    Described,
 )
 from scan.extensions.transaction_details.contract_abis import (
     NO_CONTRACT,
@@ -36,7 +37,14 @@ from scan.extensions.transaction_details.contract_abis import (
     ContractAbis,
     Emitter,
 )
-from scan.extensions.transaction_details.decoding import decode_call, decode_log, decode_log_by
+from scan.extensions.transaction_details.decoding import (
+    CallToSign,
+    ClearSigning,
+    Described,
+    decode_call,
+    decode_log,
+    decode_log_by,
+)
 from scan.hex import to_hex
 from scan.queries import blocks, contracts
 from scan.queries.reader import Reader

@@ -9,9 +9,18 @@ from functools import cache
 from typing import Any, NamedTuple
 
 from scan import registry
-from scan.contracts.abi import WORD, AbiError, AbiType, decode, most_bytes_of, parse_types, selector
-from scan.contracts.abi_index import AbiIndex, entries_of, index_abi
-from scan.contracts.signature_text import canonical, parse_signature
+from scan.contracts.abi import (
+    WORD,
+    AbiError,
+    AbiType,
+    canonical,
+    decode,
+    most_bytes_of,
+    parse_signature,
+    parse_types,
+    selector,
+)
+from scan.contracts.abi_decoding import AbiIndex, entries_of, index_abi
 from scan.extensions.contract_details.decoder.hooks import Decoder
 
 MOST_VALUES = 20_000

@@ -21,14 +21,17 @@ from scan.extensions.contract_details.contract_functions import (
     with_parameter,
 )
 from scan.extensions.contract_details.decoder.decoding import KINDS, Decoding, Encoded, decode
-from scan.extensions.contract_details.decoder.encoding import EncodedCall, encode, entry_of
-from scan.extensions.contract_details.decoder.parameters import encoded_of_query, typed
+from scan.extensions.contract_details.decoder.parameters import (
+    EncodedCall,
+    encode,
+    encoded_of_query,
+    entry_of,
+    typed,
+)
 from scan.hex import to_hex
-from scan.http.form_body import form
-from scan.http.requests import reader
-from scan.pages.argument_values import addresses_in
+from scan.http.requests import form, reader
 from scan.pages.hooks import Pages
-from scan.pages.records import address_of, names_of
+from scan.pages.records import address_of, addresses_in, names_of
 from scan.pages.site import page, site
 from scan.queries import contracts
 

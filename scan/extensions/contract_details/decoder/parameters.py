@@ -1,15 +1,23 @@
-"""What a request to decode has, checked: its data, topics, address and kind."""
+"""What a request to decode has, checked: its data, topics, address and kind.
+
+Calldata of a function, by its typed signature or by the verified ABI of an address.
+"""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 from scan import json_bodies, parameters
-from scan.contracts.abi import AbiError, AbiType
-from scan.contracts.abi_json import coerce
+from scan.contracts.abi import AbiError, AbiType, parse_signature
+from scan.contracts.abi_json import NoSuchFunction, coerce
+from scan.contracts.read_calls import PreparedCall, prepare
 from scan.errors import InvalidParameter
 from scan.ethereum.blocks import MAX_TOPICS
+from scan.extensions.contract_details import contract_functions
 from scan.extensions.contract_details.decoder.decoding import KINDS, MAX_BYTES, Encoded
 from scan.extensions.contract_details.decoder.typed_data import FIELD
+from scan.hex import to_hex
+from scan.queries.reader import Reader
 
 NAMES = ("data", "topics", "address", "kind", "from", "value", FIELD)
 
@@ -90,3 +98,52 @@ def _data(value: object) -> bytes:
             "data must be 0x followed by an even number of hex digits.", field="data"
         )
     return bytes.fromhex(value[2:])
+
+
+FUNCTION_FIELD = "functionName"
+
+
+class EncodedCall(NamedTuple):
+    """A call; `address` is None where it is of no certain contract."""
+
+    prepared: PreparedCall
+    address: bytes | None
+
+    def record(self) -> dict[str, Any]:
+        function = self.prepared.function
+        return {
+            "to": None if self.address is None else to_hex(self.address),
+            "data": to_hex(self.prepared.calldata),
+            "function": function.signature,
+            "selector": to_hex(function.selector),
+        }
+
+
+def entry_of(signature: str) -> dict[str, Any]:
+    """Return a typed signature as an ABI's entry; raises InvalidParameter."""
+    try:
+        return {"type": "function", **parse_signature(signature)}
+    except AbiError as error:
+        raise InvalidParameter(
+            f"The function is not a signature: {error}.", field=FUNCTION_FIELD
+        ) from None
+
+
+def encode(
+    reader: Reader, function: str, arguments: Sequence[object], address: bytes | None = None
+) -> EncodedCall:
+    """Encode a call of `function`: a signature, or of an address also the name of a function.
+
+    Raises InvalidParameter, NotFound for an address without a verified source, Unavailable.
+    """
+    if address is not None:
+        encoded = contract_functions.encode(reader, address, function, arguments)
+        return EncodedCall(encoded.prepared, address)
+    entry = entry_of(function)
+    try:
+        prepared = prepare([entry], entry["name"], arguments, read_only=False)
+    except NoSuchFunction as error:
+        raise InvalidParameter(f"{error}.", field=FUNCTION_FIELD) from None
+    except AbiError as error:
+        raise InvalidParameter(f"{str(error)[:2000]}.", field="args") from None
+    return EncodedCall(prepared, None)

@@ -12,8 +12,8 @@ from scan import json_bodies
 from scan.contracts.abi import MAX_DEPTH, AbiError, AbiType, encode, parse_type
 from scan.contracts.abi_json import MAX_NAME, coerce, render
 from scan.errors import InvalidParameter
-from scan.ethereum.keccak import keccak256
-from scan.extensions.transaction_details.clear_signing import MessageToSign
+from scan.ethereum.rlp_and_tries import keccak256
+from scan.extensions.transaction_details.decoding import MessageToSign
 
 FIELD = "typedData"
 MAX_STRUCTURES = 100

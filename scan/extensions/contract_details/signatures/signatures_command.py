@@ -13,9 +13,8 @@ from tqdm import tqdm
 
 from scan.commands.arguments import add_actions, add_command
 from scan.commands.startup import connected
-from scan.contracts.abi import AbiError
-from scan.contracts.signature_text import canonical
-from scan.database import copy_rows
+from scan.contracts.abi import AbiError, canonical
+from scan.database import transaction
 from scan.database.transaction import Transaction
 from scan.errors import InvalidParameter, ScanError
 from scan.hex import to_hex
@@ -154,9 +153,9 @@ def _store(tx: Transaction, rows: Iterable[tuple[bytes, str]]) -> tuple[int, int
         batch.append(row)
         count += 1
         if len(batch) == BATCH_ROWS:
-            copy_rows.copy_lines(tx, "imported_signatures", COLUMNS, map(copy_rows.line, batch))
+            transaction.copy_lines(tx, "imported_signatures", COLUMNS, map(transaction.line, batch))
             batch.clear()
-    copy_rows.copy_lines(tx, "imported_signatures", COLUMNS, map(copy_rows.line, batch))
+    transaction.copy_lines(tx, "imported_signatures", COLUMNS, map(transaction.line, batch))
     return count, tx.execute("commands/signatures_insert")
 
 

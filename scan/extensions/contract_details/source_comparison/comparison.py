@@ -1,12 +1,20 @@
 """Files of two sources in pairs, and the lines in which they differ.
 
 Files may be of strangers, and comparing lines takes quadratic time or more: the steps are counted.
+
+The sources of two verified contracts, compared.
 """
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import Match, SequenceMatcher
 from pathlib import PurePosixPath
 from typing import NamedTuple
+
+from scan.errors import NotFound
+from scan.hex import to_hex
+from scan.queries import contracts
+from scan.queries.reader import Reader
 
 MAX_STEPS = 5_000_000  # of all files, in less than 0.5 s
 MAX_ROWS = 2_000  # of all files
@@ -183,3 +191,19 @@ def _unified(part: Sequence[Row]) -> Iterator[str]:
 
 def _range(numbers: Sequence[int]) -> str:
     return f"{numbers[0] if numbers else 0},{len(numbers)}"
+
+
+def of(reader: Reader, address: bytes, other: bytes) -> list[FilePair]:
+    """Return the files of two contracts in pairs; raises NotFound for one that is not verified."""
+    reader.hold_processor()
+    source, other_source = _source(reader, address), _source(reader, other)
+    reader.do_not_cache()  # large sources would evict everything else
+    return compare(source, other_source)
+
+
+def _source(reader: Reader, address: bytes) -> Source:
+    contract, _ = contracts.get_with_proxy(reader, address, {"sources"})
+    if contract.sources is None:
+        raise NotFound(f"The contract at {to_hex(address)} is not verified.")
+    files = json.loads(contract.sources)
+    return Source({path: str(file["content"]) for path, file in files.items()}, contract.path)

@@ -2,7 +2,7 @@
 
 from flask import Blueprint, Response, request
 
-from scan.extensions.contract_details.source_comparison import queries
+from scan.extensions.contract_details.source_comparison import comparison
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.pages.hooks import Pages
@@ -23,7 +23,7 @@ def choose_other(address: str) -> Response:
 @blueprint.get("/address/<address>/compare/<other>")
 def compare_sources(address: str, other: str) -> Response:
     key, other_key = address_of(address), address_of(other)
-    pairs = queries.of(reader(), key, other_key)
+    pairs = comparison.of(reader(), key, other_key)
     own, others = to_hex(key), to_hex(other_key)
     return page(
         "source_comparison.html",

@@ -1,23 +1,37 @@
 """Background verifications: submitted, run by job_runner.py, kept in the database for a day.
 
 Whoever knows a job's id may read its result. Any number of processes share the jobs.
+
+The runner of verification jobs under leases. Runners of several processes share the jobs.
 """
 
 import json
+import logging
+import random
 import re
 import threading
 import time
 import uuid
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from scan.database.connection import Database
-from scan.errors import NotFound, RateLimited, TooLarge, Unavailable, VerificationFailed
+from scan.errors import (
+    InvalidParameter,
+    NotFound,
+    RateLimited,
+    ScanError,
+    SourceDoesNotCompile,
+    TooLarge,
+    Unavailable,
+    VerificationFailed,
+)
 from scan.rate_limits.turns import WaitingThreads
+from scan.verification.compiler_run import RUNNING, OutOfLimits
 from scan.verification.request import parse
-from scan.verification.verifier import indexed_contract
+from scan.verification.verifier import Verifier, indexed_contract, message, verify
 
 MOST_UNFINISHED = 32
 MOST_UNFINISHED_OF_CLIENT = 2  # one runs and one waits
@@ -157,3 +171,199 @@ class VerificationJobs:
             return False
         finally:
             self._waiting_threads.give_back(client)
+
+
+log = logging.getLogger(__name__)
+
+RUNNER_POLL_S = 1.0
+# The time until another process takes over the job of a process that died, and for which a machine
+# or the database may hang without a job being started twice: 10 s were too short.
+LEASE_S = 30.0
+EXTEND_EVERY_S = 3.0
+SWEEP_EVERY_S = 60.0
+SWEPT_AT_ONCE = 1_000
+KEPT = timedelta(days=1)
+POSTPONED = timedelta(seconds=2)  # while all compilers are busy, or the compiler is downloaded
+TRIED_FOR = timedelta(minutes=15)
+MOST_ATTEMPTS = 3  # so that a job that kills its process is not run for ever
+
+# Errors of failed jobs.
+NO_MATCH = "no_match"
+COMPILER_ERROR = "compiler_error"
+CONTRACT_NOT_DEPLOYED = "contract_not_deployed"
+UNAVAILABLE = "unavailable"
+INTERNAL_ERROR = "internal_error"
+
+
+class ClaimedJob(NamedTuple):
+    lease: int
+    id: str
+    client: str
+    created_at: datetime
+    attempts: int
+    request: str
+
+
+class Ending(NamedTuple):
+    """How a job ended: with a match, or with an error code."""
+
+    message: str
+    match: str | None = None
+    creation_match: str | None = None
+    warning: str | None = None
+    error_code: str | None = None
+
+
+class JobRunner:
+    """One thread claims jobs, extends leases and sweeps; each job runs in a thread of its own."""
+
+    def __init__(self, database: Database, verifier: Verifier, jobs: VerificationJobs) -> None:
+        self._database = database
+        self._verifier = verifier
+        self._jobs = jobs
+        self._stopping = False
+        self._running: set[int] = set()  # leases
+        self._thread = threading.Thread(target=self._run, name="verification-jobs", daemon=True)
+        self._timer = _Timer()
+
+    def start(self) -> None:
+        """Run jobs in threads of this process until stop()."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Stop the thread and give the leases back at once, so that another process goes on."""
+        self._stopping = True
+        self._jobs.notify()
+        self._thread.join()
+
+    def _run(self) -> None:
+        """Claim jobs, extend leases and sweep until stop(). Errors are logged; the failed step runs
+        again after a pause."""
+        while not self._stopping:
+            try:
+                self._timer.run("extend leases", EXTEND_EVERY_S, self._extend_leases)
+                self._claim_all()
+                # Whether clients without a running job wait while all places are taken.
+                self._verifier.places.jobs_wait = len(self._running) >= RUNNING and bool(
+                    self._database.value("verification/jobs_count_due", now=_now())
+                )
+                self._timer.run("sweep", SWEEP_EVERY_S, self._sweep)
+            except ScanError as error:
+                log.warning("verification jobs pause: %s", error)
+            with self._jobs.changed:
+                if not self._stopping:
+                    self._jobs.changed.wait(RUNNER_POLL_S)
+        try:
+            self._postpone(list(self._running), _now())
+        except ScanError as error:
+            log.warning(
+                "cannot return the leases of verification jobs, they will expire: %s", error
+            )
+        self._database.close()
+
+    def _claim_all(self) -> None:
+        while not self._stopping and len(self._running) < RUNNING:
+            job = self._claim()
+            if job is None:
+                return
+            self._running.add(job.lease)
+            name = f"verification-{job.id[:8]}"
+            threading.Thread(target=self._serve, args=(job,), name=name, daemon=True).start()
+
+    def _claim(self) -> ClaimedJob | None:
+        lease = random.getrandbits(62)
+        with self._database.transaction() as tx:
+            tx.execute("verification/jobs_lock")
+            now = _now()  # others may have held the lock for a while
+            rows = tx.rows(
+                "verification/jobs_claim",
+                now=now,
+                lease=lease,
+                leased_until=now + timedelta(seconds=LEASE_S),
+            )
+        return ClaimedJob(lease, *rows[0]) if rows else None
+
+    def _extend_leases(self) -> None:
+        if self._running:
+            self._database.rows(
+                "verification/jobs_extend_leases",
+                leases=list(self._running),
+                leased_until=_now() + timedelta(seconds=LEASE_S),
+            )
+
+    def _sweep(self) -> None:
+        self._database.rows(
+            "verification/jobs_sweep", created_before=_now() - KEPT, limit=SWEPT_AT_ONCE
+        )
+
+    def _postpone(self, leases: list[int], due_at: datetime) -> None:
+        if leases:
+            self._database.rows("verification/jobs_postpone", leases=leases, due_at=due_at)
+
+    def _serve(self, job: ClaimedJob) -> None:
+        """Run a job, as the target of its thread. Whatever happens, the job or its lease ends."""
+        try:
+            ending = self._ending(job)
+            if ending is None:
+                self._postpone([job.lease], _now() + POSTPONED)
+            else:
+                self._database.rows(
+                    "verification/jobs_finish",
+                    id=job.id,
+                    lease=job.lease,
+                    status="failed" if ending.error_code else "done",
+                    now=_now(),
+                    **ending._asdict(),
+                )
+        except ScanError as error:
+            log.warning("verification job %s waits for its lease to expire: %s", job.id, error)
+        except Exception:
+            log.exception("verification job %s waits for its lease to expire", job.id)
+        finally:
+            self._running.discard(job.lease)
+            self._database.close()
+            self._jobs.notify()
+
+    def _ending(self, job: ClaimedJob) -> Ending | None:
+        """Verify a job's submission and return how it ended; None if it is to be tried again."""
+        if job.attempts > MOST_ATTEMPTS:
+            return Ending("The verification was interrupted.", error_code=INTERNAL_ERROR)
+        try:
+            verified = verify(self._verifier, parse(json.loads(job.request)), job.client)
+        except Unavailable as error:
+            if _now() - job.created_at < TRIED_FOR:
+                return None
+            return Ending(error.message, error_code=UNAVAILABLE)
+        except ScanError as error:
+            return Ending(error.message, error_code=_error_code(error))
+        except Exception:
+            log.exception("verification job %s failed", job.id)
+            return Ending("Something went wrong on our side.", error_code=INTERNAL_ERROR)
+        return Ending(message(verified), verified.match, verified.creation_match, verified.warning)
+
+
+class _Timer:
+    """Runs recurring actions at their intervals."""
+
+    def __init__(self) -> None:
+        self._done_at: dict[str, float] = {}
+
+    def run(self, name: str, every_s: float, action: Callable[[], None]) -> None:
+        now = time.monotonic()
+        if now - self._done_at.get(name, float("-inf")) >= every_s:
+            self._done_at[name] = now
+            action()
+
+
+def _error_code(error: ScanError) -> str:
+    if isinstance(error, NotFound):
+        return CONTRACT_NOT_DEPLOYED
+    if isinstance(error, SourceDoesNotCompile | OutOfLimits | InvalidParameter):
+        return COMPILER_ERROR
+    if isinstance(error, RateLimited):
+        return UNAVAILABLE
+    return NO_MATCH if isinstance(error, VerificationFailed) else INTERNAL_ERROR
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

@@ -1,15 +1,25 @@
-"""Sums of the rows of a list by month, which one statement reads in one snapshot."""
+"""Sums of the rows of a list by month, which one statement reads in one snapshot.
+
+What sums are worth at the operator's present unit prices, where there are any.
+"""
 
 from collections.abc import Mapping
+from dataclasses import replace
+from decimal import Decimal
 from typing import Any
+
+import orjson
 
 from scan.database.lists import all_entities
 from scan.errors import InvalidParameter, NotFound, Unavailable
+from scan.ethereum.token_metadata import COIN_DECIMALS
 from scan.extensions.internal_transfers import queries as internal_transfers
+from scan.http.requests import reader
+from scan.queries import holdings
 from scan.queries.cursors import read_reference
 from scan.queries.entities import read_filters
-from scan.queries.filters import Value
-from scan.queries.pages import MAX_ENTRIES, Page, Window, bounds_of, in_kept_blocks, list_by
+from scan.queries.holdings import UnitPrices, exact_worth
+from scan.queries.pages import MAX_ENTRIES, Page, Value, Window, bounds_of, in_kept_blocks, list_by
 from scan.queries.reader import Reader
 
 STATEMENTS = {
@@ -77,3 +87,31 @@ def _read(
     if entity == "token_transfers":
         params["most_sums"] = MOST_SUMS
     return reader.row(STATEMENTS[entity], is_unbounded=True, own=own, list=list_, **params)
+
+
+AMOUNTS = ("value", "valueIn", "valueOut", "fees")
+
+
+def with_worth(page: Page) -> Page:
+    """Return the page, of whose sums those of the coin and of tokens with a price have the currency
+    and the worth of each amount, as exact decimal numbers."""
+    given = holdings.unit_prices(reader())
+    if given is None:
+        return page
+    records = orjson.loads(page.data)
+    for record in records:
+        for name in AMOUNTS:
+            worth = None if record.get(name) is None else _worth(given, record, record[name])
+            if worth is not None:
+                record["currency"] = given.currency
+                record[f"{name}Worth"] = f"{worth:f}"
+    return replace(page, data=orjson.dumps(records).decode())
+
+
+def _worth(given: UnitPrices, record: dict[str, Any], value: str) -> Decimal | None:
+    """Return the worth of an amount of the coin or of a record's token; items have none."""
+    if "tokenAddress" not in record:
+        return None if given.coin is None else exact_worth(value, COIN_DECIMALS, given.coin)
+    if record["tokenType"] != "BEP20":
+        return None
+    return given.token_worth(record["tokenAddress"], value, record["tokenDecimals"])

@@ -14,8 +14,8 @@ from urllib.parse import quote, unquote, unquote_to_bytes
 
 import orjson
 
-from scan.extensions.items.item_media import dimensions, svg
-from scan.outbound.picture_types import SVG, picture_type
+from scan.extensions.items.item_media import pictures
+from scan.outbound.document_fetcher import SVG, picture_type
 
 MAX_DOCUMENT_BYTES = 256 * 1024
 MAX_PICTURE_BYTES = 2 * 1024 * 1024
@@ -180,13 +180,13 @@ def picture(content: bytes) -> Picture:
         raise BadContent("The picture is not a PNG, JPEG, GIF, WebP or SVG.")
     if content_type == SVG:
         _check_svg(content)
-    elif dimensions.pixels(content, content_type) > MAX_PIXELS:
+    elif pictures.pixels(content, content_type) > MAX_PIXELS:
         raise BadContent("The picture has too many pixels.")
     return Picture(content_type, content)
 
 
 def _check_svg(content: bytes) -> None:
     try:
-        svg.check(content, lambda uri: from_data_uri(uri, MAX_PICTURE_BYTES))
-    except (svg.TooComplex, RecursionError):
+        pictures.check(content, lambda uri: from_data_uri(uri, MAX_PICTURE_BYTES))
+    except (pictures.TooComplex, RecursionError):
         raise BadContent("The picture is an SVG that draws too much, or is malformed.") from None

@@ -1,16 +1,22 @@
-"""Names, traits and pictures of items: from the chain at once, from elsewhere in the background."""
+"""Limits on the documents that are fetched from one site, and from all slow sites together.
+
+The queue of documents to fetch, bounded in all, and for each site by site_limits.py.
+
+Names, traits and pictures of items: from the chain at once, from elsewhere in the background.
+"""
 
 import hashlib
 import logging
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from scan.cached_values import SizedCache
 from scan.environment import Network
-from scan.ethereum.sized_cache import SizedCache
-from scan.extensions.items.item_media import dimensions, item_metadata
-from scan.extensions.items.item_media.document_queue import DocumentQueue
+from scan.extensions.items.item_media import item_metadata, pictures
 from scan.extensions.items.item_media.item_metadata import (
     MAX_DOCUMENT_BYTES,
     MAX_PICTURE_BYTES,
@@ -20,9 +26,119 @@ from scan.extensions.items.item_media.item_metadata import (
     RemoteUrl,
 )
 from scan.outbound import public_hosts
-from scan.outbound.document_fetcher import Document, DocumentFetcher, NotFetched
-from scan.outbound.picture_types import SVG
+from scan.outbound.document_fetcher import SVG, Document, DocumentFetcher, NotFetched
 from scan.outbound.public_hosts import RefusedUrl
+
+MAX_SITES = 1000
+MAX_WAITING_OF_SITE = 12
+MAX_RUNNING_OF_SITE = 2
+MAX_RUNNING_OF_SLOW_SITES = 2  # together
+DOCUMENTS_PER_MINUTE = 60  # from one site, whose operator did not agree to be read
+SLOW_S = 4.0
+SLOW_FOR_S = 300.0  # after a document that took longer than SLOW_S
+
+
+@dataclass
+class _Site:
+    waiting: int = 0
+    running: int = 0
+    slow_until: float = 0.0
+    accepted_at: deque[float] = field(default_factory=lambda: deque(maxlen=DOCUMENTS_PER_MINUTE))
+
+
+class SiteLimits:
+    """The documents of each site that wait or are fetched. Only one thread at a time may use it."""
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self._now = now
+        self._sites: dict[str, _Site] = {}
+
+    def accept(self, document: Document) -> bool:
+        """Return whether a document may wait, and count it if so."""
+        site = self._site(document.site)
+        if site is None or site.waiting >= MAX_WAITING_OF_SITE:
+            return False
+        if not document.is_chosen and self._is_at_rate(site):
+            return False
+        site.waiting += 1
+        site.accepted_at.append(self._now())
+        return True
+
+    def may_start(self, document: Document) -> bool:
+        site, now = self._sites[document.site], self._now()
+        if site.running >= MAX_RUNNING_OF_SITE:
+            return False
+        if document.is_chosen or now >= site.slow_until:
+            return True
+        slow = (other for other in self._sites.values() if now < other.slow_until)
+        return sum(other.running for other in slow) < MAX_RUNNING_OF_SLOW_SITES
+
+    def start(self, document: Document) -> None:
+        site = self._sites[document.site]
+        site.waiting -= 1
+        site.running += 1
+
+    def finish(self, document: Document, seconds: float) -> None:
+        site = self._sites[document.site]
+        site.running -= 1
+        if seconds > SLOW_S and not document.is_chosen:
+            site.slow_until = self._now() + SLOW_FOR_S
+
+    def _site(self, name: str) -> _Site | None:
+        """Return a site; None where too many others are still in use."""
+        if name not in self._sites and len(self._sites) >= MAX_SITES:
+            self._sites = {n: site for n, site in self._sites.items() if self._is_needed(site)}
+            if len(self._sites) >= MAX_SITES:
+                return None
+        return self._sites.setdefault(name, _Site())
+
+    def _is_at_rate(self, site: _Site) -> bool:
+        is_full = len(site.accepted_at) == DOCUMENTS_PER_MINUTE
+        return is_full and self._now() < site.accepted_at[0] + 60.0
+
+    def _is_needed(self, site: _Site) -> bool:
+        now = self._now()
+        is_recent = bool(site.accepted_at) and now < site.accepted_at[-1] + 60.0
+        return bool(site.waiting or site.running) or now < site.slow_until or is_recent
+
+
+MAX_WAITING = 32  # documents, of all sites
+
+
+class DocumentQueue:
+    """Documents in the order of their requests. Those of sites that have used their share wait."""
+
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        self._waiting: deque[Document] = deque()
+        self._sites = SiteLimits(now)
+        self._changed = threading.Condition()
+
+    def put(self, document: Document) -> bool:
+        """Queue a document, and return whether it is accepted."""
+        with self._changed:
+            if len(self._waiting) >= MAX_WAITING or not self._sites.accept(document):
+                return False
+            self._waiting.append(document)
+            self._changed.notify()
+            return True
+
+    def take(self) -> Document:
+        """Wait for a document that may be fetched now. The caller calls done() afterwards."""
+        with self._changed:
+            while True:
+                document = next(filter(self._sites.may_start, self._waiting), None)
+                if document is not None:
+                    self._waiting.remove(document)
+                    self._sites.start(document)
+                    return document
+                self._changed.wait()
+
+    def done(self, document: Document, seconds: float) -> None:
+        """End a document that take() returned, which was fetched in so many seconds."""
+        with self._changed:
+            self._sites.finish(document, seconds)
+            self._changed.notify_all()
+
 
 CACHE_BYTES = 64 * 1024 * 1024
 PICTURES_BYTES = 2 * 1024 * 1024  # for the types of pictures
@@ -216,5 +332,5 @@ class ItemMedia:
 def _is_small(picture: Picture) -> bool:
     content_type, content = picture
     return len(content) <= MAX_THUMBNAIL_BYTES and (
-        content_type == SVG or dimensions.pixels(content, content_type) <= MAX_THUMBNAIL_PIXELS
+        content_type == SVG or pictures.pixels(content, content_type) <= MAX_THUMBNAIL_PIXELS
     )

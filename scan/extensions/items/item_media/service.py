@@ -3,7 +3,7 @@
 from scan.extensions.items.item_media.media_cache import ItemMedia
 from scan.extensions.items.item_media.settings import Settings
 from scan.http.hooks import Service
-from scan.http.services import Services
+from scan.http.request_state import Services
 from scan.outbound.connection import tls_context
 from scan.outbound.document_fetcher import DocumentFetcher
 

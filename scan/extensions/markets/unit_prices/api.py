@@ -4,8 +4,7 @@ from flask import Blueprint
 
 from scan.api.hooks import Api
 from scan.extensions.markets.unit_prices.price_source import PriceSource
-from scan.http.requests import query_arguments, reader
-from scan.http.responses import Response, json_value
+from scan.http.requests import Response, json_value, query_arguments, reader
 
 blueprint = Blueprint("prices", __name__)
 

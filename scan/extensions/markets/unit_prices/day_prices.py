@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from scan.errors import NotFound
 from scan.extensions.markets import queries as pools
-from scan.queries.prices import COIN, AssetDay, UnitPrices
+from scan.queries.holdings import COIN, AssetDay, UnitPrices
 from scan.queries.reader import Reader
 
 ROUNDED = Context(prec=20)

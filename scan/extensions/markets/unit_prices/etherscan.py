@@ -3,10 +3,9 @@
 from datetime import datetime
 
 from scan.extensions.etherscan.hooks import Etherscan
-from scan.extensions.etherscan.parameters import Parameters
-from scan.extensions.etherscan.replies import Failure, Reply
+from scan.extensions.etherscan.replies import Failure, Parameters, Reply
 from scan.http.requests import reader
-from scan.queries.prices import coin_in_usd
+from scan.queries.holdings import coin_in_usd
 
 NO_PRICE = (
     "Error! No price of the coin in USD is configured; what the operator gives is at /api/v1/prices"

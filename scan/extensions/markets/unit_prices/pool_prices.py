@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from scan.database.connection import Database
 from scan.errors import ScanError
-from scan.queries.prices import PoolPrice, UnitPrices, UnusedPrice
+from scan.queries.holdings import PoolPrice, UnitPrices, UnusedPrice
 from scan.queries.reader import Reader
 
 READ_AGAIN_S = 60.0

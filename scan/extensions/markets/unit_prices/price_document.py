@@ -12,7 +12,7 @@ from scan import parameters
 from scan.errors import InvalidParameter
 from scan.extensions.markets.unit_prices.settings import POOL_AND_TOKEN
 from scan.hex import to_hex
-from scan.queries.prices import MIN_DEPTH, UnitPrices
+from scan.queries.holdings import MIN_DEPTH, UnitPrices
 
 MAX_BYTES = 256 * 1024
 MAX_TOKENS = 2000

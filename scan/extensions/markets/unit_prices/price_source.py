@@ -19,7 +19,7 @@ from scan.extensions.markets.unit_prices.pool_prices import POOL_HOURS, READ_AGA
 from scan.extensions.markets.unit_prices.price_document import MAX_BYTES, BadPrices, parse
 from scan.hex import data as from_hex
 from scan.outbound.document_fetcher import DocumentFetcher, NotFetched
-from scan.queries.prices import Prices, UnitPrices
+from scan.queries.holdings import Prices, UnitPrices
 from scan.queries.reader import Reader
 
 OFF = "No unit prices are configured."

@@ -3,10 +3,10 @@
 from scan.extensions.markets.unit_prices.price_source import PriceSource
 from scan.extensions.markets.unit_prices.settings import Settings
 from scan.http.hooks import Service
-from scan.http.services import Services
+from scan.http.request_state import Services
 from scan.outbound.connection import tls_context
 from scan.outbound.document_fetcher import DocumentFetcher
-from scan.queries.prices import Prices
+from scan.queries.holdings import Prices
 
 
 def service(core: Services) -> PriceSource:

@@ -20,8 +20,12 @@ from scan.database.connection import Database
 from scan.database.errors import SharedSession
 from scan.environment import node_origins, without_password
 from scan.errors import ScanError, SettingError
-from scan.extensions.operations.doctor.database import GIB, LEAST_FREE_BYTES, check_database
-from scan.extensions.operations.doctor.node import check_node
+from scan.extensions.operations.doctor.checks import (
+    GIB,
+    LEAST_FREE_BYTES,
+    check_database,
+    check_node,
+)
 from scan.observability.logs import escape
 from scan.settings import Settings, doubtful_variables
 from scan.verification.compiler_store import CompilerStore

@@ -1,13 +1,192 @@
-"""GET /metrics beside the API, without a limit."""
+"""What stops a PostgreSQL server in the end, for `scan doctor` and /metrics alike.
 
-from collections.abc import Sequence
+The database's disk: its free space, and how long that will last.
 
-from flask import Flask
+GET /metrics: counters of this process, and values of all processes from the database.
 
-from scan.extensions.operations.monitoring.metrics_page import blueprint
+It is for Prometheus alone: deploy/nginx.conf does not forward it.
+
+GET /metrics beside the API, without a limit.
+"""
+
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from flask import Blueprint, Flask, Response
+from prometheus_client import CONTENT_TYPE_LATEST, REGISTRY, CollectorRegistry, generate_latest
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+
+from scan.database.connection import Database
+from scan.errors import ScanError
 from scan.http.hooks import Interfaces
-from scan.http.interfaces import Interface
+from scan.http.request_state import Interface, Mark, marked, services
 from scan.settings import Settings
+
+MOST_FREEZE_AGES = 2  # autovacuum freezes at one
+
+
+class DatabaseHealth(NamedTuple):
+    """The row of queries/database_get_health."""
+
+    transaction_id_age: int
+    freeze_age: int
+    is_archiving_failing: int
+    wal_archive_age_s: float | None  # None where no WAL is archived
+    inactive_slot_bytes: int
+
+
+def read_health(database: Database) -> DatabaseHealth:
+    row = database.row("queries/database_get_health")
+    assert row is not None
+    return DatabaseHealth(*row)
+
+
+DAY_S = 86_400
+
+
+class Disk(NamedTuple):
+    free_bytes: int
+    full_in_s: int | None  # at the growth of the chain's newest day; None if there was none
+
+
+def folder(database: Database) -> Path | None:
+    """Return the database's data folder; None if it is on another machine, or hidden from us."""
+    text = database.value("queries/disk_get_folder")
+    try:
+        return Path(text) if text and Path(text).is_dir() else None
+    except OSError:  # a folder above it is closed to this user
+        return None
+
+
+def forecast(database: Database) -> Disk | None:
+    """Return the disk's forecast; None where the data folder is not known."""
+    data = folder(database)
+    if data is None:
+        return None
+    free_bytes = shutil.disk_usage(data).free
+    row = database.row("queries/disk_get_usage")
+    assert row is not None
+    size_bytes, newest_s = row
+    daily_bytes = size_bytes * _newest_days_share(database, newest_s)
+    return Disk(free_bytes, int(free_bytes / daily_bytes * DAY_S) if daily_bytes else None)
+
+
+def _newest_days_share(database: Database, newest_s: int | None) -> float:
+    """Return the newest day's share of all rows; 0 where the chain is younger than a day."""
+    if newest_s is None:
+        return 0.0
+    row = database.row("queries/blocks_get_by_time", time_s=newest_s - DAY_S)
+    if row is None or row[1] is None:
+        return 0.0
+    total, of_the_day = database.row("queries/disk_get_growth", day_block=row[1]) or (0, 0)
+    return float(of_the_day / total) if total else 0.0
+
+
+blueprint = Blueprint("metrics", __name__)
+
+CHAIN = (
+    ("scan_head_block", "The newest indexed block."),
+    ("scan_node_head_block", "The node's newest block, where it is known now."),
+    ("scan_lag_blocks", "Number of blocks that the index is behind the node."),
+    ("scan_head_age_seconds", "Age of the newest indexed block."),
+    ("scan_quiet_after_seconds", "The head's age from which on the chain is quiet; Inf: any age."),
+    ("scan_transactions", "Transactions indexed."),
+    ("scan_head_stalled", "1 while indexing is stalled."),
+    ("scan_unproven_blocks", "Blocks that are not proven by their hashes; 0: all are."),
+    ("scan_unproven_last_block", "The newest block that is not proven by its hash."),
+)
+DELIVERIES = (
+    ("scan_deliveries_pending", "Pending webhook deliveries."),
+    ("scan_deliveries_oldest_seconds", "Age of the oldest pending delivery."),
+    ("scan_deliveries_untried_seconds", "Age of the oldest delivery that was never attempted."),
+    ("scan_webhooks_active", "Active webhooks."),
+    ("scan_webhooks_stopped", "Webhooks that the service stopped."),
+)
+DISK = (
+    ("scan_disk_free_bytes", "Free bytes of the database's disk, if it is on this machine."),
+    ("scan_disk_full_seconds", "Seconds until that disk is full, at the newest day's growth."),
+)
+HEALTH = (
+    ("scan_transaction_id_age", "Age of the database's oldest transaction id."),
+    ("scan_transaction_id_freeze_age", "autovacuum_freeze_max_age of the database."),
+    ("scan_wal_archive_failing", "1 while archiving WAL fails."),
+    ("scan_wal_archive_age_seconds", "Seconds since WAL was archived, if it is."),
+    ("scan_slot_inactive_bytes", "Bytes of WAL that an inactive replication slot keeps."),
+)
+GAUGES = CHAIN + DELIVERIES + DISK + HEALTH
+
+
+@blueprint.get("/metrics")
+@marked(Mark.UNLIMITED)
+def export() -> Response:
+    state = CollectorRegistry(auto_describe=False)
+    state.register(State(services().writes, services().settings.chain_name))
+    if services().reads is not services().writes:
+        state.register(Replica(services().reads, services().writes))
+    text = generate_latest(REGISTRY) + generate_latest(state)
+    return Response(text, content_type=CONTENT_TYPE_LATEST)
+
+
+class State(Collector):
+    """Values from the database, which every instance reports alike."""
+
+    def __init__(self, database: Database, chain_name: str) -> None:
+        self._database = database
+        self._chain_name = chain_name
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        try:
+            chain = self._database.row("queries/chain_get_metrics") or ()
+            deliveries = self._database.row("queries/deliveries_get_metrics") or ()
+            chain_id = self._database.value("queries/chain_get_id")
+            disk = forecast(self._database) or (None, None)
+            health = read_health(self._database)
+        except ScanError:
+            yield GaugeMetricFamily("scan_database_up", "Whether the database responds.", 0)
+            return
+        yield GaugeMetricFamily("scan_database_up", "Whether the database responds.", 1)
+        yield self._chain_info(chain_id)
+        for (name, text), value in zip(GAUGES, (*chain, *deliveries, *disk, *health), strict=True):
+            yield GaugeMetricFamily(name, text, None if value is None else float(value))
+
+    def _chain_info(self, chain_id: str | None) -> GaugeMetricFamily:
+        """Return the chain's id and name as labels, which tell metrics of several chains apart."""
+        info = GaugeMetricFamily(
+            "scan_chain_info",
+            "The indexed chain, in labels; always 1.",
+            labels=("chain_id", "name"),
+        )
+        info.add_metric((chain_id or "", self._chain_name), 1)
+        return info
+
+
+class Replica(Collector):
+    """The state of the replica that this instance reads, and its lag behind the primary."""
+
+    def __init__(self, reads: Database, writes: Database) -> None:
+        self._reads = reads
+        self._writes = writes
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        up = "Whether the replica that this instance reads responds."
+        try:
+            _, block, *_ = self._reads.row("http/index_get_newest") or (0, None)
+        except ScanError:
+            yield GaugeMetricFamily("scan_replica_up", up, 0)
+            return
+        yield GaugeMetricFamily("scan_replica_up", up, 1)
+        if block is not None:
+            yield GaugeMetricFamily("scan_replica_head_block", "The replica's newest block.", block)
+        try:
+            newest = self._writes.row("http/index_get_newest") or (0, None)
+        except ScanError:
+            return
+        behind = 0 if newest[1] is None else newest[1] - (-1 if block is None else block)
+        text = "Number of blocks that the replica is behind the primary."
+        yield GaugeMetricFamily("scan_replica_lag_blocks", text, max(behind, 0))
 
 
 def register(app: Flask, _settings: Settings) -> Sequence[Interface]:

@@ -8,18 +8,16 @@ import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from scan.cached_values import SizedCache
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
 from scan.ethereum.request_node import NodeSession
-from scan.ethereum.sized_cache import SizedCache
 from scan.ethereum.transaction_reader import IndexedTransaction
 from scan.extensions.internal_transfers.traces import is_creation
 from scan.extensions.internal_transfers.transaction_traces import TraceFrame, TransactionTraces
 from scan.extensions.transaction_details.explanations import mapped_code
-from scan.extensions.transaction_details.explanations.failing_steps import (
+from scan.extensions.transaction_details.explanations.mapped_code import (
     FAILING_STEPS,
     FailingSteps,
-)
-from scan.extensions.transaction_details.explanations.mapped_code import (
     MappedCode,
     SourceFile,
     SourceFiles,

@@ -11,17 +11,16 @@ from scan.ethereum.transaction_reader import TransactionLog
 from scan.extensions.internal_transfers.traces import is_creation
 from scan.extensions.internal_transfers.transaction_traces import TransactionTrace
 from scan.extensions.transaction_details.explanations import queries as explanations
-from scan.extensions.transaction_details.explanations.listed_failures import add_reasons
 from scan.extensions.transaction_details.explanations.state_changes import (
     AccountChange,
     StateChanges,
 )
 from scan.extensions.transaction_details.explanations.trace_decoding import DecodedFrame
+from scan.extensions.transaction_details.explanations.transaction_failures import add_reasons
 from scan.hex import to_hex
 from scan.http.requests import reader
-from scan.pages.argument_values import addresses_in
 from scan.pages.hooks import Pages, Section, Shown, TransactionTab
-from scan.pages.records import Record
+from scan.pages.records import Record, addresses_in
 
 MAX_CALLS = 200
 MAX_ACCOUNTS = 100

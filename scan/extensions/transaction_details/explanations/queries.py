@@ -1,4 +1,7 @@
-"""A transaction's sentence, why it failed, its calls and changes, from the index and the node."""
+"""A transaction's sentence, why it failed, its calls and changes, from the index and the node.
+
+What follows from a transaction's details: why it failed, and the sentence about it.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -15,9 +18,9 @@ from scan.extensions.internal_transfers.transaction_traces import (
     TransactionTraces,
 )
 from scan.extensions.transaction_details.contract_abis import Block, ContractAbis
-from scan.extensions.transaction_details.details import TransactionDetails
-from scan.extensions.transaction_details.explanations import event_state, transaction_summary
-from scan.extensions.transaction_details.explanations.failing_steps import MAX_GAS
+from scan.extensions.transaction_details.details import TransactionDetails, bound_work
+from scan.extensions.transaction_details.explanations import state_changes as event_state
+from scan.extensions.transaction_details.explanations import transaction_summary
 from scan.extensions.transaction_details.explanations.failure_locations import (
     CallPath,
     FailedCall,
@@ -26,11 +29,12 @@ from scan.extensions.transaction_details.explanations.failure_locations import (
     innermost,
     is_around,
 )
+from scan.extensions.transaction_details.explanations.mapped_code import MAX_GAS
 from scan.extensions.transaction_details.explanations.state_changes import (
     STATE_CHANGES,
     StateChanges,
+    with_names,
 )
-from scan.extensions.transaction_details.explanations.state_names import with_names
 from scan.extensions.transaction_details.explanations.summary_facts import Facts
 from scan.extensions.transaction_details.explanations.summary_parts import Names
 from scan.extensions.transaction_details.explanations.trace_decoding import (
@@ -45,9 +49,11 @@ from scan.extensions.transaction_details.explanations.transaction_failures impor
     TransactionFailures,
 )
 from scan.extensions.transaction_details.explanations.transaction_summary import Summary
-from scan.extensions.transaction_details.queries import bound_work
-from scan.extensions.transaction_details.storage import hashed_values
-from scan.hex import data
+from scan.extensions.transaction_details.storage import mapping_keys
+from scan.hex import data, to_hex
+from scan.http.requests import reader
+from scan.pages.hooks import Shown
+from scan.pages.records import Record, addresses_in
 from scan.queries import addresses, network, transactions
 from scan.queries.pages import Window
 from scan.queries.reader import Reader
@@ -55,7 +61,7 @@ from scan.queries.reader import Reader
 MAX_INTERNAL = 200  # internal transfers that are read
 
 
-def summary(
+def transaction_sentence(
     reader: Reader,
     record: Mapping[str, Any],
     details: TransactionDetails,
@@ -161,7 +167,7 @@ def state_changes(reader: Reader, record: Mapping[str, Any]) -> StateChanges:
         changes,
         block,
         lambda: traces.calls(reader.node, sent).frames,
-        lambda: hashed_values.read(traces, reader.node, sent, gas_used),
+        lambda: mapping_keys.read(traces, reader.node, sent, gas_used),
     )
 
 
@@ -218,3 +224,23 @@ def _has_code(reader: Reader, record: Mapping[str, Any]) -> bool | None:
         reader.do_not_cache()
         return None
     return state.has_code
+
+
+def fields(record: Mapping[str, Any], details: TransactionDetails) -> dict[str, Any]:
+    """Return why a transaction failed, which nothing proves, and the sentence about it."""
+    failure = located_failure(reader(), record)
+    return {
+        "unproven": [] if failure is None else ["error", "summary"],
+        "error": None if failure is None else failure.record(),
+        "summary": transaction_sentence(reader(), record, details, failure).record(),
+    }
+
+
+def head(transaction: Record, details: TransactionDetails) -> Shown:
+    """Return the sentence above a transaction, and why it failed."""
+    failure = located_failure(reader(), transaction)
+    summary = transaction_sentence(reader(), transaction, details, failure)
+    addresses: list[str] = []
+    if failure is not None:
+        addresses = [*addresses_in(failure.reason.decoded), *map(to_hex, failure.code_addresses())]
+    return Shown({"sentence": summary.parts, "failure": failure}, addresses)

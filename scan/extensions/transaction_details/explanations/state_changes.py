@@ -1,16 +1,30 @@
-"""Changes of the state by a transaction, as prestateTracer and stateDiff give them."""
+"""Changes of the state by a transaction, as prestateTracer and stateDiff give them.
 
-from collections.abc import Mapping, Sequence
+Changes of the state with the names of variables, where contracts' layouts are known.
+
+Whether a contract's state changed as its event says, since a contract can emit any event.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from eth_hash.auto import keccak
 
+from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
+from scan.ethereum.client import Call
+from scan.ethereum.request_node import NodeSession
+from scan.ethereum.token_metadata import word
 from scan.ethereum.transaction_reader import IndexedTransaction
-from scan.extensions.internal_transfers.transaction_traces import CACHE_BYTES, TraceKind
-from scan.extensions.transaction_details.storage.changed_variables import VariableChange, Words
+from scan.extensions.internal_transfers.transaction_traces import CACHE_BYTES, TraceFrame, TraceKind
+from scan.extensions.transaction_details.contract_abis import Block
+from scan.extensions.transaction_details.explanations.summary_facts import topic_of
 from scan.extensions.transaction_details.storage.collisions import ContractCollision
+from scan.extensions.transaction_details.storage.mapping_keys import HashedValues
+from scan.extensions.transaction_details.storage.queries import NamedStorage, names_of_changes
+from scan.extensions.transaction_details.storage.slot_names import VariableChange, Words
 from scan.hex import BadHex, data, quantity, to_hex
+from scan.queries.reader import Reader
 
 MAX_ACCOUNTS = 500
 MAX_SLOTS = 2000  # of all accounts together
@@ -252,3 +266,117 @@ def _read(_indexed: IndexedTransaction, method: str, answer: Any) -> StateChange
 
 
 STATE_CHANGES = TraceKind("state", STATE, _is_trace, _read, StateChanges.size, CACHE_BYTES // 2)
+
+
+_Read = TypeVar("_Read")
+
+
+def with_names(
+    reader: Reader,
+    changes: StateChanges,
+    block: Block,
+    frames: Callable[[], Sequence[TraceFrame]],
+    hashed: Callable[[], HashedValues] = tuple,
+    replaced: Collection[bytes] = (),
+    implementations: Mapping[bytes, tuple[bytes, ...]] = {},
+) -> StateChanges:
+    """Return changes at a block with the names of variables. `frames` reads the calls that made
+    them, `hashed` what they hashed; keys of mappings are known of these alone. At the addresses
+    `replaced` other code ran than the chain's; `implementations` are those of proxies that have
+    others than at the block."""
+    storages = {
+        account.address: account.words
+        for account in changes.accounts
+        if account.slots and account.address not in replaced
+    }
+    if not storages:
+        return changes
+    calls, values = _if_given(reader, frames), _if_given(reader, hashed)
+    named = names_of_changes(reader, storages, block, calls, values, implementations)
+    accounts = [
+        _with_names(account, named[account.address]) if account.address in named else account
+        for account in changes.accounts
+    ]
+    return changes._replace(accounts=accounts)
+
+
+def _if_given(reader: Reader, read: Callable[[], Sequence[_Read]]) -> Callable[[], Sequence[_Read]]:
+    """Return a function that reads what the node may not give: then nothing."""
+
+    def attempt() -> Sequence[_Read]:
+        try:
+            return read()
+        except TracesUnavailable:
+            return ()
+        except (UpstreamFailed, Unavailable):
+            reader.do_not_cache()
+            return ()
+
+    return attempt
+
+
+def _with_names(account: AccountChange, named: NamedStorage) -> AccountChange:
+    slots = [
+        slot._replace(variables=named.variables.get(int.from_bytes(slot.slot), ()))
+        for slot in account.slots
+    ]
+    layouts = [known.address for known in named.layouts]
+    return account._replace(slots=slots, layouts=layouts, collisions=named.collisions)
+
+
+TIMEOUT_S = 0.5
+CALL_GAS = 1_000_000
+MAX_BYTES = 64 * 1024  # of all results
+
+
+def has_changed(
+    node: NodeSession,
+    state: Mapping[str, Any],
+    contract: bytes,
+    words: Sequence[bytes],
+    block_number: int,
+) -> bool | None:
+    """Return whether the contract returns the value that a form's `state` expects after the block,
+    and did not before it; None where the node does not answer now.
+
+    Nodes have the state before and after a block only, so the result may be False where one block
+    changes it twice. It is False, too, where the node does not keep the state.
+    """
+    expected = state.get("value", None)
+    if expected is None:
+        expected = int.from_bytes(words[state["word"]])
+    calls = [
+        Call(method, (*parameters, hex(number)))
+        for number in (block_number, block_number - 1)
+        for method, parameters in _reads(state, to_hex(contract), words)
+    ]
+    try:
+        results = [*map(_number, node.within(TIMEOUT_S).results(calls, MAX_BYTES))]
+    except (UpstreamFailed, Unavailable):
+        return None
+    after, before = results[: len(results) // 2], results[len(results) // 2 :]
+    return any(
+        new == expected and old is not None and old != expected
+        for new, old in zip(after, before, strict=True)
+    )
+
+
+def _reads(
+    state: Mapping[str, Any], contract: str, words: Sequence[bytes]
+) -> list[tuple[str, tuple[object, ...]]]:
+    """Return the JSON-RPC methods that read the state, with their parameters except the block."""
+    arguments = b"".join(words[index] for index in state["arguments"])
+    calldata = to_hex(topic_of(state["call"])[:4] + arguments)
+    call = {"to": contract, "data": calldata, "gas": hex(CALL_GAS)}
+    slots: list[tuple[str, tuple[object, ...]]] = []
+    if "slot" in state:
+        slots = [("eth_getStorageAt", (contract, state["slot"]))]
+    return [*slots, ("eth_call", (call,))]
+
+
+def _number(result: object) -> int | None:
+    """Return the word in a result as a number; None for an error, or any other result."""
+    try:
+        return word(data(result))
+    except BadHex:
+        return None

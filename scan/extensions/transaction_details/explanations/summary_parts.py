@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from scan.contracts.visible_text import clean, short
-from scan.ethereum.units import COIN_DECIMALS, in_units
+from scan.ethereum.token_metadata import COIN_DECIMALS, in_units
 from scan.pages.formatting import exchange_name
 
 MAX_SYMBOL = 20

@@ -3,9 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from scan.contracts.abi_decoding import Argument, Decoded, decode_call_by
-from scan.contracts.abi_index import functions_of
-from scan.contracts.decoding_budget import DecodingBudget
+from scan.contracts.abi_decoding import (
+    Argument,
+    Decoded,
+    DecodingBudget,
+    decode_call_by,
+    functions_of,
+)
 from scan.contracts.revert_reasons import UNKNOWN_DATA, Reason, decode_reason, selectors_of
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.transaction_reader import TransactionLog

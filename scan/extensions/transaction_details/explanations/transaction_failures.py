@@ -4,28 +4,32 @@ A trace has the exact failure, which never changes and is kept in the table tran
 it is kept undecoded, as ABIs are verified and imported later. Where the node has no trace, the same
 call is made on the state of the block before, which differs where transactions of the same block
 changed what the call reads.
+
+Why the failed transactions of a list failed, as far as this is stored: the node is not asked.
 """
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from scan.contracts.decoding_budget import DecodingBudget
+import orjson
+
+from scan.cached_values import SizedCache
+from scan.contracts.abi_decoding import DecodingBudget
 from scan.contracts.revert_reasons import NO_REASON, UNKNOWN, Reason, decode_reason, selectors_of
 from scan.database.connection import Database
 from scan.database.errors import Conflict
 from scan.errors import TracesUnavailable, Unavailable, UpstreamFailed
-from scan.ethereum.call_failures import MAX_DATA, OUT_OF_GAS, CallFailure, kind_of, reverted_with
 from scan.ethereum.client import AnswerTooLarge, RpcError
+from scan.ethereum.node_errors import MAX_DATA, OUT_OF_GAS, CallFailure, kind_of, reverted_with
 from scan.ethereum.request_node import NodeSession
-from scan.ethereum.sized_cache import SizedCache
 from scan.ethereum.transaction_reader import (
     Content,
     IndexedTransaction,
     TransactionReader,
     TransactionUnavailable,
 )
-from scan.extensions.internal_transfers.traced_failures import MAX_CODE_ADDRESSES
+from scan.extensions.internal_transfers.step_traces import MAX_CODE_ADDRESSES
 from scan.extensions.internal_transfers.transaction_traces import TransactionTraces
 from scan.extensions.transaction_details.contract_abis import (
     NO_CONTRACT,
@@ -39,6 +43,7 @@ from scan.extensions.transaction_details.explanations.failure_locations import (
     Location,
 )
 from scan.hex import data, to_hex
+from scan.queries.reader import Reader
 
 log = logging.getLogger(__name__)
 
@@ -294,3 +299,47 @@ def _failure_of(error: RpcError) -> CallFailure | _Unknown:
     if not error.is_refusal or kind == "insufficient_balance":
         return _Unknown("the node has no trace of it, and refuses the same call", is_final=False)
     return CallFailure(kind, error.message[:200] if kind == "other" else "")
+
+
+MAX_LISTED_DATA = 1024  # bytes that are read of what a contract reverted with
+ALL_GAS = "used all its gas"
+
+
+def add_reasons(reader: Reader, transactions: Sequence[dict[str, Any]]) -> None:
+    """Set `reason` of each failed transaction: a clause, or "" where nothing is known of it."""
+    failed = [record for record in transactions if not record["status"]]
+    if not failed:
+        return
+    failures = _stored(reader, failed)
+    codes = {code for failure in failures.values() for code in failure.code_addresses}
+    abis, budget = reader.sources.get(ContractAbis), DecodingBudget()
+    contracts = abis.find(codes, budget)
+    imported = abis.imported(selectors_of([*failures.values()]))
+    for record in failed:
+        failure = failures.get(record["hash"])
+        if failure is not None:
+            known = [contracts.get(code, NO_CONTRACT) for code in failure.code_addresses]
+            declared = [abi for contract in known for abi in contract.abis]
+            record["reason"] = decode_reason(failure, declared, imported, budget).phrase
+        else:
+            record["reason"] = ALL_GAS if record["gasUsed"] == record["gasLimit"] else ""
+
+
+def _stored(reader: Reader, failed: Sequence[Mapping[str, Any]]) -> dict[str, CallFailure]:
+    """Return the stored failures by the transaction's hash."""
+    (rows,) = reader.row(
+        "queries/transaction_failures_list",
+        hashes=[data(record["hash"], 32) for record in failed],
+        block_hashes=[data(record["blockHash"], 32) for record in failed],
+        most=MAX_LISTED_DATA,
+    )
+    return {
+        hash_: CallFailure(
+            kind,
+            words,
+            data(returned),
+            size,
+            code_addresses=tuple(data(code, 20) for code in codes),
+        )
+        for hash_, (kind, words, returned, size, codes) in orjson.loads(rows).items()
+    }

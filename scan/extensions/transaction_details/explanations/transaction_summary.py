@@ -13,22 +13,21 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from scan.contracts.visible_text import clean, text_start
-from scan.extensions.transaction_details.explanations.summary_events import (
-    fits,
-    topic_of,
-    values_of,
-    words_of,
+from scan.extensions.transaction_details.explanations.summary_exchanges import (
+    approvals_left,
+    movements,
+    provided,
+    swapped,
 )
-from scan.extensions.transaction_details.explanations.summary_exchanges import provided, swapped
 from scan.extensions.transaction_details.explanations.summary_facts import (
     Facts,
     Flows,
     Recognised,
     Values,
-)
-from scan.extensions.transaction_details.explanations.summary_movements import (
-    approvals_left,
-    movements,
+    fits,
+    topic_of,
+    values_of,
+    words_of,
 )
 from scan.extensions.transaction_details.explanations.summary_parts import (
     COIN,

@@ -4,16 +4,14 @@ from scan.ethereum.request_node import NodeSession
 from scan.ethereum.transaction_checks import Proof
 from scan.extensions.etherscan.account import NO_TRANSACTIONS
 from scan.extensions.etherscan.hooks import Etherscan
-from scan.extensions.etherscan.parameters import Parameters
-from scan.extensions.etherscan.replies import Failure, Reply, rows_reply
+from scan.extensions.etherscan.replies import Failure, Parameters, Reply, rows_reply
 from scan.extensions.transaction_details.pending_transactions.node_transaction import (
     PendingTransaction,
+    read_pool,
 )
 from scan.extensions.transaction_details.pending_transactions.queries import TIMEOUT_S
-from scan.extensions.transaction_details.pending_transactions.sender_pool import read_pool
 from scan.hex import to_hex
-from scan.http.prerequisites import Prerequisite, requires
-from scan.http.requests import reader
+from scan.http.requests import Prerequisite, reader, requires
 
 
 @requires(Prerequisite.NODE)

@@ -5,19 +5,16 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from scan.contracts.abi_decoding import Decoded, decode_call_by
-from scan.contracts.decoding_budget import DecodingBudget
+from scan.contracts.abi_decoding import Decoded, DecodingBudget, decode_call_by
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.request_node import NodeSession
 from scan.extensions.transaction_details.contract_abis import NO_CONTRACT, ContractAbis
 from scan.extensions.transaction_details.decoding import decode_call
 from scan.extensions.transaction_details.pending_transactions.node_transaction import (
     PendingTransaction,
+    SenderPool,
     next_nonce_of,
     read_pending,
-)
-from scan.extensions.transaction_details.pending_transactions.sender_pool import (
-    SenderPool,
     read_pool,
 )
 from scan.hex import to_hex

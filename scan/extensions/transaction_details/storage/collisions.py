@@ -5,12 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Any, NamedTuple
 
-from scan.extensions.transaction_details.storage.layout import (
-    WORD,
-    Layout,
-    StorageType,
-    Variable,
-)
+from scan.extensions.transaction_details.storage.layout import WORD, Layout, StorageType, Variable
 from scan.extensions.transaction_details.storage.places import Steps
 from scan.hex import to_hex
 

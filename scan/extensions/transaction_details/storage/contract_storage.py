@@ -5,16 +5,17 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from scan.errors import NotFound, UpstreamFailed
-from scan.ethereum import past_state
-from scan.ethereum.block_parameter import BlockId
+from scan.ethereum import request_node
 from scan.ethereum.client import Call, RpcError
 from scan.ethereum.request_node import NOT_ANSWERING
+from scan.ethereum.served_chain import BlockId
 from scan.extensions.transaction_details.contract_abis import Block
-from scan.extensions.transaction_details.storage.changed_variables import OF_PROXIES
 from scan.extensions.transaction_details.storage.collisions import Comparisons, ContractCollision
-from scan.extensions.transaction_details.storage.layout import SLOTS, WORD, Layout
-from scan.extensions.transaction_details.storage.layouts import (
+from scan.extensions.transaction_details.storage.layout import (
+    SLOTS,
+    WORD,
     KnownLayout,
+    Layout,
     StorageLayouts,
     in_order,
 )
@@ -22,20 +23,19 @@ from scan.extensions.transaction_details.storage.places import (
     Place,
     Steps,
     bytes_at,
+    is_text,
+    length_of,
     place_of,
+    short_content,
+    text_of,
+    value_of,
 )
 from scan.extensions.transaction_details.storage.queries import (
     contract_collisions,
     hold_for,
     implementations_at,
 )
-from scan.extensions.transaction_details.storage.values import (
-    is_text,
-    length_of,
-    short_content,
-    text_of,
-    value_of,
-)
+from scan.extensions.transaction_details.storage.slot_names import OF_PROXIES
 from scan.extensions.transaction_details.storage.variable_paths import (
     MOST_SHOWN,
     Entry,
@@ -172,7 +172,7 @@ def _read(
         Call("eth_getStorageAt", (to_hex(address), to_hex(slot.to_bytes(WORD)), block))
         for slot in slots
     ]
-    answers = past_state.read(reader.node.within(TIMEOUT_S), block, calls, MAX_RESPONSE_BYTES)
+    answers = request_node.read(reader.node.within(TIMEOUT_S), block, calls, MAX_RESPONSE_BYTES)
     try:
         if any(isinstance(answer, RpcError) for answer in answers):
             raise UpstreamFailed("The node does not give this contract's storage.")

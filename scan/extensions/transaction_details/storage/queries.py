@@ -8,21 +8,20 @@ from scan.contracts.proxy_contracts import IMPLEMENTATION_SLOT, Proxy
 from scan.errors import Unavailable, UpstreamFailed
 from scan.extensions.internal_transfers.transaction_traces import TraceFrame
 from scan.extensions.transaction_details.contract_abis import Block, ContractAbis, Emitter
-from scan.extensions.transaction_details.storage.changed_variables import (
+from scan.extensions.transaction_details.storage.collisions import Comparisons, ContractCollision
+from scan.extensions.transaction_details.storage.layout import KnownLayout, StorageLayouts, in_order
+from scan.extensions.transaction_details.storage.mapping_keys import (
+    Candidates,
+    HashedValues,
+    candidates_of,
+)
+from scan.extensions.transaction_details.storage.slot_names import (
     OF_PROXIES,
+    Budget,
     VariableChange,
     Words,
     changed_variables,
 )
-from scan.extensions.transaction_details.storage.collisions import Comparisons, ContractCollision
-from scan.extensions.transaction_details.storage.hashed_values import HashedValues
-from scan.extensions.transaction_details.storage.layouts import (
-    KnownLayout,
-    StorageLayouts,
-    in_order,
-)
-from scan.extensions.transaction_details.storage.mapping_keys import Candidates, candidates_of
-from scan.extensions.transaction_details.storage.slot_names import Budget
 from scan.hex import quantity
 from scan.queries.reader import Reader
 

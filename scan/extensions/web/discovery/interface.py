@@ -1,13 +1,143 @@
-"""The files, which are not rate limited."""
+"""Files that programs look for first: /llms.txt, /robots.txt and those of /.well-known.
 
-from collections.abc import Sequence
+The files, which are not rate limited.
+"""
 
-from flask import Flask
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from typing import Any
 
-from scan.extensions.web.discovery.files import discovery
+import orjson
+from flask import Blueprint, Flask, Response, current_app
+
+from scan import registry
+from scan.contracts.visible_text import WRITTEN_BY_STRANGERS
+from scan.errors import NotFound
 from scan.http.hooks import Interfaces
-from scan.http.interfaces import Interface
+from scan.http.request_state import API, Interface, Mark, marked, services
 from scan.settings import Settings
+
+LLMS = "/llms.txt"
+CATALOG = "/.well-known/api-catalog"
+ROBOTS = "/robots.txt"
+SECURITY = "/.well-known/security.txt"
+# Interfaces for programs, and pages that differ for every query or visitor (RFC 9309).
+NOT_CRAWLED = ("/api/", "/v2/", "/server/", "/mcp", "/search", "/watchlist", "/keys", "/webhooks")
+# RFC 9727 and RFC 9264.
+CATALOG_TYPE = 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"'
+SECURITY_LASTS = timedelta(days=180)  # RFC 9116: less than a year
+
+HEAD = """\
+# Scan
+
+> A block explorer's API for one EVM chain: blocks, transactions, tokens, addresses, transfers, DEX
+> trades, logs, verified contracts and read-only calls to them, exact up to the newest block.
+
+- All endpoints are below {base}/api/v1 and return JSON. Amounts are strings of decimal digits in
+  the smallest unit (wei). Times are ISO 8601 in UTC. Addresses are 0x and 40 hex digits.
+- Lists take `limit` (at most 100) and return `next`: pass it as `cursor` for the next page. With
+  `format=csv` or `format=ndjson` a list is one file.
+- Requests are limited per IP address, or per API key (header `X-API-Key`); 429 has
+  `Retry-After`.
+- Errors are {{"error": message, "code": slug}}.
+{pages}- {strangers}
+
+## Documentation
+
+- [OpenAPI document]({base}/api/v1/openapi.json): every operation, parameter and schema
+- [API documentation]({base}/docs/): the same document for people
+{tools}- [Status]({base}/readyz): how far the index is behind the node
+
+## Operations
+
+"""
+PAGES = "- Pages of this site are available as Markdown: send `Accept: text/markdown`.\n"
+
+
+def discovery(document: Callable[[], dict[str, Any]]) -> Blueprint:
+    """Return the blueprint of these files; `document` returns the API's OpenAPI document."""
+    blueprint = Blueprint("discovery", __name__)
+
+    @blueprint.get(LLMS)
+    @marked(Mark.UNLIMITED)
+    def llms() -> Response:
+        return Response(text(), content_type="text/plain; charset=utf-8")
+
+    @blueprint.get(CATALOG)
+    @marked(Mark.UNLIMITED)
+    def catalog() -> Response:
+        linkset = _linkset(services().settings.base_path)
+        response = Response(orjson.dumps(linkset), content_type=CATALOG_TYPE)
+        response.headers["Link"] = f'<{CATALOG}>; rel="api-catalog"'
+        return response
+
+    @blueprint.get(SECURITY)
+    @marked(Mark.UNLIMITED)
+    def security() -> Response:
+        contact = services().settings.brand.security_contact
+        if not contact:
+            raise NotFound("The operator has named no security contact.")
+        midnight = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+        expires = (midnight + SECURITY_LASTS).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return Response(
+            f"Contact: {contact}\nExpires: {expires}\n", content_type="text/plain; charset=utf-8"
+        )
+
+    @blueprint.get(ROBOTS)
+    @marked(Mark.UNLIMITED)
+    def robots() -> Response:
+        settings = services().settings
+        refused = NOT_CRAWLED if settings.pages and settings.brand.robots == "index" else ("/",)
+        rules = [f"Disallow: {settings.base_path}{path}\n" for path in refused]
+        return Response("".join(["User-agent: *\n", *rules]), content_type="text/plain")
+
+    @cache
+    def text() -> str:
+        base = services().settings.base_path
+        lines = [own.line_of_llms for own in _interfaces() if own.line_of_llms]
+        tools = "".join(f"{line.format(base=base)}\n" for line in lines)
+        shows_pages = services().settings.pages and registry.has("markdown")
+        head = HEAD.format(
+            base=base,
+            tools=tools,
+            pages=PAGES if shows_pages else "",
+            strangers=WRITTEN_BY_STRANGERS,
+        )
+        return head + "".join(_operations(document(), base))
+
+    return blueprint
+
+
+def _interfaces() -> Sequence[Interface]:
+    interfaces: Sequence[Interface] = current_app.extensions["scan.permanent"].interfaces
+    return interfaces
+
+
+def _operations(document: dict[str, Any], base: str) -> list[str]:
+    return [
+        f"- `{method.upper()} {base}{path}`: {operation['summary']}\n"
+        for path, methods in document["paths"].items()
+        for method, operation in methods.items()
+        if isinstance(operation, dict) and "summary" in operation
+    ]
+
+
+def _linkset(base: str) -> dict[str, Any]:
+    described = {
+        "service-desc": [
+            {"href": f"{base}/api/v1/openapi.json", "type": "application/openapi+json"}
+        ],
+        "service-doc": [{"href": f"{base}/docs/", "type": "text/html"}],
+        "status": [{"href": f"{base}/readyz", "type": "application/json"}],
+    }
+    apis = [API, *(own.catalogued for own in _interfaces() if own.catalogued)]
+    return {
+        "linkset": [
+            {"anchor": f"{base}{CATALOG}", "item": [{"href": f"{base}{api}"} for api in apis]},
+            *({"anchor": f"{base}{api}", **described} for api in apis),
+        ]
+    }
 
 
 def register(app: Flask, _settings: Settings) -> Sequence[Interface]:

@@ -11,7 +11,7 @@ from flask import Blueprint, Flask, Response, request
 from scan import parameters
 from scan.errors import InvalidParameter, NotFound
 from scan.http.hooks import Interfaces
-from scan.http.interfaces import Interface
+from scan.http.request_state import Interface
 from scan.settings import Settings
 
 # A page without a counterpart redirects to the nearest one.

@@ -10,7 +10,7 @@ import cramjam
 import rlp
 from eth_utils import keccak
 
-from scan.ethereum.merkle_trie import list_root
+from scan.ethereum.rlp_and_tries import list_root
 from scan.extensions.backfill.history_files.e2store import Parts
 from scan.extensions.backfill.history_files.raw_block import encoded_receipts
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from scan.ethereum.blocks import BlockJson, ReceiptsJson, read_json
 from scan.ethereum.client import Node
-from scan.extensions.backfill.history_files.block_parts import parts_of
 from scan.extensions.backfill.history_files.e2store import Parts
 from scan.extensions.backfill.history_files.history_export import file_name, write_file
+from scan.extensions.backfill.history_files.raw_block import parts_of
 from scan.extensions.block_records.uncles.block_completion import BlockCompleter
 from scan.indexer.block_source import BlockSource
 from tests.support.anvil import Anvil

@@ -6,7 +6,6 @@ import hashlib
 import os
 import random
 import re
-import subprocess
 import sys
 import tempfile
 import time
@@ -18,7 +17,7 @@ import requests
 
 from scan.commands import audit
 from scan.ethereum.client import Node
-from scan.extensions.backfill.history_files.chain_files import open_files
+from scan.extensions.backfill.history_files.history_source import open_files
 from scan.extensions.backfill.plan import CannotBackfill
 from scan.hex import to_hex
 from scan.indexer.block_source import BlockSource
@@ -26,7 +25,7 @@ from tests.commands.test_command import scan
 from tests.extensions.backfill.backfilling import BackfillProcess, backfill, follow
 from tests.extensions.backfill.dask_cluster import DaskCluster
 from tests.extensions.backfill.history_files import signed_chain
-from tests.extensions.backfill.history_files.file_server import Answer, Fault, FileServer
+from tests.extensions.backfill.history_files.file_server import FileServer
 from tests.indexer.test_node_faults import status
 from tests.support import auditing
 from tests.support.anvil import Anvil
@@ -70,9 +69,7 @@ def chain(
         return Chain(node, head, head - KEPT, files, digest(url))
 
 
-def run_backfill(
-    chain: Chain, database_url: str, folder: Path, *options: str
-) -> "subprocess.CompletedProcess[str]":
+def run_backfill(chain, database_url, folder, *options):
     return scan(
         "backfill",
         "chain",
@@ -91,9 +88,7 @@ def run_backfill(
 
 
 @pytest.mark.long
-def test_an_indexer_takes_pruned_blocks_from_files_by_itself(
-    chain: Chain, database_url: str, tmp_path: Path
-) -> None:
+def test_an_indexer_takes_pruned_blocks_from_files_by_itself(chain, database_url, tmp_path):
     chain.node.fault = signed_chain.sized(prune(chain.first_kept, "4444"))
     settings = {"SCAN_TRACES": "off", "SCAN_FINALITY": "3", "SCAN_DATA_DIR": str(tmp_path)}
     with IndexerProcess(
@@ -107,8 +102,8 @@ def test_an_indexer_takes_pruned_blocks_from_files_by_itself(
 
 
 def test_an_index_that_lacks_few_blocks_takes_them_from_a_node_that_has_them(
-    chain: Chain, database_url: str, tmp_path: Path
-) -> None:
+    chain, database_url, tmp_path
+):
     chain.node.fault = signed_chain.sized()
     files = {"SCAN_HISTORY": str(chain.files), "SCAN_DATA_DIR": str(tmp_path)}
     settings = {"SCAN_TRACES": "off", "SCAN_FINALITY": "3", **files}
@@ -121,7 +116,7 @@ def test_an_index_that_lacks_few_blocks_takes_them_from_a_node_that_has_them(
 
 
 @pytest.mark.long
-def test_one_command_beside_a_pruned_node_is_ready_with_files(chain: Chain) -> None:
+def test_one_command_beside_a_pruned_node_is_ready_with_files(chain):
     """From nothing to a service, with the two variables that the guide names: what `make run`
     runs."""
     chain.node.fault = signed_chain.sized(prune(chain.first_kept, "null"))
@@ -140,7 +135,7 @@ def test_one_command_beside_a_pruned_node_is_ready_with_files(chain: Chain) -> N
             assert blocks["total"] == chain.head + 1
 
 
-def test_doctor_and_readyz_name_the_files_as_the_cure(chain: Chain, database_url: str) -> None:
+def test_doctor_and_readyz_name_the_files_as_the_cure(chain, database_url):
     chain.node.fault = signed_chain.sized(prune(chain.first_kept, "null"))
     cure = "set SCAN_HISTORY to a folder or URL with era1 or ere files"
     assert cure in scan("doctor", RPC_URL=chain.node.url).stdout
@@ -150,9 +145,7 @@ def test_doctor_and_readyz_name_the_files_as_the_cure(chain: Chain, database_url
         wait_until(lambda: cure in (status(database_url)["problem"] or ""))
 
 
-def test_files_are_written_of_what_is_indexed(
-    chain: Chain, database_url: str, tmp_path: Path
-) -> None:
+def test_files_are_written_of_what_is_indexed(chain, database_url, tmp_path):
     """Files of the first blocks, then of more: the first file of the era is replaced, and what is
     listed beside it stays."""
     chain.node.fault = signed_chain.sized()
@@ -187,9 +180,7 @@ def test_files_are_written_of_what_is_indexed(
     assert path.name == written.name.replace("test", f"chain{signed_chain.CHAIN_ID}")
 
 
-def test_a_file_that_is_wrong_is_taken_from_the_next_source(
-    chain: Chain, database_url: str, tmp_path: Path
-) -> None:
+def test_a_file_that_is_wrong_is_taken_from_the_next_source(chain, database_url, tmp_path):
     """From a folder with an altered file, from a host that has another one than its list says, and
     at last from a host that has the right one."""
     [path] = chain.files.glob("*.ere")
@@ -218,9 +209,7 @@ def test_a_file_that_is_wrong_is_taken_from_the_next_source(
     assert auditing.run(settings) == audit.EXACT
 
 
-def test_files_of_another_chain_show_nothing(
-    chain: Chain, database_url: str, tmp_path: Path
-) -> None:
+def test_files_of_another_chain_show_nothing(chain, database_url, tmp_path):
     """They agree with themselves, and the node has other blocks, or only their headers."""
     with Anvil() as other:
         other.call("anvil_setCoinbase", "0x" + "77" * 20)
@@ -234,8 +223,8 @@ def test_files_of_another_chain_show_nothing(
 
 
 def test_the_last_block_may_be_one_that_the_node_has_pruned_with_its_state(
-    chain: Chain, database_url: str, tmp_path: Path
-) -> None:
+    chain, database_url, tmp_path
+):
     """Contracts are asked at the newest block then."""
     last = 15
     hash_ = BlockSource(Node([chain.node.upstream])).hash_at(last)
@@ -262,9 +251,7 @@ def test_the_last_block_may_be_one_that_the_node_has_pruned_with_its_state(
 
 
 @pytest.mark.long
-def test_kills_at_random_moments_leave_nothing(
-    chain: Chain, database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_kills_at_random_moments_leave_nothing(chain, database_url, tmp_path, monkeypatch):
     """SIGKILL while files are downloaded, read and loaded."""
     chance = random.Random(SEED)
     with FileServer(chain.files) as server:
@@ -285,8 +272,8 @@ def test_kills_at_random_moments_leave_nothing(
     assert not (tmp_path / "history").exists()
 
 
-def slow_for(chance: random.Random) -> Fault:
-    def fault(_: str, answer: Answer) -> Answer:
+def slow_for(chance):
+    def fault(_, answer):
         time.sleep(chance.uniform(0, 0.5))
         return answer
 
@@ -294,9 +281,7 @@ def slow_for(chance: random.Random) -> Fault:
 
 
 @pytest.mark.long
-def test_a_cluster_reads_files_of_a_shared_folder(
-    chain: Chain, database_url: str, tmp_path: Path
-) -> None:
+def test_a_cluster_reads_files_of_a_shared_folder(chain, database_url, tmp_path):
     chain.node.fault = signed_chain.sized(prune(chain.first_kept, "null"))
     settings = settings_for(database_url, chain.node.url, traces="off", data_dir=tmp_path)
     options = argparse.Namespace(**{**vars(OPTIONS), "cluster": "tls://…"})

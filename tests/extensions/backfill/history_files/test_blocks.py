@@ -2,23 +2,21 @@
 
 import pytest
 
-from scan.ethereum.blob_prices import blob_price
 from scan.ethereum.block_decoder import decode_block
 from scan.ethereum.block_hashing import header_hash, transactions_root
 from scan.ethereum.client import Node
-from scan.extensions.backfill.history_files.block_parts import parts_of
-from scan.extensions.backfill.history_files.raw_block import read_block
+from scan.ethereum.fork_schedule import blob_price
+from scan.extensions.backfill.history_files.raw_block import parts_of, read_block
 from scan.extensions.backfill.history_files.raw_decoder import decode
 from scan.extensions.block_records.uncles.block_completion import BlockCompleter
 from scan.hex import to_hex
-from tests.conftest import Played
 from tests.extensions.backfill.history_files import signed_chain
 from tests.support.anvil import Anvil
 from tests.support.faulty_node import FaultyNode
 from tests.support.mined_chain import MinedChain
 
 
-def test_a_block_with_blobs_is_that_of_the_node(scenario: Played) -> None:
+def test_a_block_with_blobs_is_that_of_the_node(scenario):
     """Anvil's own block has the blobs inside, so the block is given the root without them."""
     blocks = signed_chain.structs(scenario.anvil.url, 0, scenario.anvil.head())
     [(header, receipts)] = [(h, r) for h, r in blocks if any(t.blobs for t in h.transactions)]
@@ -35,7 +33,7 @@ def test_a_block_with_blobs_is_that_of_the_node(scenario: Played) -> None:
     assert expected.blob_base_fee
 
 
-def test_roots_of_the_state_take_the_place_of_statuses_before_byzantium() -> None:
+def test_roots_of_the_state_take_the_place_of_statuses_before_byzantium():
     with Anvil(hardfork="homestead") as anvil, FaultyNode(anvil.url) as proxy:
         for value in (1, 2, 3):
             memo = f"0x{b'Invoice'.hex()}"
@@ -59,7 +57,7 @@ def test_roots_of_the_state_take_the_place_of_statuses_before_byzantium() -> Non
             assert [u.miner for u in decoded.uncles] == [u.miner for u in uncles]
 
 
-def test_prices_of_blobs_follow_the_forks_of_their_chain() -> None:
+def test_prices_of_blobs_follow_the_forks_of_their_chain():
     """By e**(excess / fraction), rounded down."""
     assert blob_price(1, 1_710_338_135, 0) == 1
     assert blob_price(1, 1_746_612_310, 40_000_000) == 159_773
@@ -68,7 +66,7 @@ def test_prices_of_blobs_follow_the_forks_of_their_chain() -> None:
         blob_price(1, 0, 2**64)
 
 
-def test_a_price_of_blobs_that_cannot_be_derived_is_refused() -> None:
+def test_a_price_of_blobs_that_cannot_be_derived_is_refused():
     """On a chain whose forks are not known, unless there is no excess of blobs."""
     assert blob_price(5, 0, 0) == 1
     with pytest.raises(ValueError, match="forks of chain 5 are unknown"):

@@ -4,21 +4,18 @@ import json
 import subprocess
 import tracemalloc
 from contextlib import closing
-from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
-from scan.ethereum.blocks import DecodedBlock
 from scan.ethereum.client import NodeError
-from scan.ethereum.keccak import keccak256
-from scan.ethereum.rlp import join_list, string_prefix_bytes
+from scan.ethereum.rlp_and_tries import join_list, keccak256, string_prefix_bytes
 from scan.extensions.backfill.history_files.e2store import MAX_PART_BYTES, E2File, E2Writer, Parts
 from scan.extensions.backfill.history_files.file_sources import list_files
 from scan.extensions.backfill.history_files.history_source import RangeHistory
 from scan.extensions.backfill.history_files.raw_block import read_block
 from scan.extensions.backfill.spool import SpoolFailed
-from scan.indexer.fetched_block import FetchedBlock
+from scan.indexer.block_rows import FetchedBlock
 from tests.extensions.backfill.history_files import faulty_files, signed_chain
 from tests.support.anvil import Anvil
 from tests.support.solidity import NODE
@@ -32,21 +29,21 @@ def all_parts(signed: Anvil) -> list[Parts]:
     return signed_chain.parts(signed.url, 0, BLOCKS - 1)
 
 
-def with_blooms(parts: Parts, number: int) -> Parts:
+def with_blooms(parts, number):
     """As era1 has receipts."""
     leaves = [receipt.encoded for receipt in read_block(parts, number).receipts]
     items = [e if e[0] >= 0xC0 else string_prefix_bytes(len(e)) + e for e in leaves]
     return parts._replace(receipts=join_list(items), are_slim=False)
 
 
-def run_ethereumjs(*arguments: str) -> str:
+def run_ethereumjs(*arguments):
     command = ["node", "era1.mjs", *arguments]
     done = subprocess.run(command, cwd=NODE, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
-def test_an_era1_file_of_ethereumjs_is_read(all_parts: list[Parts], tmp_path: Path) -> None:
+def test_an_era1_file_of_ethereumjs_is_read(all_parts, tmp_path):
     expected = [with_blooms(parts, number) for number, parts in enumerate(all_parts)]
     # EthereumJS writes wrong offsets into its index, which is why Scan walks the entries.
     texts = [
@@ -64,9 +61,7 @@ def test_an_era1_file_of_ethereumjs_is_read(all_parts: list[Parts], tmp_path: Pa
         assert full == slim
 
 
-def test_an_ere_file_of_scan_is_read_by_scan_and_ethereumjs(
-    all_parts: list[Parts], tmp_path: Path
-) -> None:
+def test_an_ere_file_of_scan_is_read_by_scan_and_ethereumjs(all_parts, tmp_path):
     path = tmp_path / "test-00000-00000000-noproofs.ere"
     with closing(E2Writer(tmp_path, 0)) as writer, path.open("wb") as output:
         for parts in all_parts:
@@ -79,15 +74,13 @@ def test_an_ere_file_of_scan_is_read_by_scan_and_ethereumjs(
         assert [*map(bytes.fromhex, contents)] == [parts[kind] for parts in all_parts]
 
 
-def test_the_right_file_of_the_faults_is_read(all_parts: list[Parts], tmp_path: Path) -> None:
+def test_the_right_file_of_the_faults_is_read(all_parts, tmp_path):
     assert len(faulty_files.FAULTS) >= 40
     assert read_all(faulty_files.file_of(all_parts), tmp_path) == BLOCKS
 
 
 @pytest.mark.parametrize("fault", faulty_files.FAULTS)
-def test_a_file_that_is_wrong_is_refused_in_bounded_memory(
-    all_parts: list[Parts], tmp_path: Path, fault: str
-) -> None:
+def test_a_file_that_is_wrong_is_refused_in_bounded_memory(all_parts, tmp_path, fault):
     content = faulty_files.FAULTS[fault](all_parts)
     tracemalloc.start()
     try:
@@ -105,17 +98,17 @@ NAME = "test-00000-00000000.ere of .*: "
 class OwnChain:
     """What the node behind a source says of its chain: it has pruned all blocks."""
 
-    def chain_id(self) -> int:
+    def chain_id(self):
         return signed_chain.CHAIN_ID
 
-    def hash_at(self, _: int) -> None:
+    def hash_at(self, _):
         raise NodeError("pruned")
 
-    def untraced(self, block: DecodedBlock) -> FetchedBlock:
+    def untraced(self, block):
         return FetchedBlock(block, ())
 
 
-def read_all(content: bytes, folder: Path) -> int:
+def read_all(content, folder):
     """How many blocks a file has; its blocks are read as a worker reads them."""
     (folder / "test-00000-00000000.ere").write_bytes(content)
     history = RangeHistory(list_files(str(folder)), BLOCKS - 1, str(folder / "downloads"), "")

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from scan.extensions.backfill.history_files import file_sources
-from scan.extensions.backfill.history_files.chain_files import consecutive
 from scan.extensions.backfill.history_files.e2store import BadFile
 from scan.extensions.backfill.history_files.file_sources import (
     FileStore,
@@ -15,13 +14,14 @@ from scan.extensions.backfill.history_files.file_sources import (
     SourceFailed,
     list_files,
 )
-from tests.extensions.backfill.history_files.file_server import Answer, FileServer
+from scan.extensions.backfill.history_files.history_source import consecutive
+from tests.extensions.backfill.history_files.file_server import FileServer
 
 NAMES = ("net-00000-aaaaaaaa.era1", "net-00001-bbbbbbbb-noproofs.ere", "net-00002-cccccccc.erae")
 CONTENT = bytes(range(256)) * 4_000
 
 
-def digest_of(content: bytes) -> str:
+def digest_of(content):
     return hashlib.sha256(content).hexdigest()
 
 
@@ -46,7 +46,7 @@ def store(tmp_path: Path) -> FileStore:
     return FileStore(tmp_path / "downloads")
 
 
-def write_checksums(folder: Path, *, named: bool = True, wrong: str = "") -> None:
+def write_checksums(folder, *, named=True, wrong=""):
     lines = []
     for name in NAMES:
         digest = digest_of(b"" if name == wrong else (folder / name).read_bytes())
@@ -56,9 +56,7 @@ def write_checksums(folder: Path, *, named: bool = True, wrong: str = "") -> Non
 
 @pytest.mark.parametrize("way", ["names", "order", "no list"])
 @pytest.mark.parametrize("is_url", [True, False])
-def test_files_are_listed_with_their_digests(
-    folder: Path, server: FileServer, way: str, is_url: bool
-) -> None:
+def test_files_are_listed_with_their_digests(folder, server, way, is_url):
     if way != "no list":
         write_checksums(folder, named=way == "names")
     files = list_files(server.url if is_url else str(folder))
@@ -69,9 +67,7 @@ def test_files_are_listed_with_their_digests(
     assert [file.digest for file in files] == expected
 
 
-def test_a_file_is_downloaded_once_and_deleted_after_use(
-    folder: Path, server: FileServer, store: FileStore
-) -> None:
+def test_a_file_is_downloaded_once_and_deleted_after_use(folder, server, store):
     write_checksums(folder)
     [file, *_] = list_files(server.url)
     path = store.fetch(file)
@@ -86,10 +82,8 @@ def test_a_file_is_downloaded_once_and_deleted_after_use(
     assert store.fetch(own).exists()  # files of the operator's own folder stay
 
 
-def test_an_interrupted_download_goes_on(
-    folder: Path, server: FileServer, store: FileStore
-) -> None:
-    def cut(name: str, answer: Answer) -> Answer:
+def test_an_interrupted_download_goes_on(folder, server, store):
+    def cut(name, answer):
         status, headers, body = answer
         return status, {**headers, "Content-Length": str(len(body))}, body[: len(body) // 2]
 
@@ -105,9 +99,7 @@ def test_an_interrupted_download_goes_on(
     assert int(range_.removeprefix("bytes=").removesuffix("-")) > len(CONTENT) // 3
 
 
-def test_a_host_without_ranges_is_read_from_the_beginning(
-    folder: Path, server: FileServer, store: FileStore, tmp_path: Path
-) -> None:
+def test_a_host_without_ranges_is_read_from_the_beginning(folder, server, store, tmp_path):
     [file, *_] = list_files(server.url)
     server.fault = lambda name, _: server.answer(name, "")
     (part,) = [store._beside(file, "part")]
@@ -117,9 +109,7 @@ def test_a_host_without_ranges_is_read_from_the_beginning(
 
 
 @pytest.mark.parametrize("is_url", [True, False])
-def test_a_file_with_another_digest_is_refused(
-    folder: Path, server: FileServer, store: FileStore, is_url: bool
-) -> None:
+def test_a_file_with_another_digest_is_refused(folder, server, store, is_url):
     write_checksums(folder, wrong=NAMES[0])
     [file, *_] = list_files(server.url if is_url else str(folder))
     with pytest.raises(BadFile, match="SHA-256 is not the one"):
@@ -133,7 +123,7 @@ def test_a_file_with_another_digest_is_refused(
     assert store.fetch(file).read_bytes() == (folder / NAMES[0]).read_bytes()
 
 
-def answers(status: int = 200, body: bytes = b"", **headers: str) -> Answer:
+def answers(status=200, body=b"", **headers):
     return status, headers, body
 
 
@@ -152,9 +142,7 @@ HOST_FAULTS = {
 
 
 @pytest.mark.parametrize("fault", HOST_FAULTS)
-def test_a_host_at_fault_leaves_no_file(
-    folder: Path, server: FileServer, store: FileStore, fault: str, tmp_path: Path
-) -> None:
+def test_a_host_at_fault_leaves_no_file(folder, server, store, fault, tmp_path):
     write_checksums(folder)
     [file, *_] = list_files(server.url)
     server.fault = lambda *_: HOST_FAULTS[fault]
@@ -163,9 +151,7 @@ def test_a_host_at_fault_leaves_no_file(
     assert not [*(tmp_path / "downloads").glob("*.e2store")]
 
 
-def test_a_file_that_never_ends_is_not_written(
-    server: FileServer, store: FileStore, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_file_that_never_ends_is_not_written(server, store, monkeypatch, tmp_path):
     monkeypatch.setattr(file_sources, "MAX_FILE_BYTES", len(CONTENT) // 2)
     [file, *_] = list_files(server.url)
     with pytest.raises(BadFile, match="has more than"):
@@ -174,14 +160,14 @@ def test_a_file_that_never_ends_is_not_written(
 
 
 @pytest.mark.parametrize("name", ["", "checksums.txt"])
-def test_a_list_that_never_ends_is_refused(server: FileServer, name: str) -> None:
+def test_a_list_that_never_ends_is_refused(server, name):
     huge = b" " * (file_sources.MAX_LIST_BYTES + 1)
     server.fault = lambda asked, answer: (200, {}, huge) if asked == name else answer
     with pytest.raises(BadFile, match="a list of files has more than"):
         list_files(server.url)
 
 
-def test_names_of_a_hostile_list_lead_nowhere(server: FileServer) -> None:
+def test_names_of_a_hostile_list_lead_nowhere(server):
     digest = "0" * 64
     names = ("../../net-00000-aaaaaaaa.era1", "/etc/passwd", "net-1-aaaaaaaa.era1", "net.era1")
     lines = "\n".join(f"{digest}  {name}" for name in names).encode()
@@ -189,11 +175,11 @@ def test_names_of_a_hostile_list_lead_nowhere(server: FileServer) -> None:
     assert list_files(server.url) == []
 
 
-def named(*names: str) -> list[HistoryFile]:
+def named(*names):
     return [file for name in names for file in file_sources._named("x", {name: ""})]
 
 
-def test_consecutive_eras_are_taken_with_all_of_their_sources() -> None:
+def test_consecutive_eras_are_taken_with_all_of_their_sources():
     one, two, three = (f"net-0000{era}-aaaaaaaa.ere" for era in (1, 2, 4))
     other = "net-00001-bbbbbbbb-noproofs.ere"
     eras = consecutive(named(two, one, three, other), 8_192)
@@ -211,11 +197,11 @@ def test_consecutive_eras_are_taken_with_all_of_their_sources() -> None:
         (["one-00000-aaaaaaaa.ere", "two-00000-aaaaaaaa.ere"], "several networks: one, two"),
     ],
 )
-def test_files_that_cannot_be_used_are_refused(names: list[str], reason: str) -> None:
+def test_files_that_cannot_be_used_are_refused(names, reason):
     with pytest.raises(BadFile, match=reason):
         consecutive(named(*names), 0)
 
 
-def test_a_source_that_is_no_folder_is_refused(tmp_path: Path) -> None:
+def test_a_source_that_is_no_folder_is_refused(tmp_path):
     with pytest.raises(BadFile, match="is no folder"):
         list_files(str(tmp_path / "nothing"))

@@ -4,14 +4,14 @@ import argparse
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 
 from scan.ethereum.client import Node
-from scan.extensions.backfill.history_files.chain_files import open_files
 from scan.extensions.backfill.history_files.e2store import E2Writer, Parts
 from scan.extensions.backfill.history_files.history_export import file_name
+from scan.extensions.backfill.history_files.history_source import open_files
 from scan.extensions.backfill.range_files import BLOCKS_OF_FILE
 from scan.extensions.backfill.spool import SpoolFailed
 from scan.indexer.block_source import BlockSource
@@ -19,7 +19,7 @@ from tests.extensions.backfill.backfilling import backfill, follow
 from tests.extensions.backfill.history_files import signed_chain
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute
-from tests.support.faulty_node import Answers, Calls, Fault, FaultyNode, Forward, prune
+from tests.support.faulty_node import FaultyNode, prune
 from tests.support.indexing import Indexing, settings_for
 from tests.support.table_digest import digest
 
@@ -62,16 +62,16 @@ def chain(
         yield Chain(node, files, other, expected)
 
 
-def play(anvil: Anvil, value: int) -> None:
+def play(anvil, value):
     while anvil.head() < HEAD:
         anvil.send(anvil.accounts[0], anvil.accounts[1], value=value)
         anvil.mine()
 
 
-def with_genesis(fault: Fault) -> Fault:
+def with_genesis(fault):
     """The node with its first block as block 0, too: anvil takes long to mine so many."""
 
-    def forwarded(calls: Calls, forward: Forward) -> Answers:
+    def forwarded(calls, forward):
         first = hex(GENESIS)
         return forward(
             [{**c, "params": [first if p == "0x0" else p for p in c["params"]]} for c in calls]
@@ -80,7 +80,7 @@ def with_genesis(fault: Fault) -> Fault:
     return lambda calls, forward: fault(calls, lambda asked: forwarded(asked, forward))
 
 
-def write(url: str, folder: Path, first: int, last: int) -> None:
+def write(url, folder, first, last):
     """Write a file, but for the blocks before START, which nobody reads."""
     hash_ = BlockSource(Node([url]), traces="off").hash_at(last)
     assert hash_ is not None
@@ -92,9 +92,7 @@ def write(url: str, folder: Path, first: int, last: int) -> None:
         writer.write(output)
 
 
-def open_sources(
-    chain: Chain, database_url: str, folder: Path, *sources: Path, start: int = START
-) -> Any:
+def open_sources(chain, database_url, folder, *sources, start=START):
     settings = settings_for(
         database_url, chain.node.url, traces="off", data_dir=folder, start_block=start
     )
@@ -102,9 +100,7 @@ def open_sources(
 
 
 @RANGES
-def test_a_chain_of_two_files_is_the_one_of_the_node(
-    chain: Chain, database_url: str, tmp_path: Path, range_blocks: int
-) -> None:
+def test_a_chain_of_two_files_is_the_one_of_the_node(chain, database_url, tmp_path, range_blocks):
     """Though the second file of the first source is of another chain, which only the parent of its
     first block tells, or of the first block that the node has."""
     settings, files = open_sources(chain, database_url, tmp_path, chain.other, chain.files)
@@ -115,9 +111,7 @@ def test_a_chain_of_two_files_is_the_one_of_the_node(
     assert digest(database_url) == chain.digest
 
 
-def test_a_last_file_of_another_chain_is_taken_from_the_next_source(
-    chain: Chain, database_url: str, tmp_path: Path
-) -> None:
+def test_a_last_file_of_another_chain_is_taken_from_the_next_source(chain, database_url, tmp_path):
     """Where a range ends with the file, only the first block that the node has tells."""
     start = BLOCKS_OF_FILE
     sources = (chain.other, chain.files)
@@ -129,8 +123,8 @@ def test_a_last_file_of_another_chain_is_taken_from_the_next_source(
 
 @pytest.mark.parametrize("range_blocks", [4, 500])
 def test_a_chain_whose_second_file_does_not_follow_shows_nothing(
-    chain: Chain, database_url: str, tmp_path: Path, range_blocks: int
-) -> None:
+    chain, database_url, tmp_path, range_blocks
+):
     settings, files = open_sources(chain, database_url, tmp_path, chain.other)
     reason = "test-00001-.*: .*block .* does not name block"
     folder = tmp_path / "spooled"

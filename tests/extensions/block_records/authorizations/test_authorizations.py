@@ -3,7 +3,6 @@
 import random
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -49,7 +48,7 @@ class Delegations(NamedTuple):
     client: FlaskClient
 
 
-def play(node: Anvil) -> None:
+def play(node):
     """Blocks at random: authorizations right and wrong, alone and together, sponsored and not,
     calls of delegating accounts that create contracts, and their own transactions."""
     choice = random.Random(SEED)
@@ -81,7 +80,7 @@ def play(node: Anvil) -> None:
 
 
 @contextmanager
-def played(postgres: Postgres, template: str) -> Iterator[Delegations]:
+def played(postgres, template):
     with Anvil() as node, postgres.cloned(template) as url:
         play(node)
         settings = Indexing(url, node.url).run_until(node.head()).settings
@@ -100,13 +99,13 @@ def own_delegations(postgres: Postgres, template: str) -> Iterator[Delegations]:
         yield chain
 
 
-def rows(url: str) -> list[dict[str, Any]]:
+def rows(url):
     return [
         row for (row,) in execute(url, "SELECT to_jsonb(a) FROM authorizations a ORDER BY ordinal")
     ]
 
 
-def assert_as_the_node_has_it(node: Anvil, url: str) -> None:
+def assert_as_the_node_has_it(node, url):
     """After every block each account delegates to whom its last valid authorization says."""
     in_effect = dict.fromkeys((account.address.lower() for account in EVERYBODY), ZERO)
     by_block: dict[int, list[dict[str, Any]]] = {}
@@ -123,7 +122,7 @@ def assert_as_the_node_has_it(node: Anvil, url: str) -> None:
     assert dict(zip(expected, of_node, strict=True)) == expected
 
 
-def test_delegations_are_those_of_the_node(delegations: Delegations) -> None:
+def test_delegations_are_those_of_the_node(delegations):
     node, url, _ = delegations
     assert_as_the_node_has_it(node, url)
     stored = rows(url)
@@ -138,19 +137,19 @@ def test_delegations_are_those_of_the_node(delegations: Delegations) -> None:
     assert execute(url, created)[0][0] > 0
 
 
-def listed(client: FlaskClient, **filters: str) -> list[dict[str, Any]]:
+def listed(client, **filters):
     """The whole list, a few at a time."""
     whole = Listed("/authorizations", "authorizations", is_counted=False)
     return by_links(client, whole, **filters)
 
 
-def as_signed(node: Anvil, record: dict[str, Any]) -> dict[str, Any]:
+def as_signed(node, record):
     """The same entry as the node has it."""
     sent = node.call("eth_getTransactionByHash", record["transactionHash"])
     return dict(sent["authorizationList"][record["authorizationIndex"]])
 
 
-def test_lists_have_what_was_signed_and_what_became_of_it(delegations: Delegations) -> None:
+def test_lists_have_what_was_signed_and_what_became_of_it(delegations):
     node, url, client = delegations
     every = listed(client)
     assert len(every) == len(rows(url)) > 40
@@ -179,7 +178,7 @@ def test_lists_have_what_was_signed_and_what_became_of_it(delegations: Delegatio
     )
 
 
-def test_a_delegating_account_is_shown_as_one(delegations: Delegations) -> None:
+def test_a_delegating_account_is_shown_as_one(delegations):
     """Each delegation has until the next one begins, and the last one is what its code is now."""
     node, _, client = delegations
     contract = client.get(f"/api/v1/addresses/{MAKER}").json
@@ -207,8 +206,8 @@ def test_a_delegating_account_is_shown_as_one(delegations: Delegations) -> None:
     assert "<h2>Authorizations</h2>" in page and "EIP-7702" in page
 
 
-def test_a_list_that_the_node_altered_contradicts_the_root(delegations: Delegations) -> None:
-    def contradiction(**changes: str) -> str:
+def test_a_list_that_the_node_altered_contradicts_the_root(delegations):
+    def contradiction(**changes):
         [(block, receipts)] = BlockSource(Node([delegations.node.url])).raw_blocks(1, 1)
         for transaction in block.transactions:
             for entry in transaction.authorizationList or ():
@@ -224,9 +223,7 @@ def test_a_list_that_the_node_altered_contradicts_the_root(delegations: Delegati
         assert contradiction(**changes).endswith(" and transactionsRoot"), changes
 
 
-def test_what_was_not_traced_is_not_guessed(
-    delegations: Delegations, postgres: Postgres, template: str
-) -> None:
+def test_what_was_not_traced_is_not_guessed(delegations, postgres, template):
     """Code that runs in an account's name may create contracts, which grow its nonce unseen; also
     before the first block of an index that begins later."""
     node = delegations.node
@@ -247,8 +244,8 @@ def test_what_was_not_traced_is_not_guessed(
 
 
 def test_what_an_untraced_block_created_before_an_authorization_is_not_guessed(
-    anvil: Anvil, postgres: Postgres, template: str
-) -> None:
+    anvil, postgres, template
+):
     """Between two authorizations of one block, code creates a contract in the account's name."""
     place_codes(anvil)
     for nonce, delegate in enumerate((MAKER, IDLE)):
@@ -262,8 +259,8 @@ def test_what_an_untraced_block_created_before_an_authorization_is_not_guessed(
 
 
 def test_without_traces_the_nonce_of_an_account_that_does_not_delegate_is_known(
-    anvil: Anvil, database_url: str
-) -> None:
+    anvil, database_url
+):
     for authority, delegate, nonce in ((FRESH, ZERO, 0), (ALICE, MAKER, 0), (FRESH, ZERO, 1)):
         send(anvil, [authorize(authority, delegate, nonce)], sender=key_of(3))
         anvil.mine()
@@ -272,9 +269,7 @@ def test_without_traces_the_nonce_of_an_account_that_does_not_delegate_is_known(
 
 
 @pytest.mark.long
-def test_what_was_missed_while_the_extension_was_off_is_not_guessed(
-    postgres: Postgres, template: str
-) -> None:
+def test_what_was_missed_while_the_extension_was_off_is_not_guessed(postgres, template):
     with Anvil() as node, postgres.cloned(template) as url, postgres.cloned(template) as whole:
         for extensions in (TRACED, "none", TRACED):
             play(node)
@@ -296,9 +291,7 @@ def test_what_was_missed_while_the_extension_was_off_is_not_guessed(
 
 
 @pytest.mark.long
-def test_bulk_reorganisations_and_the_audit_agree(
-    own_delegations: Delegations, postgres: Postgres, template: str, tmp_path: Path
-) -> None:
+def test_bulk_reorganisations_and_the_audit_agree(own_delegations, postgres, template, tmp_path):
     node, whole, _ = own_delegations
     head = node.head()
     assert auditing.run(settings_for(whole, node.url), node=True) == 0

@@ -1,12 +1,10 @@
 """Authorizations as nodes tell them: what no account can have signed, and what is malformed."""
 
-from typing import Any
-
 import pytest
 
 from scan.ethereum.block_decoder import decode_block
 from scan.ethereum.blocks import MalformedBlock
-from scan.extensions.block_records.authorizations.rows import Authorization, authorizations_in
+from scan.extensions.block_records.authorizations.rows import authorizations_in
 from tests.ethereum.test_blocks import a_block, a_receipt, a_transaction, an_authorization
 
 pytestmark = pytest.mark.check
@@ -15,7 +13,7 @@ LARGEST = "0x" + 64 * "f"
 HALF_ORDER = 0x7FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF5D576E7357A4501DDFE92F46681B20A0
 
 
-def authorizations_of(fields: dict[str, Any]) -> list[Authorization]:
+def authorizations_of(fields):
     return authorizations_in(decode_block(a_block([a_transaction(**fields)]), [a_receipt()], 7))
 
 
@@ -33,7 +31,7 @@ def authorizations_of(fields: dict[str, Any]) -> list[Authorization]:
         ({"r": "0x5"}, "invalid_signature"),  # no point of the curve
     ],
 )
-def test_authorizations_that_no_account_can_make_valid(changes: Any, fault: str | None) -> None:
+def test_authorizations_that_no_account_can_make_valid(changes, fault):
     fields = {"type": "0x4", "chainId": "0x1", "authorizationList": [an_authorization(**changes)]}
     [entry] = authorizations_of(fields)
     assert entry.fault == fault
@@ -57,15 +55,15 @@ def test_authorizations_that_no_account_can_make_valid(changes: Any, fault: str 
         ),
     ],
 )
-def test_an_authorization_that_no_transaction_can_have(changes: Any) -> None:
+def test_an_authorization_that_no_transaction_can_have(changes):
     refuse([an_authorization(**changes)])
 
 
 @pytest.mark.parametrize("entries", [[7], {"a": 1}, "x"])
-def test_what_is_no_list_of_authorizations(entries: Any) -> None:
+def test_what_is_no_list_of_authorizations(entries):
     refuse(entries)
 
 
-def refuse(entries: Any) -> None:
+def refuse(entries):
     with pytest.raises(MalformedBlock):
         authorizations_of({"type": "0x4", "chainId": "0x1", "authorizationList": entries})

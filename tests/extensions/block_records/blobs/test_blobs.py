@@ -1,11 +1,7 @@
 """Blobs by their versioned hash: what transactions of the scenario carried."""
 
-from flask.testing import FlaskClient
 
-from tests.conftest import Played
-
-
-def test_blobs_are_listed_and_found_by_hash(client: FlaskClient, scenario: Played) -> None:
+def test_blobs_are_listed_and_found_by_hash(client, scenario):
     truth = scenario.truth
     expected = [
         {
@@ -42,9 +38,7 @@ def test_blobs_are_listed_and_found_by_hash(client: FlaskClient, scenario: Playe
     assert "blobCount" not in client.get(f"/api/v1/blocks/{min(without)}").json
 
 
-def test_a_transaction_has_its_blobs_in_blockscouts_form(
-    client: FlaskClient, scenario: Played
-) -> None:
+def test_a_transaction_has_its_blobs_in_blockscouts_form(client, scenario):
     for sent in scenario.truth.transactions:
         if sent["blobVersionedHashes"]:
             shown = client.get(f"/api/v2/transactions/{sent['hash']}/blobs").json
@@ -53,9 +47,7 @@ def test_a_transaction_has_its_blobs_in_blockscouts_form(
     assert client.get(f"/api/v2/transactions/{without['hash']}/blobs").json == {"items": []}
 
 
-def test_a_transaction_has_gas_and_price_of_its_blobs(
-    client: FlaskClient, scenario: Played
-) -> None:
+def test_a_transaction_has_gas_and_price_of_its_blobs(client, scenario):
     for sent in scenario.truth.transactions:
         record = client.get(f"/api/v1/transactions/{sent['hash']}").json
         hashes = sent["blobVersionedHashes"]

@@ -3,20 +3,19 @@
 import csv
 import io
 from collections import Counter
-from typing import Any
 
 from tests.extensions.block_records.uncles.test_proof_of_work import UNCLE_MINERS, mined  # noqa: F401  # a fixture
 from tests.support.lists import get
 
 
-def earned_by_balance(node: Any, number: int, miner: str) -> int:
+def earned_by_balance(node, number, miner):
     before, after = (
         int(node.call("eth_getBalance", miner, hex(block)), 16) for block in (number - 1, number)
     )
     return after - before
 
 
-def rows_of(client: Any, limit: int, **filters: str) -> list[dict[str, Any]]:
+def rows_of(client, limit, **filters):
     rows, cursor = [], {}
     while cursor is not None:
         page = get(client, "/stats/earnings", limit=limit, **cursor, **filters)

@@ -8,14 +8,13 @@ import io
 import random
 from collections.abc import Iterator
 from decimal import Decimal
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan.extensions.block_records.execution_requests.queries import MOST_QUEUED
+from scan.extensions.block_records.queries import MOST_QUEUED
 from tests.extensions.backfill.backfilling import backfill, follow
 from tests.extensions.blockscout.published import faults
 from tests.extensions.blockscout.test_responses import Asking
@@ -54,7 +53,7 @@ class Requested(NamedTuple):
     taken: dict[int, list[bytes]]
 
 
-def play(node: Anvil) -> tuple[dict[int, list[list[bytes]]], dict[int, list[bytes]]]:
+def play(node):
     contracts.place(node)
     node.call("anvil_setCode", FORWARDER, f"0x365f5f375f5f365f3473{WITHDRAWALS[2:]}5af100")
     choice = random.Random(3)
@@ -108,14 +107,14 @@ def requested(postgres: Postgres, template: str) -> Iterator[Requested]:
         yield Requested(node, url, create_app(settings).test_client(), deposits, taken)
 
 
-def listed(client: FlaskClient, **query: object) -> tuple[list[dict[str, Any]], int]:
+def listed(client, **query):
     """The whole list, a few at a time, and its total."""
     rows = by_links(client, Listed("/execution-requests", "requests"), **query)
     body = get(client, "/execution-requests", **query)
     return rows, body["total"]
 
 
-def test_requests_are_listed_as_they_were_submitted(requested: Requested) -> None:
+def test_requests_are_listed_as_they_were_submitted(requested):
     rows, total = listed(requested.client, orderBy="asc")
     counts = {"withdrawal": sum(WITHDRAWN), "consolidation": sum(CONSOLIDATED), "deposit": 3}
     counts |= {"builder_deposit": sum(BUILDERS), "builder_exit": sum(EXITED)}
@@ -145,7 +144,7 @@ def test_requests_are_listed_as_they_were_submitted(requested: Requested) -> Non
         assert row["targetPubkey"] == target
 
 
-def test_deposits_have_the_values_of_their_event(requested: Requested) -> None:
+def test_deposits_have_the_values_of_their_event(requested):
     rows, _ = listed(requested.client, requestType="deposit", orderBy="asc")
     values = [deposit for block in requested.deposits.values() for deposit in block]
     for row, (pubkey, credentials, _, signature, index) in zip(rows, values, strict=True):
@@ -156,7 +155,7 @@ def test_deposits_have_the_values_of_their_event(requested: Requested) -> None:
         assert row["depositIndex"] == int.from_bytes(index, "little")
 
 
-def test_a_block_lists_what_it_took_of_the_queues(requested: Requested) -> None:
+def test_a_block_lists_what_it_took_of_the_queues(requested):
     """By the contracts' own answers to the system's call."""
     client = requested.client
     for number, queues in requested.taken.items():
@@ -188,7 +187,7 @@ def test_a_block_lists_what_it_took_of_the_queues(requested: Requested) -> None:
     assert client.get("/api/v1/blocks/999/execution-requests").status_code == 404
 
 
-def test_a_block_lists_more_deposits_than_a_queue_can_hold(requested: Requested) -> None:
+def test_a_block_lists_more_deposits_than_a_queue_can_hold(requested):
     """Of deposits a block takes all: only its gas bounds them."""
     url, number, count = requested.url, requested.node.head(), MOST_QUEUED + 1
     execute(
@@ -211,7 +210,7 @@ def test_a_block_lists_more_deposits_than_a_queue_can_hold(requested: Requested)
     execute(url, "DELETE FROM execution_requests WHERE log_index > 1000")
 
 
-def test_pages_and_files_have_requests(requested: Requested) -> None:
+def test_pages_and_files_have_requests(requested):
     rows, _ = listed(requested.client, blockFrom=1, blockTo=1)
     page = requested.client.get("/block/1").text
     assert all(row["pubkey"] in page for row in rows)
@@ -224,9 +223,7 @@ def test_pages_and_files_have_requests(requested: Requested) -> None:
         assert line["amount"] == "" if wei == "" else Decimal(line["amount"]) * 10**18 == int(wei)
 
 
-def test_deposits_in_blockscouts_form_are_the_contracts(
-    requested: Requested,
-) -> None:
+def test_deposits_in_blockscouts_form_are_the_contracts(requested):
     ask = Asking(requested.client)
     rows, _ = listed(requested.client, requestType="deposit")
     indexes = [row["depositIndex"] for row in rows]
@@ -251,9 +248,7 @@ def test_deposits_in_blockscouts_form_are_the_contracts(
 
 
 @pytest.mark.long
-def test_bulk_and_reorganisations_have_the_same_requests(
-    requested: Requested, postgres: Postgres, template: str, tmp_path: Path
-) -> None:
+def test_bulk_and_reorganisations_have_the_same_requests(requested, postgres, template, tmp_path):
     node, head = requested.node, requested.node.head()
     assert auditing.run(settings_for(requested.url, node.url), node=True) == 0
     with postgres.cloned(template) as url:

@@ -6,7 +6,7 @@ what a node of that time returns besides.
 
 import json
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 from flask.testing import FlaskClient
@@ -14,13 +14,13 @@ from flask.testing import FlaskClient
 from app import create_app
 from scan.ethereum.blocks import MalformedBlock
 from scan.ethereum.client import Node
-from scan.ethereum.units import in_units
+from scan.ethereum.token_metadata import in_units
 from scan.indexer.block_source import BlockSource
 from tests.extensions.backfill.backfilling import backfill, follow
 from tests.support import auditing
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute
-from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
+from tests.support.faulty_node import FaultyNode, Reply
 from tests.support.indexing import Indexing, settings_for
 from tests.support.kept_answers import kept_answers
 from tests.support.mined_chain import REWARD, MinedChain
@@ -44,7 +44,7 @@ class Mined(NamedTuple):
     failed: list[str]  # hashes of transactions
 
 
-def play(node: Anvil) -> list[str]:
+def play(node):
     node.call("anvil_setCode", TRAP, "0xfe")
     node.call("anvil_setCode", PAYER, f"0x60006000600060003473{POOR[2:]}61c350f100")
     failed = []
@@ -154,8 +154,8 @@ def test_bulk_and_reorganisations_agree(mined, postgres, template, tmp_path):
         assert digest(url) == digest(mined.url)
 
 
-def lying(alter: Any, chain: MinedChain) -> Any:
-    def reply(calls: Calls, forward: Forward) -> Reply:
+def lying(alter, chain):
+    def reply(calls, forward):
         answers = json.loads(json.dumps(chain(calls, forward).body))
         for call, answer in zip(calls, answers, strict=True):
             alter(call["method"], answer)
@@ -164,12 +164,12 @@ def lying(alter: Any, chain: MinedChain) -> Any:
     return reply
 
 
-def other_miner(method: str, answer: Any) -> None:
+def other_miner(method, answer):
     if method == "eth_getUncleByBlockHashAndIndex":
         answer["result"]["miner"] = TRAP
 
 
-def no_uncles(method: str, answer: Any) -> None:
+def no_uncles(method, answer):
     if method == "eth_getBlockByNumber" and answer["result"]["number"] == "0x6":
         answer["result"]["uncles"] = []
 

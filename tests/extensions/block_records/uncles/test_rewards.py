@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import pytest
 
-from scan.extensions.block_records.uncles.rewards import mining_credits
+from scan.extensions.block_records.uncles.block_completion import mining_credits
 
 pytestmark = pytest.mark.check
 

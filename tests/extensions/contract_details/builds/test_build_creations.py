@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from scan.extensions.contract_details.builds import build_creations
+from scan.extensions.contract_details.builds import build_sources
 from scan.extensions.contract_details.builds.build_watch import Builds
 from scan.extensions.transaction_details.explanations.mapped_code import BuiltCreations
-from scan.http.services import Services
-from scan.verification.creation_codes import search_hashes
+from scan.http.request_state import Services
+from scan.verification.creation_comparison import search_hashes
 from tests.extensions.contract_details.builds.projects import VERSION
 from tests.support.explorer import Explorer, compilation, standard_input
 
@@ -42,34 +42,34 @@ contract Refusing is Parent {
 STANDARD = standard_input(SOURCES, optimizer={"enabled": True, "runs": 200}, evmVersion="cancun")
 
 
-def contract() -> Any:
+def contract():
     return compilation(VERSION, STANDARD)["contracts"][PATH]["Refusing"]
 
 
-def creation(number: int) -> str:
+def creation(number):
     return f"0x{contract()['evm']['bytecode']['object']}{number:064x}"
 
 
-def write(file: Path, value: object) -> Path:
+def write(file, value):
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(value))
     return file.parent
 
 
-def build_info(project: Path) -> Path:
+def build_info(project):
     info = {"id": "a1", "solcVersion": VERSION, "solcLongVersion": VERSION}
     output = compilation(VERSION, STANDARD)
     return write(project / "out/a1.json", {**info, "input": STANDARD, "output": output})
 
 
-def hardhat_3(project: Path) -> Path:
+def hardhat_3(project):
     info = {"id": "a1", "solcVersion": VERSION, "solcLongVersion": VERSION}
     write(project / "out/a1.json", {**info, "input": STANDARD})
     output = compilation(VERSION, STANDARD)
     return write(project / "out/a1.output.json", {"id": "a1", "output": output})
 
 
-def foundry(project: Path) -> Path:
+def foundry(project):
     """An artifact says the number of its own file alone."""
     for path, content in SOURCES.items():
         (project / path).parent.mkdir(parents=True, exist_ok=True)
@@ -90,7 +90,7 @@ def use(explorer: Explorer, monkeypatch: pytest.MonkeyPatch) -> Use:
     """Let the application know the builds of a folder."""
     services: Services = explorer.app.extensions["scan"]
 
-    def use_folder(folder: Path) -> Builds:
+    def use_folder(folder):
         builds = Builds([folder])
         builds.refresh()
         monkeypatch.setitem(services.sources.of_extensions, BuiltCreations, builds)
@@ -99,13 +99,13 @@ def use(explorer: Explorer, monkeypatch: pytest.MonkeyPatch) -> Use:
     return use_folder
 
 
-def failure(explorer: Explorer, use: Use, folder: Path, number: int) -> Any:
+def failure(explorer, use, folder, number):
     use(folder)
     sent = explorer.send(None, creation(number), gas=1_000_000)
     return explorer.client.get(f"/api/v1/transactions/{sent}").json
 
 
-def line_of(mark: str) -> tuple[str, int]:
+def line_of(mark):
     [place] = [
         (path, number)
         for path, source in SOURCES.items()
@@ -116,16 +116,14 @@ def line_of(mark: str) -> tuple[str, int]:
 
 
 @pytest.mark.parametrize("tool", [build_info, hardhat_3, foundry])
-def test_the_line_by_a_build_of_each_tool(
-    explorer: Explorer, use: Use, tmp_path: Path, tool: Any
-) -> None:
+def test_the_line_by_a_build_of_each_tool(explorer, use, tmp_path, tool):
     location = failure(explorer, use, tool(tmp_path), 1)["error"]["location"]
     assert location is not None
     assert (location["file"], location["line"]) == line_of("own")
     assert (location["address"], location["function"]) == (None, "constructor")
 
 
-def test_the_line_of_a_parent_in_another_file(explorer: Explorer, use: Use, tmp_path: Path) -> None:
+def test_the_line_of_a_parent_in_another_file(explorer, use, tmp_path):
     record = failure(explorer, use, build_info(tmp_path), 2)
     location = record["error"]["location"]
     assert (location["file"], location["line"]) == line_of("parent")
@@ -146,9 +144,7 @@ MALFORMED: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("change", MALFORMED.values(), ids=MALFORMED)
-def test_a_malformed_build_says_nothing(
-    explorer: Explorer, use: Use, tmp_path: Path, change: dict[str, Any]
-) -> None:
+def test_a_malformed_build_says_nothing(explorer, use, tmp_path, change):
     folder = build_info(tmp_path)
     info = json.loads((folder / "a1.json").read_text())
     if "map" in change:
@@ -163,9 +159,7 @@ def test_a_malformed_build_says_nothing(
     assert record["error"]["location"] is None
 
 
-def test_a_file_is_read_once_until_builds_change(
-    explorer: Explorer, use: Use, tmp_path: Path
-) -> None:
+def test_a_file_is_read_once_until_builds_change(explorer, use, tmp_path):
     """A call may fail to create twenty contracts, by a build of 64 MiB."""
     folder = build_info(tmp_path)
     own = Builds([folder])
@@ -181,25 +175,23 @@ def test_a_file_is_read_once_until_builds_change(
     assert own.find(code, hashes) is None
 
 
-def test_a_build_without_sources_is_read_once(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_build_without_sources_is_read_once(monkeypatch, tmp_path):
     folder = build_info(tmp_path)
     info = json.loads((folder / "a1.json").read_text())
     write(folder / "a1.json", {**info, "input": {}})
     own = Builds([folder])
     own.refresh()
     reads: list[object] = []
-    mapped = build_creations.mapped
+    mapped = build_sources.mapped
     monkeypatch.setattr(
-        build_creations, "mapped", lambda *given: reads.append(given) or mapped(*given)
+        build_sources, "mapped", lambda *given: reads.append(given) or mapped(*given)
     )
     code = bytes.fromhex(creation(1)[2:])
     assert [own.find(code, search_hashes(code)) for _ in range(3)] == [None] * 3
     assert len(reads) == 1
 
 
-def test_a_map_is_not_used_with_the_sources_of_a_later_build(tmp_path: Path) -> None:
+def test_a_map_is_not_used_with_the_sources_of_a_later_build(tmp_path):
     folder = build_info(tmp_path)
     own = Builds([folder])
     own.refresh()
@@ -210,9 +202,7 @@ def test_a_map_is_not_used_with_the_sources_of_a_later_build(tmp_path: Path) -> 
     assert own.find(code, search_hashes(code)) is None
 
 
-def test_a_build_that_was_removed_says_nothing(
-    explorer: Explorer, use: Use, tmp_path: Path
-) -> None:
+def test_a_build_that_was_removed_says_nothing(explorer, use, tmp_path):
     folder = build_info(tmp_path)
     own = use(folder)
     (folder / "a1.json").unlink()

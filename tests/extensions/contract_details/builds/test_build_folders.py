@@ -3,7 +3,6 @@
 import json
 import os
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -11,14 +10,13 @@ from app import create_app
 from scan.environment import read_variables
 from scan.errors import SettingError
 from scan.extensions.contract_details.builds import build_folders, build_sources, build_watch
-from scan.extensions.contract_details.builds.build_creations import with_blueprint
 from scan.extensions.contract_details.builds.build_folders import list_files
 from scan.extensions.contract_details.builds.build_formats import (
     MAX_CODE_BYTES,
-    BuiltContract,
     NoBuild,
     contracts_of,
 )
+from scan.extensions.contract_details.builds.build_sources import with_blueprint
 from scan.extensions.contract_details.builds.build_watch import Builds
 from scan.extensions.contract_details.builds.settings import Settings
 from scan.settings import doubtful_variables
@@ -34,18 +32,17 @@ from tests.extensions.contract_details.builds.projects import (
     hardhat_2,
     output,
 )
-from tests.support.explorer import Explorer
 
 ADDRESS = "0x" + "5a" * 20
 
 
-def built_of(folder: Path, name: str) -> list[BuiltContract]:
+def built_of(folder, name):
     files = list_files([folder]).files
     return [built for file in files for built in contracts_of(file) if built.name == name]
 
 
 @pytest.mark.parametrize("tool", [tool for tool in TOOLS if tool != "ape"])
-def test_a_build_of_each_tool_says_what_was_compiled(tool: str, tmp_path: Path) -> None:
+def test_a_build_of_each_tool_says_what_was_compiled(tool, tmp_path):
     folder = TOOLS[tool](tmp_path / "project")
     built = next(b for b in built_of(folder, "Store") if b.version)
     expected = output()["contracts"][STORE_PATH]["Store"]
@@ -55,7 +52,7 @@ def test_a_build_of_each_tool_says_what_was_compiled(tool: str, tmp_path: Path) 
     assert {name: len(places) for name, places in built.runtime.immutables.items()} == {
         name: len(places) for name, places in references.items()
     }
-    body = build_sources.request(built, ADDRESS)
+    body = build_sources.verification_request(built, ADDRESS)
     submission = parse(body)
     assert submission.sources == SOURCES
     assert submission.version == (0, 8, 28)
@@ -63,15 +60,17 @@ def test_a_build_of_each_tool_says_what_was_compiled(tool: str, tmp_path: Path) 
     assert submission.settings["optimizer"] == {"enabled": True, "runs": 300}
 
 
-def test_a_manifest_of_ape_says_what_was_compiled(tmp_path: Path) -> None:
+def test_a_manifest_of_ape_says_what_was_compiled(tmp_path):
     [built] = built_of(TOOLS["ape"](tmp_path), "Halves")
     assert built.version == LONG_VERSION
-    assert parse(build_sources.request(built, ADDRESS)).sources == SOURCES
+    assert parse(build_sources.verification_request(built, ADDRESS)).sources == SOURCES
 
 
-def test_only_the_files_that_a_contract_uses_are_compiled(tmp_path: Path) -> None:
+def test_only_the_files_that_a_contract_uses_are_compiled(tmp_path):
     [built] = [b for b in built_of(hardhat_2(tmp_path), "Halves") if b.version]
-    assert [*parse(build_sources.request(built, ADDRESS)).sources] == ["src/Halves.sol"]
+    assert [*parse(build_sources.verification_request(built, ADDRESS)).sources] == [
+        "src/Halves.sol"
+    ]
 
 
 SMALL = {"abi": [], "deployedBytecode": "0x6000"}
@@ -111,7 +110,7 @@ MALFORMED = {
 
 
 @pytest.mark.parametrize("content", MALFORMED.values(), ids=MALFORMED)
-def test_a_malformed_file_is_no_build(content: str, tmp_path: Path) -> None:
+def test_a_malformed_file_is_no_build(content, tmp_path):
     file = tmp_path / "file.json"
     file.write_text(content)
     with pytest.raises(NoBuild):
@@ -119,13 +118,13 @@ def test_a_malformed_file_is_no_build(content: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["{}", '{"name": "package"}', '{"abi": []}'])
-def test_other_files_have_no_contracts(content: str, tmp_path: Path) -> None:
+def test_other_files_have_no_contracts(content, tmp_path):
     file = tmp_path / "package.json"
     file.write_text(content)
     assert contracts_of(file) == []
 
 
-def test_links_and_special_files_are_not_followed(tmp_path: Path) -> None:
+def test_links_and_special_files_are_not_followed(tmp_path):
     elsewhere, folder = tmp_path / "elsewhere", tmp_path / "out"
     elsewhere.mkdir()
     folder.mkdir()
@@ -137,9 +136,7 @@ def test_links_and_special_files_are_not_followed(tmp_path: Path) -> None:
     assert [*list_files([folder, tmp_path / "absent"]).files] == [folder / "own.json"]
 
 
-def test_depth_number_and_sizes_are_bounded(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_depth_number_and_sizes_are_bounded(tmp_path, monkeypatch):
     deep = tmp_path / "/".join(["d"] * 14)
     deep.mkdir(parents=True)
     (deep / "far.json").write_text("{}")
@@ -156,14 +153,14 @@ def test_depth_number_and_sizes_are_bounded(
     assert listing.left_out == "there are more than 2 files"
 
 
-def test_builds_are_read_again_when_they_change(tmp_path: Path) -> None:
+def test_builds_are_read_again_when_they_change(tmp_path):
     builds = Builds([tmp_path / "out"])
     assert not builds.refresh()
     folder = foundry(tmp_path)
     deployed = output()["contracts"]["src/Halves.sol"]["Halves"]["evm"]["deployedBytecode"]
     code = bytes.fromhex(deployed["object"])
 
-    def refreshed() -> bool:
+    def refreshed():
         builds._next_at = 0.0
         return builds.refresh()
 
@@ -185,18 +182,14 @@ REFUSED = {
 
 
 @pytest.mark.parametrize(("text", "reason"), REFUSED.items())
-def test_folders_are_checked_at_the_start(
-    text: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_folders_are_checked_at_the_start(text, reason, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "file.txt").touch()
     with pytest.raises(SettingError, match=reason):
         read_variables(Settings, {"SCAN_ARTIFACTS": text})
 
 
-def test_a_folder_may_come_into_being_later(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_may_come_into_being_later(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     given = {"SCAN_ARTIFACTS": "out, artifacts"}
     read = read_variables(Settings, given)
@@ -208,9 +201,7 @@ def test_a_folder_may_come_into_being_later(
     assert not doubtful_variables(given)
 
 
-def test_the_page_of_the_index_names_a_folder_that_does_not_exist(
-    explorer: Explorer, tmp_path: Path
-) -> None:
+def test_the_page_of_the_index_names_a_folder_that_does_not_exist(explorer, tmp_path):
     own = {Settings: Settings(artifacts=(tmp_path / "absent",))}
     client = create_app(replace(explorer.settings, of_extensions=own)).test_client()
     page = client.get("/status").text
@@ -220,7 +211,7 @@ def test_the_page_of_the_index_names_a_folder_that_does_not_exist(
     assert "Build folders" not in client.get("/status").text
 
 
-def test_versions_are_those_of_the_compiler(tmp_path: Path) -> None:
+def test_versions_are_those_of_the_compiler(tmp_path):
     versions = {
         b.version for tool in TOOLS for b in built_of(TOOLS[tool](tmp_path / tool), "Halves")
     }
@@ -231,9 +222,7 @@ def test_versions_are_those_of_the_compiler(tmp_path: Path) -> None:
     }  # the last is of an artifact beside its build-info
 
 
-def test_the_builds_of_the_oldest_files_give_way(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_builds_of_the_oldest_files_give_way(tmp_path, monkeypatch):
     monkeypatch.setattr(build_watch, "MAX_BYTES", 2_500)
     for number in (1, 2, 3):
         file = tmp_path / f"{number}.json"
@@ -248,7 +237,7 @@ def test_the_builds_of_the_oldest_files_give_way(
     assert builds.lengths == [2000]
 
 
-def test_a_file_that_cannot_be_read_leaves_the_others(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read_leaves_the_others(tmp_path):
     (tmp_path / "a.json").write_text(MALFORMED["deep metadata"])
     (tmp_path / "b.json").write_text(json.dumps(SMALL))
     builds = Builds([tmp_path])
@@ -257,7 +246,7 @@ def test_a_file_that_cannot_be_read_leaves_the_others(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("creation", ["", "0x", "0xzz", "0x6", "ü", "00" * (MAX_CODE_BYTES + 1)])
-def test_creation_code_that_is_none_leaves_the_contract(creation: str, tmp_path: Path) -> None:
+def test_creation_code_that_is_none_leaves_the_contract(creation, tmp_path):
     file = tmp_path / "A.json"
     code = {"contractName": "A", "bytecode": creation, "deployedBytecode": "0x6001"}
     file.write_text(json.dumps({**code, "abi": []}))
@@ -269,7 +258,7 @@ VICTIM = bytes.fromhex("6001600255" + "60aa" * 40 + "5b00")
 SIZE = len(VICTIM)
 
 
-def liar(code: str, *places: tuple[int, int]) -> str:
+def liar(code, *places):
     references = {str(start): [{"start": start, "length": length}] for start, length in places}
     return json.dumps(
         {
@@ -282,7 +271,7 @@ def liar(code: str, *places: tuple[int, int]) -> str:
     )
 
 
-def vyper_liar(immutable_size: int) -> str:
+def vyper_liar(immutable_size):
     """A contract of which the creation code's metadata states the size of immutables."""
     metadata = f"85410118{SIZE:02x}8018{immutable_size:02x}a165767970657283000403"
     creation = f"0x00{metadata}{len(metadata) // 2 + 2:04x}"
@@ -302,18 +291,14 @@ LIARS = {
 
 
 @pytest.mark.parametrize("content", LIARS.values(), ids=LIARS)
-def test_an_artifact_that_masks_what_no_compiler_does_matches_no_other_code(
-    content: str, tmp_path: Path
-) -> None:
+def test_an_artifact_that_masks_what_no_compiler_does_matches_no_other_code(content, tmp_path):
     (tmp_path / "A.json").write_text(content)
     builds = Builds([tmp_path])
     builds.refresh()
     assert not builds.match(VICTIM)
 
 
-def test_places_of_immutables_that_a_build_does_not_state_are_those_solc_reserves(
-    tmp_path: Path,
-) -> None:
+def test_places_of_immutables_that_a_build_does_not_state_are_those_solc_reserves(tmp_path):
     [built] = built_of(TOOLS["ape"](tmp_path), "Store")
     evm = output()["contracts"][STORE_PATH]["Store"]["evm"]
     stated = {

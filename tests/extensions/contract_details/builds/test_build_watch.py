@@ -3,7 +3,7 @@
 import json
 import logging
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -14,9 +14,9 @@ from eth_utils import keccak
 from scan.extensions.contract_details.builds import build_sources
 from scan.extensions.contract_details.builds.build_formats import contracts_of
 from scan.extensions.contract_details.builds.build_watch import Builds, BuildWatch
-from scan.http.services import Services
+from scan.http.request_state import Services
 from scan.verification import submission_compilations
-from scan.verification.request import Submission, parse
+from scan.verification.request import parse
 from tests.extensions.contract_details.builds.projects import (
     HALVES_PATH,
     SOURCES,
@@ -27,8 +27,7 @@ from tests.extensions.contract_details.builds.projects import (
 )
 from tests.support.database import execute
 from tests.support.explorer import Explorer
-from tests.support.foundry import Foundry
-from tests.support.vyper import NEWEST, SEVEN, Vyper, source_for
+from tests.support.vyper import NEWEST, SEVEN, source_for
 
 NOWHERE = f"0x{'00' * 20}"
 
@@ -36,12 +35,12 @@ NOWHERE = f"0x{'00' * 20}"
 class Watched:
     """What a process of an explorer's service does with build folders."""
 
-    def __init__(self, explorer: Explorer, *folders: Path) -> None:
+    def __init__(self, explorer, *folders):
         self.explorer = explorer
         services: Services = explorer.app.extensions["scan"]
         self.watch = BuildWatch(Builds(folders), services.writes, services.verifier)
 
-    def step(self) -> None:
+    def step(self):
         """Take steps until nothing waits."""
         self.watch.step()
         while self.watch._waiting:
@@ -58,20 +57,18 @@ def running(explorer: Explorer) -> Iterator[Explorer]:
     yield explorer
 
 
-def match_of(explorer: Explorer, address: str) -> tuple[str | None, str | None]:
+def match_of(explorer, address):
     answer = explorer.contract(address)
     body = answer.json if answer.status_code == 200 else {}
     return body.get("match"), body.get("contractName")
 
 
-def keep(amount: int) -> str:
+def keep(amount):
     return f"0x{keccak(text='keep(uint256)')[:4].hex()}{amount:064x}"
 
 
 @pytest.mark.parametrize("tool", TOOLS)
-def test_a_build_of_each_tool_verifies_what_is_deployed(
-    running: Explorer, tool: str, tmp_path: Path
-) -> None:
+def test_a_build_of_each_tool_verifies_what_is_deployed(running, tool, tmp_path):
     watched = Watched(running, TOOLS[tool](tmp_path))
     library = running.deploy(creation_of("Halves"))
     store = running.deploy(creation_of("Store", library), f"{5:064x}")
@@ -80,9 +77,7 @@ def test_a_build_of_each_tool_verifies_what_is_deployed(
     assert match_of(running, store) == ("full", "Store")
 
 
-def test_what_a_factory_creates_and_what_is_deployed_again_is_verified(
-    running: Explorer, tmp_path: Path
-) -> None:
+def test_what_a_factory_creates_and_what_is_deployed_again_is_verified(running, tmp_path):
     watched = Watched(running, foundry(tmp_path))
     library = running.deploy(creation_of("Halves"))
     factory = running.deploy(creation_of("Factory", library))
@@ -99,7 +94,7 @@ def test_what_a_factory_creates_and_what_is_deployed_again_is_verified(
     assert match_of(running, again) == ("full", "Store")
 
 
-def test_code_that_a_node_placed_is_verified(running: Explorer, tmp_path: Path) -> None:
+def test_code_that_a_node_placed_is_verified(running, tmp_path):
     """anvil_setCode: there is no creation."""
     creation = creation_of("Halves")
     address = running.deploy(creation)
@@ -110,9 +105,7 @@ def test_code_that_a_node_placed_is_verified(running: Explorer, tmp_path: Path) 
     assert match_of(running, placed) == ("full", "Halves")
 
 
-def test_what_was_deployed_before_it_was_built_is_verified(
-    running: Explorer, tmp_path: Path
-) -> None:
+def test_what_was_deployed_before_it_was_built_is_verified(running, tmp_path):
     watched = Watched(running, tmp_path / "out")
     library = running.deploy(creation_of("Halves"))
     watched.step()
@@ -122,9 +115,7 @@ def test_what_was_deployed_before_it_was_built_is_verified(
     assert match_of(running, library) == ("full", "Halves")
 
 
-def test_what_a_process_took_that_died_is_taken_by_another(
-    running: Explorer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_process_took_that_died_is_taken_by_another(running, tmp_path, monkeypatch):
     url = running.settings.database_url
     library = running.deploy(creation_of("Halves"))
     first, second = Watched(running, foundry(tmp_path)), Watched(running, tmp_path / "out")
@@ -153,7 +144,7 @@ def uncompiled(running: Explorer, tmp_path: Path) -> Explorer:
     return running
 
 
-def test_without_the_compiler_s_input_the_build_s_abi_decodes(uncompiled: Explorer) -> None:
+def test_without_the_compiler_s_input_the_build_s_abi_decodes(uncompiled):
     store: str = uncompiled.store  # type: ignore[attr-defined]
     assert match_of(uncompiled, store) == (None, None)
     sent = uncompiled.send(store, keep(7))
@@ -168,9 +159,7 @@ def test_without_the_compiler_s_input_the_build_s_abi_decodes(uncompiled: Explor
     assert first["arguments"][0]["name"] == "amount"
 
 
-def test_functions_of_the_build_s_abi_are_called_before_the_code_is_verified(
-    uncompiled: Explorer,
-) -> None:
+def test_functions_of_the_build_s_abi_are_called_before_the_code_is_verified(uncompiled):
     store: str = uncompiled.store  # type: ignore[attr-defined]
     assert uncompiled.call(store, "start").json == {"result": "5"}
     page = uncompiled.client.get(f"/address/{store}?tab=contract&view=read").text
@@ -184,7 +173,7 @@ def test_functions_of_the_build_s_abi_are_called_before_the_code_is_verified(
     assert (refused.status_code, refused.json["field"]) == (400, "functionName")
 
 
-def test_the_contract_s_page_says_why_it_was_not_compiled(uncompiled: Explorer) -> None:
+def test_the_contract_s_page_says_why_it_was_not_compiled(uncompiled):
     store: str = uncompiled.store  # type: ignore[attr-defined]
     [claim] = uncompiled.client.get(f"/api/v1/contracts/{store}/claims").json["claims"]
     assert claim["source"] == "build"
@@ -194,7 +183,7 @@ def test_the_contract_s_page_says_why_it_was_not_compiled(uncompiled: Explorer) 
     assert "The build folder claims that it is src/Store.sol:Store" in page
 
 
-def test_a_build_that_lies_verifies_nothing(running: Explorer, tmp_path: Path) -> None:
+def test_a_build_that_lies_verifies_nothing(running, tmp_path):
     """Its code is compared again with what its source compiles to."""
     folder = foundry(tmp_path)
     library = running.deploy(creation_of("Halves"))
@@ -209,7 +198,7 @@ def test_a_build_that_lies_verifies_nothing(running: Explorer, tmp_path: Path) -
     assert "bytes" in claim["reason"]
 
 
-def copy_without_sources(project: Path) -> Path:
+def copy_without_sources(project):
     """Return a folder with a newer copy of an artifact."""
     foundry(project)
     artifact = project / "out/Halves.sol/Halves.json"
@@ -220,7 +209,7 @@ def copy_without_sources(project: Path) -> Path:
     return copies
 
 
-def copy_of_other_sources(project: Path, half: str = "whole / 3") -> Path:
+def copy_of_other_sources(project, half="whole / 3"):
     """Return a folder with a newer artifact of the same code, whose source is of another code."""
     folder = copy_without_sources(project)
     artifact = folder / "Halves.json"
@@ -233,7 +222,7 @@ def copy_of_other_sources(project: Path, half: str = "whole / 3") -> Path:
     return folder
 
 
-def artifacts_after_build_info(project: Path) -> Path:
+def artifacts_after_build_info(project):
     """Return a folder of which the artifacts, without metadata, are newer than the compilation."""
     folder = TOOLS["hardhat 3"](project)
     for file in (folder / "build-info").iterdir():
@@ -249,9 +238,7 @@ def artifacts_after_build_info(project: Path) -> Path:
 @pytest.mark.parametrize(
     "newer", [copy_without_sources, copy_of_other_sources, artifacts_after_build_info]
 )
-def test_where_the_newest_build_does_not_verify_the_others_are_tried(
-    running: Explorer, tmp_path: Path, newer: Callable[[Path], Path]
-) -> None:
+def test_where_the_newest_build_does_not_verify_the_others_are_tried(running, tmp_path, newer):
     folder = newer(tmp_path / "project")
     library = running.deploy(creation_of("Halves"))
     watched = Watched(running, folder, tmp_path / "project/out")
@@ -260,7 +247,7 @@ def test_where_the_newest_build_does_not_verify_the_others_are_tried(
     assert match_of(running, library) == ("full", "Halves")
 
 
-def test_where_no_build_verifies_the_first_is_claimed(running: Explorer, tmp_path: Path) -> None:
+def test_where_no_build_verifies_the_first_is_claimed(running, tmp_path):
     folder = copy_of_other_sources(tmp_path / "project")
     (tmp_path / "project" / HALVES_PATH).unlink()
     library = running.deploy(creation_of("Halves"))
@@ -269,9 +256,7 @@ def test_where_no_build_verifies_the_first_is_claimed(running: Explorer, tmp_pat
     assert "differ in" in claim["reason"]
 
 
-def test_text_of_a_file_that_the_compiler_quotes_is_in_the_log_alone(
-    running: Explorer, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_text_of_a_file_that_the_compiler_quotes_is_in_the_log_alone(running, tmp_path, caplog):
     folder = copy_of_other_sources(tmp_path / "project", half="whole.hunter2secret")
     library = running.deploy(creation_of("Halves"))
     Watched(running, folder).step()
@@ -282,9 +267,7 @@ def test_text_of_a_file_that_the_compiler_quotes_is_in_the_log_alone(
     assert "hunter2secret" in caplog.text
 
 
-def test_a_build_is_compiled_once_for_all_its_contracts(
-    running: Explorer, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_build_is_compiled_once_for_all_its_contracts(running, tmp_path, caplog):
     """Once for code, and once for the syntax trees."""
     caplog.set_level(logging.INFO)
     library = running.deploy(creation_of("Halves"))
@@ -304,19 +287,19 @@ def test_a_build_is_compiled_once_for_all_its_contracts(
     assert f"verified Halves at {library} (3 of 3)" in lines and len(lines) == 3
 
 
-def test_builds_with_different_files_at_a_path_are_compiled_apart(
-    running: Explorer, tmp_path: Path
-) -> None:
+def test_builds_with_different_files_at_a_path_are_compiled_apart(running, tmp_path):
     """As are those whose code is another beside further files."""
     one = parse(
-        build_sources.request(contracts_of(foundry(tmp_path) / "Store.sol/Store.json")[0], NOWHERE)
+        build_sources.verification_request(
+            contracts_of(foundry(tmp_path) / "Store.sol/Store.json")[0], NOWHERE
+        )
     )
     other = one._replace(sources={**one.sources, STORE_PATH: "contract Store {}"})
     assert build_sources.together([one, other]) == [one, other]
     library = running.deploy(creation_of("Halves"))
     running.deploy(creation_of("Factory", library))
 
-    def wrong(them: Sequence[Submission]) -> list[Submission]:
+    def wrong(them):
         return [one._replace(sources={**one.sources, HALVES_PATH: ""}) for one in them]
 
     with patch.object(build_sources, "together", wrong):
@@ -324,7 +307,7 @@ def test_builds_with_different_files_at_a_path_are_compiled_apart(
     assert match_of(running, library) == ("full", "Halves")
 
 
-def test_a_build_s_abi_of_any_form_is_stored(running: Explorer, tmp_path: Path) -> None:
+def test_a_build_s_abi_of_any_form_is_stored(running, tmp_path):
     """PostgreSQL refuses to return text with a null character."""
     folder = foundry(tmp_path)
     artifact = folder / "Halves.sol/Halves.json"
@@ -354,9 +337,7 @@ def test_a_build_s_abi_of_any_form_is_stored(running: Explorer, tmp_path: Path) 
     assert decoded["candidates"][0]["source"] == "build"
 
 
-def test_what_did_not_verify_is_not_submitted_by_each_new_build(
-    running: Explorer, tmp_path: Path
-) -> None:
+def test_what_did_not_verify_is_not_submitted_by_each_new_build(running, tmp_path):
     url = running.settings.database_url
     folder = foundry(tmp_path)
     (tmp_path / STORE_PATH).unlink()
@@ -373,7 +354,7 @@ def test_what_did_not_verify_is_not_submitted_by_each_new_build(
     assert execute(url, stored) == before
 
 
-def test_a_vyper_build_verifies(running: Explorer, vyper: Vyper, tmp_path: Path) -> None:
+def test_a_vyper_build_verifies(running, vyper, tmp_path):
     source = source_for(NEWEST)
     creation = vyper.creation_of(NEWEST, source)
     address = running.deploy(creation, SEVEN)
@@ -389,7 +370,7 @@ def test_a_vyper_build_verifies(running: Explorer, vyper: Vyper, tmp_path: Path)
 
 
 @pytest.mark.long
-def test_what_forge_builds_and_creates_is_verified(running: Explorer, foundry: Foundry) -> None:
+def test_what_forge_builds_and_creates_is_verified(running, foundry):
     done = foundry.forge(150, "build", "--root", str(foundry.folder))
     assert done.returncode == 0, done.stdout + done.stderr
     artifact = json.loads((foundry.folder / "out/Stored.sol/Stored.json").read_text())

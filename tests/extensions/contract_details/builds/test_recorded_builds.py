@@ -9,7 +9,7 @@ from eth_abi import encode
 from eth_utils import keccak
 
 from tests.extensions.contract_details.builds.test_build_watch import Watched, match_of, running
-from tests.support.explorer import Explorer, compiled, standard_input
+from tests.support.explorer import compiled, standard_input
 from tests.support.vyper import blueprint_of
 
 __all__ = ["running"]
@@ -54,7 +54,7 @@ TOOLS: Mapping[str, tuple[str, Mapping[str, str]]] = {
 }
 
 
-def built(project: Path, tool: str) -> Path:
+def built(project, tool):
     folder, files = TOOLS[tool]
     for path, recorded in files.items():
         (project / path).parent.mkdir(parents=True, exist_ok=True)
@@ -62,7 +62,7 @@ def built(project: Path, tool: str) -> Path:
     return project / folder
 
 
-def creation_of(tool: str) -> str:
+def creation_of(tool):
     """The creation code that the tool deploys."""
     [*_, recorded] = (name for name in TOOLS[tool][1].values() if name.endswith(".json"))
     build = json.loads((RECORDED / recorded).read_text())
@@ -75,15 +75,13 @@ def creation_of(tool: str) -> str:
     return str(bytecode["object"] if isinstance(bytecode, dict) else bytecode)
 
 
-def deploy(explorer: Explorer, tool: str, step: int) -> str:
+def deploy(explorer, tool, step):
     """Deploy a contract whose code, in which the step is, no other test's has."""
     return explorer.deploy(creation_of(tool), f"{step:064x}")
 
 
 @pytest.mark.parametrize(("tool", "step"), [*zip(TOOLS, range(100, 105), strict=True)])
-def test_what_a_tool_deploys_is_verified_and_decoded(
-    running: Explorer, tool: str, step: int, tmp_path: Path
-) -> None:
+def test_what_a_tool_deploys_is_verified_and_decoded(running, tool, step, tmp_path):
     watched = Watched(running, built(tmp_path, tool))
     tally = deploy(running, tool, step)
     watched.step()
@@ -96,9 +94,7 @@ def test_what_a_tool_deploys_is_verified_and_decoded(
 
 
 @pytest.mark.parametrize("tool", TOOLS)
-def test_a_blueprint_of_a_tool_and_what_is_created_of_it_are_verified(
-    running: Explorer, tool: str, tmp_path: Path
-) -> None:
+def test_a_blueprint_of_a_tool_and_what_is_created_of_it_are_verified(running, tool, tmp_path):
     watched = Watched(running, built(tmp_path, tool))
     blueprint = running.deploy(blueprint_of(creation_of(tool)))
     maker = running.deploy(
@@ -117,9 +113,7 @@ def test_a_blueprint_of_a_tool_and_what_is_created_of_it_are_verified(
 
 
 @pytest.mark.parametrize(("tool", "step"), [("truffle", 200), ("foundry", 201)])
-def test_what_lacks_its_sources_is_decoded_by_the_build(
-    running: Explorer, tool: str, step: int, tmp_path: Path
-) -> None:
+def test_what_lacks_its_sources_is_decoded_by_the_build(running, tool, step, tmp_path):
     folder = built(tmp_path, tool)
     [source] = (path for path in tmp_path.rglob("Tally.sol") if path.is_file())
     source.unlink()

@@ -4,8 +4,6 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 from flask import Response
@@ -44,7 +42,7 @@ FORMS = {"blockscout": "", "sourcify": "/server", "etherscan": "/api"}
 class Chain:
     """Contracts on a chain of the file's own, and the explorer that has verified some of them."""
 
-    def __init__(self, explorer: Explorer, vyper: Vyper, folder: Path) -> None:
+    def __init__(self, explorer, vyper, folder):
         self.explorer = explorer
         self.folder = folder  # of the programs that commands have: a missing compiler stays so
         programs = ("node", "sh", "cat", "mv", "rm", "sha256sum", "cut", "env", "unshare", "mkfifo")
@@ -74,15 +72,7 @@ class Chain:
         self.elsewhere.add(Verified(self.old, old, "O.sol", "O", "0.8.9+commit.e5eed63a"))
         self.unknown = explorer.place("6005600c60")
 
-    def _deploy(
-        self,
-        standard: dict[str, Any],
-        path: str,
-        name: str,
-        arguments: str = "",
-        match: str = "full",
-        change: tuple[str, str] = ("", ""),
-    ) -> str:
+    def _deploy(self, standard, path, name, arguments="", match="full", change=("", "")):
         """Deploys what the source compiles to, and has it verified there with a change of it."""
         creation = compiled(VERSION, standard, path, name).creation
         address = self.explorer.deploy(creation, arguments)
@@ -95,19 +85,19 @@ class Chain:
         return address
 
     @property
-    def all(self) -> list[str]:
+    def all(self):
         return sorted([*self.elsewhere.contracts, self.unknown])
 
-    def forget(self) -> None:
+    def forget(self):
         url = self.explorer.settings.database_url
         execute(url, "DELETE FROM verified_contracts")
         execute(url, "DELETE FROM contract_claims")
         self.elsewhere.requests.clear()
 
-    def stored(self) -> list[tuple[object, ...]]:
+    def stored(self):
         return execute(self.explorer.settings.database_url, STORED)
 
-    def scan(self, *arguments: str, **changes: str) -> Any:
+    def scan(self, *arguments, **changes):
         settings = self.explorer.settings
         environment = {
             "DATABASE_URL": settings.database_url,
@@ -117,7 +107,7 @@ class Chain:
         }
         return scan("contracts", *arguments, **environment | changes)
 
-    def load(self, form: str, *arguments: str) -> str:
+    def load(self, form, *arguments):
         place = self.url + FORMS[form]
         done = self.scan("import", "--rate", "100", "--from", form, place, *arguments)
         assert done.returncode == 0, done.stderr
@@ -134,7 +124,7 @@ def chain(
         yield made
 
 
-def summary(printed: str) -> str:
+def summary(printed):
     [line] = re.findall(r"^.*: (\d+ verified here.*)$", printed, re.M)
     return str(line)
 
@@ -142,7 +132,7 @@ def summary(printed: str) -> str:
 @pytest.mark.parametrize(
     "form", ["sourcify", "etherscan", pytest.param("blockscout", marks=pytest.mark.long)]
 )
-def test_what_matched_elsewhere_matches_here_and_nothing_else(chain: Chain, form: str) -> None:
+def test_what_matched_elsewhere_matches_here_and_nothing_else(chain, form):
     chain.forget()
     chain.elsewhere.refusals.append(Response(status=429, headers={"Retry-After": "1"}))
     printed = chain.load(form)
@@ -170,7 +160,7 @@ def test_what_matched_elsewhere_matches_here_and_nothing_else(chain: Chain, form
     assert len(chain.elsewhere.requests) == 4
 
 
-def test_a_claim_is_shown_as_such_and_nothing_is_read_by_it(chain: Chain) -> None:
+def test_a_claim_is_shown_as_such_and_nothing_is_read_by_it(chain):
     chain.forget()
     chain.load("blockscout")
     client = chain.explorer.client
@@ -198,7 +188,7 @@ def test_a_claim_is_shown_as_such_and_nothing_is_read_by_it(chain: Chain) -> Non
     assert client.get(f"/api/v1/contracts/{chain.two}/claims").json["claims"] == []
 
 
-def test_an_export_is_imported_with_every_match_as_it_was(chain: Chain, tmp_path: Path) -> None:
+def test_an_export_is_imported_with_every_match_as_it_was(chain, tmp_path):
     chain.forget()
     chain.load("sourcify", "--listed")
     before = chain.stored()
@@ -215,7 +205,7 @@ def test_an_export_is_imported_with_every_match_as_it_was(chain: Chain, tmp_path
     assert done.returncode == 1 and "address" in done.stderr
 
 
-def test_source_maps_are_added_where_none_are_known(chain: Chain) -> None:
+def test_source_maps_are_added_where_none_are_known(chain):
     """As after a verification by a release that did not keep them."""
     url = chain.explorer.settings.database_url
     maps = "SELECT address, source_map, files::text FROM source_maps ORDER BY address"
@@ -242,7 +232,7 @@ def test_source_maps_are_added_where_none_are_known(chain: Chain) -> None:
     assert done.stdout.endswith("3 source maps added, 1 contracts left without one\n"), done
 
 
-def test_listed_addresses_are_asked_for_page_by_page(chain: Chain, tmp_path: Path) -> None:
+def test_listed_addresses_are_asked_for_page_by_page(chain, tmp_path):
     chain.forget()
     asked = tmp_path / "addresses"
     nobody = "0x" + 40 * "9"
@@ -254,7 +244,7 @@ def test_listed_addresses_are_asked_for_page_by_page(chain: Chain, tmp_path: Pat
     assert sum("items_count" in path for path in chain.elsewhere.requests) == 3
 
 
-def test_an_answer_of_another_form_is_refused(chain: Chain) -> None:
+def test_an_answer_of_another_form_is_refused(chain):
     too_large = b" " * (source_client.MAX_ANSWER_BYTES + 1)
     deep = b'{"is_verified":true,"compiler_settings":' + b'{"a":' * 100_000
     another_type = b'{"is_verified": true, "source_code": 5}'
@@ -267,7 +257,7 @@ def test_an_answer_of_another_form_is_refused(chain: Chain) -> None:
         chain.elsewhere.answers.clear()
 
 
-def test_hostile_names_paths_and_settings_end_in_a_line_of_the_report(chain: Chain) -> None:
+def test_hostile_names_paths_and_settings_end_in_a_line_of_the_report(chain):
     """None of it ends the import, reaches the disk or is stored as a verification."""
     chain.forget()
     made: dict[str, object] = {
@@ -291,7 +281,7 @@ def test_hostile_names_paths_and_settings_end_in_a_line_of_the_report(chain: Cha
     assert "rm -rf" in page and "\u202e" not in page
 
 
-def test_a_source_is_asked_politely_and_not_for_ever(chain: Chain) -> None:
+def test_a_source_is_asked_politely_and_not_for_ever(chain):
     waits: list[float] = []
     client = SourceClient(chain.url, 0.5, sleep=waits.append)
     address = bytes.fromhex(chain.box[2:])
@@ -311,7 +301,7 @@ def test_a_source_is_asked_politely_and_not_for_ever(chain: Chain) -> None:
             Blockscout(client).record(address)
 
 
-def test_a_key_and_a_password_are_never_printed(chain: Chain, tmp_path: Path) -> None:
+def test_a_key_and_a_password_are_never_printed(chain, tmp_path):
     key = tmp_path / "key"
     key.write_text("SECRET\n")
     chain.forget()

@@ -1,13 +1,12 @@
 """Contracts of a chain that began anew are verified by the sources that were kept of the last."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-from scan.extensions.contract_details.contract_import.kept_sources import KeptSources
+from scan.extensions.contract_details.contract_import.importer import KeptSources
 from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
-from scan.http.services import Services
+from scan.http.request_state import Services
 from tests.support.database import execute, wait_until_none
 from tests.support.explorer import Explorer, compiled, standard_input
 from tests.support.many_functions import VERSION
@@ -20,22 +19,22 @@ OTHER = "contract Other { uint public other = 7; }"
 class Sources:
     """What a process of an explorer's service does with a folder of sources."""
 
-    def __init__(self, explorer: Explorer, folder: Path) -> None:
+    def __init__(self, explorer, folder):
         services: Services = explorer.app.extensions["scan"]
         self._kept = KeptSources(folder, services.writes, services.sources.get(VerificationJobs))
         self._url = explorer.settings.database_url
 
-    def step(self) -> None:
+    def step(self):
         """Wait until what the step submits is over."""
         self._kept.step()
         wait_until_none(self._url, "SELECT id FROM verification_jobs WHERE finished_at IS NULL")
 
 
-def creation(source: str, name: str) -> str:
+def creation(source, name):
     return compiled(VERSION, standard_input({f"{name}.sol": source}), f"{name}.sol", name).creation
 
 
-def verify(explorer: Explorer, source: str, name: str, arguments: str = "") -> str:
+def verify(explorer, source, name, arguments=""):
     """Deploy and verify a contract of the explorer's chain; return its code's hash."""
     address = explorer.deploy(creation(source, name), arguments)
     answer = explorer.verify(address, source, VERSION, contractName=name, optimizationUsed=0)
@@ -48,7 +47,7 @@ def verify(explorer: Explorer, source: str, name: str, arguments: str = "") -> s
     return str(code_hash)
 
 
-def match_of(explorer: Explorer, address: str) -> str | None:
+def match_of(explorer, address):
     answer = explorer.client.get(f"/api/v1/contracts/{address}")
     return answer.json.get("match") if answer.status_code == 200 else None
 
@@ -60,8 +59,8 @@ def anew(own_explorer: Explorer) -> Iterator[Explorer]:
 
 
 def test_code_that_is_deployed_anew_is_verified_by_the_source_that_was_kept(
-    explorer: Explorer, anew: Explorer, tmp_path: Path
-) -> None:
+    explorer, anew, tmp_path
+):
     kept = verify(explorer, KEPT, "Kept", f"{5:064x}")
     other = verify(explorer, OTHER, "Other")
     folder = tmp_path / "sources"

@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 from eth_account.messages import encode_typed_data
 from eth_utils import keccak
-from flask.testing import FlaskClient
 
 from scan.errors import InvalidParameter
-from scan.ethereum.keccak import keccak256
+from scan.ethereum.rlp_and_tries import keccak256
 from scan.extensions.contract_details.decoder.decoding import MAX_BYTES
 from scan.extensions.contract_details.decoder.typed_data import (
     MAX_MEMBERS,
@@ -59,22 +58,22 @@ NAMES = {"name": "a", "type": "uint8"}
 MANY = {"name": "b", "type": "B[]"}
 
 
-def with_(**changes: Any) -> Any:
+def with_(**changes):
     return {**copy.deepcopy(DATA), **changes}
 
 
-def of_types(message: Any = None, **types: Any) -> Any:
+def of_types(message=None, **types):
     return {"types": types, "domain": {}, "primaryType": "A", "message": message or {}}
 
 
-def signable(data: Any) -> bytes:
+def signable(data):
     """What eth-account has signed."""
     message = encode_typed_data(full_message=data)
     return b"\x19" + message.version + message.header + message.body
 
 
 @pytest.mark.check
-def test_hashes_are_those_that_wallets_sign() -> None:
+def test_hashes_are_those_that_wallets_sign():
     parsed = parse(DATA)
     assert parsed.signed == signable(DATA)
     assert parsed.message.encoded_type == (
@@ -93,7 +92,7 @@ def test_hashes_are_those_that_wallets_sign() -> None:
         {"salt": "0x" + "01" * 32, "name": "x"},
     ],
 )
-def test_the_type_of_a_domain_may_be_left_out(domain: Any) -> None:
+def test_the_type_of_a_domain_may_be_left_out(domain):
     types = {name: members for name, members in DATA["types"].items() if name != "EIP712Domain"}
     kinds = {"chainId": "uint256", "salt": "bytes32"}
     order = ["name", "version", "chainId", "verifyingContract", "salt"]
@@ -112,7 +111,7 @@ def test_the_type_of_a_domain_may_be_left_out(domain: Any) -> None:
 
 @pytest.mark.check
 @pytest.mark.parametrize("seed", range(3))
-def test_random_messages_are_hashed_as_by_eth_account(seed: int) -> None:
+def test_random_messages_are_hashed_as_by_eth_account(seed):
     randomly = random.Random(seed)
     kinds = ["uint8", "int256", "bool", "address", "bytes", "bytes4", "string"]
     values = {
@@ -144,7 +143,7 @@ def test_random_messages_are_hashed_as_by_eth_account(seed: int) -> None:
 
 
 @pytest.mark.check
-def test_a_structure_without_members_is_an_empty_object() -> None:
+def test_a_structure_without_members_is_an_empty_object():
     data = of_types({"a": {}, "b": [{}, []]}, A=[NAMES | {"type": "B"}, MANY], B=[])
     empty = keccak(keccak(text="B()"))
     of_members = empty + keccak(empty + empty)
@@ -214,7 +213,7 @@ BAD: dict[str, tuple[Any, str]] = {
 
 @pytest.mark.check
 @pytest.mark.parametrize("name", BAD)
-def test_hostile_typed_data_is_refused(name: str) -> None:
+def test_hostile_typed_data_is_refused(name):
     data, words = BAD[name]
     with pytest.raises(InvalidParameter) as refused:
         parse(data)
@@ -222,7 +221,7 @@ def test_hostile_typed_data_is_refused(name: str) -> None:
 
 
 @pytest.mark.check
-def test_shared_structures_are_read_once() -> None:
+def test_shared_structures_are_read_once():
     """Written out, the type would have 40^14 members."""
     types = {
         f"S{n}": [{"name": f"m{m}", "type": f"S{n + 1}[]"} for m in range(40)] for n in range(14)
@@ -232,7 +231,7 @@ def test_shared_structures_are_read_once() -> None:
     assert len(parse(data).message.encoded_type) < 10_000
 
 
-def test_typed_data_is_decoded_by_its_own_types(client: FlaskClient) -> None:
+def test_typed_data_is_decoded_by_its_own_types(client):
     answer = client.post("/api/v1/decode", json={"typedData": DATA})
     assert answer.status_code == 200, answer.json
     record = answer.json
@@ -272,12 +271,12 @@ def test_typed_data_is_decoded_by_its_own_types(client: FlaskClient) -> None:
         ),
     ],
 )
-def test_what_is_no_typed_data_is_refused(client: FlaskClient, body: Any, field: str) -> None:
+def test_what_is_no_typed_data_is_refused(client, body, field):
     answer = client.post("/api/v1/decode", json=body)
     assert (answer.status_code, answer.json["field"]) == (400, field)
 
 
 @pytest.mark.parametrize("text", ["{", "{}", '{"types": {}, "domain": {}, "primaryType": "A<b>"}'])
-def test_a_page_says_what_is_wrong_with_typed_data(client: FlaskClient, text: str) -> None:
+def test_a_page_says_what_is_wrong_with_typed_data(client, text):
     page = client.get("/decode", query_string={"data": text})
     assert page.status_code == 400 and 'role="alert"' in page.text and "<b>" not in page.text

@@ -1,7 +1,6 @@
 """Contracts that verified contracts created are verified by the sources of their factories."""
 
 import itertools
-from typing import Any
 from unittest.mock import Mock
 
 import pytest
@@ -11,9 +10,9 @@ from eth_utils import keccak
 from scan.extensions.contract_details.factory_children import factory_children
 from scan.extensions.contract_details.factory_children.factory_children import FactoryChildren
 from scan.extensions.contract_details.verification_jobs.jobs import VerificationJobs
-from scan.http.services import Services
+from scan.http.request_state import Services
 from tests.support.database import execute, wait_until_none
-from tests.support.explorer import Compiled, Explorer, compiled, standard_input
+from tests.support.explorer import Explorer, compiled, standard_input
 from tests.support.serving import wait_until
 
 VERSION, PATH = "0.8.28", "contracts/Factory.sol"
@@ -46,34 +45,34 @@ contract Factory {
 class Project:
     """A factory of its own source, and what it creates."""
 
-    def __init__(self, explorer: Explorer) -> None:
+    def __init__(self, explorer):
         self.explorer = explorer
         self.standard = standard_input({PATH: SOURCE.replace("NUMBER", str(next(NUMBERS)))})
         self.factory = explorer.deploy(self.code("Factory").creation)
 
-    def code(self, name: str) -> Compiled:
+    def code(self, name):
         return compiled(VERSION, self.standard, PATH, name)
 
-    def verify(self) -> None:
+    def verify(self):
         answer = self.explorer.verify(
             self.factory, self.standard, VERSION, contractName=f"{PATH}:Factory"
         )
         assert answer.json["match"] == "full", answer.json
 
-    def send(self, to: str, function: str, data: str = "") -> None:
+    def send(self, to, function, data=""):
         self.explorer.send(to, f"0x{keccak(text=function)[:4].hex()}{data}", gas=5_000_000)
 
-    def address(self, of: str, function: str) -> str:
+    def address(self, of, function):
         call = {"to": of, "data": f"0x{keccak(text=function)[:4].hex()}"}
         address = f"0x{self.explorer.anvil.call('eth_call', call, 'latest')[-40:]}"
         self.explorer.wait_for(address)
         return address
 
-    def make(self, first: int) -> str:
+    def make(self, first):
         self.send(self.factory, "make(uint256)", f"{first:064x}")
         return self.address(self.factory, "last()")
 
-    def create(self, code: str) -> str:
+    def create(self, code):
         self.send(self.factory, "create(bytes)", encode(["bytes"], [bytes.fromhex(code)]).hex())
         return self.address(self.factory, "last()")
 
@@ -83,12 +82,12 @@ def project(explorer: Explorer) -> Project:
     return Project(explorer)
 
 
-def record(explorer: Explorer, address: str) -> dict[str, Any]:
+def record(explorer, address):
     answer = explorer.contract(address)
     return answer.json if answer.status_code == 200 else {}
 
 
-def wait_for_match(explorer: Explorer, address: str, name: str) -> dict[str, Any]:
+def wait_for_match(explorer, address, name):
     wait_until(lambda: record(explorer, address), timeout_s=60.0)
     contract = record(explorer, address)
     assert (contract["match"], contract["creationMatch"]) == ("full", "full")
@@ -96,7 +95,7 @@ def wait_for_match(explorer: Explorer, address: str, name: str) -> dict[str, Any
     return contract
 
 
-def jobs_of(explorer: Explorer, address: str) -> list[str | None]:
+def jobs_of(explorer, address):
     """The matches of the jobs that verified a contract."""
     rows = execute(
         explorer.settings.database_url,
@@ -106,7 +105,7 @@ def jobs_of(explorer: Explorer, address: str) -> list[str | None]:
     return [match for (match,) in rows]
 
 
-def look(explorer: Explorer) -> None:
+def look(explorer):
     """Take a step, and wait until what it submits is over."""
     services: Services = explorer.app.extensions["scan"]
     jobs = services.sources.get(VerificationJobs)
@@ -114,9 +113,7 @@ def look(explorer: Explorer) -> None:
     wait_until_none(explorer.settings.database_url, UNFINISHED)
 
 
-def test_what_a_factory_creates_after_its_verification_is_verified(
-    explorer: Explorer, project: Project
-) -> None:
+def test_what_a_factory_creates_after_its_verification_is_verified(explorer, project):
     project.verify()
     child = project.make(7)
     contract = wait_for_match(explorer, child, "Child")
@@ -127,9 +124,7 @@ def test_what_a_factory_creates_after_its_verification_is_verified(
     assert record(explorer, child).get("verifiedBy") is None
 
 
-def test_what_a_factory_created_before_its_verification_is_verified(
-    explorer: Explorer, project: Project
-) -> None:
+def test_what_a_factory_created_before_its_verification_is_verified(explorer, project):
     child = project.make(8)
     inner = project.address(project.factory, "inner()")
     look(explorer)
@@ -139,7 +134,7 @@ def test_what_a_factory_created_before_its_verification_is_verified(
     wait_for_match(explorer, inner, "Inner")  # whose code is in that of the constructor alone
 
 
-def test_what_a_verified_child_creates_is_verified(explorer: Explorer, project: Project) -> None:
+def test_what_a_verified_child_creates_is_verified(explorer, project):
     project.verify()
     child = project.make(9)
     wait_for_match(explorer, child, "Child")
@@ -148,8 +143,8 @@ def test_what_a_verified_child_creates_is_verified(explorer: Explorer, project: 
 
 
 def test_of_children_with_other_immutables_one_is_verified_and_others_are_similar(
-    explorer: Explorer, project: Project
-) -> None:
+    explorer, project
+):
     project.verify()
     first = project.make(10)
     wait_for_match(explorer, first, "Child")
@@ -161,9 +156,7 @@ def test_of_children_with_other_immutables_one_is_verified_and_others_are_simila
     assert similar == first
 
 
-def test_a_factory_has_a_bounded_number_of_children_compiled(
-    explorer: Explorer, project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_factory_has_a_bounded_number_of_children_compiled(explorer, project, monkeypatch):
     """Whatever the service's own thread does meanwhile, which has the same bound."""
     monkeypatch.setattr(factory_children, "MAX_OF_FACTORY", 1)
     own = {project.make(12), project.address(project.factory, "inner()")}
@@ -177,9 +170,7 @@ def test_a_factory_has_a_bounded_number_of_children_compiled(
     assert len([address for address in submitted if address in own]) == 1
 
 
-def test_code_that_a_factory_was_given_is_not_of_its_sources(
-    explorer: Explorer, project: Project
-) -> None:
+def test_code_that_a_factory_was_given_is_not_of_its_sources(explorer, project):
     project.verify()
     other = Project(explorer)
     arguments = encode(["uint256", "string"], [1, ""]).hex()
@@ -189,9 +180,7 @@ def test_code_that_a_factory_was_given_is_not_of_its_sources(
     assert record(explorer, created) == {}
 
 
-def test_a_constructor_that_is_not_the_source_s_verifies_nothing(
-    explorer: Explorer, project: Project
-) -> None:
+def test_a_constructor_that_is_not_the_source_s_verifies_nothing(explorer, project):
     """The runtime code is that of a contract in the factory's sources, its creation is not."""
     project.verify()
     code = project.code("Child").runtime

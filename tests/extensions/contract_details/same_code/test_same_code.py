@@ -21,7 +21,7 @@ def twins(explorer: Explorer) -> Iterator[list[str]]:
     yield addresses
 
 
-def test_all_are_listed_from_each_of_them(explorer: Explorer, twins: list[str]) -> None:
+def test_all_are_listed_from_each_of_them(explorer, twins):
     for address in twins:
         listed = explorer.client.get(f"/api/v1/contracts/{address}/same-code").json
         assert [record["address"] for record in listed["sameCode"]] == twins
@@ -31,7 +31,7 @@ def test_all_are_listed_from_each_of_them(explorer: Explorer, twins: list[str]) 
         assert verified == [twins[2]]
 
 
-def test_pages_by_number_and_by_cursor(explorer: Explorer, twins: list[str]) -> None:
+def test_pages_by_number_and_by_cursor(explorer, twins):
     path = f"/api/v1/contracts/{twins[0]}/same-code?limit=3"
     by_number = [explorer.client.get(f"{path}&page={n}").json["sameCode"] for n in (1, 2, 3)]
     page, by_cursor = explorer.client.get(path).json, []
@@ -44,7 +44,7 @@ def test_pages_by_number_and_by_cursor(explorer: Explorer, twins: list[str]) -> 
     assert [record["address"] for rows in by_cursor for record in rows] == twins
 
 
-def test_one_that_has_another_code_by_now_says_so(explorer: Explorer) -> None:
+def test_one_that_has_another_code_by_now_says_so(explorer):
     first, second = explorer.place("6001600255"), explorer.place("6001600255")
     execute(
         explorer.settings.database_url,
@@ -62,9 +62,7 @@ def test_one_that_has_another_code_by_now_says_so(explorer: Explorer) -> None:
     assert [(r["address"], r["current"]) for r in listed] == [(first, False), (second, True)]
 
 
-def test_more_than_are_counted(
-    explorer: Explorer, twins: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_more_than_are_counted(explorer, twins, monkeypatch):
     monkeypatch.setattr(queries, "MOST_COUNTED", COUNT - 1)
     path = f"/api/v1/contracts/{twins[0]}/same-code"
     listed = explorer.client.get(f"{path}?limit=2").json
@@ -75,12 +73,12 @@ def test_more_than_are_counted(
     assert f"The oldest of more than {COUNT - 1} contracts" in page
 
 
-def test_an_address_without_a_contract(explorer: Explorer) -> None:
+def test_an_address_without_a_contract(explorer):
     answer = explorer.client.get(f"/api/v1/contracts/0x{1:040x}/same-code")
     assert (answer.status_code, answer.json["field"]) == (404, "address")
 
 
-def test_the_tab_lists_them(explorer: Explorer, twins: list[str]) -> None:
+def test_the_tab_lists_them(explorer, twins):
     text = explorer.client.get(f"/address/{twins[1]}?tab=same-code&limit=25").text
     for address in twins:
         assert address in text.lower()

@@ -17,7 +17,7 @@ TOPIC = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
 EVENT = "Transfer(address,address,uint256)"
 
 
-def stored(url: str) -> list[tuple[object, ...]]:
+def stored(url):
     return execute(
         url, "SELECT '0x' || encode(selector, 'hex'), signature FROM signatures ORDER BY 1, 2"
     )
@@ -44,7 +44,7 @@ Run = Callable[..., subprocess.CompletedProcess[str]]
 def run(database_url: str, tmp_path: Path) -> Run:
     """Run `scan signatures`; what is given as `content` is the file that it imports."""
 
-    def call(*arguments: str, content: str | bytes = b"") -> subprocess.CompletedProcess[str]:
+    def call(*arguments, content=b""):
         file = tmp_path / "signatures"
         file.write_bytes(content.encode() if isinstance(content, str) else content)
         last = (str(file),) if arguments[0] == "import" else ()
@@ -53,7 +53,7 @@ def run(database_url: str, tmp_path: Path) -> Run:
     return call
 
 
-def test_signatures_of_every_form_are_stored_once(run: Run, database_url: str) -> None:
+def test_signatures_of_every_form_are_stored_once(run, database_url):
     for form, content in FILES.items():
         done = run("import", content=content)
         count = 3 if form == "twice the same" else 2
@@ -65,7 +65,7 @@ def test_signatures_of_every_form_are_stored_once(run: Run, database_url: str) -
         execute(database_url, "DELETE FROM signatures")
 
 
-def test_signatures_are_listed_and_deleted_by_selector_or_text(run: Run, database_url: str) -> None:
+def test_signatures_are_listed_and_deleted_by_selector_or_text(run, database_url):
     """Several may have one selector."""
     run("import", content=json.dumps({"0xa9059cbb": [TRANSFER, "many_msg_babbage(bytes1)"]}))
     assert [text for _, text in stored(database_url)] == ["many_msg_babbage(bytes1)", TRANSFER]
@@ -89,9 +89,7 @@ WRONG = (
 )
 
 
-def test_wrong_lines_are_named_and_nothing_is_stored_unless_they_are_skipped(
-    run: Run, database_url: str
-) -> None:
+def test_wrong_lines_are_named_and_nothing_is_stored_unless_they_are_skipped(run, database_url):
     content = "\n".join([TRANSFER, "", *WRONG, EVENT]) + "\n"
     done = run("import", content=content)
     assert (done.returncode, done.stdout, stored(database_url)) == (1, "", [])
@@ -119,14 +117,12 @@ def test_wrong_lines_are_named_and_nothing_is_stored_unless_they_are_skipped(
     ],
     ids=range(8),
 )
-def test_other_json_and_bytes_that_are_no_text_are_refused(
-    run: Run, database_url: str, content: str | bytes
-) -> None:
+def test_other_json_and_bytes_that_are_no_text_are_refused(run, database_url, content):
     done = run("import", content=content)
     assert done.returncode == 1 and done.stderr.removeprefix("scan: ").startswith("line 1: ")
     assert len(done.stderr) < 1000 and stored(database_url) == []
 
 
-def test_a_file_that_cannot_be_read_is_named(database_url: str, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_read_is_named(database_url, tmp_path):
     done = scan("signatures", "import", str(tmp_path / "none"), DATABASE_URL=database_url)
     assert done.returncode == 1 and "No such file" in done.stderr

@@ -2,7 +2,6 @@
 
 import random
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -17,7 +16,7 @@ from scan.extensions.contract_details.source_comparison.comparison import (
     Source,
     compare,
 )
-from tests.support.explorer import Explorer, compiled, standard_input
+from tests.support.explorer import compiled, standard_input
 
 BASE = "pragma solidity ^0.8.0; abstract contract Base { uint256 public base; }"
 FIRST = """pragma solidity ^0.8.0;
@@ -34,12 +33,12 @@ contract Box is Base {
 SECOND = FIRST.replace("contract Box", "contract Crate").replace("value = to;", "value = to + 1;")
 
 
-def source(text: str, name: str = "Box") -> Source:
+def source(text, name="Box"):
     return Source({f"{name}.sol": text, "Base.sol": BASE}, f"{name}.sol")
 
 
 @pytest.mark.check
-def test_files_are_paired_by_what_they_are() -> None:
+def test_files_are_paired_by_what_they_are():
     first = Source({"a/Box.sol": FIRST, "lib/Base.sol": BASE, "x/Same.sol": "1", "Gone.sol": "2"},
                    "a/Box.sol")  # fmt: skip
     second = Source({"b/Crate.sol": SECOND, "src/Base.sol": BASE, "y/Same.sol": "3", "New.sol": ""},
@@ -56,7 +55,7 @@ def test_files_are_paired_by_what_they_are() -> None:
 
 
 @pytest.mark.check
-def test_rows_are_side_by_side() -> None:
+def test_rows_are_side_by_side():
     [changed, _] = compare(source(FIRST), source(SECOND))
     assert changed.parts is not None
     differing = [row for part in changed.parts for row in part if not row.is_equal]
@@ -68,7 +67,7 @@ def test_rows_are_side_by_side() -> None:
 
 @pytest.mark.check
 @pytest.mark.parametrize("seed", range(20))
-def test_changes_are_a_patch(seed: int, tmp_path: Path) -> None:
+def test_changes_are_a_patch(seed, tmp_path):
     """git makes the other file of the one."""
     choices = random.Random(seed)
     lines = [choices.choice(["a", "b", "}", f"{n}"]) for n in range(choices.randint(1, 300))]
@@ -90,12 +89,12 @@ def test_changes_are_a_patch(seed: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.check
-def test_files_that_take_too_many_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_that_take_too_many_steps(monkeypatch):
     calls = []
     matcher = comparison._Matcher
     original = matcher.__mro__[1].find_longest_match
 
-    def counted(self: object, alo: int, ahi: int, blo: int, bhi: int) -> object:
+    def counted(self, alo, ahi, blo, bhi):
         calls.append(ahi - alo)
         return original(self, alo, ahi, blo, bhi)
 
@@ -111,7 +110,7 @@ def test_files_that_take_too_many_steps(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.check
-def test_many_and_long_lines() -> None:
+def test_many_and_long_lines():
     one = "\n".join(f"{n} {'x' * 2 * MAX_LINE}" for n in range(MAX_ROWS))
     [pair] = compare(Source({"f": one}, "f"), Source({"f": one.replace("x", "y")}, "f"))
     assert pair.parts is not None and sum(map(len, pair.parts)) == MAX_ROWS
@@ -120,7 +119,7 @@ def test_many_and_long_lines() -> None:
     assert pair.parts is None
 
 
-def test_two_verified_contracts(explorer: Explorer) -> None:
+def test_two_verified_contracts(explorer):
     addresses = []
     for text, name in ((FIRST, "Box"), (SECOND, "Crate")):
         given = standard_input({f"{name}.sol": text, "Base.sol": BASE})
@@ -142,7 +141,7 @@ def test_two_verified_contracts(explorer: Explorer) -> None:
     assert "All files are equal." in same.text
 
 
-def test_contracts_that_cannot_be_compared(explorer: Explorer) -> None:
+def test_contracts_that_cannot_be_compared(explorer):
     address = explorer.place("6001600155")
     answer = explorer.client.get(f"/api/v1/contracts/{address}/compare/{address}")
     assert answer.status_code == 404 and "is not verified" in answer.json["error"]

@@ -15,17 +15,16 @@ import pytest
 
 from app import create_app
 from scan.errors import NotFound, RateLimited, Unavailable
-from scan.extensions.contract_details.verification_jobs import job_runner
-from scan.extensions.contract_details.verification_jobs.job_runner import JobRunner
+from scan.extensions.contract_details.verification_jobs import jobs as job_runner
 from scan.extensions.contract_details.verification_jobs.jobs import (
     MOST_UNFINISHED,
     MOST_UNFINISHED_OF_CLIENT,
-    Job,
+    JobRunner,
     VerificationJobs,
 )
-from scan.http.services import Services
-from scan.verification import compiler_places
-from scan.verification.compiler_places import RUNNING
+from scan.http.request_state import Services
+from scan.verification import compiler_run
+from scan.verification.compiler_run import RUNNING
 from tests.support.database import Postgres, execute
 from tests.support.explorer import Explorer, explorer_over
 from tests.support.many_functions import CHECKSUMMED, VERSION, deploy
@@ -55,12 +54,12 @@ def jobs(idle: Explorer) -> Iterator[VerificationJobs]:
     execute(idle.settings.database_url, "DELETE FROM verification_jobs")
 
 
-def request(address: str, **fields: object) -> dict[str, Any]:
+def request(address, **fields):
     given = {"address": address, "sourceCode": SOURCE, "compilerVersion": VERSION}
     return {**given, "contractName": "Stored", "optimizationUsed": 0, **fields}
 
 
-def finished(jobs: VerificationJobs, job_id: str, timeout_s: float = 180) -> Job:
+def finished(jobs, job_id, timeout_s=180):
     job = jobs.wait(job_id, timeout_s)
     assert job is not None and job.is_over, job
     return job
@@ -106,7 +105,7 @@ def test_what_is_not_indexed_is_refused_or_awaited(idle, jobs, address):
     later = f"0x{int(address, 16) ^ 1:040x}"
     submitted: list[str] = []
 
-    def submit() -> None:
+    def submit():
         submitted.append(jobs.submit(request(later), CLIENT, wait_s=20))
 
     thread = threading.Thread(target=submit)
@@ -138,7 +137,7 @@ def test_shares_hold_where_many_submit_at_once(idle, jobs, address):
     """Also through two processes: each has an application of its own here."""
     other: Services = create_app(idle.settings).extensions["scan"]
 
-    def is_taken(through: VerificationJobs) -> bool:
+    def is_taken(through):
         try:
             through.submit(request(address), CLIENT)
         except RateLimited:
@@ -230,7 +229,7 @@ def slow_solc_dir(solc_dir: Path, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def environment(idle: Explorer, solc_dir: Path) -> dict[str, str]:
+def environment(idle, solc_dir):
     return {"RPC_URL": idle.anvil.url, "SCAN_SOLC_DIR": str(solc_dir)}
 
 
@@ -242,7 +241,7 @@ def test_a_job_survives_the_end_of_its_process(
     job_id = jobs.submit(request(address), CLIENT)
     url, port = idle.settings.database_url, free_port()
 
-    def status() -> str:
+    def status():
         job = jobs.get(job_id)
         assert job is not None
         return job.status
@@ -280,7 +279,7 @@ def test_a_job_is_not_begun_again_while_its_process_stands_still(idle, jobs, add
         assert (second._claim() is not None) == is_begun
 
 
-def is_admitted(places: Any, client: str, taken: ExitStack) -> bool:
+def is_admitted(places, client, taken):
     """Not while a verification of the test before has its place."""
     try:
         taken.enter_context(places.admitted(client))
@@ -309,7 +308,7 @@ def test_jobs_run_in_the_places_of_other_verifications(idle, jobs, address):
 @pytest.mark.long
 def test_jobs_of_others_get_their_turn(idle, jobs, address, monkeypatch):
     """What compiles for long is put behind them, and is not given up."""
-    monkeypatch.setattr(compiler_places, "SHARED_BUDGET_S", 1.0)
+    monkeypatch.setattr(compiler_run, "SHARED_BUDGET_S", 1.0)
     endless = [
         jobs.submit(request(address, sourceCode=ENDLESS, contractName="A"), client)
         for client in ("192.0.2.1", "192.0.2.2")

@@ -14,9 +14,10 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan.extensions.history.sums import monthly_sums, pages
+from scan.extensions.history import pages
+from scan.extensions.history.sums import monthly_sums
 from scan.pages.formatting import worth
-from scan.queries.prices import UnitPrices, exact_worth
+from scan.queries.holdings import UnitPrices, exact_worth
 from tests.support import brute_force
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute
@@ -25,7 +26,7 @@ from tests.support.indexing import Indexing, settings_for
 from tests.support.lists import get
 from tests.support.scenario import play
 from tests.support.scenario.everyday import everyday
-from tests.support.truth import Record, Truth, read_truth
+from tests.support.truth import Record, read_truth
 
 # Where sums of an entity are, below those of an address.
 PATHS = {
@@ -43,7 +44,7 @@ class Chain(NamedTuple):
     client: FlaskClient
     url: str
 
-    def truth(self) -> tuple[Truth, brute_force.Chain]:
+    def truth(self):
         truth = read_truth(self.anvil)
         rows = {entity: getattr(truth, entity) for entity in PATHS}
         return truth, brute_force.Chain(rows, truth.created)
@@ -61,7 +62,7 @@ def chain(postgres: Postgres, template: str) -> Iterator[Chain]:
             yield Chain(anvil, indexing, create_app(indexing.settings).test_client(), url)
 
 
-def by_month(rows: list[Record], *key: str) -> dict[tuple[str, ...], list[Record]]:
+def by_month(rows, *key):
     groups: dict[tuple[str, ...], list[Record]] = defaultdict(list)
     for row in rows:
         for month in ("all", row["timestamp"][:7]):
@@ -69,11 +70,11 @@ def by_month(rows: list[Record], *key: str) -> dict[tuple[str, ...], list[Record
     return groups
 
 
-def total(rows: list[Record], field: str = "value") -> str:
+def total(rows, field="value"):
     return str(sum(int(row[field]) for row in rows))
 
 
-def of_transactions(truth: Truth, rows: list[Record], own: str) -> list[Record]:
+def of_transactions(truth, rows, own):
     expected = []
     for (month,), group in (by_month(rows) or {("all",): []}).items():
         moving = [row for row in group if row["status"]]
@@ -95,7 +96,7 @@ def of_transactions(truth: Truth, rows: list[Record], own: str) -> list[Record]:
     return expected
 
 
-def of_tokens(truth: Truth, rows: list[Record], own: str | None) -> list[Record]:
+def of_tokens(truth, rows, own):
     types = {token["address"]: token["type"] for token in truth.tokens}
     expected = []
     for (month, token), group in by_month(rows, "tokenAddress").items():
@@ -115,7 +116,7 @@ def of_tokens(truth: Truth, rows: list[Record], own: str | None) -> list[Record]
     return expected
 
 
-def of_internal(_: Truth, rows: list[Record], own: str) -> list[Record]:
+def of_internal(_, rows, own):
     return [
         {
             "month": month,
@@ -135,9 +136,7 @@ EXPECTED = {
 }
 
 
-def require(
-    chain: Chain, truth: Truth, path: str, entity: str, rows: list[Record], **query: Any
-) -> None:
+def require(chain, truth, path, entity, rows, **query):
     own = query.pop("own")
     answer = get(chain.client, path, **query)
     expected = EXPECTED[entity](truth, rows, own)
@@ -148,7 +147,7 @@ def require(
     assert months == sorted(months, reverse=True)  # `all` comes before digits
 
 
-def require_all(chain: Chain, busiest: int) -> None:
+def require_all(chain, busiest):
     truth, found = chain.truth()
     addresses = sorted(truth.addresses, key=lambda a: -len(truth.transactions_of(a)))
     day = truth.blocks[0]["timestamp"][:7]
@@ -184,9 +183,7 @@ def require_all(chain: Chain, busiest: int) -> None:
 
 
 @pytest.mark.parametrize(("before", "after"), [(2, 1), pytest.param(6, 3, marks=pytest.mark.long)])
-def test_sums_are_those_of_the_nodes_rows_before_and_after_a_fork(
-    chain: Chain, before: int, after: int
-) -> None:
+def test_sums_are_those_of_the_nodes_rows_before_and_after_a_fork(chain, before, after):
     """Of the busiest addresses, so many of them."""
     require_all(chain, before)
     chain.anvil.reorganise(5)
@@ -195,9 +192,7 @@ def test_sums_are_those_of_the_nodes_rows_before_and_after_a_fork(
     require_all(chain, after)
 
 
-def test_a_page_shows_what_a_wallet_paid_in_a_month_one_link_from_its_list(
-    chain: Chain, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_page_shows_what_a_wallet_paid_in_a_month_one_link_from_its_list(chain, monkeypatch):
     truth, _ = chain.truth()
     own = next(row["fromAddress"] for row in truth.transactions if not row["status"])
     listed = chain.client.get(f"/address/{own}?status=false&timeTo=2024-12-31").text
@@ -229,7 +224,7 @@ def test_a_page_shows_what_a_wallet_paid_in_a_month_one_link_from_its_list(
     assert f"≈ {worth(exact_worth(fees, 18, price))} <bdi>USD</bdi>" in page.text
 
 
-def test_the_file_has_the_same_sums(chain: Chain) -> None:
+def test_the_file_has_the_same_sums(chain):
     truth, _ = chain.truth()
     own = truth.transactions[-1]["fromAddress"]
     for name, column, field in (
@@ -275,14 +270,12 @@ def test_the_file_has_the_same_sums(chain: Chain) -> None:
         ("/tokens/{own}/transfers/sums", 404, None),
     ],
 )
-def test_malformed_parameters_are_refused(
-    chain: Chain, path: str, status: int, field: str | None
-) -> None:
+def test_malformed_parameters_are_refused(chain, path, status, field):
     answer = chain.client.get("/api/v1" + path.format(own=chain.anvil.accounts[0]))
     assert (answer.status_code, answer.json.get("field")) == (status, field)
 
 
-def test_sums_of_nothing_are_zero(chain: Chain, database_url: str) -> None:
+def test_sums_of_nothing_are_zero(chain, database_url):
     """Of an address that was never seen, and of an index without a block."""
     empty = create_app(settings_for(database_url, chain.anvil.url)).test_client()
     path = f"/addresses/0x{40 * '7'}"
@@ -294,9 +287,7 @@ def test_sums_of_nothing_are_zero(chain: Chain, database_url: str) -> None:
         assert client.get(f"/address/0x{40 * '7'}/transfers/sums").status_code == 200
 
 
-def test_many_tokens_are_refused_with_a_way_out(
-    chain: Chain, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_tokens_are_refused_with_a_way_out(chain, monkeypatch):
     monkeypatch.setattr(monthly_sums, "MOST_SUMS", 3)
     own = chain.anvil.accounts[0]
     answer = chain.client.get(f"/api/v1/addresses/{own}/transfers/sums?blockFrom=1")
@@ -305,12 +296,10 @@ def test_many_tokens_are_refused_with_a_way_out(
     assert page.status_code == 400 and "Token is needed" in page.text
 
 
-def test_an_index_that_changes_in_between_is_read_again(
-    chain: Chain, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_index_that_changes_in_between_is_read_again(chain, monkeypatch):
     read, changes = monthly_sums.bounds_of, []
 
-    def changing(*given: Any) -> Any:
+    def changing(*given):
         bounds = read(*given)
         if len(changes) < most:
             changes.append(execute(chain.url, "UPDATE chain SET version = version + 1"))
@@ -325,8 +314,8 @@ def test_an_index_that_changes_in_between_is_read_again(
 
 
 def test_busy_lists_are_read_by_indexes_and_refused_beyond_a_bound(
-    postgres: Postgres, seeded_template: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    postgres, seeded_template, monkeypatch
+):
     with postgres.cloned(seeded_template) as url, explained(url) as service:
         client = service.client
         newest = get(client, "/transactions", limit=100)["transactions"]

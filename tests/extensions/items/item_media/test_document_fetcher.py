@@ -3,22 +3,25 @@
 import ipaddress
 import time
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
-from scan.extensions.items.item_media.document_queue import MAX_WAITING, DocumentQueue
 from scan.extensions.items.item_media.item_metadata import MAX_DOCUMENT_BYTES
-from scan.extensions.items.item_media.media_cache import BUSY, OFF, PENDING, ItemMedia, Media
-from scan.extensions.items.item_media.site_limits import (
+from scan.extensions.items.item_media.media_cache import (
+    BUSY,
     DOCUMENTS_PER_MINUTE,
     MAX_SITES,
+    MAX_WAITING,
     MAX_WAITING_OF_SITE,
+    OFF,
+    PENDING,
     SLOW_FOR_S,
+    DocumentQueue,
+    ItemMedia,
 )
 from scan.outbound.connection import AttemptTimeouts, tls_context
 from scan.outbound.document_fetcher import Document, DocumentFetcher, NotFetched
-from tests.support.receiver import Answer, Authority, Handler, Receiver
+from tests.support.receiver import Answer, Authority, Receiver
 
 pytestmark = pytest.mark.check
 
@@ -40,7 +43,7 @@ def quiet(receiver: Receiver) -> Iterator[None]:
     receiver.behaviour = lambda *_: Answer()
 
 
-def test_a_document_is_read(fetcher: DocumentFetcher, receiver: Receiver) -> None:
+def test_a_document_is_read(fetcher, receiver):
     receiver.behaviour = lambda *_: Answer(200, (), b"content")
     assert fetcher.get(receiver.url("/1"), 7, LOOPBACK) == b"content"
     [request] = receiver.received
@@ -51,15 +54,13 @@ def test_a_document_is_read(fetcher: DocumentFetcher, receiver: Receiver) -> Non
 @pytest.mark.parametrize(
     "url", ["https://127.0.0.1/", "https://169.254.169.254/", "http://example.com/", "file:///etc"]
 )
-def test_hosts_inside_are_not_reached(url: str, fetcher: DocumentFetcher) -> None:
+def test_hosts_inside_are_not_reached(url, fetcher):
     """By the rules of all outbound URLs."""
     with pytest.raises(NotFetched):
         fetcher.get(url, 100)
 
 
-def test_networks_that_webhooks_may_reach_are_closed_to_documents(
-    fetcher: DocumentFetcher, receiver: Receiver
-) -> None:
+def test_networks_that_webhooks_may_reach_are_closed_to_documents(fetcher, receiver):
     with pytest.raises(NotFetched, match="not allowed"):
         fetcher.get(receiver.url(), 100)
     assert receiver.received == []
@@ -70,9 +71,7 @@ def test_networks_that_webhooks_may_reach_are_closed_to_documents(
     ["https://127.0.0.1:{port}/in", "https://localhost:{port}/in", "/in", "//localhost:{port}/in",
      "http://localhost/in", "file:///etc/passwd", ""],
 )  # fmt: skip
-def test_a_redirect_is_checked_as_any_url(
-    location: str, fetcher: DocumentFetcher, receiver: Receiver
-) -> None:
+def test_a_redirect_is_checked_as_any_url(location, fetcher, receiver):
     """Also where the first URL is an allowed gateway: its redirects are anybody's."""
     to = location.format(port=receiver.server_port)
     receiver.behaviour = lambda *_: Answer(302, (("Location", to),))
@@ -91,16 +90,14 @@ def test_a_redirect_is_checked_as_any_url(
         None,
     ],
 )
-def test_other_answers_are_failures(
-    answer: Answer | None, fetcher: DocumentFetcher, receiver: Receiver
-) -> None:
+def test_other_answers_are_failures(answer, fetcher, receiver):
     receiver.behaviour = lambda *_: answer
     with pytest.raises(NotFetched):
         fetcher.get(receiver.url(), 100, LOOPBACK)
 
 
-def test_a_trickling_server_is_left_in_time(fetcher: DocumentFetcher, receiver: Receiver) -> None:
-    def trickle(handler: Handler, _received: Any) -> Answer | None:
+def test_a_trickling_server_is_left_in_time(fetcher, receiver):
+    def trickle(handler, _received):
         handler.send_response(200)
         handler.send_header("Content-Length", "100")
         handler.end_headers()
@@ -115,7 +112,7 @@ def test_a_trickling_server_is_left_in_time(fetcher: DocumentFetcher, receiver: 
         fetcher.get(receiver.url(), 1000, LOOPBACK)
 
 
-def read(media: ItemMedia, uri: str) -> Media:
+def read(media, uri):
     """What there is once nothing is pending any more."""
     until = time.monotonic() + 60
     while (found := media.of(uri, 7)).is_pending and time.monotonic() < until:
@@ -123,9 +120,7 @@ def read(media: ItemMedia, uri: str) -> Media:
     return found
 
 
-def test_metadata_and_picture_come_from_the_gateway(
-    fetcher: DocumentFetcher, receiver: Receiver
-) -> None:
+def test_metadata_and_picture_come_from_the_gateway(fetcher, receiver):
     bodies = {
         f"/ipfs/{CONTENT_ID}/{7:064x}.json": b'{"name":"Seven","image":"ipfs://%s/7.svg"}'
         % CONTENT_ID.encode(),
@@ -143,9 +138,7 @@ def test_metadata_and_picture_come_from_the_gateway(
     assert media.of(uri, 7) == found and len(receiver.received) == 2
 
 
-def test_a_contract_does_not_reach_what_the_gateway_may(
-    fetcher: DocumentFetcher, receiver: Receiver
-) -> None:
+def test_a_contract_does_not_reach_what_the_gateway_may(fetcher, receiver):
     media = ItemMedia(fetcher, receiver.url("/"), LOOPBACK)
     found = read(media, receiver.url("/secret"))
     assert found.problem is not None and "not allowed" in found.problem
@@ -154,7 +147,7 @@ def test_a_contract_does_not_reach_what_the_gateway_may(
     assert [request.path for request in receiver.received if "secret" in request.path] == []
 
 
-def test_failures_are_kept_for_a_while(fetcher: DocumentFetcher, receiver: Receiver) -> None:
+def test_failures_are_kept_for_a_while(fetcher, receiver):
     receiver.behaviour = lambda *_: Answer(500)
     now = [0.0]
     media = ItemMedia(fetcher, receiver.url(""), LOOPBACK, now=lambda: now[0])
@@ -169,7 +162,7 @@ def test_failures_are_kept_for_a_while(fetcher: DocumentFetcher, receiver: Recei
     assert found.metadata is not None and found.metadata.name == "back"
 
 
-def test_slow_servers_bound_what_waits(fetcher: DocumentFetcher, receiver: Receiver) -> None:
+def test_slow_servers_bound_what_waits(fetcher, receiver):
     """Only documents wait, never a request; the rest is refused."""
     receiver.behaviour = lambda handler, _: handler.server.closing.wait(5) and None
     media = ItemMedia(fetcher, receiver.url(""), LOOPBACK)
@@ -177,11 +170,11 @@ def test_slow_servers_bound_what_waits(fetcher: DocumentFetcher, receiver: Recei
     assert set(problems) == {PENDING, BUSY}
 
 
-def document(name: str, *, is_chosen: bool = False) -> Document:
+def document(name, *, is_chosen=False):
     return Document(f"https://{name}/", 100, is_chosen)
 
 
-def test_waiting_documents_are_bounded_by_site_and_in_all() -> None:
+def test_waiting_documents_are_bounded_by_site_and_in_all():
     documents = DocumentQueue(now=lambda: 0.0)
     accepted = [documents.put(document(f"{n}.one.example")) for n in range(MAX_WAITING)]
     assert sum(accepted) == MAX_WAITING_OF_SITE
@@ -191,11 +184,11 @@ def test_waiting_documents_are_bounded_by_site_and_in_all() -> None:
     assert sum(accepted) == MAX_WAITING - MAX_WAITING_OF_SITE - 2
 
 
-def test_a_site_is_asked_no_more_than_its_rate() -> None:
+def test_a_site_is_asked_no_more_than_its_rate():
     now = [0.0]
     documents = DocumentQueue(now=lambda: now[0])
 
-    def fetch(count: int, *, is_chosen: bool = False) -> int:
+    def fetch(count, *, is_chosen=False):
         accepted = 0
         for number in range(count):
             if documents.put(document(f"{number}.one.example", is_chosen=is_chosen)):
@@ -209,7 +202,7 @@ def test_a_site_is_asked_no_more_than_its_rate() -> None:
     assert fetch(DOCUMENTS_PER_MINUTE + 20) == DOCUMENTS_PER_MINUTE
 
 
-def test_slow_sites_share_two_fetchers() -> None:
+def test_slow_sites_share_two_fetchers():
     now = [0.0]
     documents = DocumentQueue(now=lambda: now[0])
     names = [f"slow{n}.com" for n in range(6)]
@@ -232,11 +225,11 @@ def test_slow_sites_share_two_fetchers() -> None:
     assert {documents.take().site for _ in range(4)} == set(names[2:])
 
 
-def test_sites_are_forgotten() -> None:
+def test_sites_are_forgotten():
     now = [0.0]
     documents = DocumentQueue(now=lambda: now[0])
 
-    def put(number: int) -> bool:
+    def put(number):
         accepted = documents.put(document(f"site{number}.com"))
         if accepted:
             documents.done(documents.take(), 0.1)
@@ -248,12 +241,12 @@ def test_sites_are_forgotten() -> None:
 
 
 @pytest.mark.parametrize("uri", ["https://[", "https://a.example:x/", "https://" + "a" * 70_000])
-def test_malformed_urls_do_not_wait(uri: str, fetcher: DocumentFetcher) -> None:
+def test_malformed_urls_do_not_wait(uri, fetcher):
     media = ItemMedia(fetcher).of(uri, 7)
     assert media.problem is not None and media.problem.startswith("The URL is not allowed")
 
 
-def test_without_a_fetcher_only_data_uris_are_read() -> None:
+def test_without_a_fetcher_only_data_uris_are_read():
     media = ItemMedia(None)
     assert media.of("https://example.com/7", 7).problem == OFF
     found = media.of('data:,{"name":"on chain","image":"https://example.com/7.png"}', 7)

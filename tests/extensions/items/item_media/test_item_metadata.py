@@ -38,7 +38,7 @@ GATEWAY = "https://ipfs.example/"
         ("data:no comma", None),
     ],
 )
-def test_data_uris(uri: str, content: bytes | None) -> None:
+def test_data_uris(uri, content):
     assert from_data_uri(uri, 1000) == content
 
 
@@ -115,14 +115,14 @@ REFUSED: dict[str, tuple[Callable[..., object], tuple[str | bytes, ...]]] = {
 
 
 @pytest.mark.parametrize("kind", REFUSED)
-def test_what_is_refused(kind: str) -> None:
+def test_what_is_refused(kind):
     read, contents = REFUSED[kind]
     for content in contents:
         with pytest.raises(BadContent):
             read(content)
 
 
-def test_remote_urls() -> None:
+def test_remote_urls():
     for uri, url in (
         ("https://example.com/1.json", "https://example.com/1.json"),
         (f"ipfs://{CONTENT_ID}/1.json", f"https://ipfs.example/ipfs/{CONTENT_ID}/1.json"),
@@ -132,7 +132,7 @@ def test_remote_urls() -> None:
         assert remote_url(uri, GATEWAY) == (url, uri.startswith("ipfs"))
 
 
-def test_attributes_that_are_left_out() -> None:
+def test_attributes_that_are_left_out():
     """Of a key given twice the last counts; a number cut would be another number."""
     for document, attributes in (
         (b'[null,1,"x",[],{},{"value":null},{"value":{"a":1}},{"value":"v"}]', [("", "v")]),
@@ -148,7 +148,7 @@ def test_attributes_that_are_left_out() -> None:
         assert item_metadata.parse(b'{"attributes":' + document + b"}").attributes == attributes
 
 
-def test_metadata_is_cut() -> None:
+def test_metadata_is_cut():
     metadata = item_metadata.parse(
         b'{"name":"' + b"n" * 10_000 + b'","description":7,"image":["no"],"image_data":"<svg/>",'
         b'"attributes":[' + b",".join([b'{"trait_type":"t","value":true}'] * 5000) + b"]}"
@@ -162,7 +162,7 @@ def test_metadata_is_cut() -> None:
     "number",
     [str(2**256 - 1), str(-(2**255)), str(2**64), str(2**53 + 1), "1e300", "-0", "0.1", "1.10"],
 )
-def test_numbers_are_shown_as_they_are_written(number: str) -> None:
+def test_numbers_are_shown_as_they_are_written(number):
     text = f'{{"name":{number},"image":{number},"attributes":[{{"value":{number}}}]}}'
     metadata = item_metadata.parse(text.encode())
     assert (metadata.name, metadata.image) == (number, None)
@@ -182,17 +182,17 @@ def test_numbers_are_shown_as_they_are_written(number: str) -> None:
         (b"<!---->" * 100 + SVG, "image/svg+xml"),
     ],
 )
-def test_pictures_are_known_by_their_bytes(content: bytes, content_type: str) -> None:
+def test_pictures_are_known_by_their_bytes(content, content_type):
     assert picture(content).content_type == content_type
 
 
-def jpeg(width: int, height: int, between: bytes = b"") -> bytes:
+def jpeg(width, height, between=b""):
     quantities = b"\xff\xdb" + (67).to_bytes(2) + bytes(65)
     frame = b"\xff\xc2\x00\x11\x08" + height.to_bytes(2) + width.to_bytes(2) + bytes(10)
     return b"\xff\xd8\xff\xe0\x00\x10" + bytes(14) + between + quantities + b"\xff" + frame
 
 
-def webp(kind: bytes, width: int, height: int) -> bytes:
+def webp(kind, width, height):
     size = {
         b"VP8X": bytes(4) + b"".join((n - 1).to_bytes(3, "little") for n in (width, height)),
         b"VP8L": b"\x2f" + (width - 1 | (height - 1) << 14).to_bytes(4, "little"),
@@ -211,15 +211,15 @@ def webp(kind: bytes, width: int, height: int) -> bytes:
     ],
     ids=["jpeg", "jpeg with garbage", "extended webp", "lossless webp", "lossy webp"],
 )
-def test_pixels_are_bounded_by_what_headers_claim(make: Callable[[int, int], bytes]) -> None:
+def test_pixels_are_bounded_by_what_headers_claim(make):
     assert picture(make(8000, 8000))
     for width, height in ((8000, 8001), (16_383, 16_383)):
         with pytest.raises(BadContent, match="pixels"):
             picture(make(width, height))
 
 
-def test_what_an_svg_draws_again_is_counted(subtests: pytest.Subtests) -> None:
-    def nested(name: str, reference: str, times: int = 10, levels: int = 9) -> bytes:
+def test_what_an_svg_draws_again_is_counted(subtests):
+    def nested(name, reference, times=10, levels=9):
         parts = ['<rect id="i0" width="9" height="9"/>']
         for level in range(levels):
             inner = reference.format(f"i{level}") * times

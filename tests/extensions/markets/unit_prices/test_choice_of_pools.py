@@ -9,7 +9,7 @@ import pytest
 
 from scan.database.connection import Database
 from scan.extensions.markets.unit_prices.pool_prices import MAX_AGE_DAYS, PoolPrices
-from scan.queries.prices import UnitPrices
+from scan.queries.holdings import UnitPrices
 from scan.queries.reader import Reader
 from tests.extensions.markets.unit_prices.test_pool_prices import OneReader
 from tests.support.database import execute
@@ -55,7 +55,7 @@ def database(database_url: str) -> Iterator[Database]:
     database.close()
 
 
-def prices_of(url: str, database: Database, pools: Sequence[Traded]) -> UnitPrices:
+def prices_of(url, database, pools):
     """Return the prices that follow by pools; the first of these has the address 0x10…."""
     for place, pool in enumerate(pools):
         address = bytes([16 + place] * 20)
@@ -80,7 +80,7 @@ def prices_of(url: str, database: Database, pools: Sequence[Traded]) -> UnitPric
     return read_prices(database)
 
 
-def read_prices(database: Database) -> UnitPrices:
+def read_prices(database):
     prices, reader = PoolPrices(), cast(Reader, OneReader(database))  # type: ignore[arg-type]
     wait_until(lambda: prices.add_to(GIVEN, reader).pool_problem is None)
     return prices.add_to(GIVEN, reader)
@@ -106,8 +106,8 @@ WEEK_H = MAX_AGE_DAYS * 24
     ],
 )
 def test_the_deepest_pool_of_an_exchange_with_a_name_gives_the_price(
-    database_url: str, database: Database, pools: list[Traded], place: int, price: str
-) -> None:
+    database_url, database, pools, place, price
+):
     prices = prices_of(database_url, database, pools)
     by = prices.pools[f"0x{TOKEN.hex()}"]
     assert (by.price, by.pool, by.depth) == (
@@ -136,17 +136,15 @@ def test_the_deepest_pool_of_an_exchange_with_a_name_gives_the_price(
     ],
 )
 def test_a_token_has_no_price_where_pools_disagree_or_had_no_trades_lately(
-    database_url: str, database: Database, pools: list[Traded], reason: str
-) -> None:
+    database_url, database, pools, reason
+):
     prices = prices_of(database_url, database, pools)
     token = f"0x{TOKEN.hex()}"
     assert (prices.unused[token].reason, prices.unused[token].pool) == (reason, f"0x{'10' * 20}")
     assert prices.pools == {} and prices.token_worth(token, 5, 0) is None
 
 
-def test_a_price_is_of_the_hours_of_the_week_before_its_newest_trade(
-    database_url: str, database: Database
-) -> None:
+def test_a_price_is_of_the_hours_of_the_week_before_its_newest_trade(database_url, database):
     """Older ones may be of another time altogether, as in a pool with few trades."""
     older = Traded(V2, 5000, "1", range(WEEK_H + 1, WEEK_H + 20))
     newest = "INSERT INTO pool_candles SELECT pool_address, %s, 1, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1, 3"

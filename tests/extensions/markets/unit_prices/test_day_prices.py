@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 from decimal import Decimal
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 import pytest
 
 from scan.database.connection import Database
 from scan.extensions.markets.unit_prices.day_prices import PoolDayPrices
-from scan.queries.prices import COIN, PoolPrice, UnitPrices
+from scan.queries.holdings import COIN, PoolPrice, UnitPrices
 from scan.queries.reader import Reader
 from tests.support.database import execute
 
@@ -38,12 +38,12 @@ CLOSES = (
 class OneReader(NamedTuple):
     database: Database
 
-    def row(self, statement: str, **params: object) -> tuple[Any, ...]:
+    def row(self, statement, **params):
         [row] = self.database.prepared_rows(statement, **params)
         return tuple(row[1:])
 
 
-def in_hex(address: bytes) -> str:
+def in_hex(address):
     return f"0x{address.hex()}"
 
 
@@ -76,7 +76,7 @@ def database(database_url: str) -> Iterator[Database]:
     database.close()
 
 
-def prices_of(database: Database, min_depth: Decimal) -> PoolDayPrices:
+def prices_of(database, min_depth):
     by_pools = {
         in_hex(token): PoolPrice(Decimal(7), in_hex(pool), Decimal(10**6), f"{DAY}T00:00:00Z")
         for token, pool in ((GOLD, GOLD_POOL), (SILVER, SILVER_POOL), (ITEM, LONE_POOL))
@@ -104,9 +104,7 @@ def prices_of(database: Database, min_depth: Decimal) -> PoolDayPrices:
         (in_hex(bytes(20)), DAY, None),
     ],
 )
-def test_a_price_of_a_day_is_the_median_of_its_hours(
-    database: Database, asset: str, day: str, price: str | None
-) -> None:
+def test_a_price_of_a_day_is_the_median_of_its_hours(database, asset, day, price):
     prices = prices_of(database, Decimal("0.5"))
     assert prices.read({(asset, day)}) == ({} if price is None else {(asset, day): Decimal(price)})
     assert prices.read(set()) == {}
@@ -119,9 +117,7 @@ def test_a_price_of_a_day_is_the_median_of_its_hours(
         (SILVER, NEXT_DAY, Decimal("0.5")),
     ],
 )
-def test_a_pool_with_few_trades_makes_no_price_of_the_day(
-    database: Database, token: bytes, day: str, traded: Decimal
-) -> None:
+def test_a_pool_with_few_trades_makes_no_price_of_the_day(database, token, day, traded):
     asset_days = {(in_hex(token), day), (COIN, day)}
     assert len(prices_of(database, traded).read(asset_days)) == 2
     thin = prices_of(database, traded + Decimal("0.01")).read(asset_days)

@@ -1,9 +1,8 @@
 """Prices by pools are read in the background: what requests get while they are slow, or fail."""
 
-from collections.abc import Callable
 from decimal import Decimal
 from threading import Event
-from typing import Any, cast
+from typing import cast
 
 from scan.database.errors import QueryTooSlow
 from scan.extensions.markets.unit_prices.pool_prices import (
@@ -12,7 +11,7 @@ from scan.extensions.markets.unit_prices.pool_prices import (
     UNREAD,
     PoolPrices,
 )
-from scan.queries.prices import UnitPrices
+from scan.queries.holdings import UnitPrices
 from scan.queries.reader import Reader
 from tests.support.serving import wait_until
 
@@ -27,12 +26,12 @@ GIVEN = UnitPrices("USD", "us", "2026-01-31T00:00:00Z", None, {BASE: Decimal(1)}
 class SlowDatabase:
     """A database whose statement returns when it is let, or fails at the time-out."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.readings = self.closed = 0
         self.is_let = Event()
         self.fails = False
 
-    def prepared_rows(self, statement: str, **_: object) -> list[tuple[int, str]]:
+    def prepared_rows(self, statement, **_):
         assert statement == "queries/pool_prices_list"
         self.readings += 1
         assert self.is_let.wait(10)
@@ -40,7 +39,7 @@ class SlowDatabase:
             raise QueryTooSlow
         return [(1, ROW)]
 
-    def close(self) -> None:
+    def close(self):
         self.closed += 1
 
 
@@ -49,26 +48,26 @@ class OneReader:
 
     first_block = 0
 
-    def __init__(self, database: SlowDatabase) -> None:
+    def __init__(self, database):
         self.sources = self
         self.database = database
         self.is_cached = True
 
-    def do_not_cache(self) -> None:
+    def do_not_cache(self):
         self.is_cached = False
 
 
 class Clock:
     now_s = 1000.0
 
-    def __call__(self) -> float:
+    def __call__(self):
         return self.now_s
 
 
-def reading(database: SlowDatabase, clock: Clock) -> Callable[..., tuple[Any, str | None, bool]]:
+def reading(database, clock):
     prices = PoolPrices(clock)
 
-    def read(given: UnitPrices = GIVEN) -> tuple[Any, str | None, bool]:
+    def read(given=GIVEN):
         request = OneReader(database)
         read = prices.add_to(given, cast(Reader, request))
         return read.pools, read.pool_problem, request.is_cached
@@ -76,7 +75,7 @@ def reading(database: SlowDatabase, clock: Clock) -> Callable[..., tuple[Any, st
     return read
 
 
-def test_no_request_waits_for_the_statement_and_one_thread_runs_it() -> None:
+def test_no_request_waits_for_the_statement_and_one_thread_runs_it():
     database = SlowDatabase()
     read = reading(database, Clock())
     for _ in range(5):
@@ -89,7 +88,7 @@ def test_no_request_waits_for_the_statement_and_one_thread_runs_it() -> None:
     assert (database.readings, database.closed) == (1, 1)
 
 
-def test_a_failed_reading_keeps_the_older_prices_and_pauses() -> None:
+def test_a_failed_reading_keeps_the_older_prices_and_pauses():
     database, clock = SlowDatabase(), Clock()
     read = reading(database, clock)
     database.is_let.set()
@@ -110,7 +109,7 @@ def test_a_failed_reading_keeps_the_older_prices_and_pauses() -> None:
     wait_until(lambda: read()[1] is None)
 
 
-def test_without_older_prices_a_failure_leaves_none_and_pauses() -> None:
+def test_without_older_prices_a_failure_leaves_none_and_pauses():
     database, clock = SlowDatabase(), Clock()
     read = reading(database, clock)
     database.fails = True
@@ -121,7 +120,7 @@ def test_without_older_prices_a_failure_leaves_none_and_pauses() -> None:
     assert database.readings == 1
 
 
-def test_other_bases_are_read_at_once_and_prices_in_another_currency_are_not_shown() -> None:
+def test_other_bases_are_read_at_once_and_prices_in_another_currency_are_not_shown():
     database, clock = SlowDatabase(), Clock()
     read = reading(database, clock)
     database.is_let.set()

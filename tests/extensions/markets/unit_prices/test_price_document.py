@@ -2,7 +2,6 @@
 
 import json
 from decimal import Decimal
-from typing import Any
 
 import pytest
 
@@ -19,7 +18,7 @@ TOKEN = "0x" + "aB" * 20
 GIVEN = {"currency": "USD", "time": "2026-01-31T23:59:59Z", "coin": 3011.25, "tokens": {TOKEN: "1"}}
 
 
-def test_numbers_are_exact_and_addresses_lower_case() -> None:
+def test_numbers_are_exact_and_addresses_lower_case():
     digits = "1.000000000000000000000000000001"
     prices = parse(json.dumps(GIVEN).replace("3011.25", digits).encode(), "here")
     assert prices[:5] == ("USD", "here", GIVEN["time"], Decimal(digits), {TOKEN.lower(): 1})
@@ -57,7 +56,7 @@ def test_numbers_are_exact_and_addresses_lower_case() -> None:
         ({"tokens": {f"0x{number:040x}": "1" for number in range(MAX_TOKENS + 1)}}, "tokens"),
     ],
 )
-def test_malformed_documents_are_refused(changed: dict[str, Any], reason: str) -> None:
+def test_malformed_documents_are_refused(changed, reason):
     with pytest.raises(BadPrices, match=reason):
         parse(json.dumps({**GIVEN, **changed}).encode(), "here")
 
@@ -66,6 +65,6 @@ def test_malformed_documents_are_refused(changed: dict[str, Any], reason: str) -
     "document",
     [b"", b"[]", b"\xff", b"[" * 100_000, b'{"a":' * 40_000, b" " * (MAX_BYTES + 1), b'"text"'],
 )
-def test_hostile_bytes_are_refused(document: bytes) -> None:
+def test_hostile_bytes_are_refused(document):
     with pytest.raises(BadPrices):
         parse(document, "here")

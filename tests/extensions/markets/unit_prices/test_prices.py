@@ -4,40 +4,36 @@ import ipaddress
 import json
 from dataclasses import replace
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from scan.extensions.markets.unit_prices.settings import Settings as PriceSettings
 from scan.pages.formatting import worth
-from scan.queries.prices import exact_worth
+from scan.queries.holdings import exact_worth
 from scan.settings import Settings
-from tests.conftest import Played
-from tests.support.indexing import Indexing
-from tests.support.receiver import Answer, Authority, Receiver
+from tests.support.receiver import Answer
 from tests.support.serving import wait_until
 
 TIME = "2026-01-31T23:59:59Z"
 
 
-def priced_by(settings: Settings, source: str) -> Settings:
+def priced_by(settings, source):
     return replace(settings, of_extensions={PriceSettings: PriceSettings(source)})
 
 
-def document(scenario: Played, **changed: Any) -> dict[str, Any]:
+def document(scenario, **changed):
     tokens = {token["address"]: "2.5" for token in scenario.truth.tokens}
     given = {"currency": "<b>U", "time": TIME, "coin": "3000", "minDepth": "1000"}
     return {**given, "tokens": tokens, **changed}
 
 
-def read(client: FlaskClient) -> dict[str, Any]:
+def read(client):
     """Return what the API has once the source and prices by pools have been read."""
     prices: dict[str, Any] = {}
 
-    def is_read() -> bool:
+    def is_read():
         prices.update(client.get("/api/v1/prices").get_json())
         return "not been read yet" not in (prices["problem"] or "")
 
@@ -45,7 +41,7 @@ def read(client: FlaskClient) -> dict[str, Any]:
     return prices
 
 
-def pages_of(scenario: Played) -> tuple[str, str, str]:
+def pages_of(scenario):
     moved = next(t for t in scenario.truth.token_transfers if t["tokenId"] is None)
     return (
         f"/tx/{moved['transactionHash']}",
@@ -54,7 +50,7 @@ def pages_of(scenario: Played) -> tuple[str, str, str]:
     )
 
 
-def test_without_the_setting_nothing_is_priced(client: FlaskClient, scenario: Played) -> None:
+def test_without_the_setting_nothing_is_priced(client, scenario):
     prices = client.get("/api/v1/prices").json
     assert (prices["coin"], prices["tokens"]) == (None, {})
     assert prices["problem"] == "No unit prices are configured."
@@ -62,9 +58,7 @@ def test_without_the_setting_nothing_is_priced(client: FlaskClient, scenario: Pl
         assert "≈" not in client.get(path).text
 
 
-def test_prices_of_a_file_stand_beside_amounts(
-    indexed: Indexing, scenario: Played, tmp_path: Path
-) -> None:
+def test_prices_of_a_file_stand_beside_amounts(indexed, scenario, tmp_path):
     file = tmp_path / "prices.json"
     file.write_text(json.dumps(document(scenario)))
     client = create_app(priced_by(indexed.settings, str(file))).test_client()
@@ -95,9 +89,7 @@ def test_prices_of_a_file_stand_beside_amounts(
 
 
 @pytest.mark.parametrize("type_", ["BEP721", "BEP1155"])
-def test_tokens_of_nfts_have_no_worth_in_rows_as_in_totals(
-    indexed: Indexing, scenario: Played, tmp_path: Path, type_: str
-) -> None:
+def test_tokens_of_nfts_have_no_worth_in_rows_as_in_totals(indexed, scenario, tmp_path, type_):
     file = tmp_path / "prices.json"
     file.write_text(json.dumps(document(scenario, currency="USD")))
     client = create_app(priced_by(indexed.settings, str(file))).test_client()
@@ -112,9 +104,7 @@ def test_tokens_of_nfts_have_no_worth_in_rows_as_in_totals(
     assert all("≈" not in part for part in shown)
 
 
-def test_prices_of_a_url_are_read_within_bounds(
-    indexed: Indexing, scenario: Played, authority: Authority, receiver: Receiver
-) -> None:
+def test_prices_of_a_url_are_read_within_bounds(indexed, scenario, authority, receiver):
     """A bad source has a reason, and no page waits for it or fails by it."""
     inside = (ipaddress.ip_network("127.0.0.0/8"),)
     good = json.dumps(document(scenario)).encode()
@@ -144,9 +134,7 @@ def test_prices_of_a_url_are_read_within_bounds(
     assert {request.path for request in receiver.received} == {"/prices.json"}
 
 
-def test_prices_of_a_pool_are_the_median_of_its_hours(
-    indexed: Indexing, client: FlaskClient
-) -> None:
+def test_prices_of_a_pool_are_the_median_of_its_hours(indexed, client):
     pool = client.get("/api/v1/pools").json["pools"][0]
     candles = client.get(f"/api/v1/pools/{pool['address']}/candles?limit=24").json["candles"]
     closed = sorted(Decimal(c["close"]) for c in candles if c["close"] is not None)
@@ -167,9 +155,7 @@ def test_prices_of_a_pool_are_the_median_of_its_hours(
 
 
 @pytest.mark.parametrize("entity", ["transactions", "trades", "block", "pool"])
-def test_lists_have_the_worth_of_values_and_fees(
-    indexed: Indexing, scenario: Played, client: FlaskClient, tmp_path: Path, entity: str
-) -> None:
+def test_lists_have_the_worth_of_values_and_fees(indexed, scenario, client, tmp_path, entity):
     truth, file = scenario.truth, tmp_path / "prices.json"
     sent = next(t for t in truth.transactions if t["value"] != "0")
     trade = truth.dex_trades[-1]
@@ -201,14 +187,12 @@ def test_lists_have_the_worth_of_values_and_fees(
         (f"0x{'AB' * 20}/0x{'ab' * 20}", f"0x{'ab' * 20}/0x{'ab' * 20}"),
     ],
 )
-def test_sources_of_prices_that_are_taken(text: str, value: str) -> None:
+def test_sources_of_prices_that_are_taken(text, value):
     settings = Settings.from_environment({"SCAN_PRICES": text})
     assert settings.of(PriceSettings).prices == value
 
 
-def test_other_forms_have_the_price_in_usd_alone(
-    indexed: Indexing, scenario: Played, tmp_path: Path
-) -> None:
+def test_other_forms_have_the_price_in_usd_alone(indexed, scenario, tmp_path):
     file = tmp_path / "prices.json"
     for currency, price in (("USD", "3000.5"), ("EUR", None)):
         file.write_text(json.dumps(document(scenario, currency=currency, coin="3000.5")))

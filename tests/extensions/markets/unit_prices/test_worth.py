@@ -4,11 +4,9 @@ Uniswap's own contracts; and what tokens and pools can do that want to be worth 
 import json
 from collections.abc import Iterator
 from decimal import Context, Decimal, localcontext
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
-from flask.testing import FlaskClient
 from werkzeug.serving import make_server
 
 from app import create_app
@@ -19,7 +17,6 @@ from scan.queries import holdings
 from tests.conftest import Postgres
 from tests.extensions.markets.unit_prices.test_prices import priced_by, read
 from tests.support.anvil import ZERO, Anvil
-from tests.support.browser import Page
 from tests.support.indexing import Indexing
 from tests.support.page_checks import all_violations, show_at
 from tests.support.scenario.exchanges import (
@@ -69,10 +66,10 @@ class Market(NamedTuple):
     indexing: Indexing
     holder: str
 
-    def address(self, key: str) -> str:
+    def address(self, key):
         return self.stage.contracts[key].address
 
-    def client(self, folder: Path, **changed: Any) -> FlaskClient:
+    def client(self, folder, **changed):
         file = folder / "prices.json"
         tokens = {self.address("dollar"): str(PRICE)}
         file.write_text(
@@ -102,7 +99,7 @@ def market(postgres: Postgres, template: str) -> Iterator[Market]:
         yield Market(stage, indexing, holder)
 
 
-def _open(stage: Stage) -> None:
+def _open(stage):
     stage.deploy("router", "Router")
     open_factory(stage, "uniswap-v2", UNISWAP_V2_DEPLOYER, "UniswapV2Factory", ZERO)
     open_factory(stage, "uniswap-v3", UNISWAP_V3_DEPLOYER, "UniswapV3Factory")
@@ -133,7 +130,7 @@ def _open(stage: Stage) -> None:
     stage.mine()
 
 
-def _trade_and_hold(stage: Stage, holder: str) -> None:
+def _trade_and_hold(stage, holder):
     stage.anvil.call("anvil_setBlockTimestampInterval", 3_700)
     for round_ in range(3):
         for key in POOLS:
@@ -164,12 +161,12 @@ def _trade_and_hold(stage: Stage, holder: str) -> None:
     stage.mine()
 
 
-def _is_first(stage: Stage, key: str) -> bool:
+def _is_first(stage, key):
     own, dollar = stage.contracts[key].address, stage.contracts["dollar"].address
     return int(own, 16) < int(dollar, 16)
 
 
-def expected_prices(market: Market) -> dict[str, tuple[str, Decimal, Decimal]]:
+def expected_prices(market):
     """The pool, price in dollars and depth of each token, from logs and balances of the node."""
     anvil, dollar = market.stage.anvil, market.stage.contracts["dollar"]
     prices = {}
@@ -196,7 +193,7 @@ def expected_prices(market: Market) -> dict[str, tuple[str, Decimal, Decimal]]:
     return prices
 
 
-def _amounts(log: dict[str, Any], *, is_first: bool) -> tuple[int, int]:
+def _amounts(log, *, is_first):
     """What moved of the pool's own token and of dollars in a log, if it is one of a swap."""
     words = [int(log["data"][2 + n : 66 + n], 16) for n in range(0, len(log["data"]) - 2, 64)]
     if log["topics"][0] == V2_SWAP:
@@ -208,13 +205,11 @@ def _amounts(log: dict[str, Any], *, is_first: bool) -> tuple[int, int]:
     return moved if is_first else moved[::-1]
 
 
-def is_near(one: Decimal, other: Decimal) -> bool:
+def is_near(one, other):
     return abs(one - other) <= abs(other) * Decimal("1e-14")
 
 
-def test_prices_of_pools_are_those_of_their_trades_and_their_depth_is_the_node_s(
-    market: Market, tmp_path: Path
-) -> None:
+def test_prices_of_pools_are_those_of_their_trades_and_their_depth_is_the_node_s(market, tmp_path):
     prices = market.client(tmp_path).get("/api/v1/prices").json
     expected = expected_prices(market)
     assert prices["minDepth"] == str(MIN_DEPTH)
@@ -226,7 +221,7 @@ def test_prices_of_pools_are_those_of_their_trades_and_their_depth_is_the_node_s
         assert is_near(Decimal(by["price"]), price)
 
 
-def test_prices_are_near_those_of_the_reserves(market: Market, tmp_path: Path) -> None:
+def test_prices_are_near_those_of_the_reserves(market, tmp_path):
     """A closing price has the fee of its trade in it, and the trades since move the reserves."""
     prices = market.client(tmp_path).get("/api/v1/prices").json["pools"]
     for key in POOLS.keys() - {"poor"}:
@@ -237,7 +232,7 @@ def test_prices_are_near_those_of_the_reserves(market: Market, tmp_path: Path) -
         assert abs(Decimal(prices[market.address(key)]["price"]) / spot - 1) < Decimal("0.06"), key
 
 
-def expected_worths(market: Market, prices: dict[str, Any]) -> dict[str, Decimal | None]:
+def expected_worths(market, prices):
     """What the holder's balances of the node are worth at the prices of the API."""
     worths: dict[str, Decimal | None] = {}
     with localcontext(Context(prec=300)):
@@ -253,9 +248,7 @@ def expected_worths(market: Market, prices: dict[str, Any]) -> dict[str, Decimal
     return worths
 
 
-def test_holdings_by_worth_are_exact_and_suspicious_ones_last(
-    market: Market, tmp_path: Path
-) -> None:
+def test_holdings_by_worth_are_exact_and_suspicious_ones_last(market, tmp_path):
     client = market.client(tmp_path)
     body = client.get(f"/api/v1/addresses/{market.holder}/tokens?sort=worth&limit=100").json
     expected = expected_worths(market, client.get("/api/v1/prices").json)
@@ -287,7 +280,7 @@ def test_holdings_by_worth_are_exact_and_suspicious_ones_last(
 
 
 @pytest.mark.parametrize("way", ["page", "cursor"])
-def test_pages_by_worth_make_the_whole_list(market: Market, tmp_path: Path, way: str) -> None:
+def test_pages_by_worth_make_the_whole_list(market, tmp_path, way):
     client = market.client(tmp_path)
     path = f"/api/v1/addresses/{market.holder}/tokens?sort=worth"
     whole = client.get(f"{path}&limit=100").json
@@ -308,7 +301,7 @@ def test_pages_by_worth_make_the_whole_list(market: Market, tmp_path: Path, way:
     assert [row.split(",")[column] for row in file[1:]] == [t["worth"] or "" for t in pages]
 
 
-def test_an_amount_of_more_than_a_pool_holds_has_no_worth(market: Market, tmp_path: Path) -> None:
+def test_an_amount_of_more_than_a_pool_holds_has_no_worth(market, tmp_path):
     """Nobody could get it for it. The owner of all gold has no more for it than the pool has."""
     client = market.client(tmp_path)
     body = client.get(f"/api/v1/addresses/{market.stage.people[0]}/tokens?sort=worth").json
@@ -319,7 +312,7 @@ def test_an_amount_of_more_than_a_pool_holds_has_no_worth(market: Market, tmp_pa
         assert "e+" not in client.get(path).text
 
 
-def test_the_order_is_refused_where_it_is_not_known(market: Market, tmp_path: Path) -> None:
+def test_the_order_is_refused_where_it_is_not_known(market, tmp_path):
     path = f"/api/v1/addresses/{market.holder}/tokens?sort="
     client = market.client(tmp_path)
     for query, field in (("price", "sort"), ("worth&block=1", "block")):
@@ -331,9 +324,7 @@ def test_the_order_is_refused_where_it_is_not_known(market: Market, tmp_path: Pa
     assert unpriced.get(f"/address/{market.holder}?tab=tokens").status_code == 200
 
 
-def test_a_holder_of_too_many_tokens_has_no_order_by_worth(
-    market: Market, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_holder_of_too_many_tokens_has_no_order_by_worth(market, tmp_path, monkeypatch):
     monkeypatch.setattr(holdings, "MAX_TOKENS", len(TOKENS) - 1)
     monkeypatch.setattr(holdings, "MAX_IN_HEAD", len(TOKENS) - 2)
     client = market.client(tmp_path)
@@ -344,9 +335,7 @@ def test_a_holder_of_too_many_tokens_has_no_order_by_worth(
     assert page.text.count('data-label="Token"') == len(TOKENS)
 
 
-def test_the_page_folds_suspicious_tokens_and_says_what_the_total_is_of(
-    market: Market, tmp_path: Path
-) -> None:
+def test_the_page_folds_suspicious_tokens_and_says_what_the_total_is_of(market, tmp_path):
     client = market.client(tmp_path)
     path = f"/address/{market.holder}?tab=tokens"
     html = client.get(path).text
@@ -369,9 +358,7 @@ def test_the_page_folds_suspicious_tokens_and_says_what_the_total_is_of(
 
 
 @pytest.mark.parametrize("tab", ["", "?tab=tokens"])
-def test_a_total_says_that_the_prices_of_pools_are_not_read(
-    market: Market, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tab: str
-) -> None:
+def test_a_total_says_that_the_prices_of_pools_are_not_read(market, tmp_path, monkeypatch, tab):
     path = f"/address/{market.holder}{tab}"
     assert pool_prices.FAILED not in market.client(tmp_path).get(path).text
     monkeypatch.setattr(pool_prices, "MAX_FACTOR", "no number")
@@ -380,9 +367,7 @@ def test_a_total_says_that_the_prices_of_pools_are_not_read(
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_hostile_tokens_fit_into_the_page(
-    market: Market, tmp_path: Path, page: Page, width: int
-) -> None:
+def test_hostile_tokens_fit_into_the_page(market, tmp_path, page, width):
     client = market.client(tmp_path)
     show_at(page, width)
     with in_thread(make_server("127.0.0.1", 0, client.application, threaded=True)) as url:

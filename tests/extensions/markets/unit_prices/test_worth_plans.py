@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from scan.api import addresses
+from scan.api import addresses_and_tokens
 from scan.extensions.markets.unit_prices.pool_prices import (
     MAX_AGE_DAYS,
     MAX_BASES,
@@ -17,11 +17,10 @@ from scan.extensions.markets.unit_prices.pool_prices import (
     POOL_HOURS,
     POOLS_EACH,
 )
-from scan.pages import address_head
-from scan.pages import holdings as pages_of_holdings
+from scan.pages import addresses as address_head
+from scan.pages import addresses as pages_of_holdings
 from scan.queries import holdings
-from scan.queries.holdings import MAX_IN_HEAD
-from scan.queries.prices import PoolPrice, UnitPrices
+from scan.queries.holdings import MAX_IN_HEAD, PoolPrice, UnitPrices
 from tests.support.database import execute
 from tests.support.explain import Explained
 
@@ -74,7 +73,7 @@ def made(own_seeded_service: Explained) -> Explained:
     return own_seeded_service
 
 
-def test_prices_by_pools_read_the_largest_holders_alone(made: Explained) -> None:
+def test_prices_by_pools_read_the_largest_holders_alone(made):
     [[_, data]] = made.database.prepared_rows(
         "queries/pool_prices_list",
         tokens=[BASE],
@@ -94,7 +93,7 @@ def test_prices_by_pools_read_the_largest_holders_alone(made: Explained) -> None
     assert plan.buffers < 4 * MAX_HOLDERS // 5 + 100 * POOLS
 
 
-def test_prices_of_days_read_the_hours_of_these_days_alone(made: Explained) -> None:
+def test_prices_of_days_read_the_hours_of_these_days_alone(made):
     select = "SELECT address FROM pools WHERE token1 = %s LIMIT 1000"
     pools = [bytes(row[0]) for row in execute(made.url, select, BASE)]
     [[_, data]] = made.database.prepared_rows(
@@ -106,14 +105,14 @@ def test_prices_of_days_read_the_hours_of_these_days_alone(made: Explained) -> N
     assert plan.buffers < 16 * len(pools)
 
 
-def test_tokens_by_worth_are_read_once(made: Explained, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tokens_by_worth_are_read_once(made, monkeypatch):
     held = [row[0] for row in execute(made.url, "SELECT address FROM tokens LIMIT 3000")]
     by_pools = {
         f"0x{bytes(token).hex()}": PoolPrice(Decimal("0.5"), "0x", Decimal(10**9), AT)
         for token in held
     }
     given = UnitPrices("USD", "us", "2026-01-31T00:00:00Z", None, {}, pools=by_pools)
-    monkeypatch.setattr(addresses, "unit_prices", lambda _: given)
+    monkeypatch.setattr(addresses_and_tokens, "unit_prices", lambda _: given)
     first, page = made.plans(f"/api/v1/addresses/0x{HOLDER.hex()}/tokens?sort=worth&limit=100")
     last, _ = made.plans(f"/api/v1/addresses/0x{HOLDER.hex()}/tokens?sort=worth&limit=100&page=100")
     assert page["total"] == HELD and len(page["tokens"]) == 100
@@ -126,15 +125,13 @@ def test_tokens_by_worth_are_read_once(made: Explained, monkeypatch: pytest.Monk
 WORTH = "queries/addresses_list_tokens_by_worth"
 
 
-def test_a_holder_of_few_tokens_reads_neither_token_lists_nor_other_prices(
-    made: Explained, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_holder_of_few_tokens_reads_neither_token_lists_nor_other_prices(made, monkeypatch):
     execute(made.url, LISTED)
     execute(made.url, "VACUUM ANALYZE listed_tokens")
     tokens = [row[0] for row in execute(made.url, "SELECT address FROM tokens LIMIT 1000")]
     by_operator = {f"0x{bytes(token).hex()}": Decimal("0.5") for token in tokens}
     given = UnitPrices("USD", "us", "2026-01-31T00:00:00Z", None, by_operator)
-    for module in (addresses, address_head, pages_of_holdings):
+    for module in (addresses_and_tokens, address_head, pages_of_holdings):
         monkeypatch.setattr(module, "unit_prices", lambda _: given)
     page = f"/address/0x{FEW_HOLDER.hex()}"
     first, _ = made.plans(f"{page}?tab=transfers")
@@ -158,9 +155,7 @@ def test_a_holder_of_few_tokens_reads_neither_token_lists_nor_other_prices(
     assert "imitation" not in [t["suspicious"] for t in body["tokens"]]
 
 
-def test_a_holder_of_too_many_tokens_for_a_head_reads_one_more_than_that(
-    made: Explained, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_holder_of_too_many_tokens_for_a_head_reads_one_more_than_that(made, monkeypatch):
     given = UnitPrices("USD", "us", "2026-01-31T00:00:00Z", None, {f"0x{BASE.hex()}": Decimal(1)})
     monkeypatch.setattr(address_head, "unit_prices", lambda _: given)
     plans, _ = made.plans(f"/address/0x{HOLDER.hex()}")
@@ -173,12 +168,12 @@ def test_a_holder_of_too_many_tokens_for_a_head_reads_one_more_than_that(
 
 @pytest.mark.parametrize("has_many", [False, True])
 def test_tokens_have_no_order_where_no_place_is_free_for_the_read_of_many(
-    made: Explained, monkeypatch: pytest.MonkeyPatch, *, has_many: bool
-) -> None:
+    made, monkeypatch, *, has_many
+):
     """The read of few needs no place."""
     execute(made.url, LISTED)
     given = UnitPrices("USD", "us", "2026-01-31T00:00:00Z", None, {f"0x{BASE.hex()}": Decimal(1)})
-    for module in (addresses, address_head, pages_of_holdings):
+    for module in (addresses_and_tokens, address_head, pages_of_holdings):
         monkeypatch.setattr(module, "unit_prices", lambda _: given)
     if has_many:
         monkeypatch.setattr(holdings, "MAX_IN_HEAD", 4)

@@ -4,7 +4,6 @@ no other error. Every test with `the_error` is such a set-up."""
 import json
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import psycopg2
 import pytest
@@ -12,7 +11,7 @@ import pytest
 from tests.commands.test_command import scan
 from tests.support.anvil import Anvil
 from tests.support.database import Postgres, execute
-from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply, node_error, refuse_method
+from tests.support.faulty_node import FaultyNode, Reply, node_error, refuse_method
 from tests.support.indexing import Indexing
 from tests.support.serving import NOWHERE, gunicorn
 
@@ -22,11 +21,11 @@ Finding = dict[str, str]
 class SetUp:
     """A node and its index, both sound."""
 
-    def __init__(self, anvil: Anvil, database_url: str) -> None:
+    def __init__(self, anvil, database_url):
         self.anvil = anvil
         self.database_url = database_url
 
-    def examine(self, *arguments: str, **environment: str) -> list[Finding]:
+    def examine(self, *arguments, **environment):
         given = {"DATABASE_URL": self.database_url, "RPC_URL": self.anvil.url, **environment}
         done = scan("doctor", "--json", *arguments, **given)
         findings: list[Finding] = json.loads(done.stdout)
@@ -43,7 +42,7 @@ def sound(postgres: Postgres, template: str) -> Iterator[SetUp]:
             yield SetUp(anvil, url)
 
 
-def problems(findings: list[Finding]) -> dict[str, str]:
+def problems(findings):
     """Errors by their subject, but for what the tests' server is started with."""
     return {
         finding["subject"]: finding["text"]
@@ -52,7 +51,7 @@ def problems(findings: list[Finding]) -> dict[str, str]:
     }
 
 
-def the_error(findings: list[Finding], subject: str, text: str, advice: str) -> None:
+def the_error(findings, subject, text, advice):
     """That is the only one."""
     [error] = [f for f in findings if f["level"] == "error" and " is off" not in f["text"]]
     assert error["subject"] == subject
@@ -60,7 +59,7 @@ def the_error(findings: list[Finding], subject: str, text: str, advice: str) -> 
     assert advice in error["advice"]
 
 
-def test_a_sound_set_up_has_no_errors(sound: SetUp) -> None:
+def test_a_sound_set_up_has_no_errors(sound):
     findings = sound.examine()
     assert problems(findings) == {}
     texts = " ".join(finding["text"] for finding in findings)
@@ -69,7 +68,7 @@ def test_a_sound_set_up_has_no_errors(sound: SetUp) -> None:
     assert all(finding["advice"] for finding in findings if finding["level"] == "error")
 
 
-def test_a_variable_that_nothing_reads_is_a_warning(sound: SetUp) -> None:
+def test_a_variable_that_nothing_reads_is_a_warning(sound):
     findings = sound.examine(SCAN_RATE_LIMIT_PAGE="1/day", SCAN_QQQQ="1")
     assert [tuple(f.values()) for f in findings if f["subject"] == "settings"] == [
         ("warning", "settings", f"{name} {reason}", "correct or remove it")
@@ -80,7 +79,7 @@ def test_a_variable_that_nothing_reads_is_a_warning(sound: SetUp) -> None:
     ]
 
 
-def test_settings_of_the_server_that_lose_data_are_errors(sound: SetUp) -> None:
+def test_settings_of_the_server_that_lose_data_are_errors(sound):
     """The tests' server runs without fsync."""
     [row] = execute(sound.database_url, "SHOW fsync")
     off = [f for f in sound.examine() if "fsync is off" in f["text"]]
@@ -114,9 +113,7 @@ BROKEN: tuple[tuple[dict[str, str], str, str, str], ...] = (
 
 
 @pytest.mark.parametrize("broken", BROKEN, ids=lambda broken: " ".join(broken[1:3]))
-def test_what_is_set_wrong_is_named(
-    sound: SetUp, shared_server: str, tmp_path: Path, broken: tuple[dict[str, str], str, str, str]
-) -> None:
+def test_what_is_set_wrong_is_named(sound, shared_server, tmp_path, broken):
     program = tmp_path / "compilers" / "solc-0.8.26" / "solc-0.8.26"
     program.parent.mkdir(parents=True)
     program.write_text("#!/bin/sh\nexit 3\n")
@@ -129,7 +126,7 @@ def test_what_is_set_wrong_is_named(
     the_error(sound.examine(*(("--url", url) if url else ()), **environment), *error)
 
 
-def test_a_node_of_another_chain(sound: SetUp) -> None:
+def test_a_node_of_another_chain(sound):
     with Anvil("--chain-id", "4242") as other:
         findings = sound.examine(RPC_URL=other.url)
     the_error(findings, "node", "holds chain 31337", "one database for each chain")
@@ -143,10 +140,8 @@ def test_a_node_of_another_chain(sound: SetUp) -> None:
         (("eth_getBlockReceipts",), "does not offer eth_getBlockReceipts", "upgrade it"),
     ],
 )
-def test_a_node_that_lacks_methods(
-    sound: SetUp, methods: tuple[str, ...], text: str, advice: str
-) -> None:
-    def refuse(calls: Calls, forward: Forward) -> Reply:
+def test_a_node_that_lacks_methods(sound, methods, text, advice):
+    def refuse(calls, forward):
         missing = [call["method"] for call in calls if call["method"] in methods]
         return refuse_method(missing[0])(calls, forward) if missing else Reply(body=forward(calls))
 
@@ -158,7 +153,7 @@ def test_a_node_that_lacks_methods(
     assert warning["level"] == "warning" and advice in warning["advice"]
 
 
-def test_a_node_ahead_of_this_machines_clock(sound: SetUp) -> None:
+def test_a_node_ahead_of_this_machines_clock(sound):
     with Anvil() as ahead:
         ahead.call("evm_setNextBlockTimestamp", int(time.time()) + 3600)
         ahead.call("anvil_mine", "0x1")
@@ -167,7 +162,7 @@ def test_a_node_ahead_of_this_machines_clock(sound: SetUp) -> None:
     the_error(rest, "node", "ahead of this machine's clock", "NTP")
 
 
-def test_a_chain_that_has_begun_shows_no_archive() -> None:
+def test_a_chain_that_has_begun_shows_no_archive():
     """Nodes keep the state of the newest blocks, and one at block 0 has no other."""
     with Anvil() as young:
         done = scan("doctor", "--json", RPC_URL=young.url, DATABASE_URL="")
@@ -176,7 +171,7 @@ def test_a_chain_that_has_begun_shows_no_archive() -> None:
     assert not any("archive" in text or "recent blocks" in text for text in texts)
 
 
-def test_a_schema_of_an_older_version(sound: SetUp) -> None:
+def test_a_schema_of_an_older_version(sound):
     execute(sound.database_url, "UPDATE schema_state SET digest = '\\x01'")
     planned = scan("migrate", "--plan", DATABASE_URL=sound.database_url)
     assert planned.stdout.startswith("schema.sql: ")
@@ -188,7 +183,7 @@ def test_a_schema_of_an_older_version(sound: SetUp) -> None:
     assert problems(sound.examine()) == {}
 
 
-def test_an_invalid_index(sound: SetUp) -> None:
+def test_an_invalid_index(sound):
     """As CREATE INDEX CONCURRENTLY leaves one that was interrupted."""
     connection = psycopg2.connect(sound.database_url)
     connection.autocommit = True
@@ -202,7 +197,7 @@ def test_an_invalid_index(sound: SetUp) -> None:
     connection.close()
 
 
-def test_clients_that_can_choose_their_address(sound: SetUp, shared_server: str) -> None:
+def test_clients_that_can_choose_their_address(sound, shared_server):
     """Where a proxy is trusted that is not there; not where none is trusted."""
     environment = {"RPC_URL": sound.anvil.url, "SCAN_TRUSTED_PROXIES": "1"}
     with gunicorn(sound.database_url, **environment) as address:
@@ -211,14 +206,14 @@ def test_clients_that_can_choose_their_address(sound: SetUp, shared_server: str)
     assert "proxies" not in problems(sound.examine("--url", shared_server))
 
 
-def test_the_text_has_one_line_per_check_and_advice_below(sound: SetUp) -> None:
+def test_the_text_has_one_line_per_check_and_advice_below(sound):
     done = scan("doctor", RPC_URL=NOWHERE, DATABASE_URL=sound.database_url)
     lines = done.stdout.splitlines()
     [line] = [n for n, line in enumerate(lines) if line.startswith("error    node")]
     assert lines[line + 1].strip().startswith("-> ")
 
 
-def test_a_node_cannot_write_lines_of_the_report(sound: SetUp) -> None:
+def test_a_node_cannot_write_lines_of_the_report(sound):
     with FaultyNode(sound.anvil.url) as node:
         node.fault = node_error(-32000, "no\nok       node       all is well\x1b[2J")
         done = scan("doctor", RPC_URL=node.url, DATABASE_URL="")

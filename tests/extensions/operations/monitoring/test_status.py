@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from scan.database.connection import Database
-from scan.extensions.operations.monitoring.disk_forecast import DAY_S, forecast
+from scan.extensions.operations.monitoring.interface import DAY_S, forecast
 from tests.commands.test_command import OWNERS, scan
 from tests.support.database import execute
 from tests.support.made_blocks import Chain, Move
@@ -50,7 +50,7 @@ def test_the_disk_of_another_machine_is_not_forecast(database_url):
 
 
 def test_a_disk_in_a_closed_folder_is_not_forecast(database_url, monkeypatch):
-    def closed(_path: Path) -> bool:  # as the kernel refuses another user than root
+    def closed(_path):  # as the kernel refuses another user than root
         raise PermissionError
 
     monkeypatch.setattr(Path, "is_dir", closed)

@@ -8,7 +8,6 @@ import pytest
 from eth_utils import keccak
 
 from tests.support.explorer import Explorer, compiled, standard_input
-from tests.support.vyper import Vyper
 
 VERSION = "0.8.28"
 PATH = "src/Created.sol"
@@ -79,41 +78,41 @@ class Deployed(NamedTuple):
     factory: str
     library: str
 
-    def error(self, to: str | None, data: str) -> Any:
+    def error(self, to, data):
         sent = self.explorer.send(to, data, gas=1_400_000)
         return self.explorer.client.get(f"/api/v1/transactions/{sent}").json["error"]
 
-    def name_at(self, address: str) -> Any:
+    def name_at(self, address):
         """The name of a verified contract: one of those that the same code created."""
         return self.explorer.contract(address).json["contractName"]
 
-    def created(self, number: int, text: str = TEXT) -> str:
+    def created(self, number, text=TEXT):
         return f"0x{self.creation}{arguments(number, text)}"
 
 
-def arguments(number: int, text: str) -> str:
+def arguments(number, text):
     words = text.encode().hex()
     words += "0" * (-len(words) % 64)
     return f"{number:064x}{64:064x}{len(text):064x}{words}"
 
 
-def line_of(mark: str, source: str = SOURCE) -> int:
+def line_of(mark, source=SOURCE):
     [number] = [n for n, line in enumerate(source.split("\n"), 1) if line.endswith(mark)]
     return number
 
 
-def call_of(name: str, number: int) -> str:
+def call_of(name, number):
     return f"0x{keccak(text=f'{name}(uint256)')[:4].hex()}{number:064x}"
 
 
-def linked(creation: str, library: str) -> str:
+def linked(creation, library):
     return re.sub("__.{38}", library[2:].lower(), creation.removeprefix("0x"))
 
 
-def deployed_by(explorer: Explorer, way: str) -> Deployed:
+def deployed_by(explorer, way):
     standard = standard_input({PATH: SOURCE}, **SETTINGS[way], evmVersion="cancun")
 
-    def deploy(name: str, arguments: str = "", library: str = "0x") -> tuple[str, str]:
+    def deploy(name, arguments="", library="0x"):
         creation = linked(compiled(VERSION, standard, PATH, name).creation, library)
         address = explorer.deploy(creation, arguments)
         answer = explorer.verify(address, standard, VERSION, contractName=f"{PATH}:{name}")
@@ -147,9 +146,7 @@ FAILURES = {
 
 
 @pytest.mark.parametrize(("number", "mark", "function"), FAILURES.values(), ids=FAILURES)
-def test_the_line_where_a_creation_failed(
-    deployed: Deployed, number: int, mark: str, function: str
-) -> None:
+def test_the_line_where_a_creation_failed(deployed, number, mark, function):
     location = deployed.error(None, deployed.created(number))["location"]
     assert location is not None
     assert (location["file"], location["line"]) == (PATH, line_of(mark))
@@ -157,31 +154,31 @@ def test_the_line_where_a_creation_failed(
     assert deployed.name_at(location["address"]) == "Created"
 
 
-def test_the_line_that_led_to_code_which_optimisers_merge(optimized: Deployed) -> None:
+def test_the_line_that_led_to_code_which_optimisers_merge(optimized):
     location = optimized.error(None, optimized.created(1))["location"]
     assert (location["line"], location["function"]) == (line_of("fails: text"), "constructor")
 
 
-def test_code_that_is_not_accepted_has_the_line_of_its_contract(deployed: Deployed) -> None:
+def test_code_that_is_not_accepted_has_the_line_of_its_contract(deployed):
     location = deployed.error(None, deployed.created(5))["location"]
     assert location["line"] == line_of("return(31, 1) }")
 
 
-def test_a_creation_by_a_factory(deployed: Deployed) -> None:
+def test_a_creation_by_a_factory(deployed):
     error = deployed.error(deployed.factory, call_of("create", 6))
     assert error["location"]["line"] == line_of("fails: child")
     assert deployed.name_at(error["location"]["address"]) == "Child"
     assert error["reverting"]["type"] == "CREATE"
 
 
-def test_calls_inside_and_around_a_creation_have_their_lines(deployed: Deployed) -> None:
+def test_calls_inside_and_around_a_creation_have_their_lines(deployed):
     sent = deployed.explorer.send(deployed.factory, call_of("create", 7), gas=1_400_000)
     frames = deployed.explorer.client.get(f"/api/v1/transactions/{sent}/trace").json["frames"]
     lines = [frame["error"]["location"]["line"] for frame in frames]
     assert lines == [line_of(m) for m in ("calls: child", "calls: library", "fails: library")]
 
 
-def test_a_creation_that_failed_inside_of_a_transaction_that_did_not(deployed: Deployed) -> None:
+def test_a_creation_that_failed_inside_of_a_transaction_that_did_not(deployed):
     sent = deployed.explorer.send(deployed.factory, call_of("tryIt", 6), gas=1_400_000)
     own, child, _ = deployed.explorer.client.get(f"/api/v1/transactions/{sent}/trace").json[
         "frames"
@@ -190,7 +187,7 @@ def test_a_creation_that_failed_inside_of_a_transaction_that_did_not(deployed: D
     assert child["error"]["location"]["line"] == line_of("fails: child")
 
 
-def test_the_page_links_to_the_verified_contract(deployed: Deployed) -> None:
+def test_the_page_links_to_the_verified_contract(deployed):
     sent = deployed.explorer.send(None, deployed.created(1), gas=1_400_000)
     page = deployed.explorer.client.get(f"/tx/{sent}").text
     record = deployed.explorer.client.get(f"/api/v1/transactions/{sent}").json
@@ -200,7 +197,7 @@ def test_the_page_links_to_the_verified_contract(deployed: Deployed) -> None:
     assert "the source of another contract, with the same creation code" in page
 
 
-def test_a_simulated_creation_has_its_line(deployed: Deployed) -> None:
+def test_a_simulated_creation_has_its_line(deployed):
     body = {"calls": [{"data": deployed.created(1)}]}
     answer = deployed.explorer.client.post("/api/v1/simulate", json=body)
     assert answer.status_code == 200, answer.json
@@ -208,12 +205,12 @@ def test_a_simulated_creation_has_its_line(deployed: Deployed) -> None:
     assert outcome["error"]["location"]["line"] == line_of("fails: text")
 
 
-def altered(code: str, old: str, new: str) -> str:
+def altered(code, old, new):
     assert old in code
     return code.replace(old, new)
 
 
-def test_code_that_differs_in_a_constant_is_other_code(deployed: Deployed) -> None:
+def test_code_that_differs_in_a_constant_is_other_code(deployed):
     """A constant address looks like that of a library, which may differ."""
     sum_ = f"73{'11' * 20}"
     other = SOURCE.replace(f"{0xAA:040X}", "11" * 20)
@@ -225,7 +222,7 @@ def test_code_that_differs_in_a_constant_is_other_code(deployed: Deployed) -> No
     assert (error["name"], error["location"]) == ("Error", None)
 
 
-def test_code_with_other_metadata_is_found(deployed: Deployed) -> None:
+def test_code_with_other_metadata_is_found(deployed):
     """As where comments differ: a partial match."""
     prefix = b"dipfsX\x22\x12\x20".hex()
     code = re.sub(f"{prefix}.{{64}}", prefix + "00" * 32, deployed.creation)
@@ -234,14 +231,14 @@ def test_code_with_other_metadata_is_found(deployed: Deployed) -> None:
     assert location["line"] == line_of("fails: text")
 
 
-def test_a_library_at_another_address_is_found(deployed: Deployed) -> None:
+def test_a_library_at_another_address_is_found(deployed):
     code = altered(deployed.child_creation, deployed.library[2:].lower(), "22" * 20)
     location = deployed.error(None, f"0x{code}{6:064x}")["location"]
     assert location["line"] == line_of("calls: library")
 
 
 @pytest.mark.parametrize("data", ["0xfe", "0x", "0x60006000fd", "0x" + "73" * 4_000])
-def test_creations_by_no_known_code_have_no_line(deployed: Deployed, data: str) -> None:
+def test_creations_by_no_known_code_have_no_line(deployed, data):
     sent = deployed.explorer.send(None, data, gas=1_400_000)
     record = deployed.explorer.client.get(f"/api/v1/transactions/{sent}").json
     assert record["error"] is None or record["error"]["location"] is None
@@ -273,9 +270,7 @@ VYPER_RELEASES = ["0.4.3", pytest.param("0.4.0", marks=pytest.mark.long)]
     ("number", "mark", "function"), [(1, "check", "__init__"), (2, "divide", "_keep")]
 )
 @pytest.mark.parametrize("release", VYPER_RELEASES)
-def test_the_line_of_a_creation_in_vyper(
-    explorer: Explorer, vyper: Vyper, release: str, number: int, mark: str, function: str
-) -> None:
+def test_the_line_of_a_creation_in_vyper(explorer, vyper, release, number, mark, function):
     creation = vyper.creation_of(release, VYPER_SOURCE)
     address = explorer.deploy(creation, f"{5:064x}")
     told = {"language": "vyper", "contractName": "Counter.vy:Counter"}

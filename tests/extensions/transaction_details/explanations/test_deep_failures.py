@@ -39,11 +39,11 @@ def deep(explorer: Explorer) -> str:
     return address
 
 
-def call_of(name: str, argument: int) -> str:
+def call_of(name, argument):
     return f"0x{keccak(text=f'{name}(uint256)')[:4].hex()}{argument:064x}"
 
 
-def test_the_line_is_that_of_the_innermost_call(explorer: Explorer, deep: str) -> None:
+def test_the_line_is_that_of_the_innermost_call(explorer, deep):
     sent = explorer.send(deep, call_of("down", MAX_LOCATIONS + 5), gas=1_000_000)
     error = explorer.client.get(f"/api/v1/transactions/{sent}").json["error"]
     assert error["reverting"]["depth"] == MAX_LOCATIONS + 5
@@ -53,26 +53,20 @@ def test_the_line_is_that_of_the_innermost_call(explorer: Explorer, deep: str) -
     assert lines == [None] * 6 + [CALL] * (MAX_LOCATIONS - 1) + [BOTTOM]
 
 
-def test_the_line_of_a_simulated_call_is_that_of_the_innermost(
-    explorer: Explorer, deep: str
-) -> None:
+def test_the_line_of_a_simulated_call_is_that_of_the_innermost(explorer, deep):
     body = {"calls": [{"to": deep, "data": call_of("down", MAX_LOCATIONS + 5)}]}
     [outcome] = explorer.client.post("/api/v1/simulate", json=body).json["calls"]
     assert outcome["error"]["location"]["line"] == BOTTOM
 
 
-def test_failed_calls_inside_do_not_take_the_place_of_the_cause(
-    explorer: Explorer, deep: str
-) -> None:
+def test_failed_calls_inside_do_not_take_the_place_of_the_cause(explorer, deep):
     sent = explorer.send(deep, call_of("many", MAX_LOCATIONS + 5), gas=1_000_000)
     frames = explorer.client.get(f"/api/v1/transactions/{sent}/trace").json["frames"]
     lines = [(frame["error"]["location"] or {}).get("line") for frame in frames]
     assert lines == [MANY] + [BOTTOM] * (MAX_LOCATIONS - 1) + [None] * 6
 
 
-def test_the_picture_of_the_gas_says_that_it_has_not_all_calls(
-    explorer: Explorer, deep: str
-) -> None:
+def test_the_picture_of_the_gas_says_that_it_has_not_all_calls(explorer, deep):
     sent = explorer.send(deep, call_of("down", MAX_DEPTH + 5), gas=1_000_000)
     page = explorer.client.get(f"/tx/{sent}?tab=gas").text
     assert f"{MAX_DEPTH + 6} calls in total; the picture has {MAX_DEPTH} of them" in page

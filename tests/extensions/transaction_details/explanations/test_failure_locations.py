@@ -6,20 +6,17 @@ from typing import Any, NamedTuple
 
 import pytest
 from eth_utils import keccak
-from flask.testing import FlaskClient
 
 from app import create_app
-from scan.errors import ScanError, Unavailable, UpstreamFailed
-from scan.ethereum.request_node import NodeSession
+from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.transaction_reader import IndexedTransaction
-from scan.extensions.transaction_details.explanations.failing_steps import (
-    STRUCT_LOGS,
-    TRACER,
-    FailingSteps,
-)
 from scan.extensions.transaction_details.explanations.failure_locations import (
     FailedCall,
     FailureLocations,
+)
+from scan.extensions.transaction_details.explanations.mapped_code import (
+    STRUCT_LOGS,
+    TRACER,
 )
 from scan.extensions.transaction_details.explanations.transaction_failures import (
     TransactionFailures,
@@ -51,35 +48,35 @@ class Deployed(NamedTuple):
     address: str
     inner: str
 
-    def error(self, data: str, **fields: Any) -> Any:
+    def error(self, data, **fields):
         """What the API has of the failure of a call."""
         return self.transaction(data, **fields)["error"]
 
-    def transaction(self, data: str, **fields: Any) -> Any:
+    def transaction(self, data, **fields):
         sent = self.explorer.send(self.address, data, gas=100_000, **fields)
         return self.explorer.client.get(f"/api/v1/transactions/{sent}").json
 
 
-def call_of(name: str, argument: int = 0, type_: str = "uint256") -> str:
+def call_of(name, argument=0, type_="uint256"):
     return f"0x{keccak(text=f'{name}({type_})')[:4].hex()}{argument:064x}"
 
 
-def location_of(client: FlaskClient, transaction: str) -> Any:
+def location_of(client, transaction):
     return client.get(f"/api/v1/transactions/{transaction}").json["error"]["location"]
 
 
-def runs_javascript(call: dict[str, Any]) -> bool:
+def runs_javascript(call):
     return TRACER in call["params"]
 
 
-def asks_for_steps(call: dict[str, Any]) -> bool:
+def asks_for_steps(call):
     return STRUCT_LOGS in call["params"]
 
 
-def deployed(explorer: Explorer, way: str) -> Deployed:
+def deployed(explorer, way):
     standard = standard_input({PATH: FAILING}, **SETTINGS[way], evmVersion="cancun")
 
-    def deploy(name: str, argument: str) -> str:
+    def deploy(name, argument):
         creation = compiled(VERSION, standard, PATH, name).creation
         address = explorer.deploy(creation, argument)
         answer = explorer.verify(address, standard, VERSION, contractName=f"{PATH}:{name}")
@@ -112,7 +109,7 @@ MERGED = """
 FIRST_LINES = {"gas": "for (uint256 i", "bare": "function bare"}
 
 
-def expected_line(failing: Deployed, name: str, mark: str) -> range:
+def expected_line(failing, name, mark):
     """The marked line; by way of IR, where maps lose what optimisers merge, the lines of its
     function up to that."""
     marked, lines = line_of(mark), FAILING.split("\n")
@@ -126,16 +123,16 @@ def expected_line(failing: Deployed, name: str, mark: str) -> range:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_line_of_each_kind_of_failure(failing: Deployed, name: str) -> None:
+def test_the_line_of_each_kind_of_failure(failing, name):
     require_line(failing, name)
 
 
 @pytest.mark.parametrize("name", MERGED)
-def test_the_line_that_led_to_code_which_optimisers_merge(optimized: Deployed, name: str) -> None:
+def test_the_line_that_led_to_code_which_optimisers_merge(optimized, name):
     require_line(optimized, name)
 
 
-def require_line(failing: Deployed, name: str) -> None:
+def require_line(failing, name):
     error = failing.error(call_of(name))
     location = error["location"]
     mark = {"passOn": "inner", "reentered": "text"}.get(name) or MARKS.get(name, name)
@@ -147,17 +144,17 @@ def require_line(failing: Deployed, name: str) -> None:
     assert location["source"] in FAILING.split("\n")[location["line"] - 1]
 
 
-def test_a_check_that_the_compiler_generates_is_said_to_be_one(optimized: Deployed) -> None:
+def test_a_check_that_the_compiler_generates_is_said_to_be_one(optimized):
     location = optimized.error(call_of("wrongType", 2, "bool"))["location"]
     assert (location["function"], location["generated"]) == ("wrongType", True)
 
 
-def test_the_page_of_a_contract_says_how_its_code_is_optimized(optimized: Deployed) -> None:
+def test_the_page_of_a_contract_says_how_its_code_is_optimized(optimized):
     page = optimized.explorer.client.get(f"/address/{optimized.address}?tab=contract").text
     assert "<dt>Optimizer</dt><dd>on, 200 runs</dd>" in page
 
 
-def test_each_call_of_the_trace_that_failed_has_its_line(failing: Deployed) -> None:
+def test_each_call_of_the_trace_that_failed_has_its_line(failing):
     sent = failing.transaction(call_of("caught"))["hash"]
     trace = failing.explorer.client.get(f"/api/v1/transactions/{sent}/trace").json
     own, inside = trace["frames"]
@@ -166,7 +163,7 @@ def test_each_call_of_the_trace_that_failed_has_its_line(failing: Deployed) -> N
     assert inside["error"]["location"]["address"] == failing.inner
 
 
-def test_arguments_and_coin_that_a_function_does_not_take(failing: Deployed) -> None:
+def test_arguments_and_coin_that_a_function_does_not_take(failing):
     """The compiler's own checks, in the function that they belong to."""
     wrong = failing.error(call_of("wrongType", 2, "bool"))["location"]
     assert wrong["function"] == "wrongType"
@@ -175,12 +172,12 @@ def test_arguments_and_coin_that_a_function_does_not_take(failing: Deployed) -> 
     assert paid["function"] in ("notPayable", None)
 
 
-def test_a_function_that_is_not_there(failing: Deployed) -> None:
+def test_a_function_that_is_not_there(failing):
     location = failing.error("0xdeadbeef")["location"]
     assert (location["function"], location["source"]) == (None, "contract Failing {")
 
 
-def test_the_page_shows_the_line_and_links_to_it(failing: Deployed) -> None:
+def test_the_page_shows_the_line_and_links_to_it(failing):
     sent = failing.transaction(call_of("text"))["hash"]
     page = failing.explorer.client.get(f"/tx/{sent}").text
     number = line_of("text")
@@ -209,12 +206,12 @@ ALL_STEPS = """{
 
 
 @pytest.mark.parametrize("name", ["passOn", "add", "created", "caught", "delegated", "gas"])
-def test_steps_stand_for_a_tracer_that_the_node_does_not_run(failing: Deployed, name: str) -> None:
+def test_steps_stand_for_a_tracer_that_the_node_does_not_run(failing, name):
     sent = failing.transaction(call_of(name))["hash"]
     expected = location_of(failing.explorer.client, sent)
     steps = failing.explorer.anvil.call("debug_traceTransaction", sent, {"tracer": ALL_STEPS})
 
-    def alter(call: dict[str, Any], answer: dict[str, Any]) -> None:
+    def alter(call, answer):
         if runs_javascript(call):
             del answer["result"]
             answer["error"] = {"code": -32000, "message": "TypeError: tracer not found"}
@@ -228,7 +225,7 @@ def test_steps_stand_for_a_tracer_that_the_node_does_not_run(failing: Deployed, 
     assert expected is not None
 
 
-def test_without_either_the_line_is_not_known(failing: Deployed) -> None:
+def test_without_either_the_line_is_not_known(failing):
     sent = failing.transaction(call_of("custom"))["hash"]
     with FaultyNode(failing.explorer.anvil.url) as node:
         node.fault = refuse(lambda call: runs_javascript(call) or asks_for_steps(call))
@@ -249,12 +246,12 @@ LIES = {
 
 
 @pytest.mark.parametrize("lie", LIES.values(), ids=LIES)
-def test_a_node_that_lies_about_steps_breaks_nothing(failing: Deployed, lie: str) -> None:
+def test_a_node_that_lies_about_steps_breaks_nothing(failing, lie):
     if failing.way != "plain":
         return
     sent = failing.transaction(call_of("text", 7))["hash"]
 
-    def alter(call: dict[str, Any], answer: dict[str, Any]) -> None:
+    def alter(call, answer):
         if runs_javascript(call) or asks_for_steps(call):
             answer.pop("error", None)
             answer["result"] = json.loads(lie)
@@ -267,7 +264,7 @@ def test_a_node_that_lies_about_steps_breaks_nothing(failing: Deployed, lie: str
     assert answer.json["error"]["name"] == "Error"
 
 
-def test_a_simulated_call_has_the_line_in_which_it_would_fail(failing: Deployed) -> None:
+def test_a_simulated_call_has_the_line_in_which_it_would_fail(failing):
     call = {"to": failing.address, "data": call_of("passOn")}
     body = {"calls": [call, {"to": failing.address, "data": call_of("text", 1)}]}
     first, second = failing.explorer.client.post("/api/v1/simulate", json=body).json["calls"]
@@ -283,7 +280,7 @@ def test_a_simulated_call_has_the_line_in_which_it_would_fail(failing: Deployed)
     assert f'<span data-line="{line_of("text")}" class=hit>' in page
 
 
-def test_code_that_the_client_replaces_has_no_line(failing: Deployed) -> None:
+def test_code_that_the_client_replaces_has_no_line(failing):
     call = {"to": failing.address, "data": call_of("passOn")}
     own = {failing.address: {"code": "0x60006000fd"}}  # PUSH1 0 PUSH1 0 REVERT
     answer = failing.explorer.client.post(
@@ -300,7 +297,7 @@ def test_code_that_the_client_replaces_has_no_line(failing: Deployed) -> None:
     assert outcome["error"]["location"]["address"] == failing.address
 
 
-def test_other_code_that_stood_there_before_has_no_line(failing: Deployed) -> None:
+def test_other_code_that_stood_there_before_has_no_line(failing):
     url, address = failing.explorer.settings.database_url, bytes.fromhex(failing.address[2:])
     sources = failing.explorer.app.extensions["scan"].sources
     locations: FailureLocations = sources.get(TransactionFailures).locations
@@ -332,11 +329,11 @@ def test_other_code_that_stood_there_before_has_no_line(failing: Deployed) -> No
 class UnansweredTraces:
     """Traces that a node does not give in this request."""
 
-    def __init__(self, error: ScanError) -> None:
+    def __init__(self, error):
         self.error = error
         self.requests = 0
 
-    def read(self, node: NodeSession, *_: object) -> FailingSteps:
+    def read(self, node, *_):
         self.requests += 1
         node.record_failed()
         raise self.error
@@ -345,9 +342,7 @@ class UnansweredTraces:
 @pytest.mark.parametrize(
     ("error", "requests"), [(Unavailable("One at a time."), 2), (UpstreamFailed("It is slow."), 1)]
 )
-def test_only_what_the_node_did_not_give_is_not_requested_again(
-    failing: Deployed, error: ScanError, requests: int
-) -> None:
+def test_only_what_the_node_did_not_give_is_not_requested_again(failing, error, requests):
     sources = failing.explorer.app.extensions["scan"].sources
     traces: Any = UnansweredTraces(error)
     locations = FailureLocations(sources, traces)

@@ -6,7 +6,6 @@ from html import unescape
 from app import create_app
 from tests.support.database import execute
 from tests.support.indexing import settings_for
-from tests.support.reasons import Played
 
 NOBODY = "http://127.0.0.1:9"
 REASON = re.compile(r'href="/tx/(0x\w{64})#reason"[^>]*><bdi>([^<]*)</bdi>')
@@ -21,7 +20,7 @@ STORED = {
 }
 
 
-def test_lists_say_why_transactions_failed_without_the_node(played: Played) -> None:
+def test_lists_say_why_transactions_failed_without_the_node(played):
     """Of one whose reason nobody has read yet, only that it used all its gas."""
     for name in STORED:
         answer = played.client.get(f"/api/v1/transactions/{played.sent[name]}").json

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.check
         ("\u200b\u202e".encode(), "Sent 0.5 ETH and 6 bytes of data to 0x222222…2222"),
     ],
 )
-def test_a_text_is_quoted_alone_where_it_is_one(data: bytes, text: str) -> None:
+def test_a_text_is_quoted_alone_where_it_is_one(data, text):
     whole = text.replace("… ", "Sent 0.5 ETH to 0x222222…2222 with the text ", 1)
     text = whole if text.startswith("… ") else text
     assert sentence({}, to=BOB, value=5 * 10**17, data=data).text == text

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 from flask.testing import FlaskClient
@@ -38,12 +38,12 @@ class Played(NamedTuple):
     sent: dict[str, str]
     url: str  # of the database
 
-    def detail(self, name: str) -> Any:
+    def detail(self, name):
         answer = self.client.get(f"/api/v1/transactions/{self.sent[name]}")
         assert answer.status_code == 200
         return answer.json
 
-    def sentence(self, name: str) -> str:
+    def sentence(self, name):
         """The API's, which the page shows, too."""
         text: str = self.detail(name)["summary"]["text"]
         html = self.client.get(f"/tx/{self.sent[name]}").text
@@ -52,15 +52,15 @@ class Played(NamedTuple):
         assert plain == html_escaped(text).lower()
         return text
 
-    def short(self, name: str) -> str:
+    def short(self, name):
         return shortened(self.contracts[name].address)
 
 
-def html_escaped(text: str) -> str:
+def html_escaped(text):
     return text.replace("&", "&amp;").replace("<", "&lt;").replace("'", "&#39;")
 
 
-def shortened(address: str) -> str:
+def shortened(address):
     return f"{address[:8].lower()}…{address[-4:].lower()}"
 
 
@@ -74,7 +74,7 @@ def played(postgres: Postgres, template: str) -> Iterator[Played]:
             yield Played(anvil, client, contracts, sent, url)
 
 
-def play(anvil: Anvil) -> tuple[dict[str, Contract], dict[str, str]]:
+def play(anvil):
     one, two, three = anvil.accounts[:3]
     contracts = {
         "leak": anvil.deploy(one, "Leak"),
@@ -128,7 +128,7 @@ def play(anvil: Anvil) -> tuple[dict[str, Contract], dict[str, str]]:
     return contracts, sent
 
 
-def test_coins_that_leave_an_account_with_code_are_told(played: Played) -> None:
+def test_coins_that_leave_an_account_with_code_are_told(played):
     half = played.detail("half leaves")["summary"]
     assert half["action"] == "call"
     assert re.fullmatch(
@@ -157,20 +157,20 @@ SWAP = "Swapped 5 BET for 5 ALF on V2 (unconfirmed factory)"
         ("lure", "Failed: the contract says “" + LURE.replace("”", "") + "”"),
     ],
 )
-def test_sentences_tell_what_happened(played: Played, name: str, end: str) -> None:
+def test_sentences_tell_what_happened(played, name, end):
     sentence = played.sentence(name)
     assert sentence.endswith(end) and (end.startswith(",") or sentence == end)
     assert ("wapped" in sentence) == ("wapped" in end)
 
 
-def test_more_trades_of_a_pool_in_a_block_than_are_compared_are_not_backed(played: Played) -> None:
+def test_more_trades_of_a_pool_in_a_block_than_are_compared_are_not_backed(played):
     trades = played.client.get("/api/v1/dex-trades?limit=100").json["trades"]
     assert {trade["transactionHash"] for trade in trades} == {played.sent["flood"]}
     assert {trade["backedByTransfers"] for trade in trades} == {None}
     assert played.sentence("flood").startswith("Called ")
 
 
-def test_a_pool_that_its_factory_does_not_know_is_not_listed_under_it(played: Played) -> None:
+def test_a_pool_that_its_factory_does_not_know_is_not_listed_under_it(played):
     client, pool = played.client, played.contracts["pool"].address.lower()
     [listed] = client.get("/api/v1/pools").json["pools"]
     assert (listed["address"], listed["dex"]) == (pool, "v2-unconfirmed")
@@ -180,7 +180,7 @@ def test_a_pool_that_its_factory_does_not_know_is_not_listed_under_it(played: Pl
     assert "V2 (unconfirmed factory)" in page and "uniswap" not in page
 
 
-def test_trades_that_no_transfers_bear_are_marked(played: Played) -> None:
+def test_trades_that_no_transfers_bear_are_marked(played):
     trades = played.client.get("/api/v1/dex-trades?orderBy=asc&limit=5").json["trades"]
     backed = {trade["transactionHash"]: trade["backedByTransfers"] for trade in trades}
     fake = played.sent["fake trade"]
@@ -192,7 +192,7 @@ def test_trades_that_no_transfers_bear_are_marked(played: Played) -> None:
         assert ("not backed" in html) == (name == "fake trade")
 
 
-def test_names_that_contracts_chose_are_quoted_beside_their_address(played: Played) -> None:
+def test_names_that_contracts_chose_are_quoted_beside_their_address(played):
     assert played.sentence("ETH") == f"Sent 5 “ETH” ({played.short('ETH')}) to {shortened(SINK)}"
     apes = f"“Apes and 5 ETH from Binance #1” ({played.short('apes')})"
     assert played.sentence("mint") == f"Minted {apes} #7"
@@ -200,7 +200,7 @@ def test_names_that_contracts_chose_are_quoted_beside_their_address(played: Play
     assert played.sentence("approval") == f"Approved {nobody} to spend unlimited BET"
 
 
-def test_a_long_text_of_a_revert_is_cut_and_says_so(played: Played) -> None:
+def test_a_long_text_of_a_revert_is_cut_and_says_so(played):
     error = played.detail("long text")["error"]
     assert (error["kind"], error["dataSize"]) == ("error", 18_084)
     assert error["reason"].endswith("€… (cut: the contract returned 18,084 bytes)")
@@ -215,7 +215,7 @@ def test_a_long_text_of_a_revert_is_cut_and_says_so(played: Played) -> None:
 @pytest.mark.parametrize(
     ("name", "kind"), [("too large", "invalid_code"), ("paid while reading", "static_call")]
 )
-def test_what_the_evm_refuses_has_a_kind(played: Played, name: str, kind: str) -> None:
+def test_what_the_evm_refuses_has_a_kind(played, name, kind):
     assert played.detail(name)["error"]["kind"] == kind
 
 
@@ -229,23 +229,21 @@ def test_what_the_evm_refuses_has_a_kind(played: Played, name: str, kind: str) -
         ("createPair", "PairCreated"),
     ],
 )
-def test_an_event_that_changed_nothing_is_only_emitted(
-    played: Played, function: str, event: str
-) -> None:
+def test_an_event_that_changed_nothing_is_only_emitted(played, function, event):
     sentence = played.sentence(function)
     contract = f"“Pretender” ({played.short('pretender')})"
     assert re.fullmatch(rf"Called \w+ of {re.escape(contract)}, which emitted {event}", sentence)
     assert played.detail(function)["summary"]["action"] == "call"
 
 
-def test_an_event_that_the_state_bears_is_told(played: Played) -> None:
+def test_an_event_that_the_state_bears_is_told(played):
     contract, sink = f"“Pretender” ({played.short('pretender')})", shortened(SINK)
     assert played.sentence("giveTruly") == f"Transferred the ownership of {contract} to {sink}"
     assert played.sentence("upgradeTruly") == f"Upgraded {contract} to {sink}"
     assert played.sentence("pauseTruly") == f"Paused {contract}"
 
 
-def test_a_token_in_a_list_stands_for_its_symbol(played: Played) -> None:
+def test_a_token_in_a_list_stands_for_its_symbol(played):
     """However many holders another one gave itself."""
     larger, listed = (played.contracts[key].address.lower() for key in ("BET", "other BET"))
     row = (bytes.fromhex(listed[2:]), "A list", "Bet", "BET", 18)
@@ -264,7 +262,7 @@ def test_a_token_in_a_list_stands_for_its_symbol(played: Played) -> None:
         execute(played.url, "DELETE FROM listed_tokens")
 
 
-def test_a_token_with_the_symbol_of_a_larger_one_is_marked(played: Played) -> None:
+def test_a_token_with_the_symbol_of_a_larger_one_is_marked(played):
     client = played.client
     larger, other = (played.contracts[key].address.lower() for key in ("BET", "other BET"))
     namesakes = {

@@ -1,12 +1,9 @@
 """Nodes that take long for tracers in JavaScript, and anvil, which does not end them itself."""
 
-from typing import Any
-
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
-from scan.extensions.internal_transfers.step_tracers import LEAST_STEPS, TOO_SLOW, bounded
+from scan.extensions.internal_transfers.step_traces import LEAST_STEPS, TOO_SLOW, bounded
 from tests.extensions.transaction_details.explanations.failing_lines import line_of
 from tests.extensions.transaction_details.explanations.test_failure_locations import (
     Deployed,
@@ -33,23 +30,23 @@ def failing(explorer: Explorer) -> Deployed:
     return deployed(explorer, "plain")
 
 
-def is_in_javascript(call: dict[str, Any]) -> bool:
+def is_in_javascript(call):
     options = [param for param in call["params"] if isinstance(param, dict)]
     return any("Date.now()" in str(option.get("tracer")) for option in options)
 
 
-def answer_slowly(call: dict[str, Any], answer: dict[str, Any]) -> None:
+def answer_slowly(call, answer):
     if is_in_javascript(call):
         answer["result"] = TOO_SLOW
 
 
-def client_of(failing: Deployed, node: FaultyNode) -> FlaskClient:
+def client_of(failing, node):
     settings = settings_for(failing.explorer.settings.database_url, node.url)
     return create_app(settings).test_client()
 
 
-def test_a_tracer_ends_all_calls_when_its_time_is_over(explorer: Explorer) -> None:
-    def traced(most_ms: int, result: str = f"return '{TOO_SLOW}'") -> Any:
+def test_a_tracer_ends_all_calls_when_its_time_is_over(explorer):
+    def traced(most_ms, result=f"return '{TOO_SLOW}'"):
         options = bounded(COUNTING, most_ms)
         tracer = options["tracer"].replace(f"return '{TOO_SLOW}'", result)
         overrides = {ADDRESS: {"code": LOOPS}}
@@ -62,7 +59,7 @@ def test_a_tracer_ends_all_calls_when_its_time_is_over(explorer: Explorer) -> No
     assert traced(-1, "return this.stepped") < LEAST_STEPS + 100
 
 
-def test_a_simulated_call_has_its_line_where_the_tracer_is_slow(failing: Deployed) -> None:
+def test_a_simulated_call_has_its_line_where_the_tracer_is_slow(failing):
     body = {"calls": [{"to": failing.address, "data": call_of("text")}]}
     with FaultyNode(failing.explorer.anvil.url) as node:
         node.fault = altering(answer_slowly)
@@ -71,11 +68,11 @@ def test_a_simulated_call_has_its_line_where_the_tracer_is_slow(failing: Deploye
     assert outcome["error"]["location"]["line"] == line_of("text")
 
 
-def test_a_transaction_has_no_line_where_the_tracer_is_slow(failing: Deployed) -> None:
+def test_a_transaction_has_no_line_where_the_tracer_is_slow(failing):
     sent = failing.transaction(call_of("text"))["hash"]
     listings = []
 
-    def alter(call: dict[str, Any], answer: dict[str, Any]) -> None:
+    def alter(call, answer):
         answer_slowly(call, answer)
         listings.extend([call] * asks_for_steps(call))
 

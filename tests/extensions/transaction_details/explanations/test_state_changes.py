@@ -1,17 +1,15 @@
 """GET /transactions/:hash/state-changes, beside the states of the blocks around."""
 
 import json
-from typing import Any
 
 from eth_utils import keccak
 
 from tests.extensions.transaction_details.explanations.conftest import answering_traces, client_over
 from tests.extensions.transaction_details.explanations.test_transaction_traces import answer_of
-from tests.support.faulty_node import Calls, FaultyNode, Forward, Reply
-from tests.support.reasons import Played
+from tests.support.faulty_node import FaultyNode, Reply
 
 
-def test_state_changes_are_the_states_of_the_blocks_around(played: Played) -> None:
+def test_state_changes_are_the_states_of_the_blocks_around(played):
     """Of transactions alone in their blocks; the miner's account has the block's reward."""
     for name in ("alone", "clearing", "deployment", "money", "failed alone"):
         changes = answer_of(played, name, "state-changes")
@@ -49,7 +47,7 @@ def test_state_changes_are_the_states_of_the_blocks_around(played: Played) -> No
     assert values["0x" + 63 * "0" + "1"] == "0x" + 64 * "0"
 
 
-def states(played: Played, address: str, number: int) -> list[dict[str, Any]]:
+def states(played, address, number):
     found = []
     for block in (hex(number - 1), hex(number)):
         code = bytes.fromhex(played.anvil.call("eth_getCode", address, block)[2:])
@@ -63,8 +61,8 @@ def states(played: Played, address: str, number: int) -> list[dict[str, Any]]:
     return found
 
 
-def test_the_parity_form_of_state_changes_says_the_same(played: Played) -> None:
-    def replayed(calls: Calls, forward: Forward) -> Reply:
+def test_the_parity_form_of_state_changes_says_the_same(played):
+    def replayed(calls, forward):
         asked = [
             {**call, "method": "debug_traceTransaction", "params": [call["params"][0], PRESTATE]}
             if call["method"] == "trace_replayTransaction"
@@ -91,15 +89,15 @@ def test_the_parity_form_of_state_changes_says_the_same(played: Played) -> None:
 PRESTATE = {"tracer": "prestateTracer", "tracerConfig": {"diffMode": True}}
 
 
-def parity_form(pre: dict[str, Any], post: dict[str, Any]) -> dict[str, Any]:
+def parity_form(pre, post):
     """As OpenEthereum's documentation has it, of what prestateTracer says."""
 
-    def side(before: Any, after: Any) -> Any:
+    def side(before, after):
         if after is None or before == after:
             return "="
         return {"+": after} if before is None else {"*": {"from": before, "to": after}}
 
-    def hexed(value: Any) -> Any:
+    def hexed(value):
         return hex(value) if isinstance(value, int) else value
 
     diff = {}
@@ -123,7 +121,7 @@ def parity_form(pre: dict[str, Any], post: dict[str, Any]) -> dict[str, Any]:
     return diff
 
 
-def test_nonces_are_numbers_or_quantities(played: Played) -> None:
+def test_nonces_are_numbers_or_quantities(played):
     sides = {"pre": {"0x" + 40 * "1": {"nonce": 0}}, "post": {"0x" + 40 * "1": {"nonce": "0x1"}}}
     with FaultyNode(played.anvil.url) as node:
         node.fault = answering_traces(json.dumps(sides))
@@ -131,7 +129,7 @@ def test_nonces_are_numbers_or_quantities(played: Played) -> None:
     assert [a["nonce"] for a in changes["accounts"]] == [{"before": "0", "after": "1"}]
 
 
-def test_more_accounts_and_slots_than_are_shown_are_told(played: Played) -> None:
+def test_more_accounts_and_slots_than_are_shown_are_told(played):
     accounts = {f"0x{n:040x}": {"balance": "0x1"} for n in range(600)}
     accounts[f"0x{7:040x}"] = {"storage": {f"0x{n:064x}": "0x1" for n in range(1, 3001)}}
     with FaultyNode(played.anvil.url) as node:

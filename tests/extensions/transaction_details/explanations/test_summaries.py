@@ -1,6 +1,5 @@
 """Sentences about transactions that try to say something else: hostile names, lying contracts."""
 
-from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -15,7 +14,6 @@ from scan.extensions.transaction_details.explanations.summary_parts import MAX_S
 from scan.extensions.transaction_details.explanations.transaction_summary import (
     ACTIONS,
     FORMS,
-    Summary,
     summarise,
 )
 
@@ -26,25 +24,23 @@ ALICE, BOB, TOKEN, OTHER, POOL = ("0x" + f"{n:02x}" * 20 for n in (17, 34, 51, 6
 MOST = 2**256 - 1
 
 
-def token(symbol: str = "MUSD", **more: Any) -> dict[str, Any]:
+def token(symbol="MUSD", **more):
     fields = {"name": "Meridian", "symbol": symbol, "decimals": 6, "type": "BEP20", "wraps": False}
     return {"isContract": True, "token": {**fields, **more}}
 
 
-def transfer(owner: str, to: str, value: int, address: str = TOKEN, **more: Any) -> dict[str, Any]:
+def transfer(owner, to, value, address=TOKEN, **more):
     fields = {"fromAddress": owner, "toAddress": to, "value": str(value), "tokenId": None}
     return {**fields, "tokenAddress": address, "logIndex": 0, **more}
 
 
-def trade(amount_in: int, amount_out: int) -> dict[str, Any]:
+def trade(amount_in, amount_out):
     pool = {"pairAddress": POOL, "dex": "uniswap-v2", "tokenIn": TOKEN, "tokenOut": OTHER}
     amounts = {"amountIn": str(amount_in), "amountOut": str(amount_out)}
     return {**pool, **amounts, "backedByTransfers": True}
 
 
-def log(
-    address: str, event: str, *words: Any, topics: int = 3, data: bytes = b""
-) -> TransactionLog:
+def log(address, event, *words, topics=3, data=b""):
     shown = [
         bytes.fromhex(w[2:].zfill(64)) if isinstance(w, str) else w.to_bytes(32) for w in words
     ]
@@ -54,19 +50,19 @@ def log(
 
 
 def sentence(
-    parties: Mapping[str, Any],
+    parties,
     *,
-    to: str | None = TOKEN,
-    value: int = 0,
-    data: bytes = b"\xa9\x05\x9c\xbb",
-    transfers: Any = (),
-    trades: Any = (),
-    logs: Any = (),
-    status: bool = True,
-    error: str | None = None,
-    is_quoted: bool = False,
-    method: Decoded | None = None,
-) -> Summary:
+    to=TOKEN,
+    value=0,
+    data=b"\xa9\x05\x9c\xbb",
+    transfers=(),
+    trades=(),
+    logs=(),
+    status=True,
+    error=None,
+    is_quoted=False,
+    method=None,
+):
     transaction = {
         "fromAddress": ALICE,
         "toAddress": to,
@@ -86,11 +82,11 @@ def sentence(
 APPROVAL = "Approval(address,address,uint256)"
 
 
-def test_a_call_named_transfer_that_emits_nothing_transferred_nothing() -> None:
+def test_a_call_named_transfer_that_emits_nothing_transferred_nothing():
     assert sentence({TOKEN: token()}).text == "Called 0xa9059cbb of “Meridian” (0x333333…3333)"
 
 
-def test_a_transfer_is_what_was_emitted() -> None:
+def test_a_transfer_is_what_was_emitted():
     summary = sentence({TOKEN: token()}, transfers=[transfer(ALICE, BOB, 1_234_500_000)])
     assert summary.text == "Sent 1,234.5 MUSD to 0x222222…2222"
     assert summary.record()["parts"][1] == {
@@ -116,28 +112,28 @@ def test_a_transfer_is_what_was_emitted() -> None:
         ((ALICE, BOB), 3, "Called 0xa9059cbb of “Meridian” (0x333333…3333)"),
     ],
 )
-def test_approvals(words: Any, topics: int, text: str) -> None:
+def test_approvals(words, topics, text):
     logs = [log(TOKEN, APPROVAL, *words, topics=topics)]
     assert sentence({TOKEN: token()}, logs=logs).text == text
 
 
-def test_an_approval_by_another_contract_is_not_the_called_ones() -> None:
+def test_an_approval_by_another_contract_is_not_the_called_ones():
     logs = [log(OTHER, APPROVAL, ALICE, BOB, MOST)]
     assert sentence({TOKEN: token(), OTHER: token()}, logs=logs).action == "call"
 
 
-def test_data_that_ends_within_a_word_is_no_argument() -> None:
+def test_data_that_ends_within_a_word_is_no_argument():
     approval = log(TOKEN, APPROVAL, ALICE, BOB, data=b"\xff" * 31)
     assert sentence({TOKEN: token()}, logs=[approval]).text.startswith("Called 0xa9059cbb of ")
 
 
-def test_a_token_of_no_known_decimals_has_units() -> None:
+def test_a_token_of_no_known_decimals_has_units():
     logs = [log(TOKEN, APPROVAL, ALICE, BOB, 1500)]
     text = sentence({TOKEN: {"isContract": True}}, logs=logs).text
     assert text == "Approved 0x222222…2222 to spend 1,500 units of tokens of 0x333333…3333"
 
 
-def test_a_route_of_several_pools_is_one_swap() -> None:
+def test_a_route_of_several_pools_is_one_swap():
     middle = "0x" + "77" * 20
     hops = [
         {**trade(1_000_000, 50), "tokenOut": middle},
@@ -153,7 +149,7 @@ def test_a_route_of_several_pools_is_one_swap() -> None:
     assert summary.text == "Swapped 1 BET for 0.99 ALF on Uniswap V2 and Uniswap V3"
 
 
-def test_a_swap_for_another_states_no_more_than_the_sender_gave() -> None:
+def test_a_swap_for_another_states_no_more_than_the_sender_gave():
     """Of 12 BET a fee of 2 went elsewhere; what was bought is another's. Or another paid all."""
     buyer = "0x" + "66" * 20
     moved = [
@@ -170,14 +166,14 @@ def test_a_swap_for_another_states_no_more_than_the_sender_gave() -> None:
     assert text == "Swapped 10 BET of 0x666666…6666 for 9 ALF on Uniswap V2"
 
 
-def test_coin_sent_along_is_never_left_out() -> None:
+def test_coin_sent_along_is_never_left_out():
     moved = [transfer(ZERO, ALICE, 1, tokenId="12")]
     parties = {TOKEN: token(name="Lamp", type="BEP721")}
     summary = sentence(parties, value=8 * 10**16, transfers=moved)
     assert summary.text == "Minted “Lamp” (0x333333…3333) #12, sending 0.08 ETH"
 
 
-def test_a_failed_transaction_says_why() -> None:
+def test_a_failed_transaction_says_why():
     parties = {TOKEN: token()}
     failed = sentence(parties, status=False, transfers=[transfer(ALICE, BOB, 5)])
     assert failed.text == "Failed: 0xa9059cbb of “Meridian” (0x333333…3333)"
@@ -206,20 +202,20 @@ HOSTILE = (
 
 
 @pytest.mark.parametrize(("symbol", "text"), HOSTILE)
-def test_hostile_symbols(symbol: str, text: str) -> None:
+def test_hostile_symbols(symbol, text):
     moved = [transfer(ALICE, BOB, 5_000_000)]
     summary = sentence({TOKEN: token(symbol, name="Mer idian")}, transfers=moved)
     assert summary.parts[1].text == text
     assert summary.parts[1].address == TOKEN
 
 
-def test_a_blank_token_is_named_by_its_address() -> None:
+def test_a_blank_token_is_named_by_its_address():
     blank = token("\u200b\u3164", name="\u2063 ")
     summary = sentence({TOKEN: blank}, transfers=[transfer(ALICE, BOB, 5)])
     assert summary.parts[1].text == "0.000005 tokens of 0x333333…3333"
 
 
-def test_the_name_of_an_unverified_token_names_no_party() -> None:
+def test_the_name_of_an_unverified_token_names_no_party():
     parties = {TOKEN: token(), BOB: token(name="Uniswap: Router")}
     summary = sentence(parties, transfers=[transfer(ALICE, BOB, 5_000_000)])
     assert summary.text == "Sent 5 MUSD to 0x222222…2222"
@@ -227,7 +223,7 @@ def test_the_name_of_an_unverified_token_names_no_party() -> None:
     assert called.text == "Called 0xa9059cbb of “Uniswap Router” (0x222222…2222)"
 
 
-def test_a_verified_token_is_named_by_itself_before_its_source() -> None:
+def test_a_verified_token_is_named_by_itself_before_its_source():
     dollar = {BOB: token(name="True Dollar") | {"contract": "Token"}}
     called = sentence(dollar, to=BOB)
     assert called.text == "Called 0xa9059cbb of “True Dollar” (0x222222…2222)"
@@ -235,7 +231,7 @@ def test_a_verified_token_is_named_by_itself_before_its_source() -> None:
     assert sent.text == "Sent 5 MUSD to “True Dollar” (0x222222…2222)"
 
 
-def test_many_items_are_counted() -> None:
+def test_many_items_are_counted():
     moved = [transfer(ALICE, BOB, 1, tokenId=str(n)) for n in range(200)]
     parties = {TOKEN: token(name="Lamp", type="BEP1155")}
     text = "Sent 200 items of “Lamp” (0x333333…3333) to 0x222222…2222"
@@ -256,11 +252,11 @@ def test_many_items_are_counted() -> None:
         (1, 255, "1e-255"),
     ],
 )
-def test_amounts_are_short_and_never_rounded_up(value: int, decimals: int, text: str) -> None:
+def test_amounts_are_short_and_never_rounded_up(value, decimals, text):
     assert amount(value, decimals) == text
 
 
-def test_clean_text_has_one_line_without_hidden_characters() -> None:
+def test_clean_text_has_one_line_without_hidden_characters():
     assert clean("a\u2028b \ud800\U000e0041c\td", 20) == "ab cd"
 
 
@@ -276,7 +272,7 @@ POOL_OF_BOTH = {
 
 @pytest.mark.parametrize(("owner", "end"), [(ALICE, ""), (BOB, ", for 0x222222…2222")])
 @pytest.mark.parametrize("item", [None, "7"])
-def test_liquidity_says_who_owns_it(owner: str, end: str, item: str | None) -> None:
+def test_liquidity_says_who_owns_it(owner, end, item):
     positions = {**token(name="Positions", type="BEP721"), "isContract": True}
     share = transfer(ZERO, owner, 10**18, POOL) if item is None else transfer(ZERO, owner, 1, BOB)
     moved = [
@@ -299,7 +295,7 @@ def test_liquidity_says_who_owns_it(owner: str, end: str, item: str | None) -> N
         ((ALICE, BOB), ", paid to 2 recipients"),
     ],
 )
-def test_liquidity_removed_says_who_was_paid(owners: tuple[str, str], end: str) -> None:
+def test_liquidity_removed_says_who_was_paid(owners, end):
     moved = [
         transfer(ALICE, POOL, 10**18, POOL),
         transfer(POOL, ZERO, 10**18, POOL),
@@ -311,7 +307,7 @@ def test_liquidity_removed_says_who_was_paid(owners: tuple[str, str], end: str) 
     assert text == f"Removed 5 BET and 4 ALF of liquidity from Uniswap V2{end}"
 
 
-def test_an_unwrap_that_paid_nothing_is_a_burn() -> None:
+def test_an_unwrap_that_paid_nothing_is_a_burn():
     parties = {TOKEN: token("WETH", decimals=18, wraps=True)}
     logs = [log(TOKEN, "Withdrawal(address,uint256)", ALICE, 10**18, topics=2)]
     moved = [transfer(ALICE, ZERO, 10**18)]
@@ -325,7 +321,7 @@ def test_an_unwrap_that_paid_nothing_is_a_burn() -> None:
         (10**17, "Minted 1 WETH, sending 0.1 ETH"),
     ],
 )
-def test_a_wrap_is_of_the_coin_that_was_sent(value: int, text: str) -> None:
+def test_a_wrap_is_of_the_coin_that_was_sent(value, text):
     parties = {TOKEN: token("WETH", decimals=18, wraps=True)}
     logs = [log(TOKEN, "Deposit(address,uint256)", ALICE, 10**18, topics=2)]
     moved = [transfer(ZERO, ALICE, 10**18)]
@@ -346,9 +342,7 @@ def test_a_wrap_is_of_the_coin_that_was_sent(value: int, text: str) -> None:
         (OTHER, [transfer(ZERO, BOB, 1)], "call"),
     ],
 )
-def test_transfers_have_one_action_where_one_holder_made_them_of_one_token(
-    to: str, moved: list[dict[str, Any]], action: str
-) -> None:
+def test_transfers_have_one_action_where_one_holder_made_them_of_one_token(to, moved, action):
     parties = {TOKEN: token(), OTHER: token("ALF"), BOB: {"isContract": True}}
     assert sentence(parties, to=to, transfers=moved).action == action
     if action == "transfer":
@@ -356,7 +350,7 @@ def test_transfers_have_one_action_where_one_holder_made_them_of_one_token(
         assert sentence(parties, to=to, transfers=moved, trades=[claimed]).action == "call"
 
 
-def test_an_approval_that_transfers_may_have_used_is_the_most_that_is_left() -> None:
+def test_an_approval_that_transfers_may_have_used_is_the_most_that_is_left():
     approval = log(TOKEN, APPROVAL, ALICE, BOB, 5_000_000)
     for at, most in ((1, "up to "), (-1, "")):
         moved = [transfer(ALICE, POOL, 5_000_000, logIndex=at), transfer(POOL, BOB, 1, OTHER)]
@@ -364,7 +358,7 @@ def test_an_approval_that_transfers_may_have_used_is_the_most_that_is_left() -> 
         assert text.endswith(f", leaving 0x222222…2222 approved to spend {most}5 MUSD")
 
 
-def test_an_approval_beside_an_event_that_is_told_is_told() -> None:
+def test_an_approval_beside_an_event_that_is_told_is_told():
     event = "DelegateChanged(address,address,address)"
     method = Decoded("delegate", "delegate(address)", (), "standard")
     logs = [log(TOKEN, event, ALICE, ZERO, BOB, topics=4), log(OTHER, APPROVAL, ALICE, BOB, MOST)]
@@ -375,7 +369,7 @@ def test_an_approval_beside_an_event_that_is_told_is_told() -> None:
     )
 
 
-def test_every_form_can_be_filled() -> None:
+def test_every_form_can_be_filled():
     """Each event of the table with all its conditions, in a transaction of its own."""
     values = {"sender": ALICE, "zero": 0, "one": 1, "unlimited": MOST}
     for form in FORMS["events"]:

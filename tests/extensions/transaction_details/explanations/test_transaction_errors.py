@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from eth_utils import keccak
-from flask.testing import FlaskClient
 
 from scan.database.connection import Database
 from tests.extensions.transaction_details.explanations.conftest import (
@@ -15,11 +14,10 @@ from tests.extensions.transaction_details.explanations.conftest import (
 )
 from tests.support.anvil import RpcError
 from tests.support.database import execute
-from tests.support.faulty_node import Fault, FaultyNode, altering, cut_connection, refuse
-from tests.support.reasons import Played
+from tests.support.faulty_node import FaultyNode, altering, cut_connection, refuse
 
 
-def error_of(played: Played, name: str, client: FlaskClient | None = None) -> Any:
+def error_of(played, name, client=None):
     answer = (client or played.client).get(f"/api/v1/transactions/{played.sent[name]}")
     assert answer.status_code == 200
     return answer.json["error"]
@@ -65,7 +63,7 @@ WHY: dict[str, tuple[str, str | None, list[Any] | None, list[int], str | None]] 
 }
 
 
-def values_of(played: Played, values: list[Any] | None) -> list[Any] | None:
+def values_of(played, values):
     known = {
         "SENDER": played.anvil.accounts[0],
         "REASONS": played.reasons.address,
@@ -75,7 +73,7 @@ def values_of(played: Played, values: list[Any] | None) -> list[Any] | None:
 
 
 @pytest.mark.parametrize("name", sorted(WHY))
-def test_the_reason_and_the_call_that_failed(played: Played, name: str) -> None:
+def test_the_reason_and_the_call_that_failed(played, name):
     kind, error_name, values, trace_address, function = WHY[name]
     error = error_of(played, name)
     assert (error["kind"], error["name"]) == (kind, error_name)
@@ -94,7 +92,7 @@ def test_the_reason_and_the_call_that_failed(played: Played, name: str) -> None:
         assert reverting["address"] == played.reasons.address
 
 
-def test_sentences_say_what_a_person_can_understand(played: Played) -> None:
+def test_sentences_say_what_a_person_can_understand(played):
     said = {name: error_of(played, name)["reason"] for name in WHY}
     assert said["require"] == "The call reverted: the door is shut"
     assert said["empty text"] == "The call reverted with an empty text."
@@ -106,7 +104,7 @@ def test_sentences_say_what_a_person_can_understand(played: Played) -> None:
     assert said["own error"].endswith('values=["0","7"], why=as always)')
 
 
-def test_data_is_what_the_contract_returned(played: Played) -> None:
+def test_data_is_what_the_contract_returned(played):
     """By eth_call at the block: the reasons here do not depend on the state."""
     for name in ("require", "own error", "panic 0x12", "library", "unknown data"):
         sent = played.anvil.call("eth_getTransactionByHash", played.sent[name])
@@ -118,7 +116,7 @@ def test_data_is_what_the_contract_returned(played: Played) -> None:
         assert error["dataSize"] == len(error["data"]) // 2 - 1
 
 
-def test_pages_show_data_that_no_abi_decodes(played: Played) -> None:
+def test_pages_show_data_that_no_abi_decodes(played):
     error = error_of(played, "unknown data")
     page = played.client.get(f"/tx/{played.sent['unknown data']}").text
     assert f">{error['data'][:10]}</code>" in page and f">{error['data']}</code>" in page
@@ -127,12 +125,12 @@ def test_pages_show_data_that_no_abi_decodes(played: Played) -> None:
     assert "scan signatures import" not in played.client.get(f"/tx/{played.sent['require']}").text
 
 
-def test_transactions_that_succeeded_have_no_error(played: Played) -> None:
+def test_transactions_that_succeeded_have_no_error(played):
     assert error_of(played, "fine") is None
     assert error_of(played, "payment") is None
 
 
-def test_errors_of_unverified_contracts_are_decoded_by_imported_signatures(played: Played) -> None:
+def test_errors_of_unverified_contracts_are_decoded_by_imported_signatures(played):
     assert error_of(played, "creation")["name"] is None
     selector = keccak(text="BadStart(uint256)")[:4]
     insert = "INSERT INTO signatures (selector, signature) VALUES (%s, %s)"
@@ -145,7 +143,7 @@ def test_errors_of_unverified_contracts_are_decoded_by_imported_signatures(playe
     assert error["reason"] == "The call reverted: BadStart(number=77)"
 
 
-def test_the_node_is_asked_once_and_never_again(played: Played) -> None:
+def test_the_node_is_asked_once_and_never_again(played):
     """By another process, too: what is kept is of the block alone, and not decoded."""
     with FaultyNode(played.anvil.url) as node:
         first, second = (client_over(played, node) for _ in range(2))
@@ -155,7 +153,7 @@ def test_the_node_is_asked_once_and_never_again(played: Played) -> None:
         assert error_of(played, "recurse", second)["approximate"] is False
 
 
-def test_what_is_kept_of_another_block_is_ignored(played: Played) -> None:
+def test_what_is_kept_of_another_block_is_ignored(played):
     error_of(played, "require")
     hash_ = bytes.fromhex(played.sent["require"][2:])
     update = "UPDATE transaction_failures SET block_hash = %s, kind = 'out_of_gas' WHERE"
@@ -166,7 +164,7 @@ def test_what_is_kept_of_another_block_is_ignored(played: Played) -> None:
     assert execute(played.url, select, hash_, "revert") == [(1,)]
 
 
-def test_the_table_keeps_the_newest(played: Played) -> None:
+def test_the_table_keeps_the_newest(played):
     database = Database(played.url, statement_timeout_ms=5000)
     values: dict[str, Any] = {
         **dict.fromkeys(("words", "type"), ""),
@@ -202,7 +200,7 @@ APPROXIMATE = {
 }
 
 
-def test_without_traces_the_same_call_is_made_on_the_block_before(played: Played) -> None:
+def test_without_traces_the_same_call_is_made_on_the_block_before(played):
     execute(played.url, "DELETE FROM transaction_failures")
     with FaultyNode(played.anvil.url) as node:
         node.fault = NO_TRACES
@@ -227,12 +225,10 @@ def test_without_traces_the_same_call_is_made_on_the_block_before(played: Played
     ],
     ids=["succeeds", "pruned"],
 )
-def test_a_reason_that_no_call_shows_is_not_guessed(
-    played: Played, replaced: dict[str, Any], words: str
-) -> None:
+def test_a_reason_that_no_call_shows_is_not_guessed(played, replaced, words):
     execute(played.url, "DELETE FROM transaction_failures")
 
-    def alter(call: dict[str, Any], answer: dict[str, Any]) -> None:
+    def alter(call, answer):
         if call["method"] == "eth_call":
             answer.pop("error", None)
             answer.update(replaced)
@@ -251,7 +247,7 @@ def test_a_reason_that_no_call_shows_is_not_guessed(
     [cut_connection, refuse(lambda call: is_trace(call) or call["method"] == "eth_call")],
     ids=["away", "refuses"],
 )
-def test_what_a_node_does_not_tell_now_is_asked_again(played: Played, fault: Fault) -> None:
+def test_what_a_node_does_not_tell_now_is_asked_again(played, fault):
     execute(played.url, "DELETE FROM transaction_failures")
     with FaultyNode(played.anvil.url) as node:
         client = client_over(played, node)
@@ -261,10 +257,10 @@ def test_what_a_node_does_not_tell_now_is_asked_again(played: Played, fault: Fau
         assert error_of(played, "require", client)["kind"] == "error"
 
 
-def test_a_trace_of_another_block_is_not_believed(played: Played) -> None:
+def test_a_trace_of_another_block_is_not_believed(played):
     execute(played.url, "DELETE FROM transaction_failures")
 
-    def alter(call: dict[str, Any], answer: dict[str, Any]) -> None:
+    def alter(call, answer):
         if call["method"] == "eth_getTransactionByHash":
             answer["result"]["blockHash"] = "0x" + 64 * "a"
 

@@ -6,7 +6,6 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
 from tests.extensions.transaction_details.explanations.conftest import (
@@ -18,10 +17,7 @@ from tests.extensions.transaction_details.explanations.conftest import (
 )
 from tests.support.database import execute
 from tests.support.faulty_node import (
-    Calls,
-    Fault,
     FaultyNode,
-    Forward,
     Reply,
     altering,
     cut_connection,
@@ -29,18 +25,15 @@ from tests.support.faulty_node import (
 )
 from tests.support.indexing import settings_for
 from tests.support.lying_node import LyingNode
-from tests.support.reasons import Played
 
 
-def answer_of(
-    played: Played, name: str, what: str = "trace", client: FlaskClient | None = None
-) -> Any:
+def answer_of(played, name, what="trace", client=None):
     answer = (client or played.client).get(f"/api/v1/transactions/{played.sent[name]}/{what}")
     assert answer.status_code == 200, answer.json
     return answer.json
 
 
-def test_calls_are_in_their_order_with_what_they_took_and_gave(played: Played) -> None:
+def test_calls_are_in_their_order_with_what_they_took_and_gave(played):
     trace = answer_of(played, "caught, then the next")
     outer, caught, last = trace["frames"]
     assert [frame["traceAddress"] for frame in trace["frames"]] == [[], [0], [1]]
@@ -55,7 +48,7 @@ def test_calls_are_in_their_order_with_what_they_took_and_gave(played: Played) -
     assert (trace["frameCount"], trace["truncated"]) == (3, False)
 
 
-def test_results_are_decoded(played: Played) -> None:
+def test_results_are_decoded(played):
     [frame] = answer_of(played, "fine")["frames"]
     assert frame["result"] == [{"name": "doubled", "type": "uint256", "value": "6"}]
     assert frame["error"] is None and frame["reverted"] is False
@@ -63,17 +56,17 @@ def test_results_are_decoded(played: Played) -> None:
     assert frame["gasUsed"] == str(int(receipt["gasUsed"], 16)) and frame["gas"] == "300000"
 
 
-def test_logs_stand_with_the_call_that_emitted_them(played: Played) -> None:
+def test_logs_stand_with_the_call_that_emitted_them(played):
     first, second = answer_of(played, "speaking")["frames"]
     said = [[argument["value"] for argument in log["event"]["arguments"]] for log in first["logs"]]
     assert said == [["4", "before"], ["4", "after"]]
     assert second["logs"] == []
 
 
-def test_a_page_has_events_among_the_calls_as_they_happened(played: Played) -> None:
+def test_a_page_has_events_among_the_calls_as_they_happened(played):
     """And where the node does not report the positions of events, those after the calls."""
 
-    def order(client: FlaskClient) -> list[str]:
+    def order(client):
         tree = client.get(f"/tx/{played.sent['speaking']}?tab=calls").text.partition('"tree"')[2]
         return re.findall(r'<code class="badge[^"]*">(\w+)</code>', tree)
 
@@ -81,7 +74,7 @@ def test_a_page_has_events_among_the_calls_as_they_happened(played: Played) -> N
     assert order(played.client) == ["CALL", "emit", inner, "emit"]
 
     @altering
-    def without_positions(call: dict[str, Any], answer: dict[str, Any]) -> None:
+    def without_positions(call, answer):
         if is_trace(call):
             for log in answer["result"]["logs"]:
                 del log["position"]
@@ -92,7 +85,7 @@ def test_a_page_has_events_among_the_calls_as_they_happened(played: Played) -> N
     assert unordered == ["CALL", inner, "emit", "emit"]
 
 
-def test_many_calls_and_much_data_are_cut_and_told(played: Played) -> None:
+def test_many_calls_and_much_data_are_cut_and_told(played):
     wide = answer_of(played, "wide")
     assert (len(wide["frames"]), wide["frameCount"], wide["truncated"]) == (1000, 1101, True)
     large = answer_of(played, "large")
@@ -106,7 +99,7 @@ def test_many_calls_and_much_data_are_cut_and_told(played: Played) -> None:
     assert deep["frames"][600]["depth"] == 600
 
 
-def test_flat_traces_give_the_same_tree(played: Played) -> None:
+def test_flat_traces_give_the_same_tree(played):
     names = (
         "caught, then the next",
         "callee's error",
@@ -134,9 +127,7 @@ def test_flat_traces_give_the_same_tree(played: Played) -> None:
 
 
 @pytest.mark.parametrize("what", ["trace", "state-changes"])
-def test_a_node_without_traces_is_told_apart_from_one_that_is_away(
-    played: Played, what: str
-) -> None:
+def test_a_node_without_traces_is_told_apart_from_one_that_is_away(played, what):
     path = f"/api/v1/transactions/{played.sent['fine']}/{what}"
     with FaultyNode(played.anvil.url) as node:
         node.fault = NO_TRACES
@@ -158,7 +149,7 @@ def test_a_node_without_traces_is_told_apart_from_one_that_is_away(
 
 
 @altering
-def only_steps(call: dict[str, Any], answer: dict[str, Any]) -> None:
+def only_steps(call, answer):
     """A node that traces, but knows no tracer, as Ganache."""
     if call["method"] == "debug_traceTransaction":
         answer.pop("error", None)
@@ -174,9 +165,7 @@ def only_steps(call: dict[str, Any], answer: dict[str, Any]) -> None:
     [only_steps, refuse(is_trace, -32602, "unknown variant `callTracer`")],
     ids=["Ganache", "Hardhat"],
 )
-def test_steps_are_no_trace_but_a_failure_has_its_reason_from_a_call(
-    played: Played, fault: Fault
-) -> None:
+def test_steps_are_no_trace_but_a_failure_has_its_reason_from_a_call(played, fault):
     with FaultyNode(played.anvil.url) as node:
         node.fault = fault
         client = client_over(played, node)
@@ -188,7 +177,7 @@ def test_steps_are_no_trace_but_a_failure_has_its_reason_from_a_call(
         assert client.get("/api/v1/addresses/0x" + 40 * "1").status_code == 200  # it is not away
 
 
-def test_unknown_transactions_and_parameters_are_refused(played: Played) -> None:
+def test_unknown_transactions_and_parameters_are_refused(played):
     for what in ("trace", "state-changes"):
         assert played.client.get(f"/api/v1/transactions/0x{64 * '1'}/{what}").status_code == 404
         assert played.client.get(f"/api/v1/transactions/0x12/{what}").status_code == 400
@@ -239,7 +228,7 @@ LIES = {
 
 
 @pytest.mark.parametrize("what", LIES)
-def test_a_node_that_lies_about_a_trace_harms_nobody(played: Played, what: str) -> None:
+def test_a_node_that_lies_about_a_trace_harms_nobody(played, what):
     """Neither the transaction's own record nor what the node is believed next."""
     execute(played.url, "DELETE FROM transaction_failures")
     fine, failed = (f"/api/v1/transactions/{played.sent[name]}" for name in ("fine", "require"))
@@ -258,11 +247,11 @@ def test_a_node_that_lies_about_a_trace_harms_nobody(played: Played, what: str) 
 
 
 @pytest.mark.parametrize("kind", ["SELFDESTRUCT", "CALL", "CREATE"])
-def test_a_frame_without_recipient_is_shown(played: Played, kind: str) -> None:
+def test_a_frame_without_recipient_is_shown(played, kind):
     """Some nodes name no beneficiary of a self-destruct, and no address of a failed creation."""
     inner = {"type": kind, "from": f"0x{40 * '1'}", "value": "0x1"}
 
-    def add(call: dict[str, Any], answer: dict[str, Any]) -> None:
+    def add(call, answer):
         if is_trace(call) and "result" in answer:
             answer["result"]["calls"] = [inner]
 
@@ -273,7 +262,7 @@ def test_a_frame_without_recipient_is_shown(played: Played, kind: str) -> None:
     assert ("a new contract" in shown.text) == (kind == "CREATE")
 
 
-def test_megabytes_of_trace_are_not_read_and_not_asked_for_again(played: Played) -> None:
+def test_megabytes_of_trace_are_not_read_and_not_asked_for_again(played):
     execute(played.url, "DELETE FROM transaction_failures")
     with FaultyNode(played.anvil.url) as node:
         node.fault = answering_traces('{"type":"CALL","output":"0x' + 4_300_000 * "00" + '"}')
@@ -288,11 +277,11 @@ def test_megabytes_of_trace_are_not_read_and_not_asked_for_again(played: Played)
         assert failed["approximate"] and failed["kind"] == "revert_without_reason"
 
 
-def test_threads_that_want_the_same_trace_ask_the_node_once(played: Played) -> None:
+def test_threads_that_want_the_same_trace_ask_the_node_once(played):
     with FaultyNode(played.anvil.url) as node:
         in_flight, most = [0], [0]
 
-        def slow(calls: Calls, forward: Forward) -> Reply:
+        def slow(calls, forward):
             if any(call["method"] == "debug_traceTransaction" for call in calls):
                 in_flight[0] += 1
                 most[0] = max(most[0], in_flight[0])
@@ -313,9 +302,7 @@ def test_threads_that_want_the_same_trace_ask_the_node_once(played: Played) -> N
 
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("name", ["callee's error", "speaking", "deployment"])
-def test_what_a_lying_tracer_reports_is_refused_or_named_as_unproven(
-    played: Played, name: str, seed: int
-) -> None:
+def test_what_a_lying_tracer_reports_is_refused_or_named_as_unproven(played, name, seed):
     """One value of each of its answers is another."""
     with FaultyNode(played.anvil.url) as node:
         node.fault = lies = LyingNode(seed, 1.0, methods={"debug_traceTransaction"})
@@ -331,7 +318,7 @@ def test_what_a_lying_tracer_reports_is_refused_or_named_as_unproven(
                 assert told.status_code in (422, 502), (what, lies.told)
 
 
-def test_a_trace_whose_own_call_is_not_the_transactions_is_refused(played: Played) -> None:
+def test_a_trace_whose_own_call_is_not_the_transactions_is_refused(played):
     lies: dict[str, Any] = {
         "type": "STATICCALL",
         "from": "0x" + "12" * 20,
@@ -344,7 +331,7 @@ def test_a_trace_whose_own_call_is_not_the_transactions_is_refused(played: Playe
     path = f"/api/v1/transactions/{played.sent['fine']}/trace"
     for name, value in lies.items():
 
-        def lie(call: dict[str, Any], answer: dict[str, Any], name: str = name) -> None:
+        def lie(call, answer, name=name):
             if is_trace(call) and "result" in answer:
                 answer["result"][name] = lies[name]
 

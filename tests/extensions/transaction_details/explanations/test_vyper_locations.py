@@ -54,7 +54,7 @@ class Deployed(NamedTuple):
     address: str
 
 
-def source_for(version: str) -> str:
+def source_for(version):
     if version.startswith("0.4"):
         return SOURCE.replace("5 / (n", "5 // (n")
     return SOURCE.replace("max_value(uint256)", "MAX_UINT256") if version < "0.3.4" else SOURCE
@@ -75,7 +75,7 @@ def failing(request: pytest.FixtureRequest, explorer: Explorer, vyper: Vyper) ->
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_the_line_of_each_kind_of_failure(failing: Deployed, name: str) -> None:
+def test_the_line_of_each_kind_of_failure(failing, name):
     data = f"0x{keccak(text=f'{name}(uint256)')[:4].hex()}{2:064x}"
     sent = failing.explorer.send(failing.address, data, gas=200_000)
     error = failing.explorer.client.get(f"/api/v1/transactions/{sent}").json["error"]

@@ -9,8 +9,8 @@ import pytest
 from eth_utils import keccak
 
 from app import create_app
-from scan.extensions.transaction_details.explanations.failing_steps import STRUCT_LOGS
-from scan.extensions.transaction_details.gas_use import gas_by_line
+from scan.extensions.transaction_details.explanations.mapped_code import STRUCT_LOGS
+from scan.extensions.transaction_details.gas_use import gas_of_steps
 from scan.extensions.transaction_details.gas_use.gas_of_steps import MAX_CODES, TRACER, read_gas
 from scan.verification import source_maps
 from tests.support.explorer import Explorer, compiled, standard_input
@@ -122,31 +122,31 @@ class Deployed(NamedTuple):
     costly: str
     creation: str
 
-    def send(self, transaction: Transaction) -> str:
+    def send(self, transaction):
         data = data_of(transaction)
         fields = {"gas": transaction.gas, "value": hex(transaction.value)}
         return self.explorer.send(self.costly, data, **fields)
 
-    def lines(self, sent: str) -> Any:
+    def lines(self, sent):
         answer = self.explorer.client.get(f"/api/v1/transactions/{sent}/gas/lines")
         assert answer.status_code == 200, answer.json
         return answer.json
 
-    def receipt(self, sent: str) -> dict[str, Any]:
+    def receipt(self, sent):
         return self.explorer.anvil.receipt_of(sent)
 
 
-def data_of(transaction: Transaction) -> str:
+def data_of(transaction):
     selector = keccak(text=f"{transaction.function}(uint256)")[:4].hex()
     return f"0x{selector}{transaction.argument:064x}"
 
 
-def line_of(mark: str) -> int:
+def line_of(mark):
     [number] = [n for n, line in enumerate(SOURCE.split("\n"), 1) if line.endswith(f"// {mark}")]
     return number
 
 
-def intrinsic(data: str, *, is_creation: bool = False) -> int:
+def intrinsic(data, *, is_creation=False):
     """What a transaction costs before it is executed (EIP-2028, EIP-3860)."""
     given = bytes.fromhex(data[2:])
     zeros = given.count(0)
@@ -158,7 +158,7 @@ def intrinsic(data: str, *, is_creation: bool = False) -> int:
 def deployed(request: pytest.FixtureRequest, explorer: Explorer) -> Iterator[Deployed]:
     standard = standard_input({PATH: SOURCE}, **SETTINGS[request.param], evmVersion="cancun")
 
-    def deploy(name: str, library: str = "", arguments: str = "") -> tuple[str, str]:
+    def deploy(name, library="", arguments=""):
         creation = compiled(VERSION, standard, PATH, name).creation.removeprefix("0x")
         while (start := creation.find("__")) >= 0:
             creation = creation[:start] + library[2:] + creation[start + 40 :]
@@ -173,13 +173,13 @@ def deployed(request: pytest.FixtureRequest, explorer: Explorer) -> Iterator[Dep
     yield Deployed(explorer, costly, f"0x{creation}")
 
 
-def added(gas: Any) -> int:
+def added(gas):
     parts = ("linesGas", "otherGas", "intrinsicGas")
     return sum(int(gas[part]) for part in parts) - int(gas["refundedGas"])
 
 
 @pytest.mark.parametrize("transaction", TRANSACTIONS, ids=lambda t: f"{t.function} {t.argument}")
-def test_the_parts_are_the_gas_of_the_receipt(deployed: Deployed, transaction: Transaction) -> None:
+def test_the_parts_are_the_gas_of_the_receipt(deployed, transaction):
     if transaction.refund:  # there is a value to clear
         deployed.send(transaction._replace(argument=1))
     sent = deployed.send(transaction)
@@ -197,11 +197,11 @@ def test_the_parts_are_the_gas_of_the_receipt(deployed: Deployed, transaction: T
         assert line["source"] == SOURCE.split("\n")[line["line"] - 1].strip()
 
 
-def gas_of(gas: Any, mark: str) -> int:
+def gas_of(gas, mark):
     return sum(int(line["gas"]) for line in gas["lines"] if line["line"] == line_of(mark))
 
 
-def test_lines_have_what_they_cost(deployed: Deployed) -> None:
+def test_lines_have_what_they_cost(deployed):
     deployed.send(Transaction("write", 1))
     gas = deployed.lines(deployed.send(Transaction("write", 2)))
     first = gas["lines"][0]
@@ -212,7 +212,7 @@ def test_lines_have_what_they_cost(deployed: Deployed) -> None:
     assert gas_of(looped, "loops") > 0.75 * int(looped["linesGas"])
 
 
-def test_lines_of_calls_are_apart(deployed: Deployed) -> None:
+def test_lines_of_calls_are_apart(deployed):
     deployed.send(Transaction("write", 1))  # a slot that is zero would cost more
     gas = deployed.lines(deployed.send(Transaction("itself", 77)))
     assert 2_900 <= gas_of(gas, "writes") < 5_200
@@ -228,7 +228,7 @@ def test_lines_of_calls_are_apart(deployed: Deployed) -> None:
     assert 19_000 < gas_of(wasted, "burns") <= 20_000
 
 
-def test_lines_of_creations(deployed: Deployed) -> None:
+def test_lines_of_creations(deployed):
     gas = deployed.lines(deployed.send(Transaction("create", 5)))
     assert gas_of(gas, "child") > 20_000
     failed = deployed.lines(deployed.send(Transaction("create", 13)))
@@ -241,13 +241,13 @@ def test_lines_of_creations(deployed: Deployed) -> None:
     assert int(whole["refundedGas"]) == 0
 
 
-def test_a_transaction_that_runs_no_code(deployed: Deployed) -> None:
+def test_a_transaction_that_runs_no_code(deployed):
     sent = deployed.explorer.send(f"0x{'00' * 18}abcd", "0x", gas=21_000, value="0x1")
     gas = deployed.lines(sent)
     assert (gas["lines"], gas["intrinsicGas"], gas["linesGas"]) == ([], None, "0")
 
 
-def test_the_tab_shows_lines_where_they_are_requested(deployed: Deployed) -> None:
+def test_the_tab_shows_lines_where_they_are_requested(deployed):
     sent = deployed.send(Transaction("write", 12))
     path = f"/tx/{sent}?tab=gas"
     assert f"{path}&lines=all#lines" in deployed.explorer.client.get(path).text
@@ -278,14 +278,12 @@ STEPS = """{
     [t for t in TRANSACTIONS if t.function in ("write", "loop", "delegate", "itself", "waste")],
     ids=lambda t: f"{t.function} {t.argument} {t.gas}",
 )
-def test_steps_stand_for_a_tracer_that_the_node_does_not_run(
-    deployed: Deployed, transaction: Transaction
-) -> None:
+def test_steps_stand_for_a_tracer_that_the_node_does_not_run(deployed, transaction):
     sent = deployed.send(transaction)
     expected = deployed.lines(sent)
     steps = deployed.explorer.anvil.call("debug_traceTransaction", sent, {"tracer": STEPS})
 
-    def alter(call: dict[str, Any], answer: dict[str, Any]) -> None:
+    def alter(call, answer):
         if TRACER in call["params"]:
             del answer["result"]
             answer["error"] = {"code": -32000, "message": "TypeError: tracer not found"}
@@ -295,14 +293,12 @@ def test_steps_stand_for_a_tracer_that_the_node_does_not_run(
     assert lines_behind(deployed, sent, alter).json == expected
 
 
-def test_a_source_map_is_read_once_for_all_calls(
-    deployed: Deployed, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_source_map_is_read_once_for_all_calls(deployed, monkeypatch):
     sent = deployed.send(Transaction("itself", 78))
     steps = deployed.explorer.anvil.call("debug_traceTransaction", sent, {"tracer": STEPS})
     read = Mock(side_effect=source_maps.spans_at)
 
-    def alter(call: dict[str, Any], answer: dict[str, Any]) -> None:
+    def alter(call, answer):
         if TRACER in call["params"]:
             answer["result"] = steps
 
@@ -311,18 +307,16 @@ def test_a_source_map_is_read_once_for_all_calls(
     assert read.call_count == 1
 
 
-def test_source_maps_are_read_of_the_costliest_contracts(
-    deployed: Deployed, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_source_maps_are_read_of_the_costliest_contracts(deployed, monkeypatch):
     sent = deployed.send(Transaction("delegate", 0))
-    monkeypatch.setattr(gas_by_line, "MAX_CONTRACTS", 1)
+    monkeypatch.setattr(gas_of_steps, "MAX_CONTRACTS", 1)
     gas = deployed.lines(sent)
     addresses = {line["address"] for line in gas["lines"]}
     assert len(addresses) == 1 and deployed.costly not in addresses
     assert added(gas) == int(gas["gasUsed"])
 
 
-def lines_behind(deployed: Deployed, sent: str, alter: Any) -> Any:
+def lines_behind(deployed, sent, alter):
     with FaultyNode(deployed.explorer.anvil.url) as node:
         node.fault = altering(alter)
         client = create_app(settings_for(deployed.explorer.settings.database_url, node.url))
@@ -364,10 +358,10 @@ HARMLESS = {
 
 
 @pytest.mark.parametrize("name", [*LIES, *HARMLESS])
-def test_a_node_that_lies_is_an_error_or_breaks_nothing(deployed: Deployed, name: str) -> None:
+def test_a_node_that_lies_is_an_error_or_breaks_nothing(deployed, name):
     sent, lie = deployed.send(Transaction("write", 3)), (LIES | HARMLESS)[name]
 
-    def alter(call: dict[str, Any], answer: dict[str, Any]) -> None:
+    def alter(call, answer):
         if TRACER in call["params"] or STRUCT_LOGS in call["params"]:
             answer.pop("error", None)
             answer["result"] = json.loads(lie.replace("ADDRESS", deployed.costly))
@@ -386,13 +380,13 @@ def test_a_node_that_lies_is_an_error_or_breaks_nothing(deployed: Deployed, name
     ],
     ids=["codes", "offsets", "path"],
 )
-def test_an_answer_is_bounded(codes: dict[str, Any]) -> None:
+def test_an_answer_is_bounded(codes):
     with pytest.raises(ValueError, match="too many"):
         read_gas({"first": 1, "other": 0, "codes": codes})
 
 
 @pytest.mark.check
-def test_calls_of_steps_are_bounded() -> None:
+def test_calls_of_steps_are_bounded():
     """Each of them has a path, which is as long as it is deep."""
     step = {"gas": 1, "gasCost": 1, "pc": 0, "op": "CALL"}
     for depths in (range(1, 2_000), [600 + n % 2 for n in range(5_000)]):

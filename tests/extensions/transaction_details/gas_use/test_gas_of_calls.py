@@ -1,7 +1,5 @@
 """The gas of calls where a trace does not have all of it."""
 
-from typing import Any
-
 import pytest
 
 from scan.extensions.internal_transfers.transaction_traces import TraceFrame
@@ -19,7 +17,7 @@ OUTER, INNER = bytes([7]) * 20, bytes([8]) * 20
 RECOVER = bytes(19) + b"\1"
 
 
-def call(*path: int, to: bytes = INNER, gas: int | None, **fields: Any) -> DecodedFrame:
+def call(*path, to=INNER, gas, **fields):
     given = fields.pop("input", b"\1\2\3\4")
     frame = TraceFrame(
         trace_address=path,
@@ -40,22 +38,22 @@ def call(*path: int, to: bytes = INNER, gas: int | None, **fields: Any) -> Decod
     return DecodedFrame(frame, None, None, None, None)
 
 
-def own_gas(*calls: DecodedFrame, count: int | None = None) -> list[int | None]:
+def own_gas(*calls, count=None):
     known = gas_of_calls(calls, len(calls) if count is None else count)
     return [gas.own for gas in known]
 
 
-def test_own_gas_is_without_the_calls_inside() -> None:
+def test_own_gas_is_without_the_calls_inside():
     calls = call(to=OUTER, gas=1000), call(0, gas=300), call(0, 0, gas=100), call(1, gas=50)
     assert own_gas(*calls) == [650, 200, 100, 50]
 
 
-def test_own_gas_of_what_may_have_left_out_calls_inside_is_not_known() -> None:
+def test_own_gas_of_what_may_have_left_out_calls_inside_is_not_known():
     calls = call(to=OUTER, gas=1000), call(0, gas=300), call(0, 0, gas=100), call(1, gas=50)
     assert own_gas(*calls, count=5) == [None, 200, 100, None]
 
 
-def test_a_failed_call_of_a_flat_trace_has_no_gas() -> None:
+def test_a_failed_call_of_a_flat_trace_has_no_gas():
     calls = call(to=OUTER, gas=1000), call(0, gas=None), call(1, gas=50)
     known = gas_of_calls(calls, 3)
     assert [(gas.own, gas.total) for gas in known] == [(None, 1000), (None, None), (50, 50)]
@@ -66,12 +64,12 @@ def test_a_failed_call_of_a_flat_trace_has_no_gas() -> None:
     assert [box.call.total for box in boxes(known)] == [1000, 50]
 
 
-def test_a_self_destruction_takes_none() -> None:
+def test_a_self_destruction_takes_none():
     calls = call(to=OUTER, gas=1000), call(0, gas=None, type="SELFDESTRUCT")
     assert own_gas(*calls) == [1000, 0]
 
 
-def test_a_precompiled_contract_is_one_function() -> None:
+def test_a_precompiled_contract_is_one_function():
     calls = [
         call(to=OUTER, gas=1000),
         *(call(n, to=RECOVER, gas=100, input=bytes([n]) * 128) for n in range(5)),

@@ -3,7 +3,7 @@
 import statistics
 from collections import defaultdict
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pytest
 from eth_utils import keccak
@@ -15,7 +15,7 @@ from tests.support.faulty_node import FaultyNode, altering
 from tests.support.indexing import settings_for
 
 
-def call_of(name: str, argument: int) -> str:
+def call_of(name, argument):
     return f"0x{keccak(text=f'{name}(uint256)')[:4].hex()}{argument:064x}"
 
 
@@ -30,7 +30,7 @@ class Stores(NamedTuple):
     factory: str
     sent: list[str]
 
-    def get(self, path: str) -> Any:
+    def get(self, path):
         answer = self.explorer.client.get(f"/api/v1{path}")
         assert answer.status_code == 200, answer.json
         return answer.json
@@ -50,14 +50,14 @@ def stores(explorer: Explorer) -> Iterator[Stores]:
     yield Stores(explorer, store, factory, sent)
 
 
-def walk(call: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def walk(call):
     yield call
     for inner in call.get("calls", ()):
         yield from walk(inner)
 
 
 @pytest.mark.parametrize("number", range(8))
-def test_the_gas_of_functions_is_that_of_the_trace(stores: Stores, number: int) -> None:
+def test_the_gas_of_functions_is_that_of_the_trace(stores, number):
     sent = stores.sent[number]
     anvil = stores.explorer.anvil
     trace = anvil.call("debug_traceTransaction", sent, {"tracer": "callTracer"})
@@ -80,7 +80,7 @@ def test_the_gas_of_functions_is_that_of_the_trace(stores: Stores, number: int) 
     assert own == sorted(own, reverse=True)
 
 
-def test_functions_have_their_signatures(stores: Stores) -> None:
+def test_functions_have_their_signatures(stores):
     functions = stores.get(f"/transactions/{stores.sent[0]}/gas")["functions"]
     names = {f["address"]: f["function"] for f in functions}
     assert names[stores.store] == "keep(uint256)"
@@ -88,7 +88,7 @@ def test_functions_have_their_signatures(stores: Stores) -> None:
     assert [f["methodId"] for f in created if f["function"] is None] == [None]  # the creation
 
 
-def test_what_calls_of_a_method_usually_take(stores: Stores) -> None:
+def test_what_calls_of_a_method_usually_take(stores):
     [method] = stores.get(f"/contracts/{stores.store}/gas")["methods"]
     receipts = [stores.explorer.anvil.receipt_of(sent) for sent in stores.sent[:-1]]
     used = sorted(int(r["gasUsed"], 16) for r in receipts if int(r["status"], 16))
@@ -98,7 +98,7 @@ def test_what_calls_of_a_method_usually_take(stores: Stores) -> None:
     assert int(method["p90"]) == used[-1] == int(method["worst"])
 
 
-def test_a_method_all_of_whose_calls_failed(explorer: Explorer) -> None:
+def test_a_method_all_of_whose_calls_failed(explorer):
     store = explorer.deploy(creation_of("Store", explorer.deploy(creation_of("Halves"))), "0" * 64)
     told = {"contractName": f"{STORE_PATH}:Store"}
     assert explorer.verify(store, STANDARD, "0.8.28", **told).status_code == 200
@@ -112,13 +112,13 @@ def test_a_method_all_of_whose_calls_failed(explorer: Explorer) -> None:
     assert "usually" not in page
 
 
-def test_a_contract_that_nobody_called(stores: Stores) -> None:
+def test_a_contract_that_nobody_called(stores):
     assert stores.get(f"/contracts/0x{'00' * 19}99/gas") == {"methods": []}
     answer = stores.explorer.client.get("/api/v1/contracts/0x12/gas")
     assert answer.status_code == 400
 
 
-def test_the_tab_shows_calls_as_boxes(stores: Stores) -> None:
+def test_the_tab_shows_calls_as_boxes(stores):
     page = stores.explorer.client.get(f"/tx/{stores.sent[-1]}?tab=gas").text
     assert page.count('<rect class="c') == 2
     assert '<svg x="0.0%" y="0" width="100.0%" height="25">' in page
@@ -128,8 +128,8 @@ def test_the_tab_shows_calls_as_boxes(stores: Stores) -> None:
     assert "its newest 6 successful calls" in page
 
 
-def test_a_trace_without_gas(stores: Stores) -> None:
-    def alter(call: dict[str, Any], answer: dict[str, Any]) -> None:
+def test_a_trace_without_gas(stores):
+    def alter(call, answer):
         if call["method"] == "debug_traceTransaction" and "result" in answer:
             for inner in walk(answer["result"]):
                 inner.pop("gasUsed", None)

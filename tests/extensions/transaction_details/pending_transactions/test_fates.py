@@ -1,18 +1,14 @@
 """What became of a transaction that the node does not give, by what the node denies."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from flask.testing import FlaskClient
 from werkzeug.serving import make_server
 
 from app import create_app
 from tests.conftest import Played
 from tests.extensions.transaction_details.pending_transactions.sent import HASH, SENT
-from tests.support.browser import Page
-from tests.support.explorer import Explorer
-from tests.support.faulty_node import Fault, FaultyNode, altering, refuse, status
+from tests.support.faulty_node import FaultyNode, altering, refuse, status
 from tests.support.indexing import Indexing, settings_for
 from tests.support.serving import in_thread
 
@@ -29,14 +25,14 @@ NODE = {
 }
 
 
-def pool_of(*hashes: str) -> dict[str, Any]:
+def pool_of(*hashes):
     return {"pending": {str(n): {**SENT, "hash": h} for n, h in enumerate(hashes)}, "queued": {}}
 
 
-def answering(**changed: Any) -> Fault:
+def answering(**changed):
     """A node that has neither the transaction nor its nonce; an error where an answer is one."""
 
-    def alter(call: dict[str, Any], answer: dict[str, Any]) -> None:
+    def alter(call, answer):
         answers = NODE | changed
         if call["method"].startswith("txpool") and call["method"] not in answers:
             answers[call["method"]] = ValueError
@@ -56,7 +52,7 @@ def asking(indexed: Indexing, scenario: Played) -> Any:
     with FaultyNode(scenario.anvil.url) as node:
         client = create_app(settings_for(indexed.settings.database_url, node.url)).test_client()
 
-        def ask(fault: Fault, path: str) -> Any:
+        def ask(fault, path):
             node.fault = fault
             return client.get(path)
 
@@ -79,9 +75,7 @@ def asking(indexed: Indexing, scenario: Played) -> Any:
         ({"eth_getTransactionByHash": []}, 503, "not known", "with an error"),
     ],
 )
-def test_only_what_the_node_denies_in_every_way_is_dropped(
-    asking: Callable[..., Any], answers: dict[str, Any], code: int, fate: str, words: str
-) -> None:
+def test_only_what_the_node_denies_in_every_way_is_dropped(asking, answers, code, fate, words):
     page = asking(answering(**answers), BY_NONCE)
     assert (page.status_code, "ETag" in page.headers) == (code, False)
     assert f'id="pending" data-state="{fate}"' in page.text and words in page.text
@@ -100,15 +94,13 @@ def test_only_what_the_node_denies_in_every_way_is_dropped(
         (answering(), ""),
     ],
 )
-def test_a_hash_that_is_not_found_says_what_failed(
-    asking: Callable[..., Any], fault: Fault, words: str
-) -> None:
+def test_a_hash_that_is_not_found_says_what_failed(asking, fault, words):
     page = asking(fault, PATH)
     assert page.status_code == 404 and words in page.text
     assert ("Whether one is pending is not known" in page.text) == bool(words)
 
 
-def test_a_node_that_is_away_drops_nothing(client: FlaskClient, indexed: Indexing) -> None:
+def test_a_node_that_is_away_drops_nothing(client, indexed):
     settings = settings_for(indexed.settings.database_url, "http://127.0.0.1:9")
     page = create_app(settings).test_client().get(BY_NONCE)
     assert page.status_code == 503 and "The node does not respond" in page.text
@@ -125,9 +117,7 @@ def test_a_node_that_is_away_drops_nothing(client: FlaskClient, indexed: Indexin
         (None, "pending", "3 transactions must be mined before it"),
     ],
 )
-def test_a_nonce_that_the_pool_does_not_have_is_named(
-    asking: Callable[..., Any], pool: tuple[str, ...] | None, state: str, words: str
-) -> None:
+def test_a_nonce_that_the_pool_does_not_have_is_named(asking, pool, state, words):
     own = {**SENT, "nonce": "0x5"}
     content = {"pending": {n: {**SENT, "nonce": n} for n in pool or ()}, "queued": {"5": own}}
     answers = {"txpool_contentFrom": ValueError if pool is None else content}
@@ -136,7 +126,7 @@ def test_a_nonce_that_the_pool_does_not_have_is_named(
     assert f'data-state="{state}"' in page.text and f">{state}</span>" in page.text
 
 
-def test_an_open_page_outlasts_a_node_that_fails(explorer: Explorer, page: Page) -> None:
+def test_an_open_page_outlasts_a_node_that_fails(explorer, page):
     """It says nothing of the transaction that the node did not say, and shows that it is mined."""
     anvil = explorer.anvil
     sender, receiver = anvil.accounts[5:7]

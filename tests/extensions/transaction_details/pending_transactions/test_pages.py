@@ -5,18 +5,14 @@ import json
 import re
 from dataclasses import replace
 
-from flask.testing import FlaskClient
-
 from app import create_app
-from tests.conftest import Played
 from tests.extensions.transaction_details.pending_transactions.sent import HASH, SENT
-from tests.support.explorer import Explorer
 from tests.support.faulty_node import FaultyNode, every_result
-from tests.support.indexing import Indexing, settings_for
+from tests.support.indexing import settings_for
 from tests.support.serving import wait_until
 
 
-def test_a_transaction_is_pending_until_it_is_mined(explorer: Explorer) -> None:
+def test_a_transaction_is_pending_until_it_is_mined(explorer):
     anvil, client = explorer.anvil, explorer.client
     sender, receiver = anvil.accounts[3:5]
     next_nonce = int(anvil.call("eth_getTransactionCount", sender, "latest"), 16)
@@ -45,7 +41,7 @@ def test_a_transaction_is_pending_until_it_is_mined(explorer: Explorer) -> None:
     assert f"Nonce</dt><dd>{next_nonce + 1}" in client.get(f"/tx/{second}").text
 
 
-def test_what_replaced_a_transaction_is_linked(explorer: Explorer) -> None:
+def test_what_replaced_a_transaction_is_linked(explorer):
     """While the node has it, and afterwards; one that is gone and was not replaced was dropped."""
     anvil, client = explorer.anvil, explorer.client
     sender, receiver = (account.lower() for account in anvil.accounts[6:8])
@@ -95,9 +91,7 @@ ANSWERS = (
 )
 
 
-def test_malformed_answers_of_the_node_are_no_transaction(
-    indexed: Indexing, scenario: Played
-) -> None:
+def test_malformed_answers_of_the_node_are_no_transaction(indexed, scenario):
     with FaultyNode(scenario.anvil.url) as node:
         settings = settings_for(indexed.settings.database_url, node.url)
         client = create_app(settings).test_client()
@@ -114,7 +108,7 @@ def test_malformed_answers_of_the_node_are_no_transaction(
         assert node.requests - before == 2
 
 
-def test_what_nobody_has_is_not_found(client: FlaskClient, indexed: Indexing) -> None:
+def test_what_nobody_has_is_not_found(client, indexed):
     assert client.get(f"/tx/{HASH}").status_code == 404
     away = create_app(replace(indexed.settings, rpc_urls=("http://127.0.0.1:9",))).test_client()
     assert [away.get(f"/tx/{HASH}").status_code for _ in range(3)] == [404] * 3

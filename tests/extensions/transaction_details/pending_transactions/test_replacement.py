@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 
 from app import create_app
-from tests.support.browser import Page
 from tests.support.explorer import Explorer
 from tests.support.faulty_node import FaultyNode, altering
 from tests.support.indexing import settings_for
@@ -30,8 +29,8 @@ def sending(explorer: Explorer) -> Any:
 
 
 def test_the_open_page_tells_what_became_of_it_and_the_wallet_cancels_it(
-    sending: Any, page: Page, explorer: Explorer, explorer_url: str
-) -> None:
+    sending, page, explorer, explorer_url
+):
     sender, receiver = (account.lower() for account in sending.accounts[1:3])
     nonce = sending.call("eth_getTransactionCount", sender, "latest")
     first = sending.send(sender, receiver, value="0x1", nonce=nonce, data="0x1234", **FEES)
@@ -73,9 +72,7 @@ def test_the_open_page_tells_what_became_of_it_and_the_wallet_cancels_it(
     assert page.errors == []
 
 
-def test_the_open_page_becomes_that_of_the_mined_transaction(
-    sending: Any, page: Page, explorer: Explorer, explorer_url: str
-) -> None:
+def test_the_open_page_becomes_that_of_the_mined_transaction(sending, page, explorer, explorer_url):
     sender, receiver = sending.accounts[1:3]
     sent = sending.send(sender, receiver, value="0x3", **FEES)
     page.open(f"{explorer_url}/tx/{sent}")
@@ -85,16 +82,14 @@ def test_the_open_page_becomes_that_of_the_mined_transaction(
     assert page.evaluate("location.search") == ""
 
 
-def test_a_transaction_that_its_hash_or_signature_contradicts_is_not_shown(
-    sending: Any, explorer: Explorer
-) -> None:
+def test_a_transaction_that_its_hash_or_signature_contradicts_is_not_shown(sending, explorer):
     """With a type that is not Ethereum's a node may lie, which the page says: a wallet is given
     nothing of it but what cancels it."""
     sender, receiver = (account.lower() for account in sending.accounts[1:3])
     sent = sending.send(sender, receiver, value="0x3", **FEES)
     assert "Speed up (12.5" in explorer.client.get(f"/tx/{sent}").text
 
-    def lie(call: dict[str, Any], answer: dict[str, Any]) -> None:
+    def lie(call, answer):
         if call["method"] == "eth_getTransactionByHash":
             answer["result"] = {**answer["result"], **changed}
 

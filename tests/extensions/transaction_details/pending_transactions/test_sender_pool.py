@@ -3,29 +3,26 @@
 from typing import Any
 
 import pytest
-from flask.testing import FlaskClient
 
 from app import create_app
-from tests.conftest import Played
 from tests.extensions.transaction_details.pending_transactions.sent import (
     HASH,
     SENT,
     SIGNER,
     signed,
 )
-from tests.support.explorer import Explorer
-from tests.support.faulty_node import Fault, FaultyNode, altering
-from tests.support.indexing import Indexing, settings_for
+from tests.support.faulty_node import FaultyNode, altering
+from tests.support.indexing import settings_for
 
 SENDER = SENT["from"]
 PATH = f"/api/v1/addresses/{SENDER}/pending-transactions"
 TAB = f"/address/{SENDER}?tab=pending"
 
 
-def pool(**answers: Any) -> Fault:
+def pool(**answers):
     """The node's answers by method, without `txpool_`; an error where there is none."""
 
-    def alter(call: dict[str, Any], answer: dict[str, Any]) -> None:
+    def alter(call, answer):
         state, _, name = call["method"].partition("_")
         if state != "txpool":
             return
@@ -39,7 +36,7 @@ def pool(**answers: Any) -> Fault:
     return altering(alter)
 
 
-def of_nonces(first: int, last: int, **changed: Any) -> dict[str, Any]:
+def of_nonces(first, last, **changed):
     """The JSON of transactions, each with a hash of its own."""
     return {
         str(nonce): {**SENT, "nonce": hex(nonce), "hash": f"0x{nonce:064x}", **changed}
@@ -47,7 +44,7 @@ def of_nonces(first: int, last: int, **changed: Any) -> dict[str, Any]:
     }
 
 
-def test_a_sender_has_its_pending_transactions(explorer: Explorer) -> None:
+def test_a_sender_has_its_pending_transactions(explorer):
     anvil, client = explorer.anvil, explorer.client
     sender, receiver = (account.lower() for account in anvil.accounts[8:10])
     path = f"/api/v1/addresses/{sender.upper().replace('X', 'x')}/pending-transactions"
@@ -78,7 +75,7 @@ def test_a_sender_has_its_pending_transactions(explorer: Explorer) -> None:
     assert '?tab=pending" aria-current="page">Pending<' in page.text
 
 
-def test_what_is_not_known_is_said(indexed: Indexing, scenario: Played) -> None:
+def test_what_is_not_known_is_said(indexed, scenario):
     """A pool of 100,000 is not asked for; one that is larger than the node said is not read."""
     large = {"pending": {"0x" + "cd" * 20: of_nonces(0, 20_000)}, "queued": {}}
     small = {"pending": "0x1", "queued": "0x0"}
@@ -105,9 +102,7 @@ def test_what_is_not_known_is_said(indexed: Indexing, scenario: Played) -> None:
             assert page.status_code == 200 and words in page.text, answers
 
 
-def test_only_what_is_well_formed_and_the_senders_is_listed(
-    indexed: Indexing, scenario: Played
-) -> None:
+def test_only_what_is_well_formed_and_the_senders_is_listed(indexed, scenario):
     other = "0x" + "cd" * 20
     named = {SENDER.replace("ab", "AB"): of_nonces(4, 6), other: of_nonces(9, 10)}
     content = {"pending": named, "queued": {SENDER: {**of_nonces(8, 9), "x": 1}}}
@@ -131,7 +126,7 @@ def test_only_what_is_well_formed_and_the_senders_is_listed(
         assert "The first 100 are shown" in client.get(TAB).text
 
 
-def test_a_node_that_is_away_is_said(indexed: Indexing) -> None:
+def test_a_node_that_is_away_is_said(indexed):
     settings = settings_for(indexed.settings.database_url, "http://127.0.0.1:9")
     client = create_app(settings).test_client()
     page = client.get(TAB)
@@ -139,13 +134,11 @@ def test_a_node_that_is_away_is_said(indexed: Indexing) -> None:
 
 
 @pytest.mark.parametrize("query", ["?limit=5", "?page=2"])
-def test_the_list_has_no_parameters(client: FlaskClient, query: str) -> None:
+def test_the_list_has_no_parameters(client, query):
     assert client.get(PATH + query).status_code == 400
 
 
-def test_the_nodes_pool_of_a_sender_in_blockscouts_form(
-    client: FlaskClient, indexed: Indexing, scenario: Played
-) -> None:
+def test_the_nodes_pool_of_a_sender_in_blockscouts_form(client, indexed, scenario):
     """Neither a malformed transaction nor another sender's is shown, nor what no hash proves."""
     query = f"/api?module=account&action=pendingtxlist&address={SIGNER}"
     assert client.get(query).json["result"] == []
@@ -174,9 +167,7 @@ def test_the_nodes_pool_of_a_sender_in_blockscouts_form(
             assert body["status"] == "0", answer
 
 
-def test_no_value_of_a_pool_is_believed_that_its_hash_or_signature_contradicts(
-    indexed: Indexing, scenario: Played
-) -> None:
+def test_no_value_of_a_pool_is_believed_that_its_hash_or_signature_contradicts(indexed, scenario):
     """Of a type that is not Ethereum's the record says that nothing proves it."""
     path = PATH.replace(SENDER, SIGNER)
     lies = {name: f"0x{int(value, 16) ^ 1:x}" for name, value in signed(2).items() if value}
@@ -184,7 +175,7 @@ def test_no_value_of_a_pool_is_believed_that_its_hash_or_signature_contradicts(
     with FaultyNode(scenario.anvil.url) as node:
         client = create_app(settings_for(indexed.settings.database_url, node.url)).test_client()
 
-        def listed(**changed: Any) -> list[dict[str, Any]]:
+        def listed(**changed):
             node.fault = pool(contentFrom={"pending": {"2": {**signed(2), **changed}}})
             return list(client.get(path).json["pendingTransactions"])
 

@@ -7,7 +7,7 @@ import pytest
 from eth_utils import keccak
 
 from app import create_app
-from scan.extensions.transaction_details.storage import hashed_values
+from scan.extensions.transaction_details.storage import mapping_keys
 from tests.extensions.transaction_details.storage.conftest import Deployed, calldata, deploy
 from tests.extensions.transaction_details.storage.contracts import KEPT, PATH
 from tests.support.faulty_node import FaultyNode, altering, refuse
@@ -23,7 +23,7 @@ def kept(kept: Deployed) -> Deployed:
     return deploy(kept.explorer, {PATH: KEPT}, PATH, "Kept", is_verified=False)
 
 
-def test_variables_of_all_kinds(kept: Deployed) -> None:
+def test_variables_of_all_kinds(kept):
     changed = kept.changed("set(address,uint256)", WHO, 1234)
     after = {name: value for name, (_, value) in changed.items()}
     sender = kept.sender.lower()
@@ -59,7 +59,7 @@ def test_variables_of_all_kinds(kept: Deployed) -> None:
     assert {value for name, (value, _) in changed.items() if name.startswith("few")} == {"0"}
 
 
-def test_a_packed_slot_has_what_changed_in_it_alone(kept: Deployed) -> None:
+def test_a_packed_slot_has_what_changed_in_it_alone(kept):
     kept.account("set(address,uint256)", WHO, 5)
     account = kept.account("flip()")
     [slot] = account["storage"]
@@ -76,19 +76,19 @@ def test_a_packed_slot_has_what_changed_in_it_alone(kept: Deployed) -> None:
     assert account["layouts"] == [kept.address]
 
 
-def test_keys_of_nested_mappings(kept: Deployed) -> None:
+def test_keys_of_nested_mappings(kept):
     changed = kept.changed("nested(uint256,bytes32,address)", 77, NAME, WHO)
     assert changed == {f"deep[77][0x{NAME.hex()}][{WHO}]": (False, True)}
 
 
-def test_keys_that_are_strings_enums_and_selectors(kept: Deployed) -> None:
+def test_keys_that_are_strings_enums_and_selectors(kept):
     changed = kept.changed("named(string,uint256)", "naïve", 9)
     assert changed == {'byName["naïve"]': ("0", "9"), "byStep[1]": ("0", "9")}
     changed = kept.changed("marked(bytes4,int64)", bytes.fromhex("deadbeef"), -9)
     assert changed == {"bySelector[0xdeadbeef]": ("0", "-9")}
 
 
-def test_keys_that_a_contract_computes_are_those_that_it_hashed(kept: Deployed) -> None:
+def test_keys_that_a_contract_computes_are_those_that_it_hashed(kept):
     computed = "0x" + keccak((7).to_bytes(32)).hex()[24:]
     pair = [f"0x{7 * 10**power:040x}" for power in (20, 30)]
     names = (
@@ -100,12 +100,12 @@ def test_keys_that_a_contract_computes_are_those_that_it_hashed(kept: Deployed) 
     assert {name: after for name, (_, after) in changed.items()} == dict.fromkeys(names, "7")
 
 
-def test_without_a_tracer_such_keys_are_not_known(kept: Deployed) -> None:
+def test_without_a_tracer_such_keys_are_not_known(kept):
     sent = kept.explorer.send(kept.address, calldata("computed(uint256)", 8), gas=500_000)
     path = f"/api/v1/transactions/{sent}/state-changes"
     with FaultyNode(kept.explorer.anvil.url) as node:
         settings = settings_for(kept.explorer.settings.database_url, node.url)
-        node.fault = refuse(lambda call: hashed_values.TRACER in call["params"])
+        node.fault = refuse(lambda call: mapping_keys.TRACER in call["params"])
         answer: Any = create_app(settings).test_client().get(path)
     [account] = [a for a in answer.json["accounts"] if a["address"] == kept.address]
     assert [slot["variables"] for slot in account["storage"]] == [[], [], []]
@@ -114,12 +114,12 @@ def test_without_a_tracer_such_keys_are_not_known(kept: Deployed) -> None:
 @pytest.mark.parametrize(
     "answer", ['["0xzz"]', "[1]", "{}", '"x"', json.dumps(["0x" + 700 * "00"])]
 )
-def test_a_node_that_lies_of_what_was_hashed(kept: Deployed, answer: str) -> None:
+def test_a_node_that_lies_of_what_was_hashed(kept, answer):
     number = int.from_bytes(keccak(text=answer)[:4])  # another one of each answer
     sent = kept.explorer.send(kept.address, calldata("computed(uint256)", number), gas=500_000)
 
-    def alter(call: dict[str, Any], of_node: dict[str, Any]) -> None:
-        if hashed_values.TRACER in call["params"]:
+    def alter(call, of_node):
+        if mapping_keys.TRACER in call["params"]:
             of_node["result"] = json.loads(answer)
 
     with FaultyNode(kept.explorer.anvil.url) as node:
@@ -132,7 +132,7 @@ def test_a_node_that_lies_of_what_was_hashed(kept: Deployed, answer: str) -> Non
     assert [slot["variables"] for slot in account["storage"]] == [[], [], []]
 
 
-def test_structs_in_mappings_and_arrays_with_mappings_of_their_own(kept: Deployed) -> None:
+def test_structs_in_mappings_and_arrays_with_mappings_of_their_own(kept):
     changed = kept.changed("hold(uint256,address,uint128,string)", 3, WHO, 55, "a note")
     shares = f"holders[3].shares[{WHO}]"
     assert changed == {
@@ -148,7 +148,7 @@ def test_structs_in_mappings_and_arrays_with_mappings_of_their_own(kept: Deploye
         assert changed["offers.length"] == (str(index), str(index + 1))
 
 
-def test_short_and_long_strings(kept: Deployed) -> None:
+def test_short_and_long_strings(kept):
     write = "write(string,bytes)"
     assert kept.changed(write, "short", b"") == {"text": ("", "short")}
     long = "ä" * 40
@@ -166,7 +166,7 @@ def test_short_and_long_strings(kept: Deployed) -> None:
     assert changed["blob.length"] == ("31", "32")
 
 
-def test_slots_of_unverified_contracts_have_no_names(kept: Deployed) -> None:
+def test_slots_of_unverified_contracts_have_no_names(kept):
     runtime = "0x5f3560015500"  # stores the first word of its input in slot 1
     address = kept.explorer.place(runtime)
     account = kept.account("x()", to=address)

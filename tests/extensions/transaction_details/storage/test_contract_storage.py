@@ -1,7 +1,5 @@
 """GET /contracts/:address/storage beside the contract's own getters, and bad input."""
 
-from typing import Any
-
 import pytest
 
 from scan.hex import data
@@ -29,7 +27,7 @@ def filled(kept: Deployed) -> Deployed:
     return kept
 
 
-def test_all_variables_are_what_the_contract_says(filled: Deployed) -> None:
+def test_all_variables_are_what_the_contract_says(filled):
     values = filled.values()
     assert values["step"] == "Done"
     for name in ("total", "negative", "digest", "text", "blob", "other"):
@@ -50,7 +48,7 @@ def test_all_variables_are_what_the_contract_says(filled: Deployed) -> None:
     assert "offers[2].note" not in values
 
 
-def test_a_variable_by_its_path(filled: Deployed) -> None:
+def test_a_variable_by_its_path(filled):
     sender = filled.sender.lower()
     paths = {
         f"balances[{WHO}]": filled.read("balances", WHO),
@@ -82,11 +80,11 @@ def test_a_variable_by_its_path(filled: Deployed) -> None:
         ("holders[4].note[0:32]", "holders[4].note"),
     ],
 )
-def test_the_names_of_state_changes(filled: Deployed, name: str, variable: str) -> None:
+def test_the_names_of_state_changes(filled, name, variable):
     assert filled.values(variable=name) == filled.values(variable=variable)
 
 
-def test_the_state_of_an_older_block(filled: Deployed) -> None:
+def test_the_state_of_an_older_block(filled):
     number = int(filled.explorer.anvil.call("eth_blockNumber"), 16)
     filled.explorer.send(filled.address, calldata("set(address,uint256)", WHO, 78), gas=5_000_000)
     path = f"balances[{WHO}]"
@@ -119,12 +117,12 @@ def test_the_state_of_an_older_block(filled: Deployed) -> None:
         ("total" + "[0]" * 165, 400),
     ],
 )
-def test_bad_paths(filled: Deployed, path: str, status: int) -> None:
+def test_bad_paths(filled, path, status):
     answer = filled.storage(variable=path.encode("utf-8", "surrogatepass"))
     assert answer.status_code == status, answer.json
 
 
-def test_verifying_again_keeps_the_layout_of_what_was_verified_without(filled: Deployed) -> None:
+def test_verifying_again_keeps_the_layout_of_what_was_verified_without(filled):
     url = filled.explorer.settings.database_url
     execute(url, "DELETE FROM storage_layouts WHERE address = %s", data(filled.address))
     assert filled.storage().status_code == 404
@@ -135,7 +133,7 @@ def test_verifying_again_keeps_the_layout_of_what_was_verified_without(filled: D
     assert filled.values()["total"] == filled.read("total")
 
 
-def test_bad_parameters(filled: Deployed, explorer: Any) -> None:
+def test_bad_parameters(filled, explorer):
     require_parameter(filled.storage(block="x"), "block")
     require_parameter(filled.storage(compare="x"), "compare")
     assert filled.storage(block=10**9).status_code == 404

@@ -50,7 +50,7 @@ def declared(explorer: Explorer) -> Deployed:
     return deploy(explorer, {"Declared.sol": SOURCE}, "Declared.sol", "Declared")
 
 
-def test_changed_slots_are_named_by_the_words_that_lead_to_them(declared: Deployed) -> None:
+def test_changed_slots_are_named_by_the_words_that_lead_to_them(declared):
     changed = declared.changed("set(bytes4,uint64,int16)", MARK, 77, -2)
     assert {name: after for name, (_, after) in changed.items()} == PATHS
     for path, value in PATHS.items():
@@ -72,7 +72,7 @@ def test_changed_slots_are_named_by_the_words_that_lead_to_them(declared: Deploy
         f"both[{LEFT}][-2]",
     ],
 )
-def test_other_forms_of_keys_are_refused(declared: Deployed, path: str) -> None:
+def test_other_forms_of_keys_are_refused(declared, path):
     answer = declared.storage(variable=path)
     require_parameter(answer, "variable")
     assert "32 bytes (0x and 64 hex digits)" in answer.text
@@ -80,7 +80,7 @@ def test_other_forms_of_keys_are_refused(declared: Deployed, path: str) -> None:
 
 @pytest.mark.check
 @pytest.mark.parametrize("label", ["Mark", "int7", "uint512", "bytes0", "bytes33", "interest"])
-def test_labels_that_are_like_elementary_ones(label: str) -> None:
+def test_labels_that_are_like_elementary_ones(label):
     type_ = StorageType("value", label, 4)
     with pytest.raises(InvalidParameter):
         key_of(type_, "0x12345678")
@@ -90,7 +90,7 @@ def test_labels_that_are_like_elementary_ones(label: str) -> None:
 
 @pytest.mark.check
 @pytest.mark.parametrize(("label", "least", "most"), [("int8", -128, 127), ("uint8", 0, 255)])
-def test_keys_are_numbers_that_their_type_has(label: str, least: int, most: int) -> None:
+def test_keys_are_numbers_that_their_type_has(label, least, most):
     type_ = StorageType("value", label, 1)
     numbers = [int.from_bytes(key_of(type_, str(n)).encoded, signed=n < 0) for n in (least, most)]
     assert numbers == [least, most]
@@ -100,7 +100,7 @@ def test_keys_are_numbers_that_their_type_has(label: str, least: int, most: int)
 
 
 @pytest.mark.check
-def test_candidates_in_either_alignment() -> None:
+def test_candidates_in_either_alignment():
     words: list[Any] = [
         MARK.ljust(32, bytes(1)),
         MARK.rjust(32, bytes(1)),

@@ -7,10 +7,6 @@ import pytest
 from eth_utils import keccak
 
 from scan.errors import NotFound
-from scan.extensions.transaction_details.storage.changed_variables import (
-    changed_variables,
-    content_of,
-)
 from scan.extensions.transaction_details.storage.collisions import MAX_COLLISIONS, Comparisons
 from scan.extensions.transaction_details.storage.contract_storage import (
     MAX_ENTRIES,
@@ -21,9 +17,9 @@ from scan.extensions.transaction_details.storage.contract_storage import (
 from scan.extensions.transaction_details.storage.layout import (
     MAX_MEMBERS,
     MAX_VARIABLES,
-    Layout,
     MalformedLayout,
     read_solidity,
+    read_vyper,
 )
 from scan.extensions.transaction_details.storage.mapping_keys import (
     MAX_INDICES,
@@ -37,15 +33,16 @@ from scan.extensions.transaction_details.storage.places import (
     Regions,
     Steps,
     roots_of,
+    value_of,
 )
 from scan.extensions.transaction_details.storage.slot_names import (
     MAX_HASHES,
     Budget,
+    changed_variables,
+    content_of,
     names_of_slots,
 )
-from scan.extensions.transaction_details.storage.values import value_of
 from scan.extensions.transaction_details.storage.variable_paths import entries_of, place_at
-from scan.extensions.transaction_details.storage.vyper_layout import read_vyper
 from scan.verification.storage_layouts import MAX_LAYOUT_BYTES, packed, unpacked
 
 pytestmark = pytest.mark.check
@@ -55,25 +52,25 @@ ADDRESS = {"encoding": "inplace", "label": "address", "numberOfBytes": "20"}
 STRING = {"encoding": "bytes", "label": "string", "numberOfBytes": "32"}
 
 
-def variable(label: str, type_: str, slot: int | str = 0, offset: int = 0) -> dict[str, Any]:
+def variable(label, type_, slot=0, offset=0):
     return {"label": label, "type": type_, "slot": str(slot), "offset": offset}
 
 
-def struct(*members: dict[str, Any], size: int = 32) -> dict[str, Any]:
+def struct(*members, size=32):
     fields = {"encoding": "inplace", "label": "struct S", "numberOfBytes": str(size)}
     return {**fields, "members": [*members]}
 
 
-def mapping(key: str, value: str) -> dict[str, Any]:
+def mapping(key, value):
     fields = {"encoding": "mapping", "label": "mapping", "numberOfBytes": "32"}
     return {**fields, "key": key, "value": value}
 
 
-def layout(storage: list[Any], **types: Any) -> Layout:
+def layout(storage, **types):
     return read_solidity(json.dumps({"storage": storage, "types": types}))
 
 
-def parts(own: Layout, slot: int) -> list[str]:
+def parts(own, slot):
     return [part.name for part in Regions(own, roots_of(own), Steps()).parts_at(slot)]
 
 
@@ -96,7 +93,7 @@ MALFORMED = (
 
 
 @pytest.mark.parametrize("text", MALFORMED)
-def test_malformed_layouts_are_refused(text: str) -> None:
+def test_malformed_layouts_are_refused(text):
     with pytest.raises(MalformedLayout):
         read_solidity(text)
 
@@ -113,12 +110,12 @@ def test_malformed_layouts_are_refused(text: str) -> None:
         json.dumps({"a": {"slot": 0, "type": "x" * 2_000}}),
     ],
 )
-def test_malformed_layouts_of_vyper_are_refused(text: str) -> None:
+def test_malformed_layouts_of_vyper_are_refused(text):
     with pytest.raises(MalformedLayout):
         read_vyper(text)
 
 
-def test_modules_in_modules_are_followed_to_a_bound() -> None:
+def test_modules_in_modules_are_followed_to_a_bound():
     nested: Any = {"deep": {"slot": 1, "type": "uint256"}}
     for _ in range(100):
         nested = {"m": nested}
@@ -126,7 +123,7 @@ def test_modules_in_modules_are_followed_to_a_bound() -> None:
     assert [v.name for v in own.variables] == ["near.a"]
 
 
-def test_many_variables_and_members_are_cut() -> None:
+def test_many_variables_and_members_are_cut():
     own = layout([variable(f"v{n}", "t", n) for n in range(MAX_VARIABLES + 10)], t=UINT)
     assert (len(own.variables), own.is_truncated) == (MAX_VARIABLES, True)
     members = [variable(f"m{n}", "t", n) for n in range(MAX_MEMBERS)]
@@ -137,7 +134,7 @@ def test_many_variables_and_members_are_cut() -> None:
     assert (len(vyper.variables), vyper.is_truncated) == (MAX_VARIABLES, True)
 
 
-def test_a_struct_that_has_itself_is_walked_to_a_bound() -> None:
+def test_a_struct_that_has_itself_is_walked_to_a_bound():
     """No compiler allows it in place; each level has a hundred of the next."""
     members = [variable(f"m{n}", "s") for n in range(100)]
     own = layout([variable("v", "s")], s=struct(*members))
@@ -149,7 +146,7 @@ def test_a_struct_that_has_itself_is_walked_to_a_bound() -> None:
     assert names_of_slots(own, {1, 2, 3}, candidates, Budget()) == {}
 
 
-def test_walks_of_many_slots_are_bounded_together() -> None:
+def test_walks_of_many_slots_are_bounded_together():
     members = [variable(f"m{n}", "t", n) for n in range(1_000)]
     own = layout([variable("v", "s")], t=UINT, s=struct(*members, size=32_000))
     budget = Budget()
@@ -162,7 +159,7 @@ def test_walks_of_many_slots_are_bounded_together() -> None:
     assert sum(len(regions.parts_at(0)) for _ in range(1_000)) <= MAX_STEPS
 
 
-def test_a_list_of_itself_is_followed_by_levels() -> None:
+def test_a_list_of_itself_is_followed_by_levels():
     """Solidity allows it: struct Node { Node[] children; }"""
     node = struct(variable("children", "list"))
     array = {"encoding": "dynamic_array", "label": "S[]", "numberOfBytes": "32", "base": "node"}
@@ -177,7 +174,7 @@ def test_a_list_of_itself_is_followed_by_levels() -> None:
     }
 
 
-def test_arrays_of_any_length_are_looked_up_by_arithmetic() -> None:
+def test_arrays_of_any_length_are_looked_up_by_arithmetic():
     length = 2**200
     array = {
         "encoding": "inplace",
@@ -196,7 +193,7 @@ def test_arrays_of_any_length_are_looked_up_by_arithmetic() -> None:
     assert len([*entries_of(own, Place("a", f"t(x){length}_storage", 0), Steps())]) == 11
 
 
-def test_hashes_are_bounded() -> None:
+def test_hashes_are_bounded():
     words = [n.to_bytes(32) for n in range(2**20, 2**20 + 3_000)]
     three = {"m3": mapping("t", "t"), "m2": mapping("t", "m3"), "m1": mapping("t", "m2")}
     own = layout([variable(f"v{n}", "m1", n) for n in range(100)], t=UINT, **three)
@@ -206,7 +203,7 @@ def test_hashes_are_bounded() -> None:
     assert MAX_HASHES == 10_000
 
 
-def test_one_mapping_of_mappings_leaves_hashes_to_others() -> None:
+def test_one_mapping_of_mappings_leaves_hashes_to_others():
     words = [(2**100 + n).to_bytes(32) for n in range(1_000)]
     own = layout(
         [variable("pairs", "m1"), variable("other", "m2", 1)],
@@ -226,7 +223,7 @@ def test_one_mapping_of_mappings_leaves_hashes_to_others() -> None:
     assert budget.hashes > 0
 
 
-def test_candidates_are_bounded() -> None:
+def test_candidates_are_bounded():
     words = (n.to_bytes(32) for n in range(10_000))
     candidates = Candidates(words, (n.to_bytes(2) for n in range(1_000)))
     own = layout([], t=UINT, s=STRING)
@@ -236,11 +233,11 @@ def test_candidates_are_bounded() -> None:
 
 
 @pytest.mark.parametrize(("byte", "value"), [(0, False), (1, True), (2, "2"), (255, "255")])
-def test_a_bool_that_is_neither_true_nor_false_is_a_number(byte: int, value: object) -> None:
+def test_a_bool_that_is_neither_true_nor_false_is_a_number(byte, value):
     assert value_of("bool", bytes([byte])) == value
 
 
-def test_a_long_string_is_not_put_together() -> None:
+def test_a_long_string_is_not_put_together():
     word = (2 * 2**200 + 1).to_bytes(32)
     assert content_of(0, word, {}) is None
     own = layout([variable("s", "s")], s=STRING)
@@ -256,18 +253,18 @@ def test_a_long_string_is_not_put_together() -> None:
 class Storage:
     """A storage in which every slot has one word."""
 
-    def __init__(self, word: int) -> None:
+    def __init__(self, word):
         self.word = word.to_bytes(32)
         self.rounds = self.slots = 0
 
-    def read(self, slots: Any) -> dict[int, bytes]:
+    def read(self, slots):
         self.rounds += 1
         self.slots += len(slots)
         return dict.fromkeys(slots, self.word)
 
 
 @pytest.mark.parametrize("word", [0, 1, 10, 2**64, 2**256 - 1])
-def test_reading_is_bounded(word: int) -> None:
+def test_reading_is_bounded(word):
     """Whatever the lengths of arrays and strings are said to be."""
     array = {"encoding": "dynamic_array", "label": "S[]", "numberOfBytes": "32", "base": "node"}
     node = struct(variable("a", "list"), variable("b", "s", 1), variable("c", "t", 2), size=96)
@@ -292,7 +289,7 @@ def test_reading_is_bounded(word: int) -> None:
     assert values.is_truncated == (word not in (0,))
 
 
-def test_collisions_are_bounded() -> None:
+def test_collisions_are_bounded():
     first = layout([variable(f"a{n}", "t", n) for n in range(MAX_VARIABLES)], t=UINT)
     second = layout([variable(f"b{n}", "t", n) for n in range(MAX_VARIABLES)], t=UINT)
     collisions = Comparisons().collisions_of(first, second)
@@ -302,7 +299,7 @@ def test_collisions_are_bounded() -> None:
     assert Comparisons().collisions_of(own, own) == ()
 
 
-def test_variables_at_the_end_of_the_storage() -> None:
+def test_variables_at_the_end_of_the_storage():
     last = 2**256 - 1
     array = {"encoding": "inplace", "label": "m[9]", "numberOfBytes": "288", "base": "m"}
     own = layout(
@@ -324,7 +321,7 @@ def test_variables_at_the_end_of_the_storage() -> None:
     assert len(Comparisons().collisions_of(own, own)) == 0
 
 
-def test_names_of_one_text_are_told_apart() -> None:
+def test_names_of_one_text_are_told_apart():
     own = layout([variable("_x", "t"), variable("_x", "t", 4), variable("_xy", "t", 5)], t=UINT)
     assert [v.name for v in own.variables] == ["_x", "_x@4", "_xy"]
     assert [place_at(own, name).slot for name in ("_x", "_x@4", "_xy")] == [0, 4, 5]
@@ -332,7 +329,7 @@ def test_names_of_one_text_are_told_apart() -> None:
         place_at(own, "_")
 
 
-def test_a_stored_layout_is_bounded() -> None:
+def test_a_stored_layout_is_bounded():
     given = {"storage": [], "types": None}
     assert json.loads(unpacked(packed(given) or b"")) == given
     assert packed(None) is None

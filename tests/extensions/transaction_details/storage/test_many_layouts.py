@@ -4,26 +4,23 @@ from typing import Any
 
 import pytest
 
-from scan.extensions.transaction_details.storage import contract_storage, layouts, queries
-from scan.extensions.transaction_details.storage.changed_variables import (
-    changed_variables,
-    content_of,
-)
+from scan.extensions.transaction_details.storage import contract_storage, layout, queries
 from scan.extensions.transaction_details.storage.collisions import MAX_COMPARED, Comparisons
 from scan.extensions.transaction_details.storage.layout import (
     MAX_VARIABLES,
-    Layout,
+    StorageLayouts,
     StorageType,
     Variable,
     laid_out,
 )
-from scan.extensions.transaction_details.storage.layouts import StorageLayouts
 from scan.extensions.transaction_details.storage.mapping_keys import Candidates
 from scan.extensions.transaction_details.storage.slot_names import (
     MAX_VARIABLES as MAX_VARIABLES_TOGETHER,
 )
 from scan.extensions.transaction_details.storage.slot_names import (
     Budget,
+    changed_variables,
+    content_of,
     names_of_slots,
 )
 from scan.hex import data
@@ -48,17 +45,17 @@ contract Diamond {
 """
 
 
-def variables(count: int, type_: str = "t", name: str = "v") -> Layout:
+def variables(count, type_="t", name="v"):
     return laid_out([Variable(f"{name}{n}", type_, n, 0) for n in range(count)], TYPES)
 
 
-def named(own: Layout, slot: int, budget: Budget) -> list[str]:
+def named(own, slot, budget):
     parts = names_of_slots(own, {slot}, Candidates([bytes(32)]), budget)
     return [part.name for of in parts.values() for part in of]
 
 
 @pytest.mark.check
-def test_the_variables_of_a_layout_are_walked_once_for_all_contracts() -> None:
+def test_the_variables_of_a_layout_are_walked_once_for_all_contracts():
     own, budget = variables(MAX_VARIABLES), Budget()
     steps = budget.steps.left
     assert names_of_slots(own, (), Candidates(()), budget) == {}
@@ -70,7 +67,7 @@ def test_the_variables_of_a_layout_are_walked_once_for_all_contracts() -> None:
 
 
 @pytest.mark.check
-def test_the_variables_of_distinct_layouts_are_bounded_together() -> None:
+def test_the_variables_of_distinct_layouts_are_bounded_together():
     budget = Budget()
     large = [variables(MAX_VARIABLES) for _ in range(100)]
     names = [named(own, 1_999, budget) for own in large]
@@ -86,17 +83,17 @@ class Counted(dict[int, Any]):
 
     reads = copies = 0
 
-    def get(self, *arguments: Any) -> Any:
+    def get(self, *arguments):
         self.reads += 1
         return super().get(*arguments)
 
-    def items(self) -> Any:
+    def items(self):
         self.copies += 1
         return super().items()
 
 
 @pytest.mark.check
-def test_many_strings_read_the_words_once() -> None:
+def test_many_strings_read_the_words_once():
     long, longer = ((2 * length + 1).to_bytes(32) for length in (60_000, 61_000))
     words = Counted(dict.fromkeys(range(500), (long, longer)))
     changes = changed_variables([variables(500, "s")], words, Candidates(()), Budget())
@@ -108,7 +105,7 @@ def test_many_strings_read_the_words_once() -> None:
 
 
 @pytest.mark.check
-def test_comparisons_are_bounded_together() -> None:
+def test_comparisons_are_bounded_together():
     comparisons = Comparisons()
     equal = [variables(MAX_VARIABLES) for _ in range(10)]
     assert not any(comparisons.collisions_of(one, other) for one in equal for other in equal)
@@ -141,32 +138,28 @@ def diamond(explorer: Explorer) -> Deployed:
     return own
 
 
-def test_facets_are_cut_to_one_number(diamond: Deployed) -> None:
+def test_facets_are_cut_to_one_number(diamond):
     account = diamond.account("write()")
     assert len(account["layouts"]) == queries.MAX_FACETS
     assert [v["name"] for s in account["storage"] for v in s["variables"]] == ["value"]
     assert len(diamond.storage().json["layouts"]) == queries.MAX_FACETS
 
 
-def test_layouts_are_read_to_a_bound_those_of_one_code_once(
-    diamond: Deployed, kept: Deployed, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_layouts_are_read_to_a_bound_those_of_one_code_once(diamond, kept, monkeypatch):
     sources = diamond.explorer.client.application.extensions["scan"].sources
     facets = [data(known["address"]) for known in diamond.storage().json["layouts"]]
     both = [*facets, data(kept.address)]
     known = sources.get(StorageLayouts).of(both)
     assert known.keys() == {*both}
     assert len({id(known[facet].layout) for facet in facets}) == 1
-    monkeypatch.setattr(layouts, "MAX_CHARACTERS", 1)
+    monkeypatch.setattr(layout, "MAX_CHARACTERS", 1)
     fresh = StorageLayouts(sources.database)
     for _ in range(2):  # read, and cached
         assert fresh.of([*both[::-1]]).keys() == {data(kept.address)}
         assert [*fresh.of(both)] == facets[:1]
 
 
-def test_many_variables_take_a_place(
-    diamond: Deployed, kept: Deployed, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_many_variables_take_a_place(diamond, kept, monkeypatch):
     sent = diamond.explorer.send(diamond.address, calldata("write()"))
     client = diamond.explorer.client
     storage = f"/api/v1/contracts/{diamond.address}/storage?compare={kept.address}"
@@ -180,9 +173,7 @@ def test_many_variables_take_a_place(
         assert client.get(path).status_code == 200, path
 
 
-def test_collisions_that_are_left_out_are_said(
-    diamond: Deployed, kept: Deployed, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_collisions_that_are_left_out_are_said(diamond, kept, monkeypatch):
     whole = diamond.storage(compare=kept.address).json
     assert whole["collisions"]
     assert not whole["truncated"]
@@ -194,6 +185,6 @@ def test_collisions_that_are_left_out_are_said(
 class NoneLeft(Comparisons):
     """Comparisons of a request that has made as many as it may."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__()
         self.steps.left = 0

@@ -7,7 +7,7 @@ import pytest
 from eth_utils import keccak
 
 from scan.extensions.transaction_details.storage.layout import MalformedLayout, read_solidity
-from scan.verification.storage_names import MAX_ENUMS, MAX_NODES, _declared, _enums, slot_of
+from scan.verification.storage_layouts import MAX_ENUMS, MAX_NODES, _declared, _enums, slot_of
 from tests.extensions.transaction_details.storage.conftest import Deployed, calldata, deploy
 from tests.support.explorer import Explorer
 
@@ -97,7 +97,7 @@ def token(explorer: Explorer) -> Deployed:
     return deploy(explorer, SOURCES, PATH, "Token")
 
 
-def test_changes_have_the_names_of_members_at_namespaces(token: Deployed) -> None:
+def test_changes_have_the_names_of_members_at_namespaces(token):
     assert token.changed("set(address,uint256)", WHO, 12) == {
         f"{TOKEN}.balances[{WHO}]": ("0", "12"),
         f"{TOKEN}.phase": ("Draft", "Closed"),
@@ -116,7 +116,7 @@ def test_changes_have_the_names_of_members_at_namespaces(token: Deployed) -> Non
     }
 
 
-def test_the_storage_of_a_contract_with_namespaces(token: Deployed) -> None:
+def test_the_storage_of_a_contract_with_namespaces(token):
     token.explorer.send(token.address, calldata("set(address,uint256)", WHO, 12), gas=1_000_000)
     values = token.values()
     assert values["plain"] == "Open"
@@ -132,13 +132,13 @@ def test_the_storage_of_a_contract_with_namespaces(token: Deployed) -> None:
     assert (int(entry["slot"], 16), entry["offset"], entry["type"]) == (slot, 20, "uint64")
 
 
-def test_a_value_that_no_member_has_is_a_number(token: Deployed) -> None:
+def test_a_value_that_no_member_has_is_a_number(token):
     assert token.changed("corrupt()") == {"plain": ("Draft", "7")}
 
 
 @pytest.mark.check
-def test_enums_of_one_name_have_no_members_however_many_there_are() -> None:
-    def enum(name: str, *members: str) -> Any:
+def test_enums_of_one_name_have_no_members_however_many_there_are():
+    def enum(name, *members):
         named = [{"name": member} for member in members]
         return {"nodeType": "EnumDefinition", "name": name, "members": named}
 
@@ -149,12 +149,12 @@ def test_enums_of_one_name_have_no_members_however_many_there_are() -> None:
         _of_files(enum("E", "A"), *[{}] * MAX_NODES, enum("E", "B"))
 
 
-def _of_files(*nodes: Any) -> list[Any]:
+def _of_files(*nodes):
     return [*_declared({"sources": {PATH: {"ast": {"nodes": nodes}}}})]
 
 
 @pytest.mark.check
-def test_the_slot_of_the_erc() -> None:
+def test_the_slot_of_the_erc():
     """The example of ERC-7201."""
     expected = 0x183A6125C38840424C4A85FA12BAB2AB606C4B6D0E7CC73C0C06BA5300EAB500
     assert slot_of("example.main") == expected
@@ -179,7 +179,7 @@ HOSTILE: dict[str, dict[str, Any]] = {
 
 @pytest.mark.check
 @pytest.mark.parametrize("names", HOSTILE.values(), ids=HOSTILE)
-def test_malformed_names_are_no_layout_or_left_out(names: dict[str, Any]) -> None:
+def test_malformed_names_are_no_layout_or_left_out(names):
     try:
         layout = read_solidity(json.dumps({**PLAIN, **names}))
     except MalformedLayout:
@@ -198,7 +198,7 @@ DECLARATIONS = {
 
 
 @pytest.mark.parametrize("declaration", DECLARATIONS.values(), ids=DECLARATIONS)
-def test_hostile_declarations_verify(explorer: Explorer, declaration: tuple[str, str]) -> None:
+def test_hostile_declarations_verify(explorer, declaration):
     comment, members = declaration
     source = f"""// SPDX-License-Identifier: MIT
 pragma solidity ^0.8.20;

@@ -10,7 +10,7 @@ from tests.extensions.transaction_details.storage.contracts import KEPT, PATH
 WHO = "0x" + 18 * "5e" + "0abc"
 
 
-def text_of(page: str) -> str:
+def text_of(page):
     return re.sub(r"\s+", " ", re.sub(r"<[^>]*>", " ", page))
 
 
@@ -22,7 +22,7 @@ def sent(kept: Deployed) -> str:
     )
 
 
-def test_the_tab_of_a_contract(kept: Deployed, sent: str) -> None:
+def test_the_tab_of_a_contract(kept, sent):
     page = kept.explorer.client.get(f"/address/{kept.address}?tab=storage")
     assert page.status_code == 200
     assert "Storage" in page.text
@@ -34,7 +34,7 @@ def test_the_tab_of_a_contract(kept: Deployed, sent: str) -> None:
     assert f"balances[{WHO}] uint256 1,234,567" in text_of(page.text)
 
 
-def test_contracts_in_variables_have_their_names(kept: Deployed) -> None:
+def test_contracts_in_variables_have_their_names(kept):
     holding = deploy(kept.explorer, {PATH: KEPT}, PATH, "Kept")
     data = calldata("set(address,uint256)", kept.address, 5)
     kept.explorer.send(holding.address, data, gas=5_000_000)
@@ -54,23 +54,21 @@ def test_contracts_in_variables_have_their_names(kept: Deployed) -> None:
         ({"block": "999999999"}, 404, "999999999"),
     ],
 )
-def test_what_cannot_be_read(
-    kept: Deployed, fields: dict[str, str], status: int, words: str
-) -> None:
+def test_what_cannot_be_read(kept, fields, status, words):
     query = {"tab": "storage", **fields}
     page = kept.explorer.client.get(f"/address/{kept.address}", query_string=query)
     assert page.status_code == status
     assert words in page.text
 
 
-def test_a_contract_without_a_layout(kept: Deployed) -> None:
+def test_a_contract_without_a_layout(kept):
     address = kept.explorer.place("0x5f3560015500")
     page = kept.explorer.client.get(f"/address/{address}?tab=storage")
     assert page.status_code == 200
     assert "No storage layout of this contract" in page.text
 
 
-def test_names_beside_the_slots_of_a_transaction(kept: Deployed, sent: str) -> None:
+def test_names_beside_the_slots_of_a_transaction(kept, sent):
     page = kept.explorer.client.get(f"/tx/{sent}?tab=state")
     assert page.status_code == 200
     text = text_of(page.text)

@@ -2,7 +2,6 @@
 implementations that collide, and one that does not. A contract of Vyper."""
 
 import json
-from typing import Any
 
 import pytest
 
@@ -13,7 +12,6 @@ from tests.extensions.transaction_details.storage.conftest import (
 )
 from tests.extensions.transaction_details.storage.contracts import VERSION
 from tests.support.explorer import Explorer, compiled, from_node_modules, standard_input
-from tests.support.vyper import Vyper
 
 OPENZEPPELIN = "@openzeppelin/contracts"
 WHO = "0x" + 18 * "5e" + "0abc"
@@ -71,19 +69,17 @@ contract Own is ERC1967Proxy {{
 """
 
 
-def with_imports(path: str, source: str, name: str) -> dict[str, str]:
+def with_imports(path, source, name):
     metadata = compiled(VERSION, standard_input({path: source}, **OPTIMIZED), path, name).metadata
     imported = [other for other in json.loads(metadata)["sources"] if other != path]
     return {path: source, **from_node_modules(*imported)}
 
 
-def of_openzeppelin(
-    explorer: Explorer, path: str, source: str, name: str, arguments: str = "", **more: Any
-) -> Deployed:
+def of_openzeppelin(explorer, path, source, name, arguments="", **more):
     return deploy(explorer, with_imports(path, source, name), path, name, arguments, **more)
 
 
-def test_a_token_of_openzeppelin(explorer: Explorer) -> None:
+def test_a_token_of_openzeppelin(explorer):
     coin = of_openzeppelin(explorer, "Coin.sol", COIN, "Coin")
     sender = coin.sender.lower()
     assert coin.changed("transfer(address,uint256)", WHO, 10) == {
@@ -115,9 +111,7 @@ def proxy(explorer: Explorer, implementations: dict[str, str]) -> Deployed:
     return of_openzeppelin(explorer, "Own.sol", PROXY, "Own", argument, is_verified=False)
 
 
-def test_a_proxy_by_its_implementations_layout(
-    proxy: Deployed, implementations: dict[str, str]
-) -> None:
+def test_a_proxy_by_its_implementations_layout(proxy, implementations):
     account = proxy.account("add(address,uint64)", WHO, 3)
     assert account["layouts"] == [implementations["First"]]
     names = {v["name"]: v["after"] for slot in account["storage"] for v in slot["variables"]}
@@ -128,9 +122,7 @@ def test_a_proxy_by_its_implementations_layout(
     assert proxy.storage().json["collisions"] == []
 
 
-def test_collisions_of_two_implementations(
-    proxy: Deployed, implementations: dict[str, str]
-) -> None:
+def test_collisions_of_two_implementations(proxy, implementations):
     """Before an upgrade, in the transaction that makes it, and none of one that fits."""
     fitting = proxy.storage(compare=implementations["Fitting"]).json["collisions"]
     assert fitting == []
@@ -156,7 +148,7 @@ def test_collisions_of_two_implementations(
     assert {c["slot"] for c in planned} == {f"0x{n:064x}" for n in (0, 1)}
 
 
-def test_variables_of_a_proxy_itself(explorer: Explorer, implementations: dict[str, str]) -> None:
+def test_variables_of_a_proxy_itself(explorer, implementations):
     source = PROXY.replace("constructor", "address private guardian = msg.sender; constructor")
     argument = f"{int(implementations['First'], 16):064x}"
     own = of_openzeppelin(explorer, "Own.sol", source, "Own", argument)
@@ -189,7 +181,7 @@ OF_OLD = {"small": "5", "owner": WHO, f"amounts[{WHO}][8]": "-3", "text": "short
 
 
 @pytest.mark.parametrize("version", ["0.4.26", "0.5.16", "0.6.12", "0.7.6", "0.8.4"])
-def test_releases_of_solidity(explorer: Explorer, version: str) -> None:
+def test_releases_of_solidity(explorer, version):
     old = deploy(explorer, {"Old.sol": OLD}, "Old.sol", "Old", version=version)
     account = old.account("set(address,uint256)", WHO, 8)
     names = {v["name"]: v["after"] for slot in account["storage"] for v in slot["variables"]}
@@ -234,7 +226,7 @@ def fill(who: address, n: uint256, name: String[32]):
 """
 
 
-def test_a_contract_of_vyper(explorer: Explorer, vyper: Vyper) -> None:
+def test_a_contract_of_vyper(explorer, vyper):
     address = explorer.deploy(vyper.creation_of("0.4.3", VYPER))
     answer = explorer.verify(
         address, VYPER, "0.4.3", language="vyper", contractName="Named.vy:Named"

@@ -6,9 +6,8 @@ import pytest
 from flask.testing import FlaskClient
 
 from app import create_app
-from scan.brand import Brand
 from scan.contracts.visible_text import WRITTEN_BY_STRANGERS
-from scan.settings import Settings
+from scan.settings import Brand, Settings
 from tests.support.openapi_document import DOCUMENT
 
 
@@ -18,7 +17,7 @@ def client(shared_database_url: str) -> FlaskClient:
     return create_app(Settings(database_url=shared_database_url, brand=brand)).test_client()
 
 
-def test_llms_txt_names_every_operation_in_the_form_of_its_convention(client: FlaskClient) -> None:
+def test_llms_txt_names_every_operation_in_the_form_of_its_convention(client):
     response = client.get("/llms.txt")
     assert response.content_type.startswith("text/plain")
     lines = response.text.splitlines()
@@ -31,7 +30,7 @@ def test_llms_txt_names_every_operation_in_the_form_of_its_convention(client: Fl
     assert WRITTEN_BY_STRANGERS in response.text
 
 
-def test_links_of_llms_txt_and_the_catalogue_lead_somewhere(client: FlaskClient) -> None:
+def test_links_of_llms_txt_and_the_catalogue_lead_somewhere(client):
     links = [part.partition(")")[0] for part in client.get("/llms.txt").text.split("](")[1:]]
     catalog = client.get("/.well-known/api-catalog")
     assert catalog.content_type.startswith("application/linkset+json")
@@ -44,14 +43,12 @@ def test_links_of_llms_txt_and_the_catalogue_lead_somewhere(client: FlaskClient)
         assert client.get(link).status_code in (200, 405), link
 
 
-def test_the_catalogue_announces_itself_to_head(client: FlaskClient) -> None:
+def test_the_catalogue_announces_itself_to_head(client):
     response = client.head("/.well-known/api-catalog")
     assert response.headers["Link"] == '</.well-known/api-catalog>; rel="api-catalog"'
 
 
-def test_security_txt_has_the_operators_contact_and_expires_within_a_year(
-    client: FlaskClient,
-) -> None:
+def test_security_txt_has_the_operators_contact_and_expires_within_a_year(client):
     fields = dict(
         line.split(": ", 1) for line in client.get("/.well-known/security.txt").text.splitlines()
     )
@@ -60,19 +57,19 @@ def test_security_txt_has_the_operators_contact_and_expires_within_a_year(
     assert timedelta(days=30) < expires - datetime.now(UTC) < timedelta(days=365)
 
 
-def test_without_a_contact_there_is_no_security_txt(shared_database_url: str) -> None:
+def test_without_a_contact_there_is_no_security_txt(shared_database_url):
     client = create_app(Settings(database_url=shared_database_url)).test_client()
     response = client.get("/.well-known/security.txt")
     assert (response.status_code, response.json["code"]) == (404, "not_found")
 
 
-def test_none_of_them_is_charged(client: FlaskClient) -> None:
+def test_none_of_them_is_charged(client):
     for path in ("/llms.txt", "/.well-known/api-catalog", "/.well-known/security.txt"):
         for _ in range(130):  # pages have 120 a minute
             assert client.get(path).status_code == 200
 
 
-def test_links_are_below_the_base_path(shared_database_url: str) -> None:
+def test_links_are_below_the_base_path(shared_database_url):
     settings = Settings(database_url=shared_database_url, base_path="/bsc")
     client = create_app(settings).test_client()
     assert "](/bsc/docs/)" in client.get("/bsc/llms.txt").text

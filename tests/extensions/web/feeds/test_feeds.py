@@ -1,7 +1,6 @@
 """Atom feeds: valid for a reader, with what the lists have, through forks."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import feedparser
 import pytest
@@ -12,7 +11,6 @@ from scan.database.connection import Database
 from scan.ethereum.blocks import EventLog
 from tests.api.test_cursors_and_forks import store_all_logs
 from tests.support.database import execute
-from tests.support.explorer import Explorer
 from tests.support.indexing import settings_for
 from tests.support.made_blocks import TOKEN, Chain, Move, address
 from tests.support.serving import NOWHERE, wait_until
@@ -23,7 +21,7 @@ OF_TOKEN = f"/token/0x{TOKEN.hex()}/feed"
 OF_EVENTS = f"/address/0x{TOKEN.hex()}/events/feed"
 
 
-def read(client: FlaskClient, path: str, **more: Any) -> Any:
+def read(client, path, **more):
     """A feed that a reader finds nothing wrong with."""
     answer = client.get(path, **more)
     assert answer.status_code == 200, answer.data
@@ -51,11 +49,11 @@ def made(database_url: str) -> FlaskClient:
     return create_app(settings_for(database_url, NOWHERE)).test_client()
 
 
-def links(feed: Any) -> list[str]:
+def links(feed):
     return [entry.link for entry in feed.entries]
 
 
-def test_feeds_have_what_the_lists_have(client: FlaskClient) -> None:
+def test_feeds_have_what_the_lists_have(client):
     holder = client.get("/api/v1/token-transfers?limit=1").json["transfers"][0]
     own, token = holder["fromAddress"], holder["tokenAddress"]
     sent = client.get(f"/api/v1/transactions?address={own}&limit=50").json["transactions"]
@@ -75,12 +73,12 @@ def test_feeds_have_what_the_lists_have(client: FlaskClient) -> None:
     assert listed[0]["toAddress"] in feed.entries[0].content[0].value
 
 
-def test_entries_of_removed_blocks_vanish_with_their_ids(chain: Chain, database_url: str) -> None:
-    def feeds() -> dict[str, Any]:
+def test_entries_of_removed_blocks_vanish_with_their_ids(chain, database_url):
+    def feeds():
         fresh = create_app(settings_for(database_url, NOWHERE)).test_client()
         return {path: read(fresh, path) for path in (OF_ANNA, OF_TOKEN, OF_EVENTS)}
 
-    def ids(feed: Any) -> set[str]:
+    def ids(feed):
         return {entry.id for entry in feed.entries}
 
     chain.append([Move(ANNA, BERT, tokens=5)])
@@ -98,7 +96,7 @@ def test_entries_of_removed_blocks_vanish_with_their_ids(chain: Chain, database_
         assert len(after.entries) == len(before[path].entries)
 
 
-def test_a_reader_that_has_the_newest_feed_gets_304(chain: Chain, made: FlaskClient) -> None:
+def test_a_reader_that_has_the_newest_feed_gets_304(chain, made):
     chain.append([Move(ANNA, BERT, tokens=5)])
     made.get("/api/v1/stats")  # from then on the application knows how old the newest block is
     for path in (OF_ANNA, OF_TOKEN, OF_EVENTS, "/verified-contracts/feed"):
@@ -109,9 +107,7 @@ def test_a_reader_that_has_the_newest_feed_gets_304(chain: Chain, made: FlaskCli
     wait_until(lambda: made.get(OF_ANNA, headers={"If-None-Match": etag}).status_code == 200)
 
 
-def test_hostile_names_are_text(
-    explorer: Explorer, hostile: str, chain: Chain, made: FlaskClient, database_url: str
-) -> None:
+def test_hostile_names_are_text(explorer, hostile, chain, made, database_url):
     """What XML cannot have is replaced."""
     for path in (f"/token/{hostile}/feed", f"/address/{hostile}/feed", "/verified-contracts/feed"):
         raw = explorer.client.get(path).data
@@ -124,7 +120,7 @@ def test_hostile_names_are_text(
     assert "]]>" in entry.title and "\ufffe" not in entry.title
 
 
-def test_pages_link_their_feeds(client: FlaskClient, explorer: Explorer, hostile: str) -> None:
+def test_pages_link_their_feeds(client, explorer, hostile):
     for page, feeds in (
         (f"/address/{hostile}", [f"/address/{hostile}/feed"]),
         (f"/address/{hostile}?tab=events", [f"/address/{hostile}/feed"]),  # no logs are stored
@@ -139,13 +135,13 @@ def test_pages_link_their_feeds(client: FlaskClient, explorer: Explorer, hostile
         assert html.count("application/atom+xml") == len(feeds)
 
 
-def test_events_link_their_feed_where_all_are_stored(chain: Chain, made: FlaskClient) -> None:
+def test_events_link_their_feed_where_all_are_stored(chain, made):
     chain.append([], [EventLog(0, 0, TOKEN, (b"\1" * 32,), b"\2")])
     page = made.get(f"/address/0x{TOKEN.hex()}?tab=events")
     assert (page.status_code, page.text.count(f'href="{OF_EVENTS}"')) == (200, 2)
 
 
-def test_what_has_no_feed_is_refused(client: FlaskClient, explorer: Explorer) -> None:
+def test_what_has_no_feed_is_refused(client, explorer):
     nobody = "0x" + "12" * 20
     assert read(client, f"/address/{nobody}/feed").entries == []
     for path, status in (

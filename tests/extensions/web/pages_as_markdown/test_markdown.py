@@ -11,7 +11,6 @@ from itertools import islice
 
 import pytest
 from bs4 import BeautifulSoup
-from flask.testing import FlaskClient
 from markdown_it import MarkdownIt
 
 from scan.errors import TooLarge
@@ -22,13 +21,13 @@ from scan.queries import reader
 MARKDOWN = {"Accept": "text/markdown, */*;q=0.1"}
 
 
-def test_a_cached_page_is_not_given_in_the_other_form(client: FlaskClient) -> None:
+def test_a_cached_page_is_not_given_in_the_other_form(client):
     for _ in range(2):
         assert client.get("/blocks").content_type.startswith("text/html")
         assert client.get("/blocks", headers=MARKDOWN).content_type.startswith("text/markdown")
 
 
-def test_caches_are_told_that_a_page_has_two_forms(client: FlaskClient) -> None:
+def test_caches_are_told_that_a_page_has_two_forms(client):
     for path in ("/", "/blocks", "/gas", f"/address/0x{'12' * 20}"):
         for headers in (MARKDOWN, {"Accept": "text/html"}):
             for _ in range(2):  # the second may come from our own cache
@@ -39,16 +38,14 @@ def test_caches_are_told_that_a_page_has_two_forms(client: FlaskClient) -> None:
                 )
 
 
-def test_pages_that_wait_for_their_conversion_hold_few_threads(
-    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pages_that_wait_for_their_conversion_hold_few_threads(client, monkeypatch):
     """One is converted, and of its client's others one waits at most."""
     goes_on = threading.Event()
     # Within the conversion: the page has the function itself, by its hook.
     monkeypatch.setattr(markdown, "_write_whole_values", lambda _: goes_on.wait(30))
     monkeypatch.setattr(reader, "PROCESSOR_WAIT_S", 30.0)
 
-    def status(_: int) -> int:
+    def status(_):
         return client.application.test_client().get("/blocks", headers=MARKDOWN).status_code
 
     with ThreadPoolExecutor(8) as pool:
@@ -70,7 +67,7 @@ def test_pages_that_wait_for_their_conversion_hold_few_threads(
         "text/markdown," * 72,  # longer than what is read
     ],
 )
-def test_others_get_html(client: FlaskClient, accept: str) -> None:
+def test_others_get_html(client, accept):
     response = client.get("/blocks", headers={"Accept": accept})
     assert response.content_type.startswith("text/html")
 
@@ -86,9 +83,7 @@ def test_others_get_html(client: FlaskClient, accept: str) -> None:
         ("/txs?%5Bx%5D(https://evil)=1", 400, "\\[x\\](https"),
     ],
 )
-def test_errors_are_in_the_form_that_is_preferred(
-    client: FlaskClient, path: str, status: int, words: str
-) -> None:
+def test_errors_are_in_the_form_that_is_preferred(client, path, status, words):
     response = client.get(path, headers=MARKDOWN)
     assert response.status_code == status
     assert response.content_type == "text/markdown; charset=utf-8"
@@ -104,7 +99,7 @@ LINK = re.compile(r"\]\((/[^)\s]*)\)")
 WITHOUT_SCRIPT = ":not(.js *, .js, [hidden] *, [hidden])"
 
 
-def test_a_reader_of_the_text_goes_where_a_reader_of_the_page_goes(client: FlaskClient) -> None:
+def test_a_reader_of_the_text_goes_where_a_reader_of_the_page_goes(client):
     """Tabs, pagers and the menu are links, forms name their path and fields, and no markup of the
     page is left."""
     newest = client.get("/api/v1/transactions?limit=1").json["transactions"][0]
@@ -154,7 +149,7 @@ def test_a_reader_of_the_text_goes_where_a_reader_of_the_page_goes(client: Flask
     assert "`status=false` (Status: any; `true` success; `false` failed)" in form
 
 
-def test_text_has_all_digits_and_its_words_apart(client: FlaskClient) -> None:
+def test_text_has_all_digits_and_its_words_apart(client):
     """Style shortens amounts, and holds apart what has no space between it."""
     newest = client.get("/api/v1/transactions?limit=1").json["transactions"][0]
     paid = f"{Decimal(newest['fee']).scaleb(-18).normalize():f}"
@@ -172,7 +167,7 @@ def test_text_has_all_digits_and_its_words_apart(client: FlaskClient) -> None:
     assert not re.search(r"\d\d:\d\d\d", chart), "axes stand in the table"
 
 
-def test_numbers_cut_short_are_whole_in_text() -> None:
+def test_numbers_cut_short_are_whole_in_text():
     html = (
         '<main><data data-full="1.25 X Y">1.2…</data><p><span data-full="1000">1,000</span>'
         '<span data-full="f(uint256)">f…</span></p><pre><i>a</i><b>c</b></pre></main>'
@@ -180,7 +175,7 @@ def test_numbers_cut_short_are_whole_in_text() -> None:
     assert to_markdown(html) == "1.25\n\n1,000 f… (f(uint256))\n\n```\nac\n```\n"
 
 
-def test_a_call_answers_in_the_text(client: FlaskClient) -> None:
+def test_a_call_answers_in_the_text(client):
     html = (
         '<main><form method="post" action="/address/0x1/call#f"><input type="hidden"'
         ' name="function" value="f(uint256)"><label>id <span>uint256</span> <input name="argument"'
@@ -194,7 +189,7 @@ def test_a_call_answers_in_the_text(client: FlaskClient) -> None:
     assert to_markdown(scripted, "/address/0x1") == "`f()`\n"
 
 
-def test_a_time_stands_once(client: FlaskClient) -> None:
+def test_a_time_stands_once(client):
     """Of a block that is not the newest, whose time the notice of a stale index repeats."""
     oldest = client.get("/api/v1/transactions?limit=1&orderBy=asc").json["transactions"][0]
     shown = oldest["timestamp"].replace("T", " ").replace("Z", " UTC")
@@ -237,17 +232,17 @@ PLACES = {
 }
 
 
-def leaves_of(parser: MarkdownIt, text: str) -> list[str]:
+def leaves_of(parser, text):
     tokens = [leaf for token in parser.parse(text) for leaf in [token, *(token.children or ())]]
     return [f"{t.type} {t.attrGet('href')}" for t in tokens if t.type not in IN_WORDS]
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_hostile_text_is_the_same_text_to_a_parser_of_markdown(place: str) -> None:
+def test_hostile_text_is_the_same_text_to_a_parser_of_markdown(place):
     """The structure of the document is that which a harmless word has in the same place."""
     parser = MarkdownIt("commonmark").enable("table")
 
-    def structure(text: str) -> list[str]:
+    def structure(text):
         html = PLACES[place].replace("{}", escape(text, quote=True))
         return leaves_of(parser, to_markdown(f"<main><h1>Page</h1>{html}<p>End</p></main>"))
 
@@ -255,7 +250,7 @@ def test_hostile_text_is_the_same_text_to_a_parser_of_markdown(place: str) -> No
         assert structure(text) == structure("word"), text
 
 
-def test_hostile_names_leave_the_structure_of_pages_as_it_is(client: FlaskClient) -> None:
+def test_hostile_names_leave_the_structure_of_pages_as_it_is(client):
     """Every name that a page of the scenario shows is replaced where it stands, by hostile ones."""
     parser = MarkdownIt("commonmark").enable("table")
     tokens = client.get("/api/v1/tokens?limit=25").json["tokens"]
@@ -275,7 +270,7 @@ def test_hostile_names_leave_the_structure_of_pages_as_it_is(client: FlaskClient
     texts = (" ".join(text for text in HOSTILE if "\n" not in text), "https://evil](/x) `", "\\")
     replaced = 0
 
-    def structure(html: str, text: str) -> list[str]:
+    def structure(html, text):
         nonlocal replaced
         document = BeautifulSoup(html, "html.parser")
         assert document.main is not None
@@ -300,7 +295,7 @@ def test_hostile_names_leave_the_structure_of_pages_as_it_is(client: FlaskClient
 IN_WORDS = {"text", "softbreak", "hardbreak", "code_inline", "text_special"}
 
 
-def test_the_time_a_page_takes_grows_with_its_length_alone() -> None:
+def test_the_time_a_page_takes_grows_with_its_length_alone():
     """In a process of its own: what took 34 s did not give way to any time-out."""
     text = 100_000 * " "
     pages = [f"<main>{html.replace('{}', f'x{text}x')}</main>" for html in PLACES.values()]
@@ -315,19 +310,17 @@ def test_the_time_a_page_takes_grows_with_its_length_alone() -> None:
 
 
 @pytest.mark.check
-def test_a_page_too_large_is_refused() -> None:
+def test_a_page_too_large_is_refused():
     with pytest.raises(TooLarge):
         to_markdown("<main>" + "x" * MAX_HTML_BYTES + "</main>")
 
 
-def test_parts_of_pages_are_markdown_too(client: FlaskClient) -> None:
+def test_parts_of_pages_are_markdown_too(client):
     for path in ("/live", "/search/suggestions?q=a"):
         assert client.get(path, headers=MARKDOWN).status_code == 200
 
 
-def test_what_is_never_charged_is_served_from_the_cache_whatever_is_accepted(
-    client: FlaskClient,
-) -> None:
+def test_what_is_never_charged_is_served_from_the_cache_whatever_is_accepted(client):
     for path in ("/readyz", "/llms.txt", "/api/v1/openapi.json"):
         bodies = {client.get(path, headers={"Accept": a}).data for a in ("text/markdown", "*/*")}
         assert len(bodies) == 1, path

@@ -4,15 +4,13 @@ import re
 from urllib.parse import quote
 
 import pytest
-from flask.testing import FlaskClient
 
 from scan.extensions.web.redirects.interface import TARGETS
-from tests.conftest import Played
 
 HOSTILE = ("//evil.example", "https://evil.example", "\\evil.example", "..", "a\r\nSet-Cookie: x=1")
 
 
-def test_every_target_is_a_page(client: FlaskClient, scenario: Played) -> None:
+def test_every_target_is_a_page(client, scenario):
     truth = scenario.truth
     item = next(t for t in truth.token_transfers if t["tokenId"] is not None)
     values = {
@@ -33,7 +31,7 @@ def test_every_target_is_a_page(client: FlaskClient, scenario: Played) -> None:
 
 
 @pytest.mark.parametrize("value", HOSTILE)
-def test_no_target_is_elsewhere(client: FlaskClient, value: str) -> None:
+def test_no_target_is_elsewhere(client, value):
     for path, target in TARGETS.items():
         filled = re.sub(r"<\w+>", quote(value, safe=""), path)
         response = client.get(filled, query_string={"q": value, "a": value, "next": value})
@@ -45,14 +43,14 @@ def test_no_target_is_elsewhere(client: FlaskClient, value: str) -> None:
 
 
 @pytest.mark.parametrize("value", ["x", "-1", "0x12", "9" * 80, "0x" + 39 * "1" + "g", "%00"])
-def test_what_no_target_can_be_is_not_found(client: FlaskClient, value: str) -> None:
+def test_what_no_target_can_be_is_not_found(client, value):
     for path in TARGETS:
         if "<" in path:
             filled = re.sub(r"<\w+>", value, path)
             assert client.get(filled, headers={"Accept": "text/html"}).status_code == 404, filled
 
 
-def test_tabs_have_blockscouts_names_too(client: FlaskClient, scenario: Played) -> None:
+def test_tabs_have_blockscouts_names_too(client, scenario):
     person = next(iter(scenario.truth.addresses))
     for theirs, ours in (("internal_txns", "internal"), ("txs", "transactions")):
         one = client.get(f"/address/{person}?tab={theirs}", headers={"Accept": "text/html"})

@@ -2,7 +2,7 @@ from flask import Blueprint
 
 from scan.api.hooks import Api
 from scan.http.list_responses import entity_list
-from scan.http.responses import Response
+from scan.http.requests import Response
 
 blueprint = Blueprint("pings", __name__)
 

@@ -1,0 +1,194 @@
+"""GET /api/v1/addresses, /addresses/:address, and its /tokens.
+
+GET /api/v1/tokens, /tokens/:address and /tokens/:address/holders and its /change.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+from flask import Blueprint
+
+from scan import parameters
+from scan.errors import InvalidParameter, NotFound
+from scan.hex import to_hex
+from scan.http.list_responses import LISTED, list_body, list_response
+from scan.http.requests import (
+    Prerequisite,
+    Response,
+    block_argument,
+    json_body,
+    json_value,
+    query_arguments,
+    reader,
+    requires,
+)
+from scan.queries import addresses, contracts, holdings, tokens
+from scan.queries.addresses import AddressName, AddressNames, Balance
+from scan.queries.contracts import creation_record
+from scan.queries.holdings import WorthPage, unit_prices
+from scan.queries.pages import Page, Window
+
+blueprint = Blueprint("addresses", __name__)
+
+MOST_ADDRESSES = 100
+INCLUDED = ("token",)
+SORTS = ("worth",)
+UNPROVEN = ("balance", "isContract")  # /addresses/:address/proof compares them with a state root
+OF_TOKEN = tuple(
+    "address name symbol decimals type totalSupply holderCount transferCount unproven".split()
+)
+
+
+@blueprint.get("/addresses")
+def list_addresses() -> Response:
+    arguments = query_arguments("addresses", "include")
+    keys = _addresses(arguments)
+    included: dict[str, Any] = {}
+    if "include" in arguments:
+        parameters.one_of(arguments["include"], "include", INCLUDED)
+        included = tokens.by_addresses(reader(), keys)
+    rows = [
+        {
+            "address": to_hex(key),
+            **_amount(summary.balance),
+            "txCount": summary.transaction_count,
+            "isContract": summary.balance.is_contract,
+            "unproven": UNPROVEN,
+            **summary.more,
+            **more,
+            **({"token": _token(included.get(to_hex(key)))} if "include" in arguments else {}),
+        }
+        for key, summary, more in zip(
+            keys, addresses.get_many(reader(), keys), _names(keys), strict=True
+        )
+    ]
+    return json_value({"addresses": rows})
+
+
+def _amount(balance: Balance) -> dict[str, Any]:
+    known = balance.required()
+    return {"balance": known.wei, "balanceBlock": known.block}
+
+
+def _names(keys: Sequence[bytes]) -> list[dict[str, Any]]:
+    """Return the fields of addresses that have their names; none without a name service."""
+    names = reader().sources.get(AddressNames).of_addresses(reader(), keys)
+    if names is None:
+        return [{} for _ in keys]
+    own = (names.get(key, AddressName()) for key in keys)
+    return [{"name": known.name, "nameProblem": known.problem} for known in own]
+
+
+def _token(record: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    return None if record is None else {name: record[name] for name in OF_TOKEN}
+
+
+def _addresses(arguments: Mapping[str, str]) -> list[bytes]:
+    """Return the requested addresses; raises InvalidParameter for more than MOST_ADDRESSES."""
+    given = arguments.get("addresses", "").split(",")
+    if len(given) > MOST_ADDRESSES:
+        raise InvalidParameter(
+            f"addresses must be at most {MOST_ADDRESSES} addresses, separated by commas.",
+            field="addresses",
+        )
+    return [parameters.address(text.strip(), "addresses") for text in given]
+
+
+@blueprint.get("/addresses/<address>")
+@requires(Prerequisite.NODE_FIELDS)
+def get_address(address: str) -> Response:
+    block = block_argument(query_arguments("block"))
+    key = parameters.address(address)
+    account = addresses.get(reader(), key, block)
+    detail = {
+        "address": to_hex(key),
+        **_amount(account.balance),
+        "txCount": account.transaction_count,
+        "isContract": account.balance.is_contract,
+        "unproven": UNPROVEN,
+        "label": account.label,
+        "firstSeen": account.first_seen,
+        "lastSeen": account.last_seen,
+        "recentTxs": orjson.Fragment(account.recent),
+        "creation": None,
+    }
+    detail |= {**account.more, **_names([key])[0]}
+    if account.balance.is_contract or block is None:  # also of a contract that was destroyed
+        detail["creation"] = creation_record(contracts.indexed(reader(), key))
+    return json_value(detail)
+
+
+@blueprint.get("/addresses/<address>/tokens")
+def list_tokens_held(address: str) -> Response:
+    arguments = query_arguments(*LISTED, "block", "sort")
+    if "sort" in arguments:
+        return _by_worth(parameters.address(address), arguments)
+    block, key = block_argument(arguments), parameters.address(address)
+
+    def read(window: Window) -> Page:
+        if block is None:
+            return addresses.tokens_held(reader(), key, window)
+        return addresses.tokens_held_at(reader(), key, window, block)
+
+    def read_for_file(window: Window) -> Page:
+        if block is not None:
+            raise InvalidParameter("A file has the newest state; leave out block.", field="block")
+        return addresses.tokens_held(reader(), key, window)
+
+    return list_response(
+        "tokens", arguments, read, read_for_file=read_for_file, kind="tokenBalances", own=key
+    )
+
+
+def _by_worth(key: bytes, arguments: Mapping[str, str]) -> Response:
+    parameters.one_of(arguments["sort"], "sort", SORTS)
+    if "block" in arguments:
+        raise InvalidParameter("Prices are of the newest state; leave out block.", field="block")
+    prices = unit_prices(reader())
+    return list_response(
+        "tokens",
+        arguments,
+        lambda window: holdings.tokens_by_worth(reader(), key, window, prices),
+        kind="tokensByWorth",
+        own=key,
+        body=_worth_body,
+    )
+
+
+def _worth_body(name: str, page: Page, arguments: Mapping[str, str]) -> Response:
+    assert isinstance(page, WorthPage)
+    return list_body(name, page, arguments, worth=page.worth)
+
+
+@blueprint.get("/tokens")
+def list_tokens() -> Response:
+    return list_response(
+        "tokens", query_arguments(*LISTED), lambda window: tokens.page(reader(), window)
+    )
+
+
+@blueprint.get("/tokens/<address>")
+def get_token(address: str) -> Response:
+    query_arguments()
+    return json_body(tokens.get(reader(), parameters.address(address)))
+
+
+@blueprint.get("/tokens/<address>/holders/change")
+def get_holder_change(address: str) -> Response:
+    query_arguments()
+    key = parameters.address(address)
+    if tokens.type_of(reader(), key) is None:
+        raise NotFound(tokens.UNKNOWN)
+    return json_value(tokens.holder_change(reader(), key))
+
+
+@blueprint.get("/tokens/<address>/holders")
+def list_holders(address: str) -> Response:
+    key = parameters.address(address)
+    return list_response(
+        "holders",
+        query_arguments(*LISTED),
+        lambda window: tokens.holders(reader(), key, window),
+        own=key,
+    )

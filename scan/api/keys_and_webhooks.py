@@ -1,0 +1,274 @@
+"""GET, POST and DELETE /api/v1/keys: API keys, which only an address's wallet can obtain.
+
+/api/v1/webhooks: webhooks, their deliveries, tests and retries.
+"""
+
+import time
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import orjson
+from flask import Blueprint, request
+
+from scan import json_bodies, parameters
+from scan.accounts import api_keys, wallet_signatures
+from scan.accounts.wallet_signatures import Requester, require_key_of
+from scan.errors import InvalidParameter, MissingApiKey
+from scan.ethereum.blocks import MAX_TOPICS
+from scan.hex import BadHex, data, to_hex
+from scan.http import requests
+from scan.http.list_responses import PAGED, list_body, window_of
+from scan.http.request_state import services
+from scan.http.requests import (
+    Response,
+    api_key,
+    client_address,
+    is_own_machine,
+    json_body,
+    json_object,
+    json_value,
+    query_arguments,
+    reader,
+)
+from scan.outbound import public_hosts
+from scan.queries.pages import Page
+from scan.rate_limits.limiter import is_of_one_client
+from scan.webhooks import registration
+from scan.webhooks.registration import EVENT_TYPES, MAX_TOPICS_PER_POSITION, NewWebhook, Webhook
+
+blueprint = Blueprint("keys", __name__)
+
+
+@blueprint.get("/keys")
+def list_keys() -> Response:
+    owner = parameters.address(query_arguments("owner").get("owner"), "owner")
+    if services().settings.owner_auth == "always":
+        require_key_of(owner, api_key())
+    return json_body(services().writes.value("accounts/api_keys_list", owner=owner))
+
+
+@blueprint.post("/keys")
+def create_key() -> Response:
+    query_arguments()
+    body = json_object()
+    owner = parameters.address(body.get("ownerAddress"), "ownerAddress")
+    label = parameters.text(body.get("label", ""), "label", most=api_keys.MAX_LABEL_CHARACTERS)
+    signature = _signature(body.get("signature"))
+    timestamp_ms = _timestamp_ms(body.get("timestamp"))
+    wallet_signatures.require_recent(timestamp_ms, now_ms=time.time_ns() // 1_000_000)
+    wallet_signatures.require_signed(owner, timestamp_ms, signature, reader().node)
+    key = api_keys.create(
+        services().writes,
+        services().limiter,
+        services().settings,
+        owner=owner,
+        signed_at_ms=timestamp_ms,
+        label=label,
+        client_address=client_address(),
+    )
+    created = {
+        "id": key.id,
+        "key": key.text,
+        "keyPrefix": key.prefix,
+        "message": "Keep this key now: it is shown only here. Send it as X-API-Key.",
+    }
+    return json_value(created, 201)
+
+
+@blueprint.delete("/keys/<key_id>")
+def delete_key(key_id: str) -> Response:
+    query_arguments()
+    number = parameters.integer_text({"id": key_id}, "id", default=0, least=1)
+    key = api_key()
+    if key is None:
+        raise MissingApiKey("Deleting a key requires an API key of the same owner in X-API-Key.")
+    api_keys.deactivate(services().writes, number, key.owner)
+    services().key_lookup.clear_cache()
+    return json_value({"success": True, "id": number})
+
+
+def _signature(value: object) -> bytes:
+    try:
+        signature = data(value)
+    except BadHex:
+        signature = b""
+    if not 0 < len(signature) <= wallet_signatures.MAX_SIGNATURE_BYTES:
+        raise InvalidParameter(
+            "signature must be 0x followed by hex: the signature of the message by the wallet's"
+            " personal message signing.",
+            field="signature",
+        )
+    return signature
+
+
+def _timestamp_ms(value: object) -> int:
+    if type(value) is not int:
+        raise InvalidParameter(
+            "timestamp must be a whole number: the signed Unix time in milliseconds.",
+            field="timestamp",
+        )
+    return value
+
+
+CREATE_KEYS = ("ownerAddress", "url", "watchAddress", "eventTypes", "topics")
+
+
+@blueprint.get("/webhooks")
+def list_webhooks() -> Response:
+    owner = parameters.address(query_arguments("owner").get("owner"), "owner")
+    return json_body(
+        registration.webhooks_of(services().writes, services().settings, _requester(), owner)
+    )
+
+
+@blueprint.post("/webhooks")
+def create_webhook() -> Response:
+    query_arguments()
+    body = json_object()
+    json_bodies.only_known(body, CREATE_KEYS, "key")
+    owner = parameters.address(body.get("ownerAddress"), "ownerAddress")
+    watch_address = owner
+    if body.get("watchAddress") is not None:
+        watch_address = parameters.address(body["watchAddress"], "watchAddress")
+    event_types = _event_types(body)
+    topics = _topics(body, event_types)
+    url = parameters.text(body.get("url"), "url", most=public_hosts.MAX_URL_CHARACTERS)
+    try:
+        registered = registration.register(
+            services().writes,
+            services().settings,
+            _requester(),
+            NewWebhook(owner, watch_address, url, event_types, topics),
+            services().waiting_threads,
+        )
+    except registration.UrlNotAllowed as error:
+        if is_own_machine():
+            requests.advise(error, requests.ALLOW_RECEIVERS)
+        raise
+    created = {
+        "id": registered.id,
+        "secret": registered.secret,
+        "message": "Keep this secret now: it is shown only here. It verifies X-Scan-Signature.",
+    }
+    return json_value(created, 201)
+
+
+@blueprint.delete("/webhooks/<webhook_id>")
+def delete_webhook(webhook_id: str) -> Response:
+    query_arguments()
+    webhook = _managed(webhook_id)
+    registration.delete(services().writes, webhook)
+    return json_value({"success": True, "id": webhook.id})
+
+
+@blueprint.patch("/webhooks/<webhook_id>")
+def change_webhook(webhook_id: str) -> Response:
+    """Activate a stopped webhook, or stop one and cancel its pending deliveries."""
+    query_arguments()
+    body = json_object()
+    json_bodies.only_known(body, ("active",), "key")
+    if type(body.get("active")) is not bool:
+        raise InvalidParameter("active must be true or false.", field="active")
+    webhook = _managed(webhook_id)
+    if body["active"]:
+        registration.activate(services().writes, services().settings, _requester(), webhook)
+    else:
+        registration.stop(services().writes, webhook)
+    return json_body(services().writes.value("webhooks/webhooks_get", webhook_id=webhook.id))
+
+
+@blueprint.get("/webhooks/<webhook_id>/deliveries")
+def list_deliveries(webhook_id: str) -> Response:
+    arguments = query_arguments(*PAGED)
+    window = window_of(arguments)
+    webhook = _managed(webhook_id)
+    traversal = window.traversal("deliveries", {"webhook": webhook.id}, has_blocks=False)
+    row = services().writes.row(
+        "webhooks/deliveries_list",
+        webhook_id=webhook.id,
+        limit=window.limit,
+        offset=window.offset,
+        after=traversal.after,
+    )
+    assert row is not None
+    data, count, total, last_id = row
+    following = traversal.next(None if last_id is None else [last_id])
+    return list_body("deliveries", Page(data, count, total, following), arguments)
+
+
+@blueprint.post("/webhooks/<webhook_id>/test")
+def send_test(webhook_id: str) -> Response:
+    query_arguments()
+    created = {
+        "deliveryId": registration.send_test(services().writes, _managed(webhook_id)),
+        "message": "A test event was queued; see GET /api/v1/webhooks/:id/deliveries.",
+    }
+    return json_value(created, 201)
+
+
+@blueprint.post("/webhooks/<webhook_id>/deliveries/<delivery_id>/retry")
+def retry_delivery(webhook_id: str, delivery_id: str) -> Response:
+    query_arguments()
+    number = _id(delivery_id, "deliveryId")
+    registration.retry(services().writes, _managed(webhook_id), number)
+    return json_value({"success": True, "deliveryId": number}, 202)
+
+
+def _managed(webhook_id: str) -> Webhook:
+    return registration.managed_webhook(
+        services().writes, services().settings, _requester(), _id(webhook_id)
+    )
+
+
+def _requester() -> Requester:
+    proxies = services().settings.trusted_proxies
+    return Requester(
+        api_key(),
+        client_address(),
+        request.headers.get("X-Webhook-Secret"),
+        is_of_one_client(request.environ, proxies),
+    )
+
+
+def _id(text: str, name: str = "id") -> int:
+    return parameters.integer_text({name: text}, name, default=0, least=1)
+
+
+def _event_types(body: Mapping[str, Any]) -> list[str]:
+    value = body.get("eventTypes")
+    if value is None:
+        return ["tx"]
+    if not isinstance(value, list) or not value:
+        raise InvalidParameter(
+            f"eventTypes must be an array of one or more of {', '.join(EVENT_TYPES)}.",
+            field="eventTypes",
+        )
+    names = [parameters.one_of(name, "eventTypes", EVENT_TYPES) for name in value]
+    if len(set(names)) != len(names):
+        raise InvalidParameter("eventTypes contains a duplicate.", field="eventTypes")
+    return names
+
+
+def _topics(body: Mapping[str, Any], event_types: Collection[str]) -> str | None:
+    """Return the topics that logs must have, as JSON: at each position null, a topic or several."""
+    value = body.get("topics")
+    if value is None:
+        return None
+    if "log" not in event_types:
+        raise InvalidParameter("topics requires the event type log.", field="topics")
+    if not isinstance(value, list) or len(value) > MAX_TOPICS:
+        raise InvalidParameter(f"topics must be an array of at most {MAX_TOPICS}.", field="topics")
+    return orjson.dumps([_allowed_topics(position) for position in value]).decode()
+
+
+def _allowed_topics(value: object) -> object:
+    """Return the topics that are allowed at one position."""
+    if value is None:
+        return None
+    if not isinstance(value, list):
+        return to_hex(parameters.hash32(value, "topics"))
+    if not 1 <= len(value) <= MAX_TOPICS_PER_POSITION:
+        raise InvalidParameter(
+            f"An array in topics must have 1 to {MAX_TOPICS_PER_POSITION} topics.", field="topics"
+        )
+    return [to_hex(parameters.hash32(topic, "topics")) for topic in value]

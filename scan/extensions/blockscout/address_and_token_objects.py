@@ -1,0 +1,220 @@
+"""The kind and the implementations of proxies in Blockscout's form.
+
+Addresses as Blockscout shows them in every object: with names, tags and proxy fields.
+
+Tokens, their transfers, holders and items as Blockscout shows them.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from scan.cached_values import cached_property
+from scan.errors import InvalidParameter
+from scan.ethereum.signatures import checksummed
+from scan.extensions.blockscout.lists import Position, Record, contexts_of
+from scan.extensions.blockscout.routing import STANDARDS, Object, renamed, text
+from scan.extensions.transaction_details.method_names import add_methods
+from scan.hex import data, to_hex
+from scan.http.requests import reader
+from scan.queries import addresses, tokens
+from scan.queries.addresses import AddressNames
+
+KINDS = {
+    "eip1167": "eip1167",
+    "immutable-args-clone": "clone_with_immutable_arguments",
+    "eip7702": "eip7702",
+    "eip7760": "erc7760",
+    "eip1967": "eip1967",
+    "eip1822": "eip1822",
+    "openzeppelin": "eip1967_oz",
+    "safe": "master_copy",
+    "comptroller": "comptroller",
+    "eip2535": "eip2535",
+}
+# Proxies without code of their own, which are verified where their implementations are.
+MINIMAL = frozenset({"eip1167", "immutable-args-clone", "eip7702", "eip7760"})
+
+
+def proxy_fields(kind: str, implementations: Sequence[bytes]) -> dict[str, Any]:
+    """Return the fields of an address; `is_verified` is among them where the proxy's own code says
+    nothing of it."""
+    names = _names(implementations)
+    shown = [
+        {"address_hash": checksummed(to_hex(address)), "name": name}
+        for address, name in zip(implementations, names, strict=True)
+    ]
+    fields: dict[str, Any] = {"proxy_type": KINDS[kind], "implementations": shown}
+    if kind in MINIMAL and all(names):
+        fields["is_verified"] = True
+    return fields
+
+
+def _names(implementations: Sequence[bytes]) -> list[str | None]:
+    parties = addresses.parties(reader(), implementations)
+    return [parties[to_hex(address)]["contract"] for address in implementations]
+
+
+UNRATED = "ok"  # Scan rates nobody, but Blockscout's form has `ok` or `scam` of an address
+
+
+class AddressObjects:
+    """The objects of a page's addresses, which one statement reads."""
+
+    def __init__(self, shown: Iterable[str | None]) -> None:
+        """`shown` are addresses in lower-case hex; None are left out."""
+        self._keys = [data(address) for address in dict.fromkeys(shown) if address]
+        self._parties = addresses.parties(reader(), self._keys)
+
+    @cached_property
+    def _names(self) -> Mapping[bytes, str]:
+        return reader().sources.get(AddressNames).in_list(reader(), self._keys)
+
+    def of(self, address: str) -> Object:
+        name = self._names.get(data(address))
+        shown = address_object(address, self._parties.get(address, {}), name)
+        return shown | self._delegation(address)
+
+    def of_optional(self, address: str | None) -> Object | None:
+        return None if address is None else self.of(address)
+
+    def is_contract(self, address: str) -> bool:
+        party = self._parties.get(address, {})
+        return bool(party.get("isContract") or party.get("delegate"))
+
+    def _delegation(self, address: str) -> Object:
+        """Return what is shown of an account that runs another address's code (EIP-7702)."""
+        delegate = self._parties.get(address, {}).get("delegate")
+        if not delegate:
+            return {}
+        return {"is_contract": True, **proxy_fields("eip7702", [data(delegate)])}
+
+
+def address_object(address: str, party: Mapping[str, Any], name: str | None) -> Object:
+    """Return the object of an address. Its name is a label or that of a verified contract, not what
+    a token calls itself; `name` is its primary name."""
+    label, contract = party.get("label"), party.get("contract")
+    shown = checksummed(address)
+    return {
+        "hash": shown,
+        "is_contract": party.get("isContract"),
+        "name": label or contract,
+        "is_scam": False,
+        "reputation": UNRATED,
+        "proxy_type": None,
+        "implementations": [],
+        "is_verified": contract is not None,
+        "ens_domain_name": name,
+        "metadata": None,
+        "private_tags": [],
+        "watchlist_names": [],
+        "public_tags": [tag(shown, label)] if label else [],
+    }
+
+
+def tag(address: str, label: str) -> Object:
+    return {"address_hash": address, "display_name": label, "label": label}
+
+
+ALL_STANDARDS = (*STANDARDS.values(), "ERC-404", "ERC-7984", "ERC-8056")
+OURS = {standard: ours for ours, standard in STANDARDS.items()}
+NOBODY = "0x" + "0" * 40
+
+
+class TokenTypes(NamedTuple):
+    """The token types of a list, None for all. Of several, a page is read of all types and others
+    are left out, so that it may have fewer rows."""
+
+    chosen: frozenset[str] | None
+
+    @property
+    def only(self) -> str | None:
+        """Return the type if it is a single one, by which a list can be read, else None."""
+        return next(iter(self.chosen)) if self.chosen and len(self.chosen) == 1 else None
+
+    def of(self, records: Sequence[Record], name: str) -> list[Record]:
+        return [r for r in records if self.chosen is None or r[name] in self.chosen]
+
+
+ALL_TYPES = TokenTypes(None)
+
+
+def token_types() -> TokenTypes:
+    """Return the types of the parameter `type`, which has standards separated by commas; those that
+    Scan does not index have no rows."""
+    given = text("type")
+    if given is None:
+        return ALL_TYPES
+    named = [name.strip() for name in given.upper().strip("[]").split(",")]
+    unknown = [name for name in named if name not in ALL_STANDARDS]
+    if unknown:
+        allowed = ", ".join(ALL_STANDARDS)
+        raise InvalidParameter(f"type must be of {allowed}, separated by commas.", field="type")
+    return TokenTypes(frozenset(OURS[name] for name in named if name in OURS))
+
+
+class TokenObjects:
+    """The objects of a page's tokens, which one statement reads."""
+
+    def __init__(self, shown: Iterable[str]) -> None:
+        keys = [data(address) for address in dict.fromkeys(shown)]
+        self._records = tokens.by_addresses(reader(), keys)
+
+    def of(self, address: str) -> Object:
+        return token_object(self._records[address])
+
+
+def token_object(record: Mapping[str, Any]) -> Object:
+    return {
+        **renamed("token", record),
+        "decimals": str(record["decimals"]) if record["type"] == "BEP20" else None,
+        "total_supply": None if record["type"] == "BEP1155" else record["totalSupply"],
+        "icon_url": record.get("logoUrl"),
+    }
+
+
+def transfer_objects(records: Sequence[Record]) -> list[Object]:
+    context_of = contexts_of(records)
+    add_methods(reader(), context_of.values())
+    objects = AddressObjects(r[side] for r in records for side in ("fromAddress", "toAddress"))
+    token_objects = TokenObjects(record["tokenAddress"] for record in records)
+    return [
+        _transfer(record, context_of[record["transactionHash"]], objects, token_objects)
+        for record in records
+    ]
+
+
+def transfer_position(record: Record) -> Position:
+    return {
+        "block_number": record["blockNumber"],
+        "index": record["logIndex"],
+        "index_in_batch": record["batchIndex"],
+    }
+
+
+def _transfer(
+    record: Record, context: Record, objects: AddressObjects, token_objects: TokenObjects
+) -> Object:
+    token = token_objects.of(record["tokenAddress"])
+    return {
+        **renamed("transfer", context | record, address=objects.of_optional),
+        "total": transfer_total(record),
+        "token": token,
+        "type": _kind(record),
+        "method": context.get("method"),
+        "token_type": token["type"],
+    }
+
+
+def transfer_total(record: Record) -> Object:
+    if record["tokenType"] == "BEP20":
+        return {"value": record["value"], "decimals": str(record["tokenDecimals"])}
+    item = {"token_id": record["tokenId"], "token_instance": None}
+    if record["tokenType"] == "BEP721":
+        return item
+    return {**item, "value": record["value"], "decimals": None}
+
+
+def _kind(record: Record) -> str:
+    if record["toAddress"] == NOBODY:
+        return "token_burning"
+    return "token_minting" if record["fromAddress"] == NOBODY else "token_transfer"

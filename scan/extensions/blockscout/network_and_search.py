@@ -1,0 +1,254 @@
+"""The chain as a whole: statistics, charts, the home page's lists, the version.
+
+Search: the results for a text, and a redirect for a hash, address, number or label.
+"""
+
+import orjson
+
+from scan import VERSION, parameters, registry
+from scan.errors import InvalidParameter
+from scan.ethereum.signatures import checksummed
+from scan.ethereum.token_metadata import GWEI_DECIMALS, in_units
+from scan.extensions.blockscout.address_and_token_objects import UNRATED, AddressObjects
+from scan.extensions.blockscout.blocks import block_objects
+from scan.extensions.blockscout.hooks import Blockscout
+from scan.extensions.blockscout.lists import Record, list_response
+from scan.extensions.blockscout.routing import Object, renamed, routes, text, timestamp
+from scan.extensions.blockscout.transaction_objects import transaction_objects
+from scan.extensions.chain_statistics import statistics
+from scan.extensions.search import queries as search
+from scan.hex import data
+from scan.http.requests import Response, json_value, reader
+from scan.queries import blocks, network, tokens, transactions
+from scan.queries.holdings import coin_in_usd
+from scan.queries.pages import Window, filtered_page
+
+SHOWN_BLOCKS, SHOWN_TRANSACTIONS = 4, 6  # on Blockscout's home page
+LANGUAGES = ["solidity", "vyper", "yul"]
+NO_MARKET_CAP = "0"  # as Blockscout says where it knows none
+ANSWERED_VERSION = "12.0.0"
+GAS_PRICES = {"slow": "slow", "average": "standard", "fast": "fast"}
+
+blueprint = routes("network")
+
+
+@blueprint.path("/stats")
+def get_stats() -> Response:
+    """Return statistics; without prices in USD, they and what follows from them are null."""
+    totals = network.totals(reader())
+    today = totals["today"] or {}
+    return json_value(
+        {
+            **renamed("stats", totals),
+            "coin_price": _coin_price(),
+            "market_cap": NO_MARKET_CAP,
+            "total_addresses": str(totals["addresses"] or 0),
+            "transactions_today": str(today.get("transactions", 0)),
+            "gas_used_today": today.get("gasUsed", "0"),
+            "gas_prices": _gas_prices(),
+        }
+    )
+
+
+def _coin_price() -> str | None:
+    """Return the price of a coin in USD; None where the operator gives none in this currency."""
+    price = coin_in_usd(reader())
+    return None if price is None else f"{price.amount:f}"
+
+
+def _gas_prices() -> dict[str, float] | None:
+    """Return prices in gwei as numbers."""
+    suggestions = statistics.price(reader())["suggestions"]
+    if suggestions is None:
+        return None
+    return {
+        name: float(in_units(int(suggestions[ours]["gasPrice"]), GWEI_DECIMALS))
+        for name, ours in GAS_PRICES.items()
+    }
+
+
+@blueprint.path("/stats/charts/transactions")
+def get_transactions_chart() -> Response:
+    """Return the transactions of the newest days, the newest first."""
+    days = orjson.loads(statistics.days(reader()).data)
+    chart = [
+        {"date": day["date"], "transactions_count": day["transactions"]} for day in reversed(days)
+    ]
+    return json_value({"chart_data": chart})
+
+
+@blueprint.path("/stats/charts/market")
+def get_market_chart() -> Response:
+    return json_value({"chart_data": [], "available_supply": 0})  # as where no prices are known
+
+
+@blueprint.path("/main-page/blocks")
+def list_newest_blocks() -> Response:
+    page = blocks.page(reader(), Window(SHOWN_BLOCKS, 0))
+    return json_value(block_objects(orjson.loads(page.data)))
+
+
+@blueprint.path("/main-page/transactions")
+def list_newest_transactions() -> Response:
+    page = filtered_page(reader(), "transactions", {}, Window(SHOWN_TRANSACTIONS, 0))
+    return json_value(transaction_objects(orjson.loads(page.data)))
+
+
+@blueprint.path("/main-page/indexing-status")
+def get_indexing_status() -> Response:
+    progress = network.indexed_share(reader())
+    return json_value(
+        {
+            "finished_indexing": progress.is_complete,
+            "finished_indexing_blocks": progress.is_complete,
+            "indexed_blocks_ratio": progress.share,
+            "indexed_internal_transactions_ratio": None,
+        }
+    )
+
+
+@blueprint.path("/config/backend-version")
+def get_version() -> Response:
+    """Return the version of Blockscout's API that is answered, and whose answer it is."""
+    return json_value({"backend_version": f"v{ANSWERED_VERSION}+scan.{VERSION}"})
+
+
+@blueprint.path("/config/backend")
+def get_backend() -> Response:
+    """Return the default form: fields of other forms are added where the chain has them."""
+    return json_value({"chain_type": "default", "openapi_spec_folder_name": "default"})
+
+
+@blueprint.path("/config/db-background-migrations")
+def list_migrations() -> Response:
+    return json_value({"migrations": []})
+
+
+@blueprint.path("/config/indexer")
+def get_indexer() -> Response:
+    """Return which data there are, by the tasks that fetch them at Blockscout."""
+    return json_value(
+        {
+            "indexer_enabled": True,
+            "internal_transactions_fetcher_enabled": reader().sources.traces != "off",
+            "pending_transactions_fetcher_enabled": False,
+            "block_reward_fetcher_enabled": True,
+            "token_instance_retry_fetcher_enabled": False,
+            "token_instance_sanitize_fetcher_enabled": False,
+        }
+    )
+
+
+@blueprint.path("/config/public-metrics")
+def get_public_metrics() -> Response:
+    """Return 0: statistics are of the newest block."""
+    return json_value({"update_period_hours": 0})
+
+
+@blueprint.path("/config/smart-contracts/languages")
+def list_languages() -> Response:
+    return json_value({"languages": LANGUAGES})
+
+
+LEAST_LENGTH = 3
+
+
+@blueprint.path("/search")
+def list_results() -> Response:
+    """Return the best results, all on one page."""
+    return list_response(_results(text("q")), None)
+
+
+@blueprint.path("/search/quick")
+def list_quick_results() -> Response:
+    query = text("q")
+    is_short = query is None or len(query) < LEAST_LENGTH
+    return json_value([] if is_short else _results(query))
+
+
+@blueprint.path("/search/check-redirect")
+def check_redirect() -> Response:
+    query = text("q")
+    result = None if query is None else search.destination(query, _matches(query))
+    if result is None:
+        more = _by_hash(query) or {"type": None}
+        kind, parameter = more["type"], more.get(f"{more['type']}_hash")
+        return json_value({"redirect": kind is not None, "type": kind, "parameter": parameter})
+    kind, value = result["type"], result["value"]
+    if kind in ("address", "token", "contract"):
+        kind, value = "address", checksummed(value)
+    if kind == "block":
+        value = orjson.loads(blocks.get(reader(), int(value)) or "{}").get("hash")
+    return json_value({"redirect": True, "type": kind, "parameter": value})
+
+
+def _matches(query: str | None) -> list[Record]:
+    if query is None:
+        return []
+    records: list[Record] = orjson.loads(search.search(reader(), query))
+    return records
+
+
+def _results(query: str | None) -> list[Object]:
+    results = _matches(query)
+    keys = [data(result["value"]) for result in results if result["type"] == "token"]
+    known = tokens.by_addresses(reader(), keys)
+    named = [result["value"] for result in results if result["type"] in ("address", "contract")]
+    objects = AddressObjects(named)
+    more = None if results else _by_hash(query)
+    return [*(_result(result, known, objects) for result in results), *([more] if more else ())]
+
+
+def _by_hash(query: str | None) -> Object | None:
+    """Return what an extension has by a hash."""
+    try:
+        key = parameters.hash32((query or "").strip(), "q")
+    except InvalidParameter:
+        return None
+    results = (part.search_result(reader(), key) for part in registry.parts(Blockscout))
+    result = next(filter(None, results), None)
+    return None if result is None else {**result, "priority": 0}
+
+
+def _result(result: Record, known: dict[str, Record], objects: AddressObjects) -> Object:
+    kind, value = result["type"], result["value"]
+    if kind == "block":
+        record = orjson.loads(blocks.get(reader(), int(value)) or "{}")
+        return {
+            "type": kind,
+            "block_number": int(value),
+            "block_hash": record.get("hash"),
+            "block_type": "block",
+            "timestamp": record and timestamp(record["timestamp"]),
+            "url": f"/block/{value}",
+            "priority": 0,
+        }
+    if kind == "transaction":
+        record = orjson.loads(transactions.get(reader(), data(value)) or "{}")
+        return {
+            "type": kind,
+            "transaction_hash": value,
+            "timestamp": record and timestamp(record["timestamp"]),
+            "url": f"/tx/{value}",
+            "priority": 0,
+        }
+    shown = {**renamed("found", result), "priority": 0, "reputation": UNRATED}
+    if kind != "token":
+        is_label = kind == "address" and result["name"] is not None
+        party = objects.of(value)
+        of_address = {
+            "url": f"/address/{checksummed(value)}",
+            "ens_info": None,
+            "name": result["name"] or party["name"],
+            "is_smart_contract_address": objects.is_contract(value),
+            "is_smart_contract_verified": party["is_verified"],
+        }
+        return {**shown, **of_address, "type": "label" if is_label else kind}
+    token = known.get(value)
+    return {
+        **shown,
+        **renamed("found_token", token or dict.fromkeys(("name", "type", "totalSupply"))),
+        "symbol": result["symbol"],
+        "token_url": f"/token/{checksummed(value)}",
+        "address_url": f"/address/{checksummed(value)}",
+    }

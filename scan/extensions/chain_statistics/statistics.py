@@ -1,0 +1,353 @@
+"""Statistics of each day (UTC), counted as blocks are written, and activity over time.
+
+The contracts that transactions called most in a time up to the newest block.
+
+The price of gas: the newest base fees, tips, and the gas of common actions.
+
+The largest transfers of coin or of a token, of a day or among the newest.
+
+The largest transfers of a day, as pages of charts and of tokens show them.
+"""
+
+import json
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, NamedTuple
+
+import orjson
+from flask import request
+
+from scan import parameters
+from scan.errors import InvalidParameter
+from scan.http.requests import reader
+from scan.queries import blocks
+from scan.queries.pages import Window, in_kept_blocks
+from scan.queries.reader import Reader
+
+DEFAULT_DAYS = 30
+MAX_DAYS = 366
+MAX_SPANS = 10_000  # days, weeks, months or years of a line
+
+
+class DailyStats(NamedTuple):
+    """The days of a range as a JSON array; the dates are None before the first block."""
+
+    first: str | None
+    last: str | None
+    data: str
+
+
+def days(
+    reader: Reader, first: date | None = None, last: date | None = None, length: int = DEFAULT_DAYS
+) -> DailyStats:
+    """Return the days of a range, which has `length` days without a first date. Raises
+    InvalidParameter for a range that is too long or backwards."""
+    first_text, last_text, length, data = reader.row(
+        "queries/daily_stats_list",
+        date_from=first,
+        date_to=last,
+        default_days=length,
+        max_days=MAX_DAYS,
+    )
+    if length is not None and not 1 <= length <= MAX_DAYS:
+        raise InvalidParameter(
+            f"from and to must be in their order and at most {MAX_DAYS} days.", field="from"
+        )
+    return DailyStats(first_text, last_text, data)
+
+
+def by_span(
+    reader: Reader,
+    span: str,
+    first: date | None = None,
+    last: date | None = None,
+    most: int = MAX_SPANS,
+) -> list[dict[str, Any]]:
+    """Return the statistics of the newest `most` days, weeks, months or years that have blocks,
+    oldest first; see the statement."""
+    (rows,) = reader.row(
+        "queries/daily_stats_list_by_span",
+        span=span,
+        date_from=first,
+        date_to=last,
+        limit=most,
+    )
+    records: list[dict[str, Any]] = orjson.loads(rows)
+    return records
+
+
+def activity(reader: Reader, span_s: int, spans: int) -> str:
+    """Return [{start, blocks, transactions, gasUsed, sampled}] for spans of time, as JSON text."""
+    rows: str
+    (rows,) = reader.row("queries/activity_list", span_s=span_s, spans=spans)
+    return rows
+
+
+MAX_TRANSACTIONS = 50_000  # counted for a request
+SPANS_S = (86_400, 3_600, 300)
+
+Record = dict[str, Any]
+
+
+class Order(NamedTuple):
+    by_gas: bool  # or by the number of transactions
+    is_ascending: bool
+
+
+def contracts(
+    reader: Reader, span_s: int, order: Order, after: tuple[int, bytes] | None, limit: int
+) -> list[Record]:
+    """Return {address, transactions, gasUsed} of contracts, after the number and address of one.
+    Raises InvalidParameter for a span with more transactions than are counted."""
+    newest_s = _newest_s(reader)
+    if newest_s is None:
+        return []
+    window = in_kept_blocks(reader, Window(limit, 0, time_from=max(0, newest_s - span_s)))
+    sign = -1 if order.is_ascending else 1
+    number, address = (None, None) if after is None else (sign * after[0], after[1])
+    is_longer, rows = reader.row(
+        "queries/contracts_list_most_called",
+        block_from=window.block_from,
+        block_to=window.block_to,
+        most=MAX_TRANSACTIONS,
+        by_gas=order.by_gas,
+        sign=sign,
+        after=number,
+        after_address=address,
+        limit=limit,
+    )
+    if is_longer:
+        raise InvalidParameter(
+            f"This time has more than {MAX_TRANSACTIONS} transactions, which are not counted at"
+            " once: ask for a shorter one.",
+            field="scale",
+        )
+    records: list[Record] = orjson.loads(rows)
+    return records
+
+
+def largest_by_gas(reader: Reader, limit: int) -> tuple[int, list[Record]]:
+    """Return contracts by the gas of the transactions that called them, the largest first, in the
+    longest of SPANS_S up to the newest block whose transactions are counted, with its seconds."""
+    for span_s in SPANS_S:
+        with suppress(InvalidParameter):
+            return span_s, contracts(reader, span_s, Order(True, False), None, limit)
+    return SPANS_S[-1], []
+
+
+def _newest_s(reader: Reader) -> int | None:
+    """Return the time of the newest block in Unix seconds; None without blocks."""
+    for block in orjson.loads(blocks.page(reader, Window(1, 0)).data):
+        return int(datetime.fromisoformat(block["timestamp"]).timestamp())
+    return None
+
+
+BLOCKS = 20
+PERCENTILES = {"slow": 10, "standard": 50, "fast": 90}
+CONTRACTS = 25
+ACTIONS = ("transfer", "tokenTransfer", "swap", "mint")
+EXPLAINED = 8  # the newest blocks whose base fees tell a chain's parameters of EIP-1559
+
+Json = dict[str, Any]
+
+
+class BlockGas(NamedTuple):
+    base_fee: int | None
+    used: int
+    limit: int
+
+
+class Parameters(NamedTuple):
+    """A chain's parameters of EIP-1559: the limit over the target, and the base fee over its
+    largest change."""
+
+    elasticity: int
+    change_denominator: int
+
+
+ETHEREUM, OP_STACK, POLYGON = Parameters(2, 8), Parameters(6, 250), Parameters(2, 64)
+KNOWN = (ETHEREUM, OP_STACK, POLYGON, Parameters(6, 50), Parameters(10, 50), Parameters(2, 16))
+
+
+def price(reader: Reader) -> Json:
+    """Return the answer of /gas; amounts are texts, None where the newest blocks show none."""
+    (text,) = reader.row("queries/gas_get", blocks=BLOCKS)
+    answer = json.loads(text)
+    blocks = answer["blocks"]
+    newest = [*map(gas_of, blocks)]
+    following = next_base_fee(newest)
+    base_fee = following if following is not None else newest[0].base_fee if newest else None
+    suggestions = _suggestions(answer["tips"], base_fee)
+    span_s, contracts = largest_by_gas(reader, CONTRACTS)
+    standard = suggestions["standard"]["gasPrice"] if suggestions else None
+    return {
+        "blockNumber": blocks[0]["number"] if blocks else None,
+        "baseFeePerGas": blocks[0]["baseFeePerGas"] if blocks else None,
+        "nextBaseFeePerGas": None if following is None else str(following),
+        "transactions": answer["transactions"],
+        "suggestions": suggestions,
+        "costs": [_cost(action, answer["gas"][action], standard) for action in ACTIONS],
+        "blocks": [
+            {
+                "number": block["number"],
+                "timestamp": block["timestamp"],
+                "baseFeePerGas": block["baseFeePerGas"],
+                "gasUsedRatio": round(gas.used / gas.limit, 4) if gas.limit else 0.0,
+            }
+            for block, gas in zip(blocks, newest, strict=True)
+        ],
+        "contractsSeconds": span_s,
+        "contracts": [
+            {
+                "address": called["address"],
+                "transactions": called["transactions"],
+                "gasUsed": str(called["gasUsed"]),
+            }
+            for called in contracts
+        ],
+    }
+
+
+def gas_of(block: Json) -> BlockGas:
+    """Return the gas of a block's record."""
+    base_fee = block["baseFeePerGas"]
+    known = None if base_fee is None else int(base_fee)
+    return BlockGas(known, int(block["gasUsed"]), int(block["gasLimit"]))
+
+
+def next_base_fee(newest: Sequence[BlockGas]) -> int | None:
+    """Return the base fee after newest[0], by EIP-1559 with the known parameters from which the
+    base fees of the newest blocks follow; None where they follow from none, or from several that
+    differ in the next one."""
+    steps = [*zip(newest[1:EXPLAINED], newest[: EXPLAINED - 1], strict=False)]
+    following = {
+        _base_fee_after(newest[0], parameters)
+        for parameters in KNOWN
+        if steps and all(_base_fee_after(b, parameters) == after.base_fee for b, after in steps)
+    }
+    return following.pop() if len(following) == 1 else None
+
+
+def _base_fee_after(block: BlockGas, parameters: Parameters) -> int | None:
+    target = block.limit // parameters.elasticity
+    if block.base_fee is None or target == 0:
+        return None
+    change = block.base_fee * abs(block.used - target) // target // parameters.change_denominator
+    if block.used > target:
+        return block.base_fee + max(change, 1)
+    return block.base_fee - change
+
+
+def _suggestions(tips: Sequence[str] | None, base_fee: int | None) -> Json | None:
+    """Return suggested fees; a maxFeePerGas of two base fees outlasts six full blocks."""
+    if tips is None:
+        return None
+    return {
+        name: {
+            "percentile": percentile,
+            "maxPriorityFeePerGas": tip,
+            "maxFeePerGas": str(2 * (base_fee or 0) + int(tip)),
+            "gasPrice": str((base_fee or 0) + int(tip)),
+        }
+        for (name, percentile), tip in zip(PERCENTILES.items(), tips, strict=True)
+    }
+
+
+def _cost(action: str, gas: str | None, gas_price: str | None) -> Json:
+    is_known = gas is not None and gas_price is not None
+    cost = str(int(gas or 0) * int(gas_price or 0)) if is_known else None
+    return {"action": action, "gas": gas, "cost": cost}
+
+
+LARGEST = 10
+NEWEST_OF_TOKEN = 2_000  # searched without a day
+MAX_SAMPLE = 50_000  # searched of a day: the newest, and by an index all large ones of coin
+
+
+class Largest(NamedTuple):
+    """`data` is a JSON array as text, of transactions or of token transfers, largest first."""
+
+    data: str
+    sample: int  # how many were searched, the newest
+    first_block: int | None  # of the sample
+    total: int | None = None  # how many the day has; None without a day
+
+
+def of_coin(reader: Reader, day: date | None = None) -> Largest:
+    """Return the largest transactions of a day, or without a day the largest of the newest."""
+    if day is None:
+        return Largest(*reader.row("queries/transactions_list_largest_of_newest", limit=LARGEST))
+    first, last = _blocks(reader, day)
+    return Largest(
+        *reader.row(
+            "queries/transactions_list_largest_in_blocks",
+            block_from=first,
+            block_to=last,
+            limit=LARGEST,
+            most=MAX_SAMPLE,
+        )
+    )
+
+
+def of_token(reader: Reader, token: bytes, day: date | None = None) -> Largest:
+    """Return a token's largest transfers of a day, or without a day the largest of the newest."""
+    first, last = _blocks(reader, day)
+    data, sample, first_block, total = reader.row(
+        "queries/token_transfers_list_largest",
+        token=token,
+        block_from=first,
+        block_to=last,
+        limit=LARGEST,
+        most=NEWEST_OF_TOKEN if day is None else MAX_SAMPLE,
+    )
+    return Largest(data, sample, first_block, None if day is None else total)
+
+
+def _blocks(reader: Reader, day: date | None) -> tuple[int, int]:
+    """Return the first and the last block of the day (UTC), or of all whose rows are kept; the last
+    is before the first where there are none."""
+    if day is None:
+        return in_kept_blocks(reader, Window(1, 0))[3:5]
+    start = datetime(day.year, day.month, day.day, tzinfo=UTC)
+    first_s = int(start.timestamp())
+    last_s = first_s + int(timedelta(days=1).total_seconds()) - 1
+    window = in_kept_blocks(reader, Window(1, 0, time_from=max(0, first_s), time_to=last_s))
+    return window.block_from, window.block_to
+
+
+FIRST_DAY = date(1970, 1, 1)
+ONE_DAY = timedelta(days=1)
+
+
+class DayShown(NamedTuple):
+    """A day with its largest transfers; the days before and after it are None where no page can
+    have any."""
+
+    day: date
+    before: date | None
+    after: date | None
+    sample: int
+    total: int
+    records: list[dict[str, Any]]
+
+
+def shown_day(newest: str | None, token: bytes | None = None) -> DayShown | None:
+    """Return the largest transfers of the requested day, or of the newest; None where that is no
+    day of Python's calendar."""
+    day = parameters.optional_date(request.args, "date")
+    last = None
+    with suppress(TypeError, ValueError):
+        last = date.fromisoformat(newest)  # type: ignore[arg-type]
+    day = day or last
+    if day is None:
+        return None
+    largest = of_coin(reader(), day) if token is None else of_token(reader(), token, day)
+    return DayShown(
+        day,
+        day - ONE_DAY if day > FIRST_DAY else None,
+        day + ONE_DAY if last is not None and day < last else None,
+        largest.sample,
+        largest.total or 0,
+        json.loads(largest.data),
+    )

@@ -1,0 +1,244 @@
+"""The API key of a request.
+
+Charges each request once, to its API key or to its client's address, before it is served.
+"""
+
+import io
+import re
+import time
+from collections.abc import Generator, Sequence
+from itertools import islice
+from typing import NamedTuple
+from urllib.parse import parse_qsl
+
+from gunicorn.http.errors import ParseException
+
+from scan.accounts.api_keys import ApiKey, ApiKeyLookup, KeyUsage
+from scan.errors import InvalidApiKey, MisdirectedRequest, Unavailable
+from scan.http import requests
+from scan.http.request_state import (
+    API,
+    Charged,
+    ChargeSteps,
+    Interface,
+    RequestState,
+    Wait,
+    WaitsFor,
+)
+from scan.rate_limits.limiter import Limiter
+from scan.rate_limits.windows import GET_A_KEY, RateLimitResult, Window
+from scan.server.connection import MAX_BODY_BYTES
+from scan.server.responses import Environ
+
+BEARER = "bearer "  # in any letter case
+MAX_KEYS_TRIED = 20  # texts of a form that look like a key
+LONGEST_FIELD_HEAD = 200  # of a field in a multipart form
+
+_FORM_KEY = re.compile(rb"scan_[0-9a-f]{64}")
+# The text before the key: `apikey=`, or a part's head with that name and an empty line.
+_FIELD_NAME = re.compile(
+    rb'(?:(?:\A|&)apikey=|;\s*name="?apikey"?(?:\s*;[^\r\n]*)?(?:\r\n[^\r\n]+)*\r\n\r\n)\Z', re.I
+)
+
+
+class Caller(NamedTuple):
+    """The sender by its key; `api_key` is None where the request has none.
+
+    An unknown key is refused, or ignored if `is_lenient`. `limit_key` is the value by which
+    deploy/nginx.conf chose this instance: a key's text or "address", or empty without nginx.
+    """
+
+    api_key: str | None
+    is_lenient: bool = False
+    limit_key: str = ""
+
+
+def caller_of(environ: Environ, parameter: str | None = None, form: bytes | None = None) -> Caller:
+    """Return the sender of a request.
+
+    The key is sent as X-API-Key, as `Authorization: Bearer scan_…`, or where an interface has a
+    `parameter` for it, in the query or in a form.
+    """
+    api_key = environ.get("HTTP_X_API_KEY")
+    authorization = environ.get("HTTP_AUTHORIZATION", "")
+    if api_key is None and authorization[: len(BEARER)].lower() == BEARER:
+        api_key = authorization[len(BEARER) :].strip()
+    caller = Caller(api_key, limit_key=environ.get("HTTP_X_SCAN_LIMIT_KEY", ""))
+    if api_key is not None or parameter is None:
+        return caller
+    for name, value in parse_qsl(environ.get("QUERY_STRING", "")):
+        if name.lower() == parameter and value:
+            return caller._replace(api_key=value, is_lenient=True)
+    key = None if form is None else key_in_form(form)
+    return caller if key is None else caller._replace(api_key=key, is_lenient=True)
+
+
+def key_in_form(form: bytes) -> str | None:
+    """Return the key in a form's field `apikey` (in any letter case), without parsing the form.
+
+    Parsing megabytes takes seconds, which are not spent before their sender is charged.
+    """
+    for key in islice(_FORM_KEY.finditer(form), MAX_KEYS_TRIED):
+        name = form[max(0, key.start() - LONGEST_FIELD_HEAD) : key.start()]
+        if _FIELD_NAME.search(name):
+            return key.group().decode()
+    return None
+
+
+def read_form(environ: Environ) -> bytes:
+    """Return the whole body, which Flask can read again."""
+    try:
+        body: bytes = environ["wsgi.input"].read(MAX_BODY_BYTES)
+    except (OSError, ParseException):
+        return b""  # the next reader meets the same error, and reports it
+    environ["wsgi.input"] = io.BytesIO(body)
+    return body
+
+
+KEYS = f"{API}/keys"
+# A caller with its key, None for an unknown one, and whether its address's ceiling was charged.
+Identified = tuple[Caller, ApiKey | None, bool]
+
+
+class RateLimit:
+    """Charges requests, in steps that yield what they wait for."""
+
+    def __init__(
+        self,
+        limiter: Limiter,
+        key_lookup: ApiKeyLookup,
+        key_usage: KeyUsage,
+        *,
+        is_one_of_several: bool,
+        serves_own_machine: bool,
+    ) -> None:
+        """`is_one_of_several`: instances count each in their own memory, and a proxy sends each
+        request to the instance that counts it."""
+        self._limiter = limiter
+        self._key_lookup = key_lookup
+        self._key_usage = key_usage
+        self._is_one_of_several = is_one_of_several
+        self._serves_own_machine = serves_own_machine
+
+    def charge(self, state: RequestState, interface: Interface) -> ChargeSteps:
+        """Charge a request once, by its interface's limit: to its key, or to its client's address
+        where it has none, is creating one, or keys do not count."""
+        if state.is_open:
+            return (yield from self.peek(state))
+        parameter, client, limiter = interface.api_key_parameter, state.client, self._limiter
+        caller, key, is_admitted = caller_of(state.environ, parameter), None, False
+        if caller.api_key is not None or (parameter is not None and state.has_body):
+            identified = yield from self._identify(state, interface, caller)
+            if isinstance(identified, Charged):
+                return identified
+            caller, key, is_admitted = identified
+        counted_by = None if state.page == KEYS and state.method == "POST" else key
+        if self._is_one_of_several and (elsewhere := _counted_elsewhere(caller, counted_by)):
+            return Charged(self._nothing_left(counted_by), refusal=elsewhere)
+        if interface.has_page_limit:
+            return (yield from self._count(state, interface, [Window(limiter.page_rate, client)]))
+        if interface.has_address_limit:
+            ceiling = Window(limiter.address_rate, client)
+            return (yield from self._count(state, interface, [ceiling]))
+        if counted_by is None:
+            windows: Sequence[Window] = [Window(limiter.anonymous_rate, client)]
+            charged = yield from self._count(state, interface, windows, advice=GET_A_KEY)
+        else:
+            windows = limiter.of_key(counted_by.id, counted_by.requests_per_minute, client)
+            windows = windows[:1] if is_admitted else windows
+            charged = yield from self._count(state, interface, windows, counted_by)
+        if caller.api_key is None or charged.refusal is not None:
+            return charged
+        if key is not None:
+            self._key_usage.count(key.id, time.time())
+            return charged._replace(key=key)
+        unknown = InvalidApiKey("The API key is unknown or inactive.")
+        return charged if caller.is_lenient else charged._replace(refusal=unknown)
+
+    def peek(self, state: RequestState) -> ChargeSteps:
+        """Read what the client's address has left, and charge nothing."""
+        if self._limiter.store.waits:
+            yield Wait.THREAD
+        try:
+            return Charged(self._limiter.peek_address(state.client))
+        except Unavailable:
+            return Charged(self._nothing_left(None))
+
+    def _identify(
+        self, state: RequestState, interface: Interface, caller: Caller
+    ) -> Generator[WaitsFor, None, Identified | Charged]:
+        """Find the caller's key, or return the refusal.
+
+        Before a thread looks it up, or searches a form for it, the request is charged to the
+        ceiling of its address.
+        """
+        if caller.api_key is not None:
+            chooses_instance = interface.calls_api and self._is_one_of_several
+            if interface.has_address_limit or (interface.has_page_limit and not chooses_instance):
+                return caller, None, False
+            cached = self._key_lookup.find_cached(caller.api_key)
+            if cached is not None:
+                return caller, cached.key, False
+        ceiling = Window(self._limiter.address_rate, state.client)
+        admission = yield from self._count(state, interface, [ceiling], advice=GET_A_KEY)
+        if admission.refusal is not None:
+            return admission
+        yield Wait.THREAD
+        if caller.api_key is None:
+            form = read_form(state.environ)
+            caller = caller_of(state.environ, interface.api_key_parameter, form)
+        try:
+            key = None if caller.api_key is None else self._key_lookup.find(caller.api_key)
+        except Unavailable as unavailable:
+            return Charged(self._nothing_left(None), refusal=unavailable)
+        return caller, key, True
+
+    def _count(
+        self,
+        state: RequestState,
+        interface: Interface,
+        windows: Sequence[Window],
+        key: ApiKey | None = None,
+        *,
+        advice: str = "",
+    ) -> ChargeSteps:
+        """Count a request in windows; refuse it where one is full, or cannot be counted."""
+        store = self._limiter.store
+        try:
+            if store.waits:
+                charging = store.submit(*windows)
+                yield charging
+                result = charging.result()
+            else:
+                result = store.charge(*windows)
+        except Unavailable as unavailable:
+            return Charged(self._nothing_left(key), refusal=unavailable)
+        if result.allowed:
+            return Charged(result)
+        is_page = interface.has_page_limit
+        refusal = result.refusal("pages" if is_page else "requests", advice)
+        if (
+            self._serves_own_machine
+            and not interface.has_address_limit
+            and "HTTP_X_API_KEY" not in state.environ
+            and requests.is_from_own_machine(state.environ)
+        ):
+            setting = requests.RAISE_PAGES if is_page else requests.RAISE_REQUESTS
+            requests.advise(refusal, setting)
+        return Charged(result, refusal=refusal)
+
+    def _nothing_left(self, key: ApiKey | None) -> RateLimitResult:
+        limit = key.requests_per_minute if key else self._limiter.anonymous_rate.amount
+        return RateLimitResult(allowed=False, limit=limit, remaining=0, reset_in_s=1.0)
+
+
+def _counted_elsewhere(caller: Caller, key: ApiKey | None) -> MisdirectedRequest | None:
+    """Return a refusal that has nginx pass the request on to the instance that counts it, None
+    where this one does; the locations are defined in deploy/nginx.conf."""
+    limit_key = "address" if key is None else caller.api_key
+    if caller.limit_key in ("", limit_key):
+        return None
+    headers = {"X-Accel-Redirect": "@scan_by_address"}
+    if key is not None:
+        headers = {"X-Accel-Redirect": "@scan_by_key", "X-Scan-Limit-Key": str(limit_key)}
+    return MisdirectedRequest("Another instance counts this request.", headers=headers)

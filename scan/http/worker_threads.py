@@ -1,0 +1,172 @@
+"""A thread that works beside serving, which `threads()` of an extension's worker.py returns.
+
+The state of the index against its node, for /readyz and /status, and the check beside serving
+that the node serves the chain of the index.
+
+What runs beside serving: comparisons of creations.
+"""
+
+import logging
+import threading
+from collections.abc import Callable, Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+
+from scan.database.connection import Database
+from scan.database.errors import CannotWrite
+from scan.errors import ScanError, Unavailable
+from scan.ethereum.node_errors import RpcError
+from scan.ethereum.request_node import NodeTimedOut
+from scan.hex import BadHex, quantity
+from scan.http.request_state import Services
+from scan.queries import network
+from scan.queries.reader import Reader
+from scan.verification.equal_creations import EqualCreations
+
+log = logging.getLogger(__name__)
+
+STOP_S = 2.0  # for the end of a step, such as a mail
+
+
+class WorkerThread:
+    """A thread that takes steps until stop(). `step` returns whether the next follows at once,
+    rather than after `pause_s`, as it does after an error. `failure` begins the log's line. `wake`
+    ends the wait of a step that waits itself."""
+
+    def __init__(
+        self,
+        name: str,
+        step: Callable[[], bool],
+        pause_s: float,
+        database: Database,
+        failure: str,
+        wake: Callable[[], None] | None = None,
+    ) -> None:
+        self._step = step
+        self._pause_s = pause_s
+        self._database = database
+        self._failure = failure
+        self._wake = wake
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stop.set()
+        if self._wake is not None:
+            self._wake()
+        self._thread.join(STOP_S)
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            try:
+                if self._step():
+                    continue
+            except (ScanError, OSError) as error:
+                log.warning("%s: %s", self._failure, error)
+            except Exception:
+                log.exception(self._failure)
+            self._stop.wait(self._pause_s)
+        self._database.close()
+
+
+EVERY_S = 30.0
+HEALTH = "/readyz"  # the client that its requests to the node are counted for
+NODE_WAIT_S = 0.5
+REPORT_S = 10.0  # the indexer reports every four seconds, later while it waits for the node
+
+SLOW = f"the node is slow: it did not respond within {NODE_WAIT_S} s"
+
+
+def threads(core: Services) -> Iterable[WorkerThread]:
+    def check() -> bool:
+        core.sources.gateway.check_chains()
+        return False
+
+    return (WorkerThread("node-check", check, EVERY_S, core.writes, "the node is not checked"),)
+
+
+def read_status(core: Services, reader: Reader) -> dict[str, Any]:
+    """Return the state of the index as /readyz shows it. `headBlock` and `lagBlocks` are None where
+    the node's newest block is not known now."""
+    status: dict[str, Any] = orjson.loads(network.status(reader, core.settings.chain_name or None))
+    if core.reads is not core.writes:
+        _compare_with_primary(core, status)
+    if _is_old(status["checkedAt"]):
+        _explain_silence(core, status)
+        if core.settings.rpc_urls:
+            _compare_with_node(core, status)
+    status["problem"] = core.sources.gateway.wrong_chain or status["problem"]
+    return status
+
+
+def _is_old(checked_at: str | None) -> bool:
+    if checked_at is None:
+        return True
+    return (datetime.now(UTC) - datetime.fromisoformat(checked_at)).total_seconds() > REPORT_S
+
+
+def _explain_silence(core: Services, status: dict[str, Any]) -> None:
+    """Say that the database takes no writes where that is why the indexer reports nothing."""
+    try:
+        if status["problem"] is None:
+            core.writes.rows("http/index_probe_write")
+    except CannotWrite as error:
+        status["problem"] = error.message
+
+
+def _compare_with_node(core: Services, status: dict[str, Any]) -> None:
+    """Set the head to the node's where the indexer has not reported one lately: it may hang."""
+    session = core.sources.gateway.session(HEALTH)
+    try:
+        head = quantity(session.within(NODE_WAIT_S).call("eth_blockNumber"))
+    except NodeTimedOut:
+        # A slow one has answered the indexer within the last minute.
+        problem = "the node does not respond" if status["headBlock"] is None else SLOW
+    except (ScanError, RpcError, BadHex) as error:
+        is_away = isinstance(error, ScanError)
+        problem = "the node cannot be reached" if is_away else "the node does not report its head"
+        _set_head(core, status, None)
+    else:
+        _set_head(core, status, max(head, status["headBlock"] or 0))
+        return
+    status["problem"] = status["problem"] or problem
+
+
+def _compare_with_primary(core: Services, status: dict[str, Any]) -> None:
+    """Set the head and the lag to the primary's, since the replica's are as old as its rows, unless
+    the primary cannot be reached: reading goes on without it."""
+    try:
+        row = core.writes.row("queries/chain_get_head")
+    except Unavailable:
+        status["problem"] = (
+            "the primary cannot be reached, so the lag is that reported by the replica"
+        )
+        return
+    if row is None:
+        return
+    newest, head = row
+    _set_head(core, status, head)
+    indexed = status["indexedBlock"]
+    status["replicaLagBlocks"] = max(newest - (-1 if indexed is None else indexed), 0)
+
+
+def _set_head(core: Services, status: dict[str, Any], head: int | None) -> None:
+    """Set the node's newest block, and the lag behind it; None where that is not known."""
+    before_first = (status["firstBlock"] or core.settings.start_block or 0) - 1
+    indexed = before_first if status["indexedBlock"] is None else status["indexedBlock"]
+    status["headBlock"] = None if head is None else max(head, indexed)
+    status["lagBlocks"] = None if head is None else max(head - indexed, 0)
+
+
+POLL_S = 1.0
+
+
+def equal_creations_threads(core: Services) -> Iterable[WorkerThread]:
+    comparing = EqualCreations(core.writes, core.verifier.creations)
+    failure = "creations are not compared"
+    return (WorkerThread("creations", comparing.step, POLL_S, core.writes, failure),)

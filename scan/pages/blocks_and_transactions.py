@@ -1,0 +1,134 @@
+"""/blocks and /block/:numberOrHash.
+
+/txs and /tx/:hash, with its token transfers and trades, and what extensions show of it.
+"""
+
+import json
+from itertools import chain
+
+from flask import Blueprint, Response
+
+from scan import parameters, registry
+from scan.errors import NotFound, Unavailable, UpstreamFailed
+from scan.http.requests import reader, requires
+from scan.pages import tabs
+from scan.pages.filtered_lists import entity_list
+from scan.pages.hooks import (
+    BlockSection,
+    Pages,
+    TransactionSection,
+    complete_transactions,
+    sections_of,
+)
+from scan.pages.records import Record, finality_of, hash_of, names_of, requested_tab
+from scan.pages.site import page
+from scan.queries import blocks, transactions
+from scan.queries.holdings import unit_prices
+from scan.queries.pages import Window
+
+MOST_SHOWN = 50  # of each list that extensions add to a block
+
+blueprint = Blueprint("pages_blocks", __name__)
+
+
+@blueprint.get("/blocks")
+def list_blocks() -> Response:
+    shown = entity_list("blocks", "/blocks", "/blocks")
+    return shown.response("blocks.html", shown=shown, names=names_of(shown.records))
+
+
+@blueprint.get("/block/<block>")
+def get_block(block: str) -> Response:
+    named = None if block == "latest" else parameters.block_number_or_hash(block)
+    body = blocks.get(reader(), named)
+    if body is None:
+        raise blocks.not_indexed(reader(), named)
+    record = json.loads(body)
+    number = record["number"]
+    api_path = f"/blocks/{number}/transactions"
+    tab = requested_tab(("transactions",))
+    sent = entity_list("transactions", f"/block/{number}", api_path, block=number, tab=tab)
+    complete_transactions(sent.records)
+    whole = Window(MOST_SHOWN, 0, "asc", record["number"], record["number"])
+    lists: dict[str, list[Record]] = {}
+    for section in sections_of(BlockSection):
+        lists |= section.read(record, whole)
+    own = (record.get("withdrawals", ()), record.get("uncles", ()), *lists.values())
+    names = names_of([record, *sent.records, *chain.from_iterable(own)])
+    return sent.response(
+        "block.html",
+        tab=tab,
+        block=record,
+        lists=lists,
+        transactions=sent,
+        names=names,
+        finality=finality_of(record["number"], record["confirmations"]),
+        prices=unit_prices(reader()),
+    )
+
+
+ADDRESS_CHARACTERS = 42  # in hex; other fields of chains are longer
+
+
+@blueprint.get("/txs")
+def list_transactions() -> Response:
+    shown = entity_list("transactions", "/txs", "/transactions")
+    complete_transactions(shown.records)
+    return shown.response(
+        "transactions.html",
+        shown=shown,
+        names=names_of(shown.records),
+        prices=unit_prices(reader()),
+    )
+
+
+@blueprint.get("/tx/<transaction_hash>")
+@requires(tabs.prerequisite)
+def get_transaction(transaction_hash: str) -> Response:
+    key = hash_of(transaction_hash)
+    body = transactions.get(reader(), key)
+    if body is None:
+        try:
+            for pages in registry.parts(Pages):
+                if (response := pages.page_of_missing(key)) is not None:
+                    return response
+            failure = ""
+        except (UpstreamFailed, Unavailable) as error:
+            failure = f" Whether one is pending is not known: {error.message}"
+        if blocks.get(reader(), key) is not None:
+            raise NotFound("This is the hash of a block, not of a transaction. Search for it.")
+        raise reader().not_indexed(
+            "No transaction or block with this hash is indexed. A transaction may still be pending,"
+            f" may never have been sent, or may be on another chain.{failure}"
+        )
+    record: Record = json.loads(body)
+    events = transactions.events(reader(), key)
+    transfers, trades = json.loads(events.transfers), json.loads(events.trades)
+    heads = [section.read(record) for section in sections_of(TransactionSection)]
+    tab = tabs.requested_transaction_tab()
+    shown = tab.read(record)
+    return page(
+        "transaction.html",
+        **{name: value for head in heads for name, value in head.values.items()},
+        **shown.values,
+        transaction=record,
+        transfers=transfers,
+        transfer_count=events.transfer_count,
+        trades=trades,
+        trade_count=events.trade_count,
+        tab=tab,
+        tab_titles=tabs.transaction_titles(heads),
+        is_open=tabs.is_open(tab),
+        finality=finality_of(record["blockNumber"], record["confirmations"]),
+        adjacent=json.loads(transactions.adjacent(reader(), key) or "null"),
+        prices=unit_prices(reader()),
+        names=names_of(
+            [record, *(r for head in heads for r in head.records), *transfers, *trades],
+            *(v for v in record.get("chainFields", {}).values() if _is_address(v)),
+            *(address for part in (*heads, shown) for address in part.addresses),
+        ),
+    )
+
+
+def _is_address(value: object) -> bool:
+    return isinstance(value, str) and value.startswith("0x") and len(value) == ADDRESS_CHARACTERS

@@ -1,0 +1,151 @@
+"""Responses as WSGI has them, made without Flask: whole ones, also of errors.
+
+A response body that lies in a file: the worker's loop sends it piece by piece.
+
+CORS: the headers by which any web page may call the API, in every response and in preflights.
+
+Errors for requests that gunicorn cannot parse or refuses.
+
+gunicorn's log lines in the form of Scan's.
+"""
+
+import logging
+import os
+from collections.abc import Callable, Iterator
+from http import HTTPStatus
+from typing import IO, Any, NamedTuple
+
+import orjson
+from gunicorn.glogging import Logger
+from gunicorn.http import errors
+
+from scan.errors import ScanError
+from scan.observability import logs
+from scan.settings import Settings
+
+Environ = dict[str, Any]
+Headers = list[tuple[str, str]]
+
+# In an environ: what makes of (worker, connection) a response that does not end, with begin(),
+# finish(), close(), and start(), which the application's thread calls.
+OPEN_RESPONSE = "scan.open_response"
+
+# Headers of a response that a client has to check with each use.
+REVALIDATED = (("Cache-Control", "no-cache"), ("Vary", "Accept"))  # the same list may be a file
+
+
+class WsgiResponse(NamedTuple):
+    """A whole response; the metrics count it for `route`. `gzipped` is its compressed form, None
+    until a client has asked for that."""
+
+    status: str
+    headers: Headers
+    body: bytes
+    route: str = "unknown"
+    gzipped: "WsgiResponse | None" = None
+
+
+def json_response(status: int, value: object, headers: list[tuple[str, str]]) -> WsgiResponse:
+    """Return a JSON response that is made without Flask."""
+    body = orjson.dumps(value)
+    fixed = [("Content-Type", "application/json"), ("Content-Length", str(len(body)))]
+    return WsgiResponse(f"{status} {HTTPStatus(status).phrase}", [*fixed, *headers], body)
+
+
+def refuse(error: ScanError) -> WsgiResponse:
+    """Return an error in the form of /api/v1."""
+    return json_response(error.status, error.body(), list(error.headers.items()))
+
+
+PIECE_BYTES = 256 * 1024
+
+
+class FileBody:
+    """A response's body for any WSGI server; ours attaches the file instead of iterating over it.
+
+    `closed` is called once, when the file has been sent or its client is gone.
+    """
+
+    def __init__(self, file: IO[bytes], closed: Callable[[], None]) -> None:
+        self._file = file
+        self._closed = closed
+        self.size = file.seek(0, os.SEEK_END)
+        file.seek(0)
+
+    def __del__(self) -> None:
+        """Close a body that was never served, since making its response failed."""
+        self.close()
+
+    def __iter__(self) -> Iterator[bytes]:
+        while piece := self.read():
+            yield piece
+        self.close()
+
+    def read(self) -> bytes:
+        """Return the next piece; it is empty at the end."""
+        return self._file.read(PIECE_BYTES)
+
+    def close(self) -> None:
+        if not self._file.closed:
+            self._file.close()
+            self._closed()
+
+
+CORS = (
+    ("Access-Control-Allow-Origin", "*"),
+    (
+        "Access-Control-Expose-Headers",
+        "X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag,"
+        " X-Request-Id, X-Total-Count, X-Scan-Block, Link, X-Scan-Complete,"
+        " X-Scan-History-Complete, X-Scan-Untraced-Blocks, X-Scan-Kept-From,"
+        " X-Scan-Balances-Since, Content-Disposition",
+    ),
+)
+SENT_HEADERS = "Content-Type, X-API-Key, X-Webhook-Secret, X-Scan-At-Least-Block"
+PREFLIGHT_CACHED_S = 86_400
+
+
+def preflight_headers(allow: str, requested: str = SENT_HEADERS) -> Headers:
+    """Return the headers of an answer to OPTIONS: `allow` are the path's methods, `requested` the
+    headers that the browser's page wants to send."""
+    return [
+        ("Allow", allow),
+        ("Access-Control-Allow-Methods", allow),
+        ("Access-Control-Allow-Headers", requested),
+        ("Access-Control-Max-Age", str(PREFLIGHT_CACHED_S)),
+    ]
+
+
+_REFUSALS = {
+    errors.LimitRequestLine: (414, "too_large", "The request line is too long."),
+    errors.LimitRequestHeaders: (431, "too_large", "The request headers are too large."),
+    errors.ExpectationFailed: (417, "bad_request", "Only Expect: 100-continue is understood."),
+    errors.UnsupportedTransferCoding: (501, "bad_request", "Unknown transfer coding."),
+}
+
+
+class MalformedRequest(ScanError):
+    def __init__(self, error: Exception) -> None:
+        default = (400, "bad_request", "This is not a well-formed HTTP request.")
+        self.status, self.code, message = _REFUSALS.get(type(error), default)
+        super().__init__(message)
+
+
+class UnparsedRequest:
+    """The request that gunicorn's Response needs, in place of one that could not be parsed."""
+
+    method = "GET"
+    version = (1, 1)
+
+    def should_close(self) -> bool:
+        return True
+
+
+class GunicornLogs(Logger):  # type: ignore[misc]  # gunicorn has no types
+    def setup(self, cfg: Any) -> None:
+        super().setup(cfg)
+        logs.configure(Settings.from_environment())
+        for handler in list(self.error_log.handlers):
+            self.error_log.removeHandler(handler)
+        self.error_log.propagate = True
+        self.error_log.setLevel(logging.INFO)

@@ -1,0 +1,90 @@
+"""The size of the project goes only downwards: tests/size.toml has the most lines and files.
+
+A capability takes away as many lines as it adds. Where it cannot, its commit says why and raises
+the figure by hand; a commit that ends below one lowers it: `python -m tests.test_size`.
+"""
+
+import ast
+import re
+import tomllib
+from functools import cache
+
+import pytest
+
+from tests.support.serving import ROOT
+
+FIGURES = ROOT / "tests" / "size.toml"
+SLACK = 100  # lines by which a figure may stand above the code
+DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def _python_lines(path):
+    """Return the lines without blanks, comments and docstrings, and those of imports among them."""
+    text = path.read_text(encoding="utf-8")
+    nodes = [*ast.walk(ast.parse(text))]
+    docstrings = {
+        line
+        for node in nodes
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None
+        for line in range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1)
+    }
+    imports = {
+        line
+        for node in nodes
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        for line in range(node.lineno, (node.end_lineno or 0) + 1)
+    }
+    code = sum(
+        bool(line.strip()) and not line.lstrip().startswith("#") and number not in docstrings
+        for number, line in enumerate(text.splitlines(), 1)
+    )
+    return code, len(imports)
+
+
+def _code(paths):
+    return sum(_python_lines(path)[0] for path in paths)
+
+
+@cache
+def sizes():
+    """Return what tests/size.toml has: code lines, files, and the share of imports in percent."""
+    own = [path for path in (ROOT / "scan").rglob("*.py") if "resources" not in path.parts]
+    scan = [path for path in own if "tests" not in path.parts]
+    core = [path for path in scan if "extensions" not in path.parts]
+    tests = [path for path in own if "tests" in path.parts]
+    tests += [p for p in (ROOT / "tests").rglob("*.py") if "node_modules" not in p.parts]
+    statements = [ROOT / "schema.sql", *(ROOT / "sql").rglob("*.sql*")]
+    statements += [*(ROOT / "scan" / "extensions").rglob("*.sql*")]
+    counted = [_python_lines(path) for path in scan]
+    code = sum(lines for lines, _ in counted)
+    return {
+        "scan": code,
+        "core": _code(core),
+        "sql": sum(
+            bool(re.match(r"\s*(?!--)\S", line))
+            for path in statements
+            for line in path.read_text(encoding="utf-8").splitlines()
+        ),
+        "tests": _code(tests),
+        "files": len([path for path in scan if path.name != "__init__.py"]),
+        "imports_percent": round(100 * sum(lines for _, lines in counted) / code, 1),
+    }
+
+
+@pytest.mark.check
+def test_the_project_does_not_grow():
+    most = tomllib.loads(FIGURES.read_text(encoding="utf-8"))
+    larger = {name: size for name, size in sizes().items() if size > most[name]}
+    assert not larger, f"larger than {FIGURES.name}: {larger}; take lines away, or say why not"
+
+
+@pytest.mark.check
+def test_the_figures_follow_the_code_downwards():
+    most = tomllib.loads(FIGURES.read_text(encoding="utf-8"))
+    lines = {name: size for name, size in sizes().items() if name != "imports_percent"}
+    lower = {name: size for name, size in lines.items() if most[name] - size > SLACK}
+    assert not lower, f"lower the figures of {FIGURES.name}: {lower}"
+
+
+if __name__ == "__main__":
+    FIGURES.write_text("".join(f"{name} = {size}\n" for name, size in sizes().items()))
