@@ -41,7 +41,7 @@ SHOW_EVERY_S = 5.0  # between lines of progress
 SESSION = {"work_mem": "256MB", "max_parallel_workers_per_gather": "2"}
 
 
-def add_arguments(command: argparse.ArgumentParser) -> None:
+def add_audit(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=run)
     command.add_argument("--repair", action="store_true", help="correct derived values")
     command.add_argument(

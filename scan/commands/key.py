@@ -27,7 +27,7 @@ Otherwise run it with --owner to print the message to sign with that wallet; the
 the printed --timestamp and the wallet's --signature."""
 
 
-def add_arguments(group: argparse.ArgumentParser) -> None:
+def add_key(group: argparse.ArgumentParser) -> None:
     actions = add_actions(group)
     ask = add_command(actions, "request", "get an API key for a wallet", REQUEST, request)
     add_url(ask)

@@ -1,11 +1,10 @@
-"""Subcommands in child processes, which `scan run` keeps running.
+"""`scan run`: runs database, indexer and API together until Ctrl-C stops all of them.
 
-`scan run`: runs database, indexer and API together until Ctrl-C stops all of them.
+It keeps `scan index` and `scan serve` running as child processes, and has one database per chain.
 """
 
 import argparse
 import ctypes
-import fcntl
 import logging
 import os
 import signal
@@ -13,23 +12,15 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import IO, NamedTuple
 
 from scan.commands import startup
 from scan.commands.arguments import options_of_extensions, run_of_extensions
-from scan.commands.service_client import LOCK_FILE, NoResponse, send
-from scan.commands.startup import (
-    DATABASE_FILE,
-    database_name,
-    on_stop_signals,
-    prepare_database,
-    publish_database,
-    require_free_port,
-)
-from scan.database.embedded import EmbeddedPostgres, StartFailed, StillStarting
+from scan.commands.database_commands import locked_data_dir, start_database
+from scan.commands.service_client import NoResponse, send
+from scan.database.embedded import EmbeddedPostgres, StartFailed
 from scan.errors import SettingError
 from scan.ethereum.client import HistoryPruned, Node, NodeError
 from scan.http import requests
@@ -117,10 +108,6 @@ UNKNOWN_CHAIN = "scan_unknown"  # the database that serves the reason why no cha
 CHECK_EVERY_S = 0.5
 
 
-class DataDirInUse(SettingError):
-    """Another `scan run` has the data directory."""
-
-
 class OwnNode(NamedTuple):
     """A node that `scan run` starts in its own process: `start` returns the settings with it,
     `digest` tells its chain from others with the same genesis block in the name of the database,
@@ -136,7 +123,7 @@ class _SetByVariable(argparse.Action):
         parser.error(f"{self.dest} is set by the environment: {self.dest}={self.metavar} scan run")
 
 
-def add_arguments(command: argparse.ArgumentParser) -> None:
+def add_run(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=run)
     for name, example in (("PORT", "9000"), ("HOST", "0.0.0.0")):
         option = f"--{name.lower()}"
@@ -165,37 +152,16 @@ def run_chain(settings: Settings, own_node: OwnNode | None = None) -> int:
     """Run everything for the chain of RPC_URL, or of a node that this process starts."""
     os.umask(0o077)  # the data directory contains the node's URL, often with an API key
     stop = threading.Event()
-    on_stop_signals(stop.set)
+    startup.on_stop_signals(stop.set)
     with locked_data_dir(settings):
         if own_node is not None:
             settings = own_node.start(settings)
-        require_free_port(settings, stop)
+        startup.require_free_port(settings, stop)
         if settings.database_url:
             _run_children(settings, stop, own_node=own_node)
         else:
             _run_with_postgres(settings, stop, own_node)
     return 0
-
-
-@contextmanager
-def locked_data_dir(settings: Settings) -> Iterator[None]:
-    """Hold the data directory for this process alone. Raises DataDirInUse, SettingError."""
-    try:
-        settings.data_dir.mkdir(parents=True, exist_ok=True)
-        lock = (settings.data_dir / LOCK_FILE).open("a")  # not "w": another's URL may be in it
-    except OSError as error:
-        reason = f"not a writable directory: {error.strerror}"
-        raise SettingError("SCAN_DATA_DIR", str(settings.data_dir), reason) from None
-    with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            reason = "already in use by another `scan run`; set another directory"
-            raise DataDirInUse("SCAN_DATA_DIR", str(settings.data_dir), reason) from None
-        lock.truncate(0)
-        lock.write(settings.base_url)
-        lock.flush()
-        yield
 
 
 def _run_with_postgres(settings: Settings, stop: threading.Event, own_node: OwnNode | None) -> None:
@@ -210,18 +176,8 @@ def _run_with_postgres(settings: Settings, stop: threading.Event, own_node: OwnN
                 _follow_chain(settings, postgres, name, stop, own_node)
     finally:
         log.info("stopping PostgreSQL")
-        (settings.data_dir / DATABASE_FILE).unlink(missing_ok=True)
+        (settings.data_dir / startup.DATABASE_FILE).unlink(missing_ok=True)
         postgres.stop()
-
-
-def start_database(postgres: EmbeddedPostgres, stop: threading.Event) -> None:
-    """Start the server, and wait while it recovers from a crash. Raises StartFailed."""
-    while not stop.is_set():
-        try:
-            return postgres.start()
-        except StillStarting as error:
-            log.info("waiting: %s", error)
-            stop.wait(1.0)
 
 
 def _database_of_chain(
@@ -238,7 +194,7 @@ def _database_of_chain(
     log_at = 0.0
     while not stop.is_set():
         try:
-            name = database_name(read_identity(source))
+            name = startup.database_name(read_identity(source))
             if own_node is not None:
                 return f"{name}_{own_node.digest}"
             postgres.remember_chain(key, name)
@@ -267,7 +223,7 @@ def _follow_chain(
     url = postgres.database_url(name)
     read_url = settings.read_database_url or url
     settings = replace(settings, database_url=url, read_database_url=read_url)
-    publish_database(settings)
+    startup.publish_database(settings)
     if own_node is not None:
         return _run_children(settings, stop, postgres, own_node=own_node)
     settings = replace(settings, sources_dir=settings.data_dir / "sources")
@@ -288,7 +244,7 @@ def _run_children(
     own_node: OwnNode | None = None,
 ) -> None:
     # The children do this too, but would be restarted again and again if it fails.
-    prepare_database(settings, reads=True, may_be_away=False)
+    startup.prepare_database(settings, reads=True, may_be_away=False)
     if own_node is not None:
         own_node.fill(settings)
     environment = child_environment(settings)
