@@ -1,11 +1,6 @@
 """Signatures of wallets: a plain wallet's address is recovered, a contract wallet (ERC-1271) is
-called through the node.
-
-The signed request for an API key: its message, its age and its signer.
-
-A replay is refused by api_keys.py.
-
-Who may act for an address, and on a webhook; see docs/webhooks.md.
+called through the node. The signed request for an API key: its message, its age and its signer; a
+replay is refused by api_keys.py. Who may act for an address, and on a webhook: docs/webhooks.md.
 """
 
 import hashlib

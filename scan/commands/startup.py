@@ -1,8 +1,6 @@
-"""Checks before a subcommand starts: settings, database and schema; stop signals.
-
-Whether this machine has HOST and a port is free, before a command listens there.
-
-A watch that notices when the nodes of RPC_URL serve another chain.
+"""Checks before a subcommand starts: settings, database and schema, whether this machine has HOST
+and a port is free; stop signals; and a watch that notices when the nodes of RPC_URL serve another
+chain.
 """
 
 import errno

@@ -1,15 +1,10 @@
-"""Entries of ABIs by selector and topic: verified ABIs, ABIs of standards, single signatures.
+"""Calldata, logs and errors decoded by verified and imported ABIs, ABIs of standards and single
+signatures: the entries by selector and topic, the decoding, and the time that it may take.
 
-ABIs are hostile: the number of entries and types is bounded before they are parsed.
-
-The bound on the time that a request may spend on decoding hostile calls, logs and ABIs.
-
-Calldata and errors decoded by verified, standard and imported ABIs.
-
-All input is hostile: the cost of decoding is bounded in proportion to the decoded bytes, and data
-that does not fit an ABI is not decoded at all. The rules are those of ethers: bytes after the
-arguments are ignored, integers are cut to their width, and an address with bytes before it is
-refused.
+All input is hostile: the number of entries and types is bounded before they are parsed, the cost of
+decoding is bounded in proportion to the decoded bytes and in time for each request, and data that
+does not fit an ABI is not decoded at all. The rules are those of ethers: bytes after the arguments
+are ignored, integers are cut to their width, and an address with bytes before it is refused.
 """
 
 import time

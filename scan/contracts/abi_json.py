@@ -1,9 +1,8 @@
-"""Conversion of JSON arguments to ABI values, and of ABI values to JSON.
+"""JSON and the ABI: conversion of arguments to ABI values and back, and the lookup of the function
+that a request names, by name or full signature.
 
 eth-abi's conversion is not used: it rejects "1" for a uint and hex text for bytes, silently pads a
 short bytesN, and accepts an address with a wrong checksum.
-
-Lookup of the function of an ABI that a request names, by name or full signature.
 """
 
 import re

@@ -1,8 +1,5 @@
-"""Balances and code of an address at a block, read from the node and cached.
-
-Accounts proven against a block's stateRoot, read from the node and cached.
-
-The node of an index, which has to serve the chain that is indexed.
+"""State of accounts at a block, read from the node and cached: balances, code, and accounts proven
+against the block's stateRoot. The node of an index has to serve the chain that is indexed.
 """
 
 import logging

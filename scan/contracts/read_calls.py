@@ -1,6 +1,5 @@
-"""Encoding of function calls, decoding of their results and of constructors' arguments.
-
-Calls of view and pure functions of verified contracts.
+"""Calls of view and pure functions of verified contracts: encoding of calls, decoding of results
+and of constructors' arguments.
 """
 
 import time

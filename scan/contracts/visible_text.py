@@ -1,5 +1,4 @@
-"""Names from contracts as text that shows what it is: visible, in one line, bounded; and whose text
-a chain has."""
+"""Names from contracts as text that shows what it is: visible, in one line, bounded."""
 
 import codecs
 import unicodedata

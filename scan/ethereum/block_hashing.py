@@ -1,14 +1,10 @@
 """A block's hash and roots, and which parts of a block no root covers. Pure.
 
-Records are the structs of scan/ethereum/blocks.py.
-
-What proves parts of forms that this version of Scan does not know: parts of blocks as consensus
-encodes them, of a node with the debug namespace, and the schedule of blobs (EIP-7910).
-
-Header fields that this version of Scan does not know, as a hard fork adds them. Pure.
-
-A fork appends fields to the header. A node's JSON has them by name, in any order; that the block's
-hash is the one of a header with some of them proves which, and their order.
+Records are the structs of scan/ethereum/blocks.py. Header fields that this version of Scan does not
+know, as a hard fork appends them, are in a node's JSON by name, in any order: that the block's hash
+is the one of a header with some of them proves which, and their order. Forms that it does not know
+are proven by parts of blocks as consensus encodes them, of a node with the debug namespace, and by
+the schedule of blobs (EIP-7910).
 """
 
 from collections.abc import Iterator, Mapping, Sequence

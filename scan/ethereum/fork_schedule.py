@@ -1,13 +1,10 @@
-"""Hard forks that a node has scheduled (EIP-7910), and whether this version of Scan knows them.
-
-The price of a block's blobs (EIP-4844), which follows from its header and its chain's forks.
+"""Hard forks of a chain: those that a node has scheduled (EIP-7910), whether this version of Scan
+knows them, and the price of a block's blobs (EIP-4844), which follows from its header and its
+chain's forks, or from the node's schedule where they are not known.
 
 Update fractions are those of EIP-4844 (Cancun), EIP-7691 (Prague) and EIP-7892 (EIP-8134, 8135);
 times of forks are those of the chains' configurations in go-ethereum and ethpandaops' networks.
 Gnosis Chain has one fraction in all forks, and a least price of its own.
-
-Whether the price of a block's blobs follows from its header. Pure, but for forks that this
-version of Scan does not know, which are read from the node.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,12 +1,9 @@
-"""The node for requests of clients: who may call it, how many at once, and for how long.
+"""The node for requests of clients: who may call it, how many at once, and for how long; state at
+an indexed block, which only nodes that keep history have; and which blocks are safe and finalized.
 
 A node that does not answer delays only the requests that need it: a request has one budget of time
 for all its calls, few threads wait at once, other requests wait for their turn without a thread,
 and while the node is known to be away only one probe waits.
-
-State at an indexed block, which only nodes that keep history (archive nodes) have.
-
-Which blocks the node calls safe and finalized, read once for each newest block.
 """
 
 import threading

@@ -1,11 +1,9 @@
-"""Whether a node serves the right chain, by chain id and the hash of block 0.
+"""Whether a node serves the right chain, by chain id and the hash of block 0, and the block whose
+state a call reads, by its hash where the node takes hashes (EIP-1898).
 
 A node may be another one from one request to the next: a development node that was started anew, or
-what a proxy leads to. So each new connection to it is checked, and each URL every few seconds.
-
-The block whose state a call reads, by its hash where the node takes hashes (EIP-1898).
-
-A node that has moved to another fork, or one of several behind a balancer, refuses a hash that it
+what a proxy leads to. So each new connection to it is checked, and each URL every few seconds. A
+node that has moved to another fork, or one of several behind a balancer, refuses a hash that it
 does not have, but answers a number from its own fork. Where a node takes no hashes, state is read
 by number, and the block's hash is compared afterwards.
 """

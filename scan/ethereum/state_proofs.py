@@ -1,13 +1,12 @@
-"""Accounts and slots that eth_getProof proves against a block's stateRoot (EIP-1186). Pure.
+"""Accounts and slots that eth_getProof proves against a block's stateRoot (EIP-1186), and block
+access lists (EIP-7928), whose hash is in the header: what accounts had after transactions. Pure.
 
 A proof is the list of nodes on the path from the root of a trie to a key, or to the place where the
 key would be (Yellow Paper, appendix D). Each node is hashed, and has to be the one that the node
 before it names: what the walk ends at is then what the root commits to, whoever gave the nodes. A
 walk takes each node once, so that nothing in a proof makes it longer than the proof.
 
-Block access lists (EIP-7928), whose hash is in the header: what accounts had after transactions.
-
-Pure. Lists are read from their RLP, or from the JSON of execution-apis, which is encoded first, or
+Access lists are read from their RLP, or from the JSON of execution-apis, which is encoded first, or
 that of clients from before their names: the hash tells whether it was understood.
 """
 

@@ -1,11 +1,8 @@
-"""Who sent a transaction: its signer, as its bytes do not name one. Pure.
+"""Whether a block's transactions and its other lists agree with its header: their root, hashes and
+senders, which the transactions' bytes do not name. Pure, but for the bytes of transactions of
+unknown types. Records are the structs of scan/ethereum/blocks.py.
 
-Whether a block's transactions, and its other lists, agree with its header: their root, hashes
-and senders. Pure, but for the bytes of transactions of unknown types.
-
-Records are the structs of scan/ethereum/blocks.py.
-
-Coin that contracts burnt by destroying themselves in their own favour. Pure.
+Here, too: coin that contracts burnt by destroying themselves in their own favour.
 """
 
 from collections.abc import Iterator, Sequence, Set

@@ -1,8 +1,7 @@
-"""The tab of an address with the tokens that it holds, or held after a block or at a day's end.
+"""Pages of an address: /address/:address with its transactions, transfers, holdings and contract.
 
-The head of an address's page, which all its tabs show above them.
-
-/address/:address: its transactions, transfers, holdings and contract.
+Here, too: the head that all tabs of an address show above them, and the tab of the tokens that it
+holds, or held after a block or at a day's end.
 """
 
 import json

@@ -1,6 +1,5 @@
-"""/blocks and /block/:numberOrHash.
-
-/txs and /tx/:hash, with its token transfers and trades, and what extensions show of it.
+"""Pages of blocks and transactions: /blocks, /block/:numberOrHash, /txs and /tx/:hash, with a
+transaction's token transfers and trades, and what extensions show of it.
 """
 
 import json

@@ -1,7 +1,7 @@
-"""Formats values for display: amounts, numbers, times, and names, which may be hostile.
+"""Values as text for people: amounts, numbers, times, and names, which may be hostile.
 
-Amounts in tables: fractions as wide as their column's longest, so that points stand below each
-other, and heads and whole numbers end where their column does; and what the Tab key stops at.
+Amounts in a table's column have fractions as wide as the longest, so that points stand below each
+other, and heads and whole numbers end where their column does.
 """
 
 import json

@@ -1,10 +1,6 @@
-"""/, and /live, the part of it that a script refreshes.
-
-/status: how far the index is, and what it has of the chain; /readyz has it for programs.
-
-/keys, /webhooks and /watchlist, whose scripts call the API.
-
-/contracts: all contracts, the newest first.
+"""Pages about the whole index: /, and /live, the part of it that a script refreshes; /status, how
+far the index is (/readyz has it for programs); /contracts, the newest first; and /keys, /webhooks
+and /watchlist, whose scripts call the API.
 """
 
 import json

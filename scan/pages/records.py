@@ -1,8 +1,5 @@
-"""Lists of records for pages, and names of the addresses in them.
-
-Decoded arguments as people read them: amounts of a token, times, large numbers.
-
-Links that name a row of a list by its id: the page begins at it, wherever it has moved.
+"""Lists of records for pages: names of the addresses in them, links that name a row by its id,
+where the page begins wherever the row has moved, and decoded arguments as people read them.
 """
 
 import json

@@ -1,6 +1,5 @@
-"""The paths of pages, as the rules of the application's views have them.
-
-Renders templates, with the values that every page shows, such as the chain's name.
+"""The site: renders templates with the values that every page shows, such as the chain's name, and
+knows the paths of pages by the rules of the application's views.
 """
 
 import re

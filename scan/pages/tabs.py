@@ -1,8 +1,4 @@
-"""The tabs of an address's and of a token's page: the core's, which stand in address_head.py and
-tokens.py, and those of extensions.
-
-The tabs of a transaction's page: the core's, and those of extensions.
-"""
+"""Tabs of the pages of addresses, tokens and transactions: the core's and those of extensions."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache

@@ -1,11 +1,9 @@
-"""Times that the worker waits for a client before it ends the connection: for the head and the body
-of a request, and until the client has taken the response.
-
-The connections of a worker: accepted, watched by the loop, and closed, the longest idle first
+"""The connections of a worker: accepted, watched by the loop, and closed, the longest idle first
 where there are too many.
 
-Chooses the connections to close where the bytes of all take too much memory: those of the client
-with most. Clients that receive and send without delay lose none to others.
+Here, too: how long the worker waits for a client (for the head and the body of a request, and until
+it has taken the response), and which connections it closes where the bytes of all take too much
+memory: those of the client with most, so that those who receive and send without delay lose none.
 """
 
 import errno

@@ -1,9 +1,8 @@
-"""One compiler, run on hostile input: standard JSON in, standard JSON out.
+"""One compiler, run on hostile input, standard JSON in and out; and how many run at once, how many
+requests wait, how long each may run.
 
 Native builds, Node scripts around npm's soljson.js, and Python scripts around Vyper's wheels take
 the same two kinds of arguments.
-
-Bounds on compilers: how many run at once, how many requests wait, how long each may run.
 """
 
 import re

@@ -1,6 +1,6 @@
 """The store of compilers of one kind: those on disk, in solc-select's layout (in one folder
 `solc-0.8.26/solc-0.8.26`), and downloads of others. Of Solidity: the native build through
-solc-select, otherwise npm's, run by solc.js; of Vyper: see languages/vyper_wheels.py.
+solc-select, otherwise npm's, run by solc.js; of Vyper: see languages/vyper.py.
 
 A native build is checked against the digests listed by its publisher; npm's package against
 npm_digests.json, or against the registry's list for a version that is not in that file. Then the

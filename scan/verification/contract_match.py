@@ -1,6 +1,5 @@
-"""Whether one compiled contract is the deployed one, and whether a partial match is a full one.
-
-Where compiled code has libraries, immutables and metadata, in the form of compilers.
+"""Whether one compiled contract is the deployed one, and whether a partial match is a full one; and
+where compiled code has libraries, immutables and metadata, in the form of compilers.
 """
 
 import re
@@ -45,7 +44,7 @@ from scan.verification.submission_compilations import (
     evm_output,
 )
 
-_VARIED = ("optimizer", "evmVersion")  # settings that metadata_search.py varies
+_VARIED = ("optimizer", "evmVersion")  # settings that metadata_request.py varies
 _AUXDATA_OUTPUTS = [*OUTPUTS, "evm.legacyAssembly"]
 
 

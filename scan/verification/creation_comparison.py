@@ -1,20 +1,17 @@
 """Comparison of the code that created a contract with compiled creation code, without arguments.
 
 Only the creation code has the constructor and the initial values that it writes: sources that
-differ in nothing else have the same runtime code.
+differ in nothing else have the same runtime code. It is the input of the contract's transaction, or
+of a traced call.
 
-Compiled creation code, and how the same code is found again in front of constructor arguments.
+The same code is found again in front of constructor arguments by a hash in which what compilations
+of one source may differ in is zero: addresses of libraries, and the hashes in metadata. Where
+libraries are linked, only the compiler says; a search takes all operands of PUSH20 for their
+addresses, and what it finds is compared with the compiler's places.
 
-What compilations of one source may differ in has zeros in a hash: addresses of libraries, and the
-hashes in metadata. Where libraries are linked, only the compiler says; a search takes all operands
-of PUSH20 for their addresses, and what it finds is compared with the compiler's places.
-
-The code that created a contract: the input of its transaction, or of a traced call.
-
-Blueprints (ERC-5202): creation code that is deployed as it is, for contracts that create others.
-
-The preamble `fe 71`, a byte with the version and the number of bytes of the length of data, that
-length and the data precede it. A blueprint cannot be called.
+A blueprint (ERC-5202) is creation code that is deployed as it is, for contracts that create others:
+after `fe 71`, a byte with the version and the number of bytes of the length of data, that length
+and the data. It cannot be called.
 """
 
 import hashlib

@@ -1,6 +1,5 @@
-"""Results of the compilations so far: settings to skip, when to stop, why none matched.
-
-The search for the contract and the compiler settings that produce deployed code.
+"""The search for the contract and the compiler settings that produce deployed code; the results of
+the compilations so far tell which settings to skip, when to stop, and why none matched.
 """
 
 from collections.abc import Mapping, Sequence

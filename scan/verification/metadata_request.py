@@ -1,9 +1,9 @@
-"""A request to verify a contract, from the compiler's metadata file and the sources it lists.
-
-The search for the variant of a metadata file whose hash is in the deployed code.
+"""A request to verify a contract from the compiler's metadata file and the sources that it lists,
+and the search for the variant of the file whose hash is in the deployed code.
 
 The code can be equal while the metadata differs: a single file is submitted without its path, and
 settings such as `runs` may not change the code. A variant with the hash is the deployer's file.
+Hashing a variant takes microseconds, compiling again takes seconds.
 """
 
 import itertools

@@ -1,6 +1,5 @@
-"""Solidity releases: which exist, and which EVM versions and metadata each supports.
-
-The compiler settings to try where none were submitted, most likely first.
+"""The compiler settings to try where none were submitted, most likely first: which releases of
+Solidity exist, and which EVM versions and metadata each supports.
 
 Of 53 public single-file contracts without settings, 44 matched within the first two settings of
 this order and all within 22.

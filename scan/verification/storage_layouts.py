@@ -1,12 +1,10 @@
 """Layouts of the storage as compilers give them: Solidity's `storageLayout` (from 0.5.13 on), and
 Vyper's `layout` (in standard JSON from 0.4.1 on). Their sizes are bounded.
 
-What a layout of the storage lacks, from Solidity's syntax tree: names of members of enums,
-structs at the slots of namespaces (ERC-7201), as of OpenZeppelin's upgradeable contracts, and
-modifiers of functions as they are written.
-
-The members of such a struct are laid out by the compiler itself, in one more compilation without
-code: as variables of a contract that is added to the sources.
+What a layout lacks comes from Solidity's syntax tree: names of members of enums, structs at the
+slots of namespaces (ERC-7201), as of OpenZeppelin's upgradeable contracts, and modifiers of
+functions as they are written. The members of such a struct are laid out by the compiler itself, in
+one more compilation without code: as variables of a contract that is added to the sources.
 """
 
 import json

@@ -1,6 +1,5 @@
-"""The bytes that verifications stored in the last day, in all and by client, of all processes.
-
-Verification of a submission, from the request to the stored result.
+"""Verification of a submission, from the request to the stored result, and the bounds on the bytes
+that all processes together store in a day, in all and by client.
 """
 
 import time

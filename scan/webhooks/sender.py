@@ -1,6 +1,5 @@
-"""The time of the next attempt after a failed one.
-
-Signed requests to receivers, at checked addresses only, with a deadline for each attempt.
+"""Signed requests to receivers, at checked addresses only, with a deadline for each attempt, and
+the time of the next attempt after a failed one.
 """
 
 import hashlib

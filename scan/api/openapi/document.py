@@ -16,8 +16,7 @@ of all, and `key`, whether it needs one: always or sometimes.
 The API as an OpenAPI 3.1 document; tests compare it with the code.
 
 Records, parameters and operations are said once, in the tables of the openapi.toml files: here of
-the core, in an extension's folder of that extension. declarations.py reads them; schemas.py and
-operations.py say what their entries mean.
+the core, in an extension's folder of that extension. schemas.py says what entries of records mean.
 """
 
 import re

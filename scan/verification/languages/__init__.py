@@ -1,4 +1,4 @@
-"""The languages that verification compiles, each behind one adapter (language.py).
+"""The languages that verification compiles, each behind one adapter (solidity.py).
 
 An adapter says where a language's compilers come from, what they are given, and brings their output
 into the form of solc's standard JSON, so that the comparison is the same for all.

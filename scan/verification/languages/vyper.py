@@ -1,10 +1,9 @@
-"""Vyper's compilers: wheels of PyPI, by pip in a folder a version, run by vyper_script.py.
+"""Vyper's adapter: its wheels, its settings, and its standard JSON in the form of solc's.
 
-Every wheel is checked against a digest that is pinned here: the compiler's in vyper_digests.json,
-its dependencies' in vyper_dependencies.txt, one list for all releases. The publisher's binaries
-serve, too, where an operator puts them: `vyper-0.3.10/vyper-0.3.10`, executable.
-
-Vyper: its settings, and its standard JSON, brought into the form of solc's.
+Compilers are wheels of PyPI, by pip in a folder a version, run by vyper_script.py. Every wheel is
+checked against a digest that is pinned here: the compiler's in vyper_digests.json, its
+dependencies' in vyper_dependencies.txt, one list for all releases. The publisher's binaries serve,
+too, where an operator puts them: `vyper-0.3.10/vyper-0.3.10`, executable.
 
 Facts of its releases, by compiling with them: values of immutables follow the runtime code. From
 0.3.10 their size is in metadata at the creation code's end, a CBOR array; before, only in the
