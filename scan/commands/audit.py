@@ -17,11 +17,7 @@ from scan.audit.derived_tables import (
     row_name,
 )
 from scan.audit.node_comparison import NodeComparison
-from scan.commands.arguments import (
-    options_of_extensions,
-    run_of_extensions,
-    whole_number,
-)
+from scan.commands.arguments import options_of_extensions, run_of_extensions, whole_number
 from scan.commands.startup import require_node, require_order, with_running_database
 from scan.contracts.account_state import node_of_index
 from scan.database.connection import Database

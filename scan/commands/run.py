@@ -181,10 +181,7 @@ def _run_with_postgres(settings: Settings, stop: threading.Event, own_node: OwnN
 
 
 def _database_of_chain(
-    settings: Settings,
-    postgres: EmbeddedPostgres,
-    stop: threading.Event,
-    own_node: OwnNode | None,
+    settings: Settings, postgres: EmbeddedPostgres, stop: threading.Event, own_node: OwnNode | None
 ) -> str:
     """Return the name of the chain's database, after waiting for the node; "" when stopped. While
     the node is away, the name that it had last is used; UNKNOWN_CHAIN while it lacks block 0."""

@@ -191,11 +191,7 @@ class ReadCalls:
         return entries
 
     def execute(
-        self,
-        node: NodeSession,
-        call: dict[str, str],
-        abis: Sequence[bytes],
-        block: BlockId | None,
+        self, node: NodeSession, call: dict[str, str], abis: Sequence[bytes], block: BlockId | None
     ) -> bytes:
         """Return the data that the call returned. Errors are decoded by the ABIs of the contracts
         at the addresses `abis`."""

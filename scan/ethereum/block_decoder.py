@@ -193,11 +193,7 @@ def with_fees(block: DecodedBlock, form: Form | None = None) -> DecodedBlock:
 
 
 def _transactions(
-    block: Any,
-    sent: dict[str, Any],
-    received: dict[str, Any],
-    form: Form | None,
-    number: int,
+    block: Any, sent: dict[str, Any], received: dict[str, Any], form: Form | None, number: int
 ) -> list[DecodedTransaction]:
     _require_links(block.hash, sent, received, number)
     # A block with a base fee (London) is later than Byzantium, so its receipts have a status.
@@ -232,8 +228,7 @@ def _transactions(
     }
     columns = {
         name: read_values(
-            column,
-            derived.get(name) or (received if column.of_receipt else sent)[column.json_name],
+            column, derived.get(name) or (received if column.of_receipt else sent)[column.json_name]
         )
         for name, column in TRANSACTION_COLUMNS.items()
         if name not in _MADE

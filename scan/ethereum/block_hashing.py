@@ -26,12 +26,7 @@ from scan.ethereum.block_encoding import (
 from scan.ethereum.blocks import BlockJson, FormBlockJson, FormReceiptJson
 from scan.ethereum.client import MAX_ANSWER_BYTES, Node, NodeError, RpcError
 from scan.ethereum.forms.form import Encoding, Form, no_amounts
-from scan.ethereum.forms.matching import (
-    FORM_OF_CHAIN,
-    FORMS,
-    has_uncovered_end,
-    match_of_records,
-)
+from scan.ethereum.forms.matching import FORM_OF_CHAIN, FORMS, has_uncovered_end, match_of_records
 from scan.ethereum.rlp_and_tries import (
     item_content,
     join_list,

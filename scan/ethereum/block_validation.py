@@ -12,12 +12,7 @@ from itertools import pairwise
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from scan.ethereum.block_encoding import (
-    Unencodable,
-    encode_log,
-    encode_receipts,
-    type_number,
-)
+from scan.ethereum.block_encoding import Unencodable, encode_log, encode_receipts, type_number
 from scan.ethereum.block_hashing import (
     ETHEREUM,
     NoBytes,

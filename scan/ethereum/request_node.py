@@ -15,14 +15,7 @@ from typing import Any, NamedTuple, Protocol
 
 from scan.cached_values import SizedCache
 from scan.errors import HistoryUnavailable, Unavailable, UpstreamFailed
-from scan.ethereum.client import (
-    Call,
-    Node,
-    NodeError,
-    RpcError,
-    StateUnavailable,
-    WrongChain,
-)
+from scan.ethereum.client import Call, Node, NodeError, RpcError, StateUnavailable, WrongChain
 from scan.ethereum.node_errors import TimedOut
 from scan.ethereum.served_chain import BlockId
 from scan.hex import BadHex, data, quantity, to_hex

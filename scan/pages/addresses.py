@@ -40,10 +40,7 @@ from scan.queries.contracts import creation_record
 from scan.queries.holdings import TooManyTokens, UnitPrices, WorthPage, unit_prices
 from scan.queries.pages import Page, Window
 
-FIELDS = (
-    Field("timeTo", "At the end of (UTC)", "day"),
-    Field("block", "After block", "number"),
-)
+FIELDS = (Field("timeTo", "At the end of (UTC)", "day"), Field("block", "After block", "number"))
 
 
 def holdings_tab(key: bytes) -> tuple[FilteredList, Mapping[str, Any]]:

@@ -247,11 +247,7 @@ class CreationReader:
     """Finds creations in the index and reads their input from the node."""
 
     def __init__(
-        self,
-        database: Database,
-        gateway: NodeGateway,
-        transactions: TransactionReader,
-        traces: str,
+        self, database: Database, gateway: NodeGateway, transactions: TransactionReader, traces: str
     ) -> None:
         """`traces` is as SCAN_TRACES."""
         self._database = database

@@ -182,9 +182,7 @@ class SourceText:
         )
 
 
-def _changes(
-    functions: Sequence[SourceFunction],
-) -> tuple[list[int], list[SourceFunction | None]]:
+def _changes(functions: Sequence[SourceFunction]) -> tuple[list[int], list[SourceFunction | None]]:
     """Return the offsets at which another function is the innermost one, and which it is then:
     Yul's functions stand inside of Solidity's. A file of 1 MiB may have 40,000, and a place is
     looked up for each step."""

@@ -149,9 +149,7 @@ def _modifiers(
 
 
 def _namespaces(
-    output: Mapping[str, Any],
-    declared: Sequence[tuple[str, Node | None, Node]],
-    match: Match,
+    output: Mapping[str, Any], declared: Sequence[tuple[str, Node | None, Node]], match: Match
 ) -> list[_Namespace]:
     """Return the namespaces of a contract, of those that it inherits, and of libraries."""
     contracts = [
