@@ -22,16 +22,8 @@ from scan.ethereum.served_chain import BlockId
 from scan.ethereum.signatures import checksummed
 from scan.hex import data, to_hex
 from scan.http.requests import Prerequisite, reader, requires
+from scan.pages import hooks
 from scan.pages.filtered_lists import UNORDERED, Field, FilteredList, entity_list, filtered_list
-from scan.pages.hooks import (
-    HOLDINGS,
-    AddressSection,
-    AddressTab,
-    Tab,
-    TabList,
-    complete_transactions,
-    sections_of,
-)
 from scan.pages.records import NAMELESS, address_of, is_pool, names_of
 from scan.pages.site import HEADERS, page
 from scan.pages.tabs import list_of_address, requested, titles, with_extensions
@@ -58,7 +50,7 @@ def holdings_tab(key: bytes) -> tuple[FilteredList, Mapping[str, Any]]:
     return shown, {"at": None if at is None else json.loads(blocks.get(reader(), at) or "null")}
 
 
-def first_page(shown: TabList, values: Mapping[str, Any], rows: int) -> Page | None:
+def first_page(shown: hooks.TabList, values: Mapping[str, Any], rows: int) -> Page | None:
     """Return the list's page where it begins with the `rows` largest of the newest holdings."""
     source = shown.source
     if source is None or values["at"] is not None or shown.number > 1 or shown.cursor:
@@ -112,24 +104,24 @@ def of_contract(head: Mapping[str, Any]) -> bool:
 
 
 _OF_CORE = (
-    Tab("transactions", "Transactions", 10, counted="transactions_by_address"),
-    Tab("transfers", "Token transfers", 30, counted="token_transfers_by_address"),
-    Tab("trades", "Trades", 50, counted="dex_trades_by_maker"),
-    Tab(
+    hooks.Tab("transactions", "Transactions", 10, counted="transactions_by_address"),
+    hooks.Tab("transfers", "Token transfers", 30, counted="token_transfers_by_address"),
+    hooks.Tab("trades", "Trades", 50, counted="dex_trades_by_maker"),
+    hooks.Tab(
         "tokens",
         "Tokens",
         60,
         counted="tokens",
         template="address_tokens.html",
         read=holdings_tab,
-        group=HOLDINGS,
+        group=hooks.HOLDINGS,
     ),
 )
 
 
 @cache
-def address_tabs() -> Sequence[Tab]:
-    return with_extensions(_OF_CORE, AddressTab)
+def address_tabs() -> Sequence[hooks.Tab]:
+    return with_extensions(_OF_CORE, hooks.AddressTab)
 
 
 def address_head(key: bytes, tab: str, first: Page | None = None) -> dict[str, Any]:
@@ -159,7 +151,7 @@ def address_head(key: bytes, tab: str, first: Page | None = None) -> dict[str, A
         "counts": counts,
         "linked_lists": _linked_lists(to_hex(key), counts),
     }
-    for section in sections_of(AddressSection):
+    for section in hooks.sections_of(hooks.AddressSection):
         values |= section.read(key, account)
     own = names.get(to_hex(key), NAMELESS)
     has_name = own["label"] or own["token"] or own["pool"]
@@ -210,7 +202,7 @@ def get_address(address: str) -> Response:
     tab = requested(address_tabs())
     if tab.respond:
         return tab.respond(key)
-    shown: TabList | None
+    shown: hooks.TabList | None
     shown, values = tab.read(key) if tab.template else (_list(tab.name, key), {})
     if shown and "names" not in values:
         values = {**values, "names": names_of(shown.records, to_hex(key))}
@@ -249,5 +241,5 @@ def _list(tab: str, key: bytes) -> FilteredList:
         )
     shown, _ = LISTS[tab](key)
     if tab == "transactions":
-        complete_transactions(shown.records)
+        hooks.complete_transactions(shown.records)
     return shown

@@ -10,15 +10,8 @@ from flask import Blueprint, Response
 from scan import parameters, registry
 from scan.errors import NotFound, Unavailable, UpstreamFailed
 from scan.http.requests import reader, requires
-from scan.pages import tabs
+from scan.pages import hooks, tabs
 from scan.pages.filtered_lists import entity_list
-from scan.pages.hooks import (
-    BlockSection,
-    Pages,
-    TransactionSection,
-    complete_transactions,
-    sections_of,
-)
 from scan.pages.records import Record, finality_of, hash_of, names_of, requested_tab
 from scan.pages.site import page
 from scan.queries import blocks, transactions
@@ -47,10 +40,10 @@ def get_block(block: str) -> Response:
     api_path = f"/blocks/{number}/transactions"
     tab = requested_tab(("transactions",))
     sent = entity_list("transactions", f"/block/{number}", api_path, block=number, tab=tab)
-    complete_transactions(sent.records)
+    hooks.complete_transactions(sent.records)
     whole = Window(MOST_SHOWN, 0, "asc", record["number"], record["number"])
     lists: dict[str, list[Record]] = {}
-    for section in sections_of(BlockSection):
+    for section in hooks.sections_of(hooks.BlockSection):
         lists |= section.read(record, whole)
     own = (record.get("withdrawals", ()), record.get("uncles", ()), *lists.values())
     names = names_of([record, *sent.records, *chain.from_iterable(own)])
@@ -72,7 +65,7 @@ ADDRESS_CHARACTERS = 42  # in hex; other fields of chains are longer
 @blueprint.get("/txs")
 def list_transactions() -> Response:
     shown = entity_list("transactions", "/txs", "/transactions")
-    complete_transactions(shown.records)
+    hooks.complete_transactions(shown.records)
     return shown.response(
         "transactions.html",
         shown=shown,
@@ -88,7 +81,7 @@ def get_transaction(transaction_hash: str) -> Response:
     body = transactions.get(reader(), key)
     if body is None:
         try:
-            for pages in registry.parts(Pages):
+            for pages in registry.parts(hooks.Pages):
                 if (response := pages.page_of_missing(key)) is not None:
                     return response
             failure = ""
@@ -103,7 +96,7 @@ def get_transaction(transaction_hash: str) -> Response:
     record: Record = json.loads(body)
     events = transactions.events(reader(), key)
     transfers, trades = json.loads(events.transfers), json.loads(events.trades)
-    heads = [section.read(record) for section in sections_of(TransactionSection)]
+    heads = [section.read(record) for section in hooks.sections_of(hooks.TransactionSection)]
     tab = tabs.requested_transaction_tab()
     shown = tab.read(record)
     return page(

@@ -13,16 +13,7 @@ from urllib.parse import urlencode
 
 from flask import Response, request
 
-from scan import parameters
-from scan.errors import (
-    HistoryUnavailable,
-    InvalidParameter,
-    NotFound,
-    Reorganised,
-    ScanError,
-    Unavailable,
-    UpstreamFailed,
-)
+from scan import errors, parameters
 from scan.http.list_responses import window_of
 from scan.http.request_state import request_state_of
 from scan.http.requests import query_arguments, reader
@@ -107,7 +98,7 @@ class FilteredList(Listing):
     is_by_size: bool = False
     has_numbers: bool = True
     source: Page | None = None
-    error: ScanError | None = None
+    error: errors.ScanError | None = None
     missing: str = ""
 
     @property
@@ -192,7 +183,7 @@ class FilteredList(Listing):
         return response
 
 
-def in_words(error: ScanError, fields: Sequence[Field]) -> str:
+def in_words(error: errors.ScanError, fields: Sequence[Field]) -> str:
     """Return an error's message in words of the form whose field it is about."""
     key = error.field or ""
     if not error.message.startswith(key):
@@ -302,7 +293,7 @@ def filtered_list(
     names = (*paging, *keys, *(("tab",) if tab else ()), *more)
     try:
         arguments = query_arguments(*names, *synonyms)
-    except InvalidParameter as error:
+    except errors.InvalidParameter as error:
         if error.field is None or error.field in (*names, *synonyms):
             raise
         raise _unknown_filter(error.field, fields, names) from None
@@ -331,23 +322,23 @@ def filtered_list(
             filters = _of_address(filters, own)
         given = {key: arguments[key] for key in paging if key in arguments and key != "row"}
         if "row" in arguments and {"page", "cursor"} & given.keys():
-            raise InvalidParameter("row: leave out page and cursor.", field="row")
+            raise errors.InvalidParameter("row: leave out page and cursor.", field="row")
         if "limit" in given:
             parameters.one_of(given["limit"], "limit", SIZES)
         window = window_of({**given, **{key: filters[key] for key in RANGE if key in filters}})
         _require_order(window)
         chosen = {key: value for key, value in filters.items() if key not in RANGE}
         source = read(window, chosen)
-    except NotFound as error:
+    except errors.NotFound as error:
         return replace(base, missing=error.message)
     except (
-        HistoryUnavailable,
-        InvalidParameter,
-        Reorganised,
-        Unavailable,
-        UpstreamFailed,
+        errors.HistoryUnavailable,
+        errors.InvalidParameter,
+        errors.Reorganised,
+        errors.Unavailable,
+        errors.UpstreamFailed,
     ) as error:
-        if isinstance(error, InvalidParameter) and error.field not in (*keys, *paging):
+        if isinstance(error, errors.InvalidParameter) and error.field not in (*keys, *paging):
             raise
         return replace(base, error=error)
     order = {"orderBy": kept["orderBy"]} if "orderBy" in kept else {}
@@ -355,24 +346,30 @@ def filtered_list(
     return replace(base, **vars(shown), source=source, api_arguments={**filters, **order})
 
 
-def _unknown_filter(name: str, fields: Sequence[Field], names: Sequence[str]) -> InvalidParameter:
+def _unknown_filter(
+    name: str, fields: Sequence[Field], names: Sequence[str]
+) -> errors.InvalidParameter:
     """Return the error for a name in the query string that is no filter of the list."""
     unknown = f"This list has no filter “{name}”"
     similar = parameters.nearest(name, names)
     if similar is not None:
-        return InvalidParameter(f"{unknown}. Did you mean “{similar}”?", field=name)
+        return errors.InvalidParameter(f"{unknown}. Did you mean “{similar}”?", field=name)
     filters = ", ".join(f"{field.key} ({field.label})" for field in fields)
     offered = f"; its filters are {filters}" if filters else ""
-    return InvalidParameter(f"{unknown}{offered}.", field=name)
+    return errors.InvalidParameter(f"{unknown}{offered}.", field=name)
 
 
 def _require_order(window: Window) -> None:
     """Raise InvalidParameter for a range that ends before it begins, in which no row can be."""
     if window.block_from > window.block_to:
-        raise InvalidParameter("blockTo is before blockFrom: no row can match.", field="blockTo")
+        raise errors.InvalidParameter(
+            "blockTo is before blockFrom: no row can match.", field="blockTo"
+        )
     times = (window.time_from, window.time_to)
     if times[0] is not None and times[1] is not None and times[0] > times[1]:
-        raise InvalidParameter("timeTo is before timeFrom: no row can match.", field="timeTo")
+        raise errors.InvalidParameter(
+            "timeTo is before timeFrom: no row can match.", field="timeTo"
+        )
 
 
 def api_text(key: str, text: str) -> str:

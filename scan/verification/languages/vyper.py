@@ -25,24 +25,11 @@ from typing import Any
 import orjson
 
 from scan.errors import InvalidParameter
+from scan.verification import compiler_store
 from scan.verification.bytecode_comparison import operand_size
 from scan.verification.bytecode_metadata import IMMUTABLE_SIZE, read_metadata
 from scan.verification.compiler_run import OutOfLimits
-from scan.verification.compiler_store import (
-    CompilerKind,
-    NotFetched,
-    NotPublished,
-    check_version,
-    finish,
-    record_digest,
-)
-from scan.verification.languages.solidity import (
-    CompilerInput,
-    Language,
-    Selection,
-    Settings,
-    Sources,
-)
+from scan.verification.languages import solidity
 from scan.verification.settings_search import SolcVersion, dotted
 
 TIMEOUT_S = 240.0
@@ -82,9 +69,9 @@ def _fetch(version: SolcVersion, staging: Path, path: str) -> tuple[str, Path]:
     releases exclude Python 3.11, on which they run."""
     digest = json.loads(_DIGESTS.read_text()).get(dotted(version))
     if digest is None:
-        raise NotPublished("no digest of it is pinned")
+        raise compiler_store.NotPublished("no digest of it is pinned")
     if find_spec("pip") is None:
-        raise NotFetched("pip is not installed")
+        raise compiler_store.NotFetched("pip is not installed")
     folder = staging / f"vyper-{dotted(version)}"
     folder.mkdir()
     requirements = staging / "requirements.txt"
@@ -102,11 +89,11 @@ def _fetch(version: SolcVersion, staging: Path, path: str) -> tuple[str, Path]:
         f"--target={folder / 'packages'}",
         f"--requirement={requirements}",
     ]
-    finish([sys.executable, "-m", "pip", "install", *options], staging, TIMEOUT_S)
+    compiler_store.finish([sys.executable, "-m", "pip", "install", *options], staging, TIMEOUT_S)
     _place_script(folder)
     files = sorted(file for file in folder.rglob("*") if file.is_file())
-    record_digest(folder, *(str(file.relative_to(folder)) for file in files))
-    check_version(version, folder, path)
+    compiler_store.record_digest(folder, *(str(file.relative_to(folder)) for file in files))
+    compiler_store.check_version(version, folder, path)
     return "PyPI", folder
 
 
@@ -119,7 +106,9 @@ def _place_script(folder: Path) -> None:
     executable.chmod(0o755)
 
 
-VYPER_COMPILER = CompilerKind("vyper", "Vyper", parse_version, known_releases, _fetch)
+VYPER_COMPILER = compiler_store.CompilerKind(
+    "vyper", "Vyper", parse_version, known_releases, _fetch
+)
 
 
 SUFFIX = ".vy"
@@ -180,14 +169,14 @@ def _is_reproducible(version: SolcVersion) -> bool:
 
 def _candidates(
     given: Mapping[str, Any], version: SolcVersion, _deployed: bytes
-) -> Iterator[Settings]:
+) -> Iterator[solidity.Settings]:
     """Yield the given settings, then other optimisations and EVM versions where none are given.
     Where a run gives one of several codes, each is tried with several seeds."""
-    optimizations: list[Settings] = [{}]
+    optimizations: list[solidity.Settings] = [{}]
     if "optimize" not in given:
         others = next(levels for since, levels in _OPTIMIZATIONS if since <= version)
         optimizations += [{"optimize": level} for level in others]
-    evm_versions: list[Settings] = [{}]
+    evm_versions: list[solidity.Settings] = [{}]
     if "evmVersion" not in given:
         older = next(names for since, names in _OLDER_EVM_VERSIONS if since <= version)
         evm_versions += [{"evmVersion": name} for name in older]
@@ -197,8 +186,11 @@ def _candidates(
 
 
 def _take(
-    sources: Sources, settings: Settings, selection: Selection, version: SolcVersion
-) -> CompilerInput:
+    sources: solidity.Sources,
+    settings: solidity.Settings,
+    selection: solidity.Selection,
+    version: SolcVersion,
+) -> solidity.CompilerInput:
     """Return the input for all files of contracts, or those of the selection. Interfaces have a
     place of their own, as have files that releases before SELECTION_FROM are not to compile."""
     own = (_SEED, STORAGE_LAYOUTS)
@@ -217,7 +209,7 @@ def _take(
         *(["evm.bytecode.sourceMap"] if version >= CREATION_MAP_FROM else []),
         *([] if has_sizes else ["ir"]),
     ]
-    return CompilerInput(
+    return solidity.CompilerInput(
         {
             "language": "Vyper",
             "sources": {path: {"content": text} for path, text in files.items()},
@@ -235,13 +227,13 @@ def _interface(path: str, text: str) -> dict[str, Any]:
     return {"content": text} if _is_code(path) else {"abi": orjson.loads(text)}
 
 
-def _not_imported(paths: Sequence[str], sources: Sources) -> list[str]:
+def _not_imported(paths: Sequence[str], sources: solidity.Sources) -> list[str]:
     """Return the files that no file imports: others may be stubs, which are no contracts."""
     imported = {name for text in sources.values() for name in _IMPORTED.findall(text)}
     return [path for path in paths if PurePosixPath(path).stem not in imported]
 
 
-def _is_selected(path: str, selection: Selection) -> bool:
+def _is_selected(path: str, selection: solidity.Selection) -> bool:
     names = selection.get(path, selection.get("*", {}))
     return "*" in names or PurePosixPath(path).stem in names
 
@@ -338,7 +330,7 @@ def _deployed_size(representation: object) -> int:
     return 0
 
 
-VYPER = Language(
+VYPER = solidity.Language(
     name="Vyper",
     kind=VYPER_COMPILER,
     suffixes=(SUFFIX, ".vyi"),
