@@ -84,17 +84,10 @@ def decode_block(
         read = read_json(receipts, ReceiptsJson, number)
         require(None not in read, number, "a receipt is missing")
         logs = _checked(number, _logs, [receipt.logs for receipt in read], 0)
-    decoded: DecodedBlock = _checked(
-        number, _block, block, _of_one_type(read), logs, number, chain_id
-    )
+    if len(set(map(type, read))) > 1:  # structs of one type, which has the fields of a form
+        read = [msgspec.convert(r, FormReceiptJson, from_attributes=True) for r in read]
+    decoded: DecodedBlock = _checked(number, _block, block, read, logs, number, chain_id)
     return decoded
-
-
-def _of_one_type(receipts: list[Any]) -> list[Any]:
-    """Return the receipts as structs of one type: FormReceiptJson where any of them is one."""
-    if len(set(map(type, receipts))) < 2:
-        return receipts
-    return [msgspec.convert(r, FormReceiptJson, from_attributes=True) for r in receipts]
 
 
 def _checked(number: int, decode: Callable[..., Any], *arguments: Any) -> Any:

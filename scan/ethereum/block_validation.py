@@ -82,7 +82,9 @@ def _check(
     computes_senders: bool,
 ) -> Verdict:
     """Compare as check_body() does. Raises Contradiction, Unencodable, and _MALFORMED."""
-    _check_types(header.transactions, receipts)
+    types, others = ([record.type for record in of] for of in (header.transactions, receipts))
+    if types != others and [*map(type_number, types)] != [*map(type_number, others)]:
+        raise Contradiction("types of transactions and receipts")
     form = block_hashing.own_form(header, receipts, chain_id)
     sent, received = block_hashing.covered_by_roots(header, receipts, chain_id)
     leaves, unknown, excusable, unproven = check_sent(header, sent, form, raw, computes_senders)
@@ -90,7 +92,8 @@ def _check(
         encodings = {**form.encodings, **dict.fromkeys(unknown, Encoding(()))}
         proof = _proof_of_receipts(header, received, unknown, encodings, raw)
     else:
-        proof = _proof_by_leaves(header, receipt_leaves[: len(received)], unknown)
+        is_proven = list_root(receipt_leaves[: len(received)]) == data(header.receiptsRoot)
+        proof = Proof.FIELDS if is_proven else _no_proof(unknown)
     _check_places(sent, received)
     _check_places(header.transactions, receipts)
     words = (
@@ -105,12 +108,6 @@ def _check(
     base_fee = int(header.baseFeePerGas or "0x0", 16)
     fields = _contradicting_uncovered_fields(sent, received, unknown, base_fee, form)
     return Verdict(fields or excusable, words)
-
-
-def _check_types(transactions: Sequence[Any], receipts: Sequence[Any]) -> None:
-    types, others = ([record.type for record in of] for of in (transactions, receipts))
-    if types != others and [*map(type_number, types)] != [*map(type_number, others)]:
-        raise Contradiction("types of transactions and receipts")
 
 
 def _check_places(transactions: Sequence[Any], receipts: Sequence[Any]) -> None:
@@ -147,11 +144,6 @@ def _proof_of_receipts(
             return Proof.BYTES
         raise Contradiction(RECEIPTS)
     return _no_proof(unknown)
-
-
-def _proof_by_leaves(header: Any, leaves: Sequence[bytes], unknown: Set[int]) -> Proof:
-    """Return what proves receipts that are encoded already. Raises Contradiction."""
-    return Proof.FIELDS if list_root(leaves) == data(header.receiptsRoot) else _no_proof(unknown)
 
 
 def _no_proof(unknown: Set[int]) -> Proof:
@@ -261,16 +253,15 @@ def _has_no_parties(transaction: Any, receipt: Any) -> bool:
 
 
 def _unproven_statuses(transactions: Sequence[Any], receipts: Sequence[Any]) -> Sequence[str]:
-    if None not in [receipt.status for receipt in receipts]:
-        return ()
-    return (STATUSES,) if any(map(_may_have_failed, transactions, receipts)) else ()
-
-
-def _may_have_failed(transaction: Any, receipt: Any) -> bool:
-    """Return whether a transaction without a status may have failed. Before Byzantium one that
-    failed used all of its gas."""
-    has_status = receipt.status is not None or receipt.root is None
-    return not has_status and int(receipt.gasUsed, 16) == int(transaction.gas, 16)
+    """Return STATUSES where a transaction without a status may have failed. Before Byzantium one
+    that failed used all of its gas."""
+    may_have_failed = any(
+        receipt.status is None
+        and receipt.root is not None
+        and int(receipt.gasUsed, 16) == int(sent.gas, 16)
+        for sent, receipt in zip(transactions, receipts, strict=True)
+    )
+    return (STATUSES,) if may_have_failed else ()
 
 
 def _has_price(base_fee: int, transaction: Any, receipt: Any, pays_in_tokens: bool) -> bool:

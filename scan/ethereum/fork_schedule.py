@@ -168,10 +168,6 @@ def blob_price(chain_id: int | None, timestamp_s: int, excess_blob_gas: int) -> 
     return price_by(fraction, excess_blob_gas, least)
 
 
-def is_known_chain(chain_id: int | None) -> bool:
-    return chain_id in _SCHEDULES
-
-
 def may_be_later_fork(chain_id: int | None, timestamp_s: int) -> bool:
     """Return whether a block is as late as the last fork that is known of its chain, or nothing is
     known: a fork after it changes the fraction without another sign in a block (EIP-7892)."""
@@ -217,7 +213,7 @@ def unproven_blob_prices(
     ]
     if not blobs:
         return []
-    given = {_number(receipt.blobGasPrice) for _, receipt in blobs} - {None}
+    given = {int(r.blobGasPrice, 16) for _, r in blobs if r.blobGasPrice is not None}
     price, is_known = _price(header, given, raw, chain_id)
     if price is None or given - {price}:
         raise Contradiction("blobGasPrice and excessBlobGas")
@@ -229,7 +225,7 @@ def unproven_blob_prices(
 
 
 def _price(
-    header: Any, given: set[int | None], raw: NoBytes, chain_id: int | None
+    header: Any, given: set[int], raw: NoBytes, chain_id: int | None
 ) -> tuple[int | None, bool]:
     """Return the price of a block's blobs, None where nothing tells it; and whether it follows from
     a schedule that this version of Scan knows."""
@@ -245,9 +241,4 @@ def _price(
         price = price_by(fraction, excess)
         if given <= {price}:
             return price, False
-    own = next(iter(given)) if len(given) == 1 else None
-    return (own, False) if not is_known_chain(chain_id) else (None, False)
-
-
-def _number(text: str | None) -> int | None:
-    return None if text is None else int(text, 16)
+    return (next(iter(given)) if len(given) == 1 and chain_id not in _SCHEDULES else None), False

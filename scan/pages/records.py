@@ -101,13 +101,10 @@ def requested_tab(tabs: Sequence[str]) -> str:
     return tab
 
 
-def page_number() -> int:
-    return parameters.integer_text(request.args, "page", default=1, least=1, most=10**15)
-
-
 def listing(page: Page, size: int = PAGE_SIZE) -> Listing:
     records = json.loads(page.data or "[]")
-    number, following = page_number(), page.next
+    number = parameters.integer_text(request.args, "page", default=1, least=1, most=10**15)
+    following = page.next
     if page.total is None:  # not counted: the rows up to here, and one more if more follow
         total = (number - 1) * size + page.count + (following is not None)
     else:

@@ -9,7 +9,7 @@ Hashing a variant takes microseconds, compiling again takes seconds.
 import itertools
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from eth_utils.crypto import keccak
@@ -141,16 +141,15 @@ def find_variant(
     most = MOST_BYTES[kind] // len(metadata)
     likely = [path.format(name) for path in _PATHS_BY_NAME for name in contract_names]
     paths = [path, *likely, *_PATHS] if contract_names else [path]
-    for text in itertools.islice(_variants(metadata, path, paths), most):
+    variants = (
+        settings.replace(f'"{path}":', f'"{other}":')
+        for settings in _settings(metadata)
+        for other in paths
+    )
+    for text in itertools.islice(variants, most):
         if digest(text.encode()) == deployed_hash:
             return text
     return None
-
-
-def _variants(metadata: str, path: str, paths: Sequence[str]) -> Iterator[str]:
-    for settings in _settings(metadata):
-        for other in paths:
-            yield settings.replace(f'"{path}":', f'"{other}":')
 
 
 def _settings(metadata: str) -> Iterator[str]:

@@ -18,7 +18,6 @@ MAX_SOURCE_BYTES = 1024 * 1024
 MAX_FILES = 1000
 MAX_LIBRARIES = 200
 MAX_CONSTRUCTOR_BYTES = 128 * 1024  # of a creation's input (EIP-7954)
-UNNAMED_PATH = SOLIDITY.unnamed_path
 INTERFACE_SUFFIX = ".json"  # of the ABIs that a source of Vyper imports
 
 # Yul's objects and Vyper's files may have hyphens in their names, and digits first.

@@ -77,7 +77,7 @@ def add_names(layout: object, compilations: Compilations, match: Match) -> objec
     try:
         output = compilations.run(match.settings, {"*": {"": ["ast"]}})
         declared = [*_declared(output)]
-        namespaces = _namespaces(output, declared, match)
+        namespaces = _namespaces(declared, match)
         return {
             **layout,
             "enums": _enums(declared),
@@ -149,7 +149,7 @@ def _modifiers(
 
 
 def _namespaces(
-    output: Mapping[str, Any], declared: Sequence[tuple[str, Node | None, Node]], match: Match
+    declared: Sequence[tuple[str, Node | None, Node]], match: Match
 ) -> list[_Namespace]:
     """Return the namespaces of a contract, of those that it inherits, and of libraries."""
     contracts = [

@@ -214,17 +214,15 @@ def _take(
             "language": "Vyper",
             "sources": {path: {"content": text} for path, text in files.items()},
             "interfaces": {
-                path: _interface(path, text) for path, text in sources.items() if path not in files
+                path: {"content": text} if _is_code(path) else {"abi": orjson.loads(text)}
+                for path, text in sources.items()
+                if path not in files
             },
             "settings": {**passed, "outputSelection": dict.fromkeys(selected, outputs)},
             **layouts,
         },
         seed,
     )
-
-
-def _interface(path: str, text: str) -> dict[str, Any]:
-    return {"content": text} if _is_code(path) else {"abi": orjson.loads(text)}
 
 
 def _not_imported(paths: Sequence[str], sources: solidity.Sources) -> list[str]:
