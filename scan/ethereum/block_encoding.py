@@ -340,9 +340,7 @@ _ITEMS: dict[str, _Items] = {
     "authorizationList": _items_by(_authorizations),
     "blobVersionedHashes": _items_by(_strings),
     "logs": _items_by(lambda logs: list_item("".join(map(_log, logs))) if logs else "c0"),
-    **dict.fromkeys(
-        ("mint", "ethValue"), _items_by(_optional_quantity)
-    ),
+    **dict.fromkeys(("mint", "ethValue"), _items_by(_optional_quantity)),
     "ethTxValue": _items_by(lambda text: "" if text is None else quantity_item(text)),
     "isSystemTx": _items_by(lambda value: "01" if value else "80"),
     **dict.fromkeys(("address", "input", "root", "logsBloom"), string_items),
