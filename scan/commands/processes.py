@@ -10,9 +10,7 @@ import threading
 from functools import partial
 
 from scan import registry
-from scan.commands import startup
-from scan.commands.arguments import add_metrics_port
-from scan.commands.hooks import AutomaticBackfill, Indexing
+from scan.commands import arguments, hooks, startup
 from scan.contracts.account_state import node_of_index
 from scan.database.connection import Database
 from scan.indexer.follower import Follower
@@ -41,7 +39,7 @@ def serve(settings: Settings, _options: argparse.Namespace) -> int:
 
 def add_index(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=index)
-    add_metrics_port(command)
+    arguments.add_metrics_port(command)
 
 
 def index(settings: Settings, options: argparse.Namespace) -> int:
@@ -55,11 +53,11 @@ def index(settings: Settings, options: argparse.Namespace) -> int:
     database = Database(
         settings.database_url, statement_timeout_ms=0, name="scan-indexer", session=SESSION
     )
-    for beside in registry.parts(Indexing):
+    for beside in registry.parts(hooks.Indexing):
         threading.Thread(target=beside.run, args=(settings, stop), daemon=True).start()
     node = node_of_index(settings)
     backfill = None
-    part = registry.only(AutomaticBackfill)
+    part = registry.only(hooks.AutomaticBackfill)
     if part is not None and settings.bulk_backfill_blocks is not None:
         backfill = partial(part.run, settings, stop)
     Follower(settings, database, node, stop, backfill).run()
@@ -68,7 +66,7 @@ def index(settings: Settings, options: argparse.Namespace) -> int:
 
 def add_deliver(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=deliver)
-    add_metrics_port(command)
+    arguments.add_metrics_port(command)
 
 
 def deliver(settings: Settings, options: argparse.Namespace) -> int:

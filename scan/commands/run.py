@@ -16,17 +16,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import IO, NamedTuple
 
-from scan.commands import startup
+from scan.commands import database_commands, service_client, startup
 from scan.commands.arguments import options_of_extensions, run_of_extensions
-from scan.commands.database_commands import locked_data_dir, start_database
-from scan.commands.service_client import NoResponse, send
 from scan.database.embedded import EmbeddedPostgres, StartFailed
 from scan.errors import SettingError
 from scan.ethereum.client import HistoryPruned, Node, NodeError
 from scan.http import requests
-from scan.indexer.block_source import BlockSource
-from scan.indexer.chain_identity import read_identity
-from scan.indexer.progress import LOG_AGAIN_AFTER_S
+from scan.indexer import block_source, chain_identity, progress
 from scan.settings import ROOT, Settings, child_environment
 
 log = logging.getLogger(__name__)
@@ -153,7 +149,7 @@ def run_chain(settings: Settings, own_node: OwnNode | None = None) -> int:
     os.umask(0o077)  # the data directory contains the node's URL, often with an API key
     stop = threading.Event()
     startup.on_stop_signals(stop.set)
-    with locked_data_dir(settings):
+    with database_commands.locked_data_dir(settings):
         if own_node is not None:
             settings = own_node.start(settings)
         startup.require_free_port(settings, stop)
@@ -169,7 +165,7 @@ def _run_with_postgres(settings: Settings, stop: threading.Event, own_node: OwnN
     chain, switch to its database."""
     postgres = EmbeddedPostgres(settings.data_dir)
     try:
-        start_database(postgres, stop)
+        database_commands.start_database(postgres, stop)
         while not stop.is_set():
             name = _database_of_chain(settings, postgres, stop, own_node)
             if name and not stop.is_set():
@@ -186,12 +182,12 @@ def _database_of_chain(
     """Return the name of the chain's database, after waiting for the node; "" when stopped. While
     the node is away, the name that it had last is used; UNKNOWN_CHAIN while it lacks block 0."""
     node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
-    source = BlockSource(node)
+    source = block_source.BlockSource(node)
     key = settings.rpc_urls[0]
     log_at = 0.0
     while not stop.is_set():
         try:
-            name = startup.database_name(read_identity(source))
+            name = startup.database_name(chain_identity.read_identity(source))
             if own_node is not None:
                 return f"{name}_{own_node.digest}"
             postgres.remember_chain(key, name)
@@ -202,7 +198,7 @@ def _database_of_chain(
                 return last_name
             if time.monotonic() >= log_at:
                 log.warning("waiting for the node of RPC_URL: %s (%s)", error, node.origins)
-                log_at = time.monotonic() + LOG_AGAIN_AFTER_S
+                log_at = time.monotonic() + progress.LOG_AGAIN_AFTER_S
             if isinstance(error, HistoryPruned):
                 return UNKNOWN_CHAIN
             stop.wait(2.0)
@@ -306,6 +302,6 @@ def _advice(settings: Settings) -> str:
 
 def _is_alive(settings: Settings) -> bool:
     try:
-        return send(f"{settings.base_url}/healthz", timeout_s=2).status == 200
-    except NoResponse:
+        return service_client.send(f"{settings.base_url}/healthz", timeout_s=2).status == 200
+    except service_client.NoResponse:
         return False

@@ -6,9 +6,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from scan.contracts import abi_decoding
-from scan.contracts.abi import AbiError, decode, parse_types
-from scan.contracts.abi_json import render
+from scan.contracts import abi, abi_decoding, abi_json
 from scan.ethereum.node_errors import KINDS, OTHER, OUT_OF_GAS, REVERT, CallFailure
 from scan.hex import to_hex
 
@@ -139,12 +137,12 @@ def _decoded(
     selector = returned[:4]
     if selector in _BUILT_IN:
         kind, name, type_name, label = _BUILT_IN[selector]
-        types = parse_types([{"type": type_name}])
+        types = abi.parse_types([{"type": type_name}])
         try:
-            [value] = decode(types, returned[4:])
-        except AbiError:
+            [value] = abi.decode(types, returned[4:])
+        except abi.AbiError:
             return UNKNOWN_DATA, None
-        argument = abi_decoding.Argument(label, type_name, render(types[0], value))
+        argument = abi_decoding.Argument(label, type_name, abi_json.render(types[0], value))
         return kind, abi_decoding.Decoded(name, f"{name}({type_name})", [argument], "standard")
     decoded = abi_decoding.decode_error(returned, abis, budget=budget)
     if decoded is None:

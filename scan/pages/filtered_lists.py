@@ -17,9 +17,7 @@ from scan import errors, parameters
 from scan.http.list_responses import window_of
 from scan.http.request_state import request_state_of
 from scan.http.requests import query_arguments, reader
-from scan.pages import records
-from scan.pages.formatting import exchange_name
-from scan.pages.records import Listing, listing
+from scan.pages import formatting, records
 from scan.pages.site import page, site
 from scan.queries import entities, tokens
 from scan.queries.entities import RANGE
@@ -80,7 +78,7 @@ DIRECTION = Field(
 
 
 @dataclass(frozen=True)
-class FilteredList(Listing):
+class FilteredList(records.Listing):
     """A page of a list with its form. `arguments` are the query string's without the position in
     the list; `source` is the page of the API that it shows; `error` is why there are no records,
     and `missing` why there never are any."""
@@ -220,7 +218,7 @@ def _choices(kind: str, words: Mapping[str, str]) -> tuple[Mapping[str, str], bo
         return {name: site().chain().standard(name) for name in TOKEN_TYPES}, True
     if kind == "dex":
         names, are_all = tokens.exchanges(reader())
-        return {name: exchange_name(name) for name in names}, are_all
+        return {name: formatting.exchange_name(name) for name in names}, are_all
     return words, True
 
 
@@ -342,7 +340,7 @@ def filtered_list(
             raise
         return replace(base, error=error)
     order = {"orderBy": kept["orderBy"]} if "orderBy" in kept else {}
-    shown = listing(source, window.limit)
+    shown = records.listing(source, window.limit)
     return replace(base, **vars(shown), source=source, api_arguments={**filters, **order})
 
 

@@ -18,9 +18,7 @@ import orjson
 
 from scan.errors import Unavailable, VerificationFailed
 from scan.rate_limits.concurrency import ConcurrencyLimit
-from scan.verification import sandbox
-from scan.verification.confined_process import CANNOT_CONFINE
-from scan.verification.settings_search import parse_version
+from scan.verification import confined_process, sandbox, settings_search
 
 COMPILE_TIMEOUT_S = 40.0
 VERSION_TIMEOUT_S = 30.0
@@ -80,7 +78,7 @@ def _arguments(compiler: sandbox.Program, folder: str) -> list[str]:
     name, _, release = compiler.executable.name.partition("-")
     if name != "solc" or not compiler.is_native():
         return arguments
-    version = parse_version(release)
+    version = settings_search.parse_version(release)
     if version >= (0, 6, 9):
         arguments += ["--base-path", folder]
     if version >= (0, 8, 22):
@@ -91,7 +89,7 @@ def _arguments(compiler: sandbox.Program, folder: str) -> list[str]:
 def _output(finished: sandbox.Finished) -> dict[str, Any]:
     """Return the compiler's output. Raises OutOfLimits: the compiler reports bad_alloc as a JSON
     error with exit status 0, and crashes at other limits."""
-    if finished.status in (CANNOT_CONFINE, 126, 127):
+    if finished.status in (confined_process.CANNOT_CONFINE, 126, 127):
         raise Unavailable("The compiler cannot be started.", retry_after_s=60)
     if len(finished.output) >= sandbox.OUTPUT_BYTES:
         raise OutOfLimits("The compiler's output is larger than 32 MB.")

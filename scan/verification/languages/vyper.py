@@ -25,10 +25,7 @@ from typing import Any
 import orjson
 
 from scan.errors import InvalidParameter
-from scan.verification import compiler_store
-from scan.verification.bytecode_comparison import operand_size
-from scan.verification.bytecode_metadata import IMMUTABLE_SIZE, read_metadata
-from scan.verification.compiler_run import OutOfLimits
+from scan.verification import bytecode_comparison, bytecode_metadata, compiler_run, compiler_store
 from scan.verification.languages import solidity
 from scan.verification.settings_search import SolcVersion, dotted
 
@@ -243,7 +240,7 @@ def _is_code(path: str) -> bool:
 def _give(output: dict[str, Any], version: SolcVersion) -> dict[str, Any]:
     for error in output.get("errors") or ():
         if error.get("type") in _RESOURCE_ERRORS:
-            raise OutOfLimits("The compiler exceeded a limit on memory or nesting.")
+            raise compiler_run.OutOfLimits("The compiler exceeded a limit on memory or nesting.")
     contracts = {
         path: {name: _contract(contract, version) for name, contract in of_file.items()}
         for path, of_file in (output.get("contracts") or {}).items()
@@ -291,7 +288,7 @@ def source_map(given: object, code_hex: str) -> str:
     while offset < min(len(code), len(of_bytes)):
         entry = of_bytes[offset]
         entries.append(entry if entry.count(":") > 2 else f"{entry}:-")
-        offset += 1 + operand_size(code, offset)
+        offset += 1 + bytecode_comparison.operand_size(code, offset)
     return ";".join(entries)
 
 
@@ -304,9 +301,9 @@ def immutable_size(creation: str, representation: object, version: SolcVersion) 
     compiler's creation code is not hex."""
     if version < IMMUTABLES_FROM:
         return 0
-    metadata = read_metadata(bytes.fromhex(creation))
-    if metadata is not None and IMMUTABLE_SIZE in metadata.values:
-        return int(metadata.values[IMMUTABLE_SIZE])
+    metadata = bytecode_metadata.read_metadata(bytes.fromhex(creation))
+    if metadata is not None and bytecode_metadata.IMMUTABLE_SIZE in metadata.values:
+        return int(metadata.values[bytecode_metadata.IMMUTABLE_SIZE])
     if isinstance(representation, str):
         returned = _RETURNED.search(representation)
         return int(returned[1]) if returned else 0
