@@ -39,8 +39,9 @@ from scan.http.request_state import (
     paths_marked,
 )
 from scan.http.requests import USUAL_BODY_BYTES
-from scan.pages import addresses, home, static_files, tokens
+from scan.pages import addresses_and_tokens as address_pages
 from scan.pages import blocks_and_transactions as block_pages
+from scan.pages import home, static_files
 from scan.pages.hooks import Pages
 from scan.pages.site import Site, documentation_page, page_paths
 from scan.queries.reader import (
@@ -66,7 +67,7 @@ BLUEPRINTS = (
     query_api,
     keys_and_webhooks,
 )
-PAGES = (home, block_pages, addresses, tokens)
+PAGES = (home, block_pages, address_pages)
 INTERFACES = (REST,)
 SERVICE_PATHS = ("/healthz", "/readyz")  # outside the version and the rate limits
 

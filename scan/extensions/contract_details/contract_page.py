@@ -43,7 +43,7 @@ from scan.extensions.transaction_details.gas_use.gas_use import MethodGas
 from scan.hex import BadHex, to_hex
 from scan.http.request_state import services
 from scan.http.requests import reader
-from scan.pages.addresses import address_head
+from scan.pages.addresses_and_tokens import address_head
 from scan.pages.formatting import file_anchor
 from scan.pages.records import ERC20_RESULTS, Names, names_of
 from scan.pages.site import page, site

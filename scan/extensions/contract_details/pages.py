@@ -40,7 +40,7 @@ from scan.http.requests import (
     reader,
     requires,
 )
-from scan.pages.addresses import of_contract
+from scan.pages.addresses_and_tokens import is_of_contract
 from scan.pages.filtered_lists import UNORDERED, filtered_list
 from scan.pages.hooks import CONTRACT, AddressSection, AddressTab, Pages, TokenTab
 from scan.pages.records import address_of, names_of
@@ -253,7 +253,7 @@ HOOKS = Pages(
             "contract",
             "Contract",
             110,
-            of_contract,
+            is_of_contract,
             respond=lambda key: contract_page(key, read_contract_view(key)),
             group=CONTRACT,
         ),
@@ -261,7 +261,7 @@ HOOKS = Pages(
             "bytecode",
             "Bytecode",
             130,
-            of_contract,
+            is_of_contract,
             respond=bytecode.bytecode_page,
             group=CONTRACT,
         ),

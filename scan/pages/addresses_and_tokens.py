@@ -1,7 +1,8 @@
-"""Pages of an address: /address/:address with its transactions, transfers, holdings and contract.
+"""Pages of addresses and tokens: /address/:address with its transactions, transfers, holdings and
+contract; /tokens, /token-transfers, /trades and /token/:address with its transfers and holders.
 
-Here, too: the head that all tabs of an address show above them, and the tab of the tokens that it
-holds, or held after a block or at a day's end.
+All tabs of an address show its head above them. The tab of the tokens that it holds also shows
+those that it held after a block or at a day's end.
 """
 
 import json
@@ -24,10 +25,11 @@ from scan.hex import data, to_hex
 from scan.http.requests import Prerequisite, reader, requires
 from scan.pages import hooks
 from scan.pages.filtered_lists import UNORDERED, Field, FilteredList, entity_list, filtered_list
+from scan.pages.formatting import percent
 from scan.pages.records import NAMELESS, address_of, is_pool, names_of
 from scan.pages.site import HEADERS, page
 from scan.pages.tabs import list_of_address, requested, titles, with_extensions
-from scan.queries import addresses, blocks, contracts, entities, holdings
+from scan.queries import addresses, blocks, contracts, entities, holdings, tokens
 from scan.queries.contracts import creation_record
 from scan.queries.holdings import TooManyTokens, UnitPrices, WorthPage, unit_prices
 from scan.queries.pages import Page, Window
@@ -99,11 +101,11 @@ def _block(window: Window, given: Mapping[str, str]) -> BlockId | None:
 MAX_HOLDINGS = 5
 
 
-def of_contract(head: Mapping[str, Any]) -> bool:
+def is_of_contract(head: Mapping[str, Any]) -> bool:
     return bool(head["account"].balance.is_contract)
 
 
-_OF_CORE = (
+_OF_ADDRESSES = (
     hooks.Tab("transactions", "Transactions", 10, counted="transactions_by_address"),
     hooks.Tab("transfers", "Token transfers", 30, counted="token_transfers_by_address"),
     hooks.Tab("trades", "Trades", 50, counted="dex_trades_by_maker"),
@@ -121,7 +123,7 @@ _OF_CORE = (
 
 @cache
 def address_tabs() -> Sequence[hooks.Tab]:
-    return with_extensions(_OF_CORE, hooks.AddressTab)
+    return with_extensions(_OF_ADDRESSES, hooks.AddressTab)
 
 
 def address_head(key: bytes, tab: str, first: Page | None = None) -> dict[str, Any]:
@@ -192,7 +194,7 @@ LISTS = {
     )
 }
 
-blueprint = Blueprint("pages_addresses", __name__)
+blueprint = Blueprint("pages_addresses_and_tokens", __name__)
 
 
 @blueprint.get("/address/<address>")
@@ -243,3 +245,98 @@ def _list(tab: str, key: bytes) -> FilteredList:
     if tab == "transactions":
         hooks.complete_transactions(shown.records)
     return shown
+
+
+_OF_TOKENS = (
+    hooks.Tab("transfers", "Transfers", 10, counted="transferCount"),
+    hooks.Tab("holders", "Holders", 20, counted="holderCount"),
+)
+
+SHARE_PLACES = 2
+
+
+@blueprint.get("/tokens")
+def list_tokens() -> Response:
+    shown = filtered_list(
+        "/tokens",
+        "/tokens",
+        (),
+        lambda window, _: tokens.page(reader(), window),
+        paging=UNORDERED,
+        is_by_size=True,
+    )
+    return shown.response("tokens.html", tokens=shown)
+
+
+@blueprint.get("/token-transfers")
+def list_token_transfers() -> Response:
+    shown = entity_list("token_transfers", "/token-transfers", "/token-transfers")
+    return shown.response(
+        "token_transfers.html",
+        shown=shown,
+        names=names_of(shown.records),
+        prices=unit_prices(reader()),
+    )
+
+
+@blueprint.get("/trades")
+def list_trades() -> Response:
+    shown = entity_list("dex_trades", "/trades", "/dex-trades")
+    return shown.response(
+        "trades.html", shown=shown, names=names_of(shown.records), prices=unit_prices(reader())
+    )
+
+
+@blueprint.get("/token/<address>")
+def get_token(address: str) -> Response:
+    key = address_of(address)
+    token = json.loads(tokens.get(reader(), key))
+    open_tab = requested(_token_tabs())
+    tab = open_tab.name
+    shown: hooks.TabList | None
+    shown, values = open_tab.read(key) if open_tab.template else (_token_list(tab, key), {})
+    # With a filter by address, transfers show their direction for this holder.
+    holder = shown.filter("address").lower() if shown else None
+    records = shown.records if shown else []
+    respond = page if shown is None else shown.response
+    creation = creation_record(contracts.indexed(reader(), key))
+    return respond(
+        "token.html",
+        token=token,
+        creation=creation,
+        change=tokens.holder_change(reader(), key),
+        creator_names=names_of([], str(creation["creator"])) if creation else {},
+        tab=tab,
+        tab_titles=titles(_token_tabs(), tab, token, token if reader().kept_from is None else {}),
+        tab_template=open_tab.template,
+        prices=unit_prices(reader()),
+        shown=shown,
+        shares=[
+            percent(record.get("balance", 0), token["totalSupply"], SHARE_PLACES)
+            for record in records
+        ],
+        holder=holder,
+        **(values or {"names": names_of(records, to_hex(key))}),
+    )
+
+
+@cache
+def _token_tabs() -> Sequence[hooks.Tab]:
+    return with_extensions(_OF_TOKENS, hooks.TokenTab)
+
+
+def _token_list(tab: str, token: bytes) -> FilteredList:
+    path, api_path = f"/token/{to_hex(token)}", f"/tokens/{to_hex(token)}/{tab}"
+    if tab == "transfers":
+        left_out = ("tokenType",)
+        own = {"tokenAddress": to_hex(token)}
+        return entity_list("token_transfers", path, api_path, left_out=left_out, fixed=own)
+    return filtered_list(
+        path,
+        api_path,
+        (),
+        lambda window, _: tokens.holders(reader(), token, window),
+        tab=tab,
+        paging=UNORDERED,
+        is_by_size=True,
+    )
