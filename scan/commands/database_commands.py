@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from scan.commands.service_client import LOCK_FILE
-from scan.commands.startup import connected, with_running_database
+from scan.commands.startup import connected, settings_with_database
 from scan.database import migrations
 from scan.database.embedded import EmbeddedPostgres, StillStarting, back_up
 from scan.database.embedded import restore as restore_database
@@ -75,7 +75,7 @@ def backup(settings: Settings, options: argparse.Namespace) -> int:
         with _started_alone(settings) as postgres:
             back_up(postgres, postgres.database_url(_chosen(settings, postgres)), options.file)
     except DataDirInUse:
-        url = with_running_database(settings).database_url
+        url = settings_with_database(settings).database_url
         back_up(EmbeddedPostgres(settings.data_dir), url, options.file)
     print(f"wrote {options.file}")
     return 0
@@ -132,7 +132,7 @@ def add_migrate(command: argparse.ArgumentParser) -> None:
 
 def migrate(settings: Settings, options: argparse.Namespace) -> int:
     if not options.plan:
-        applied = migrations.run(with_running_database(settings))
+        applied = migrations.run(settings_with_database(settings))
         for name in applied:
             print(f"applied {name}")
         if applied:

@@ -128,8 +128,8 @@ def add_run(command: argparse.ArgumentParser) -> None:
         )
     if options := options_of_extensions("run"):
         source = command.add_mutually_exclusive_group()  # of which --help wants one option at least
-        for own in options:
-            own.add_arguments(source)
+        for extension_options in options:
+            extension_options.add_arguments(source)
 
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
@@ -138,9 +138,9 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
         return code
     if settings.rpc_urls:
         return run_chain(settings)
-    for own in options_of_extensions("run"):
-        if own.run_without_node is not None:
-            return own.run_without_node(settings)
+    for extension_options in options_of_extensions("run"):
+        if extension_options.run_without_node is not None:
+            return extension_options.run_without_node(settings)
     raise SettingError("RPC_URL", "", "must be set: no extension brings a demo chain")
 
 

@@ -63,7 +63,7 @@ def require_node(settings: Settings) -> None:
         raise SettingError("RPC_URL", "", "required: the URL of a node")
 
 
-def with_running_database(settings: Settings) -> Settings:
+def settings_with_database(settings: Settings) -> Settings:
     """Return the settings; without DATABASE_URL, with the database of the running `scan run` that
     has the same SCAN_DATA_DIR. Raises SettingError."""
     path = settings.data_dir / DATABASE_FILE
@@ -76,8 +76,8 @@ def with_running_database(settings: Settings) -> Settings:
 
 @contextmanager
 def connected(settings: Settings, name: str) -> Iterator[Database]:
-    """Open the database of with_running_database() without a statement time-out."""
-    url = with_running_database(settings).database_url
+    """Open the database of settings_with_database() without a statement time-out."""
+    url = settings_with_database(settings).database_url
     with closing(Database(url, statement_timeout_ms=0, name=name)) as database:
         yield database
 

@@ -272,8 +272,8 @@ class Argument(NamedTuple):
     indexed: bool = False  # a topic of the event has it
 
     def record(self) -> dict[str, Any]:
-        shown = {"name": self.name, "type": self.type, "value": self.value}
-        return {**shown, "hashed": True} if self.hashed else shown
+        argument = {"name": self.name, "type": self.type, "value": self.value}
+        return {**argument, "hashed": True} if self.hashed else argument
 
 
 class Decoded(NamedTuple):
@@ -338,9 +338,9 @@ class Fit(NamedTuple):
         for name, type_, is_topic, value in zip(
             entry.names, entry.types, entry.indexed, self.values, strict=True
         ):
-            shown = topic_type(type_) if is_topic else type_
-            text = render(shown, value)
-            arguments.append(Argument(name, type_.name, text, shown is HASH, is_topic))
+            argument_type = topic_type(type_) if is_topic else type_
+            text = render(argument_type, value)
+            arguments.append(Argument(name, type_.name, text, argument_type is HASH, is_topic))
         return Decoded(entry.name, entry.signature, arguments, entry.source)
 
 

@@ -140,11 +140,11 @@ class ReadCalls:
             functions, others = entries["functions"], entries["others"]
             return prepare(functions, function, arguments, others, read_only=read_only)
 
-        own = self._function(address, function)
+        contract_function = self._function(address, function)
         try:
             with suppress(abi_json.NoSuchFunction):
-                if own is not None:
-                    return by(own), None
+                if contract_function is not None:
+                    return by(contract_function), None
             row = self._database.row("contracts/contracts_get_code", address=address)
             proxy = (
                 proxy_at(node, address, bytes(row[1])) if row else delegating_account(node, address)
@@ -162,8 +162,8 @@ class ReadCalls:
                     unknown = error
             if unknown is not None:
                 raise unknown
-            if own is not None:
-                return by(own), None
+            if contract_function is not None:
+                return by(contract_function), None
         except AbiError as error:
             raise _bad_request(error) from None
         raise NotFound("The contract at this address is not verified.", field="address")
@@ -229,8 +229,8 @@ def reverted(failure: CallFailure, abis: Sequence[AbiIndex]) -> CallReverted:
     where none of them decodes it."""
     reason = decode_reason(failure, abis, {}, DecodingBudget())
     if reason.kind == UNKNOWN_DATA:
-        shown = f"{to_hex(reason.data[:256])}{'…' if reason.data_size > 256 else ''}"
-        return CallReverted(f"The call reverted with data {shown}")
+        data_text = f"{to_hex(reason.data[:256])}{'…' if reason.data_size > 256 else ''}"
+        return CallReverted(f"The call reverted with data {data_text}")
     if reason.decoded is None:
         return CallReverted(reason.sentence)
     record = reason.decoded.record()

@@ -150,7 +150,7 @@ def assembled(
         message_event=form and form.message_event,
         **others,
     )
-    return with_fees(decoded, form)
+    return block_with_fees(decoded, form)
 
 
 def _logs_coin(
@@ -179,7 +179,7 @@ def _blob_base_fee(transactions: list[DecodedTransaction]) -> int | None:
     return next(map(int.from_bytes, prices), None)
 
 
-def with_fees(block: DecodedBlock, form: Form | None = None) -> DecodedBlock:
+def block_with_fees(block: DecodedBlock, form: Form | None = None) -> DecodedBlock:
     """Return the block with its producer's fees, burnt fees, blob fees and credits."""
     settlement = (form.settle if form else settle_by_ethereum)(block)
     return block._replace(**settlement._asdict())

@@ -240,8 +240,8 @@ def type_number(text: str | None) -> int:
     return 0 if text is None else int(text, 16)
 
 
-def _tail(receipt: Any, own: Mapping[int, Encoding]) -> tuple[str, ...] | None:
-    encoding = own.get(type_number(receipt.type))
+def _tail(receipt: Any, encodings: Mapping[int, Encoding]) -> tuple[str, ...] | None:
+    encoding = encodings.get(type_number(receipt.type))
     if encoding is None:
         return None
     names = encoding.receipt_tail

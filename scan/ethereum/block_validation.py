@@ -221,7 +221,7 @@ def _contradicting_uncovered_fields(
     """Return which fields that no root covers contradict fields that determine them; "" if none.
     Of unknown types nothing is known that does."""
     pairs = [*zip(transactions, receipts, strict=True)]
-    of_input = {hex(number) for number, own in form.encodings.items() if own.is_input}
+    of_input = {hex(number) for number, encoding in form.encodings.items() if encoding.is_input}
     if not all(_has_no_parties(*pair) for pair in pairs if pair[0].type in of_input):
         return "parties of transactions without any"
     if of_input or unknown:

@@ -213,9 +213,9 @@ def unproven_blob_prices(
     ]
     if not blobs:
         return []
-    given = {int(r.blobGasPrice, 16) for _, r in blobs if r.blobGasPrice is not None}
-    price, is_known = _price(header, given, raw, chain_id)
-    if price is None or given - {price}:
+    prices = {int(r.blobGasPrice, 16) for _, r in blobs if r.blobGasPrice is not None}
+    price, is_known = _price(header, prices, raw, chain_id)
+    if price is None or prices - {price}:
         raise Contradiction("blobGasPrice and excessBlobGas")
     if any(price > int(sent.maxFeePerBlobGas, 16) for sent, _ in blobs):
         raise Contradiction("blobGasPrice and maxFeePerBlobGas")

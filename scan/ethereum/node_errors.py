@@ -316,9 +316,9 @@ def revert_data(error_data: object, depth: int = 0) -> bytes | None:
         digits = match[0][2:] if match else ""
         return bytes.fromhex(digits[: len(digits) & ~1]) if digits else None
     if isinstance(error_data, dict) and depth < 5:
-        named = error_data.get("data")
-        if isinstance(named, str) and _SHORT.fullmatch(named):
-            return revert_data(named)
+        error_bytes = error_data.get("data")
+        if isinstance(error_bytes, str) and _SHORT.fullmatch(error_bytes):
+            return revert_data(error_bytes)
         for value in error_data.values():
             nested = revert_data(value, depth + 1)
             if nested is not None:

@@ -301,12 +301,12 @@ class FinalityReader:
         if self.is_paused:
             return Finality()
         calls = [Call("eth_getBlockByNumber", (tag, False)) for tag in TAGS]
-        own = Call("eth_getBlockByNumber", (hex(newest_block), False))
+        header_call = Call("eth_getBlockByNumber", (hex(newest_block), False))
         try:
             results = node.within(TIMEOUT_S).results(calls, MOST_HEADER_BYTES)
             numbers = [_number(block) for block in results]
             if any(number is not None and number > newest_block for number in numbers):
-                [block] = node.within(TIMEOUT_S).results([own], MOST_HEADER_BYTES)
+                [block] = node.within(TIMEOUT_S).results([header_call], MOST_HEADER_BYTES)
                 if data(block["hash"], 32) != newest_hash():
                     return Finality()
         except Unavailable:

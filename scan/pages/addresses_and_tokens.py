@@ -28,7 +28,7 @@ from scan.pages.filtered_lists import UNORDERED, Field, FilteredList, entity_lis
 from scan.pages.formatting import percent
 from scan.pages.records import NAMELESS, address_of, is_pool, names_of
 from scan.pages.site import HEADERS, page
-from scan.pages.tabs import list_of_address, requested, titles, with_extensions
+from scan.pages.tabs import list_of_address, page_tabs, requested, titles
 from scan.queries import addresses, blocks, contracts, entities, holdings, tokens
 from scan.queries.contracts import creation_record
 from scan.queries.holdings import TooManyTokens, UnitPrices, WorthPage, unit_prices
@@ -39,23 +39,25 @@ FIELDS = (Field("timeTo", "At the end of (UTC)", "day"), Field("block", "After b
 
 def holdings_tab(key: bytes) -> tuple[FilteredList, Mapping[str, Any]]:
     """Return the list; `at` is the block that it is of, None for the newest."""
-    own = to_hex(key)
+    address = to_hex(key)
     read: list[BlockId] = []
-    path, api_path = f"/address/{own}", f"/addresses/{own}/tokens"
+    path, api_path = f"/address/{address}", f"/addresses/{address}/tokens"
     page_of = partial(_page, key, read)
-    shown = filtered_list(path, api_path, FIELDS, page_of, tab="tokens", paging=UNORDERED)
+    token_list = filtered_list(path, api_path, FIELDS, page_of, tab="tokens", paging=UNORDERED)
     at = read[0].number if read else None
     if at is not None:
-        shown = replace(shown, api_arguments={"block": str(at)})
-    elif isinstance(shown.source, WorthPage):
-        shown = replace(shown, api_arguments={"sort": "worth"})
-    return shown, {"at": None if at is None else json.loads(blocks.get(reader(), at) or "null")}
+        token_list = replace(token_list, api_arguments={"block": str(at)})
+    elif isinstance(token_list.source, WorthPage):
+        token_list = replace(token_list, api_arguments={"sort": "worth"})
+    return token_list, {
+        "at": None if at is None else json.loads(blocks.get(reader(), at) or "null")
+    }
 
 
-def first_page(shown: hooks.TabList, values: Mapping[str, Any], rows: int) -> Page | None:
+def first_page(token_list: hooks.TabList, values: Mapping[str, Any], rows: int) -> Page | None:
     """Return the list's page where it begins with the `rows` largest of the newest holdings."""
-    source = shown.source
-    if source is None or values["at"] is not None or shown.number > 1 or shown.cursor:
+    source = token_list.source
+    if source is None or values["at"] is not None or token_list.number > 1 or token_list.cursor:
         return None
     return source if source.count >= rows or source.next is None else None
 
@@ -75,20 +77,20 @@ def tokens_held(
     return addresses.tokens_held(reader(), key, window)
 
 
-def _page(key: bytes, read: list[BlockId], window: Window, given: Mapping[str, str]) -> Page:
-    block = _block(window, given)
+def _page(key: bytes, read: list[BlockId], window: Window, arguments: Mapping[str, str]) -> Page:
+    block = _block(window, arguments)
     if block is None:
         return tokens_held(key, window, unit_prices(reader()))
     read.append(block)
     return addresses.tokens_held_at(reader(), key, window._replace(time_to=None), block)
 
 
-def _block(window: Window, given: Mapping[str, str]) -> BlockId | None:
+def _block(window: Window, arguments: Mapping[str, str]) -> BlockId | None:
     """Return the block that the form names; raises InvalidParameter, NotFound."""
-    if "block" in given:
+    if "block" in arguments:
         if window.time_to is not None:
             raise InvalidParameter("block: give a day or a block, not both.", field="block")
-        return blocks.find(reader(), parameters.block_number_or_hash(given["block"]))
+        return blocks.find(reader(), parameters.block_number_or_hash(arguments["block"]))
     if window.time_to is None:
         return None
     record = blocks.at_time(reader(), window.time_to)
@@ -123,7 +125,7 @@ _OF_ADDRESSES = (
 
 @cache
 def address_tabs() -> Sequence[hooks.Tab]:
-    return with_extensions(_OF_ADDRESSES, hooks.AddressTab)
+    return page_tabs(_OF_ADDRESSES, hooks.AddressTab)
 
 
 def address_head(key: bytes, tab: str, first: Page | None = None) -> dict[str, Any]:
@@ -138,13 +140,13 @@ def address_head(key: bytes, tab: str, first: Page | None = None) -> dict[str, A
     of_tabs = [name for other in address_tabs() for name in (other.list, other.length_name) if name]
     counts = entities.counts(reader(), key, (*all_links(), *of_tabs))
     makers = (created.creator, created.factory) if created else ()
-    named = [*map(to_hex, filter(None, makers)), *account.more.values()]
+    more_addresses = [*map(to_hex, filter(None, makers)), *account.more.values()]
     values = {
         "tab": tab,
         "address": to_hex(key),
         "account": account,
         "creation": creation_record(created),
-        "maker_names": (names := names_of([], to_hex(key), *named)),
+        "maker_names": (names := names_of([], to_hex(key), *more_addresses)),
         "implementation_name": None,
         "holdings": json.loads(held.data)[:MAX_HOLDINGS],
         "holding_count": held.total,
@@ -155,9 +157,9 @@ def address_head(key: bytes, tab: str, first: Page | None = None) -> dict[str, A
     }
     for section in hooks.sections_of(hooks.AddressSection):
         values |= section.read(key, account)
-    own = names.get(to_hex(key), NAMELESS)
-    has_name = own["label"] or own["token"] or own["pool"]
-    values["heading"] = (not has_name and values["implementation_name"]) or own["name"]
+    address_name = names.get(to_hex(key), NAMELESS)
+    has_name = address_name["label"] or address_name["token"] or address_name["pool"]
+    values["heading"] = (not has_name and values["implementation_name"]) or address_name["name"]
     lengths = _lengths(counts) | {"tokens": held.total}
     if account.balance.is_contract:  # the trades of a pool are those in it
         lengths.pop("dex_trades_by_maker", None)
@@ -180,8 +182,8 @@ def _linked_lists(address: str, counts: Mapping[str, int]) -> dict[str, list[tup
         if name in counts:
             first = reader().incomplete.get(all_lists()[name].table)
             since = "" if first is None else f", complete from block {first} on"
-            shown = (f"{link.page}={address}", counts[name], f"{link.words}{since}")
-            links[link.title].append(shown)
+            entry = (f"{link.page}={address}", counts[name], f"{link.words}{since}")
+            links[link.title].append(entry)
     return dict(links)
 
 
@@ -204,19 +206,23 @@ def get_address(address: str) -> Response:
     tab = requested(address_tabs())
     if tab.respond:
         return tab.respond(key)
-    shown: hooks.TabList | None
-    shown, values = tab.read(key) if tab.template else (_list(tab.name, key), {})
-    if shown and "names" not in values:
-        values = {**values, "names": names_of(shown.records, to_hex(key))}
-    first = first_page(shown, values, MAX_HOLDINGS) if shown and tab.name == "tokens" else None
+    tab_list: hooks.TabList | None
+    tab_list, values = tab.read(key) if tab.template else (_list(tab.name, key), {})
+    if tab_list and "names" not in values:
+        values = {**values, "names": names_of(tab_list.records, to_hex(key))}
+    first = (
+        first_page(tab_list, values, MAX_HOLDINGS) if tab_list and tab.name == "tokens" else None
+    )
     error = values.get("error")
-    respond = shown.response if shown else partial(page, status_code=error.status if error else 200)
+    respond = (
+        tab_list.response if tab_list else partial(page, status_code=error.status if error else 200)
+    )
     return respond(
         "address.html",
         **address_head(key, tab.name, first),
         **values,
         tab_template=tab.template or "address_list.html",
-        shown=shown,
+        shown=tab_list,
     )
 
 
@@ -231,20 +237,20 @@ def get_qr_code(address: str) -> Response:
 
 
 def _list(tab: str, key: bytes) -> FilteredList:
-    path, own = f"/address/{to_hex(key)}", to_hex(key)
-    if tab == "trades" and is_pool(own):
+    path, address = f"/address/{to_hex(key)}", to_hex(key)
+    if tab == "trades" and is_pool(address):
         return entity_list(
             "dex_trades",
             path,
-            f"/dex-trades?pool={own}",
+            f"/dex-trades?pool={address}",
             tab=tab,
             left_out=("dex", "tokenAddress"),
-            fixed={"pool": own},
+            fixed={"pool": address},
         )
-    shown, _ = LISTS[tab](key)
+    tab_list, _ = LISTS[tab](key)
     if tab == "transactions":
-        hooks.complete_transactions(shown.records)
-    return shown
+        hooks.complete_transactions(tab_list.records)
+    return tab_list
 
 
 _OF_TOKENS = (
@@ -257,7 +263,7 @@ SHARE_PLACES = 2
 
 @blueprint.get("/tokens")
 def list_tokens() -> Response:
-    shown = filtered_list(
+    token_list = filtered_list(
         "/tokens",
         "/tokens",
         (),
@@ -265,25 +271,25 @@ def list_tokens() -> Response:
         paging=UNORDERED,
         is_by_size=True,
     )
-    return shown.response("tokens.html", tokens=shown)
+    return token_list.response("tokens.html", tokens=token_list)
 
 
 @blueprint.get("/token-transfers")
 def list_token_transfers() -> Response:
-    shown = entity_list("token_transfers", "/token-transfers", "/token-transfers")
-    return shown.response(
+    transfers = entity_list("token_transfers", "/token-transfers", "/token-transfers")
+    return transfers.response(
         "token_transfers.html",
-        shown=shown,
-        names=names_of(shown.records),
+        shown=transfers,
+        names=names_of(transfers.records),
         prices=unit_prices(reader()),
     )
 
 
 @blueprint.get("/trades")
 def list_trades() -> Response:
-    shown = entity_list("dex_trades", "/trades", "/dex-trades")
-    return shown.response(
-        "trades.html", shown=shown, names=names_of(shown.records), prices=unit_prices(reader())
+    trades = entity_list("dex_trades", "/trades", "/dex-trades")
+    return trades.response(
+        "trades.html", shown=trades, names=names_of(trades.records), prices=unit_prices(reader())
     )
 
 
@@ -293,12 +299,12 @@ def get_token(address: str) -> Response:
     token = json.loads(tokens.get(reader(), key))
     open_tab = requested(_token_tabs())
     tab = open_tab.name
-    shown: hooks.TabList | None
-    shown, values = open_tab.read(key) if open_tab.template else (_token_list(tab, key), {})
+    tab_list: hooks.TabList | None
+    tab_list, values = open_tab.read(key) if open_tab.template else (_token_list(tab, key), {})
     # With a filter by address, transfers show their direction for this holder.
-    holder = shown.filter("address").lower() if shown else None
-    records = shown.records if shown else []
-    respond = page if shown is None else shown.response
+    holder = tab_list.filter("address").lower() if tab_list else None
+    records = tab_list.records if tab_list else []
+    respond = page if tab_list is None else tab_list.response
     creation = creation_record(contracts.indexed(reader(), key))
     return respond(
         "token.html",
@@ -310,7 +316,7 @@ def get_token(address: str) -> Response:
         tab_titles=titles(_token_tabs(), tab, token, token if reader().kept_from is None else {}),
         tab_template=open_tab.template,
         prices=unit_prices(reader()),
-        shown=shown,
+        shown=tab_list,
         shares=[
             percent(record.get("balance", 0), token["totalSupply"], SHARE_PLACES)
             for record in records
@@ -322,15 +328,15 @@ def get_token(address: str) -> Response:
 
 @cache
 def _token_tabs() -> Sequence[hooks.Tab]:
-    return with_extensions(_OF_TOKENS, hooks.TokenTab)
+    return page_tabs(_OF_TOKENS, hooks.TokenTab)
 
 
 def _token_list(tab: str, token: bytes) -> FilteredList:
     path, api_path = f"/token/{to_hex(token)}", f"/tokens/{to_hex(token)}/{tab}"
     if tab == "transfers":
         left_out = ("tokenType",)
-        own = {"tokenAddress": to_hex(token)}
-        return entity_list("token_transfers", path, api_path, left_out=left_out, fixed=own)
+        fixed = {"tokenAddress": to_hex(token)}
+        return entity_list("token_transfers", path, api_path, left_out=left_out, fixed=fixed)
     return filtered_list(
         path,
         api_path,

@@ -145,12 +145,12 @@ class FilteredList(records.Listing):
 
     @property
     def unfiltered(self) -> str:
-        return self.link(**{shown.key: None for shown in self.fields})
+        return self.link(**{field.key: None for field in self.fields})
 
     @property
     def hidden(self) -> Mapping[str, str]:
         """Return the arguments that no field of the form has."""
-        keys = {shown.key for shown in self.fields}
+        keys = {field.key for field in self.fields}
         return {key: value for key, value in self.arguments.items() if key not in keys}
 
     @property
@@ -238,7 +238,7 @@ def entity_list(
     """Return a list of an entity, of the rows that `fixed` filters match, or of one block;
     `page_of` reads another page than the entity's own."""
 
-    own = fixed.get("address")
+    address = fixed.get("address")
     has_ids = page_of is None and entity in records.ENTITIES.values()
 
     def read(window: Window, filters: Mapping[str, str]) -> Page:
@@ -248,10 +248,10 @@ def entity_list(
             window = window._replace(position=position)
         if block is not None:
             window = window._replace(block_from=block, block_to=block)
-        given = {**fixed, **filters}
-        if own in (given.get("from", ""), given.get("to", "")):
-            del given["address"]  # `from` or `to` implies it, and their lists have counters
-        return (page_of or entities.page)(reader(), entity, window, given)
+        arguments = {**fixed, **filters}
+        if address in (arguments.get("from", ""), arguments.get("to", "")):
+            del arguments["address"]  # `from` or `to` implies it, and their lists have counters
+        return (page_of or entities.page)(reader(), entity, window, arguments)
 
     fields = fields_of(entity, {*fixed, *left_out})
     return filtered_list(
@@ -260,7 +260,7 @@ def entity_list(
         [*fields, *(RANGES if block is None else ())],
         read,
         tab=tab,
-        own=own,
+        own=address,
         more=more,
         paging=(*paging, "row") if has_ids else paging,
     )
@@ -286,8 +286,8 @@ def filtered_list(
     filter would help.
     """
     keys = [field.key for field in fields]
-    known = {"tab", *paging, *keys}
-    synonyms = {name: key for name, key in SYNONYMS.items() if key in known}
+    parameter_names = {"tab", *paging, *keys}
+    synonyms = {name: key for name, key in SYNONYMS.items() if key in parameter_names}
     names = (*paging, *keys, *(("tab",) if tab else ()), *more)
     try:
         arguments = query_arguments(*names, *synonyms)
@@ -317,13 +317,17 @@ def filtered_list(
     )
     try:
         if own is not None:
-            filters = _of_address(filters, own)
-        given = {key: arguments[key] for key in paging if key in arguments and key != "row"}
-        if "row" in arguments and {"page", "cursor"} & given.keys():
+            filters = _address_filters(filters, own)
+        page_arguments = {
+            key: arguments[key] for key in paging if key in arguments and key != "row"
+        }
+        if "row" in arguments and {"page", "cursor"} & page_arguments.keys():
             raise errors.InvalidParameter("row: leave out page and cursor.", field="row")
-        if "limit" in given:
-            parameters.one_of(given["limit"], "limit", SIZES)
-        window = window_of({**given, **{key: filters[key] for key in RANGE if key in filters}})
+        if "limit" in page_arguments:
+            parameters.one_of(page_arguments["limit"], "limit", SIZES)
+        window = window_of(
+            {**page_arguments, **{key: filters[key] for key in RANGE if key in filters}}
+        )
         _require_order(window)
         chosen = {key: value for key, value in filters.items() if key not in RANGE}
         source = read(window, chosen)
@@ -340,8 +344,8 @@ def filtered_list(
             raise
         return replace(base, error=error)
     order = {"orderBy": kept["orderBy"]} if "orderBy" in kept else {}
-    shown = records.listing(source, window.limit)
-    return replace(base, **vars(shown), source=source, api_arguments={**filters, **order})
+    list_page = records.listing(source, window.limit)
+    return replace(base, **vars(list_page), source=source, api_arguments={**filters, **order})
 
 
 def _unknown_filter(
@@ -375,10 +379,10 @@ def api_text(key: str, text: str) -> str:
     return f"{text}{ENDS_OF_DAY[key]}" if key in ENDS_OF_DAY and DAY.match(text) else text
 
 
-def _of_address(filters: Mapping[str, str], own: str) -> dict[str, str]:
+def _address_filters(filters: Mapping[str, str], address: str) -> dict[str, str]:
     """Return the API's filters, with the list's own address in place of a direction."""
     if "direction" not in filters:
         return dict(filters)
     direction = parameters.one_of(filters["direction"], "direction", DIRECTIONS)
     others = {key: value for key, value in filters.items() if key != "direction"}
-    return {**others, DIRECTIONS[direction]: own}
+    return {**others, DIRECTIONS[direction]: address}

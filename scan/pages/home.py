@@ -28,10 +28,10 @@ blueprint = Blueprint("pages_home", __name__)
 def home() -> Response:
     status = json.loads(network.status(reader()))
     live = _newest()
-    own = {"status": status, "rpc_url": services().settings.brand.public_rpc_url}
+    values = {"status": status, "rpc_url": services().settings.brand.public_rpc_url}
     for section in hooks.sections_of(hooks.HomeSection):
-        own |= section.read(live["blocks"])
-    return page("home.html", **own, **live)
+        values |= section.read(live["blocks"])
+    return page("home.html", **values, **live)
 
 
 @blueprint.get("/live")
@@ -84,5 +84,5 @@ def watch_list() -> Response:
 
 @blueprint.get("/contracts")
 def list_contracts() -> Response:
-    shown = entity_list("contract_creations", "/contracts", "/contract-creations")
-    return shown.response("contracts.html", shown=shown, names=names_of(shown.records))
+    creations = entity_list("contract_creations", "/contracts", "/contract-creations")
+    return creations.response("contracts.html", shown=creations, names=names_of(creations.records))

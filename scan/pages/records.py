@@ -96,8 +96,10 @@ def requested_tab(tabs: Sequence[str]) -> str:
     ours = (name for name in OTHER_TABS.get(requested, ()) if name in tabs)
     tab = next(ours, requested)
     if tab not in tabs:
-        known = ", ".join(tabs)
-        raise InvalidParameter(f"This page has no tab “{tab[:50]}”. It has: {known}.", field="tab")
+        tab_names = ", ".join(tabs)
+        raise InvalidParameter(
+            f"This page has no tab “{tab[:50]}”. It has: {tab_names}.", field="tab"
+        )
     return tab
 
 
@@ -139,8 +141,8 @@ def names_of(records: Iterable[Record], *more: str | None) -> Names:
         name["name"] = name["label"] or pair or token.get("name") or name["contract"]
     unnamed = [key for key in keys if not names.get(to_hex(key), {}).get("name")]
     for address, claim in reader().sources.get(AddressNames).in_list(reader(), unnamed).items():
-        own = names.get(to_hex(address), NAMELESS)
-        names[to_hex(address)] = {**own, "claim": claim}
+        names_of_address = names.get(to_hex(address), NAMELESS)
+        names[to_hex(address)] = {**names_of_address, "claim": claim}
     return names
 
 

@@ -217,8 +217,8 @@ def page(template: str, status_code: int = 200, **values: Any) -> Response:
     for markdown in registry.parts(Markdown) if prefers else ():
         reader().do_not_cache()
         reader().hold_processor()
-        own = f"{request_state.services().settings.base_path}{quote(request.path)}"
-        text = markdown.to_markdown(body, own)
+        canonical_url = f"{request_state.services().settings.base_path}{quote(request.path)}"
+        text = markdown.to_markdown(body, canonical_url)
         return Response(text, status_code, headers={**NEGOTIATED, "Content-Type": AS_MARKDOWN})
     return Response(body, status_code, headers=NEGOTIATED)
 
@@ -275,7 +275,7 @@ def _templates() -> Environment:
         "aligned_gwei": formatting.aligned_gwei,
         "checksummed": checksummed,
         "short_address": formatting.short_address,
-        "with_checksum": formatting.with_checksum,
+        "checksummed_text": formatting.checksummed_text,
         "gwei": formatting.gwei,
         "percent": formatting.percent,
         "short_price": formatting.short_price,

@@ -227,7 +227,7 @@ def _fetch(version: SolcVersion, staging: Path, path: str) -> tuple[str, Path]:
         return "a native build", folder
     except NotFetched as error:
         log.info("no native solc %s: %s", dotted(version), error)
-    return "npm", _from_npm(version, staging, path)
+    return "npm", _npm_build(version, staging, path)
 
 
 def _download_native(version: SolcVersion, staging: Path) -> Path:
@@ -265,7 +265,7 @@ def _probe() -> None:
         raise NotFetched("its publisher cannot be reached") from None
 
 
-def _from_npm(version: SolcVersion, staging: Path, path: str) -> Path:
+def _npm_build(version: SolcVersion, staging: Path, path: str) -> Path:
     if not (shutil.which("npm") and shutil.which("node")):
         raise NotFetched("npm and node are not installed, and no native build can be fetched")
     fault = NotFetched("npm has no usable build")

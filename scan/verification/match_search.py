@@ -218,5 +218,5 @@ class _Search:
 
 def _other_version(submission: Submission, deployed: bytes) -> str | None:
     """Return the compiler version in the deployed code; None if it is the submitted one."""
-    named = compiler_version(read_metadata(deployed))
-    return named if named != dotted(submission.version) else None
+    version = compiler_version(read_metadata(deployed))
+    return version if version != dotted(submission.version) else None

@@ -155,7 +155,7 @@ def find_variant(
 def _settings(metadata: str) -> Iterator[str]:
     """Yield the metadata file unchanged, then with other settings that may give equal code, then
     all of these with an explicit `bytecodeHash`."""
-    for text in (metadata, _with_explicit_hash(metadata)):
+    for text in (metadata, _text_with_explicit_hash(metadata)):
         yield text
         for runs in (200, *RARER_RUNS):
             for enabled in ("true", "false") if runs == 200 else ("true",):
@@ -165,7 +165,7 @@ def _settings(metadata: str) -> Iterator[str]:
             yield _EVM_VERSION.sub(f'"evmVersion":"{evm_version}",', text)
 
 
-def _with_explicit_hash(metadata: str) -> str:
+def _text_with_explicit_hash(metadata: str) -> str:
     """Return the file with the default `bytecodeHash` set, as some tools do: it is then part of the
     metadata."""
     if '"metadata":{' in metadata:

@@ -132,8 +132,8 @@ def _settings(fields: Mapping[str, Any], language: Language) -> dict[str, Any]:
     """Return the compiler's settings in the fields beside a single file."""
     settings: dict[str, Any] = {}
     if "optimizer" not in language.settings:
-        given = fields.get("evmVersion", "")
-        return {} if given.lower() in ("", "default") else {"evmVersion": given}
+        evm_version = fields.get("evmVersion", "")
+        return {} if evm_version.lower() in ("", "default") else {"evmVersion": evm_version}
     keys = {"optimizationUsed": "enabled", "runs": "runs"}
     if optimizer := {key: fields[name] for name, key in keys.items() if name in fields}:
         settings["optimizer"] = optimizer
@@ -262,8 +262,8 @@ def _standard_settings(
     if not isinstance(settings, dict):
         raise _bad_input("its settings are not an object")
     types = language.settings
-    given = {**settings, **beside}
-    kept = {name: given[name] for name in types if given.get(name) is not None}
+    all_settings = {**settings, **beside}
+    kept = {name: all_settings[name] for name in types if all_settings.get(name) is not None}
     for name, value in kept.items():
         if not isinstance(value, types[name]):
             fault = "is not an object" if types[name] is dict else "has the wrong type"

@@ -18,7 +18,7 @@ from flask import Response, request
 
 from scan import parameters
 from scan.contracts.abi_decoding import Argument
-from scan.contracts.proxy_contracts import CLONES, Proxy, at_blocks, by_code, state_kinds
+from scan.contracts.proxy_contracts import CLONES, Proxy, at_blocks, proxy_of_code, state_kinds
 from scan.contracts.read_calls import constructor_values
 from scan.errors import HistoryUnavailable, NotFound, Unavailable, UpstreamFailed
 from scan.extensions.contract_details import bytecode, contract_values
@@ -329,7 +329,7 @@ def _at_head(key: bytes, block: int | None) -> Proxy | None:
     same."""
     code = bytes(contracts.get(reader(), key, {"code"}).code or b"")
     kinds = state_kinds(code)
-    if (known := by_code(code)) or not kinds:
+    if (known := proxy_of_code(code)) or not kinds:
         return known
     if block is not None:
         with suppress(UpstreamFailed, BadHex, Unavailable):

@@ -190,8 +190,8 @@ def _take(
 ) -> solidity.CompilerInput:
     """Return the input for all files of contracts, or those of the selection. Interfaces have a
     place of their own, as have files that releases before SELECTION_FROM are not to compile."""
-    own = (_SEED, STORAGE_LAYOUTS)
-    passed = {name: value for name, value in settings.items() if name not in own}
+    other_names = (_SEED, STORAGE_LAYOUTS)
+    passed = {name: value for name, value in settings.items() if name not in other_names}
     layouts = {STORAGE_LAYOUTS: settings[STORAGE_LAYOUTS]} if STORAGE_LAYOUTS in settings else {}
     seed = ["--hash-seed", str(settings[_SEED])] if _SEED in settings else []
     selected = [path for path in sources if path.endswith(SUFFIX) and _is_selected(path, selection)]
