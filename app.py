@@ -4,7 +4,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
-from flask import Flask
+from flask import Blueprint, Flask
 
 from scan import registry
 from scan.accounts.api_keys import ApiKeyLookup, KeyUsage
@@ -14,7 +14,6 @@ from scan.api import (
     contracts,
     health,
     keys_and_webhooks,
-    root,
 )
 from scan.api import query as query_api
 from scan.api.hooks import Api
@@ -40,8 +39,10 @@ from scan.http.request_state import (
     paths_marked,
 )
 from scan.http.requests import USUAL_BODY_BYTES
-from scan.pages import static_files
-from scan.pages.blueprints import page_blueprints
+from scan.pages import addresses_and_tokens as address_pages
+from scan.pages import blocks_and_transactions as block_pages
+from scan.pages import home, static_files
+from scan.pages.hooks import Pages
 from scan.pages.site import Site, documentation_page, page_paths
 from scan.queries.reader import (
     ChainId,
@@ -66,9 +67,9 @@ BLUEPRINTS = (
     query_api,
     keys_and_webhooks,
 )
+PAGES = (home, block_pages, address_pages)
 INTERFACES = (REST,)
-OUTSIDE = (health,)  # the version and the rate limits
-SERVICE_PATHS = ("/healthz", "/readyz")
+SERVICE_PATHS = ("/healthz", "/readyz")  # outside the version and the rate limits
 
 
 def create_app(settings: Settings | None = None) -> Flask:
@@ -112,9 +113,9 @@ def renew(app: Flask) -> None:
 
 
 def _add_routes(app: Flask, settings: Settings) -> Sequence[Interface]:
-    for module in (*OUTSIDE, static_files if settings.pages else root):
-        app.register_blueprint(module.blueprint)
-    for page in page_blueprints() if settings.pages else ():
+    app.register_blueprint(health.blueprint)
+    app.register_blueprint(static_files.blueprint if settings.pages else health.root_blueprint)
+    for page in _page_blueprints() if settings.pages else ():
         app.register_blueprint(page)
     of_extensions = [blueprint for part in registry.parts(Api) for blueprint in part.blueprints]
     for blueprint in (*(module.blueprint for module in BLUEPRINTS), *of_extensions):
@@ -124,6 +125,11 @@ def _add_routes(app: Flask, settings: Settings) -> Sequence[Interface]:
     )
     handle_errors(app)
     return [i for part in registry.parts(Interfaces) for i in part.register(app, settings)]
+
+
+def _page_blueprints() -> list[Blueprint]:
+    of_extensions = [page for pages in registry.parts(Pages) for page in pages.blueprints]
+    return [*(module.blueprint for module in PAGES), *of_extensions]
 
 
 def _connections(settings: Settings) -> Connections:
@@ -179,7 +185,7 @@ def _site(app: Flask, services: Services, indexed_block: IndexedBlock) -> Site |
     if not settings.pages:
         return None
     of_chain = (sources.chain_id, sources.first_block, indexed_block)
-    return Site(settings, page_paths(app, page_blueprints()), *of_chain)
+    return Site(settings, page_paths(app, _page_blueprints()), *of_chain)
 
 
 def _middleware(app: Flask, permanent: Permanent, indexed_block: IndexedBlock) -> Middleware:

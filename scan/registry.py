@@ -195,9 +195,9 @@ def reserved_paths() -> frozenset[str]:
 
 def commands() -> dict[str, tuple[str, str]]:
     """Return the subcommands of the enabled extensions by name, each with its line in the help and
-    its module."""
+    the path of the function that declares its options."""
     return {
-        name: (text, module)
+        name: (text, f"{module}:add_arguments")
         for extension in enabled()
         for name, text in installed()[extension].commands.items()
         for module in _modules(extension, f"{name.replace('-', '_')}_command")

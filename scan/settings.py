@@ -86,12 +86,7 @@ PREFIX = "SCAN_"
 PARTITION_ROWS = 100_000_000
 LEAST_PARTITION_ROWS = 1_000
 # Those that are no fields of Settings: read elsewhere, or set by `scan run` for its API.
-OTHER_VARIABLES = {
-    registry.VARIABLE,
-    "SCAN_API_KEY",
-    "SCAN_PRIVATE_KEY",
-    "SCAN_SOURCES_DIR",
-}
+OTHER_VARIABLES = {registry.VARIABLE, "SCAN_API_KEY", "SCAN_PRIVATE_KEY", "SCAN_SOURCES_DIR"}
 _T = TypeVar("_T")
 
 

@@ -1,8 +1,6 @@
-"""API keys: their text and hash, creation, and limits.
-
-The lookup of API keys by their text, for every request, with a short-lived cache.
-
-Request counts and last use of API keys: counted in memory, written in batches.
+"""API keys: their text and hash, creation and limits; the lookup by their text for every request,
+with a short-lived cache; and counts of requests and last use, kept in memory and written in
+batches.
 """
 
 import hashlib

@@ -1,11 +1,6 @@
 """Signatures of wallets: a plain wallet's address is recovered, a contract wallet (ERC-1271) is
-called through the node.
-
-The signed request for an API key: its message, its age and its signer.
-
-A replay is refused by api_keys.py.
-
-Who may act for an address, and on a webhook; see docs/webhooks.md.
+called through the node. The signed request for an API key: its message, its age and its signer; a
+replay is refused by api_keys.py. Who may act for an address, and on a webhook: docs/webhooks.md.
 """
 
 import hashlib
@@ -15,15 +10,9 @@ from typing import NamedTuple
 from eth_abi.abi import encode
 from eth_hash.auto import keccak
 
+from scan import errors
 from scan.accounts.api_keys import ApiKey
 from scan.database.connection import Database
-from scan.errors import (
-    InvalidParameter,
-    MissingApiKey,
-    OwnerMismatch,
-    SignatureMismatch,
-    UpstreamFailed,
-)
 from scan.ethereum.client import RpcError
 from scan.ethereum.request_node import NodeAway, NodeSession
 from scan.ethereum.signatures import CURVE_ORDER, Signature, recover_signer
@@ -92,7 +81,7 @@ def is_accepted_by_contract(
         }
         returned = data(node.call("eth_call", call, "latest"))
         return returned[:32] == MAGIC_VALUE.ljust(32, b"\0")
-    except (UpstreamFailed, NodeAway, BadHex) as error:
+    except (errors.UpstreamFailed, NodeAway, BadHex) as error:
         log.warning("the signature of a contract wallet could not be checked: %s", error)
         return None
     except RpcError as error:
@@ -118,7 +107,7 @@ def require_recent(timestamp_ms: int, now_ms: int) -> None:
         reason = "is more than 5 minutes old; sign a new message"
     else:
         reason = "is more than 1 minute ahead; check the clock, or the unit (milliseconds)"
-    raise InvalidParameter(f"timestamp {reason}. It is now {now_ms}.", field="timestamp")
+    raise errors.InvalidParameter(f"timestamp {reason}. It is now {now_ms}.", field="timestamp")
 
 
 def require_signed(owner: bytes, timestamp_ms: int, signature: bytes, node: NodeSession) -> None:
@@ -140,8 +129,8 @@ def require_signed(owner: bytes, timestamp_ms: int, signature: bytes, node: Node
     if is_accepted:
         return
     if is_accepted is None and malformed is not None:
-        raise InvalidParameter(f"signature is malformed: {malformed}.", field="signature")
-    raise SignatureMismatch(
+        raise errors.InvalidParameter(f"signature is malformed: {malformed}.", field="signature")
+    raise errors.SignatureMismatch(
         f"The signature is not by {to_hex(owner)} over the expected message, three lines"
         f" separated by a line feed: {message!r}.",
         field="signature",
@@ -190,6 +179,8 @@ def require_owner(database: Database, owner: bytes, requester: Requester, mode: 
 
 def require_key_of(owner: bytes, key: ApiKey | None) -> None:
     if key is None:
-        raise MissingApiKey(f"This requires an API key of {to_hex(owner)} in the X-API-Key header.")
+        raise errors.MissingApiKey(
+            f"This requires an API key of {to_hex(owner)} in the X-API-Key header."
+        )
     if key.owner != owner:
-        raise OwnerMismatch(f"The API key does not belong to {to_hex(owner)}.")
+        raise errors.OwnerMismatch(f"The API key does not belong to {to_hex(owner)}.")

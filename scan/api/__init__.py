@@ -2,6 +2,5 @@
 
 Input: a request that passed scan/http. Output: JSON, mostly as PostgreSQL made it for
 scan/queries.
-Start with blocks.py, the shortest. openapi/ documents every endpoint, one file for each part of the
-API.
+Start with blocks_and_transactions.py. openapi/ documents every endpoint.
 """

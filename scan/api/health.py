@@ -1,9 +1,12 @@
-"""GET /healthz and /readyz: for load balancers and people, outside /api/v1."""
+"""Paths outside /api/v1: GET /healthz and /readyz, for load balancers and people, and GET / where
+no pages are served, which names the paths of documentation and status.
+"""
 
 from typing import Any
 
 from flask import Blueprint
 
+from scan import VERSION
 from scan.database import migrations
 from scan.errors import ScanError, Unavailable
 from scan.http import worker_threads
@@ -11,6 +14,7 @@ from scan.http.request_state import services
 from scan.http.requests import Response, json_value, reader
 
 blueprint = Blueprint("health", __name__)
+root_blueprint = Blueprint("root", __name__)
 
 
 @blueprint.get("/healthz")
@@ -42,3 +46,17 @@ def ready() -> Response:
         response.headers.update(error.headers)
         return response
     return json_value(status)
+
+
+@root_blueprint.get("/")
+def root() -> Response:
+    base_path = services().settings.base_path
+    return json_value(
+        {
+            "name": "Scan",
+            "version": VERSION,
+            "documentation": f"{base_path}/docs/",
+            "openapi": f"{base_path}/api/v1/openapi.json",
+            "status": f"{base_path}/readyz",
+        }
+    )

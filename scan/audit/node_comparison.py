@@ -134,8 +134,8 @@ class NodeComparison:
         expected, unknown = self._expected(blocks)
         for name, entity in ENTITIES.items():
             rows = self._database.rows(f"audit/{name}_get_rows", block_from=first, block_to=last)
-            stored = _by_key(entity, (row for (row,) in rows))
-            node_rows = _by_key(entity, expected[name])
+            stored = _rows_by_key(entity, (row for (row,) in rows))
+            node_rows = _rows_by_key(entity, expected[name])
             _pass_over_older(entity, node_rows, stored)
             if unknown:
                 node_rows, stored = (
@@ -268,7 +268,7 @@ def _pass_over_older(entity: Entity, expected: _Rows, stored: _Rows) -> None:
                 del expected[key][name]
 
 
-def _by_key(entity: Entity, rows: Iterable[_Row]) -> _Rows:
+def _rows_by_key(entity: Entity, rows: Iterable[_Row]) -> _Rows:
     """Return rows by their keys; a missing batch index counts as 0 in the key."""
     plain = [{name: _plain(value) for name, value in row.items()} for row in rows]
     return {tuple(row[name] or 0 for name in entity.key): row for row in plain}

@@ -1,16 +1,17 @@
-"""The `scan` command: one file per subcommand, which declares its options and runs it.
+"""The `scan` command: each file declares the options of its subcommands and runs them.
 
 Input: arguments and settings. Output: an exit code: 0 success, 1 failure, 2 invalid arguments or
 configuration.
 Start with __init__.py (the subcommands), then startup.py (checks before a subcommand starts) and
-run.py, which starts everything on one machine.
+run.py, which starts everything on one machine; processes.py has its parts.
 """
 
 import argparse
 import logging
 import os
 import sys
-from importlib import import_module, metadata
+from importlib import metadata
+from pkgutil import resolve_name
 
 from scan import registry
 from scan.commands.arguments import add_command
@@ -33,8 +34,8 @@ your node, on one machine:        RPC_URL=http://localhost:8545 scan run
 separate processes, production:   scan serve, scan index, scan deliver (see docs/operation.md)
 health check:                     scan status --most-behind 10"""
 
-# Each subcommand's module has its name and an add_arguments(), which declares its options, the
-# function `run` that runs it, and a description if the help text here is not enough.
+# The function add_NAME() of a subcommand's file declares its options, the function `run` that runs
+# it, and a description if the help text here is not enough.
 COMMANDS = {
     "run": "run everything on one machine: database, indexer, API, webhooks",
     "serve": "run only the HTTP API",
@@ -47,6 +48,11 @@ COMMANDS = {
     "restore": "make that database from a file of `scan backup`, in a new SCAN_DATA_DIR",
     "solc": "manage the Solidity compilers that verification uses",
     "vyper": "manage the Vyper compilers that verification uses",
+}
+FILES = {
+    **dict.fromkeys(("serve", "index", "deliver"), "processes"),
+    **dict.fromkeys(("migrate", "backup", "restore"), "database_commands"),
+    **dict.fromkeys(("solc", "vyper"), "compilers"),
 }
 
 
@@ -108,11 +114,14 @@ def _parser(arguments: list[str]) -> argparse.ArgumentParser:
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
     commands = parser.add_subparsers(metavar="command")
     called = _called(arguments)
-    own = {name: (text, f"scan.commands.{name}") for name, text in COMMANDS.items()}
-    for name, (text, module) in (own | registry.commands()).items():
+    of_core = {
+        name: (text, f"scan.commands.{FILES.get(name, name)}:add_{name}")
+        for name, text in COMMANDS.items()
+    }
+    for name, (text, path) in (of_core | registry.commands()).items():
         command = add_command(commands, name, text)
         if name == called:
-            import_module(module).add_arguments(command)
+            resolve_name(path)(command)
     return parser
 
 

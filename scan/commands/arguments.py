@@ -22,7 +22,10 @@ def options_of_extensions(command: str) -> list[CommandOptions]:
 def run_of_extensions(command: str, settings: Settings, options: argparse.Namespace) -> int | None:
     """Run what an extension's option asks for, and return its exit code; None where none is
     given."""
-    codes = (own.run(settings, options) for own in options_of_extensions(command))
+    codes = (
+        extension_options.run(settings, options)
+        for extension_options in options_of_extensions(command)
+    )
     return next((code for code in codes if code is not None), None)
 
 
@@ -53,11 +56,11 @@ def add_actions(group: argparse.ArgumentParser) -> Any:
 def add_metrics_port(command: argparse.ArgumentParser) -> None:
     text = "port of /metrics at HOST; default: none"
     command.add_argument(
-        "--metrics-port", type=of_setting(integer(1, 65535)), metavar="PORT", help=text
+        "--metrics-port", type=setting_type(integer(1, 65535)), metavar="PORT", help=text
     )
 
 
-def of_setting(parse: Callable[[str], _T]) -> Callable[[str], _T]:
+def setting_type(parse: Callable[[str], _T]) -> Callable[[str], _T]:
     """Return the type of an option that is parsed as settings are."""
 
     def parse_argument(text: str) -> _T:

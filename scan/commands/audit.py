@@ -17,12 +17,8 @@ from scan.audit.derived_tables import (
     row_name,
 )
 from scan.audit.node_comparison import NodeComparison
-from scan.commands.arguments import (
-    options_of_extensions,
-    run_of_extensions,
-    whole_number,
-)
-from scan.commands.startup import require_node, require_order, with_running_database
+from scan.commands.arguments import options_of_extensions, run_of_extensions, whole_number
+from scan.commands.startup import require_node, require_order, settings_with_database
 from scan.contracts.account_state import node_of_index
 from scan.database.connection import Database
 from scan.database.transaction import Transaction
@@ -41,7 +37,7 @@ SHOW_EVERY_S = 5.0  # between lines of progress
 SESSION = {"work_mem": "256MB", "max_parallel_workers_per_gather": "2"}
 
 
-def add_arguments(command: argparse.ArgumentParser) -> None:
+def add_audit(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=run)
     command.add_argument("--repair", action="store_true", help="correct derived values")
     command.add_argument(
@@ -64,12 +60,12 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--to", dest="last", type=whole_number, metavar="BLOCK", help="the last of them"
     )
-    for own in options_of_extensions("audit"):
-        own.add_arguments(command)
+    for extension_options in options_of_extensions("audit"):
+        extension_options.add_arguments(command)
 
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
-    settings = with_running_database(settings)
+    settings = settings_with_database(settings)
     if (code := run_of_extensions("audit", settings, options)) is not None:
         return code
     is_of_range = options.first is not None or options.last is not None

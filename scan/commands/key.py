@@ -11,10 +11,8 @@ from eth_account.signers.local import LocalAccount
 
 from scan import parameters
 from scan.accounts.wallet_signatures import key_request_message
-from scan.commands import EXIT_FAILED
+from scan.commands import EXIT_FAILED, service_client, startup
 from scan.commands.arguments import add_actions, add_command, whole_number
-from scan.commands.service_client import add_url, send, service_url
-from scan.commands.startup import connected
 from scan.errors import ScanError, SettingError
 from scan.hex import to_hex
 from scan.settings import Settings, wallet_private_key
@@ -27,10 +25,10 @@ Otherwise run it with --owner to print the message to sign with that wallet; the
 the printed --timestamp and the wallet's --signature."""
 
 
-def add_arguments(group: argparse.ArgumentParser) -> None:
+def add_key(group: argparse.ArgumentParser) -> None:
     actions = add_actions(group)
     ask = add_command(actions, "request", "get an API key for a wallet", REQUEST, request)
-    add_url(ask)
+    service_client.add_url(ask)
     ask.add_argument("--owner", help="the wallet's address")
     ask.add_argument("--label", default="", help="a name for the key")
     ask.add_argument("--timestamp", type=int, help="the signed Unix time in milliseconds")
@@ -55,7 +53,7 @@ def request(settings: Settings, options: argparse.Namespace) -> int:
     else:
         _explain(_owner(options), timestamp_ms)
         return 0
-    created = _post(service_url(settings, options), body)
+    created = _post(service_client.service_url(settings, options), body)
     print(f"{created['key']}\n\n{created['message']}")
     return 0
 
@@ -63,14 +61,14 @@ def request(settings: Settings, options: argparse.Namespace) -> int:
 def list_active(settings: Settings, options: argparse.Namespace) -> int:
     """Print a line per key: id, prefix, owner, requests a minute and in total, last use, label."""
     owner = None if options.owner is None else parameters.address(options.owner, "--owner")
-    with connected(settings, "scan-keys") as database:
+    with startup.connected(settings, "scan-keys") as database:
         for row in database.rows("commands/api_keys_list", owner=owner):
             print(*("never" if value is None else value for value in row))
     return 0
 
 
 def revoke(settings: Settings, options: argparse.Namespace) -> int:
-    with connected(settings, "scan-keys") as database:
+    with startup.connected(settings, "scan-keys") as database:
         revoked = {id_ for (id_,) in database.rows("commands/api_keys_revoke", ids=options.ids)}
     for id_ in options.ids:
         if id_ in revoked:
@@ -118,7 +116,7 @@ def _explain(owner: bytes, timestamp_ms: int) -> None:
 
 
 def _post(url: str, body: dict[str, Any]) -> dict[str, Any]:
-    response = send(f"{url}/api/v1/keys", TIMEOUT_S, body=body)
+    response = service_client.send(f"{url}/api/v1/keys", TIMEOUT_S, body=body)
     created = response.json()
     if "key" not in created:
         without = f"HTTP {response.status} without an error message"

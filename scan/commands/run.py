@@ -1,11 +1,10 @@
-"""Subcommands in child processes, which `scan run` keeps running.
+"""`scan run`: runs database, indexer and API together until Ctrl-C stops all of them.
 
-`scan run`: runs database, indexer and API together until Ctrl-C stops all of them.
+It keeps `scan index` and `scan serve` running as child processes, and has one database per chain.
 """
 
 import argparse
 import ctypes
-import fcntl
 import logging
 import os
 import signal
@@ -13,29 +12,17 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import IO, NamedTuple
 
-from scan.commands import startup
+from scan.commands import database_commands, service_client, startup
 from scan.commands.arguments import options_of_extensions, run_of_extensions
-from scan.commands.service_client import LOCK_FILE, NoResponse, send
-from scan.commands.startup import (
-    DATABASE_FILE,
-    database_name,
-    on_stop_signals,
-    prepare_database,
-    publish_database,
-    require_free_port,
-)
-from scan.database.embedded import EmbeddedPostgres, StartFailed, StillStarting
+from scan.database.embedded import EmbeddedPostgres, StartFailed
 from scan.errors import SettingError
 from scan.ethereum.client import HistoryPruned, Node, NodeError
 from scan.http import requests
-from scan.indexer.block_source import BlockSource
-from scan.indexer.chain_identity import read_identity
-from scan.indexer.progress import LOG_AGAIN_AFTER_S
+from scan.indexer import block_source, chain_identity, progress
 from scan.settings import ROOT, Settings, child_environment
 
 log = logging.getLogger(__name__)
@@ -117,10 +104,6 @@ UNKNOWN_CHAIN = "scan_unknown"  # the database that serves the reason why no cha
 CHECK_EVERY_S = 0.5
 
 
-class DataDirInUse(SettingError):
-    """Another `scan run` has the data directory."""
-
-
 class OwnNode(NamedTuple):
     """A node that `scan run` starts in its own process: `start` returns the settings with it,
     `digest` tells its chain from others with the same genesis block in the name of the database,
@@ -136,7 +119,7 @@ class _SetByVariable(argparse.Action):
         parser.error(f"{self.dest} is set by the environment: {self.dest}={self.metavar} scan run")
 
 
-def add_arguments(command: argparse.ArgumentParser) -> None:
+def add_run(command: argparse.ArgumentParser) -> None:
     command.set_defaults(run=run)
     for name, example in (("PORT", "9000"), ("HOST", "0.0.0.0")):
         option = f"--{name.lower()}"
@@ -145,8 +128,8 @@ def add_arguments(command: argparse.ArgumentParser) -> None:
         )
     if options := options_of_extensions("run"):
         source = command.add_mutually_exclusive_group()  # of which --help wants one option at least
-        for own in options:
-            own.add_arguments(source)
+        for extension_options in options:
+            extension_options.add_arguments(source)
 
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
@@ -155,9 +138,9 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
         return code
     if settings.rpc_urls:
         return run_chain(settings)
-    for own in options_of_extensions("run"):
-        if own.run_without_node is not None:
-            return own.run_without_node(settings)
+    for extension_options in options_of_extensions("run"):
+        if extension_options.run_without_node is not None:
+            return extension_options.run_without_node(settings)
     raise SettingError("RPC_URL", "", "must be set: no extension brings a demo chain")
 
 
@@ -165,11 +148,11 @@ def run_chain(settings: Settings, own_node: OwnNode | None = None) -> int:
     """Run everything for the chain of RPC_URL, or of a node that this process starts."""
     os.umask(0o077)  # the data directory contains the node's URL, often with an API key
     stop = threading.Event()
-    on_stop_signals(stop.set)
-    with locked_data_dir(settings):
+    startup.on_stop_signals(stop.set)
+    with database_commands.locked_data_dir(settings):
         if own_node is not None:
             settings = own_node.start(settings)
-        require_free_port(settings, stop)
+        startup.require_free_port(settings, stop)
         if settings.database_url:
             _run_children(settings, stop, own_node=own_node)
         else:
@@ -177,68 +160,34 @@ def run_chain(settings: Settings, own_node: OwnNode | None = None) -> int:
     return 0
 
 
-@contextmanager
-def locked_data_dir(settings: Settings) -> Iterator[None]:
-    """Hold the data directory for this process alone. Raises DataDirInUse, SettingError."""
-    try:
-        settings.data_dir.mkdir(parents=True, exist_ok=True)
-        lock = (settings.data_dir / LOCK_FILE).open("a")  # not "w": another's URL may be in it
-    except OSError as error:
-        reason = f"not a writable directory: {error.strerror}"
-        raise SettingError("SCAN_DATA_DIR", str(settings.data_dir), reason) from None
-    with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            reason = "already in use by another `scan run`; set another directory"
-            raise DataDirInUse("SCAN_DATA_DIR", str(settings.data_dir), reason) from None
-        lock.truncate(0)
-        lock.write(settings.base_url)
-        lock.flush()
-        yield
-
-
 def _run_with_postgres(settings: Settings, stop: threading.Event, own_node: OwnNode | None) -> None:
     """Run on the embedded PostgreSQL, with one database per chain. When the node serves a different
     chain, switch to its database."""
     postgres = EmbeddedPostgres(settings.data_dir)
     try:
-        start_database(postgres, stop)
+        database_commands.start_database(postgres, stop)
         while not stop.is_set():
             name = _database_of_chain(settings, postgres, stop, own_node)
             if name and not stop.is_set():
                 _follow_chain(settings, postgres, name, stop, own_node)
     finally:
         log.info("stopping PostgreSQL")
-        (settings.data_dir / DATABASE_FILE).unlink(missing_ok=True)
+        (settings.data_dir / startup.DATABASE_FILE).unlink(missing_ok=True)
         postgres.stop()
 
 
-def start_database(postgres: EmbeddedPostgres, stop: threading.Event) -> None:
-    """Start the server, and wait while it recovers from a crash. Raises StartFailed."""
-    while not stop.is_set():
-        try:
-            return postgres.start()
-        except StillStarting as error:
-            log.info("waiting: %s", error)
-            stop.wait(1.0)
-
-
 def _database_of_chain(
-    settings: Settings,
-    postgres: EmbeddedPostgres,
-    stop: threading.Event,
-    own_node: OwnNode | None,
+    settings: Settings, postgres: EmbeddedPostgres, stop: threading.Event, own_node: OwnNode | None
 ) -> str:
     """Return the name of the chain's database, after waiting for the node; "" when stopped. While
     the node is away, the name that it had last is used; UNKNOWN_CHAIN while it lacks block 0."""
     node = Node(settings.rpc_urls, ca_bundle=settings.ca_bundle)
-    source = BlockSource(node)
+    source = block_source.BlockSource(node)
     key = settings.rpc_urls[0]
     log_at = 0.0
     while not stop.is_set():
         try:
-            name = database_name(read_identity(source))
+            name = startup.database_name(chain_identity.read_identity(source))
             if own_node is not None:
                 return f"{name}_{own_node.digest}"
             postgres.remember_chain(key, name)
@@ -249,7 +198,7 @@ def _database_of_chain(
                 return last_name
             if time.monotonic() >= log_at:
                 log.warning("waiting for the node of RPC_URL: %s (%s)", error, node.origins)
-                log_at = time.monotonic() + LOG_AGAIN_AFTER_S
+                log_at = time.monotonic() + progress.LOG_AGAIN_AFTER_S
             if isinstance(error, HistoryPruned):
                 return UNKNOWN_CHAIN
             stop.wait(2.0)
@@ -267,7 +216,7 @@ def _follow_chain(
     url = postgres.database_url(name)
     read_url = settings.read_database_url or url
     settings = replace(settings, database_url=url, read_database_url=read_url)
-    publish_database(settings)
+    startup.publish_database(settings)
     if own_node is not None:
         return _run_children(settings, stop, postgres, own_node=own_node)
     settings = replace(settings, sources_dir=settings.data_dir / "sources")
@@ -288,7 +237,7 @@ def _run_children(
     own_node: OwnNode | None = None,
 ) -> None:
     # The children do this too, but would be restarted again and again if it fails.
-    prepare_database(settings, reads=True, may_be_away=False)
+    startup.prepare_database(settings, reads=True, may_be_away=False)
     if own_node is not None:
         own_node.fill(settings)
     environment = child_environment(settings)
@@ -353,6 +302,6 @@ def _advice(settings: Settings) -> str:
 
 def _is_alive(settings: Settings) -> bool:
     try:
-        return send(f"{settings.base_url}/healthz", timeout_s=2).status == 200
-    except NoResponse:
+        return service_client.send(f"{settings.base_url}/healthz", timeout_s=2).status == 200
+    except service_client.NoResponse:
         return False

@@ -1,8 +1,6 @@
-"""Checks before a subcommand starts: settings, database and schema; stop signals.
-
-Whether this machine has HOST and a port is free, before a command listens there.
-
-A watch that notices when the nodes of RPC_URL serve another chain.
+"""Checks before a subcommand starts: settings, database and schema, whether this machine has HOST
+and a port is free; stop signals; and a watch that notices when the nodes of RPC_URL serve another
+chain.
 """
 
 import errno
@@ -16,10 +14,8 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from scan.database import migrations
+from scan.database import embedded, errors, migrations
 from scan.database.connection import Database, is_well_formed
-from scan.database.embedded import write_private
-from scan.database.errors import SchemaMismatch, SharedSession
 from scan.environment import host as host_kind
 from scan.environment import primary_url, without_password
 from scan.errors import ScanError, SettingError
@@ -67,7 +63,7 @@ def require_node(settings: Settings) -> None:
         raise SettingError("RPC_URL", "", "required: the URL of a node")
 
 
-def with_running_database(settings: Settings) -> Settings:
+def settings_with_database(settings: Settings) -> Settings:
     """Return the settings; without DATABASE_URL, with the database of the running `scan run` that
     has the same SCAN_DATA_DIR. Raises SettingError."""
     path = settings.data_dir / DATABASE_FILE
@@ -80,15 +76,15 @@ def with_running_database(settings: Settings) -> Settings:
 
 @contextmanager
 def connected(settings: Settings, name: str) -> Iterator[Database]:
-    """Open the database of with_running_database() without a statement time-out."""
-    url = with_running_database(settings).database_url
+    """Open the database of settings_with_database() without a statement time-out."""
+    url = settings_with_database(settings).database_url
     with closing(Database(url, statement_timeout_ms=0, name=name)) as database:
         yield database
 
 
 def publish_database(settings: Settings) -> None:
     """Write the database's URL to a file, for other commands with the same SCAN_DATA_DIR."""
-    write_private(settings.data_dir / DATABASE_FILE, settings.database_url)
+    embedded.write_private(settings.data_dir / DATABASE_FILE, settings.database_url)
 
 
 def prepare_database(settings: Settings, *, reads: bool = False, may_be_away: bool = True) -> None:
@@ -106,7 +102,7 @@ def prepare_database(settings: Settings, *, reads: bool = False, may_be_away: bo
             Database(settings.database_url, statement_timeout_ms=5000, name="scan-start")
         ) as database:
             require_same_start(database, settings.start_block)
-    except SchemaMismatch:  # which waiting does not mend
+    except errors.SchemaMismatch:  # which waiting does not mend
         raise
     except ScanError as error:
         if not may_be_away:
@@ -129,7 +125,7 @@ def _require_usable(name: str, url: str, *, takes_writes: bool) -> None:
     with closing(Database(url, statement_timeout_ms=5000, name="scan-start")) as database:
         try:
             is_read_only = database.value("database/session_is_read_only")
-        except SharedSession:
+        except errors.SharedSession:
             raise SettingError(name, without_password(url), SHARED) from None
         except ScanError as error:
             log.warning("%s cannot be checked: %s", name, error.for_operators)

@@ -2,9 +2,8 @@
 
 Input: a function's name and JSON arguments; or calldata and logs with possible ABIs.
 Output: the decoded result or revert; the method or event with its named arguments.
-Start with read_calls.py for calls, then function_lookup.py (names and overloads),
-calldata_encoding.py, revert_reasons.py, abi.py (types, encoding, decoding), abi_json.py (conversion
-of values from and to JSON) and proxy_contracts.py. Methods and events are decoded by
-abi_index.py, abi_decoding.py and decoding_budget.py. The node that is called is that of
-index_node.py.
+Start with read_calls.py (calls, and the encoding of them), then revert_reasons.py, abi.py (types,
+encoding, decoding), abi_json.py (values from and to JSON, lookup of functions), abi_decoding.py
+(methods and events) and proxy_contracts.py. account_state.py has balances, code, and the node that
+is called.
 """

@@ -1,4 +1,5 @@
-"""The contract ABI: types parsed from an ABI's JSON, encoding and decoding of values.
+"""The contract ABI: types parsed from an ABI's JSON or from a signature such as
+`f((address,bytes)[] calls)`, encoding and decoding of values.
 
 eth-abi is not used because types and data are hostile. Decoding: 2.2 KB of `uint256[]` nested seven
 deep took eth-abi 6 s; here decoding stops at MAX_VALUES values and at MAX_DECODED_BYTES bytes,
@@ -7,10 +8,6 @@ whatever the offsets in the data. Encoding: eth-abi caches every type for ever (
 
 Python values: int, bool, address as 20 bytes, bytes, string as its raw bytes, list for arrays,
 tuple for tuples. Layout: Solidity documentation, "Contract ABI Specification".
-
-Signatures of functions and events such as `f((address,bytes)[] calls)`, parsed to ABI entries.
-
-Types are Solidity's, with tuples in parentheses. `indexed` and a name may follow a type.
 """
 
 import re

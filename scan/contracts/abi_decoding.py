@@ -1,15 +1,10 @@
-"""Entries of ABIs by selector and topic: verified ABIs, ABIs of standards, single signatures.
+"""Calldata, logs and errors decoded by verified and imported ABIs, ABIs of standards and single
+signatures: the entries by selector and topic, the decoding, and the time that it may take.
 
-ABIs are hostile: the number of entries and types is bounded before they are parsed.
-
-The bound on the time that a request may spend on decoding hostile calls, logs and ABIs.
-
-Calldata and errors decoded by verified, standard and imported ABIs.
-
-All input is hostile: the cost of decoding is bounded in proportion to the decoded bytes, and data
-that does not fit an ABI is not decoded at all. The rules are those of ethers: bytes after the
-arguments are ignored, integers are cut to their width, and an address with bytes before it is
-refused.
+All input is hostile: the number of entries and types is bounded before they are parsed, the cost of
+decoding is bounded in proportion to the decoded bytes and in time for each request, and data that
+does not fit an ABI is not decoded at all. The rules are those of ethers: bytes after the arguments
+are ignored, integers are cut to their width, and an address with bytes before it is refused.
 """
 
 import time
@@ -277,8 +272,8 @@ class Argument(NamedTuple):
     indexed: bool = False  # a topic of the event has it
 
     def record(self) -> dict[str, Any]:
-        shown = {"name": self.name, "type": self.type, "value": self.value}
-        return {**shown, "hashed": True} if self.hashed else shown
+        argument = {"name": self.name, "type": self.type, "value": self.value}
+        return {**argument, "hashed": True} if self.hashed else argument
 
 
 class Decoded(NamedTuple):
@@ -343,9 +338,9 @@ class Fit(NamedTuple):
         for name, type_, is_topic, value in zip(
             entry.names, entry.types, entry.indexed, self.values, strict=True
         ):
-            shown = topic_type(type_) if is_topic else type_
-            text = render(shown, value)
-            arguments.append(Argument(name, type_.name, text, shown is HASH, is_topic))
+            argument_type = topic_type(type_) if is_topic else type_
+            text = render(argument_type, value)
+            arguments.append(Argument(name, type_.name, text, argument_type is HASH, is_topic))
         return Decoded(entry.name, entry.signature, arguments, entry.source)
 
 

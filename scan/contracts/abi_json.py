@@ -1,9 +1,8 @@
-"""Conversion of JSON arguments to ABI values, and of ABI values to JSON.
+"""JSON and the ABI: conversion of arguments to ABI values and back, and the lookup of the function
+that a request names, by name or full signature.
 
 eth-abi's conversion is not used: it rejects "1" for a uint and hex text for bytes, silently pads a
 short bytesN, and accepts an address with a wrong checksum.
-
-Lookup of the function of an ABI that a request names, by name or full signature.
 """
 
 import re
@@ -241,24 +240,24 @@ def candidates(
     Raises AbiError, which lists `others` where `entries` have no function."""
     named = _named(entries, function, others)
     functions = _read_only(named, function) if read_only else [function_of(e) for e in named]
-    return _of_length(functions, argument_count)
+    return _functions_of_length(functions, argument_count)
 
 
 def _named(entries: AbiEntries, function: str, others: Sequence[str]) -> AbiEntries:
     functions = [entry for entry in entries if entry.get("type", "function") == "function"]
     name = name_of(function)
-    named = [entry for entry in functions if entry.get("name") == name]
+    same_name = [entry for entry in functions if entry.get("name") == name]
     if name != function:
         # With `uint` and `int` replaced by uint256 and int256, as in Solidity.
         canonical = re.sub(r"(?<=[(,])(u?int)(?=[,)\[])", r"\g<1>256", function.replace(" ", ""))
-        named = [entry for entry in named if _signature_of(entry) == canonical]
-    if not named:
-        known = [text for text in map(_signature_of, functions) if text] or others
+        same_name = [entry for entry in same_name if _signature_of(entry) == canonical]
+    if not same_name:
+        signatures_known = [text for text in map(_signature_of, functions) if text] or others
         raise NoSuchFunction(
             f"the contract has no function {function[:100]!r}; its functions are: "
-            f"{', '.join(known[:MAX_LISTED]) or 'none'}"
+            f"{', '.join(signatures_known[:MAX_LISTED]) or 'none'}"
         )
-    return named
+    return same_name
 
 
 def _signature_of(entry: dict[str, Any]) -> str | None:
@@ -292,7 +291,7 @@ def function_of(entry: dict[str, Any]) -> Function:
     return Function(str(entry.get("name")), inputs, outputs, mutability_of(entry))
 
 
-def _of_length(functions: list[Function], length: int) -> list[Function]:
+def _functions_of_length(functions: list[Function], length: int) -> list[Function]:
     fitting = [function for function in functions if len(function.inputs) == length]
     if fitting:
         return fitting

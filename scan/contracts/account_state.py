@@ -1,8 +1,5 @@
-"""Balances and code of an address at a block, read from the node and cached.
-
-Accounts proven against a block's stateRoot, read from the node and cached.
-
-The node of an index, which has to serve the chain that is indexed.
+"""State of accounts at a block, read from the node and cached: balances, code, and accounts proven
+against the block's stateRoot. The node of an index has to serve the chain that is indexed.
 """
 
 import logging
@@ -15,21 +12,12 @@ from typing import NamedTuple
 from scan.cached_values import SizedCache
 from scan.database.connection import Database
 from scan.errors import ScanError, Unavailable, UpstreamFailed
-from scan.ethereum import request_node
+from scan.ethereum import request_node, state_proofs
 from scan.ethereum.blocks import DELEGATION
 from scan.ethereum.client import Call, Node, RpcError
 from scan.ethereum.request_node import NodeSession
 from scan.ethereum.rlp_and_tries import keccak256
 from scan.ethereum.served_chain import BlockId, ChainIdentity, ServedChain
-from scan.ethereum.state_proofs import (
-    MOST_ANSWER_BYTES,
-    ImproperProof,
-    ProvenAccount,
-    account_call,
-    header_call,
-    proven_header,
-    read_account,
-)
 from scan.ethereum.token_metadata import balance_of, word
 from scan.hex import BadHex, data, quantity, to_hex
 from scan.settings import Settings
@@ -175,13 +163,13 @@ class AccountProofs:
     for the header of each block."""
 
     def __init__(self) -> None:
-        self._accounts: SizedCache[ProvenAccount] = SizedCache(CACHE_BYTES)
+        self._accounts: SizedCache[state_proofs.ProvenAccount] = SizedCache(CACHE_BYTES)
         self._headers: SizedCache[bytes] = SizedCache(CACHE_BYTES)
         self._not_offered_until = 0.0
 
     def read(
         self, node: NodeSession, address: bytes, block: BlockId, slot: int | None = None
-    ) -> ProvenAccount:
+    ) -> state_proofs.ProvenAccount:
         """Return an account after a block, with a slot of its storage if one is given.
 
         Raises HistoryUnavailable where the node does not keep that state, UpstreamFailed where it
@@ -197,19 +185,19 @@ class AccountProofs:
 
     def _read(
         self, node: NodeSession, address: bytes, block: BlockId, slot: int | None
-    ) -> ProvenAccount:
+    ) -> state_proofs.ProvenAccount:
         if time.monotonic() < self._not_offered_until:
             raise UpstreamFailed(NOT_OFFERED)
         header = self._headers.get(block.hash)
-        calls: list[Call] = [] if header else [header_call(block)]
-        calls = [account_call(address, block, slot), *calls]
-        proof, *headers = request_node.read(node, block, calls, MOST_ANSWER_BYTES)
+        calls: list[Call] = [] if header else [state_proofs.header_call(block)]
+        calls = [state_proofs.account_call(address, block, slot), *calls]
+        proof, *headers = request_node.read(node, block, calls, state_proofs.MOST_ANSWER_BYTES)
         if isinstance(proof, RpcError):
             raise self._refusal(proof)
         try:
-            header = header or proven_header(block, *headers)
-            account = read_account(address, block, header, proof, slot)
-        except ImproperProof as error:
+            header = header or state_proofs.proven_header(block, *headers)
+            account = state_proofs.read_account(address, block, header, proof, slot)
+        except state_proofs.ImproperProof as error:
             raise UpstreamFailed(f"The node does not prove this account: {error}.") from None
         self._headers.store(block.hash, header, PROOF_BYTES + len(header))
         return account

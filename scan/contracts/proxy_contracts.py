@@ -155,13 +155,13 @@ class Proxy(NamedTuple):
 
 def is_proxy_code(code: bytes) -> bool:
     """Return whether code is a proxy's, as far as the code alone shows."""
-    if by_code(code) is not None:
+    if proxy_of_code(code) is not None:
         return True
-    own = _OWN_CODE.match(code)
-    return own is not None and _PASSING_ON.search(code, 0, own.end()) is not None
+    match = _OWN_CODE.match(code)
+    return match is not None and _PASSING_ON.search(code, 0, match.end()) is not None
 
 
-def by_code(code: bytes) -> Proxy | None:
+def proxy_of_code(code: bytes) -> Proxy | None:
     """Return the proxy by the implementation in its code; None where the code has none."""
     for kind in BY_CODE:
         match = kind.pattern.fullmatch(code)
@@ -179,7 +179,7 @@ def state_kinds(code: bytes) -> tuple[StateKind, ...]:
 
 def proxy_at(node: NodeSession, address: bytes, code: bytes) -> Proxy | None:
     """Return the proxy at an address; None if it is none, or if the node does not respond."""
-    by_own_code = by_code(code)
+    by_own_code = proxy_of_code(code)
     kinds = () if by_own_code else state_kinds(code)
     if not kinds:
         return by_own_code
@@ -196,7 +196,7 @@ def delegating_account(node: NodeSession, address: bytes) -> Proxy | None:
         code = node.within(NODE_TIMEOUT_S).call(
             "eth_getCode", to_hex(address), "latest", most_bytes=MAX_RESPONSE_BYTES
         )
-        return by_code(data(code))
+        return proxy_of_code(data(code))
     except (UpstreamFailed, Unavailable, RpcError, BadHex):
         return None
 

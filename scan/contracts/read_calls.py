@@ -1,6 +1,5 @@
-"""Encoding of function calls, decoding of their results and of constructors' arguments.
-
-Calls of view and pure functions of verified contracts.
+"""Calls of view and pure functions of verified contracts: encoding of calls, decoding of results
+and of constructors' arguments.
 """
 
 import time
@@ -8,6 +7,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+from scan.contracts import abi_json
 from scan.contracts.abi import (
     MAX_VALUES,
     AbiError,
@@ -18,19 +18,6 @@ from scan.contracts.abi import (
     parse_types,
 )
 from scan.contracts.abi_decoding import AbiIndex, Argument, DecodingBudget, index_abi
-from scan.contracts.abi_json import (
-    MAX_NAME,
-    AbiEntries,
-    Function,
-    NoSuchFunction,
-    NotReadOnly,
-    candidates,
-    coerce_all,
-    name_of,
-    render,
-    render_outputs,
-    signatures,
-)
 from scan.contracts.proxy_contracts import Proxy, delegating_account, proxy_at
 from scan.contracts.revert_reasons import UNKNOWN_DATA, decode_reason
 from scan.database.connection import Database
@@ -44,12 +31,12 @@ from scan.hex import BadHex, data, to_hex
 
 
 class PreparedCall(NamedTuple):
-    function: Function
+    function: abi_json.Function
     calldata: bytes
 
 
 def prepare(
-    entries: AbiEntries,
+    entries: abi_json.AbiEntries,
     function: str,
     arguments: Sequence[object],
     others: Sequence[str] = (),
@@ -58,7 +45,7 @@ def prepare(
 ) -> PreparedCall:
     """Encode a call of the function that candidates() returns; of several overloads the only one
     that takes the arguments. Raises AbiError."""
-    functions = candidates(entries, function, len(arguments), others, read_only=read_only)
+    functions = abi_json.candidates(entries, function, len(arguments), others, read_only=read_only)
     if len(functions) == 1:
         return _encoded(functions[0], arguments)
     calls = []
@@ -67,26 +54,26 @@ def prepare(
             calls.append(_encoded(overload, arguments))
     if len(calls) != 1:
         raise AbiError(
-            f"the function {function} is overloaded; name one of {signatures(functions)}"
+            f"the function {function} is overloaded; name one of {abi_json.signatures(functions)}"
         )
     return calls[0]
 
 
-def result(function: Function, data: bytes, most_values: int = MAX_VALUES) -> Any:
+def result(function: abi_json.Function, data: bytes, most_values: int = MAX_VALUES) -> Any:
     """Return the function's return value as JSON. Raises AbiError if the data does not decode."""
-    return render_outputs(function.outputs, _decoded(function.outputs, data, most_values))
+    return abi_json.render_outputs(function.outputs, _decoded(function.outputs, data, most_values))
 
 
 def _decoded(types: Sequence[AbiType], data: bytes, most_values: int) -> tuple[Any, ...]:
     return decode(types, data, most_values=most_values, most_bytes=most_bytes_of(data))
 
 
-def _encoded(function: Function, arguments: Sequence[object]) -> PreparedCall:
-    values = coerce_all(function.inputs, arguments)
+def _encoded(function: abi_json.Function, arguments: Sequence[object]) -> PreparedCall:
+    values = abi_json.coerce_all(function.inputs, arguments)
     return PreparedCall(function, function.selector + encode(function.inputs, values))
 
 
-def constructor_values(abi: AbiEntries, data: bytes) -> list[Argument] | None:
+def constructor_values(abi: abi_json.AbiEntries, data: bytes) -> list[Argument] | None:
     """Return a constructor's arguments; None where they do not decode by its ABI."""
     constructor = next((entry for entry in abi if entry.get("type") == "constructor"), {})
     inputs: list[dict[str, Any]] = constructor.get("inputs", [])
@@ -95,9 +82,9 @@ def constructor_values(abi: AbiEntries, data: bytes) -> list[Argument] | None:
         values = _decoded(types, data, most_values=1000)
     except (AbiError, OverflowError):
         return None
-    labels = (str(parameter.get("name") or "")[:MAX_NAME] for parameter in inputs)
+    labels = (str(parameter.get("name") or "")[: abi_json.MAX_NAME] for parameter in inputs)
     return [
-        Argument(label, type_.name, render(type_, value))
+        Argument(label, type_.name, abi_json.render(type_, value))
         for label, type_, value in zip(labels, types, values, strict=True)
     ]
 
@@ -153,16 +140,16 @@ class ReadCalls:
             functions, others = entries["functions"], entries["others"]
             return prepare(functions, function, arguments, others, read_only=read_only)
 
-        own = self._function(address, function)
+        contract_function = self._function(address, function)
         try:
-            with suppress(NoSuchFunction):
-                if own is not None:
-                    return by(own), None
+            with suppress(abi_json.NoSuchFunction):
+                if contract_function is not None:
+                    return by(contract_function), None
             row = self._database.row("contracts/contracts_get_code", address=address)
             proxy = (
                 proxy_at(node, address, bytes(row[1])) if row else delegating_account(node, address)
             )
-            unknown: NoSuchFunction | None = None
+            unknown: abi_json.NoSuchFunction | None = None
             ends_at = time.monotonic() + FACETS_S
             for implementation in proxy.implementations if proxy else ():
                 if unknown and time.monotonic() > ends_at:
@@ -171,12 +158,12 @@ class ReadCalls:
                 try:
                     if delegated is not None and proxy:
                         return by(delegated), Proxy(proxy.kind, implementation)
-                except NoSuchFunction as error:  # another facet may have it
+                except abi_json.NoSuchFunction as error:  # another facet may have it
                     unknown = error
             if unknown is not None:
                 raise unknown
-            if own is not None:
-                return by(own), None
+            if contract_function is not None:
+                return by(contract_function), None
         except AbiError as error:
             raise _bad_request(error) from None
         raise NotFound("The contract at this address is not verified.", field="address")
@@ -187,16 +174,12 @@ class ReadCalls:
         entries: dict[str, Any] | None = self._database.value(
             "contracts/verified_contracts_list_functions",
             address=address,
-            function_name=name_of(function),
+            function_name=abi_json.name_of(function),
         )
         return entries
 
     def execute(
-        self,
-        node: NodeSession,
-        call: dict[str, str],
-        abis: Sequence[bytes],
-        block: BlockId | None,
+        self, node: NodeSession, call: dict[str, str], abis: Sequence[bytes], block: BlockId | None
     ) -> bytes:
         """Return the data that the call returned. Errors are decoded by the ABIs of the contracts
         at the addresses `abis`."""
@@ -237,7 +220,7 @@ def abis_of(address: bytes, proxy: Proxy | None) -> tuple[bytes, ...]:
 def _bad_request(error: AbiError) -> InvalidParameter:
     text = str(error)[:2000]  # it may list overloads, whose types may have any length
     sentence = f"{text}." if text.startswith("args") else f"{text[:1].upper()}{text[1:]}."
-    names_function = isinstance(error, NoSuchFunction | NotReadOnly)
+    names_function = isinstance(error, abi_json.NoSuchFunction | abi_json.NotReadOnly)
     return InvalidParameter(sentence, field="functionName" if names_function else "args")
 
 
@@ -246,8 +229,8 @@ def reverted(failure: CallFailure, abis: Sequence[AbiIndex]) -> CallReverted:
     where none of them decodes it."""
     reason = decode_reason(failure, abis, {}, DecodingBudget())
     if reason.kind == UNKNOWN_DATA:
-        shown = f"{to_hex(reason.data[:256])}{'…' if reason.data_size > 256 else ''}"
-        return CallReverted(f"The call reverted with data {shown}")
+        data_text = f"{to_hex(reason.data[:256])}{'…' if reason.data_size > 256 else ''}"
+        return CallReverted(f"The call reverted with data {data_text}")
     if reason.decoded is None:
         return CallReverted(reason.sentence)
     record = reason.decoded.record()
@@ -261,7 +244,7 @@ def shown_reason(error: RpcError) -> str:
     return message[:200] if "://" not in message else "the node's reason is not shown"
 
 
-def value_of(function: Function, returned: bytes, most_values: int = MAX_VALUES) -> Any:
+def value_of(function: abi_json.Function, returned: bytes, most_values: int = MAX_VALUES) -> Any:
     """Return the function's result as JSON. Raises CallReverted where the data does not decode."""
     if function.outputs and not returned:
         raise CallReverted("The call returned no data.")

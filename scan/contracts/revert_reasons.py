@@ -6,16 +6,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from scan.contracts.abi import AbiError, decode, parse_types
-from scan.contracts.abi_decoding import (
-    AbiIndex,
-    Argument,
-    Decoded,
-    DecodingBudget,
-    decode_call_by,
-    decode_error,
-)
-from scan.contracts.abi_json import render
+from scan.contracts import abi, abi_decoding, abi_json
 from scan.ethereum.node_errors import KINDS, OTHER, OUT_OF_GAS, REVERT, CallFailure
 from scan.hex import to_hex
 
@@ -74,7 +65,7 @@ class Reason(NamedTuple):
 
     kind: str
     sentence: str
-    decoded: Decoded | None = None
+    decoded: abi_decoding.Decoded | None = None
     data: bytes = b""
     data_size: int = 0
 
@@ -104,9 +95,9 @@ def selectors_of(failures: Sequence[CallFailure]) -> set[bytes]:
 
 def decode_reason(
     failure: CallFailure,
-    abis: Sequence[AbiIndex],
+    abis: Sequence[abi_decoding.AbiIndex],
     imported: Mapping[bytes, Sequence[str]],
-    budget: DecodingBudget,
+    budget: abi_decoding.DecodingBudget,
 ) -> Reason:
     """Decode why a call failed. `abis` are in the order of failure.code_addresses, `imported`
     signatures by selector."""
@@ -119,8 +110,8 @@ def decode_reason(
     sentence = _sentence(kind, decoded)
     is_cut = failure.data_size > len(failure.data)
     if is_cut and (text := _cut_text(failure.data)) is not None:
-        decoded = Decoded(
-            "Error", "Error(string)", [Argument("message", "string", text)], "standard"
+        decoded = abi_decoding.Decoded(
+            "Error", "Error(string)", [abi_decoding.Argument("message", "string", text)], "standard"
         )
         size = f"(cut: the contract returned {failure.data_size:,} bytes)"
         sentence = f"{_REVERTED}{text}"[: MAX_SENTENCE - len(size) - 2]
@@ -139,27 +130,27 @@ def _cut_text(returned: bytes) -> str | None:
 
 def _decoded(
     returned: bytes,
-    abis: Sequence[AbiIndex],
+    abis: Sequence[abi_decoding.AbiIndex],
     imported: Mapping[bytes, Sequence[str]],
-    budget: DecodingBudget,
-) -> tuple[str, Decoded | None]:
+    budget: abi_decoding.DecodingBudget,
+) -> tuple[str, abi_decoding.Decoded | None]:
     selector = returned[:4]
     if selector in _BUILT_IN:
         kind, name, type_name, label = _BUILT_IN[selector]
-        types = parse_types([{"type": type_name}])
+        types = abi.parse_types([{"type": type_name}])
         try:
-            [value] = decode(types, returned[4:])
-        except AbiError:
+            [value] = abi.decode(types, returned[4:])
+        except abi.AbiError:
             return UNKNOWN_DATA, None
-        argument = Argument(label, type_name, render(types[0], value))
-        return kind, Decoded(name, f"{name}({type_name})", [argument], "standard")
-    decoded = decode_error(returned, abis, budget=budget)
+        argument = abi_decoding.Argument(label, type_name, abi_json.render(types[0], value))
+        return kind, abi_decoding.Decoded(name, f"{name}({type_name})", [argument], "standard")
+    decoded = abi_decoding.decode_error(returned, abis, budget=budget)
     if decoded is None:
-        decoded = decode_call_by(returned, imported.get(selector, ()), budget=budget)
+        decoded = abi_decoding.decode_call_by(returned, imported.get(selector, ()), budget=budget)
     return (UNKNOWN_DATA, None) if decoded is None else (CUSTOM, decoded)
 
 
-def _sentence(kind: str, decoded: Decoded | None) -> str:
+def _sentence(kind: str, decoded: abi_decoding.Decoded | None) -> str:
     if decoded is None:
         return "The call reverted with data that no known ABI decodes."
     if kind == ERROR:
@@ -174,7 +165,7 @@ def _sentence(kind: str, decoded: Decoded | None) -> str:
     return f"{_REVERTED}{decoded.name}({values})"[:MAX_SENTENCE]
 
 
-def _labelled(argument: Argument) -> str:
+def _labelled(argument: abi_decoding.Argument) -> str:
     value = argument.value
     if not isinstance(value, str):
         value = orjson.dumps(value).decode()

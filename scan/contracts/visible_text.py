@@ -1,5 +1,4 @@
-"""Names from contracts as text that shows what it is: visible, in one line, bounded; and whose text
-a chain has."""
+"""Names from contracts as text that shows what it is: visible, in one line, bounded."""
 
 import codecs
 import unicodedata
@@ -23,15 +22,15 @@ _BLANK_LETTERS = "\u115f\u1160\u2800\u3164\uffa0\u034f"
 def clean(text: str, most: int) -> str:
     """Return the text in one line of at most `most` characters, without invisible ones; "" where
     none is visible."""
-    shown = text[: most * 8]
+    visible = text[: most * 8]
     # Sets, as a character is looked at once: a block may have thousands of memos.
-    hidden = {c for c in set(shown) if unicodedata.category(c) in _HIDDEN or c in _BLANK_LETTERS}
+    hidden = {c for c in set(visible) if unicodedata.category(c) in _HIDDEN or c in _BLANK_LETTERS}
     if hidden:
-        shown = shown.translate(dict.fromkeys(map(ord, hidden)))
-    shown = " ".join(shown.split())
-    if not shown.isascii():
-        shown = _without_stacks(shown)
-    return shown if len(shown) <= most else f"{shown[: most - 1].rstrip()}…"
+        visible = visible.translate(dict.fromkeys(map(ord, hidden)))
+    visible = " ".join(visible.split())
+    if not visible.isascii():
+        visible = _without_stacks(visible)
+    return visible if len(visible) <= most else f"{visible[: most - 1].rstrip()}…"
 
 
 def text_start(content: bytes, most: int = MAX_MEMO_BYTES) -> str:

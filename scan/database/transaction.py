@@ -89,7 +89,7 @@ class Transaction:
         self._cursor.execute(text)
 
     def copy(self, target: str, file: Readable, read_bytes: int = 8192) -> int:
-        """Run a COPY from a file, as copy_rows.py makes it. Return how many rows the file had."""
+        """Run a COPY from a file, as copy_lines() takes it. Return how many rows the file had."""
         self._send()
         self._cursor.copy_expert(target, file, read_bytes)
         return int(self._cursor.rowcount)

@@ -84,17 +84,10 @@ def decode_block(
         read = read_json(receipts, ReceiptsJson, number)
         require(None not in read, number, "a receipt is missing")
         logs = _checked(number, _logs, [receipt.logs for receipt in read], 0)
-    decoded: DecodedBlock = _checked(
-        number, _block, block, _of_one_type(read), logs, number, chain_id
-    )
+    if len(set(map(type, read))) > 1:  # structs of one type, which has the fields of a form
+        read = [msgspec.convert(r, FormReceiptJson, from_attributes=True) for r in read]
+    decoded: DecodedBlock = _checked(number, _block, block, read, logs, number, chain_id)
     return decoded
-
-
-def _of_one_type(receipts: list[Any]) -> list[Any]:
-    """Return the receipts as structs of one type: FormReceiptJson where any of them is one."""
-    if len(set(map(type, receipts))) < 2:
-        return receipts
-    return [msgspec.convert(r, FormReceiptJson, from_attributes=True) for r in receipts]
 
 
 def _checked(number: int, decode: Callable[..., Any], *arguments: Any) -> Any:
@@ -157,7 +150,7 @@ def assembled(
         message_event=form and form.message_event,
         **others,
     )
-    return with_fees(decoded, form)
+    return block_with_fees(decoded, form)
 
 
 def _logs_coin(
@@ -186,18 +179,14 @@ def _blob_base_fee(transactions: list[DecodedTransaction]) -> int | None:
     return next(map(int.from_bytes, prices), None)
 
 
-def with_fees(block: DecodedBlock, form: Form | None = None) -> DecodedBlock:
+def block_with_fees(block: DecodedBlock, form: Form | None = None) -> DecodedBlock:
     """Return the block with its producer's fees, burnt fees, blob fees and credits."""
     settlement = (form.settle if form else settle_by_ethereum)(block)
     return block._replace(**settlement._asdict())
 
 
 def _transactions(
-    block: Any,
-    sent: dict[str, Any],
-    received: dict[str, Any],
-    form: Form | None,
-    number: int,
+    block: Any, sent: dict[str, Any], received: dict[str, Any], form: Form | None, number: int
 ) -> list[DecodedTransaction]:
     _require_links(block.hash, sent, received, number)
     # A block with a base fee (London) is later than Byzantium, so its receipts have a status.
@@ -232,8 +221,7 @@ def _transactions(
     }
     columns = {
         name: read_values(
-            column,
-            derived.get(name) or (received if column.of_receipt else sent)[column.json_name],
+            column, derived.get(name) or (received if column.of_receipt else sent)[column.json_name]
         )
         for name, column in TRANSACTION_COLUMNS.items()
         if name not in _MADE

@@ -240,8 +240,8 @@ def type_number(text: str | None) -> int:
     return 0 if text is None else int(text, 16)
 
 
-def _tail(receipt: Any, own: Mapping[int, Encoding]) -> tuple[str, ...] | None:
-    encoding = own.get(type_number(receipt.type))
+def _tail(receipt: Any, encodings: Mapping[int, Encoding]) -> tuple[str, ...] | None:
+    encoding = encodings.get(type_number(receipt.type))
     if encoding is None:
         return None
     names = encoding.receipt_tail
@@ -312,10 +312,6 @@ def _optional_quantity(text: str | None) -> str:
     return "80" if text is None else quantity_item(text)
 
 
-def _flag(value: bool | None) -> str:
-    return "01" if value else "80"
-
-
 def _access_list(entries: Sequence[dict[str, Any]] | None) -> str:
     if not entries:
         return "c0"
@@ -331,12 +327,6 @@ def _strings(texts: Sequence[str]) -> str:
     return list_item("".join(map(string_item, texts)))
 
 
-def _logs(logs: Sequence[Any]) -> str:
-    if not logs:
-        return "c0"
-    return list_item("".join(map(_log, logs)))
-
-
 def _log(log: Any) -> str:
     topics = "".join(log.topics).replace("0x", "a0")
     head = f"94{log.address[2:]}{list_prefix(len(topics) // 2)}{topics}"
@@ -349,10 +339,10 @@ _ITEMS: dict[str, _Items] = {
     "accessList": _items_by(_access_list),
     "authorizationList": _items_by(_authorizations),
     "blobVersionedHashes": _items_by(_strings),
-    "logs": _items_by(_logs),
+    "logs": _items_by(lambda logs: list_item("".join(map(_log, logs))) if logs else "c0"),
     **dict.fromkeys(("mint", "ethValue"), _items_by(_optional_quantity)),
     "ethTxValue": _items_by(lambda text: "" if text is None else quantity_item(text)),
-    "isSystemTx": _items_by(_flag),
+    "isSystemTx": _items_by(lambda value: "01" if value else "80"),
     **dict.fromkeys(("address", "input", "root", "logsBloom"), string_items),
     **dict.fromkeys(("sourceHash", "from"), string_items),
     **dict.fromkeys(("r", "s"), word_items),

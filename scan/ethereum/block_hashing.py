@@ -1,14 +1,10 @@
 """A block's hash and roots, and which parts of a block no root covers. Pure.
 
-Records are the structs of scan/ethereum/blocks.py.
-
-What proves parts of forms that this version of Scan does not know: parts of blocks as consensus
-encodes them, of a node with the debug namespace, and the schedule of blobs (EIP-7910).
-
-Header fields that this version of Scan does not know, as a hard fork adds them. Pure.
-
-A fork appends fields to the header. A node's JSON has them by name, in any order; that the block's
-hash is the one of a header with some of them proves which, and their order.
+Records are the structs of scan/ethereum/blocks.py. Header fields that this version of Scan does not
+know, as a hard fork appends them, are in a node's JSON by name, in any order: that the block's hash
+is the one of a header with some of them proves which, and their order. Forms that it does not know
+are proven by parts of blocks as consensus encodes them, of a node with the debug namespace, and by
+the schedule of blobs (EIP-7910).
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,12 +26,7 @@ from scan.ethereum.block_encoding import (
 from scan.ethereum.blocks import BlockJson, FormBlockJson, FormReceiptJson
 from scan.ethereum.client import MAX_ANSWER_BYTES, Node, NodeError, RpcError
 from scan.ethereum.forms.form import Encoding, Form, no_amounts
-from scan.ethereum.forms.matching import (
-    FORM_OF_CHAIN,
-    FORMS,
-    has_uncovered_end,
-    match_of_records,
-)
+from scan.ethereum.forms.matching import FORM_OF_CHAIN, FORMS, has_uncovered_end, match_of_records
 from scan.ethereum.rlp_and_tries import (
     item_content,
     join_list,
@@ -112,15 +103,21 @@ def uncompared(header: Any, receipts: Sequence[Any], chain_id: int | None) -> li
     form, is_proven = match_of_records(header, receipts, chain_id, are_plain=are_plain)
     if not is_proven and not words:
         words.append(f"fields of {form.name if form else 'a chain of its own form'}")
-    named = FORM_OF_CHAIN.get(chain_id) if chain_id is not None else None
-    if named and not form and named.l1_fees is not no_amounts and receipts:
-        words.append(f"no transaction shows {named.name}")
-    if form and form.l1_fees is not no_amounts and _lacks_l1_fees(header, receipts, form, named):
+    chain_form = FORM_OF_CHAIN.get(chain_id) if chain_id is not None else None
+    if chain_form and not form and chain_form.l1_fees is not no_amounts and receipts:
+        words.append(f"no transaction shows {chain_form.name}")
+    if (
+        form
+        and form.l1_fees is not no_amounts
+        and _lacks_l1_fees(header, receipts, form, chain_form)
+    ):
         words.append("receipts without a fee for L1")
     return words
 
 
-def _lacks_l1_fees(header: Any, receipts: Sequence[Any], form: Form, named: Form | None) -> bool:
+def _lacks_l1_fees(
+    header: Any, receipts: Sequence[Any], form: Form, chain_form: Form | None
+) -> bool:
     """Return whether a transaction that pays has no fee for L1, though it is one of a chain whose
     transactions have it, as its id or another receipt says."""
     sent = {"type": [transaction.type for transaction in header.transactions]}
@@ -130,7 +127,7 @@ def _lacks_l1_fees(header: Any, receipts: Sequence[Any], form: Form, named: Form
         for receipt, free in zip(receipts, is_free, strict=True)
         if not free
     ]
-    return None in fees and (named is not None or fees.count(None) < len(fees))
+    return None in fees and (chain_form is not None or fees.count(None) < len(fees))
 
 
 def covered_by_roots(
@@ -162,8 +159,8 @@ def receipts_root(receipts: Sequence[Any], form: Form = ETHEREUM) -> bytes:
 def receipt_leaf(receipt: Any) -> bytes:
     """Return a receipt as consensus encodes it, in the form of whatever chain has its type."""
     number = type_number(receipt.type)
-    own = {} if number in TRANSACTION_FIELDS else {number: _TAILS.get(number, Encoding(()))}
-    [leaf] = encode_receipts([receipt], own)
+    encodings = {} if number in TRANSACTION_FIELDS else {number: _TAILS.get(number, Encoding(()))}
+    [leaf] = encode_receipts([receipt], encodings)
     return leaf
 
 

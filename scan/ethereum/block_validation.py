@@ -12,21 +12,8 @@ from itertools import pairwise
 from operator import attrgetter
 from typing import Any, NamedTuple
 
-from scan.ethereum.block_encoding import (
-    Unencodable,
-    encode_log,
-    encode_receipts,
-    type_number,
-)
-from scan.ethereum.block_hashing import (
-    ETHEREUM,
-    NoBytes,
-    are_within,
-    covered_by_roots,
-    fields_out_of_place,
-    own_form,
-    uncompared,
-)
+from scan.ethereum import block_hashing
+from scan.ethereum.block_encoding import Unencodable, encode_log, encode_receipts, type_number
 from scan.ethereum.fork_schedule import unproven_blob_prices
 from scan.ethereum.forms.form import Encoding, Form
 from scan.ethereum.rlp_and_tries import (
@@ -44,7 +31,7 @@ from scan.hex import data
 RECEIPTS = "receipts and receiptsRoot"
 NO_BYTES = "unknown to this version of Scan, of which the node gives no bytes: update Scan"
 STATUSES = "statuses, which receipts before Byzantium do not have"
-_NO_BYTES = NoBytes()
+_NO_BYTES = block_hashing.NoBytes()
 _WITH_GAS_PRICE = ("0x0", "0x1", None)
 _MALFORMED = (ValueError, KeyError, TypeError, AttributeError)
 _MOST_RECEIPT_ITEMS = 64
@@ -62,7 +49,7 @@ class Verdict(NamedTuple):
 def check_body(
     header: Any,
     receipts: Sequence[Any],
-    raw: NoBytes = _NO_BYTES,
+    raw: block_hashing.NoBytes = _NO_BYTES,
     chain_id: int | None = None,
     leaves: Sequence[bytes] | None = None,
     *,
@@ -89,45 +76,42 @@ def contradicting_fields(header: Any, receipts: Sequence[Any], chain_id: int | N
 def _check(
     header: Any,
     receipts: Sequence[Any],
-    raw: NoBytes,
+    raw: block_hashing.NoBytes,
     chain_id: int | None,
     receipt_leaves: Sequence[bytes] | None,
     computes_senders: bool,
 ) -> Verdict:
     """Compare as check_body() does. Raises Contradiction, Unencodable, and _MALFORMED."""
-    _check_types(header.transactions, receipts)
-    form = own_form(header, receipts, chain_id)
-    sent, received = covered_by_roots(header, receipts, chain_id)
+    types, others = ([record.type for record in of] for of in (header.transactions, receipts))
+    if types != others and [*map(type_number, types)] != [*map(type_number, others)]:
+        raise Contradiction("types of transactions and receipts")
+    form = block_hashing.own_form(header, receipts, chain_id)
+    sent, received = block_hashing.covered_by_roots(header, receipts, chain_id)
     leaves, unknown, excusable, unproven = check_sent(header, sent, form, raw, computes_senders)
     if receipt_leaves is None:
         encodings = {**form.encodings, **dict.fromkeys(unknown, Encoding(()))}
         proof = _proof_of_receipts(header, received, unknown, encodings, raw)
     else:
-        proof = _proof_by_leaves(header, receipt_leaves[: len(received)], unknown)
+        is_proven = list_root(receipt_leaves[: len(received)]) == data(header.receiptsRoot)
+        proof = Proof.FIELDS if is_proven else _no_proof(unknown)
     _check_places(sent, received)
     _check_places(header.transactions, receipts)
     words = (
-        *uncompared(header, receipts, chain_id),
+        *block_hashing.uncompared(header, receipts, chain_id),
         *unproven,
         *_unproven_types(sent, leaves, unknown, proof, form),
         *_unproven_statuses(sent, received),
         *unproven_blob_prices(header, sent, received, raw, chain_id),
     )
-    if unknown and form is not ETHEREUM:  # prices follow from other fields there
+    if unknown and form is not block_hashing.ETHEREUM:  # prices follow from other fields there
         return Verdict(excusable, words)
     base_fee = int(header.baseFeePerGas or "0x0", 16)
     fields = _contradicting_uncovered_fields(sent, received, unknown, base_fee, form)
     return Verdict(fields or excusable, words)
 
 
-def _check_types(transactions: Sequence[Any], receipts: Sequence[Any]) -> None:
-    types, others = ([record.type for record in of] for of in (transactions, receipts))
-    if types != others and [*map(type_number, types)] != [*map(type_number, others)]:
-        raise Contradiction("types of transactions and receipts")
-
-
 def _check_places(transactions: Sequence[Any], receipts: Sequence[Any]) -> None:
-    if out_of_place := fields_out_of_place(transactions, receipts):
+    if out_of_place := block_hashing.fields_out_of_place(transactions, receipts):
         raise Contradiction(out_of_place)
 
 
@@ -144,7 +128,7 @@ def _proof_of_receipts(
     receipts: Sequence[Any],
     unknown: Set[int],
     encodings: Mapping[int, Encoding],
-    raw: NoBytes,
+    raw: block_hashing.NoBytes,
 ) -> Proof:
     """Return what proves the receipts. An unknown type's receipt is tried as those of Ethereum's
     types, then by the node's bytes. Raises Contradiction where they have another root."""
@@ -160,11 +144,6 @@ def _proof_of_receipts(
             return Proof.BYTES
         raise Contradiction(RECEIPTS)
     return _no_proof(unknown)
-
-
-def _proof_by_leaves(header: Any, leaves: Sequence[bytes], unknown: Set[int]) -> Proof:
-    """Return what proves receipts that are encoded already. Raises Contradiction."""
-    return Proof.FIELDS if list_root(leaves) == data(header.receiptsRoot) else _no_proof(unknown)
 
 
 def _no_proof(unknown: Set[int]) -> Proof:
@@ -184,7 +163,7 @@ def _is_within(
     if number not in unknown:
         [encoded] = encode_receipts([receipt], encodings)
         items = split_list(encoded[1:] if number else encoded, _MOST_RECEIPT_ITEMS)
-        return are_within(items, split_list(content, _MOST_RECEIPT_ITEMS))
+        return block_hashing.are_within(items, split_list(content, _MOST_RECEIPT_ITEMS))
     payer = getattr(receipt, "payer", None)
     items = split_list(content, _MOST_RECEIPT_ITEMS)
     if payer is not None and bytes.fromhex(string_item(payer)) not in items:
@@ -242,7 +221,7 @@ def _contradicting_uncovered_fields(
     """Return which fields that no root covers contradict fields that determine them; "" if none.
     Of unknown types nothing is known that does."""
     pairs = [*zip(transactions, receipts, strict=True)]
-    of_input = {hex(number) for number, own in form.encodings.items() if own.is_input}
+    of_input = {hex(number) for number, encoding in form.encodings.items() if encoding.is_input}
     if not all(_has_no_parties(*pair) for pair in pairs if pair[0].type in of_input):
         return "parties of transactions without any"
     if of_input or unknown:
@@ -274,16 +253,15 @@ def _has_no_parties(transaction: Any, receipt: Any) -> bool:
 
 
 def _unproven_statuses(transactions: Sequence[Any], receipts: Sequence[Any]) -> Sequence[str]:
-    if None not in [receipt.status for receipt in receipts]:
-        return ()
-    return (STATUSES,) if any(map(_may_have_failed, transactions, receipts)) else ()
-
-
-def _may_have_failed(transaction: Any, receipt: Any) -> bool:
-    """Return whether a transaction without a status may have failed. Before Byzantium one that
-    failed used all of its gas."""
-    has_status = receipt.status is not None or receipt.root is None
-    return not has_status and int(receipt.gasUsed, 16) == int(transaction.gas, 16)
+    """Return STATUSES where a transaction without a status may have failed. Before Byzantium one
+    that failed used all of its gas."""
+    may_have_failed = any(
+        receipt.status is None
+        and receipt.root is not None
+        and int(receipt.gasUsed, 16) == int(sent.gas, 16)
+        for sent, receipt in zip(transactions, receipts, strict=True)
+    )
+    return (STATUSES,) if may_have_failed else ()
 
 
 def _has_price(base_fee: int, transaction: Any, receipt: Any, pays_in_tokens: bool) -> bool:

@@ -103,8 +103,7 @@ class DecodedTransaction(NamedTuple):
         tuple[bytes, ...] | None, Column(HASHES, PROVEN, "blobVersionedHashes")
     ] = None
     blob_gas_price: Annotated[
-        bytes | None,
-        Column(UNSIGNED, COMPUTED, "blobGasPrice", of_receipt=True),
+        bytes | None, Column(UNSIGNED, COMPUTED, "blobGasPrice", of_receipt=True)
     ] = None
     # Fields of rollups, by the form of their chain.
     l1_fee: Annotated[bytes | None, Column(UNSIGNED, SAID, "l1Fee", of_receipt=True)] = None

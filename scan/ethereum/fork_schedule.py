@@ -1,13 +1,10 @@
-"""Hard forks that a node has scheduled (EIP-7910), and whether this version of Scan knows them.
-
-The price of a block's blobs (EIP-4844), which follows from its header and its chain's forks.
+"""Hard forks of a chain: those that a node has scheduled (EIP-7910), whether this version of Scan
+knows them, and the price of a block's blobs (EIP-4844), which follows from its header and its
+chain's forks, or from the node's schedule where they are not known.
 
 Update fractions are those of EIP-4844 (Cancun), EIP-7691 (Prague) and EIP-7892 (EIP-8134, 8135);
 times of forks are those of the chains' configurations in go-ethereum and ethpandaops' networks.
 Gnosis Chain has one fraction in all forks, and a least price of its own.
-
-Whether the price of a block's blobs follows from its header. Pure, but for forks that this
-version of Scan does not know, which are read from the node.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -171,10 +168,6 @@ def blob_price(chain_id: int | None, timestamp_s: int, excess_blob_gas: int) -> 
     return price_by(fraction, excess_blob_gas, least)
 
 
-def is_known_chain(chain_id: int | None) -> bool:
-    return chain_id in _SCHEDULES
-
-
 def may_be_later_fork(chain_id: int | None, timestamp_s: int) -> bool:
     """Return whether a block is as late as the last fork that is known of its chain, or nothing is
     known: a fork after it changes the fraction without another sign in a block (EIP-7892)."""
@@ -220,9 +213,9 @@ def unproven_blob_prices(
     ]
     if not blobs:
         return []
-    given = {_number(receipt.blobGasPrice) for _, receipt in blobs} - {None}
-    price, is_known = _price(header, given, raw, chain_id)
-    if price is None or given - {price}:
+    prices = {int(r.blobGasPrice, 16) for _, r in blobs if r.blobGasPrice is not None}
+    price, is_known = _price(header, prices, raw, chain_id)
+    if price is None or prices - {price}:
         raise Contradiction("blobGasPrice and excessBlobGas")
     if any(price > int(sent.maxFeePerBlobGas, 16) for sent, _ in blobs):
         raise Contradiction("blobGasPrice and maxFeePerBlobGas")
@@ -232,7 +225,7 @@ def unproven_blob_prices(
 
 
 def _price(
-    header: Any, given: set[int | None], raw: NoBytes, chain_id: int | None
+    header: Any, given: set[int], raw: NoBytes, chain_id: int | None
 ) -> tuple[int | None, bool]:
     """Return the price of a block's blobs, None where nothing tells it; and whether it follows from
     a schedule that this version of Scan knows."""
@@ -248,9 +241,4 @@ def _price(
         price = price_by(fraction, excess)
         if given <= {price}:
             return price, False
-    own = next(iter(given)) if len(given) == 1 else None
-    return (own, False) if not is_known_chain(chain_id) else (None, False)
-
-
-def _number(text: str | None) -> int | None:
-    return None if text is None else int(text, 16)
+    return (next(iter(given)) if len(given) == 1 and chain_id not in _SCHEDULES else None), False

@@ -1,14 +1,10 @@
-"""Errors of nodes, and what their codes and words mean.
-
-How long to wait after an error, and when to give up: one policy for the head, for a whole chain
-in bulk, and for fills.
+"""Errors of nodes: what their codes and words mean, how long to wait after one, and when to give
+up: one policy for the head, for a whole chain in bulk, and for fills.
 
 Errors are of three classes. A transient one passes by itself: no connection, HTTP 5xx, an answer
 that is cut short, a database that restarts. A refusal by a node's rate limit passes after the time
 that the node states. A permanent one remains until somebody changes the node or a setting: blocks
 that the node has pruned, a block that is malformed in every read, or another chain.
-
-Why a call failed: the kind of its failure, and what it returned. Pure.
 
 Nodes agree on the data that a contract returns as it reverts, and on little else: each has its own
 words for the failures of the EVM itself.
@@ -320,9 +316,9 @@ def revert_data(error_data: object, depth: int = 0) -> bytes | None:
         digits = match[0][2:] if match else ""
         return bytes.fromhex(digits[: len(digits) & ~1]) if digits else None
     if isinstance(error_data, dict) and depth < 5:
-        named = error_data.get("data")
-        if isinstance(named, str) and _SHORT.fullmatch(named):
-            return revert_data(named)
+        error_bytes = error_data.get("data")
+        if isinstance(error_bytes, str) and _SHORT.fullmatch(error_bytes):
+            return revert_data(error_bytes)
         for value in error_data.values():
             nested = revert_data(value, depth + 1)
             if nested is not None:

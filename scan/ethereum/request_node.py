@@ -1,12 +1,9 @@
-"""The node for requests of clients: who may call it, how many at once, and for how long.
+"""The node for requests of clients: who may call it, how many at once, and for how long; state at
+an indexed block, which only nodes that keep history have; and which blocks are safe and finalized.
 
 A node that does not answer delays only the requests that need it: a request has one budget of time
 for all its calls, few threads wait at once, other requests wait for their turn without a thread,
 and while the node is known to be away only one probe waits.
-
-State at an indexed block, which only nodes that keep history (archive nodes) have.
-
-Which blocks the node calls safe and finalized, read once for each newest block.
 """
 
 import threading
@@ -18,14 +15,7 @@ from typing import Any, NamedTuple, Protocol
 
 from scan.cached_values import SizedCache
 from scan.errors import HistoryUnavailable, Unavailable, UpstreamFailed
-from scan.ethereum.client import (
-    Call,
-    Node,
-    NodeError,
-    RpcError,
-    StateUnavailable,
-    WrongChain,
-)
+from scan.ethereum.client import Call, Node, NodeError, RpcError, StateUnavailable, WrongChain
 from scan.ethereum.node_errors import TimedOut
 from scan.ethereum.served_chain import BlockId
 from scan.hex import BadHex, data, quantity, to_hex
@@ -311,12 +301,12 @@ class FinalityReader:
         if self.is_paused:
             return Finality()
         calls = [Call("eth_getBlockByNumber", (tag, False)) for tag in TAGS]
-        own = Call("eth_getBlockByNumber", (hex(newest_block), False))
+        header_call = Call("eth_getBlockByNumber", (hex(newest_block), False))
         try:
             results = node.within(TIMEOUT_S).results(calls, MOST_HEADER_BYTES)
             numbers = [_number(block) for block in results]
             if any(number is not None and number > newest_block for number in numbers):
-                [block] = node.within(TIMEOUT_S).results([own], MOST_HEADER_BYTES)
+                [block] = node.within(TIMEOUT_S).results([header_call], MOST_HEADER_BYTES)
                 if data(block["hash"], 32) != newest_hash():
                     return Finality()
         except Unavailable:

@@ -1,12 +1,9 @@
-"""Recursive length prefix encoding (Yellow Paper, appendix B), in hex digits. Pure.
+"""Recursive length prefix encoding (Yellow Paper, appendix B) in hex digits, keccak-256, and Merkle
+Patricia tries (appendix D): the root of a list, and the root and the proofs of a map. Pure.
 
 A node's JSON is in hex already: joining its digits and decoding them once takes a third of the time
-of encoding bytes field by field. Functions of many texts take a column of a block's records.
-
-The fastest installed keccak-256: the roots of a block take a dozen hashes for each record.
-
-Merkle Patricia tries (Yellow Paper, appendix D): the root of a list, and the root and the proofs
-of a map, such as a state. Pure.
+of encoding bytes field by field. Functions of many texts take a column of a block's records. The
+fastest installed keccak-256 is taken: roots of a block take a dozen hashes for each record.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -1,11 +1,9 @@
-"""Whether a node serves the right chain, by chain id and the hash of block 0.
+"""Whether a node serves the right chain, by chain id and the hash of block 0, and the block whose
+state a call reads, by its hash where the node takes hashes (EIP-1898).
 
 A node may be another one from one request to the next: a development node that was started anew, or
-what a proxy leads to. So each new connection to it is checked, and each URL every few seconds.
-
-The block whose state a call reads, by its hash where the node takes hashes (EIP-1898).
-
-A node that has moved to another fork, or one of several behind a balancer, refuses a hash that it
+what a proxy leads to. So each new connection to it is checked, and each URL every few seconds. A
+node that has moved to another fork, or one of several behind a balancer, refuses a hash that it
 does not have, but answers a number from its own fork. Where a node takes no hashes, state is read
 by number, and the block's hash is compared afterwards.
 """
@@ -90,20 +88,20 @@ class ServedChain:
     def _find_problem(self, url: str, ask: Ask) -> str:
         """Return "" where what the node says of itself is right, as far as it says anything: one
         that has pruned block 0 is known by its chain id."""
-        known = self._identity()
-        if known is None:
+        identity = self._identity()
+        if identity is None:
             return ""
-        served = known
+        served = identity
         with suppress(BadHex):
             served = served._replace(chain_id=quantity(ask("eth_chainId", ())))
         header = ask("eth_getBlockByNumber", ("0x0", False))
         with suppress(BadHex, TypeError, KeyError):
             served = served._replace(genesis_hash=data(header["hash"], 32))
-        if served == known:
+        if served == identity:
             return ""
         number, of = self._urls.index(url) + 1, len(self._urls)
         name = "the node at RPC_URL" if of == 1 else f"node {number} of {of} in RPC_URL"
-        return mismatch(known, served, name)
+        return mismatch(identity, served, name)
 
 
 def mismatch(stored: ChainIdentity, served: ChainIdentity, node_name: str) -> str:

@@ -1,6 +1,5 @@
-"""Signatures on secp256k1, of wallets' messages and of authorizations, and their signers. Pure.
-
-Addresses with the checksum of EIP-55: hex letters are capitals where the hash says so.
+"""Signatures on secp256k1, of wallets' messages and of authorizations, and their signers; addresses
+with the checksum of EIP-55: hex letters are capitals where the hash says so. Pure.
 """
 
 from functools import lru_cache

@@ -1,13 +1,9 @@
-"""The record of a transfer inside a transaction; an extension reads them from traces.
-
-Tables of which few blocks have rows: each row follows from its block, with its traces, alone.
+"""Tables of which few blocks have rows: each row follows from its block, with its traces, alone.
+Pure.
 
 Extensions bring them (TABLES in rows.py): the head's writer, bulk, exports and the audit read what
-is declared here.
-
-Contracts that a block's transactions, or contracts within them, created. Pure.
-
-Withdrawals of validators (EIP-4895), decoded from a node's JSON. Pure.
+is declared here. The core's are contracts that transactions created, withdrawals of validators
+(EIP-4895), and the record of a transfer inside a transaction, which an extension reads from traces.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

@@ -1,13 +1,12 @@
-"""Accounts and slots that eth_getProof proves against a block's stateRoot (EIP-1186). Pure.
+"""Accounts and slots that eth_getProof proves against a block's stateRoot (EIP-1186), and block
+access lists (EIP-7928), whose hash is in the header: what accounts had after transactions. Pure.
 
 A proof is the list of nodes on the path from the root of a trie to a key, or to the place where the
 key would be (Yellow Paper, appendix D). Each node is hashed, and has to be the one that the node
 before it names: what the walk ends at is then what the root commits to, whoever gave the nodes. A
 walk takes each node once, so that nothing in a proof makes it longer than the proof.
 
-Block access lists (EIP-7928), whose hash is in the header: what accounts had after transactions.
-
-Pure. Lists are read from their RLP, or from the JSON of execution-apis, which is encoded first, or
+Access lists are read from their RLP, or from the JSON of execution-apis, which is encoded first, or
 that of clients from before their names: the hash tells whether it was understood.
 """
 
@@ -73,11 +72,6 @@ class ProvenAccount(NamedTuple):
     slot: ProvenSlot | None = None
 
 
-def proof_calls(address: bytes, block: BlockId, slot: int | None = None) -> list[Call]:
-    """Return the calls whose results read_proof() takes."""
-    return [header_call(block), account_call(address, block, slot)]
-
-
 def header_call(block: BlockId) -> Call:
     return Call("eth_getBlockByHash", (to_hex(block.hash), False))
 
@@ -85,13 +79,6 @@ def header_call(block: BlockId) -> Call:
 def account_call(address: bytes, block: BlockId, slot: int | None = None) -> Call:
     slots = [] if slot is None else [to_hex(_word(slot))]  # all nodes take 32 bytes, few take less
     return Call("eth_getProof", (to_hex(address), slots, block))
-
-
-def read_proof(
-    address: bytes, block: BlockId, header: Any, answer: Any, slot: int | None = None
-) -> ProvenAccount:
-    """Return what the results of proof_calls() prove. Raises ImproperProof."""
-    return read_account(address, block, proven_header(block, header), answer, slot)
 
 
 def proven_header(block: BlockId, answer: Any) -> bytes:
@@ -106,11 +93,6 @@ def proven_header(block: BlockId, answer: Any) -> bytes:
     raise ImproperProof(f"its header of block {block.number} does not have the block's hash")
 
 
-def state_root_of(header: bytes) -> bytes:
-    """Return the stateRoot of a header that proven_header() returned."""
-    return item_content(split_list(header, MOST_HEADER_ITEMS)[_STATE_ROOT])
-
-
 def read_account(
     address: bytes, block: BlockId, header: bytes, answer: Any, slot: int | None = None
 ) -> ProvenAccount:
@@ -120,13 +102,17 @@ def read_account(
     Raises ImproperProof.
     """
     try:
-        root, proof = state_root_of(header), _nodes(answer["accountProof"])
+        root = item_content(split_list(header, MOST_HEADER_ITEMS)[_STATE_ROOT])
+        proof = _nodes(answer["accountProof"])
         value = proven_value(root, keccak256(address), proof)
         account = _account(block, header, root, value)._replace(proof=proof)
         if slot is None:
             return account
-        [of_slot] = answer["storageProof"]
-        return account._replace(slot=_read_slot(account.storage_root, slot, of_slot["proof"]))
+        [slot_answer] = answer["storageProof"]
+        slot_proof = _nodes(slot_answer["proof"])
+        value = proven_value(account.storage_root, keccak256(_word(slot)), slot_proof)
+        proven = ProvenSlot(slot, int.from_bytes(item_content(value)), slot_proof)
+        return account._replace(slot=proven)
     except ImproperProof:
         raise
     except (ValueError, TypeError, LookupError) as error:
@@ -148,12 +134,6 @@ def _account(block: BlockId, header: bytes, root: bytes, value: bytes) -> Proven
     nonce, balance, storage_root, code_hash = map(item_content, split_list(value, 4))
     amounts = int.from_bytes(balance), int.from_bytes(nonce)
     return ProvenAccount(block, header, root, True, *amounts, code_hash, storage_root)
-
-
-def _read_slot(storage_root: bytes, slot: int, nodes: Any) -> ProvenSlot:
-    proof = _nodes(nodes)
-    value = proven_value(storage_root, keccak256(_word(slot)), proof)
-    return ProvenSlot(slot, int.from_bytes(item_content(value)), proof)
 
 
 def _nodes(texts: Any) -> list[bytes]:

@@ -1,11 +1,8 @@
-"""Results of calls to tokens and pools, decoded from hostile bytes: words, names, types. Pure.
+"""Results of calls to tokens and pools, decoded from hostile bytes: words, names, types; amounts of
+coin and tokens as decimal numbers; and inputs of transactions that may be texts. Pure.
 
-Inputs of transactions that may be texts: memos, not calls. Pure.
-
-Whether one is a text, visible_text in scan/contracts tells; what is left out here is none by its
-rule, or creates a contract.
-
-Amounts of coin and of tokens as decimal numbers: the one conversion from base units.
+Whether an input is a text, scan/contracts/visible_text.py tells; what is left out here is none by
+its rule, or creates a contract.
 """
 
 import re

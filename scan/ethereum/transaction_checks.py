@@ -1,11 +1,8 @@
-"""Who sent a transaction: its signer, as its bytes do not name one. Pure.
+"""Whether a block's transactions and its other lists agree with its header: their root, hashes and
+senders, which the transactions' bytes do not name. Pure, but for the bytes of transactions of
+unknown types. Records are the structs of scan/ethereum/blocks.py.
 
-Whether a block's transactions, and its other lists, agree with its header: their root, hashes
-and senders. Pure, but for the bytes of transactions of unknown types.
-
-Records are the structs of scan/ethereum/blocks.py.
-
-Coin that contracts burnt by destroying themselves in their own favour. Pure.
+Here, too: coin that contracts burnt by destroying themselves in their own favour.
 """
 
 from collections.abc import Iterator, Sequence, Set
@@ -128,8 +125,8 @@ def check_sent(
 ) -> Sent:
     """Check what a block has besides receipts, and put its size into it. Uncles, and what else
     blocks of Avalanche have, are not in the header's JSON. Raises Contradiction."""
-    known = TRANSACTION_FIELDS.keys() | form.encodings.keys()
-    unknown = {type_number(type_) for type_ in {t.type for t in header.transactions}} - known
+    known_types = TRANSACTION_FIELDS.keys() | form.encodings.keys()
+    unknown = {type_number(type_) for type_ in {t.type for t in header.transactions}} - known_types
     if unknown and _has_false_type(transactions, unknown, form):
         raise Contradiction("types of transactions and their hashes")
     leaves = _leaves(transactions, unknown, form, raw)
@@ -151,7 +148,7 @@ def check_sent(
         raise Contradiction("blobs and blobGasUsed")
     if None not in leaves and not header.uncles and header.extDataHash is None:
         header.size = hex(block_size(header, [leaf for leaf in leaves if leaf is not None]))
-    others = {*_with_other_hash(transactions, leaves)}
+    others = {*_indexes_of_other_hash(transactions, leaves)}
     if any(_is_signed(transactions[index]) for index in others):
         raise Contradiction("hashes of transactions")
     excusable = UNSIGNED if others else ""
@@ -174,8 +171,8 @@ def _check_lists(transactions: Sequence[Any], form: Form) -> None:
         ):
             continue
         number = type_number(transaction.type)
-        own = form.encodings.get(number)
-        fields = own.transaction if own else TRANSACTION_FIELDS.get(number, _LISTS)
+        encoding = form.encodings.get(number)
+        fields = encoding.transaction if encoding else TRANSACTION_FIELDS.get(number, _LISTS)
         for name in _LISTS:
             if name not in fields and getattr(transaction, name):
                 raise Contradiction(f"{name} of transactions of type {number}")
@@ -190,20 +187,20 @@ def _check_senders(
     fault, said = "", set()
     for index, (transaction, leaf) in enumerate(zip(transactions, leaves, strict=True)):
         number = type_number(transaction.type)
-        own = form.encodings.get(number)
-        if own and "from" in own.transaction:
+        encoding = form.encodings.get(number)
+        if encoding and "from" in encoding.transaction:
             continue
         if leaf is None or index in without:
             continue  # the block is not proven for it
-        if (own or number in TRANSACTION_FIELDS) and _is_signature(own):
+        if (encoding or number in TRANSACTION_FIELDS) and _is_signature(encoding):
             fault = _signature_fault(transaction, leaf, number) or fault
         else:
             said.add(number)
     return fault, [f"senders of transactions of type {number}" for number in sorted(said)]
 
 
-def _is_signature(own: Encoding | None) -> bool:
-    return own is None or own.transaction[-2:] == ("r", "s")
+def _is_signature(encoding: Encoding | None) -> bool:
+    return encoding is None or encoding.transaction[-2:] == ("r", "s")
 
 
 def _signature_fault(transaction: Any, leaf: bytes, number: int) -> str:
@@ -244,8 +241,8 @@ def _leaves(
     or do not have its hash."""
     if not unknown:
         return encode_transactions(transactions, form.encodings)
-    known = [t for t in transactions if type_number(t.type) not in unknown]
-    encoded = iter(encode_transactions(known, form.encodings))
+    known_transactions = [t for t in transactions if type_number(t.type) not in unknown]
+    encoded = iter(encode_transactions(known_transactions, form.encodings))
     leaves: list[Any] = []
     for index, transaction in enumerate(transactions):
         number = type_number(transaction.type)
@@ -258,7 +255,9 @@ def _leaves(
     return leaves
 
 
-def _with_other_hash(transactions: Sequence[Any], leaves: Sequence[bytes | None]) -> Iterator[int]:
+def _indexes_of_other_hash(
+    transactions: Sequence[Any], leaves: Sequence[bytes | None]
+) -> Iterator[int]:
     """Yield the indexes of transactions whose bytes are known and have another hash than they
     name."""
     for index, (transaction, leaf) in enumerate(zip(transactions, leaves, strict=True)):

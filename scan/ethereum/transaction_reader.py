@@ -12,11 +12,9 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from scan.cached_values import SizedCache
-from scan.ethereum.blocks import MAX_TOPICS
+from scan.ethereum import blocks, request_node, transaction_checks
 from scan.ethereum.client import AnswerTooLarge, Call, RpcError
 from scan.ethereum.forms.matching import ETHEREUM_TYPES
-from scan.ethereum.request_node import NodeSession
-from scan.ethereum.transaction_checks import Contradiction, Proof, proof_of
 from scan.hex import BadHex, data, quantity, quantity_or_none
 
 CACHE_BYTES = 128 * 1024 * 1024
@@ -97,7 +95,7 @@ class TransactionReader:
         self._cache: SizedCache[_Entry] = SizedCache(CACHE_BYTES, least_entries=4)
 
     def read(
-        self, node: NodeSession, needed: Iterable[tuple[IndexedTransaction, Content]]
+        self, node: request_node.NodeSession, needed: Iterable[tuple[IndexedTransaction, Content]]
     ) -> dict[str, NodeTransaction]:
         """Return all needed transactions by hash.
 
@@ -125,7 +123,7 @@ class TransactionReader:
         return transactions
 
     def _read_block(
-        self, node: NodeSession, needed: dict[IndexedTransaction, Content]
+        self, node: request_node.NodeSession, needed: dict[IndexedTransaction, Content]
     ) -> dict[str, NodeTransaction]:
         """Return the needed transactions from a whole block; {} if the node does not return the
         block with all its receipts."""
@@ -149,7 +147,7 @@ class TransactionReader:
         }
 
     def _read_singly(
-        self, node: NodeSession, needed: Sequence[tuple[IndexedTransaction, Content]]
+        self, node: request_node.NodeSession, needed: Sequence[tuple[IndexedTransaction, Content]]
     ) -> dict[str, NodeTransaction]:
         # The receipt comes first: batches of its method shrink where its answers are large.
         calls = []
@@ -169,8 +167,8 @@ class TransactionReader:
     ) -> NodeTransaction:
         require_same(indexed, sent)
         try:
-            proof_of(sent, Proof.HASH)
-        except Contradiction:
+            transaction_checks.proof_of(sent, transaction_checks.Proof.HASH)
+        except transaction_checks.Contradiction:
             raise TransactionUnavailable(MALFORMED) from None
         if sent.get("type") not in ETHEREUM_TYPES:  # others may lack what Ethereum's all have
             sent = {"nonce": "0x0", "gas": "0x0", "input": "0x", **sent}
@@ -237,7 +235,7 @@ def _logs(indexed: IndexedTransaction, logs: list[Any]) -> tuple[TransactionLog,
 
 def _log(indexed: IndexedTransaction, log: Any) -> TransactionLog:
     topics = tuple(data(topic, 32) for topic in _list(log["topics"]))
-    if len(topics) > MAX_TOPICS or log.get("removed") is True:
+    if len(topics) > blocks.MAX_TOPICS or log.get("removed") is True:
         raise TransactionUnavailable(MALFORMED)
     if data(log["transactionHash"], 32) != data(indexed.hash):
         raise TransactionUnavailable(MALFORMED)

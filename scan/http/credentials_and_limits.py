@@ -144,7 +144,7 @@ class RateLimit:
             windows: Sequence[Window] = [Window(limiter.anonymous_rate, client)]
             charged = yield from self._count(state, interface, windows, advice=GET_A_KEY)
         else:
-            windows = limiter.of_key(counted_by.id, counted_by.requests_per_minute, client)
+            windows = limiter.key_windows(counted_by.id, counted_by.requests_per_minute, client)
             windows = windows[:1] if is_admitted else windows
             charged = yield from self._count(state, interface, windows, counted_by)
         if caller.api_key is None or charged.refusal is not None:

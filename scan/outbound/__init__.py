@@ -2,5 +2,5 @@
 
 Input: a URL. Output: a connection to a public address that was checked, within a deadline.
 Start with connection.py (CheckedConnection), then public_hosts.py (which URLs and addresses are
-allowed).
+allowed) and document_fetcher.py.
 """

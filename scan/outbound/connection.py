@@ -1,6 +1,5 @@
-"""Deadlines of whole attempts: a socket's own time-out limits one read, not the response.
-
-Connections over TLS to checked addresses only, within a deadline.
+"""Connections over TLS to checked addresses only, within a deadline of the whole attempt: a
+socket's own time-out limits one read, not the response.
 """
 
 import os

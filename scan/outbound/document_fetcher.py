@@ -1,6 +1,5 @@
-"""The fetching of a document from an untrusted URL, over checked connections.
-
-The type of a picture by its first bytes, whatever its name.
+"""The fetching of a document from an untrusted URL, over checked connections, and the type of a
+picture by its first bytes, whatever its name.
 """
 
 import math

@@ -2,5 +2,5 @@
 
 Input: a browser's request. Output: HTML from the same queries as the API, with a strict content
 security policy; styles and scripts are served from static/, nothing from other hosts.
-Start with blocks.py, the shortest; site.py renders templates/, formatting.py formats values.
+Start with blocks_and_transactions.py; site.py renders templates/, formatting.py formats values.
 """

@@ -1,6 +1,5 @@
-"""/blocks and /block/:numberOrHash.
-
-/txs and /tx/:hash, with its token transfers and trades, and what extensions show of it.
+"""Pages of blocks and transactions: /blocks, /block/:numberOrHash, /txs and /tx/:hash, with a
+transaction's token transfers and trades, and what extensions show of it.
 """
 
 import json
@@ -11,15 +10,8 @@ from flask import Blueprint, Response
 from scan import parameters, registry
 from scan.errors import NotFound, Unavailable, UpstreamFailed
 from scan.http.requests import reader, requires
-from scan.pages import tabs
+from scan.pages import hooks, tabs
 from scan.pages.filtered_lists import entity_list
-from scan.pages.hooks import (
-    BlockSection,
-    Pages,
-    TransactionSection,
-    complete_transactions,
-    sections_of,
-)
 from scan.pages.records import Record, finality_of, hash_of, names_of, requested_tab
 from scan.pages.site import page
 from scan.queries import blocks, transactions
@@ -33,28 +25,28 @@ blueprint = Blueprint("pages_blocks", __name__)
 
 @blueprint.get("/blocks")
 def list_blocks() -> Response:
-    shown = entity_list("blocks", "/blocks", "/blocks")
-    return shown.response("blocks.html", shown=shown, names=names_of(shown.records))
+    block_list = entity_list("blocks", "/blocks", "/blocks")
+    return block_list.response("blocks.html", shown=block_list, names=names_of(block_list.records))
 
 
 @blueprint.get("/block/<block>")
 def get_block(block: str) -> Response:
-    named = None if block == "latest" else parameters.block_number_or_hash(block)
-    body = blocks.get(reader(), named)
+    number_or_hash = None if block == "latest" else parameters.block_number_or_hash(block)
+    body = blocks.get(reader(), number_or_hash)
     if body is None:
-        raise blocks.not_indexed(reader(), named)
+        raise blocks.not_indexed(reader(), number_or_hash)
     record = json.loads(body)
     number = record["number"]
     api_path = f"/blocks/{number}/transactions"
     tab = requested_tab(("transactions",))
     sent = entity_list("transactions", f"/block/{number}", api_path, block=number, tab=tab)
-    complete_transactions(sent.records)
+    hooks.complete_transactions(sent.records)
     whole = Window(MOST_SHOWN, 0, "asc", record["number"], record["number"])
     lists: dict[str, list[Record]] = {}
-    for section in sections_of(BlockSection):
+    for section in hooks.sections_of(hooks.BlockSection):
         lists |= section.read(record, whole)
-    own = (record.get("withdrawals", ()), record.get("uncles", ()), *lists.values())
-    names = names_of([record, *sent.records, *chain.from_iterable(own)])
+    lists_of_block = (record.get("withdrawals", ()), record.get("uncles", ()), *lists.values())
+    names = names_of([record, *sent.records, *chain.from_iterable(lists_of_block)])
     return sent.response(
         "block.html",
         tab=tab,
@@ -72,12 +64,12 @@ ADDRESS_CHARACTERS = 42  # in hex; other fields of chains are longer
 
 @blueprint.get("/txs")
 def list_transactions() -> Response:
-    shown = entity_list("transactions", "/txs", "/transactions")
-    complete_transactions(shown.records)
-    return shown.response(
+    transactions = entity_list("transactions", "/txs", "/transactions")
+    hooks.complete_transactions(transactions.records)
+    return transactions.response(
         "transactions.html",
-        shown=shown,
-        names=names_of(shown.records),
+        shown=transactions,
+        names=names_of(transactions.records),
         prices=unit_prices(reader()),
     )
 
@@ -89,7 +81,7 @@ def get_transaction(transaction_hash: str) -> Response:
     body = transactions.get(reader(), key)
     if body is None:
         try:
-            for pages in registry.parts(Pages):
+            for pages in registry.parts(hooks.Pages):
                 if (response := pages.page_of_missing(key)) is not None:
                     return response
             failure = ""
@@ -104,13 +96,13 @@ def get_transaction(transaction_hash: str) -> Response:
     record: Record = json.loads(body)
     events = transactions.events(reader(), key)
     transfers, trades = json.loads(events.transfers), json.loads(events.trades)
-    heads = [section.read(record) for section in sections_of(TransactionSection)]
+    heads = [section.read(record) for section in hooks.sections_of(hooks.TransactionSection)]
     tab = tabs.requested_transaction_tab()
-    shown = tab.read(record)
+    tab_values = tab.read(record)
     return page(
         "transaction.html",
         **{name: value for head in heads for name, value in head.values.items()},
-        **shown.values,
+        **tab_values.values,
         transaction=record,
         transfers=transfers,
         transfer_count=events.transfer_count,
@@ -125,7 +117,7 @@ def get_transaction(transaction_hash: str) -> Response:
         names=names_of(
             [record, *(r for head in heads for r in head.records), *transfers, *trades],
             *(v for v in record.get("chainFields", {}).values() if _is_address(v)),
-            *(address for part in (*heads, shown) for address in part.addresses),
+            *(address for part in (*heads, tab_values) for address in part.addresses),
         ),
     )
 

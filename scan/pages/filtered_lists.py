@@ -13,22 +13,11 @@ from urllib.parse import urlencode
 
 from flask import Response, request
 
-from scan import parameters
-from scan.errors import (
-    HistoryUnavailable,
-    InvalidParameter,
-    NotFound,
-    Reorganised,
-    ScanError,
-    Unavailable,
-    UpstreamFailed,
-)
+from scan import errors, parameters
 from scan.http.list_responses import window_of
 from scan.http.request_state import request_state_of
 from scan.http.requests import query_arguments, reader
-from scan.pages import records
-from scan.pages.formatting import exchange_name
-from scan.pages.records import Listing, listing
+from scan.pages import formatting, records
 from scan.pages.site import page, site
 from scan.queries import entities, tokens
 from scan.queries.entities import RANGE
@@ -89,7 +78,7 @@ DIRECTION = Field(
 
 
 @dataclass(frozen=True)
-class FilteredList(Listing):
+class FilteredList(records.Listing):
     """A page of a list with its form. `arguments` are the query string's without the position in
     the list; `source` is the page of the API that it shows; `error` is why there are no records,
     and `missing` why there never are any."""
@@ -107,7 +96,7 @@ class FilteredList(Listing):
     is_by_size: bool = False
     has_numbers: bool = True
     source: Page | None = None
-    error: ScanError | None = None
+    error: errors.ScanError | None = None
     missing: str = ""
 
     @property
@@ -156,12 +145,12 @@ class FilteredList(Listing):
 
     @property
     def unfiltered(self) -> str:
-        return self.link(**{shown.key: None for shown in self.fields})
+        return self.link(**{field.key: None for field in self.fields})
 
     @property
     def hidden(self) -> Mapping[str, str]:
         """Return the arguments that no field of the form has."""
-        keys = {shown.key for shown in self.fields}
+        keys = {field.key for field in self.fields}
         return {key: value for key, value in self.arguments.items() if key not in keys}
 
     @property
@@ -192,7 +181,7 @@ class FilteredList(Listing):
         return response
 
 
-def in_words(error: ScanError, fields: Sequence[Field]) -> str:
+def in_words(error: errors.ScanError, fields: Sequence[Field]) -> str:
     """Return an error's message in words of the form whose field it is about."""
     key = error.field or ""
     if not error.message.startswith(key):
@@ -229,7 +218,7 @@ def _choices(kind: str, words: Mapping[str, str]) -> tuple[Mapping[str, str], bo
         return {name: site().chain().standard(name) for name in TOKEN_TYPES}, True
     if kind == "dex":
         names, are_all = tokens.exchanges(reader())
-        return {name: exchange_name(name) for name in names}, are_all
+        return {name: formatting.exchange_name(name) for name in names}, are_all
     return words, True
 
 
@@ -249,7 +238,7 @@ def entity_list(
     """Return a list of an entity, of the rows that `fixed` filters match, or of one block;
     `page_of` reads another page than the entity's own."""
 
-    own = fixed.get("address")
+    address = fixed.get("address")
     has_ids = page_of is None and entity in records.ENTITIES.values()
 
     def read(window: Window, filters: Mapping[str, str]) -> Page:
@@ -259,10 +248,10 @@ def entity_list(
             window = window._replace(position=position)
         if block is not None:
             window = window._replace(block_from=block, block_to=block)
-        given = {**fixed, **filters}
-        if own in (given.get("from", ""), given.get("to", "")):
-            del given["address"]  # `from` or `to` implies it, and their lists have counters
-        return (page_of or entities.page)(reader(), entity, window, given)
+        arguments = {**fixed, **filters}
+        if address in (arguments.get("from", ""), arguments.get("to", "")):
+            del arguments["address"]  # `from` or `to` implies it, and their lists have counters
+        return (page_of or entities.page)(reader(), entity, window, arguments)
 
     fields = fields_of(entity, {*fixed, *left_out})
     return filtered_list(
@@ -271,7 +260,7 @@ def entity_list(
         [*fields, *(RANGES if block is None else ())],
         read,
         tab=tab,
-        own=own,
+        own=address,
         more=more,
         paging=(*paging, "row") if has_ids else paging,
     )
@@ -297,12 +286,12 @@ def filtered_list(
     filter would help.
     """
     keys = [field.key for field in fields]
-    known = {"tab", *paging, *keys}
-    synonyms = {name: key for name, key in SYNONYMS.items() if key in known}
+    parameter_names = {"tab", *paging, *keys}
+    synonyms = {name: key for name, key in SYNONYMS.items() if key in parameter_names}
     names = (*paging, *keys, *(("tab",) if tab else ()), *more)
     try:
         arguments = query_arguments(*names, *synonyms)
-    except InvalidParameter as error:
+    except errors.InvalidParameter as error:
         if error.field is None or error.field in (*names, *synonyms):
             raise
         raise _unknown_filter(error.field, fields, names) from None
@@ -328,51 +317,61 @@ def filtered_list(
     )
     try:
         if own is not None:
-            filters = _of_address(filters, own)
-        given = {key: arguments[key] for key in paging if key in arguments and key != "row"}
-        if "row" in arguments and {"page", "cursor"} & given.keys():
-            raise InvalidParameter("row: leave out page and cursor.", field="row")
-        if "limit" in given:
-            parameters.one_of(given["limit"], "limit", SIZES)
-        window = window_of({**given, **{key: filters[key] for key in RANGE if key in filters}})
+            filters = _address_filters(filters, own)
+        page_arguments = {
+            key: arguments[key] for key in paging if key in arguments and key != "row"
+        }
+        if "row" in arguments and {"page", "cursor"} & page_arguments.keys():
+            raise errors.InvalidParameter("row: leave out page and cursor.", field="row")
+        if "limit" in page_arguments:
+            parameters.one_of(page_arguments["limit"], "limit", SIZES)
+        window = window_of(
+            {**page_arguments, **{key: filters[key] for key in RANGE if key in filters}}
+        )
         _require_order(window)
         chosen = {key: value for key, value in filters.items() if key not in RANGE}
         source = read(window, chosen)
-    except NotFound as error:
+    except errors.NotFound as error:
         return replace(base, missing=error.message)
     except (
-        HistoryUnavailable,
-        InvalidParameter,
-        Reorganised,
-        Unavailable,
-        UpstreamFailed,
+        errors.HistoryUnavailable,
+        errors.InvalidParameter,
+        errors.Reorganised,
+        errors.Unavailable,
+        errors.UpstreamFailed,
     ) as error:
-        if isinstance(error, InvalidParameter) and error.field not in (*keys, *paging):
+        if isinstance(error, errors.InvalidParameter) and error.field not in (*keys, *paging):
             raise
         return replace(base, error=error)
     order = {"orderBy": kept["orderBy"]} if "orderBy" in kept else {}
-    shown = listing(source, window.limit)
-    return replace(base, **vars(shown), source=source, api_arguments={**filters, **order})
+    list_page = records.listing(source, window.limit)
+    return replace(base, **vars(list_page), source=source, api_arguments={**filters, **order})
 
 
-def _unknown_filter(name: str, fields: Sequence[Field], names: Sequence[str]) -> InvalidParameter:
+def _unknown_filter(
+    name: str, fields: Sequence[Field], names: Sequence[str]
+) -> errors.InvalidParameter:
     """Return the error for a name in the query string that is no filter of the list."""
     unknown = f"This list has no filter “{name}”"
     similar = parameters.nearest(name, names)
     if similar is not None:
-        return InvalidParameter(f"{unknown}. Did you mean “{similar}”?", field=name)
+        return errors.InvalidParameter(f"{unknown}. Did you mean “{similar}”?", field=name)
     filters = ", ".join(f"{field.key} ({field.label})" for field in fields)
     offered = f"; its filters are {filters}" if filters else ""
-    return InvalidParameter(f"{unknown}{offered}.", field=name)
+    return errors.InvalidParameter(f"{unknown}{offered}.", field=name)
 
 
 def _require_order(window: Window) -> None:
     """Raise InvalidParameter for a range that ends before it begins, in which no row can be."""
     if window.block_from > window.block_to:
-        raise InvalidParameter("blockTo is before blockFrom: no row can match.", field="blockTo")
+        raise errors.InvalidParameter(
+            "blockTo is before blockFrom: no row can match.", field="blockTo"
+        )
     times = (window.time_from, window.time_to)
     if times[0] is not None and times[1] is not None and times[0] > times[1]:
-        raise InvalidParameter("timeTo is before timeFrom: no row can match.", field="timeTo")
+        raise errors.InvalidParameter(
+            "timeTo is before timeFrom: no row can match.", field="timeTo"
+        )
 
 
 def api_text(key: str, text: str) -> str:
@@ -380,10 +379,10 @@ def api_text(key: str, text: str) -> str:
     return f"{text}{ENDS_OF_DAY[key]}" if key in ENDS_OF_DAY and DAY.match(text) else text
 
 
-def _of_address(filters: Mapping[str, str], own: str) -> dict[str, str]:
+def _address_filters(filters: Mapping[str, str], address: str) -> dict[str, str]:
     """Return the API's filters, with the list's own address in place of a direction."""
     if "direction" not in filters:
         return dict(filters)
     direction = parameters.one_of(filters["direction"], "direction", DIRECTIONS)
     others = {key: value for key, value in filters.items() if key != "direction"}
-    return {**others, DIRECTIONS[direction]: own}
+    return {**others, DIRECTIONS[direction]: address}

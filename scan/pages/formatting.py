@@ -1,7 +1,7 @@
-"""Formats values for display: amounts, numbers, times, and names, which may be hostile.
+"""Values as text for people: amounts, numbers, times, and names, which may be hostile.
 
-Amounts in tables: fractions as wide as their column's longest, so that points stand below each
-other, and heads and whole numbers end where their column does; and what the Tab key stops at.
+Amounts in a table's column have fractions as wide as the longest, so that points stand below each
+other, and heads and whole numbers end where their column does.
 """
 
 import json
@@ -102,10 +102,10 @@ def rounded(value: int | str, decimals: int = COIN_DECIMALS) -> AlignedAmount:
     if len(fraction) <= places:
         return aligned(value, decimals)
     step = 10 ** (decimals - places)
-    shown = amount((int(value) + step // 2) // step, places)
-    if shown == "0":
+    rounded = amount((int(value) + step // 2) // step, places)
+    if rounded == "0":
         return aligned(value, decimals)
-    whole, point, fraction = shown.partition(".")
+    whole, point, fraction = rounded.partition(".")
     return AlignedAmount(whole, point + fraction, full)
 
 
@@ -149,7 +149,7 @@ def resembles_another(name: str, address: str) -> bool:
     return any(not address.startswith(written) for written in _LIKE_ADDRESS.findall(name.lower()))
 
 
-def with_checksum(text: str, address: str) -> str:
+def checksummed_text(text: str, address: str) -> str:
     """Return a text of the API with the checksum in the short form of `address`."""
     return text.replace(short(address), short_address(address))
 
@@ -280,10 +280,10 @@ def exchange_name(dex: str) -> str:
     `V3 (unconfirmed factory)`."""
     if dex in ("v2-unconfirmed", "v3-unconfirmed"):
         return f"{dex[:2].upper()} (unconfirmed factory)"
-    named = _EXCHANGE.fullmatch(dex)
-    if not named:
+    match = _EXCHANGE.fullmatch(dex)
+    if not match:
         return dex
-    family, swap, version = named.groups()
+    family, swap, version = match.groups()
     if swap and family not in _LOWER_SWAP:
         swap = "Swap"
     return f"{family.capitalize()}{swap or ''} V{version}"
@@ -294,8 +294,8 @@ def short_name(text: str, most: int = MAX_NAME) -> str:
     ink."""
     if text and not text.strip().strip(_INKLESS):
         return "(blank)"
-    shown = visible(text)
-    return shown if len(shown) <= most else f"{shown[: most - 1]}…"
+    visible_name = visible(text)
+    return visible_name if len(visible_name) <= most else f"{visible_name[: most - 1]}…"
 
 
 def short_price(price: Decimal) -> str:

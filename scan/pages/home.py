@@ -1,10 +1,6 @@
-"""/, and /live, the part of it that a script refreshes.
-
-/status: how far the index is, and what it has of the chain; /readyz has it for programs.
-
-/keys, /webhooks and /watchlist, whose scripts call the API.
-
-/contracts: all contracts, the newest first.
+"""Pages about the whole index: /, and /live, the part of it that a script refreshes; /status, how
+far the index is (/readyz has it for programs); /contracts, the newest first; and /keys, /webhooks
+and /watchlist, whose scripts call the API.
 """
 
 import json
@@ -15,14 +11,8 @@ from flask import Blueprint, Response
 from scan.http.request_state import services
 from scan.http.requests import reader
 from scan.http.worker_threads import read_status
+from scan.pages import hooks
 from scan.pages.filtered_lists import entity_list
-from scan.pages.hooks import (
-    HomeSection,
-    LiveSection,
-    StatusSection,
-    complete_transactions,
-    sections_of,
-)
 from scan.pages.records import listing, names_of
 from scan.pages.site import page
 from scan.queries import blocks, network
@@ -38,10 +28,10 @@ blueprint = Blueprint("pages_home", __name__)
 def home() -> Response:
     status = json.loads(network.status(reader()))
     live = _newest()
-    own = {"status": status, "rpc_url": services().settings.brand.public_rpc_url}
-    for section in sections_of(HomeSection):
-        own |= section.read(live["blocks"])
-    return page("home.html", **own, **live)
+    values = {"status": status, "rpc_url": services().settings.brand.public_rpc_url}
+    for section in hooks.sections_of(hooks.HomeSection):
+        values |= section.read(live["blocks"])
+    return page("home.html", **values, **live)
 
 
 @blueprint.get("/live")
@@ -53,9 +43,9 @@ def newest() -> Response:
 def _newest() -> dict[str, Any]:
     newest_blocks = listing(blocks.page(reader(), NEWEST)).records
     newest_transactions = listing(filtered_page(reader(), "transactions", {}, NEWEST)).records
-    complete_transactions(newest_transactions)
+    hooks.complete_transactions(newest_transactions)
     of_extensions: dict[str, Any] = {}
-    for section in sections_of(LiveSection):
+    for section in hooks.sections_of(hooks.LiveSection):
         of_extensions |= section.read(newest_blocks)
     return {
         **of_extensions,
@@ -70,7 +60,7 @@ def _newest() -> dict[str, Any]:
 def status() -> Response:
     reader().do_not_cache()  # it changes without a new block, too
     values: dict[str, Any] = {}
-    for section in sections_of(StatusSection):
+    for section in hooks.sections_of(hooks.StatusSection):
         values |= section.read()
     return page("status.html", status=read_status(services(), reader()), **values)
 
@@ -94,5 +84,5 @@ def watch_list() -> Response:
 
 @blueprint.get("/contracts")
 def list_contracts() -> Response:
-    shown = entity_list("contract_creations", "/contracts", "/contract-creations")
-    return shown.response("contracts.html", shown=shown, names=names_of(shown.records))
+    creations = entity_list("contract_creations", "/contracts", "/contract-creations")
+    return creations.response("contracts.html", shown=creations, names=names_of(creations.records))

@@ -1,8 +1,5 @@
-"""Lists of records for pages, and names of the addresses in them.
-
-Decoded arguments as people read them: amounts of a token, times, large numbers.
-
-Links that name a row of a list by its id: the page begins at it, wherever it has moved.
+"""Lists of records for pages: names of the addresses in them, links that name a row by its id,
+where the page begins wherever the row has moved, and decoded arguments as people read them.
 """
 
 import json
@@ -99,18 +96,17 @@ def requested_tab(tabs: Sequence[str]) -> str:
     ours = (name for name in OTHER_TABS.get(requested, ()) if name in tabs)
     tab = next(ours, requested)
     if tab not in tabs:
-        known = ", ".join(tabs)
-        raise InvalidParameter(f"This page has no tab “{tab[:50]}”. It has: {known}.", field="tab")
+        tab_names = ", ".join(tabs)
+        raise InvalidParameter(
+            f"This page has no tab “{tab[:50]}”. It has: {tab_names}.", field="tab"
+        )
     return tab
-
-
-def page_number() -> int:
-    return parameters.integer_text(request.args, "page", default=1, least=1, most=10**15)
 
 
 def listing(page: Page, size: int = PAGE_SIZE) -> Listing:
     records = json.loads(page.data or "[]")
-    number, following = page_number(), page.next
+    number = parameters.integer_text(request.args, "page", default=1, least=1, most=10**15)
+    following = page.next
     if page.total is None:  # not counted: the rows up to here, and one more if more follow
         total = (number - 1) * size + page.count + (following is not None)
     else:
@@ -145,8 +141,8 @@ def names_of(records: Iterable[Record], *more: str | None) -> Names:
         name["name"] = name["label"] or pair or token.get("name") or name["contract"]
     unnamed = [key for key in keys if not names.get(to_hex(key), {}).get("name")]
     for address, claim in reader().sources.get(AddressNames).in_list(reader(), unnamed).items():
-        own = names.get(to_hex(address), NAMELESS)
-        names[to_hex(address)] = {**own, "claim": claim}
+        names_of_address = names.get(to_hex(address), NAMELESS)
+        names[to_hex(address)] = {**names_of_address, "claim": claim}
     return names
 
 

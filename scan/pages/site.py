@@ -1,6 +1,5 @@
-"""The paths of pages, as the rules of the application's views have them.
-
-Renders templates, with the values that every page shows, such as the chain's name.
+"""The site: renders templates with the values that every page shows, such as the chain's name, and
+knows the paths of pages by the rules of the application's views.
 """
 
 import re
@@ -19,18 +18,8 @@ from scan import VERSION, registry
 from scan.errors import InvalidParameter, ScanError
 from scan.ethereum.signatures import checksummed
 from scan.hex import to_hex
+from scan.http import request_state
 from scan.http.indexed_block import IndexedBlock, Position
-from scan.http.request_state import (
-    MARKDOWN,
-    MAX_FILE_ROWS,
-    Interface,
-    Mark,
-    SameOrigin,
-    has_files,
-    paths_marked,
-    prefers_markdown,
-    services,
-)
 from scan.http.requests import reader
 from scan.pages import formatting
 from scan.pages.formatting import fit_fractions, without_stops
@@ -65,7 +54,7 @@ def page_paths(app: Flask, blueprints: Iterable[Blueprint]) -> PagePaths:
     return PagePaths(
         frozenset(path.rstrip("/") for path, argument, _ in parts if not argument),
         frozenset(path.rstrip("/") for path, argument, _ in parts if argument),
-        paths_marked(Mark.NEEDS_TOKEN, app.url_map, app.view_functions),
+        request_state.paths_marked(request_state.Mark.NEEDS_TOKEN, app.url_map, app.view_functions),
     )
 
 
@@ -82,7 +71,7 @@ POLICY = "; ".join(
         "frame-ancestors 'none'",
     )
 )
-HTML, AS_MARKDOWN = "text/html; charset=utf-8", f"{MARKDOWN}; charset=utf-8"
+HTML, AS_MARKDOWN = "text/html; charset=utf-8", f"{request_state.MARKDOWN}; charset=utf-8"
 HEADERS = (
     ("Content-Type", HTML),
     ("Content-Security-Policy", POLICY),
@@ -143,13 +132,13 @@ class Site:
             "preview": url_of(preview, brand) if (preview := preview_of(brand)) else None,
         }
 
-    def interface(self) -> Interface:
-        return Interface(
+    def interface(self) -> request_state.Interface:
+        return request_state.Interface(
             self.refuse,
             self.refuse_as_markdown if registry.has("markdown") else None,
             paths=self._paths.single,
             prefixes=tuple(f"{prefix}/" for prefix in self._paths.prefixes),
-            same_origin=SameOrigin(self._settings.brand.url, self._paths.with_token),
+            same_origin=request_state.SameOrigin(self._settings.brand.url, self._paths.with_token),
             has_page_limit=True,
             unknown_path="There is no page at this address.",
         )
@@ -224,12 +213,12 @@ def page(template: str, status_code: int = 200, **values: Any) -> Response:
     newest = site().indexed_block.position_of(reader().versions)
     reader().staleness = newest.staleness
     body = site().render(template, site().chain(), path, newest=newest, **values)
-    prefers = prefers_markdown(request.environ.get("HTTP_ACCEPT", ""))
+    prefers = request_state.prefers_markdown(request.environ.get("HTTP_ACCEPT", ""))
     for markdown in registry.parts(Markdown) if prefers else ():
         reader().do_not_cache()
         reader().hold_processor()
-        own = f"{services().settings.base_path}{quote(request.path)}"
-        text = markdown.to_markdown(body, own)
+        canonical_url = f"{request_state.services().settings.base_path}{quote(request.path)}"
+        text = markdown.to_markdown(body, canonical_url)
         return Response(text, status_code, headers={**NEGOTIATED, "Content-Type": AS_MARKDOWN})
     return Response(body, status_code, headers=NEGOTIATED)
 
@@ -268,7 +257,7 @@ def _templates() -> Environment:
     )
     environment.globals |= {
         "version": VERSION,
-        "most_file_rows": MAX_FILE_ROWS if has_files() else 0,
+        "most_file_rows": request_state.MAX_FILE_ROWS if request_state.has_files() else 0,
         "shown_value": shown_value,
         "sections": _sections(),
         "menu_of_extensions": _menu,
@@ -286,7 +275,7 @@ def _templates() -> Environment:
         "aligned_gwei": formatting.aligned_gwei,
         "checksummed": checksummed,
         "short_address": formatting.short_address,
-        "with_checksum": formatting.with_checksum,
+        "checksummed_text": formatting.checksummed_text,
         "gwei": formatting.gwei,
         "percent": formatting.percent,
         "short_price": formatting.short_price,

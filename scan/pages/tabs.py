@@ -1,8 +1,4 @@
-"""The tabs of an address's and of a token's page: the core's, which stand in address_head.py and
-tokens.py, and those of extensions.
-
-The tabs of a transaction's page: the core's, and those of extensions.
-"""
+"""Tabs of the pages of addresses, tokens and transactions: the core's and those of extensions."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
@@ -27,23 +23,23 @@ def list_of_address(
     address matches; `api_path` has `{address}`."""
 
     def read(key: bytes) -> tuple[FilteredList, Mapping[str, Any]]:
-        own = to_hex(key)
-        shown = entity_list(
+        address = to_hex(key)
+        tab_list = entity_list(
             entity,
-            f"/address/{own}",
-            api_path.format(address=own),
+            f"/address/{address}",
+            api_path.format(address=address),
             tab=tab,
             left_out=("maker",),
-            fixed={filter_key: own},
+            fixed={filter_key: address},
         )
-        return shown, {}
+        return tab_list, {}
 
     return read
 
 
-def with_extensions(own: Sequence[Tab], kind: type[Tab]) -> Sequence[Tab]:
+def page_tabs(tabs_of_core: Sequence[Tab], kind: type[Tab]) -> Sequence[Tab]:
     """Return the tabs of a page, with those of a kind that extensions add."""
-    return sorted([*own, *tabs_of(kind)], key=lambda tab: tab.place)
+    return sorted([*tabs_of_core, *tabs_of(kind)], key=lambda tab: tab.place)
 
 
 def requested(tabs: Sequence[Tab]) -> Tab:
@@ -109,12 +105,12 @@ def is_open(tab: TransactionTab) -> bool:
 
 def prerequisite(query: str) -> Prerequisite:
     """Return the page's prerequisite by its query string: the node for tabs by traces."""
-    is_of_node = any(f"tab={name}" in query for name in _of_node())
+    is_of_node = any(f"tab={name}" in query for name in _tabs_of_node())
     return Prerequisite.NODE if is_of_node else Prerequisite.NODE_FIELDS
 
 
 @cache
-def _of_node() -> Sequence[str]:
+def _tabs_of_node() -> Sequence[str]:
     """Return the names of tabs that need the node, also Blockscout's."""
     names = {tab.name for tab in tabs() if tab.needs_node}
     return *names, *(theirs for theirs, ours in OTHER_TABS.items() if names & {*ours})

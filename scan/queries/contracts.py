@@ -15,7 +15,7 @@ from eth_hash.auto import keccak
 from scan import parameters
 from scan.contracts.abi import AbiError, canonical
 from scan.contracts.abi_decoding import standard_abis
-from scan.contracts.proxy_contracts import CLONES, Proxy, by_code, current, state_kinds
+from scan.contracts.proxy_contracts import CLONES, Proxy, current, proxy_of_code, state_kinds
 from scan.contracts.read_calls import CallResult
 from scan.errors import InvalidParameter, Unavailable, UpstreamFailed
 from scan.ethereum.served_chain import BlockId
@@ -24,7 +24,7 @@ from scan.queries.cursors import ADDRESS, HASH, ORDINAL
 from scan.queries.pages import Page, Value, Window, filtered_page
 from scan.queries.reader import Reader
 from scan.verification.contract_match import FULL, RUNTIME
-from scan.verification.languages import of_path
+from scan.verification.languages import language_of_path
 from scan.verification.verifier import MESSAGES, SIMILAR
 
 # Beside "abi": the ABI of the operator's build where the code is not verified.
@@ -136,7 +136,7 @@ def get_with_proxy(
 def proxy_of(reader: Reader, address: bytes, contract: Contract) -> ProxyLookup:
     """Return a proxy's present implementations, by its code or its state."""
     code = bytes(contract.code or b"")
-    proxy = by_code(code)
+    proxy = proxy_of_code(code)
     kinds = () if proxy else state_kinds(code)
     if not kinds:
         return ProxyLookup(proxy)
@@ -183,7 +183,7 @@ def verified_page(reader: Reader, window: Window) -> Page:
 
 
 def language_of(contract: Contract) -> str:
-    return of_path(contract.path).name
+    return language_of_path(contract.path).name
 
 
 def libraries_by_file(by_name: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

@@ -33,7 +33,9 @@ class Limiter(NamedTuple):
     page_rate: RateLimitItem
     file_rate: RateLimitItem
 
-    def of_key(self, key_id: int, requests_per_minute: int, address: str) -> tuple[Window, ...]:
+    def key_windows(
+        self, key_id: int, requests_per_minute: int, address: str
+    ) -> tuple[Window, ...]:
         """Return the windows of a request with a key: the key's own, and the client address's over
         all keys."""
         return (

@@ -1,11 +1,9 @@
-"""Times that the worker waits for a client before it ends the connection: for the head and the body
-of a request, and until the client has taken the response.
-
-The connections of a worker: accepted, watched by the loop, and closed, the longest idle first
+"""The connections of a worker: accepted, watched by the loop, and closed, the longest idle first
 where there are too many.
 
-Chooses the connections to close where the bytes of all take too much memory: those of the client
-with most. Clients that receive and send without delay lose none to others.
+Here, too: how long the worker waits for a client (for the head and the body of a request, and until
+it has taken the response), and which connections it closes where the bytes of all take too much
+memory: those of the client with most, so that those who receive and send without delay lose none.
 """
 
 import errno
@@ -151,7 +149,7 @@ C = TypeVar("C")  # a connection
 def first_of_largest(sizes: Mapping[C, int], client_of: Callable[[C], str]) -> C:
     """Return the first connection of the client whose connections have most bytes together."""
     clients = {conn: client_of(conn) for conn in sizes}
-    of_client = _by_client(sizes, clients)
+    of_client = _bytes_of_clients(sizes, clients)
     return max(sizes, key=lambda conn: of_client[clients[conn]])
 
 
@@ -162,7 +160,7 @@ def beyond(sizes: Mapping[C, int], client_of: Callable[[C], str], most: int) -> 
     if total <= most:
         return []
     clients = {conn: client_of(conn) for conn in sizes}
-    of_client = _by_client(sizes, clients)
+    of_client = _bytes_of_clients(sizes, clients)
     while total > most:
         largest = max(left, key=lambda conn: (of_client[clients[conn]], left[conn]))
         size = left.pop(largest)
@@ -172,7 +170,7 @@ def beyond(sizes: Mapping[C, int], client_of: Callable[[C], str], most: int) -> 
     return chosen
 
 
-def _by_client(sizes: Mapping[C, int], clients: Mapping[C, str]) -> Counter[str]:
+def _bytes_of_clients(sizes: Mapping[C, int], clients: Mapping[C, str]) -> Counter[str]:
     of_client: Counter[str] = Counter()
     for conn, size in sizes.items():
         of_client[clients[conn]] += size

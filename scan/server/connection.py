@@ -1,9 +1,6 @@
-"""Received bytes, from which gunicorn's parser reads as if from a socket.
-
-A request body in chunks, decoded as far as it has been received.
-
-One client's connection: bytes received, the current request, bytes to send. Nothing here waits;
-gunicorn parses requests and writes responses.
+"""One client's connection: bytes received, from which gunicorn's parser reads as if from a socket,
+a body in chunks decoded as far as it has come, the current request, bytes to send. Nothing here
+waits; gunicorn parses requests and writes responses.
 """
 
 import io

@@ -1,12 +1,8 @@
-"""Responses as WSGI has them, made without Flask: whole ones, also of errors.
+"""Responses as WSGI has them, made without Flask: whole ones, bodies that lie in a file and are
+sent piece by piece, and errors for requests that gunicorn cannot parse or refuses.
 
-A response body that lies in a file: the worker's loop sends it piece by piece.
-
-CORS: the headers by which any web page may call the API, in every response and in preflights.
-
-Errors for requests that gunicorn cannot parse or refuses.
-
-gunicorn's log lines in the form of Scan's.
+All have the CORS headers by which any web page may call the API. gunicorn's log lines, which are in
+the form of Scan's, are made here, too.
 """
 
 import logging

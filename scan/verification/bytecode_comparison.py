@@ -1,13 +1,9 @@
-"""Comparison of deployed with compiled bytecode: equal, or equal except for the metadata.
+"""Comparison of deployed with compiled bytecode, or with verified code: equal, or equal except for
+the metadata and values of immutables.
 
 Nothing is stripped because of a pattern in the deployed code, which a deployer could plant. Only
 ranges that the compiler itself reports or writes are copied from the chain: link references,
 immutables, the address in a library's call guard, and, for a partial match, its own auxdata.
-
-Code that equals verified code except for values of immutables and the metadata.
-
-The ranges that may differ are those that the compiler reported for the verified code, never a
-pattern in the other code.
 """
 
 import hashlib

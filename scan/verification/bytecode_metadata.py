@@ -1,14 +1,11 @@
-"""The CBOR that a compiler appends to bytecode: its version, and a hash of the source.
+"""Metadata in bytecode: the CBOR that a compiler appends, with its version and a hash of the
+source, and that hash of a metadata file, IPFS or Swarm, as the compiler computes it.
 
 Of RFC 8949 only what the compilers write is read. solc: a map of text to byte strings, text,
 integers, booleans, whose byte strings hash the metadata file. Vyper from 0.3.4 to 0.3.9, at the end
 of runtime code without immutables: a map with the version, in 0.3.4 without a length. Vyper since
 0.3.10, at the end of creation code: an array of a hash of the sources (since 0.4.1), the size of
 the runtime code, the sizes of its data, the size of its immutables, and a map with the version.
-
-The hash of a metadata file as the compiler writes it into bytecode: IPFS or Swarm.
-
-Hashing a variant of the file takes microseconds, compiling again takes seconds.
 """
 
 import hashlib

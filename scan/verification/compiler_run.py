@@ -1,9 +1,8 @@
-"""One compiler, run on hostile input: standard JSON in, standard JSON out.
+"""One compiler, run on hostile input, standard JSON in and out; and how many run at once, how many
+requests wait, how long each may run.
 
 Native builds, Node scripts around npm's soljson.js, and Python scripts around Vyper's wheels take
 the same two kinds of arguments.
-
-Bounds on compilers: how many run at once, how many requests wait, how long each may run.
 """
 
 import re
@@ -19,16 +18,7 @@ import orjson
 
 from scan.errors import Unavailable, VerificationFailed
 from scan.rate_limits.concurrency import ConcurrencyLimit
-from scan.verification.confined_process import CANNOT_CONFINE
-from scan.verification.sandbox import (
-    MEMORY_KIB,
-    OUTPUT_BYTES,
-    Finished,
-    Program,
-    TimedOut,
-    TooManyProcesses,
-)
-from scan.verification.settings_search import parse_version
+from scan.verification import confined_process, sandbox, settings_search
 
 COMPILE_TIMEOUT_S = 40.0
 VERSION_TIMEOUT_S = 30.0
@@ -42,7 +32,7 @@ class OutOfLimits(VerificationFailed):
 
 
 def compile_source(
-    compiler: Program,
+    compiler: sandbox.Program,
     standard_input: object,
     timeout_s: float,
     check: Callable[[], None] = lambda: None,
@@ -62,33 +52,33 @@ def compile_source(
             finished = compiler.run(
                 arguments, folder, timeout_s, orjson.dumps(standard_input), check
             )
-        except TimedOut:
+        except sandbox.TimedOut:
             raise OutOfLimits(
                 f"The compiler did not finish within {timeout_s:.0f} seconds."
             ) from None
-        except TooManyProcesses:
+        except sandbox.TooManyProcesses:
             raise OutOfLimits("The compiler started too many processes.") from None
     return _output(finished)
 
 
-def stated_version(compiler: Program) -> str | None:
+def stated_version(compiler: sandbox.Program) -> str | None:
     """Return the version that `--version` prints, such as `0.8.26`, under the limits of a
     compilation; None where it prints none."""
     with tempfile.TemporaryDirectory(prefix="scan-solc-") as folder:
         try:
             finished = compiler.run(["--version"], folder, VERSION_TIMEOUT_S)
-        except (TimedOut, TooManyProcesses):
+        except (sandbox.TimedOut, sandbox.TooManyProcesses):
             return None
     version = re.search(rb"(?:Version: |\A)([0-9.]{1,20})", finished.output[:1000])
     return version[1].decode() if version and finished.status == 0 else None
 
 
-def _arguments(compiler: Program, folder: str) -> list[str]:
+def _arguments(compiler: sandbox.Program, folder: str) -> list[str]:
     arguments = ["--standard-json"]
     name, _, release = compiler.executable.name.partition("-")
     if name != "solc" or not compiler.is_native():
         return arguments
-    version = parse_version(release)
+    version = settings_search.parse_version(release)
     if version >= (0, 6, 9):
         arguments += ["--base-path", folder]
     if version >= (0, 8, 22):
@@ -96,12 +86,12 @@ def _arguments(compiler: Program, folder: str) -> list[str]:
     return arguments
 
 
-def _output(finished: Finished) -> dict[str, Any]:
+def _output(finished: sandbox.Finished) -> dict[str, Any]:
     """Return the compiler's output. Raises OutOfLimits: the compiler reports bad_alloc as a JSON
     error with exit status 0, and crashes at other limits."""
-    if finished.status in (CANNOT_CONFINE, 126, 127):
+    if finished.status in (confined_process.CANNOT_CONFINE, 126, 127):
         raise Unavailable("The compiler cannot be started.", retry_after_s=60)
-    if len(finished.output) >= OUTPUT_BYTES:
+    if len(finished.output) >= sandbox.OUTPUT_BYTES:
         raise OutOfLimits("The compiler's output is larger than 32 MB.")
     if sum(map(finished.output.count, (b",", b"[", b"{"))) > MOST_OUTPUT_VALUES:
         raise OutOfLimits(f"The compiler's output has more than {MOST_OUTPUT_VALUES:,} values.")
@@ -113,7 +103,9 @@ def _output(finished: Finished) -> dict[str, Any]:
         raise OutOfLimits("The compiler crashed: it exceeded a limit on memory or nesting.")
     messages = [str(error.get("message")) for error in output.get("errors") or ()]
     if any("bad_alloc" in text or text.startswith("Unknown exception") for text in messages):
-        raise OutOfLimits(f"The compiler needs more than {MEMORY_KIB // 1024} MB for this source.")
+        raise OutOfLimits(
+            f"The compiler needs more than {sandbox.MEMORY_KIB // 1024} MB for this source."
+        )
     return output
 
 

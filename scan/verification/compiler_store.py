@@ -1,6 +1,6 @@
 """The store of compilers of one kind: those on disk, in solc-select's layout (in one folder
 `solc-0.8.26/solc-0.8.26`), and downloads of others. Of Solidity: the native build through
-solc-select, otherwise npm's, run by solc.js; of Vyper: see languages/vyper_wheels.py.
+solc-select, otherwise npm's, run by solc.js; of Vyper: see languages/vyper.py.
 
 A native build is checked against the digests listed by its publisher; npm's package against
 npm_digests.json, or against the registry's list for a version that is not in that file. Then the
@@ -227,7 +227,7 @@ def _fetch(version: SolcVersion, staging: Path, path: str) -> tuple[str, Path]:
         return "a native build", folder
     except NotFetched as error:
         log.info("no native solc %s: %s", dotted(version), error)
-    return "npm", _from_npm(version, staging, path)
+    return "npm", _npm_build(version, staging, path)
 
 
 def _download_native(version: SolcVersion, staging: Path) -> Path:
@@ -265,7 +265,7 @@ def _probe() -> None:
         raise NotFetched("its publisher cannot be reached") from None
 
 
-def _from_npm(version: SolcVersion, staging: Path, path: str) -> Path:
+def _npm_build(version: SolcVersion, staging: Path, path: str) -> Path:
     if not (shutil.which("npm") and shutil.which("node")):
         raise NotFetched("npm and node are not installed, and no native build can be fetched")
     fault = NotFetched("npm has no usable build")

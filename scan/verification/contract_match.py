@@ -1,6 +1,5 @@
-"""Whether one compiled contract is the deployed one, and whether a partial match is a full one.
-
-Where compiled code has libraries, immutables and metadata, in the form of compilers.
+"""Whether one compiled contract is the deployed one, and whether a partial match is a full one; and
+where compiled code has libraries, immutables and metadata, in the form of compilers.
 """
 
 import re
@@ -45,7 +44,7 @@ from scan.verification.submission_compilations import (
     evm_output,
 )
 
-_VARIED = ("optimizer", "evmVersion")  # settings that metadata_search.py varies
+_VARIED = ("optimizer", "evmVersion")  # settings that metadata_request.py varies
 _AUXDATA_OUTPUTS = [*OUTPUTS, "evm.legacyAssembly"]
 
 
@@ -100,7 +99,9 @@ class ContractMatcher(NamedTuple):
         if comparison.match is None:
             return None, comparison
         match = self._improved(
-            self._with_constructor_libraries(_match(contract, comparison, self.settings), auxdata)
+            self._match_with_constructor_libraries(
+                _match(contract, comparison, self.settings), auxdata
+            )
         )
         if preamble_of(self.code.runtime) is not None:  # the comparison was of all creation code
             return match._replace(creation=Creation(is_same=True, match=match.level)), comparison
@@ -111,7 +112,7 @@ class ContractMatcher(NamedTuple):
             match = match._replace(level=FULL)
         return match._replace(creation=creation), comparison
 
-    def _with_constructor_libraries(self, match: Match, auxdata: _Auxdata) -> Match:
+    def _match_with_constructor_libraries(self, match: Match, auxdata: _Auxdata) -> Match:
         """Return the match also with the libraries that only the creation code links."""
         links = linked_code(match.contract.output["evm"]["bytecode"]).links
         if links.keys() <= match.libraries.keys():
@@ -186,19 +187,19 @@ class ContractMatcher(NamedTuple):
         libraries in the settings."""
         if match.level == FULL:
             return match
-        variant = self._with_deployed_metadata(match)
+        variant = self._match_with_deployed_metadata(match)
         libraries = {**self.submission.libraries, **match.libraries}
         if variant.level == FULL or not libraries:
             return variant
         try:
-            linked = self._with_libraries(match, libraries)
+            linked = self._relinked_match(match, libraries)
         except OutOfLimits:
             return match
         if linked is None or linked.level == FULL:
             return linked or match
-        return self._with_deployed_metadata(linked)
+        return self._match_with_deployed_metadata(linked)
 
-    def _with_libraries(self, match: Match, libraries: Mapping[str, bytes]) -> Match | None:
+    def _relinked_match(self, match: Match, libraries: Mapping[str, bytes]) -> Match | None:
         """Return the match with the contract compiled again with the libraries in the settings, so
         that they are in the metadata; None where it no longer matches."""
         by_file: dict[str, dict[str, str]] = {}
@@ -216,7 +217,7 @@ class ContractMatcher(NamedTuple):
         linked = _match(linked.contract, comparison, linked.settings)
         return linked._replace(libraries=match.libraries)
 
-    def _with_deployed_metadata(self, match: Match) -> Match:
+    def _match_with_deployed_metadata(self, match: Match) -> Match:
         """Return the match as a full one if another path or other settings give a metadata file
         with the deployed hash; otherwise unchanged."""
         is_known = self.submission.path_is_known

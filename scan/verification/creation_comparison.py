@@ -1,20 +1,17 @@
 """Comparison of the code that created a contract with compiled creation code, without arguments.
 
 Only the creation code has the constructor and the initial values that it writes: sources that
-differ in nothing else have the same runtime code.
+differ in nothing else have the same runtime code. It is the input of the contract's transaction, or
+of a traced call.
 
-Compiled creation code, and how the same code is found again in front of constructor arguments.
+The same code is found again in front of constructor arguments by a hash in which what compilations
+of one source may differ in is zero: addresses of libraries, and the hashes in metadata. Where
+libraries are linked, only the compiler says; a search takes all operands of PUSH20 for their
+addresses, and what it finds is compared with the compiler's places.
 
-What compilations of one source may differ in has zeros in a hash: addresses of libraries, and the
-hashes in metadata. Where libraries are linked, only the compiler says; a search takes all operands
-of PUSH20 for their addresses, and what it finds is compared with the compiler's places.
-
-The code that created a contract: the input of its transaction, or of a traced call.
-
-Blueprints (ERC-5202): creation code that is deployed as it is, for contracts that create others.
-
-The preamble `fe 71`, a byte with the version and the number of bytes of the length of data, that
-length and the data precede it. A blueprint cannot be called.
+A blueprint (ERC-5202) is creation code that is deployed as it is, for contracts that create others:
+after `fe 71`, a byte with the version and the number of bytes of the length of data, that length
+and the data. It cannot be called.
 """
 
 import hashlib
@@ -97,8 +94,16 @@ def compare_creation(
     code, arguments = deployed.creation[:length], deployed.creation[length:]
     if len(code) != length:
         return Creation(is_same=False)
-    linked = _libraries(code, compiled, libraries)
-    expected = _with_libraries(compiled, linked)
+    # Libraries that were not submitted are read from the creation code: runtime code lacks those
+    # that only the constructor calls.
+    linked: dict[str, bytes] = {}
+    linked_code = bytearray(compiled.code)
+    for name, ranges in compiled.links.items():
+        in_code = code[ranges[0].start : ranges[0].end]
+        linked[name] = libraries.get(name, libraries.get(name.rpartition(":")[2], in_code))
+        for start, end in ranges:
+            linked_code[start:end] = linked[name]
+    expected = bytes(linked_code)
     offsets = differences(code, expected)
     metadata = auxdata if offsets else ()
     if mask(code, metadata) != mask(expected, metadata) or not all(
@@ -111,27 +116,6 @@ def compare_creation(
     level = "full" if is_full else "partial"
     proves_source = not offsets and has_integrity(expected)
     return Creation(True, level, arguments, linked, auxdata=auxdata, proves_source=proves_source)
-
-
-def _libraries(
-    code: bytes, compiled: LinkedCode, submitted: Mapping[str, bytes]
-) -> Mapping[str, bytes]:
-    """Return the addresses of all libraries by `file:Name`. Those that were not submitted are read
-    from the creation code: the runtime code lacks libraries that only the constructor calls."""
-    return {
-        name: submitted.get(
-            name, submitted.get(name.rpartition(":")[2], code[first.start : first.end])
-        )
-        for name, (first, *_) in compiled.links.items()
-    }
-
-
-def _with_libraries(compiled: LinkedCode, libraries: Mapping[str, bytes]) -> bytes:
-    code = bytearray(compiled.code)
-    for name, ranges in compiled.links.items():
-        for start, end in ranges:
-            code[start:end] = libraries[name]
-    return bytes(code)
 
 
 def are_constructor_arguments(abi: Sequence[Mapping[str, Any]], arguments: bytes) -> bool:
@@ -198,7 +182,7 @@ class CreationComparison:
         return _masked_hash(code, [ByteRange(*link) for link in orjson.loads(links)])
 
 
-def of_compiled(compiled: LinkedCode) -> CreationCode | None:
+def creation_code_of(compiled: LinkedCode) -> CreationCode | None:
     """Return what creation code is found by; None of code that is too large, or none at all."""
     code = compiled.code
     links = [place for places in compiled.links.values() for place in places]
@@ -250,11 +234,7 @@ class CreationReader:
     """Finds creations in the index and reads their input from the node."""
 
     def __init__(
-        self,
-        database: Database,
-        gateway: NodeGateway,
-        transactions: TransactionReader,
-        traces: str,
+        self, database: Database, gateway: NodeGateway, transactions: TransactionReader, traces: str
     ) -> None:
         """`traces` is as SCAN_TRACES."""
         self._database = database

@@ -1,6 +1,5 @@
-"""Results of the compilations so far: settings to skip, when to stop, why none matched.
-
-The search for the contract and the compiler settings that produce deployed code.
+"""The search for the contract and the compiler settings that produce deployed code; the results of
+the compilations so far tell which settings to skip, when to stop, and why none matched.
 """
 
 from collections.abc import Mapping, Sequence
@@ -219,5 +218,5 @@ class _Search:
 
 def _other_version(submission: Submission, deployed: bytes) -> str | None:
     """Return the compiler version in the deployed code; None if it is the submitted one."""
-    named = compiler_version(read_metadata(deployed))
-    return named if named != dotted(submission.version) else None
+    version = compiler_version(read_metadata(deployed))
+    return version if version != dotted(submission.version) else None

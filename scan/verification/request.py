@@ -18,7 +18,6 @@ MAX_SOURCE_BYTES = 1024 * 1024
 MAX_FILES = 1000
 MAX_LIBRARIES = 200
 MAX_CONSTRUCTOR_BYTES = 128 * 1024  # of a creation's input (EIP-7954)
-UNNAMED_PATH = SOLIDITY.unnamed_path
 INTERFACE_SUFFIX = ".json"  # of the ABIs that a source of Vyper imports
 
 # Yul's objects and Vyper's files may have hyphens in their names, and digits first.
@@ -133,8 +132,8 @@ def _settings(fields: Mapping[str, Any], language: Language) -> dict[str, Any]:
     """Return the compiler's settings in the fields beside a single file."""
     settings: dict[str, Any] = {}
     if "optimizer" not in language.settings:
-        given = fields.get("evmVersion", "")
-        return {} if given.lower() in ("", "default") else {"evmVersion": given}
+        evm_version = fields.get("evmVersion", "")
+        return {} if evm_version.lower() in ("", "default") else {"evmVersion": evm_version}
     keys = {"optimizationUsed": "enabled", "runs": "runs"}
     if optimizer := {key: fields[name] for name, key in keys.items() if name in fields}:
         settings["optimizer"] = optimizer
@@ -263,8 +262,8 @@ def _standard_settings(
     if not isinstance(settings, dict):
         raise _bad_input("its settings are not an object")
     types = language.settings
-    given = {**settings, **beside}
-    kept = {name: given[name] for name in types if given.get(name) is not None}
+    all_settings = {**settings, **beside}
+    kept = {name: all_settings[name] for name in types if all_settings.get(name) is not None}
     for name, value in kept.items():
         if not isinstance(value, types[name]):
             fault = "is not an object" if types[name] is dict else "has the wrong type"

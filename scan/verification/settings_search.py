@@ -1,6 +1,5 @@
-"""Solidity releases: which exist, and which EVM versions and metadata each supports.
-
-The compiler settings to try where none were submitted, most likely first.
+"""The compiler settings to try where none were submitted, most likely first: which releases of
+Solidity exist, and which EVM versions and metadata each supports.
 
 Of 53 public single-file contracts without settings, 44 matched within the first two settings of
 this order and all within 22.
@@ -142,7 +141,9 @@ def candidate_settings(
     """Yield complete settings without repetition. Submitted settings are not changed."""
     likely, rarer = _optimizers(given.get("optimizer"))
     first_evm, *other_evms = _evm_versions(given, version, has_push0=inferred.push0)
-    plain, via_ir = _pipelines(given, version)
+    # Values of viaIR for the legacy pipeline and the IR: None omits it, as most tools do.
+    plain: list[bool | None] = [None]
+    via_ir: list[bool | None] = [] if "viaIR" in given or version < VIA_IR_FROM else [True]
     order = itertools.chain(
         itertools.product(likely, [first_evm], plain),
         itertools.product(likely, [first_evm], via_ir),
@@ -200,13 +201,3 @@ def _evm_versions(
     ]
     fitting = fitting[: OLDER_EVM_VERSIONS + 1]
     return [None, *fitting] if (index >= shanghai) == has_push0 or not fitting else fitting
-
-
-def _pipelines(
-    given: Mapping[str, Any], version: SolcVersion
-) -> tuple[list[None], list[bool | None]]:
-    """Return the values of viaIR to try for the legacy pipeline, and those for the IR. None omits
-    the setting, as most tools do."""
-    if "viaIR" in given or version < VIA_IR_FROM:
-        return [None], []
-    return [None], [True]

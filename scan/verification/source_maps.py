@@ -141,8 +141,10 @@ class SourceText:
     def function_in(self, contract: Span, name: str) -> Span | None:
         """Return where a contract declares a function; the first of several of one name."""
         end = contract.start + contract.length
-        named = (f for f in self._functions if f.name == name and contract.start <= f.start < end)
-        function = next(named, None)
+        functions = (
+            f for f in self._functions if f.name == name and contract.start <= f.start < end
+        )
+        function = next(functions, None)
         return function and Span(function.start, function.end - function.start, contract.file)
 
     def function_at(self, span: Span) -> SourceFunction | None:
@@ -182,9 +184,7 @@ class SourceText:
         )
 
 
-def _changes(
-    functions: Sequence[SourceFunction],
-) -> tuple[list[int], list[SourceFunction | None]]:
+def _changes(functions: Sequence[SourceFunction]) -> tuple[list[int], list[SourceFunction | None]]:
     """Return the offsets at which another function is the innermost one, and which it is then:
     Yul's functions stand inside of Solidity's. A file of 1 MiB may have 40,000, and a place is
     looked up for each step."""

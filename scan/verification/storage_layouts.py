@@ -1,12 +1,10 @@
 """Layouts of the storage as compilers give them: Solidity's `storageLayout` (from 0.5.13 on), and
 Vyper's `layout` (in standard JSON from 0.4.1 on). Their sizes are bounded.
 
-What a layout of the storage lacks, from Solidity's syntax tree: names of members of enums,
-structs at the slots of namespaces (ERC-7201), as of OpenZeppelin's upgradeable contracts, and
-modifiers of functions as they are written.
-
-The members of such a struct are laid out by the compiler itself, in one more compilation without
-code: as variables of a contract that is added to the sources.
+What a layout lacks comes from Solidity's syntax tree: names of members of enums, structs at the
+slots of namespaces (ERC-7201), as of OpenZeppelin's upgradeable contracts, and modifiers of
+functions as they are written. The members of such a struct are laid out by the compiler itself, in
+one more compilation without code: as variables of a contract that is added to the sources.
 """
 
 import json
@@ -79,7 +77,7 @@ def add_names(layout: object, compilations: Compilations, match: Match) -> objec
     try:
         output = compilations.run(match.settings, {"*": {"": ["ast"]}})
         declared = [*_declared(output)]
-        namespaces = _namespaces(output, declared, match)
+        namespaces = _namespaces(declared, match)
         return {
             **layout,
             "enums": _enums(declared),
@@ -102,8 +100,10 @@ def _declared(output: Mapping[str, Any]) -> Iterator[tuple[str, Node | None, Nod
     for path, file in (output.get("sources") or {}).items():
         for node in (file.get("ast") or {}).get("nodes") or ():
             is_contract = node.get("nodeType") == "ContractDefinition"
-            own = [(path, node, inner) for inner in node.get("nodes") or ()] if is_contract else ()
-            for declared in ((path, None, node), *own):
+            inner_nodes = (
+                [(path, node, inner) for inner in node.get("nodes") or ()] if is_contract else ()
+            )
+            for declared in ((path, None, node), *inner_nodes):
                 left -= 1
                 if left < 0:  # another enum of the same name may follow
                     raise ValueError("too many declarations")
@@ -133,8 +133,10 @@ def _modifiers(
     for path, around, node in declared:
         if around is not None and node.get("functionSelector"):
             functions[around.get("id")].append((path, node))
-    own = (match.contract.path, None, match.contract.name)
-    [contract] = [n for path, around, n in declared if (path, around, n.get("name")) == own]
+    contract_place = (match.contract.path, None, match.contract.name)
+    [contract] = [
+        n for path, around, n in declared if (path, around, n.get("name")) == contract_place
+    ]
     written: dict[str, tuple[str, list[tuple[str, int]]]] = {}
     left = MAX_MODIFIERS
     for base in contract["linearizedBaseContracts"]:
@@ -151,16 +153,14 @@ def _modifiers(
 
 
 def _namespaces(
-    output: Mapping[str, Any],
-    declared: Sequence[tuple[str, Node | None, Node]],
-    match: Match,
+    declared: Sequence[tuple[str, Node | None, Node]], match: Match
 ) -> list[_Namespace]:
     """Return the namespaces of a contract, of those that it inherits, and of libraries."""
     contracts = [
         (path, node) for path, _, node in declared if node.get("nodeType") == "ContractDefinition"
     ]
-    own = (match.contract.path, match.contract.name)
-    [contract] = [node for path, node in contracts if (path, node.get("name")) == own]
+    contract_key = (match.contract.path, match.contract.name)
+    [contract] = [node for path, node in contracts if (path, node.get("name")) == contract_key]
     bases = {*(contract.get("linearizedBaseContracts") or ()), contract.get("id")}
     known: dict[str, _Namespace] = {}
     structs = [
@@ -189,22 +189,29 @@ def _laid_out(
     while path in compilations.submission.sources:
         path = f"_{path}"
     imports = [
-        f"import {{{own.contract} as C{number}}} from {json.dumps(own.path)};"
-        for number, own in enumerate(namespaces)
+        f"import {{{namespace.contract} as C{number}}} from {json.dumps(namespace.path)};"
+        for number, namespace in enumerate(namespaces)
     ]
-    variables = [f"C{number}.{own.struct} s{number};" for number, own in enumerate(namespaces)]
+    variables = [
+        f"C{number}.{namespace.struct} s{number};" for number, namespace in enumerate(namespaces)
+    ]
     source = "\n".join([*imports, f"contract {_CONTRACT} {{", *variables, "}"])
     selection = {path: {_CONTRACT: ["storageLayout"]}}
     output = compilations.run(match.settings, selection, more={path: source})
     if errors(output):
         return {}
-    given = output["contracts"][path][_CONTRACT]["storageLayout"]
+    layout = output["contracts"][path][_CONTRACT]["storageLayout"]
     entries = [
-        {**entry, "label": f"erc7201:{own.id}", "slot": str(slot_of(own.id)), "offset": 0}
-        for entry, own in zip(given["storage"], namespaces, strict=True)
+        {
+            **entry,
+            "label": f"erc7201:{namespace.id}",
+            "slot": str(slot_of(namespace.id)),
+            "offset": 0,
+        }
+        for entry, namespace in zip(layout["storage"], namespaces, strict=True)
     ]
-    types = {_renamed(name): _with_renamed(type_) for name, type_ in given["types"].items()}
-    return {"storage": [_with_renamed(entry) for entry in entries], "types": types}
+    types = {_renamed(name): _renamed_type(type_) for name, type_ in layout["types"].items()}
+    return {"storage": [_renamed_type(entry) for entry in entries], "types": types}
 
 
 def _renamed(type_name: str) -> str:
@@ -213,12 +220,12 @@ def _renamed(type_name: str) -> str:
     return f"namespaces {type_name}"
 
 
-def _with_renamed(described: Mapping[str, Any]) -> dict[str, Any]:
+def _renamed_type(described: Mapping[str, Any]) -> dict[str, Any]:
     """Return a type, or a variable, with the types that it refers to renamed."""
     names = {
         field: _renamed(described[field])
         for field in ("type", "base", "key", "value")
         if field in described
     }
-    members = [_with_renamed(member) for member in described.get("members") or ()]
+    members = [_renamed_type(member) for member in described.get("members") or ()]
     return {**described, **names, **({"members": members} if "members" in described else {})}

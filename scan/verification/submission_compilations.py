@@ -103,11 +103,13 @@ class Compilations:
         language, version = self.submission.language, self.submission.version
         sources = {path: text + addition for path, text in self.submission.sources.items()}
         sources |= more or {}
-        given = language.take(sources, settings, selection, version)
-        key = orjson.dumps((version, given.standard, given.options))
+        compiler_input = language.take(sources, settings, selection, version)
+        key = orjson.dumps((version, compiler_input.standard, compiler_input.options))
         if (output := self._outputs.get(key)) is None:
             limits = self._place.left_s(), self._place.check
-            output = compile_source(self._compiler, given.standard, *limits, given.options)
+            output = compile_source(
+                self._compiler, compiler_input.standard, *limits, compiler_input.options
+            )
             output = language.give(output, version)
             if len(self._outputs) < MAX_OUTPUTS:
                 self._outputs[key] = output

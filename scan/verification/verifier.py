@@ -1,6 +1,5 @@
-"""The bytes that verifications stored in the last day, in all and by client, of all processes.
-
-Verification of a submission, from the request to the stored result.
+"""Verification of a submission, from the request to the stored result, and the bounds on the bytes
+that all processes together store in a day, in all and by client.
 """
 
 import time
@@ -198,8 +197,8 @@ def _compiled(
             compilations = Compilations(compiler, submission, code.runtime, place, outputs)
             match = find_match(compilations, submission, code)
             given = match.contract.output.get("storageLayout")
-            named = add_names(given, compilations, match)
-            layout = storage_layouts.packed(named) or storage_layouts.packed(given)
+            named_layout = add_names(given, compilations, match)
+            layout = storage_layouts.packed(named_layout) or storage_layouts.packed(given)
             return match, match.contract.abi_json(), layout
 
 
@@ -275,16 +274,18 @@ def _store_findings(
 ) -> bool:
     """Store where the code is in its sources and the layout of its storage, in the place of what
     was known of the code, and return whether the first is known."""
-    own = {"address": contract.address, "code_hash": contract.code_hash}
-    database.rows("verification/storage_layouts_put", **own, layout=layout)
+    contract_values = {"address": contract.address, "code_hash": contract.code_hash}
+    database.rows("verification/storage_layouts_put", **contract_values, layout=layout)
     evm, files = match.contract.output["evm"], [*match.contract.files.items()]
     source_map = source_maps.packed(evm["deployedBytecode"].get("sourceMap"))
-    database.rows("verification/source_maps_put", **own, source_map=source_map, files=_json(files))
-    creation = creation_comparison.of_compiled(linked_code(evm["bytecode"]))
+    database.rows(
+        "verification/source_maps_put", **contract_values, source_map=source_map, files=_json(files)
+    )
+    creation = creation_comparison.creation_code_of(linked_code(evm["bytecode"]))
     creation_map = source_maps.packed(evm["bytecode"].get("sourceMap"))
     database.rows(
         "verification/creation_maps_put",
-        **own,
+        **contract_values,
         code_size=creation and creation.size,
         search_hash=creation and creation.search_hash,
         masked_hash=creation and creation.masked_hash,

@@ -100,12 +100,7 @@ class DeliveryQueues:
         return Lease(lease_id, webhook_id, url, secret, is_healthy, _attempt(*attempt))
 
     def settle(
-        self,
-        lease: Lease,
-        finished: FinishedAttempt | None,
-        now: datetime,
-        *,
-        goes_on: bool = True,
+        self, lease: Lease, finished: FinishedAttempt | None, now: datetime, *, goes_on: bool = True
     ) -> Attempt | None:
         """Record the last attempt, and begin the next where it `goes_on`. Return None, and end the
         lease, if none is due, the webhook is stopped, or the lease is no longer valid."""

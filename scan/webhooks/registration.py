@@ -1,6 +1,5 @@
-"""Registration of webhooks and its rules: owner, URL, event types and limits.
-
-An owner's webhooks, and actions on one: stop, activate, delete, test, retry a delivery.
+"""Registration of webhooks and its rules (owner, URL, event types and limits), an owner's webhooks,
+and actions on one: stop, activate, delete, test, retry a delivery.
 
 A webhook is managed with a key of its owner, with its secret, or from the client address that
 registered it, as long as the owner has never had a key. Others see its URL without the path.

@@ -1,6 +1,5 @@
-"""The time of the next attempt after a failed one.
-
-Signed requests to receivers, at checked addresses only, with a deadline for each attempt.
+"""Signed requests to receivers, at checked addresses only, with a deadline for each attempt, and
+the time of the next attempt after a failed one.
 """
 
 import hashlib
@@ -140,8 +139,12 @@ class ReceiverConnection:
         is_reused = self._connection is not None
         sent = False
         try:
-            connection = self._connection or self._connect(deadline)
-            if is_reused and connection.sock is not None:
+            connection = self._connection
+            if connection is None:
+                connection = CheckedConnection(self._sender, self._url, self._purpose, deadline)
+                self._connection = connection
+                connection.connect()
+            elif connection.sock is not None:
                 deadline.add(connection.sock)
             sent = True  # from here on the receiver may have received the request
             code, retry_after = self._request(connection, message, now)
@@ -151,12 +154,6 @@ class ReceiverConnection:
                 return self._attempt(message, now, deadline)
             return None, None, _reason(error, sent), sent
         return code, retry_after_s(retry_after, now), None, sent
-
-    def _connect(self, deadline: Deadline) -> CheckedConnection:
-        connection = CheckedConnection(self._sender, self._url, self._purpose, deadline)
-        self._connection = connection
-        connection.connect()
-        return connection
 
     def _request(
         self, connection: CheckedConnection, message: Message, now: datetime

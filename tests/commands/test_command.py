@@ -13,7 +13,7 @@ import pytest
 
 from app import create_app
 from scan.commands import COMMANDS, main
-from scan.commands.run import DataDirInUse, locked_data_dir
+from scan.commands.database_commands import DataDirInUse, locked_data_dir
 from scan.commands.service_client import LOCK_FILE, service_url
 from scan.database.errors import UNREACHABLE, Unreachable
 from scan.settings import Settings

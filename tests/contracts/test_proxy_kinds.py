@@ -11,9 +11,9 @@ from scan.contracts.proxy_contracts import (
     BY_CODE,
     BY_STATE,
     IMPLEMENTATION_SLOT,
-    by_code,
     current,
     is_proxy_code,
+    proxy_of_code,
 )
 from tests.support.explorer import compiled, standard_input
 from tests.support.many_functions import PROXY, VERSION, deploy
@@ -125,10 +125,10 @@ def test_slots_are_hashes_of_their_names():
 @pytest.mark.check
 def test_what_is_not_the_whole_code_of_a_clone_is_none():
     code = bytes.fromhex(CLONES["eip1167"].format("11" * 20))
-    assert by_code(code) == ("eip1167", b"\x11" * 20, ())
-    assert by_code(b"\0" + code) is by_code(code[:-1]) is by_code(b"") is None
-    assert by_code(bytes.fromhex("ef0100" + "22" * 20)) == ("eip7702", b"\x22" * 20, ())
-    assert by_code(bytes.fromhex("ef0100" + "22" * 21)) is None
+    assert proxy_of_code(code) == ("eip1167", b"\x11" * 20, ())
+    assert proxy_of_code(b"\0" + code) is proxy_of_code(code[:-1]) is proxy_of_code(b"") is None
+    assert proxy_of_code(bytes.fromhex("ef0100" + "22" * 20)) == ("eip7702", b"\x22" * 20, ())
+    assert proxy_of_code(bytes.fromhex("ef0100" + "22" * 21)) is None
     assert {kind.name for kind in BY_CODE} == {"eip1167", "immutable-args-clone", "eip7702"}
 
 

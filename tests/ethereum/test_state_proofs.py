@@ -17,8 +17,9 @@ from scan.ethereum.state_proofs import (
     MOST_NODE_BYTES,
     MOST_NODES,
     ImproperProof,
+    proven_header,
     proven_value,
-    read_proof,
+    read_account,
 )
 from scan.hex import to_hex
 from tests.support.value_names import shown
@@ -27,6 +28,10 @@ pytestmark = pytest.mark.check
 
 EMPTY_ROOT = keccak(rlp.encode(b""))
 ALICE, BOB, NOBODY = (bytes([number]) * 20 for number in (1, 2, 3))
+
+
+def read_proof(address, block, header, answer, slot=None):
+    return read_account(address, block, proven_header(block, header), answer, slot)
 
 
 class Trie:

@@ -7,8 +7,8 @@ from tests.support.indexer_process import IndexerProcess
 
 QUICK = """
 import sys
-from scan.commands import index, main
-index.SESSION = dict.fromkeys(index.SESSION, "2s")
+from scan.commands import main, processes
+processes.SESSION = dict.fromkeys(processes.SESSION, "2s")
 sys.exit(main(["index"]))
 """
 

@@ -149,8 +149,8 @@ def test_amounts_are_exact_and_never_rounded_up(value, decimals, whole, short):
               "0xdbF03B407c01E7cD3CBea99509d93f8DDDC8C6FB",
               "0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb", f"0x{'0' * 40}",
           )),
-        (formatting.with_checksum("“0x” (0x5aaeb6…eaed)", LOWER), "“0x” (0x5aAeb6…eAed)"),
-        (formatting.with_checksum("0x5aaeb6 Bank", LOWER), "0x5aaeb6 Bank"),
+        (formatting.checksummed_text("“0x” (0x5aaeb6…eaed)", LOWER), "“0x” (0x5aAeb6…eAed)"),
+        (formatting.checksummed_text("0x5aaeb6 Bank", LOWER), "0x5aaeb6 Bank"),
         (formatting.sentence(f"{LOWER} has none; {LOWER}00 \u202e"),
          f"0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed has none; {LOWER}00 [U+202E]"),
         # Chains and standards have their usual names unless the operator names them.

@@ -68,7 +68,7 @@ class Limiter:
         return self._limiter.store.charge(Window(self._limiter.anonymous_rate, address))
 
     def charge_key(self, key_id, per_minute, address):
-        return self._limiter.store.charge(*self._limiter.of_key(key_id, per_minute, address))
+        return self._limiter.store.charge(*self._limiter.key_windows(key_id, per_minute, address))
 
     def peek_address(self, address):
         return self._limiter.peek_address(address)

@@ -31,8 +31,7 @@ from scan.database.statements import load_statements
 ROOT = Path(__file__).resolve().parent.parent.parent
 MODULES = tuple(
     """
-        app gunicorn.app.wsgiapp scan.server.worker scan.commands.index scan.commands.serve
-        scan.commands.deliver scan.commands.key
+        app gunicorn.app.wsgiapp scan.server.worker scan.commands.processes scan.commands.key
     """.split()
 )
 _STARTING = threading.Lock()

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from scan.database import transaction
 from scan.database.connection import Database
-from scan.ethereum.block_decoder import with_fees
+from scan.ethereum.block_decoder import block_with_fees
 from scan.ethereum.blocks import DecodedBlock, DecodedTransaction, EventLog, Withdrawal
 from scan.ethereum.events import Trade, Transfer
 from scan.ethereum.forms.form import numbered
@@ -109,7 +109,7 @@ class Chain:
             block_access_list_hash=block_access_list_hash,
             unproven=unproven,
         )
-        block = with_fees(block)._replace(credits=numbered(block, credits))
+        block = block_with_fees(block)._replace(credits=numbered(block, credits))
         fetched = FetchedBlock(block, [], internal_transfers, is_traced)
         found = [FoundPool(pool, number, DEX, TOKEN, pool) for pool in pools]
         findings = self._findings(number, transfers)._replace(trades=trades, pools=found)

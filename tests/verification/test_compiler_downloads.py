@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from scan.commands import solc
+from scan.commands import compilers
 from scan.errors import InvalidParameter, Unavailable
 from scan.settings import Settings, solc_select_folder
 from scan.verification import compiler_store
@@ -24,10 +24,10 @@ from tests.verification.test_compiler import NEWEST, fake, run
 
 def test_who_cannot_deny_the_network_is_told(monkeypatch, capsys, tmp_path):
     settings = Settings(solc_dir=tmp_path, path=os.environ["PATH"])
-    assert solc.list_installed(settings, argparse.Namespace()) == 0
+    assert compilers.list_installed(settings, argparse.Namespace()) == 0
     assert "network" not in capsys.readouterr().err
-    monkeypatch.setattr(solc, "can_deny_network", lambda: False)
-    assert solc.list_installed(settings, argparse.Namespace()) == 0
+    monkeypatch.setattr(compilers, "can_deny_network", lambda: False)
+    assert compilers.list_installed(settings, argparse.Namespace()) == 0
     assert "can use the network" in capsys.readouterr().err
 
 

@@ -12,7 +12,7 @@ from scan.verification.creation_comparison import (
     MAX_ARGUMENT_BYTES,
     MAX_CODE_BYTES,
     CreationComparison,
-    of_compiled,
+    creation_code_of,
     search_hashes,
 )
 
@@ -23,7 +23,7 @@ LINKED = bytes.fromhex(f"6001 73{'00' * 20} 7f{'73' * 32} 00") + HASH + b"\x01" 
 
 
 def code_of(code, *links):
-    stored = of_compiled(LinkedCode(code, {"a.sol:Maths": links}, {}))
+    stored = creation_code_of(LinkedCode(code, {"a.sol:Maths": links}, {}))
     assert stored is not None
     return stored
 
@@ -86,7 +86,7 @@ def test_too_large_a_creation_is_not_searched(size):
     ids=["no code", "too large", "beyond its end", "a huge place", "before it", "many places"],
 )
 def test_what_a_compiler_does_not_give_is_not_kept(code):
-    assert of_compiled(code) is None
+    assert creation_code_of(code) is None
 
 
 @pytest.mark.parametrize(

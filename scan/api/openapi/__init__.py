@@ -1,4 +1,4 @@
 """The API's OpenAPI document, made of the tables beside this file, and the pages that show it.
 
-Start with document.py; schemas.py and operations.py say what entries of the tables mean.
+Start with document.py; it and schemas.py say what entries of the tables mean.
 """

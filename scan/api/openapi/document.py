@@ -1,10 +1,10 @@
-"""Filters of lists as fields, and of each entity the schemas of its query and of the answer.
+"""The API as an OpenAPI 3.1 document; tests compare it with the code.
 
-They follow from sql/lists.toml; [filters] of openapi.toml has the field of each kind of filters.
-
-Responses with an error: the meaning of each status, its codes and further fields.
-
-Parameters and operations of the document, as openapi.toml declares them.
+Records, parameters and operations are said once, in the tables of the openapi.toml files: here of
+the core, in an extension's folder of that extension. schemas.py says what entries of records mean.
+Filters of lists, and each entity's schemas of its query and of the answer, follow from
+sql/lists.toml; [filters] of openapi.toml has the field of each kind of filters. Responses with an
+error: the meaning of each status, its codes and further fields.
 
 A parameter is a field after its place and name: `["query page", kind, text, ...]`. An operation is
 a table by its operationId: its method with the path, in which `{token}` is the shared parameter of
@@ -12,12 +12,6 @@ that name; `summary`, `description`, `tag`; `parameters`, names of shared ones, 
 `filters of <entity>`, `without` some; `query.<name>`, its own; `body`, a record, with `examples`;
 `returns`, a kind, with `headers`, `status`, `media_type` and `more_types`; `errors` besides those
 of all, and `key`, whether it needs one: always or sometimes.
-
-The API as an OpenAPI 3.1 document; tests compare it with the code.
-
-Records, parameters and operations are said once, in the tables of the openapi.toml files: here of
-the core, in an extension's folder of that extension. declarations.py reads them; schemas.py and
-operations.py say what their entries mean.
 """
 
 import re

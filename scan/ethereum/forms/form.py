@@ -209,10 +209,7 @@ class Form(NamedTuple):
         """Return the `chain_fields` of each transaction as JSON; None where it has none."""
         columns = [
             (name, read, values[name])
-            for fields, values in (
-                (self.transaction_fields, sent),
-                (self.receipt_fields, received),
-            )
+            for fields, values in ((self.transaction_fields, sent), (self.receipt_fields, received))
             for name, read in fields.items()
             if values[name].count(None) < len(types)
         ]

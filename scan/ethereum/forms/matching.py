@@ -109,8 +109,10 @@ def _form_by_header(block: Any) -> Form | None:
 def form_by_root(block: Any) -> Form | None:
     """Return the form as which the block's transactions have their root: of several the one that
     encodes the fewest types. None where all types are Ethereum's, or no form gives the root."""
-    own = {t.type for t in block.transactions} - ETHEREUM_TYPES
-    encoding = [form for form in FORMS if own and own <= {*map(hex, form.encodings)}]
+    other_types = {t.type for t in block.transactions} - ETHEREUM_TYPES
+    encoding = [
+        form for form in FORMS if other_types and other_types <= {*map(hex, form.encodings)}
+    ]
     for form in sorted(encoding, key=lambda form: len(form.encodings)):
         with suppress(ValueError, TypeError, AttributeError, Unencodable):
             leaves = encode_transactions(block.transactions, form.encodings)

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scan.audit.node_comparison import NodeComparison
-from scan.commands.arguments import add_actions, add_command, count, of_setting, whole_number
+from scan.commands.arguments import add_actions, add_command, count, setting_type, whole_number
 from scan.commands.startup import (
     on_stop_signals,
     prepare_database,
     require_node,
-    with_running_database,
+    settings_with_database,
 )
 from scan.contracts.account_state import node_of_index
 from scan.database.connection import Database
@@ -86,7 +86,7 @@ def add_arguments(group: argparse.ArgumentParser) -> None:
         help="take senders from the node instead of signatures; blocks are marked as not proven",
     )
     for option in TLS_OPTIONS:
-        file = of_setting(existing_file)
+        file = setting_type(existing_file)
         chain.add_argument(option, type=file, metavar="FILE", help="for tls://, as Dask's own")
     history_options.add_arguments(chain)
     # For the indexer: the reason why the backfill stopped is its only output on stdout.
@@ -121,7 +121,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
         except CannotBackfill as error:
             print(error, file=sys.stderr)
             return NOT_DONE
-    settings = with_running_database(settings)
+    settings = settings_with_database(settings)
     require_node(settings)
     prepare_database(settings, may_be_away=False)
     stop = threading.Event()

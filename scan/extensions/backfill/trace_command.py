@@ -31,7 +31,7 @@ from scan.commands.startup import (
     on_stop_signals,
     prepare_database,
     require_node,
-    with_running_database,
+    settings_with_database,
 )
 from scan.contracts.account_state import node_of_index
 from scan.contracts.proxy_contracts import is_proxy_code
@@ -257,7 +257,7 @@ def add_arguments(actions: Any) -> None:
 
 def run(settings: Settings, options: argparse.Namespace) -> int:
     """Return DONE if no block lacks traces any more, NOT_DONE if the next run has to continue."""
-    settings = with_running_database(settings)
+    settings = settings_with_database(settings)
     require_node(settings)
     prepare_database(settings, may_be_away=False)
     stop = threading.Event()

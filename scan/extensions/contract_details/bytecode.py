@@ -21,7 +21,7 @@ from scan.ethereum.blocks import DELEGATION
 from scan.ethereum.client import RpcError
 from scan.hex import BadHex, data, to_hex
 from scan.http.requests import reader
-from scan.pages.addresses import address_head
+from scan.pages.addresses_and_tokens import address_head
 from scan.pages.records import address_of, names_of
 from scan.pages.site import HEADERS, page
 from scan.queries import contracts

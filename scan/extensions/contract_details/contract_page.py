@@ -18,7 +18,7 @@ from flask import Response, request
 
 from scan import parameters
 from scan.contracts.abi_decoding import Argument
-from scan.contracts.proxy_contracts import CLONES, Proxy, at_blocks, by_code, state_kinds
+from scan.contracts.proxy_contracts import CLONES, Proxy, at_blocks, proxy_of_code, state_kinds
 from scan.contracts.read_calls import constructor_values
 from scan.errors import HistoryUnavailable, NotFound, Unavailable, UpstreamFailed
 from scan.extensions.contract_details import bytecode, contract_values
@@ -43,7 +43,7 @@ from scan.extensions.transaction_details.gas_use.gas_use import MethodGas
 from scan.hex import BadHex, to_hex
 from scan.http.request_state import services
 from scan.http.requests import reader
-from scan.pages.addresses import address_head
+from scan.pages.addresses_and_tokens import address_head
 from scan.pages.formatting import file_anchor
 from scan.pages.records import ERC20_RESULTS, Names, names_of
 from scan.pages.site import page, site
@@ -329,7 +329,7 @@ def _at_head(key: bytes, block: int | None) -> Proxy | None:
     same."""
     code = bytes(contracts.get(reader(), key, {"code"}).code or b"")
     kinds = state_kinds(code)
-    if (known := by_code(code)) or not kinds:
+    if (known := proxy_of_code(code)) or not kinds:
         return known
     if block is not None:
         with suppress(UpstreamFailed, BadHex, Unavailable):

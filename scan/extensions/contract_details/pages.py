@@ -40,13 +40,13 @@ from scan.http.requests import (
     reader,
     requires,
 )
-from scan.pages.addresses import of_contract
+from scan.pages.addresses_and_tokens import is_of_contract
 from scan.pages.filtered_lists import UNORDERED, filtered_list
 from scan.pages.hooks import CONTRACT, AddressSection, AddressTab, Pages, TokenTab
 from scan.pages.records import address_of, names_of
 from scan.pages.site import HEADERS, page
 from scan.queries import contracts
-from scan.verification.languages import of_path
+from scan.verification.languages import language_of_path
 from scan.verification.languages.solidity import SOLIDITY, YUL, Language
 from scan.verification.languages.vyper import VYPER
 from scan.verification.match_search import BY_PATH
@@ -231,7 +231,7 @@ def _source(typed: str) -> str:
 
 def _language(paths: Iterable[str]) -> Language:
     """Return the language of files, Solidity's among which may be of any suffix."""
-    return next((own for own in map(of_path, paths) if own is not SOLIDITY), SOLIDITY)
+    return next((own for own in map(language_of_path, paths) if own is not SOLIDITY), SOLIDITY)
 
 
 def _text(content: bytes) -> str:
@@ -253,7 +253,7 @@ HOOKS = Pages(
             "contract",
             "Contract",
             110,
-            of_contract,
+            is_of_contract,
             respond=lambda key: contract_page(key, read_contract_view(key)),
             group=CONTRACT,
         ),
@@ -261,7 +261,7 @@ HOOKS = Pages(
             "bytecode",
             "Bytecode",
             130,
-            of_contract,
+            is_of_contract,
             respond=bytecode.bytecode_page,
             group=CONTRACT,
         ),

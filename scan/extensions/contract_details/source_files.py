@@ -25,7 +25,7 @@ from scan.pages.formatting import file_anchor, visible, visible_block
 from scan.queries import contracts
 from scan.queries.contracts import Contract, language_of, libraries_by_file
 from scan.queries.reader import Reader
-from scan.verification.languages import of_path
+from scan.verification.languages import language_of_path
 from scan.verification.languages import standard_input as input_of
 from scan.verification.languages.solidity import SOLIDITY, YUL
 from scan.verification.languages.vyper import VYPER
@@ -224,9 +224,9 @@ def shown_files(sources_json: str | None, main_path: str, shown: Shown | None) -
         matches += [MatchingLine(file, number, excerpt) for number, excerpt in kept]
         lines: Sequence[Markup] = ()
         if path == path_shown:
-            lines = highlighted_lines(_first_part(content), of_path(path).name)
+            lines = highlighted_lines(_first_part(content), language_of_path(path).name)
         elif not path_shown and bytes_left > 0:
-            coloured = highlighted_lines(_first_part(content), of_path(path).name)
+            coloured = highlighted_lines(_first_part(content), language_of_path(path).name)
             lines = _first_lines(coloured, bytes_left)
             bytes_left -= sum(map(len, lines)) + LINE_BYTES * len(lines) if lines else bytes_left
             bytes_left -= FILE_BYTES + 5 * len(path)  # its links have the path

@@ -21,7 +21,7 @@ from scan.queries import contracts
 from scan.queries.contracts import Contract, libraries_by_file
 from scan.queries.pages import Window
 from scan.queries.reader import Reader
-from scan.verification.languages import of_path, standard_input
+from scan.verification.languages import language_of_path, standard_input
 from scan.verification.languages.vyper import VYPER
 
 NOT_VERIFIED = "Contract source code not verified"
@@ -99,7 +99,7 @@ def _row(contract: Contract) -> dict[str, str]:
         "ABI": orjson.dumps(orjson.loads(contract.abi or "[]")).decode(),
         "ContractName": contract.name,
         "CompilerVersion": _compiler_version(contract),
-        "CompilerType": of_path(contract.path).kind.name,
+        "CompilerType": language_of_path(contract.path).kind.name,
         "OptimizationUsed": "1" if optimizer.get("enabled") else "0",
         "Runs": str(optimizer.get("runs", DEFAULT_RUNS)),
         "ConstructorArguments": bytes(contract.constructor_arguments or b"").hex(),
@@ -113,7 +113,7 @@ def _row(contract: Contract) -> dict[str, str]:
 
 def _compiler_version(contract: Contract) -> str:
     """Return the version as Etherscan writes it: v0.8.26+commit.8a97fa7a, vyper:0.4.3."""
-    prefix = VYPER_PREFIX if of_path(contract.path) is VYPER else "v"
+    prefix = VYPER_PREFIX if language_of_path(contract.path) is VYPER else "v"
     return f"{prefix}{contract.compiler_version}"
 
 
@@ -133,7 +133,7 @@ def _source_code(contract: Contract, settings: Mapping[str, Any]) -> str:
     if len(sources) == 1 and _are_plain(settings):
         [source] = sources.values()
         return str(source["content"])
-    standard = standard_input(of_path(contract.path).name, sources, _standard(settings))
+    standard = standard_input(language_of_path(contract.path).name, sources, _standard(settings))
     return f"{{{orjson.dumps(standard).decode()}}}"
 
 

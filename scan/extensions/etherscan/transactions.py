@@ -13,7 +13,7 @@ import orjson
 
 from scan.cached_values import SizedCache
 from scan.contracts.abi import AbiError, parse_types, selector, signature
-from scan.contracts.proxy_contracts import by_code
+from scan.contracts.proxy_contracts import proxy_of_code
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.blocks import MAX_TOPICS
 from scan.ethereum.transaction_reader import (
@@ -50,7 +50,9 @@ class FunctionNames:
     def __init__(self, called: Iterable[str]) -> None:
         self._names: dict[str, Mapping[str, str]] = {}
         contracts = _contracts({bytes.fromhex(address[2:]) for address in called if address})
-        proxies = {row["address"]: by_code(data(row["code"])) for row in contracts if row["code"]}
+        proxies = {
+            row["address"]: proxy_of_code(data(row["code"])) for row in contracts if row["code"]
+        }
         clones = {address: proxy.implementation for address, proxy in proxies.items() if proxy}
         implementations = {*clones.values()}
         for contract in (*contracts, *_contracts(implementations)):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from scan.commands import EXIT_WRONG_CALL
 from scan.commands.arguments import count, run_of_extensions, whole_number
-from scan.commands.startup import require_order, with_running_database
+from scan.commands.startup import require_order, settings_with_database
 from scan.database.connection import Database
 from scan.errors import ScanError, install_extra
 from scan.settings import Settings
@@ -55,7 +55,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
         print(f"scan: unknown table {unknown[0]}; there are: {known}, or all.", file=sys.stderr)
         return EXIT_WRONG_CALL
     tables = TABLES if "all" in options.tables else [t for t in TABLES if t in options.tables]
-    url = with_running_database(settings).read_database_url
+    url = settings_with_database(settings).read_database_url
     database = Database(url, statement_timeout_ms=STATEMENT_TIMEOUT_MS, name="scan-export")
     try:
         manifest = export(

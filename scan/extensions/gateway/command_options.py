@@ -7,8 +7,9 @@ import threading
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from scan.commands.database_commands import locked_data_dir
 from scan.commands.hooks import Arguments, CommandOptions, Commands
-from scan.commands.run import GRACE_S, ChildProcess, locked_data_dir, stop_all
+from scan.commands.run import GRACE_S, ChildProcess, stop_all
 from scan.commands.startup import on_stop_signals
 from scan.environment import without_password
 from scan.errors import SettingError

@@ -10,7 +10,7 @@ from scan.errors import NotFound
 from scan.extensions.logs import queries
 from scan.hex import to_hex
 from scan.http.requests import reader
-from scan.pages.addresses import address_head, of_contract
+from scan.pages.addresses_and_tokens import address_head, is_of_contract
 from scan.pages.filtered_lists import entity_list
 from scan.pages.hooks import CONTRACT, AddressTab, Pages, Section
 from scan.pages.records import Record, addresses_in, names_of
@@ -87,7 +87,7 @@ HOOKS = Pages(
             "events",
             "Events",
             120,
-            of_contract,
+            is_of_contract,
             respond=events_page,
             group=CONTRACT,
             feed=newest_logs,

@@ -25,7 +25,7 @@ from scan.queries.contracts import Contract, libraries_by_file
 from scan.queries.reader import Reader
 from scan.verification import storage_layouts
 from scan.verification.contract_match import FULL, PARTIAL, RUNTIME
-from scan.verification.languages import of_path, standard_input
+from scan.verification.languages import language_of_path, standard_input
 from scan.verification.languages.solidity import SOLIDITY
 from scan.verification.verifier import MESSAGES
 
@@ -133,7 +133,7 @@ def _deployment(reader: Reader, address: bytes) -> dict[str, Any]:
 
 
 def _compilation(stored: Contract) -> dict[str, Any]:
-    language = of_path(stored.path)
+    language = language_of_path(stored.path)
     return {
         "language": language.name,
         "compiler": language.kind.name,
@@ -152,7 +152,7 @@ def _settings(stored: Contract) -> dict[str, Any]:
 
 
 def _standard_input(stored: Contract) -> dict[str, Any]:
-    language = of_path(stored.path).name
+    language = language_of_path(stored.path).name
     return standard_input(language, json_fragment(stored.sources), _settings(stored))
 
 
@@ -171,7 +171,7 @@ def _standard_output(stored: Contract) -> dict[str, Any]:
 
 def _storage_layout(stored: Contract) -> Any:
     """Return Solidity's layout, without what Scan adds to it; Vyper's has another form."""
-    if stored.storage is None or of_path(stored.path) is not SOLIDITY:
+    if stored.storage is None or language_of_path(stored.path) is not SOLIDITY:
         return None
     layout = orjson.loads(storage_layouts.unpacked(bytes(stored.storage)))
     return {name: layout[name] for name in ("storage", "types") if name in layout}

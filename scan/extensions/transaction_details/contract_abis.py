@@ -9,7 +9,7 @@ import orjson
 from scan.cached_values import SizedCache
 from scan.contracts.abi import parse_signature
 from scan.contracts.abi_decoding import BUILD, AbiIndex, DecodingBudget, functions_of, index_abi
-from scan.contracts.proxy_contracts import Proxy, StateKind, at_blocks, by_code, state_kinds
+from scan.contracts.proxy_contracts import Proxy, StateKind, at_blocks, proxy_of_code, state_kinds
 from scan.database.connection import Database
 from scan.errors import Unavailable, UpstreamFailed
 from scan.ethereum.blocks import COIN_EMITTER
@@ -230,7 +230,7 @@ class ContractAbis:
         missing = [data(code_hash) for code_hash, cached in by_hash.items() if cached is None]
         if missing:
             for code_hash, code in self._database.rows("contracts/codes_list", code_hashes=missing):
-                proxy = by_code(bytes(code))
+                proxy = proxy_of_code(bytes(code))
                 proxying = _Proxying(proxy, () if proxy else state_kinds(bytes(code)))
                 by_hash[to_hex(bytes(code_hash))] = proxying
                 self._codes.store(to_hex(bytes(code_hash)), proxying, SMALL_ENTRY_BYTES)

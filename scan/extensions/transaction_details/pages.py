@@ -43,7 +43,7 @@ from scan.extensions.transaction_details.storage.variable_paths import MAX_PATH
 from scan.hex import data, to_hex
 from scan.http.requests import block_argument, query_arguments, reader
 from scan.pages import tabs
-from scan.pages.addresses import of_contract
+from scan.pages.addresses_and_tokens import is_of_contract
 from scan.pages.hooks import CONTRACT, AddressTab, Pages, Shown, TransactionSection, TransactionTab
 from scan.pages.records import Record, address_of, addresses_in, names_of
 from scan.pages.site import page
@@ -269,7 +269,7 @@ HOOKS = (
                 "storage",
                 "Storage",
                 120,
-                of_contract,
+                is_of_contract,
                 template="contract_storage.html",
                 read=_read,
                 group=CONTRACT,

@@ -1,4 +1,4 @@
-"""The languages that verification compiles, each behind one adapter (language.py).
+"""The languages that verification compiles, each behind one adapter (solidity.py).
 
 An adapter says where a language's compilers come from, what they are given, and brings their output
 into the form of solc's standard JSON, so that the comparison is the same for all.
@@ -15,9 +15,11 @@ BESIDE_SETTINGS = (STORAGE_LAYOUTS,)
 LANGUAGES = {language.name: language for language in (SOLIDITY, VYPER, YUL)}
 
 
-def of_path(path: str) -> Language:
+def language_of_path(path: str) -> Language:
     """Return the language of a file, by its suffix, which requests are held to."""
-    return next((own for own in (VYPER, YUL) if path.endswith(own.suffixes)), SOLIDITY)
+    return next(
+        (language for language in (VYPER, YUL) if path.endswith(language.suffixes)), SOLIDITY
+    )
 
 
 def standard_input(language: str, sources: object, settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,11 +1,9 @@
-"""The adapter of a language: what its compiler takes and gives, and where it comes from.
+"""The adapter of a language (what its compiler takes and gives, and where it comes from), and those
+of Solidity, whose output is the form of all languages, and of Yul.
 
-Solidity: its settings, and the input of solc, whose output is the form of all languages.
-
-Yul, which solc compiles by itself: one file, whose objects stand for contracts.
-
-An object's code is the creation code, and its object that is returned the runtime code. The code
-has no metadata and no ABI, so that no match is full.
+solc compiles one file of Yul by itself, whose objects stand for contracts: an object's code is the
+creation code, and the object that it returns the runtime code. The code has no metadata and no ABI,
+so that no match is full.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,10 +1,9 @@
-"""Vyper's compilers: wheels of PyPI, by pip in a folder a version, run by vyper_script.py.
+"""Vyper's adapter: its wheels, its settings, and its standard JSON in the form of solc's.
 
-Every wheel is checked against a digest that is pinned here: the compiler's in vyper_digests.json,
-its dependencies' in vyper_dependencies.txt, one list for all releases. The publisher's binaries
-serve, too, where an operator puts them: `vyper-0.3.10/vyper-0.3.10`, executable.
-
-Vyper: its settings, and its standard JSON, brought into the form of solc's.
+Compilers are wheels of PyPI, by pip in a folder a version, run by vyper_script.py. Every wheel is
+checked against a digest that is pinned here: the compiler's in vyper_digests.json, its
+dependencies' in vyper_dependencies.txt, one list for all releases. The publisher's binaries serve,
+too, where an operator puts them: `vyper-0.3.10/vyper-0.3.10`, executable.
 
 Facts of its releases, by compiling with them: values of immutables follow the runtime code. From
 0.3.10 their size is in metadata at the creation code's end, a CBOR array; before, only in the
@@ -26,24 +25,8 @@ from typing import Any
 import orjson
 
 from scan.errors import InvalidParameter
-from scan.verification.bytecode_comparison import operand_size
-from scan.verification.bytecode_metadata import IMMUTABLE_SIZE, read_metadata
-from scan.verification.compiler_run import OutOfLimits
-from scan.verification.compiler_store import (
-    CompilerKind,
-    NotFetched,
-    NotPublished,
-    check_version,
-    finish,
-    record_digest,
-)
-from scan.verification.languages.solidity import (
-    CompilerInput,
-    Language,
-    Selection,
-    Settings,
-    Sources,
-)
+from scan.verification import bytecode_comparison, bytecode_metadata, compiler_run, compiler_store
+from scan.verification.languages import solidity
 from scan.verification.settings_search import SolcVersion, dotted
 
 TIMEOUT_S = 240.0
@@ -83,9 +66,9 @@ def _fetch(version: SolcVersion, staging: Path, path: str) -> tuple[str, Path]:
     releases exclude Python 3.11, on which they run."""
     digest = json.loads(_DIGESTS.read_text()).get(dotted(version))
     if digest is None:
-        raise NotPublished("no digest of it is pinned")
+        raise compiler_store.NotPublished("no digest of it is pinned")
     if find_spec("pip") is None:
-        raise NotFetched("pip is not installed")
+        raise compiler_store.NotFetched("pip is not installed")
     folder = staging / f"vyper-{dotted(version)}"
     folder.mkdir()
     requirements = staging / "requirements.txt"
@@ -103,11 +86,11 @@ def _fetch(version: SolcVersion, staging: Path, path: str) -> tuple[str, Path]:
         f"--target={folder / 'packages'}",
         f"--requirement={requirements}",
     ]
-    finish([sys.executable, "-m", "pip", "install", *options], staging, TIMEOUT_S)
+    compiler_store.finish([sys.executable, "-m", "pip", "install", *options], staging, TIMEOUT_S)
     _place_script(folder)
     files = sorted(file for file in folder.rglob("*") if file.is_file())
-    record_digest(folder, *(str(file.relative_to(folder)) for file in files))
-    check_version(version, folder, path)
+    compiler_store.record_digest(folder, *(str(file.relative_to(folder)) for file in files))
+    compiler_store.check_version(version, folder, path)
     return "PyPI", folder
 
 
@@ -120,7 +103,9 @@ def _place_script(folder: Path) -> None:
     executable.chmod(0o755)
 
 
-VYPER_COMPILER = CompilerKind("vyper", "Vyper", parse_version, known_releases, _fetch)
+VYPER_COMPILER = compiler_store.CompilerKind(
+    "vyper", "Vyper", parse_version, known_releases, _fetch
+)
 
 
 SUFFIX = ".vy"
@@ -181,14 +166,14 @@ def _is_reproducible(version: SolcVersion) -> bool:
 
 def _candidates(
     given: Mapping[str, Any], version: SolcVersion, _deployed: bytes
-) -> Iterator[Settings]:
+) -> Iterator[solidity.Settings]:
     """Yield the given settings, then other optimisations and EVM versions where none are given.
     Where a run gives one of several codes, each is tried with several seeds."""
-    optimizations: list[Settings] = [{}]
+    optimizations: list[solidity.Settings] = [{}]
     if "optimize" not in given:
         others = next(levels for since, levels in _OPTIMIZATIONS if since <= version)
         optimizations += [{"optimize": level} for level in others]
-    evm_versions: list[Settings] = [{}]
+    evm_versions: list[solidity.Settings] = [{}]
     if "evmVersion" not in given:
         older = next(names for since, names in _OLDER_EVM_VERSIONS if since <= version)
         evm_versions += [{"evmVersion": name} for name in older]
@@ -198,12 +183,15 @@ def _candidates(
 
 
 def _take(
-    sources: Sources, settings: Settings, selection: Selection, version: SolcVersion
-) -> CompilerInput:
+    sources: solidity.Sources,
+    settings: solidity.Settings,
+    selection: solidity.Selection,
+    version: SolcVersion,
+) -> solidity.CompilerInput:
     """Return the input for all files of contracts, or those of the selection. Interfaces have a
     place of their own, as have files that releases before SELECTION_FROM are not to compile."""
-    own = (_SEED, STORAGE_LAYOUTS)
-    passed = {name: value for name, value in settings.items() if name not in own}
+    other_names = (_SEED, STORAGE_LAYOUTS)
+    passed = {name: value for name, value in settings.items() if name not in other_names}
     layouts = {STORAGE_LAYOUTS: settings[STORAGE_LAYOUTS]} if STORAGE_LAYOUTS in settings else {}
     seed = ["--hash-seed", str(settings[_SEED])] if _SEED in settings else []
     selected = [path for path in sources if path.endswith(SUFFIX) and _is_selected(path, selection)]
@@ -218,12 +206,14 @@ def _take(
         *(["evm.bytecode.sourceMap"] if version >= CREATION_MAP_FROM else []),
         *([] if has_sizes else ["ir"]),
     ]
-    return CompilerInput(
+    return solidity.CompilerInput(
         {
             "language": "Vyper",
             "sources": {path: {"content": text} for path, text in files.items()},
             "interfaces": {
-                path: _interface(path, text) for path, text in sources.items() if path not in files
+                path: {"content": text} if _is_code(path) else {"abi": orjson.loads(text)}
+                for path, text in sources.items()
+                if path not in files
             },
             "settings": {**passed, "outputSelection": dict.fromkeys(selected, outputs)},
             **layouts,
@@ -232,17 +222,13 @@ def _take(
     )
 
 
-def _interface(path: str, text: str) -> dict[str, Any]:
-    return {"content": text} if _is_code(path) else {"abi": orjson.loads(text)}
-
-
-def _not_imported(paths: Sequence[str], sources: Sources) -> list[str]:
+def _not_imported(paths: Sequence[str], sources: solidity.Sources) -> list[str]:
     """Return the files that no file imports: others may be stubs, which are no contracts."""
     imported = {name for text in sources.values() for name in _IMPORTED.findall(text)}
     return [path for path in paths if PurePosixPath(path).stem not in imported]
 
 
-def _is_selected(path: str, selection: Selection) -> bool:
+def _is_selected(path: str, selection: solidity.Selection) -> bool:
     names = selection.get(path, selection.get("*", {}))
     return "*" in names or PurePosixPath(path).stem in names
 
@@ -254,7 +240,7 @@ def _is_code(path: str) -> bool:
 def _give(output: dict[str, Any], version: SolcVersion) -> dict[str, Any]:
     for error in output.get("errors") or ():
         if error.get("type") in _RESOURCE_ERRORS:
-            raise OutOfLimits("The compiler exceeded a limit on memory or nesting.")
+            raise compiler_run.OutOfLimits("The compiler exceeded a limit on memory or nesting.")
     contracts = {
         path: {name: _contract(contract, version) for name, contract in of_file.items()}
         for path, of_file in (output.get("contracts") or {}).items()
@@ -302,7 +288,7 @@ def source_map(given: object, code_hex: str) -> str:
     while offset < min(len(code), len(of_bytes)):
         entry = of_bytes[offset]
         entries.append(entry if entry.count(":") > 2 else f"{entry}:-")
-        offset += 1 + operand_size(code, offset)
+        offset += 1 + bytecode_comparison.operand_size(code, offset)
     return ";".join(entries)
 
 
@@ -315,9 +301,9 @@ def immutable_size(creation: str, representation: object, version: SolcVersion) 
     compiler's creation code is not hex."""
     if version < IMMUTABLES_FROM:
         return 0
-    metadata = read_metadata(bytes.fromhex(creation))
-    if metadata is not None and IMMUTABLE_SIZE in metadata.values:
-        return int(metadata.values[IMMUTABLE_SIZE])
+    metadata = bytecode_metadata.read_metadata(bytes.fromhex(creation))
+    if metadata is not None and bytecode_metadata.IMMUTABLE_SIZE in metadata.values:
+        return int(metadata.values[bytecode_metadata.IMMUTABLE_SIZE])
     if isinstance(representation, str):
         returned = _RETURNED.search(representation)
         return int(returned[1]) if returned else 0
@@ -339,7 +325,7 @@ def _deployed_size(representation: object) -> int:
     return 0
 
 
-VYPER = Language(
+VYPER = solidity.Language(
     name="Vyper",
     kind=VYPER_COMPILER,
     suffixes=(SUFFIX, ".vyi"),

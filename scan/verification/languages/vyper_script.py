@@ -1,5 +1,5 @@
 """Vyper's compiler behind the two calls that a native solc answers here: `--version`, and
-`--standard-json` with the input on stdin. vyper_wheels.py writes this file beside `packages`.
+`--standard-json` with the input on stdin. vyper.py writes this file beside `packages`.
 
 `--hash-seed N` before them makes a run repeatable: the seed of Python's hashes, and no random
 addresses of objects where the kernel allows that.

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 import requests
 
-from scan.commands.run import locked_data_dir
+from scan.commands.database_commands import locked_data_dir
 from scan.commands.startup import DATABASE_FILE, publish_database
 from scan.database import migrations
 from scan.database.embedded import EmbeddedPostgres

@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from scan.commands.startup import require_node, with_running_database
+from scan.commands.startup import require_node, settings_with_database
 from scan.contracts.account_state import node_of_index
 from scan.database.connection import Database
 from scan.errors import ScanError
@@ -37,7 +37,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
     """Write the files of the eras from --from up to --to, or up to the blocks that are final, but
     for eras whose files are there."""
     require_node(settings)
-    url = with_running_database(settings).read_database_url
+    url = settings_with_database(settings).read_database_url
     node = node_of_index(settings, url)
     source = BlockSource(node, traces="off")
     uncles = BlockCompleter(node, source.chain_id)

@@ -271,7 +271,7 @@ def creation_of(built: BuiltContract) -> BuiltCreation | None:
     try:
         linked_code = linked(given.object, {})
         packed = source_maps.packed(source_map(given.source_map, linked_code.code.hex()))
-        code = creation_comparison.of_compiled(linked_code)
+        code = creation_comparison.creation_code_of(linked_code)
     except MALFORMED:
         return None
     return None if packed is None or code is None else BuiltCreation(built, code, packed)

@@ -55,7 +55,7 @@ from scan.verification.compiler_run import CompilerPlaces, OutOfLimits
 from scan.verification.compiler_store import CompilerStore
 from scan.verification.contract_match import FULL, PARTIAL, RUNTIME
 from scan.verification.creation_comparison import CreationReader
-from scan.verification.languages import LANGUAGES, of_path, standard_input
+from scan.verification.languages import LANGUAGES, language_of_path, standard_input
 from scan.verification.request import parse
 from scan.verification.verifier import StoredBytes, Verifier, indexed_contract, verify
 
@@ -282,7 +282,7 @@ def record_of(row: tuple[object, ...], chain_id: str | None) -> Record:
             "compilerVersion": version,
             "license": license_,
             "sourceCode": standard_input(
-                of_path(str(path)).name, orjson.loads(str(sources)), compiled_with
+                language_of_path(str(path)).name, orjson.loads(str(sources)), compiled_with
             ),
             "constructorArguments": to_hex(arguments) if isinstance(arguments, bytes) else None,
         },

@@ -7,7 +7,7 @@ from typing import Any
 from scan.extensions.contract_details.same_code import queries
 from scan.hex import to_hex
 from scan.http.requests import reader
-from scan.pages.addresses import of_contract
+from scan.pages.addresses_and_tokens import is_of_contract
 from scan.pages.filtered_lists import UNORDERED, FilteredList, filtered_list
 from scan.pages.hooks import CONTRACT, AddressTab, Pages
 from scan.pages.records import names_of
@@ -36,7 +36,7 @@ HOOKS = Pages(
             "same-code",
             "Same code",
             140,
-            of_contract,
+            is_of_contract,
             template="address_same_code.html",
             read=_read,
             group=CONTRACT,

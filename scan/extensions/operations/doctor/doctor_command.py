@@ -15,7 +15,7 @@ from limits.storage import storage_from_string
 
 from scan.commands.arguments import options_of_extensions, run_of_extensions
 from scan.commands.service_client import send
-from scan.commands.startup import with_running_database
+from scan.commands.startup import settings_with_database
 from scan.database.connection import Database
 from scan.database.errors import SharedSession
 from scan.environment import node_origins, without_password
@@ -91,7 +91,7 @@ def run(settings: Settings, options: argparse.Namespace) -> int:
 
 def _findings(settings: Settings, url: str | None) -> Findings:
     try:
-        settings = with_running_database(settings)
+        settings = settings_with_database(settings)
     except SettingError:
         yield Finding(
             Level.ERROR,

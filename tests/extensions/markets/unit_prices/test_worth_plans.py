@@ -17,8 +17,7 @@ from scan.extensions.markets.unit_prices.pool_prices import (
     POOL_HOURS,
     POOLS_EACH,
 )
-from scan.pages import addresses as address_head
-from scan.pages import addresses as pages_of_holdings
+from scan.pages import addresses_and_tokens as address_pages
 from scan.queries import holdings
 from scan.queries.holdings import MAX_IN_HEAD, PoolPrice, UnitPrices
 from tests.support.database import execute
@@ -131,7 +130,7 @@ def test_a_holder_of_few_tokens_reads_neither_token_lists_nor_other_prices(made,
     tokens = [row[0] for row in execute(made.url, "SELECT address FROM tokens LIMIT 1000")]
     by_operator = {f"0x{bytes(token).hex()}": Decimal("0.5") for token in tokens}
     given = UnitPrices("USD", "us", "2026-01-31T00:00:00Z", None, by_operator)
-    for module in (addresses_and_tokens, address_head, pages_of_holdings):
+    for module in (addresses_and_tokens, address_pages):
         monkeypatch.setattr(module, "unit_prices", lambda _: given)
     page = f"/address/0x{FEW_HOLDER.hex()}"
     first, _ = made.plans(f"{page}?tab=transfers")
@@ -157,7 +156,7 @@ def test_a_holder_of_few_tokens_reads_neither_token_lists_nor_other_prices(made,
 
 def test_a_holder_of_too_many_tokens_for_a_head_reads_one_more_than_that(made, monkeypatch):
     given = UnitPrices("USD", "us", "2026-01-31T00:00:00Z", None, {f"0x{BASE.hex()}": Decimal(1)})
-    monkeypatch.setattr(address_head, "unit_prices", lambda _: given)
+    monkeypatch.setattr(address_pages, "unit_prices", lambda _: given)
     plans, _ = made.plans(f"/address/0x{HOLDER.hex()}")
     by_statement = {plan.statement: plan for plan in plans}
     assert WORTH not in by_statement
@@ -173,7 +172,7 @@ def test_tokens_have_no_order_where_no_place_is_free_for_the_read_of_many(
     """The read of few needs no place."""
     execute(made.url, LISTED)
     given = UnitPrices("USD", "us", "2026-01-31T00:00:00Z", None, {f"0x{BASE.hex()}": Decimal(1)})
-    for module in (addresses_and_tokens, address_head, pages_of_holdings):
+    for module in (addresses_and_tokens, address_pages):
         monkeypatch.setattr(module, "unit_prices", lambda _: given)
     if has_many:
         monkeypatch.setattr(holdings, "MAX_IN_HEAD", 4)

@@ -1,4 +1,4 @@
-"""`scan solc`: the Solidity compilers that verification uses; `scan vyper` has the same actions."""
+"""`scan solc` and `scan vyper`: install and list the compilers that verification uses."""
 
 import argparse
 import sys
@@ -9,23 +9,21 @@ from tqdm import tqdm
 from scan.commands import EXIT_FAILED
 from scan.commands.arguments import add_actions, add_command
 from scan.settings import Settings
-from scan.verification.compiler_store import (
-    SOLC,
-    CompilerKind,
-    CompilerStore,
-    NotFetched,
-    sha256,
-)
+from scan.verification.compiler_store import SOLC, CompilerKind, CompilerStore, NotFetched, sha256
+from scan.verification.languages.vyper import VYPER
 from scan.verification.sandbox import NETWORK_IS_KEPT, can_deny_network
 from scan.verification.settings_search import SolcVersion, dotted
 
 
-def add_arguments(group: argparse.ArgumentParser) -> None:
-    add_compiler_actions(group, SOLC, "0.8.26")
+def add_solc(group: argparse.ArgumentParser) -> None:
+    _add_actions(group, SOLC, "0.8.26")
 
 
-def add_compiler_actions(group: argparse.ArgumentParser, kind: CompilerKind, example: str) -> None:
-    """Add the actions on compilers of a kind. `example` is a version of it."""
+def add_vyper(group: argparse.ArgumentParser) -> None:
+    _add_actions(group, VYPER.kind, "0.4.3")
+
+
+def _add_actions(group: argparse.ArgumentParser, kind: CompilerKind, example: str) -> None:
     actions = add_actions(group)
     text = "download compilers and check their digests"
     add_command(actions, "install", text, run=partial(install, kind=kind)).add_argument(

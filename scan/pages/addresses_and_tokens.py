@@ -1,8 +1,8 @@
-"""The tab of an address with the tokens that it holds, or held after a block or at a day's end.
+"""Pages of addresses and tokens: /address/:address with its transactions, transfers, holdings and
+contract; /tokens, /token-transfers, /trades and /token/:address with its transfers and holders.
 
-The head of an address's page, which all its tabs show above them.
-
-/address/:address: its transactions, transfers, holdings and contract.
+All tabs of an address show its head above them. The tab of the tokens that it holds also shows
+those that it held after a block or at a day's end.
 """
 
 import json
@@ -23,49 +23,41 @@ from scan.ethereum.served_chain import BlockId
 from scan.ethereum.signatures import checksummed
 from scan.hex import data, to_hex
 from scan.http.requests import Prerequisite, reader, requires
+from scan.pages import hooks
 from scan.pages.filtered_lists import UNORDERED, Field, FilteredList, entity_list, filtered_list
-from scan.pages.hooks import (
-    HOLDINGS,
-    AddressSection,
-    AddressTab,
-    Tab,
-    TabList,
-    complete_transactions,
-    sections_of,
-)
+from scan.pages.formatting import percent
 from scan.pages.records import NAMELESS, address_of, is_pool, names_of
 from scan.pages.site import HEADERS, page
-from scan.pages.tabs import list_of_address, requested, titles, with_extensions
-from scan.queries import addresses, blocks, contracts, entities, holdings
+from scan.pages.tabs import list_of_address, page_tabs, requested, titles
+from scan.queries import addresses, blocks, contracts, entities, holdings, tokens
 from scan.queries.contracts import creation_record
 from scan.queries.holdings import TooManyTokens, UnitPrices, WorthPage, unit_prices
 from scan.queries.pages import Page, Window
 
-FIELDS = (
-    Field("timeTo", "At the end of (UTC)", "day"),
-    Field("block", "After block", "number"),
-)
+FIELDS = (Field("timeTo", "At the end of (UTC)", "day"), Field("block", "After block", "number"))
 
 
 def holdings_tab(key: bytes) -> tuple[FilteredList, Mapping[str, Any]]:
     """Return the list; `at` is the block that it is of, None for the newest."""
-    own = to_hex(key)
+    address = to_hex(key)
     read: list[BlockId] = []
-    path, api_path = f"/address/{own}", f"/addresses/{own}/tokens"
+    path, api_path = f"/address/{address}", f"/addresses/{address}/tokens"
     page_of = partial(_page, key, read)
-    shown = filtered_list(path, api_path, FIELDS, page_of, tab="tokens", paging=UNORDERED)
+    token_list = filtered_list(path, api_path, FIELDS, page_of, tab="tokens", paging=UNORDERED)
     at = read[0].number if read else None
     if at is not None:
-        shown = replace(shown, api_arguments={"block": str(at)})
-    elif isinstance(shown.source, WorthPage):
-        shown = replace(shown, api_arguments={"sort": "worth"})
-    return shown, {"at": None if at is None else json.loads(blocks.get(reader(), at) or "null")}
+        token_list = replace(token_list, api_arguments={"block": str(at)})
+    elif isinstance(token_list.source, WorthPage):
+        token_list = replace(token_list, api_arguments={"sort": "worth"})
+    return token_list, {
+        "at": None if at is None else json.loads(blocks.get(reader(), at) or "null")
+    }
 
 
-def first_page(shown: TabList, values: Mapping[str, Any], rows: int) -> Page | None:
+def first_page(token_list: hooks.TabList, values: Mapping[str, Any], rows: int) -> Page | None:
     """Return the list's page where it begins with the `rows` largest of the newest holdings."""
-    source = shown.source
-    if source is None or values["at"] is not None or shown.number > 1 or shown.cursor:
+    source = token_list.source
+    if source is None or values["at"] is not None or token_list.number > 1 or token_list.cursor:
         return None
     return source if source.count >= rows or source.next is None else None
 
@@ -85,20 +77,20 @@ def tokens_held(
     return addresses.tokens_held(reader(), key, window)
 
 
-def _page(key: bytes, read: list[BlockId], window: Window, given: Mapping[str, str]) -> Page:
-    block = _block(window, given)
+def _page(key: bytes, read: list[BlockId], window: Window, arguments: Mapping[str, str]) -> Page:
+    block = _block(window, arguments)
     if block is None:
         return tokens_held(key, window, unit_prices(reader()))
     read.append(block)
     return addresses.tokens_held_at(reader(), key, window._replace(time_to=None), block)
 
 
-def _block(window: Window, given: Mapping[str, str]) -> BlockId | None:
+def _block(window: Window, arguments: Mapping[str, str]) -> BlockId | None:
     """Return the block that the form names; raises InvalidParameter, NotFound."""
-    if "block" in given:
+    if "block" in arguments:
         if window.time_to is not None:
             raise InvalidParameter("block: give a day or a block, not both.", field="block")
-        return blocks.find(reader(), parameters.block_number_or_hash(given["block"]))
+        return blocks.find(reader(), parameters.block_number_or_hash(arguments["block"]))
     if window.time_to is None:
         return None
     record = blocks.at_time(reader(), window.time_to)
@@ -111,29 +103,29 @@ def _block(window: Window, given: Mapping[str, str]) -> BlockId | None:
 MAX_HOLDINGS = 5
 
 
-def of_contract(head: Mapping[str, Any]) -> bool:
+def is_of_contract(head: Mapping[str, Any]) -> bool:
     return bool(head["account"].balance.is_contract)
 
 
-_OF_CORE = (
-    Tab("transactions", "Transactions", 10, counted="transactions_by_address"),
-    Tab("transfers", "Token transfers", 30, counted="token_transfers_by_address"),
-    Tab("trades", "Trades", 50, counted="dex_trades_by_maker"),
-    Tab(
+_OF_ADDRESSES = (
+    hooks.Tab("transactions", "Transactions", 10, counted="transactions_by_address"),
+    hooks.Tab("transfers", "Token transfers", 30, counted="token_transfers_by_address"),
+    hooks.Tab("trades", "Trades", 50, counted="dex_trades_by_maker"),
+    hooks.Tab(
         "tokens",
         "Tokens",
         60,
         counted="tokens",
         template="address_tokens.html",
         read=holdings_tab,
-        group=HOLDINGS,
+        group=hooks.HOLDINGS,
     ),
 )
 
 
 @cache
-def address_tabs() -> Sequence[Tab]:
-    return with_extensions(_OF_CORE, AddressTab)
+def address_tabs() -> Sequence[hooks.Tab]:
+    return page_tabs(_OF_ADDRESSES, hooks.AddressTab)
 
 
 def address_head(key: bytes, tab: str, first: Page | None = None) -> dict[str, Any]:
@@ -148,13 +140,13 @@ def address_head(key: bytes, tab: str, first: Page | None = None) -> dict[str, A
     of_tabs = [name for other in address_tabs() for name in (other.list, other.length_name) if name]
     counts = entities.counts(reader(), key, (*all_links(), *of_tabs))
     makers = (created.creator, created.factory) if created else ()
-    named = [*map(to_hex, filter(None, makers)), *account.more.values()]
+    more_addresses = [*map(to_hex, filter(None, makers)), *account.more.values()]
     values = {
         "tab": tab,
         "address": to_hex(key),
         "account": account,
         "creation": creation_record(created),
-        "maker_names": (names := names_of([], to_hex(key), *named)),
+        "maker_names": (names := names_of([], to_hex(key), *more_addresses)),
         "implementation_name": None,
         "holdings": json.loads(held.data)[:MAX_HOLDINGS],
         "holding_count": held.total,
@@ -163,11 +155,11 @@ def address_head(key: bytes, tab: str, first: Page | None = None) -> dict[str, A
         "counts": counts,
         "linked_lists": _linked_lists(to_hex(key), counts),
     }
-    for section in sections_of(AddressSection):
+    for section in hooks.sections_of(hooks.AddressSection):
         values |= section.read(key, account)
-    own = names.get(to_hex(key), NAMELESS)
-    has_name = own["label"] or own["token"] or own["pool"]
-    values["heading"] = (not has_name and values["implementation_name"]) or own["name"]
+    address_name = names.get(to_hex(key), NAMELESS)
+    has_name = address_name["label"] or address_name["token"] or address_name["pool"]
+    values["heading"] = (not has_name and values["implementation_name"]) or address_name["name"]
     lengths = _lengths(counts) | {"tokens": held.total}
     if account.balance.is_contract:  # the trades of a pool are those in it
         lengths.pop("dex_trades_by_maker", None)
@@ -190,8 +182,8 @@ def _linked_lists(address: str, counts: Mapping[str, int]) -> dict[str, list[tup
         if name in counts:
             first = reader().incomplete.get(all_lists()[name].table)
             since = "" if first is None else f", complete from block {first} on"
-            shown = (f"{link.page}={address}", counts[name], f"{link.words}{since}")
-            links[link.title].append(shown)
+            entry = (f"{link.page}={address}", counts[name], f"{link.words}{since}")
+            links[link.title].append(entry)
     return dict(links)
 
 
@@ -204,7 +196,7 @@ LISTS = {
     )
 }
 
-blueprint = Blueprint("pages_addresses", __name__)
+blueprint = Blueprint("pages_addresses_and_tokens", __name__)
 
 
 @blueprint.get("/address/<address>")
@@ -214,19 +206,23 @@ def get_address(address: str) -> Response:
     tab = requested(address_tabs())
     if tab.respond:
         return tab.respond(key)
-    shown: TabList | None
-    shown, values = tab.read(key) if tab.template else (_list(tab.name, key), {})
-    if shown and "names" not in values:
-        values = {**values, "names": names_of(shown.records, to_hex(key))}
-    first = first_page(shown, values, MAX_HOLDINGS) if shown and tab.name == "tokens" else None
+    tab_list: hooks.TabList | None
+    tab_list, values = tab.read(key) if tab.template else (_list(tab.name, key), {})
+    if tab_list and "names" not in values:
+        values = {**values, "names": names_of(tab_list.records, to_hex(key))}
+    first = (
+        first_page(tab_list, values, MAX_HOLDINGS) if tab_list and tab.name == "tokens" else None
+    )
     error = values.get("error")
-    respond = shown.response if shown else partial(page, status_code=error.status if error else 200)
+    respond = (
+        tab_list.response if tab_list else partial(page, status_code=error.status if error else 200)
+    )
     return respond(
         "address.html",
         **address_head(key, tab.name, first),
         **values,
         tab_template=tab.template or "address_list.html",
-        shown=shown,
+        shown=tab_list,
     )
 
 
@@ -241,17 +237,112 @@ def get_qr_code(address: str) -> Response:
 
 
 def _list(tab: str, key: bytes) -> FilteredList:
-    path, own = f"/address/{to_hex(key)}", to_hex(key)
-    if tab == "trades" and is_pool(own):
+    path, address = f"/address/{to_hex(key)}", to_hex(key)
+    if tab == "trades" and is_pool(address):
         return entity_list(
             "dex_trades",
             path,
-            f"/dex-trades?pool={own}",
+            f"/dex-trades?pool={address}",
             tab=tab,
             left_out=("dex", "tokenAddress"),
-            fixed={"pool": own},
+            fixed={"pool": address},
         )
-    shown, _ = LISTS[tab](key)
+    tab_list, _ = LISTS[tab](key)
     if tab == "transactions":
-        complete_transactions(shown.records)
-    return shown
+        hooks.complete_transactions(tab_list.records)
+    return tab_list
+
+
+_OF_TOKENS = (
+    hooks.Tab("transfers", "Transfers", 10, counted="transferCount"),
+    hooks.Tab("holders", "Holders", 20, counted="holderCount"),
+)
+
+SHARE_PLACES = 2
+
+
+@blueprint.get("/tokens")
+def list_tokens() -> Response:
+    token_list = filtered_list(
+        "/tokens",
+        "/tokens",
+        (),
+        lambda window, _: tokens.page(reader(), window),
+        paging=UNORDERED,
+        is_by_size=True,
+    )
+    return token_list.response("tokens.html", tokens=token_list)
+
+
+@blueprint.get("/token-transfers")
+def list_token_transfers() -> Response:
+    transfers = entity_list("token_transfers", "/token-transfers", "/token-transfers")
+    return transfers.response(
+        "token_transfers.html",
+        shown=transfers,
+        names=names_of(transfers.records),
+        prices=unit_prices(reader()),
+    )
+
+
+@blueprint.get("/trades")
+def list_trades() -> Response:
+    trades = entity_list("dex_trades", "/trades", "/dex-trades")
+    return trades.response(
+        "trades.html", shown=trades, names=names_of(trades.records), prices=unit_prices(reader())
+    )
+
+
+@blueprint.get("/token/<address>")
+def get_token(address: str) -> Response:
+    key = address_of(address)
+    token = json.loads(tokens.get(reader(), key))
+    open_tab = requested(_token_tabs())
+    tab = open_tab.name
+    tab_list: hooks.TabList | None
+    tab_list, values = open_tab.read(key) if open_tab.template else (_token_list(tab, key), {})
+    # With a filter by address, transfers show their direction for this holder.
+    holder = tab_list.filter("address").lower() if tab_list else None
+    records = tab_list.records if tab_list else []
+    respond = page if tab_list is None else tab_list.response
+    creation = creation_record(contracts.indexed(reader(), key))
+    return respond(
+        "token.html",
+        token=token,
+        creation=creation,
+        change=tokens.holder_change(reader(), key),
+        creator_names=names_of([], str(creation["creator"])) if creation else {},
+        tab=tab,
+        tab_titles=titles(_token_tabs(), tab, token, token if reader().kept_from is None else {}),
+        tab_template=open_tab.template,
+        prices=unit_prices(reader()),
+        shown=tab_list,
+        shares=[
+            percent(record.get("balance", 0), token["totalSupply"], SHARE_PLACES)
+            for record in records
+        ],
+        holder=holder,
+        **(values or {"names": names_of(records, to_hex(key))}),
+    )
+
+
+@cache
+def _token_tabs() -> Sequence[hooks.Tab]:
+    return page_tabs(_OF_TOKENS, hooks.TokenTab)
+
+
+def _token_list(tab: str, token: bytes) -> FilteredList:
+    path, api_path = f"/token/{to_hex(token)}", f"/tokens/{to_hex(token)}/{tab}"
+    if tab == "transfers":
+        left_out = ("tokenType",)
+        fixed = {"tokenAddress": to_hex(token)}
+        return entity_list("token_transfers", path, api_path, left_out=left_out, fixed=fixed)
+    return filtered_list(
+        path,
+        api_path,
+        (),
+        lambda window, _: tokens.holders(reader(), token, window),
+        tab=tab,
+        paging=UNORDERED,
+        is_by_size=True,
+    )

@@ -1,0 +1,148 @@
+"""`scan backup` and `scan restore` write a database of the embedded PostgreSQL to a file, and make
+one from it; `scan migrate` updates the schema of any database, or says what it would do.
+
+Here, too: the data directory of `scan run`, which one process holds, and the start of PostgreSQL.
+"""
+
+import argparse
+import fcntl
+import logging
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from scan.commands.service_client import LOCK_FILE
+from scan.commands.startup import connected, settings_with_database
+from scan.database import migrations
+from scan.database.embedded import EmbeddedPostgres, StillStarting, back_up
+from scan.database.embedded import restore as restore_database
+from scan.environment import without_password
+from scan.errors import SettingError
+from scan.settings import Settings
+
+log = logging.getLogger(__name__)
+
+OUTSIDE = "must not be set: this is for the PostgreSQL of `scan run`; see docs/operation.md"
+
+
+class DataDirInUse(SettingError):
+    """Another `scan run` has the data directory."""
+
+
+@contextmanager
+def locked_data_dir(settings: Settings) -> Iterator[None]:
+    """Hold the data directory for this process alone. Raises DataDirInUse, SettingError."""
+    try:
+        settings.data_dir.mkdir(parents=True, exist_ok=True)
+        lock = (settings.data_dir / LOCK_FILE).open("a")  # not "w": another's URL may be in it
+    except OSError as error:
+        reason = f"not a writable directory: {error.strerror}"
+        raise SettingError("SCAN_DATA_DIR", str(settings.data_dir), reason) from None
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            reason = "already in use by another `scan run`; set another directory"
+            raise DataDirInUse("SCAN_DATA_DIR", str(settings.data_dir), reason) from None
+        lock.truncate(0)
+        lock.write(settings.base_url)
+        lock.flush()
+        yield
+
+
+def start_database(postgres: EmbeddedPostgres, stop: threading.Event) -> None:
+    """Start the server, and wait while it recovers from a crash. Raises StartFailed."""
+    while not stop.is_set():
+        try:
+            return postgres.start()
+        except StillStarting as error:
+            log.info("waiting: %s", error)
+            stop.wait(1.0)
+
+
+def add_backup(command: argparse.ArgumentParser) -> None:
+    command.set_defaults(run=backup)
+    text = "an older file is replaced once the new one is whole"
+    command.add_argument("file", type=Path, metavar="FILE", help=text)
+
+
+def backup(settings: Settings, options: argparse.Namespace) -> int:
+    _require_embedded(settings)
+    if not (settings.data_dir / "postgres").is_dir():
+        raise SettingError("SCAN_DATA_DIR", str(settings.data_dir), "there is no PostgreSQL in it")
+    try:
+        with _started_alone(settings) as postgres:
+            back_up(postgres, postgres.database_url(_chosen(settings, postgres)), options.file)
+    except DataDirInUse:
+        url = settings_with_database(settings).database_url
+        back_up(EmbeddedPostgres(settings.data_dir), url, options.file)
+    print(f"wrote {options.file}")
+    return 0
+
+
+def _require_embedded(settings: Settings) -> None:
+    """Raise SettingError where the database is on another server."""
+    if settings.database_url:
+        raise SettingError("DATABASE_URL", without_password(settings.database_url), OUTSIDE)
+
+
+@contextmanager
+def _started_alone(settings: Settings) -> Iterator[EmbeddedPostgres]:
+    """Run the embedded PostgreSQL during the `with` block. Raises DataDirInUse while `scan run`
+    has it."""
+    with locked_data_dir(settings):
+        postgres = EmbeddedPostgres(settings.data_dir)
+        try:
+            start_database(postgres, threading.Event())
+            yield postgres
+        finally:
+            postgres.stop()
+
+
+def _chosen(settings: Settings, postgres: EmbeddedPostgres) -> str:
+    """Return the database of the chain at RPC_URL, or the only one. Raises SettingError."""
+    names = postgres.databases()
+    remembered = postgres.chain_of(settings.rpc_urls[0]) if settings.rpc_urls else None
+    if remembered in names:
+        return remembered
+    if len(names) == 1:
+        return names[0]
+    reason = f"which chain of {settings.data_dir}? There are: {', '.join(names) or 'none'}"
+    raise SettingError("RPC_URL", "", reason)
+
+
+def add_restore(command: argparse.ArgumentParser) -> None:
+    command.set_defaults(run=restore)
+    command.add_argument("file", type=Path, metavar="FILE", help="what `scan backup` wrote")
+
+
+def restore(settings: Settings, options: argparse.Namespace) -> int:
+    _require_embedded(settings)
+    with _started_alone(settings) as postgres:
+        name = restore_database(postgres, options.file)
+    print(f"restored {name}; `scan run` with a node of this chain goes on from its newest block")
+    return 0
+
+
+def add_migrate(command: argparse.ArgumentParser) -> None:
+    command.set_defaults(run=migrate)
+    command.add_argument("--plan", action="store_true", help="only print what would be applied")
+
+
+def migrate(settings: Settings, options: argparse.Namespace) -> int:
+    if not options.plan:
+        applied = migrations.run(settings_with_database(settings))
+        for name in applied:
+            print(f"applied {name}")
+        if applied:
+            return 0
+    with connected(settings, "scan-schema") as database:
+        planned = migrations.plan(database)
+    if planned is None:
+        print("the schema is of a newer version; this version would not change it")
+    elif not planned:
+        print("the schema is current")
+    for file in planned or ():
+        print(f"{file.name}: {file.summary}" if file.summary else file.name)
+    return 0

@@ -1,0 +1,79 @@
+"""The processes of a deployment: `scan serve` replaces itself by gunicorn, `scan index` and
+`scan deliver` run the indexer and the webhook deliveries until a signal.
+"""
+
+import argparse
+import gc
+import os
+import sys
+import threading
+from functools import partial
+
+from scan import registry
+from scan.commands import arguments, hooks, startup
+from scan.contracts.account_state import node_of_index
+from scan.database.connection import Database
+from scan.indexer.follower import Follower
+from scan.indexer.prefetch_process import OBJECTS_BETWEEN_COLLECTIONS
+from scan.settings import ROOT, Settings
+from scan.webhooks.dispatcher import Dispatcher
+
+# The time-outs release the lock of an indexer that hangs, so that a stand-by takes over. An indexer
+# that only waited for its node reads its head and takes the lock again.
+SESSION = {"idle_session_timeout": "60s", "idle_in_transaction_session_timeout": "60s"}
+
+
+def add_serve(command: argparse.ArgumentParser) -> None:
+    command.set_defaults(run=serve)
+
+
+def serve(settings: Settings, _options: argparse.Namespace) -> int:
+    startup.require_database(settings)
+    startup.require_free_port(settings)
+    startup.prepare_database(settings, reads=True)
+    # --pythonpath finds our app.py before one in the current directory.
+    config = ["--config", str(ROOT / "gunicorn.conf.py")]
+    own_app = ["--pythonpath", str(ROOT), "app:create_app()"]
+    os.execv(sys.executable, [sys.executable, "-m", "gunicorn", *config, *own_app])
+
+
+def add_index(command: argparse.ArgumentParser) -> None:
+    command.set_defaults(run=index)
+    arguments.add_metrics_port(command)
+
+
+def index(settings: Settings, options: argparse.Namespace) -> int:
+    gc.set_threshold(OBJECTS_BETWEEN_COLLECTIONS)
+    startup.require_database(settings)
+    startup.require_node(settings)
+    startup.serve_metrics(settings, options.metrics_port)
+    startup.prepare_database(settings)
+    stop = threading.Event()
+    startup.on_stop_signals(stop.set)
+    database = Database(
+        settings.database_url, statement_timeout_ms=0, name="scan-indexer", session=SESSION
+    )
+    for beside in registry.parts(hooks.Indexing):
+        threading.Thread(target=beside.run, args=(settings, stop), daemon=True).start()
+    node = node_of_index(settings)
+    backfill = None
+    part = registry.only(hooks.AutomaticBackfill)
+    if part is not None and settings.bulk_backfill_blocks is not None:
+        backfill = partial(part.run, settings, stop)
+    Follower(settings, database, node, stop, backfill).run()
+    return 0
+
+
+def add_deliver(command: argparse.ArgumentParser) -> None:
+    command.set_defaults(run=deliver)
+    arguments.add_metrics_port(command)
+
+
+def deliver(settings: Settings, options: argparse.Namespace) -> int:
+    startup.require_database(settings)
+    startup.serve_metrics(settings, options.metrics_port)
+    startup.prepare_database(settings)
+    dispatcher = Dispatcher(settings)
+    startup.on_stop_signals(dispatcher.request_stop)
+    dispatcher.run()
+    return 0
