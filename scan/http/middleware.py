@@ -309,8 +309,7 @@ class Middleware:
             self._index_version.expire()
         may_cache = may_be_cached(state, reader, status, version_before)
         if not may_cache and not state.is_open and not response_cache.is_compressible(headers):
-            self._begin_response(state, status, headers, start_response)
-            return body
+            return self._send(state, WsgiResponse(status, headers, b""), start_response, body)
         response = WsgiResponse(status, headers, b"".join(body), state.route)
         if hasattr(body, "close"):
             body.close()
@@ -371,34 +370,22 @@ class Middleware:
         state: RequestState,
         response: WsgiResponse,
         start_response: Any,
+        stream: Iterable[bytes] | None = None,
         *,
         is_in_loop: bool = False,
     ) -> Iterable[bytes]:
+        """Return the body, or the `stream` that Flask makes it of, of a request that is counted and
+        logged. The loop writes no line: it would wait for the log's reader, and thousands of
+        refusals would fill the log."""
         if response.route != "unknown":
             state.route = response.route
         if state.accepts_gzip and response.gzipped is not None:
             response = response.gzipped
-        if "HTTP_IF_NONE_MATCH" in state.environ and is_unmodified(state.environ, response):
+        is_conditional = stream is None and "HTTP_IF_NONE_MATCH" in state.environ
+        if is_conditional and is_unmodified(state.environ, response):
             kept = [header for header in response.headers if header[0] in SENT_WITH_304]
             response = response._replace(status="304 Not Modified", headers=kept, body=b"")
-        self._begin_response(
-            state, response.status, response.headers, start_response, is_in_loop=is_in_loop
-        )
-        return [] if state.method == "HEAD" else [response.body]
-
-    def _begin_response(
-        self,
-        state: RequestState,
-        status_line: str,
-        headers: Headers,
-        start_response: Any,
-        *,
-        is_in_loop: bool = False,
-    ) -> None:
-        """Send the headers of a response and of its request, which is counted and logged. The loop
-        writes no line: it would wait for the log's reader, and thousands of refusals would fill the
-        log."""
-        status, seconds = int(status_line[:3]), time.perf_counter() - state.began
+        status, seconds = int(response.status[:3]), time.perf_counter() - state.began
         method = state.method if state.method in logs.METHODS else "other"
         requests, times = logs.request_metrics(state.route, method, status)
         requests.inc()
@@ -412,7 +399,10 @@ class Middleware:
             logs.log_request(state.method, state.path, status, seconds, client, state.refusal)
         limits = state.charged.result.headers() if state.charged else []
         own = [*CORS, *limits, ("X-Request-Id", state.request_id)]
-        start_response(status_line, own + headers)
+        start_response(response.status, own + response.headers)
+        if stream is not None:
+            return stream
+        return [] if state.method == "HEAD" else [response.body]
 
 
 def _plain_get(state: RequestState) -> Environ:
