@@ -33,7 +33,7 @@ class Recorder:
         self._client = create_app(settings).test_client()
 
     def record(self, requests: Sequence[Request]) -> list[RecordedRequest]:
-        rows, prepared_rows = Database.rows, Database.prepared_rows
+        rows = Database.rows
 
         def recorded(read: Any) -> Any:
             def recording(database: Database, statement: str, **params: Any) -> Any:
@@ -45,12 +45,10 @@ class Recorder:
             return recording
 
         Database.rows = recorded(rows)  # type: ignore[method-assign]
-        Database.prepared_rows = recorded(prepared_rows)  # type: ignore[method-assign]
         try:
             return [self._record(request) for request in requests]
         finally:
             Database.rows = rows  # type: ignore[method-assign]
-            Database.prepared_rows = prepared_rows  # type: ignore[method-assign]
 
     def _record(self, request: Request) -> RecordedRequest:
         self._ran.clear()

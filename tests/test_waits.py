@@ -107,8 +107,8 @@ LOCKS = {"Lock", "RLock", "Condition"}
 # What a thread must not do while it holds a lock that requests take.
 SLOW = set(
     """
-        row rows value prepared_row prepared_rows prepared_value transaction execute call batch
-        results session place hold_processor sleep result acquire urlopen getaddrinfo
+        row rows value transaction execute call batch results session place hold_processor
+        sleep result acquire urlopen getaddrinfo
     """.split()
 )
 # Locks that only threads of their own take.

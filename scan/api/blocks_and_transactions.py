@@ -7,7 +7,6 @@ GET /api/v1/token-transfers and /dex-trades; transfers and trades of a token or 
 GET /api/v1/stats and /stats/finality.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 import orjson
@@ -35,13 +34,9 @@ blueprint = Blueprint("blocks", __name__)
 @blueprint.get("/blocks")
 def list_blocks() -> Response:
     arguments = query_arguments("time", *ORDERED)
-    if "time" in arguments:
-        return _block_at(arguments)
-    return list_response("blocks", arguments, lambda window: blocks.page(reader(), window))
-
-
-def _block_at(arguments: Mapping[str, str]) -> Response:
-    """Return the newest block at or before `time`, the only parameter that it takes."""
+    if "time" not in arguments:
+        return list_response("blocks", arguments, lambda window: blocks.page(reader(), window))
+    # The newest block at or before it; no other parameter goes with it.
     parameters.only_known_arguments(arguments, ("time",))
     record = blocks.at_time(reader(), parameters.time_s(arguments["time"], "time", is_upper=True))
     if record is None:

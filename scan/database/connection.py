@@ -5,7 +5,7 @@ import math
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from types import MappingProxyType
 from typing import Any
@@ -36,6 +36,7 @@ from scan.database.transaction import Row, Transaction, run
 from scan.errors import Unavailable
 
 _IDLE = psycopg2.extensions.TRANSACTION_STATUS_IDLE
+Call = tuple[str, Mapping[str, object]]  # a statement with its parameters
 log = logging.getLogger(__name__)
 
 CONNECT_TIMEOUT_S = 2
@@ -96,58 +97,44 @@ class Database:
         self._check_sessions_at = 0.0
         self._name = name
         self._statements = load_statements()
-        self._local = threading.local()
+        self._work = Work(self)
 
     def value(self, statement: str, **params: object) -> Any:
         """Return the first column of the first row, or None without a row."""
         row = self.row(statement, **params)
         return None if row is None else row[0]
 
-    def row(self, statement: str, **params: object) -> Row | None:
-        rows = self.rows(statement, **params)
+    def row(self, statement: str, *preceding: Call, **params: object) -> Row | None:
+        rows = self.rows(statement, *preceding, **params)
         return rows[0] if rows else None
 
-    def rows(self, statement: str, **params: object) -> list[Row]:
-        """Return all rows. Where the connection had died, the statement runs once more on a new
-        one."""
-        loaded = self._statements[statement]
-        try:
-            return self._run(loaded, params)
-        except ConnectionLost:
-            return self._run(loaded, params)
+    def rows(self, statement: str, *preceding: Call, **params: object) -> list[Row]:
+        """Return all rows; a statement that can be prepared is: see statements.py.
 
-    def prepared_row(self, statement: str, **params: object) -> Row | None:
-        """Return the first row, or None, as row() does, by a prepared statement: see statements.py.
-
-        Planning a page's statement takes longer than running it.
+        Those `preceding` it go with it, in one round trip that is a transaction; each sees what was
+        committed before it began. Where the connection had died, all run once more on a new one:
+        maybe for a second time, as it can have died after their commit.
         """
-        rows = self.prepared_rows(statement, **params)
-        return rows[0] if rows else None
-
-    def prepared_rows(self, statement: str, **params: object) -> list[Row]:
-        """Return all rows, as rows() does, by a prepared statement."""
         loaded = self._statements[statement]
-        try:
-            return self._run_prepared(loaded, params)
-        except ConnectionLost:
-            return self._run_prepared(loaded, params)
-
-    def prepared_value(self, statement: str, **params: object) -> Any:
-        """Return the first column of prepared_row(), or None without a row."""
-        row = self.prepared_row(statement, **params)
-        return None if row is None else row[0]
-
-    def rows_at_once(self, *calls: tuple[str, Mapping[str, object]]) -> list[Row]:
-        """Run statements with their parameters, prepared, in one round trip that is a transaction,
-        and return the rows of the last one. Each sees what was committed before it began.
-
-        Where the connection had died, they run once more on a new one: maybe for a second time, as
-        it can have died after their commit.
-        """
-        try:
-            return self._run_at_once(calls)
-        except ConnectionLost:
-            return self._run_at_once(calls)
+        is_repeated = False
+        while True:
+            try:
+                with self._work as connection, connection.cursor() as cursor:
+                    if preceding:
+                        tx = Transaction(cursor, self._statements, self._prepare)
+                        for name, of_other in preceding:
+                            tx.defer(name, **of_other)
+                        return tx.rows(statement, **params)
+                    if loaded.literals is None:
+                        return run(cursor, loaded, params)
+                    prepared = self._prepare(cursor, loaded, params)
+                    values = [*map(params.__getitem__, prepared.positional)]
+                    cursor.execute(prepared.execute, values)
+                    return cursor.fetchall() if cursor.description else []
+            except ConnectionLost:
+                if is_repeated:
+                    raise
+                is_repeated = True
 
     @contextmanager
     def transaction(
@@ -164,7 +151,7 @@ class Database:
             cursor = self._begin(begin)
         except ConnectionLost:  # the connection had died unnoticed
             cursor = self._begin(begin)
-        with Work(self), cursor:
+        with self._work, cursor:
             tx = Transaction(cursor, self._statements, self._prepare if prepared else None)
             try:
                 yield tx
@@ -176,53 +163,35 @@ class Database:
 
     def is_in_transaction(self) -> bool:
         """Return whether this thread is inside transaction()."""
-        connection = self._local.__dict__.get("connection")
+        connection = self._work.connection
         return connection is not None and connection.info.transaction_status != _IDLE
 
     def execute_script(self, text: str) -> None:
         """Run several statements in one transaction, such as schema.sql."""
-        with Work(self) as connection, connection.cursor() as cursor:
+        with self._work as connection, connection.cursor() as cursor:
             cursor.execute(text)
 
     def create_database(self, name: str) -> None:
         statement = psycopg2.sql.SQL("CREATE DATABASE {}").format(psycopg2.sql.Identifier(name))
-        with Work(self) as connection, connection.cursor() as cursor:
+        with self._work as connection, connection.cursor() as cursor:
             cursor.execute(statement)
 
     def close(self) -> None:
         """Close this thread's connection."""
-        connection = self._local.__dict__.pop("connection", None)
+        connection, self._work.connection = self._work.connection, None
         if connection is not None:
             with suppress(psycopg2.Error):
                 connection.close()
 
     def _begin(self, begin: str) -> Any:
-        with Work(self) as connection:
+        with self._work as connection:
             cursor = connection.cursor()
             cursor.execute(begin)
             return cursor
 
-    def _run(self, statement: Statement, params: dict[str, object]) -> list[Row]:
-        with Work(self) as connection, connection.cursor() as cursor:
-            return run(cursor, statement, params)
-
-    def _run_prepared(self, statement: Statement, params: dict[str, object]) -> list[Row]:
-        with Work(self) as connection, connection.cursor() as cursor:
-            prepared = self._prepare(cursor, statement, params)
-            cursor.execute(prepared.execute, [*map(params.__getitem__, prepared.positional)])
-            return cursor.fetchall() if cursor.description else []
-
-    def _run_at_once(self, calls: Sequence[tuple[str, Mapping[str, object]]]) -> list[Row]:
-        *others, (last, params) = calls
-        with Work(self) as connection, connection.cursor() as cursor:
-            tx = Transaction(cursor, self._statements, self._prepare)
-            for name, of_other in others:
-                tx.defer(name, **of_other)
-            return tx.rows(last, **params)
-
     def _prepare(self, cursor: Any, statement: Statement, params: Mapping[str, object]) -> Prepared:
         """Return the statement as this connection has prepared it for these literals."""
-        of_connection: OrderedDict[tuple[object, ...], Prepared] = self._local.prepared
+        of_connection = self._work.prepared
         key = (statement.name, *map(params.get, statement.literals or ()))
         prepared = of_connection.get(key)
         if prepared is not None:
@@ -230,8 +199,8 @@ class Database:
             return prepared
         if len(of_connection) >= MAX_PREPARED:
             cursor.execute(f"DEALLOCATE {of_connection.popitem(last=False)[1].name}")
-        self._local.prepared_count += 1
-        prepared = prepare(cursor, statement, params, f"s{self._local.prepared_count}")
+        self._work.prepared_count += 1
+        prepared = prepare(cursor, statement, params, f"s{self._work.prepared_count}")
         of_connection[key] = prepared
         return prepared
 
@@ -315,18 +284,19 @@ class Database:
         return connection
 
 
-class Work:
-    """A context that yields this thread's connection to one statement or transaction, within the
-    deadline: a class, as three nested generators took 8 us a statement."""
+class Work(threading.local):
+    """A thread's connection, and the context that yields it to one statement or transaction, within
+    the deadline: a class, as three nested generators took 8 us a statement."""
 
-    __slots__ = ("_began_at", "_database", "_deadline")
+    connection: Any = None
+    _deadline: Deadline  # of the connection
 
     def __init__(self, database: Database) -> None:
         self._database = database
+        self.prepared: OrderedDict[tuple[object, ...], Prepared] = OrderedDict()
 
     def __enter__(self) -> Any:
-        database, local = self._database, self._database._local
-        connection = getattr(local, "connection", None)
+        database, connection = self._database, self.connection
         if (
             connection is None
             or connection.closed
@@ -334,11 +304,9 @@ class Work:
             or (database._is_unreachable and connection.info.transaction_status == _IDLE)
         ):
             database.close()
-            local.connection = connection = database.new_connection()
-            local.deadline = _deadlines.of(connection)
-            local.prepared = OrderedDict()
-            local.prepared_count = 0
-        self._deadline: Deadline = local.deadline
+            self.connection = connection = database.new_connection()
+            self._deadline = _deadlines.of(connection)
+            self.prepared, self.prepared_count = OrderedDict(), 0
         self._began_at = time.monotonic()
         self._deadline.begin(request_waits.limit(database._deadline_s))
         return connection

@@ -193,15 +193,10 @@ def _load(name: str, text: str) -> Statement:
     literals = _LITERALS.search(header.group())
     if literals is None:
         return Statement(name, body, types, None)
-    named = frozenset(_names(literals[1]))
+    named = frozenset(re.findall(r"\w+", literals[1])) - {"none"}
     if not named <= used:
         raise StatementError(f"{name} has literals that are no parameters: {sorted(named - used)}")
     return Statement(name, body, types, named)
-
-
-def _names(declared: str) -> list[str]:
-    """Parse `a, b` to [a, b], and `none` to []."""
-    return [] if declared.strip() == "none" else re.findall(r"\w+", declared)
 
 
 def _types(declared: str) -> dict[str, str]:

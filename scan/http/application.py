@@ -22,7 +22,7 @@ from werkzeug.routing import Map, MapAdapter, Rule
 
 from scan import errors
 from scan.cached_values import cached_property
-from scan.http.request_state import API, request_state_of
+from scan.http.request_state import API, REQUEST_STATE, request_state_of
 from scan.http.requests import JsonResponse, reader
 from scan.server.responses import Environ
 
@@ -124,7 +124,7 @@ class Application(Flask):
         try:
             rule, arguments = self.routes.find(current.path, current.method)
             current.url_rule, current.view_args = rule, dict(arguments)
-            request_state_of(current.environ).route = rule.rule
+            current.environ[REQUEST_STATE].route = rule.rule
             response: Any = self.view_functions[rule.endpoint](**arguments)
         except Exception as error:
             response = self.handle_user_exception(error)

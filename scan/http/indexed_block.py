@@ -133,7 +133,7 @@ class IndexedBlock:
     def read(self) -> Position:
         """Read the version and the block that the database has now; raises Unavailable."""
         began_at = time.monotonic()
-        row = self._reads.prepared_row("http/index_get_newest")
+        row = self._reads.row("http/index_get_newest")
         assert row is not None
         version, number, *times = row
         position = Position(version, -1 if number is None else number, *times)

@@ -13,8 +13,8 @@ from scan import parameters, registry
 from scan.database.lists import all_entities
 from scan.errors import InvalidParameter
 from scan.http.hooks import ListFiles
-from scan.http.request_state import FORMATS, JSON, PARAMETER, Format, request_state_of
-from scan.http.requests import JsonResponse, Response, query_arguments, reader
+from scan.http.request_state import FORMATS, JSON, PARAMETER, Format, RequestState, request_state_of
+from scan.http.requests import JsonResponse, Response, query_arguments
 from scan.parameters import BIGINT_MAX
 from scan.queries import entities
 from scan.queries.entities import RANGE
@@ -105,15 +105,18 @@ def next_link(cursor: str, arguments: Mapping[str, str]) -> str:
 def entity_list(entity: str, left_out: Collection[str] = (), **fixed: str) -> Response:
     """Return a list with all filters of its entity, except those `fixed` by its path and those
     `left_out`, which mean the same."""
+    state = request_state_of(request.environ)
+    reader = state.reader
+    assert reader is not None
     arguments = query_arguments(*_known(entity, (*fixed, *left_out)))
-    own_reader = reader()
-    values = entities.read_filters(own_reader, entity, {**arguments, **fixed})
-    return list_response(
-        all_entities()[entity].json_name,
-        arguments,
-        partial(entities.matching_page, own_reader, entity, values=values),
-        own=cast("bytes | None", values.get("address")),
-    )
+    values = entities.read_filters(reader, entity, {**arguments, **fixed})
+    read = partial(entities.PAGES[entity], reader, entity, values)
+    name, file = all_entities()[entity].json_name, _file_format(state, arguments)
+    window = window_of(arguments)
+    if file is not None:
+        own = cast("bytes | None", values.get("address"))
+        return _files().send(name, read, file, window, arguments, own)
+    return list_body(name, read(window), arguments)
 
 
 def add_list(blueprint: Blueprint, path: str, entity: str, left_out: Collection[str] = ()) -> None:
@@ -142,15 +145,25 @@ def list_response(
     `name` is the list's key in JSON, `kind` that of its file where it is another; `own` is the
     address in its path. `read_for_file` reads a file's rows where `read` cannot.
     """
-    chosen = request_state_of(request.environ).accepted_file
-    if PARAMETER in arguments:  # it takes precedence over Accept
-        name_of_format = parameters.one_of(arguments[PARAMETER], PARAMETER, FORMATS)
-        chosen = None if name_of_format == JSON else Format(name_of_format)
-    if chosen is None:
-        return body(name, read(window_of(arguments, direction)), arguments)
-    for paged in ("page", "limit"):
-        if paged in arguments:
-            raise InvalidParameter(f"A file is the whole list; leave out {paged}.", field=paged)
-    [files] = registry.parts(ListFiles)
+    file = _file_format(request_state_of(request.environ), arguments)
     window = window_of(arguments, direction)
-    return files.send(kind or name, read_for_file or read, chosen, window, arguments, own)
+    if file is not None:
+        return _files().send(kind or name, read_for_file or read, file, window, arguments, own)
+    return body(name, read(window), arguments)
+
+
+def _file_format(state: RequestState, arguments: Mapping[str, str]) -> Format | None:
+    """Return the format of the file that the client asks for; None for a page of JSON."""
+    file = state.accepted_file
+    if PARAMETER in arguments:  # it takes precedence over Accept
+        name = parameters.one_of(arguments[PARAMETER], PARAMETER, FORMATS)
+        file = None if name == JSON else Format(name)
+    for paged in ("page", "limit"):
+        if file is not None and paged in arguments:
+            raise InvalidParameter(f"A file is the whole list; leave out {paged}.", field=paged)
+    return file
+
+
+def _files() -> ListFiles:
+    [files] = registry.parts(ListFiles)
+    return files

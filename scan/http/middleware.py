@@ -51,7 +51,7 @@ from scan.http.response_cache import (
 from scan.observability import logs, metrics
 from scan.queries.reader import Reader, Sources
 from scan.rate_limits.limiter import client_address
-from scan.rate_limits.turns import Postponed, WaitingThreads
+from scan.rate_limits.turns import Postponed, RequestPlaces, WaitingThreads, places_of_thread
 from scan.server.responses import (
     CORS,
     REVALIDATED,
@@ -127,7 +127,8 @@ class Middleware:
         try:
             while (response := state.advance(may_wait=True)) is None:
                 try:
-                    with state.serving():
+                    state.places = state.places or places_of_thread() or RequestPlaces()
+                    with state.places.serving():
                         return self._ask_flask(state, start_response)
                 except Postponed as postponed:
                     state.steps = state.take_turn(postponed)
@@ -229,14 +230,16 @@ class Middleware:
             yield Wait.BODY
         response = self._cached(state)
         if response is not None:
-            if state.accepts_gzip and response_cache.is_missing(response):
+            if state.accepts_gzip and state.cache_key and response_cache.is_missing(response):
                 yield Wait.THREAD
-                response = self._compress_cached(state, response)
+                compressed = response_cache.with_compressed(response, is_file=state.is_open)
+                self._cache.replace(state.cache_key, response, compressed)
+                return compressed
             return response
-        if (refusal := self._missing_prerequisite(state)) is None:
-            yield Wait.THREAD
-            refusal = self._missing_prerequisite(state)
-        return None if refusal is None else state.refuse(refusal)
+        if not state.has_body and (refusal := self._missing_prerequisite(state)) is not None:
+            return state.refuse(refusal)
+        yield Wait.THREAD
+        return None
 
     def _missing_prerequisite(self, state: RequestState) -> Unavailable | None:
         """Return the error with which a thread would refuse the request now, else None: nearly
@@ -292,7 +295,7 @@ class Middleware:
         started: list[Any] = []
         environ = _plain_get(state) if state.is_open else state.environ
         body = self._flask(environ, lambda *args: started.append(args))
-        status, headers, *exc_info = started[0]
+        status, headers = started[0]
         for version in reader.versions:
             self._index_version.record(version, began_at)
         if min(reader.versions, default=least_version) < least_version:
@@ -306,9 +309,7 @@ class Middleware:
             self._index_version.expire()
         may_cache = may_be_cached(state, reader, status, version_before)
         if not may_cache and not state.is_open and not response_cache.is_compressible(headers):
-            self._observe(state, status)
-            start_response(status, self._own_headers(state) + headers, *exc_info)
-            return body
+            return self._send(state, WsgiResponse(status, headers, b""), start_response, body)
         response = WsgiResponse(status, headers, b"".join(body), state.route)
         if hasattr(body, "close"):
             body.close()
@@ -317,12 +318,6 @@ class Middleware:
         else:
             response = response_cache.negotiated(state, response)
         return self._send(state, response, start_response)
-
-    def _compress_cached(self, state: RequestState, response: WsgiResponse) -> WsgiResponse:
-        assert state.cache_key is not None
-        both = response_cache.with_compressed(response, is_file=state.is_open)
-        self._cache.replace(state.cache_key, response, both)
-        return both
 
     def _below_base_path(self, name: str, value: str) -> tuple[str, str]:
         """Return a header with the base path before the target of a redirect or of a next page."""
@@ -375,28 +370,22 @@ class Middleware:
         state: RequestState,
         response: WsgiResponse,
         start_response: Any,
+        stream: Iterable[bytes] | None = None,
         *,
         is_in_loop: bool = False,
     ) -> Iterable[bytes]:
+        """Return the body, or the `stream` that Flask makes it of, of a request that is counted and
+        logged. The loop writes no line: it would wait for the log's reader, and thousands of
+        refusals would fill the log."""
         if response.route != "unknown":
             state.route = response.route
         if state.accepts_gzip and response.gzipped is not None:
             response = response.gzipped
-        if "HTTP_IF_NONE_MATCH" in state.environ and is_unmodified(state.environ, response):
+        is_conditional = stream is None and "HTTP_IF_NONE_MATCH" in state.environ
+        if is_conditional and is_unmodified(state.environ, response):
             kept = [header for header in response.headers if header[0] in SENT_WITH_304]
             response = response._replace(status="304 Not Modified", headers=kept, body=b"")
-        self._observe(state, response.status, is_in_loop=is_in_loop)
-        start_response(response.status, self._own_headers(state) + response.headers)
-        return [] if state.method == "HEAD" else [response.body]
-
-    def _own_headers(self, state: RequestState) -> Headers:
-        limits = state.charged.result.headers() if state.charged else []
-        return [*CORS, *limits, ("X-Request-Id", state.request_id)]
-
-    def _observe(self, state: RequestState, status_line: str, *, is_in_loop: bool = False) -> None:
-        """Count a request, and log it. The loop writes no line: it would wait for the log's reader,
-        and thousands of refusals would fill the log."""
-        status, seconds = int(status_line[:3]), time.perf_counter() - state.began
+        status, seconds = int(response.status[:3]), time.perf_counter() - state.began
         method = state.method if state.method in logs.METHODS else "other"
         requests, times = logs.request_metrics(state.route, method, status)
         requests.inc()
@@ -408,6 +397,12 @@ class Middleware:
         if self._logs_requests or (status >= 500 and not is_in_loop):
             client = state.environ.get("REMOTE_ADDR") or ""
             logs.log_request(state.method, state.path, status, seconds, client, state.refusal)
+        limits = state.charged.result.headers() if state.charged else []
+        own = [*CORS, *limits, ("X-Request-Id", state.request_id)]
+        start_response(response.status, own + response.headers)
+        if stream is not None:
+            return stream
+        return [] if state.method == "HEAD" else [response.body]
 
 
 def _plain_get(state: RequestState) -> Environ:

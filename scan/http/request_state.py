@@ -14,7 +14,6 @@ Marks of views, by whose paths a request is treated before Flask chooses the vie
 
 from collections.abc import Callable, Generator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import Enum, auto
 from functools import lru_cache
@@ -35,7 +34,7 @@ from scan.errors import ForeignForm, ScanError, Unavailable
 from scan.http.index_version import CHANNEL
 from scan.queries.reader import Reader, Sources
 from scan.rate_limits.limiter import Limiter
-from scan.rate_limits.turns import Postponed, RequestPlaces, Turn, WaitingThreads, places_of_thread
+from scan.rate_limits.turns import Postponed, RequestPlaces, Turn, WaitingThreads
 from scan.rate_limits.windows import RateLimitResult
 from scan.server.responses import Environ, WsgiResponse, refuse
 from scan.settings import Settings
@@ -251,12 +250,6 @@ class RequestState:
         except StopIteration as end:
             response: WsgiResponse | None = end.value
             return response
-
-    def serving(self) -> AbstractContextManager[None]:
-        """Hold the places that the request takes until the end of the `with` block, or until its
-        turn, after Postponed."""
-        self.places = self.places or places_of_thread() or RequestPlaces()
-        return self.places.serving()
 
     def take_turn(self, postponed: Postponed) -> Steps:
         """Wait for a place that was not free, and return a response where it does not come."""

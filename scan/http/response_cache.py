@@ -166,11 +166,6 @@ def _size(key: CacheKey, response: WsgiResponse) -> int:
 _COMPRESSED = '-gzip"'
 
 
-def of_compressed(etag: str) -> str:
-    """Return the tag of the compressed form of a response, which has other bytes."""
-    return etag.removesuffix('"') + _COMPRESSED
-
-
 def is_unmodified(environ: Environ, response: WsgiResponse) -> bool:
     """Return whether the client has this response in either form (RFC 9110, 13.1.2)."""
     condition = environ.get("HTTP_IF_NONE_MATCH")
@@ -238,15 +233,13 @@ def negotiated(
 
 
 def with_compressed(response: WsgiResponse, *, is_file: bool) -> WsgiResponse:
-    return response._replace(gzipped=_compressed(response, FILE_LEVEL if is_file else LEVEL))
-
-
-def _compressed(response: WsgiResponse, level: int) -> WsgiResponse:
+    level = FILE_LEVEL if is_file else LEVEL
     compressor = zlib.compressobj(level, zlib.DEFLATED, _GZIP_FORMAT)
     body = compressor.compress(response.body) + compressor.flush()
-    changed = {"Content-Length": str(len(body))}
+    headers = [("Content-Encoding", "gzip"), ("Content-Length", str(len(body)))]
     for name, value in response.headers:
-        if name == "ETag":
-            changed[name] = of_compressed(value)
-    headers = [(name, changed.get(name, value)) for name, value in response.headers]
-    return response._replace(headers=[*headers, ("Content-Encoding", "gzip")], body=body)
+        if name == "ETag":  # other bytes have another tag
+            headers.append((name, value.removesuffix('"') + _COMPRESSED))
+        elif name != "Content-Length":
+            headers.append((name, value))
+    return response._replace(gzipped=response._replace(headers=headers, body=body))

@@ -96,27 +96,17 @@ def read_status(core: Services, reader: Reader) -> dict[str, Any]:
     status: dict[str, Any] = orjson.loads(network.status(reader, core.settings.chain_name or None))
     if core.reads is not core.writes:
         _compare_with_primary(core, status)
-    if _is_old(status["checkedAt"]):
-        _explain_silence(core, status)
+    checked = status["checkedAt"] and datetime.fromisoformat(status["checkedAt"])
+    if not checked or (datetime.now(UTC) - checked).total_seconds() > REPORT_S:
+        if status["problem"] is None:  # the indexer may report nothing because it cannot write
+            try:
+                core.writes.rows("http/index_probe_write")
+            except CannotWrite as error:
+                status["problem"] = error.message
         if core.settings.rpc_urls:
             _compare_with_node(core, status)
     status["problem"] = core.sources.gateway.wrong_chain or status["problem"]
     return status
-
-
-def _is_old(checked_at: str | None) -> bool:
-    if checked_at is None:
-        return True
-    return (datetime.now(UTC) - datetime.fromisoformat(checked_at)).total_seconds() > REPORT_S
-
-
-def _explain_silence(core: Services, status: dict[str, Any]) -> None:
-    """Say that the database takes no writes where that is why the indexer reports nothing."""
-    try:
-        if status["problem"] is None:
-            core.writes.rows("http/index_probe_write")
-    except CannotWrite as error:
-        status["problem"] = error.message
 
 
 def _compare_with_node(core: Services, status: dict[str, Any]) -> None:

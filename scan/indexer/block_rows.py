@@ -82,7 +82,7 @@ def with_watched(selection: LogSelection, database: Database) -> LogSelection:
     The caller reads the node's head before and the blocks up to it after this call, so that a
     webhook gets the logs of every block that is mined after its registration.
     """
-    rows = database.prepared_rows("indexer/webhooks_list_log_addresses")
+    rows = database.rows("indexer/webhooks_list_log_addresses")
     return selection._replace(watched=frozenset(bytes(address) for (address,) in rows))
 
 

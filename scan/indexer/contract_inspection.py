@@ -175,7 +175,7 @@ class ContractInspector:
         unknown = [address for address in addresses if address not in self._contracts]
         if not unknown:
             return
-        for row in self._database.prepared_rows("indexer/emitters_list_known", addresses=unknown):
+        for row in self._database.rows("indexer/emitters_list_known", addresses=unknown):
             contract = self._contracts[bytes(row[0])] = KnownContract()
             contract.token_type, contract.wraps = row[1], bool(row[2])
             if row[3] is not None:

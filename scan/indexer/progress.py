@@ -230,7 +230,7 @@ class StatusReporter:
         metrics.INDEXER_STALLED.set(problem is not None)
         try:
             columns = self._columns(node_head, problem)
-            self._database.prepared_rows("indexer/chain_record_status", **columns)
+            self._database.rows("indexer/chain_record_status", **columns)
         except ScanError as error:
             log.debug("the status cannot be recorded: %s", error)
 

@@ -52,12 +52,12 @@ class StaleStateRefresher:
             first,
             last,
             is_earlier_day,
-        ) in self._database.prepared_rows("indexer/tokens_list_stale", limit=limit):
+        ) in self._database.rows("indexer/tokens_list_stale", limit=limit):
             is_due = last is None or is_earlier_day or is_reading_due(number, first, last)
             tokens[bytes(address), BlockId(number, bytes(block_hash))] = is_due
         changes = [
             (StateQuery(bytes(address), DECIMALS, BlockId(before, bytes(block_hash))), changed_in)
-            for address, changed_in, before, block_hash in self._database.prepared_rows(
+            for address, changed_in, before, block_hash in self._database.rows(
                 "indexer/contract_changes_list_unread", limit=limit
             )
         ]
@@ -85,7 +85,7 @@ class StaleStateRefresher:
         return bool(statements)
 
     def _refresh_balances(self, head: IndexedHead) -> bool:
-        rows = self._database.prepared_rows("indexer/addresses_list_stale", limit=BATCH_ADDRESSES)
+        rows = self._database.rows("indexer/addresses_list_stale", limit=BATCH_ADDRESSES)
         addresses = [bytes(row[0]) for row in rows]
         balances = self._state.balances(addresses, BlockId(head.number, head.hash))
         if addresses:

@@ -175,7 +175,7 @@ class Writer:
         self._partitions.forget()
 
     def head(self) -> IndexedHead | None:
-        return _indexed_head(self._database.prepared_row("indexer/blocks_get_head"))
+        return _indexed_head(self._database.row("indexer/blocks_get_head"))
 
     def can_take(self, head: IndexedHead | None, batch: InspectedBatch) -> bool:
         """Return whether a batch after the head may be written in the same transaction.
@@ -187,7 +187,7 @@ class Writer:
         after = totals_of(head).plus(batch.rows)
         return (
             all(self._partitions.are_made(t, getattr(after, t)) for t in partitions.TABLES)
-            and not self._database.prepared_value("indexer/webhooks_find_active")
+            and not self._database.value("indexer/webhooks_find_active")
             and not self._database.value("indexer/lock_is_awaited")
         )
 

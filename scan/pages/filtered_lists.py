@@ -140,8 +140,7 @@ class FilteredList(records.Listing):
     def link(self, **changes: object) -> str:
         """Return the path of the list's first page, with changed arguments; None leaves one out."""
         changed = {**self.arguments, **changes}
-        query = urlencode({key: value for key, value in changed.items() if value is not None})
-        return f"{self.path}?{query}" if query else self.path
+        return _url(self.path, {key: text for key, text in changed.items() if text is not None})
 
     @property
     def unfiltered(self) -> str:
@@ -156,8 +155,7 @@ class FilteredList(records.Listing):
     @property
     def whole(self) -> str:
         """Return the path of the list in the API."""
-        query = urlencode(self.api_arguments)
-        return f"{self.api_path}{'&' if '?' in self.api_path else '?'}{query}".rstrip("?&")
+        return _url(self.api_path, self.api_arguments)
 
     @property
     def json_path(self) -> str:
@@ -168,7 +166,7 @@ class FilteredList(records.Listing):
             paging["cursor"] = cursor
         elif self.number > 1:
             paging["page"] = self.number
-        return f"{self.whole}{'&' if '?' in self.whole else '?'}{urlencode(paging)}"
+        return _url(self.whole, paging)
 
     def response(self, template: str, **values: Any) -> Response:
         """Return the page, with the error's status where there is one."""
@@ -179,6 +177,13 @@ class FilteredList(records.Listing):
         response = page(template, self.error.status, **values)
         response.headers.update(self.error.headers)
         return response
+
+
+def _url(path: str, arguments: Mapping[str, object]) -> str:
+    """Return a path, which may have a query, with further arguments in it."""
+    if not arguments:
+        return path
+    return f"{path}{'&' if '?' in path else '?'}{urlencode(arguments)}"
 
 
 def in_words(error: errors.ScanError, fields: Sequence[Field]) -> str:

@@ -176,7 +176,7 @@ def tokens_held_at(reader: Reader, address: bytes, window: Window, block: BlockI
     traversal = window.traversal("tokens held", filters, (ADDRESS,), has_blocks=False)
     data, count, total, token = reader.row(
         "queries/addresses_list_tokens_at",
-        planned_per_call=True,  # so that few run at once: each reads all the transfers
+        is_unbounded=True,  # each reads all the transfers
         address=address,
         block_number=block.number,
         is_from_end=reader.kept_from is not None,

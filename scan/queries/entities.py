@@ -5,24 +5,37 @@ from typing import Any
 
 from scan import registry
 from scan.cached_values import LazyMapping
+from scan.errors import InvalidParameter
 from scan.queries import blocks, contracts, tokens
 from scan.queries.contracts import selectors
 from scan.queries.hooks import Entities
-from scan.queries.pages import Page, Value, Window, filtered_page, read_values
+from scan.queries.pages import FILTERS, PARSER_OF_KEY, Page, Value, Window, filtered_page
 from scan.queries.reader import Reader
 
 RANGE = ("blockFrom", "blockTo", "timeFrom", "timeTo")
 
-# The lists of other entities are plain ones.
-_PAGES: Mapping[str, Callable[..., Page]] = LazyMapping(
-    lambda: {
+# Reads a page of an entity's records that match the values of read_filters().
+ReadEntity = Callable[[Reader, str, Mapping[str, Value], Window], Page]
+
+
+def _pages() -> Mapping[str, ReadEntity]:
+    def unpacking(page: Callable[..., Page]) -> ReadEntity:
+        return lambda reader, entity, values, window: page(reader, window, **values)
+
+    of_their_own = {
         "blocks": blocks.page,
         "tokens": tokens.page,
         "token_transfers": tokens.transfers_page,
         "contract_creations": contracts.page,
         **registry.merged(part.pages for part in registry.parts(Entities)),
     }
-)
+    return {
+        **dict.fromkeys(FILTERS, filtered_page),
+        **{entity: unpacking(page) for entity, page in of_their_own.items()},
+    }
+
+
+PAGES = LazyMapping(_pages)
 
 
 def counts(reader: Reader, address: bytes, lists: Collection[str]) -> Mapping[str, int]:
@@ -35,20 +48,24 @@ def counts(reader: Reader, address: bytes, lists: Collection[str]) -> Mapping[st
 
 def page(reader: Reader, entity: str, window: Window, arguments: Mapping[str, Any]) -> Page:
     """Return a page of the records that match all filters given; raises InvalidParameter."""
-    return matching_page(reader, entity, window, read_filters(reader, entity, arguments))
-
-
-def matching_page(reader: Reader, entity: str, window: Window, values: Mapping[str, Value]) -> Page:
-    """Return a page of the records that match the values of read_filters()."""
-    if entity not in _PAGES:
-        return filtered_page(reader, entity, values, window)
-    return _PAGES[entity](reader, window, **values)
+    return PAGES[entity](reader, entity, read_filters(reader, entity, arguments), window)
 
 
 def read_filters(reader: Reader, entity: str, arguments: Mapping[str, Any]) -> dict[str, Value]:
-    """Return the values of given filters by parameter, of a method its selectors; raises
-    InvalidParameter."""
-    values = read_values(entity, arguments)
+    """Return the values of given filters, by the parameters of the entity's statements; of a method
+    its selectors.
+
+    Raises InvalidParameter, also where two keys stand for the same filter.
+    """
+    keys: dict[str, str] = {}
+    for filter_ in FILTERS[entity]:
+        key, param = filter_.key, filter_.param
+        if key in arguments:
+            if param in keys:
+                reason = f"{key} and {keys[param]} are the same: give one."
+                raise InvalidParameter(reason, field=key)
+            keys[param] = key
+    values = {param: PARSER_OF_KEY[key](arguments[key], key) for param, key in keys.items()}
     if "method" in values:
         values["method"] = selectors(reader, str(values["method"]))
     return values

@@ -81,7 +81,7 @@ PARSERS: Mapping[str, Callable[[Any, str], Value]] = {
     "topic": parameters.hash32,
     "transaction_type": parameters.transaction_type,
 }
-_PARSER_OF_KEY: Mapping[str, Callable[[Any, str], Value]] = LazyMapping(
+PARSER_OF_KEY: Mapping[str, Callable[[Any, str], Value]] = LazyMapping(
     lambda: {
         filter_.key: partial(_choice, filter_.choices)
         if filter_.choices
@@ -89,22 +89,6 @@ _PARSER_OF_KEY: Mapping[str, Callable[[Any, str], Value]] = LazyMapping(
         for filter_ in chain.from_iterable(FILTERS.values())
     }
 )
-
-
-def read_values(entity: str, arguments: Mapping[str, Any]) -> dict[str, Value]:
-    """Return the values of given filters, by the parameters of the entity's statements.
-
-    Raises InvalidParameter, also where two keys stand for the same filter.
-    """
-    keys: dict[str, str] = {}
-    for filter_ in FILTERS[entity]:
-        key, param = filter_.key, filter_.param
-        if key in arguments:
-            if param in keys:
-                reason = f"{key} and {keys[param]} are the same: give one."
-                raise InvalidParameter(reason, field=key)
-            keys[param] = key
-    return {param: _PARSER_OF_KEY[key](arguments[key], key) for param, key in keys.items()}
 
 
 # How PostgreSQL writes records: as /api/v1 returns them, or in a form that sql/lists.toml has.
@@ -170,11 +154,6 @@ class Window(NamedTuple):
             "after": traversal.after,
             "seen_block": traversal.seen_block,
         }
-
-
-def form_of(entity: str, form: Form) -> dict[str, Any]:
-    """Return the parameter for the form of records, of statements whose entity has several."""
-    return {"form": form} if all_entities()[entity].forms else {}
 
 
 def in_blocks(reader: Reader, window: Window) -> Window:
@@ -288,36 +267,53 @@ def filtered_page(
             block_from=max(window.block_from, blocks[0]), block_to=min(window.block_to, blocks[1])
         )
     values = window.params(traversal)
-    values |= form_of(entity, form)
-    has_lower, has_upper = window.block_from > 0, window.block_to < BIGINT_MAX
+    if all_entities()[entity].forms:
+        values["form"] = form
     listed = all_entities()[entity].listed
-    is_counted = all_entities()[entity].is_sparse  # all rows are a list, too, by an empty key
-    if not given and not is_counted:
-        row = reader.row(f"queries/{entity}_list", **values)
-    elif len(given) <= 1 and given.keys() <= listed.keys():
-        key: Value = b""
-        list_ = entity
-        for name, value in given.items():  # one at most
-            list_, key = listed[name].name, _key(value)
-        values |= {"key": key, "has_lower": has_lower, "has_upper": has_upper}
+    has_lower, has_upper = window.block_from > 0, window.block_to < BIGINT_MAX
+    if len(given) > 1 or not given.keys() <= listed.keys():
+        if traversal.cursor is not None:
+            has_lower |= window.direction == "asc"
+            has_upper |= window.direction == "desc"
+        values |= {"has_lower": has_lower, "has_upper": has_upper}
+        matched = {name: value for name, value in given.items() if name not in unlisted}
+        row = _row_by_several(reader, entity, matched, window, values, of_several)
+    elif given or all_entities()[entity].is_sparse:  # whose rows are a list, too, by an empty key
+        [(name, value)] = given.items() or [("", b"")]
+        list_ = listed[name].name if name else entity
+        values |= {"key": _key(value), "has_lower": has_lower, "has_upper": has_upper}
         row = reader.row(f"queries/{list_}_list", **values)
     else:
-        has_cursor = traversal.cursor is not None
-        values["has_lower"] = has_lower or (has_cursor and window.direction == "asc")
-        values["has_upper"] = has_upper or (has_cursor and window.direction == "desc")
-        matched = {name: value for name, value in given.items() if name not in unlisted}
-        has_end = window.offset == 0 and not of_several.get("has_total")
-        max_entries = window.max_entries if has_end else None
-        if max_entries is not None and not is_counted and listed.keys().isdisjoint(matched):
-            max_entries = min(max_entries, MAX_UNLISTED_ENTRIES)
-        shortest, end, bounds = bounds_of(reader, entity, matched, values, max_entries)
-        list_, of_row = list_by(entity, shortest, matched)
-        values |= {**dict.fromkeys(all_entities()[entity].by_param), **of_row, **of_several}
-        read = partial(reader.row, f"queries/{list_}_list_by_filters", is_unbounded=True, **values)
-        row = _ended(read(**bounds), end, window.direction)
-        if len(reader.versions) > 1:  # the index changed in between
-            row = read(**UNBOUNDED)
+        row = reader.row(f"queries/{entity}_list", **values)
     return Page.of_row(reader, entity, traversal, row, reader.kept_from)
+
+
+def _row_by_several(
+    reader: Reader,
+    entity: str,
+    matched: Mapping[str, Value],
+    window: Window,
+    values: Mapping[str, Any],
+    of_several: Mapping[str, object],
+) -> Row:
+    """Return a page's row from the shortest list of the filters `matched`, whose rows are compared
+    with the other filters."""
+    listed = all_entities()[entity].listed
+    most = None if window.offset or of_several.get("has_total") else window.max_entries
+    if most and not all_entities()[entity].is_sparse and listed.keys().isdisjoint(matched):
+        most = min(most, MAX_UNLISTED_ENTRIES)
+    shortest, end, bounds = bounds_of(reader, entity, matched, values, most)
+    list_, of_row = list_by(entity, shortest, matched)
+    read = partial(
+        reader.row,
+        f"queries/{list_}_list_by_filters",
+        is_unbounded=True,
+        **{**values, **dict.fromkeys(all_entities()[entity].by_param), **of_row, **of_several},
+    )
+    row = _ended(read(**bounds), end, window.direction)
+    if len(reader.versions) > 1:  # the index changed in between
+        row = read(**UNBOUNDED)
+    return row
 
 
 class End(NamedTuple):

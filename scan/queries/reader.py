@@ -36,7 +36,7 @@ class ChainId:
     def read(self) -> str | None:
         """Read the chain's id; None before the first block is indexed."""
         if self.known is None:
-            self.known = self._database.prepared_value("queries/chain_get_id")
+            self.known = self._database.value("queries/chain_get_id")
         return self.known
 
 
@@ -50,7 +50,7 @@ class FirstBlock:
     def read(self) -> int:
         """Read its number; 0 before the first block is indexed."""
         if self._number is None:
-            self._number = self._database.prepared_value("indexer/chain_get_first_block")
+            self._number = self._database.value("indexer/chain_get_first_block")
         return self.known
 
     @property
@@ -103,7 +103,7 @@ class IndexState:
     def _read_kept_from(self) -> KeptFrom | None:
         """Return where lists begin; None where all rows are kept. Rows are removed a minute after
         a decision."""
-        row = self._database.prepared_row("queries/retention_get")
+        row = self._database.row("queries/retention_get")
         return None if row is None else KeptFrom(*row)
 
     def _read_incomplete(self) -> Mapping[str, int]:
@@ -115,7 +115,7 @@ class IndexState:
 
     def _read_partitioned(self) -> Sequence[str]:
         """Return the tables of several partitions; nothing but speed depends on them."""
-        names: Sequence[str] = self._database.prepared_value("queries/partitioned_tables_list")
+        names: Sequence[str] = self._database.value("queries/partitioned_tables_list")
         return names
 
 
@@ -187,27 +187,17 @@ class Reader:
         if self._until_end is not None:
             self._until_end.close()
 
-    def row(
-        self,
-        statement: str,
-        *,
-        planned_per_call: bool = False,
-        is_unbounded: bool = False,
-        **params: object,
-    ) -> Row:
+    def row(self, statement: str, *, is_unbounded: bool = False, **params: object) -> Row:
         """Return a statement's row without its first column, index_version().
 
-        Such a statement always returns one row. It is prepared unless it is `planned_per_call`,
-        because the best index depends on the values. Few of those, and of those that read an
-        unbounded number of rows, run at once, one for each client; more raise Unavailable.
+        Such a statement always returns one row. Few of those that read an unbounded number of rows
+        run at once, one for each client; more raise Unavailable.
         """
-        database = self.sources.database
-        read = database.rows if planned_per_call else database.prepared_rows
-        if planned_per_call or is_unbounded:
+        if is_unbounded:
             with self.sources.unbounded_statements.place(self.client, wait_s=PLACE_WAIT_S):
-                [row] = read(statement, **params)
+                [row] = self.sources.database.rows(statement, **params)
         else:
-            [row] = read(statement, **params)
+            [row] = self.sources.database.rows(statement, **params)
         self.versions.add(row[0])
         return row[1:]
 

@@ -83,7 +83,7 @@ class DeliveryQueues:
         """Lease the queue with a due delivery that was served the longest time ago; return None
         without one."""
         lease_id = next(self._lease_ids)
-        rows = self._database.prepared_rows(
+        rows = self._database.rows(
             "webhooks/deliveries_claim_due",
             now=now,
             confirmations=self._confirmations,
@@ -111,14 +111,15 @@ class DeliveryQueues:
         if finished is not None:
             calls.append(("webhooks/deliveries_settle", held | self._settlement(finished, now)))
         calls.append(("webhooks/deliveries_cancel", {**webhook, "now": now, "error": error}))
-        going_on = {
-            "confirmations": self._confirmations,
-            "leased_until": now + self._lease,
-            "goes_on": goes_on,
-        }
-        calls.append(("webhooks/deliveries_begin_next", held | going_on))
-        rows = self._database.rows_at_once(*calls)
-        return _attempt(*rows[0]) if rows else None
+        row = self._database.row(
+            "webhooks/deliveries_begin_next",
+            *calls,
+            **held,
+            confirmations=self._confirmations,
+            leased_until=now + self._lease,
+            goes_on=goes_on,
+        )
+        return None if row is None else _attempt(*row)
 
     def end_dead_leases(self, now: datetime) -> int:
         """End the leases of dead processes, and return their number."""

@@ -170,7 +170,7 @@ def test_bounds_of_an_older_state_are_not_used(partitioned, monkeypatch, stateme
     cursor = partitioned.client.get(pages).json["next"]
     second = f"{pages}&cursor={cursor}"
     expected = partitioned.client.get(second).json
-    read, changed = ExplainingDatabase.prepared_rows, []
+    read, changed = ExplainingDatabase.rows, []
 
     def outdated(database, name, **params):
         rows = read(database, name, **params)
@@ -183,7 +183,7 @@ def test_bounds_of_an_older_state_are_not_used(partitioned, monkeypatch, stateme
         changed.append(name)
         return [(version - 1, *values[:-2], *nothing)]
 
-    monkeypatch.setattr(ExplainingDatabase, "prepared_rows", outdated)
+    monkeypatch.setattr(ExplainingDatabase, "rows", outdated)
     assert partitioned.client.get(f"{second}&=1").json == expected
     assert changed
 

@@ -262,7 +262,7 @@ LAST_BLOCK = TRANSACTIONS // 150 - 1
 
 
 def block_hash(seeded, number):
-    row = seeded.service.database.prepared_row("queries/blocks_get_hash", number=number)
+    row = seeded.service.database.row("queries/blocks_get_hash", number=number)
     assert row is not None
     return bytes(row[1])
 

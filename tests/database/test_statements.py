@@ -226,10 +226,11 @@ def test_literals_have_to_be_parameters(tmp_path):
         load_statements(tmp_path)
 
 
-def test_a_statement_without_literals_is_not_prepared(database_url):
+def test_a_statement_is_prepared_where_its_header_has_literals(database_url):
     database = Database(database_url, statement_timeout_ms=1000)
-    with pytest.raises(StatementError):
-        database.prepared_row("http/chain_get_version")
+    database.row("http/chain_get_version")
+    database.row("queries/blocks_get_hash", number=1)
+    assert [name for name, *_ in database._work.prepared] == ["queries/blocks_get_hash"]
     database.close()
 
 

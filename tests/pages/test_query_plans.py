@@ -30,7 +30,7 @@ def database(service: Explained) -> ExplainingDatabase:
 
 
 def newest(database, statement, **params):
-    row = database.prepared_row(statement, **params)
+    row = database.row(statement, **params)
     assert row is not None
     return row
 

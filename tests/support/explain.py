@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from flask.testing import FlaskClient
 
 from app import Permanent, create_app, renew
-from scan.database.connection import Database, Work
+from scan.database.connection import Database
 from scan.database.transaction import Row
 from scan.http.request_state import SESSION
 from tests.support.indexing import settings_for
@@ -76,15 +76,13 @@ class ExplainingDatabase(Database):
         self.plans: list[Plan] = []
         self._parents: dict[str, str] | None = None  # of partitions; no test adds one
 
-    def rows(self, statement: str, **params: object) -> list[Row]:
+    def rows(self, statement: str, **params: Any) -> list[Row]:
         found = super().rows(statement, **params)
-        self._explain(statement, self._statements[statement].text, params)
-        return found
-
-    def prepared_rows(self, statement: str, **params: object) -> list[Row]:
-        found = super().prepared_rows(statement, **params)
         used = self._statements[statement]
-        with Work(self) as connection, connection.cursor() as cursor:
+        if used.literals is None:
+            self._explain(statement, used.text, params)
+            return found
+        with self._work as connection, connection.cursor() as cursor:
             prepared = self._prepare(cursor, used, params)  # the one that was just run
         values = [params[name] for name in prepared.positional]
         self._explain(statement, prepared.execute, values)
@@ -93,7 +91,7 @@ class ExplainingDatabase(Database):
     def _explain(self, statement: str, text: str, values: Any) -> None:
         if statement in OF_A_PROCESS:
             return
-        with Work(self) as connection, connection.cursor() as cursor:
+        with self._work as connection, connection.cursor() as cursor:
             cursor.execute(f"EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) {text}", values)
             root = cursor.fetchone()[0][0]["Plan"]
             if self._parents is None:

@@ -128,7 +128,7 @@ class Indexing:
 def end_session(database: Database) -> None:
     """Give back the lock of the indexer before the connection is closed: its server notices the end
     of a session later, and who writes next would be refused until then."""
-    connection = getattr(database._local, "connection", None)
+    connection = database._work.connection
     if connection is not None and not connection.closed:
         with suppress(psycopg2.Error), connection.cursor() as cursor:
             cursor.execute("SELECT pg_advisory_unlock_all()")

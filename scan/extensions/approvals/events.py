@@ -119,7 +119,7 @@ def read(reader: Reader, owner: bytes, token: bytes | None) -> Events | None:
     }
     number, block_hash, head_s, stored, ids, rows = reader.row(
         "queries/approvals_list_events",
-        planned_per_call=True,
+        is_unbounded=True,
         topics=list(APPROVAL_TOPICS),
         limit=MOST_EVENTS + 1,
         **of_owner,
@@ -154,7 +154,7 @@ def _stored(
         since = int(str(rows[MOST_EVENTS][0])) + 1
         [text] = reader.row(
             "queries/approvals_list_own_events",
-            planned_per_call=True,
+            is_unbounded=True,
             before=since,
             transactions=MOST_TRANSACTIONS,
             limit=MOST_EVENTS,

@@ -25,7 +25,7 @@ from scan.extensions.transaction_details.method_names import contexts
 from scan.hex import to_hex
 from scan.http.requests import reader
 from scan.queries.cursors import ordinal_at
-from scan.queries.entities import matching_page
+from scan.queries.entities import PAGES
 from scan.queries.pages import Window
 
 COIN_TRANSFER, INTERACTION, CREATION = "coin_transfer", "contract_interaction", "contract_creation"
@@ -321,7 +321,7 @@ def _rows(
     )
     while True:
         try:
-            page = matching_page(reader(), entity, window, filters)
+            page = PAGES[entity](reader(), entity, filters, window)
         except NotFound:  # internal transactions are not indexed
             return
         yield from _activities(rank, orjson.loads(page.data))

@@ -18,7 +18,7 @@ from scan.extensions.logs.log_filter import having_all
 from scan.hex import data, to_hex
 from scan.http.requests import Response, json_value, reader
 from scan.queries import tokens
-from scan.queries.entities import matching_page
+from scan.queries.entities import PAGES
 from scan.queries.pages import Window
 
 MOST_ROWS = 1000
@@ -164,7 +164,7 @@ def _of_address(entity: str, address_hash: str) -> list[Record]:
 
 
 def _rows(entity: str, **filters: bytes) -> list[Record]:
-    records: list[Record] = orjson.loads(matching_page(reader(), entity, _window(), filters).data)
+    records: list[Record] = orjson.loads(PAGES[entity](reader(), entity, filters, _window()).data)
     return records
 
 

@@ -138,10 +138,9 @@ def page(
     filters = _by_direction(address, filters)
     read = partial(
         reader.row,
-        "queries/history_list",
-        # Which index is the narrowest depends on the values themselves.
-        planned_per_call=filters.counterparty is not None,
+        f"queries/history_list{'_by_counterparty' if filters.counterparty else ''}",
         is_unbounded=filters.token is not None
+        or filters.counterparty is not None
         or (filters.direction in ("out", "self") and _is_often_to_itself(reader, address)),
         address=address,
         types=list(filters.types),

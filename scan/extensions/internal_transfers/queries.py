@@ -1,7 +1,10 @@
 """Internal transfers: coin that contracts moved, as traces show it."""
 
+from typing import Any
+
+from scan.database.lists import all_entities
 from scan.errors import NotFound
-from scan.queries.pages import Form, Page, Value, Window, filtered_page, form_of
+from scan.queries.pages import Form, Page, Value, Window, filtered_page
 from scan.queries.reader import Reader
 
 
@@ -27,10 +30,11 @@ def of_transaction(
     The ascending order is that of the calls; a range of blocks does not apply.
     """
     traversal = window.traversal("transaction's internal transfers", {"hash": transaction_hash})
+    forms: dict[str, Any] = {"form": form} if all_entities()["internal_transfers"].forms else {}
     data, count, total, is_traced, *edges = reader.row(
         "queries/internal_transfers_list_by_transaction",
         hash=transaction_hash,
-        **form_of("internal_transfers", form),
+        **forms,
         direction=window.direction,
         limit=window.limit,
         offset=window.offset,

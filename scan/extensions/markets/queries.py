@@ -55,7 +55,7 @@ def page(
     after_count, after_address = traversal.position(2)
     data, count, total, trade_count, address = reader.row(
         "queries/pools_list",
-        planned_per_call=True,
+        is_unbounded=True,
         dex=dex,
         token=token,
         direction=window.direction,

@@ -8,8 +8,7 @@ from typing import Any
 from scan.contracts.visible_text import text_hash, text_start
 from scan.ethereum.token_metadata import MAX_MEMO_BYTES
 from scan.extensions.search.hooks import Results, Search, exact_result
-from scan.queries import entities
-from scan.queries.pages import Window
+from scan.queries.pages import Window, filtered_page
 from scan.queries.reader import Reader
 
 
@@ -18,7 +17,7 @@ def memo_with_text(reader: Reader, text: str) -> list[dict[str, Any]]:
     whole = text_start(text.encode())
     if not whole:
         return []
-    page = entities.matching_page(reader, "memos", Window(1, 0), {"text": text_hash(whole)})
+    page = filtered_page(reader, "memos", {"text": text_hash(whole)}, Window(1, 0))
     if page.data == "[]":
         return []
     return [exact_result("memo", whole, whole, ())]

@@ -141,7 +141,7 @@ def _with_similar(reader: Reader, body: str, text: str) -> str:
     among many tokens is slow."""
     try:
         (similar,) = reader.row(
-            "queries/search_list_similar", planned_per_call=True, text=text, limit=MAX_FOUND
+            "queries/search_list_similar", is_unbounded=True, text=text, limit=MAX_FOUND
         )
     except Unavailable:
         reader.do_not_cache()

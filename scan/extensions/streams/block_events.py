@@ -75,7 +75,7 @@ def parse_position(text: str, name: str) -> Position:
 
 def read_newest(database: Database) -> Events | None:
     """Return the position after all events; None where nothing is indexed."""
-    row = database.prepared_row("queries/block_events_get_end")
+    row = database.row("queries/block_events_get_end")
     if row is None:
         return None
     number, block_hash, event_count, version = row
@@ -95,9 +95,7 @@ class OrphanedEvents:
         """Return a block's events as lines of type and record; one block is read at a time."""
         with self._lock:
             if block_hash not in self._held:
-                text = self._database.prepared_value(
-                    "queries/orphaned_blocks_get_events", hash=block_hash
-                )
+                text = self._database.value("queries/orphaned_blocks_get_events", hash=block_hash)
                 if self._bytes + len(text or "") > ORPHANED_BYTES:
                     self._held, self._bytes = {}, 0
                 self._bytes += len(text or "")
@@ -120,7 +118,7 @@ def read_next(
 
     Nothing is returned of an index older than `known_version`, as another replica may have.
     """
-    row = database.prepared_row(
+    row = database.row(
         "queries/block_events_get_next",
         **position._asdict(),
         types=sorted(types),

@@ -98,7 +98,7 @@ class ContractAbis:
             )
             for address, row in rows.items()
         }
-        if COIN_EMITTER in addresses and self._database.prepared_value("contracts/coin_logs_exist"):
+        if COIN_EMITTER in addresses and self._database.value("contracts/coin_logs_exist"):
             contracts[COIN_EMITTER] = Contract((_coin_abi(),))
         return contracts
 
@@ -184,15 +184,13 @@ class ContractAbis:
     def _signatures(self, statement: str, selectors: Collection[bytes]) -> dict[bytes, list[str]]:
         if not selectors:
             return {}
-        signatures = self._database.prepared_value(statement, selectors=sorted(selectors))
+        signatures = self._database.value(statement, selectors=sorted(selectors))
         return {data(selector): texts for selector, texts in orjson.loads(signatures).items()}
 
     def _rows(self, addresses: Collection[bytes]) -> dict[bytes, Mapping[str, Any]]:
         if not addresses:
             return {}
-        rows = self._database.prepared_value(
-            "contracts/contracts_find", addresses=sorted(addresses)
-        )
+        rows = self._database.value("contracts/contracts_find", addresses=sorted(addresses))
         return {data(row["address"]): row for row in orjson.loads(rows)}
 
     def _abis_of(

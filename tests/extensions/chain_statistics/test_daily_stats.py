@@ -211,6 +211,6 @@ def test_activity_of_each_span_is_that_of_its_blocks(busy, span_s, spans):
             }
         )
     database = Database(busy, statement_timeout_ms=5000)
-    row = database.prepared_row("queries/activity_list", span_s=span_s, spans=spans)
+    row = database.row("queries/activity_list", span_s=span_s, spans=spans)
     database.close()
     assert row is not None and json.loads(row[1]) == expected

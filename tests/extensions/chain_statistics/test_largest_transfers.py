@@ -103,7 +103,7 @@ def test_large_values_of_many_runs_are_read_by_index(database_url):
     execute(database_url, "ANALYZE")
     database = ExplainingDatabase(database_url)
     for first, last in ((0, 599), (150, 180), (10, 420)):
-        row = database.prepared_row(
+        row = database.row(
             "queries/transactions_list_largest_in_blocks",
             block_from=first,
             block_to=last,

@@ -20,9 +20,7 @@ def listed(explorer, address):
     page = explorer.client.get("/verified-contracts")
     found = explorer.client.get("/api/v1/search", query_string={"q": "LogicE"}).json["results"]
     after = dict.fromkeys(("after_us", "after_address", "after_code_hash"))
-    row = explorer.database.prepared_row(
-        "queries/verified_contracts_list", limit=25, offset=0, **after
-    )
+    row = explorer.database.row("queries/verified_contracts_list", limit=25, offset=0, **after)
     assert row is not None and row[2] == len(json.loads(row[1])) == row[3]
     return address in page.text, address in [result["value"] for result in found], row[3]
 

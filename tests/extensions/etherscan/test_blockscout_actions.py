@@ -97,7 +97,7 @@ def test_mined_blocks_end_where_their_range_or_their_producer_does(postgres, tem
             (2, 2, 9, [2], None),
             (2, 0, 2, [1], None),
         ):
-            row = database.prepared_row(
+            row = database.row(
                 "queries/blocks_list_by_miner",
                 **{"miner": miner, "limit": limit, "offset": 0, "since": since, "before": before},
             )

@@ -282,7 +282,7 @@ def test_too_many_trades_are_counted_and_not_read(client, traded, monkeypatch):
     require_parameter(response, "interval")
     assert " trades, more than 1;" in response.json["error"]
     database = ExplainingDatabase(traded)
-    database.prepared_row(
+    database.row(
         "queries/pool_candles_list_by_block",
         address=bytes.fromhex(POOL[2:]),
         span_s=300,
@@ -311,7 +311,7 @@ def test_candles_of_hours_are_read_by_index_at_any_depth(database_url):
     for span_s in (3_600, 86_400):
         database = ExplainingDatabase(database_url)
         for last_s in (first_s + 30 * 86_400, pools.NEWEST_S):
-            database.prepared_row(
+            database.row(
                 "queries/pool_candles_list_by_hour",
                 **{"address": bytes.fromhex(POOL[2:]), "span_s": span_s},
                 **{"first_s": 0, "last_s": last_s, "limit": 20},

@@ -35,9 +35,9 @@ class CountingDatabase(Database):
         self.reads = 0
         self.lag = 0  # of the index's version, as of a replica
 
-    def prepared_row(self, statement, **params):
+    def row(self, statement, **params):
         self.reads += 1
-        row = super().prepared_row(statement, **params)
+        row = super().row(statement, **params)
         is_next = statement == "queries/block_events_get_next"
         return (*row[:-1], row[-1] - self.lag) if row is not None and is_next else row
 

@@ -88,7 +88,7 @@ class PoolPrices:
 
 
 def _by_pools(database: Database, given: UnitPrices) -> _Known:
-    [[_, data]] = database.prepared_rows(
+    [[_, data]] = database.rows(
         "queries/pool_prices_list",
         tokens=[bytes.fromhex(token[2:]) for token in given.tokens],
         prices=[*given.tokens.values()],

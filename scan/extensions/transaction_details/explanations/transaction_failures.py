@@ -145,7 +145,7 @@ class TransactionFailures:
         return self._decoded(node, record, indexed, known, is_approximate=exact is None)
 
     def _kept(self, indexed: IndexedTransaction) -> CallFailure | None:
-        row = self._reads.prepared_row(
+        row = self._reads.row(
             "contracts/transaction_failures_find",
             transaction_hash=data(indexed.hash),
             block_hash=data(indexed.block_hash),

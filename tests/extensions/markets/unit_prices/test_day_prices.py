@@ -39,7 +39,7 @@ class OneReader(NamedTuple):
     database: Database
 
     def row(self, statement, **params):
-        [row] = self.database.prepared_rows(statement, **params)
+        [row] = self.database.rows(statement, **params)
         return tuple(row[1:])
 
 

@@ -31,7 +31,7 @@ class SlowDatabase:
         self.is_let = Event()
         self.fails = False
 
-    def prepared_rows(self, statement, **_):
+    def rows(self, statement, **_):
         assert statement == "queries/pool_prices_list"
         self.readings += 1
         assert self.is_let.wait(10)

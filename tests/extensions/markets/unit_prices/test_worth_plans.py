@@ -73,7 +73,7 @@ def made(own_seeded_service: Explained) -> Explained:
 
 
 def test_prices_by_pools_read_the_largest_holders_alone(made):
-    [[_, data]] = made.database.prepared_rows(
+    [[_, data]] = made.database.rows(
         "queries/pool_prices_list",
         tokens=[BASE],
         prices=[Decimal(1)],
@@ -95,7 +95,7 @@ def test_prices_by_pools_read_the_largest_holders_alone(made):
 def test_prices_of_days_read_the_hours_of_these_days_alone(made):
     select = "SELECT address FROM pools WHERE token1 = %s LIMIT 1000"
     pools = [bytes(row[0]) for row in execute(made.url, select, BASE)]
-    [[_, data]] = made.database.prepared_rows(
+    [[_, data]] = made.database.rows(
         "queries/pool_day_prices_list", pools=pools, days=[date(2026, 1, 1), date(2026, 1, 2)] * 500
     )
     assert data.count('"pool"') == len(pools) == 1000
