@@ -65,9 +65,9 @@ FROM (
 ORDER BY made.n;
 
 INSERT INTO tokens
-    (address, block_number, type, name, symbol, decimals, total_supply, supply_block, wraps)
+    (address, block_number, type, name, symbol, decimals, total_supply, supply_block)
 SELECT pg_temp.address_of('token', n), 0, 'BEP20', 'Token ' || n, 'T' || n, 18,
-    1000000000 * 10::numeric ^ 18, 0, true
+    1000000000 * 10::numeric ^ 18, 0
 FROM generate_series(0, 5000) AS n;
 
 INSERT INTO contracts (address, block_number, code_hash)

@@ -232,14 +232,15 @@ def _is_unknown(name: str, row: _Row, unknown: Collection[int]) -> bool:
 def _transfers(number: int, rows: TableRows, tokens: Mapping[bytes, Row]) -> Iterator[Transfer]:
     """Yield transfers as the indexer stores them: those of a token begin with the one by which the
     token was discovered."""
-    for event, is_duplicate in rows.transfers:
+    for event, _ in rows.transfers:
         if event.token not in tokens:
             continue
-        token_type, wraps, first_block, first_log = tokens[event.token]
+        token_type, has_items, wraps_since, first_block, first_log = tokens[event.token]
         if (number, event.log_index) < (first_block, first_log or 0):
             continue
-        if not is_duplicate and (wraps or event.shape not in WRAPPING):
-            yield from transfers(event, token_type)
+        is_wrapper = wraps_since is not None and number >= wraps_since
+        if is_wrapper or event.shape not in WRAPPING:
+            yield from transfers(event, token_type, has_items=has_items)
 
 
 def _trades(

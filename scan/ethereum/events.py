@@ -3,14 +3,15 @@
 Sources: EIP-20, EIP-721, EIP-1155; WETH9; Swap of Uniswap V2 and V3 and of PancakeSwap V3.
 """
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import NamedTuple
 
 from eth_hash.auto import keccak
 
-from scan.ethereum.blocks import EventLog
+from scan.ethereum.blocks import DecodedTransaction, EventLog
+from scan.ethereum.token_metadata import TokenMetadata, word
 
 ZERO_ADDRESS = bytes(20)
 _DIRTY = bytes(12)
@@ -186,20 +187,23 @@ _READERS = {
 
 
 def amounts(
-    shape: TransferShape, words: Sequence[tuple[int, int]], token_type: str
+    shape: TransferShape, words: Sequence[tuple[int, int]], token_type: str, *, has_items: bool
 ) -> Sequence[tuple[int, int | None]]:
-    """Return (value, token id) for each moved id. The token's type decides whether the third word
-    is an amount or an id."""
-    if token_type == "BEP721" or (token_type == "BEP1155" and shape is TransferShape.ID):
-        return [(1, word) for word, _ in words]
-    if token_type == "BEP1155" and shape is TransferShape.MULTI:
+    """Return (value, token id) for each moved id. An event that is not of the token's standard
+    moves nothing: beside one that is, it would count twice. A BEP20 with items (ERC-404) has both
+    amounts and ids, which the shape tells apart."""
+    if (token_type == "BEP1155") != (shape is TransferShape.MULTI):
+        return ()
+    if token_type == "BEP1155":
         return [(amount, word) for word, amount in words]
+    if token_type == "BEP721" or (has_items and shape is TransferShape.ID):
+        return [(1, word) for word, _ in words]
     return [(amount, None) for _, amount in words]
 
 
-def transfers(event: TransferEvent, token_type: str) -> Iterator[Transfer]:
+def transfers(event: TransferEvent, token_type: str, *, has_items: bool) -> Iterator[Transfer]:
     """Yield one record per moved id."""
-    moved = amounts(event.shape, event.words, token_type)
+    moved = amounts(event.shape, event.words, token_type, has_items=has_items)
     for batch_index, (value, token_id) in enumerate(moved):
         yield Transfer(
             event.transaction_index,
@@ -213,24 +217,65 @@ def transfers(event: TransferEvent, token_type: str) -> Iterator[Transfer]:
         )
 
 
-def duplicate_wraps(events: Sequence[TransferEvent]) -> set[int]:
-    """Return the log indexes of a block's Deposits and Withdrawals that repeat the mint or burn of
-    a Transfer.
+class WrapClaim(NamedTuple):
+    """What a Deposit or Withdrawal claims, if it is itself a mint or burn: that its party's balance
+    changed in the block by what Transfers moved and what such events wrapped together."""
 
-    Each Transfer matches at most one of them: a transaction may mint the same value twice.
-    """
-    unmatched = Counter(_movement(event) for event in events if event.shape not in WRAPPING)
-    duplicates = set()
-    for event in events:
-        if event.shape in WRAPPING and unmatched[_movement(event)] > 0:
-            unmatched[_movement(event)] -= 1
-            duplicates.add(event.log_index)
-    return duplicates
+    party: bytes
+    moved: int
+    wrapped: int
+    is_paid: bool  # its transaction brought the contract that much coin, and nothing else moved
 
 
-def _movement(event: TransferEvent) -> tuple[object, ...]:
-    parties = (event.from_address, event.to_address)
-    return event.transaction_index, event.token, *parties, event.words
+def wrap_claims(
+    events: Sequence[TransferEvent], transactions: Sequence[DecodedTransaction]
+) -> dict[int, WrapClaim]:
+    """Return what the Deposits and Withdrawals of a block claim, by log index."""
+    wraps = [event for event in events if event.shape in WRAPPING]
+    tokens = {event.token for event in wraps}
+    sums: dict[tuple[bytes, bytes], list[int]] = defaultdict(lambda: [0, 0])
+    for event in events if tokens else ():
+        if event.token in tokens and event.shape not in (TransferShape.ID, TransferShape.MULTI):
+            is_wrap, (_, value) = event.shape in WRAPPING, event.words[0]
+            sums[event.token, event.to_address][is_wrap] += value
+            sums[event.token, event.from_address][is_wrap] -= value
+    claims = {}
+    for event in wraps:
+        is_mint = event.shape is TransferShape.WRAP
+        party = event.to_address if is_mint else event.from_address
+        moved, wrapped = sums[event.token, party]
+        paid = transactions[event.transaction_index]
+        is_paid = is_mint and (paid.to_address, paid.value) == (event.token, event.words[0][1])
+        claims[event.log_index] = WrapClaim(party, moved, wrapped, is_paid and not moved)
+    return claims
+
+
+def is_wrapped(claim: WrapClaim, balances: Sequence[bytes | None]) -> bool:
+    """Return whether the claim is true by the balances before and after, or where a balance is not
+    known by what its transaction paid."""
+    before, after = balances
+    if before is None or after is None:
+        return claim.is_paid
+    change = (word(after) or 0) - (word(before) or 0)
+    return claim.wrapped != 0 and change == claim.moved + claim.wrapped
+
+
+def token_type(shape: TransferShape, metadata: TokenMetadata) -> str:
+    """Return the token's type by EIP-165 if that is unambiguous, or else by the functions that it
+    has and its first event. Who counts whole units in decimals and has items, too, is a BEP20 that
+    has items (ERC-404), whose supply tells it from items with decimals."""
+    counts_units = metadata.is_fungible and metadata.decimals > 0
+    is_large = (metadata.total_supply or 0) >= 10**metadata.decimals
+    may_be_both = metadata.interface is None or (metadata.interface == "BEP721" and is_large)
+    if counts_units and metadata.has_items and may_be_both:
+        return "BEP20"
+    if metadata.interface is not None:
+        return metadata.interface
+    if shape is TransferShape.MULTI or (metadata.has_amounts_of_ids and not metadata.is_fungible):
+        return "BEP1155"
+    if shape is TransferShape.ID and not (metadata.has_decimals and not metadata.has_items):
+        return "BEP721"
+    return "BEP721" if shape is TransferShape.PACKED and not metadata.has_decimals else "BEP20"
 
 
 def swap_event(log: EventLog) -> SwapEvent | None:

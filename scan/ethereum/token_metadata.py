@@ -38,6 +38,9 @@ TOKEN_CALLS = (
     TOTAL_SUPPLY,
     *map(supports_interface, (ERC165, ERC165_INVALID, ERC721, ERC1155)),
     balance_of(bytes(20)),
+    f"0x6352211e{1:064x}",  # ownerOf(uint256)
+    f"0xe985e9c5{0:0128x}",  # isApprovedForAll(address,address)
+    f"0x00fdd58e{0:0128x}",  # balanceOf(address,uint256)
 )
 
 
@@ -60,12 +63,15 @@ class TokenMetadata(NamedTuple):
     total_supply: int | None  # None if the call returned no word
     interface: str | None  # BEP721 or BEP1155 if EIP-165 reports exactly one of them
     has_decimals: bool
-    wraps: bool  # answers like a fungible token, so its Deposit may be a mint
+    is_fungible: bool  # answers like a fungible token, so its Deposit may be a mint
+    has_items: bool  # answers like a BEP721
+    has_amounts_of_ids: bool  # answers like a BEP1155
 
 
 def decode_token_metadata(results: list[bytes | None]) -> TokenMetadata:
     """Return the metadata in the results of TOKEN_CALLS, where None is a call that reverted."""
-    name, symbol, decimals, supply, erc165, invalid, erc721, erc1155, balance = results
+    name, symbol, decimals, supply, erc165, invalid, erc721, erc1155, *faces = results
+    balance, owner, approval, balance_of_id = map(word, faces)
     interface = None
     if word(erc165) == 1 and word(invalid) == 0 and (word(erc721) == 1) != (word(erc1155) == 1):
         interface = "BEP721" if word(erc721) == 1 else "BEP1155"
@@ -76,7 +82,9 @@ def decode_token_metadata(results: list[bytes | None]) -> TokenMetadata:
         word(supply),
         interface,
         word(decimals) is not None,
-        None not in (word(decimals), word(supply), word(balance)),
+        None not in (word(decimals), word(supply), balance),
+        interface == "BEP721" or (owner, approval) != (None, None),
+        balance_of_id is not None,
     )
 
 

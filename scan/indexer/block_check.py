@@ -259,7 +259,17 @@ _DERIVED: Mapping[str, Kinds] = {
     "dexes": {"dex_id": COMPUTED, "name": SAID, "trade_count": COMPUTED},
     "tokens": dict.fromkeys(("address", "block_number", "log_index"), PROVEN)
     | dict.fromkeys(
-        ("type", "name", "symbol", "decimals", "total_supply", "supply_missing", "wraps"), SAID
+        (
+            "type",
+            "name",
+            "symbol",
+            "decimals",
+            "total_supply",
+            "supply_missing",
+            "has_items",
+            "wraps_since",
+        ),
+        SAID,
     )
     | dict.fromkeys(
         """

@@ -35,9 +35,10 @@ from scan.ethereum.events import (
     Transfer,
     TransferEvent,
     TransferShape,
-    duplicate_wraps,
+    WrapClaim,
     swap_event,
     transfer_event,
+    wrap_claims,
 )
 from scan.ethereum.forms.form import Credit
 from scan.ethereum.sparse_tables import (
@@ -154,7 +155,7 @@ class TransferLog(NamedTuple):
     token: bytes
     log_index: int
     words: tuple[tuple[int, int], ...] = ()  # as TransferEvent has them
-    is_duplicate: bool = False  # a Deposit or Withdrawal beside a Transfer of the same value
+    claim: WrapClaim | None = None  # of a Deposit or Withdrawal
     row: str = ""  # as transfer_row() makes it
 
 
@@ -179,6 +180,7 @@ class BlockContracts(NamedTuple):
 
     number: int
     hash: bytes
+    parent_hash: bytes
     possible_contracts: tuple[bytes, ...]  # created, called or emitting
     created: frozenset[bytes]  # those of possible_contracts that were created in this block
     changed: frozenset[bytes]  # those that emitted an event of CHANGES
@@ -197,7 +199,7 @@ class TableRows(NamedTuple):
     possible_contracts: tuple[bytes, ...]
     created: frozenset[bytes]
     changed: frozenset[bytes]
-    transfers: list[tuple[TransferEvent, bool]]  # each with whether it is a duplicate
+    transfers: list[tuple[TransferEvent, WrapClaim | None]]
     swaps: list[tuple[SwapEvent, bytes]]  # each with its maker
 
 
@@ -208,7 +210,6 @@ class BlockRows(NamedTuple):
     """
 
     contracts: BlockContracts
-    parent_hash: bytes
     columns: dict[str, Any]  # of the block's row, without those that count transfers and trades
     transactions: list[str]
     internal_transfers: list[str]
@@ -224,6 +225,10 @@ class BlockRows(NamedTuple):
     @property
     def hash(self) -> bytes:
         return self.contracts.hash
+
+    @property
+    def parent_hash(self) -> bytes:
+        return self.contracts.parent_hash
 
 
 def table_rows(fetched: FetchedBlock, selection: LogSelection) -> TableRows:
@@ -279,13 +284,13 @@ def make_block_rows(fetched: FetchedBlock, selection: LogSelection = NO_LOGS) ->
         BlockContracts(
             block.number,
             block.hash,
+            block.parent_hash,
             rows.possible_contracts,
             rows.created,
             rows.changed,
             [_transfer_log(block.number, *transfer) for transfer in rows.transfers],
             [_swap_log(block.number, *swap) for swap in rows.swaps],
         ),
-        block.parent_hash,
         rows.block,
         transactions=list(map(line, rows.transactions)),
         internal_transfers=list(map(line, rows.internal_transfers)),
@@ -358,7 +363,9 @@ def _shared(topics: list[bytes | None]) -> tuple[bytes | None, ...]:
 
 def _events(
     block: DecodedBlock,
-) -> tuple[list[tuple[TransferEvent, bool]], list[tuple[SwapEvent, bytes]], frozenset[bytes]]:
+) -> tuple[
+    list[tuple[TransferEvent, WrapClaim | None]], list[tuple[SwapEvent, bytes]], frozenset[bytes]
+]:
     events: list[TransferEvent] = []
     swaps: list[tuple[SwapEvent, bytes]] = []
     changed = set()
@@ -370,18 +377,18 @@ def _events(
             swaps.append((swap, block.transactions[swap.transaction_index].from_address))
         elif log.topics and log.topics[0] in CHANGES:
             changed.add(log.address)
-    duplicates = duplicate_wraps(events)
-    transfers = [(event, event.log_index in duplicates) for event in events]
+    claims = wrap_claims(events, block.transactions)
+    transfers = [(event, claims.get(event.log_index)) for event in events]
     return transfers, swaps, frozenset(changed)
 
 
-def _transfer_log(number: int, event: TransferEvent, is_duplicate: bool) -> TransferLog:
+def _transfer_log(number: int, event: TransferEvent, claim: WrapClaim | None) -> TransferLog:
     return TransferLog(
         shape=event.shape,
         token=event.token,
         log_index=event.log_index,
         words=event.words,
-        is_duplicate=is_duplicate,
+        claim=claim,
         row=transfer_row(number, event),
     )
 

@@ -21,7 +21,8 @@ from scan.indexer import block_rows, chain_identity, node_reader
 from scan.indexer.block_rows import LogSelection
 from scan.indexer.block_source import BlockSource
 from scan.indexer.chain_identity import StoredChain
-from scan.indexer.contract_inspection import ContractInspector, load_factories
+from scan.indexer.contract_inspection import ContractInspector
+from scan.indexer.contract_state import load_factories
 from scan.indexer.derivation import fill_missing
 from scan.indexer.fork_finder import ForkBackoff, ForkFinder, require_linked
 from scan.indexer.hooks import Maintenance

@@ -1,9 +1,7 @@
 """The contracts in a batch of blocks: code, tokens and pools, read from the node where new."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from pathlib import Path
 from typing import NamedTuple
 
 from eth_hash.auto import keccak
@@ -14,22 +12,28 @@ from scan.ethereum.blocks import DELEGATION
 from scan.ethereum.client import Node
 from scan.ethereum.events import (
     WRAPPING,
-    ZERO_ADDRESS,
     Trade,
-    TransferShape,
+    WrapClaim,
     amounts,
+    is_wrapped,
+    token_type,
     trade,
 )
 from scan.ethereum.token_metadata import TokenMetadata
-from scan.hex import data, to_hex
+from scan.hex import to_hex
 from scan.indexer.block_rows import BlockContracts, TransferLog, transfer_line
-from scan.indexer.contract_state import BlockId, StateQuery, StateReader
+from scan.indexer.contract_state import (
+    BlockId,
+    Factories,
+    StateQuery,
+    StateReader,
+    is_reading_due,
+    pool_fields,
+)
 
 MAX_CONTRACTS = 200_000
 TOKENS_AT_ONCE = 100
 
-Factories = dict[bytes, str]
-StateResults = dict[StateQuery, bytes | None]
 Batch = Sequence[BlockContracts]
 
 
@@ -49,7 +53,14 @@ class FoundToken(NamedTuple):
     symbol: str
     decimals: int
     total_supply: int | None
-    wraps: bool
+    has_items: bool
+
+
+class FoundWrapper(NamedTuple):
+    """A token whose Deposits and Withdrawals mint and burn, from a block on."""
+
+    address: bytes
+    block_number: int
 
 
 class ContractChange(NamedTuple):
@@ -85,6 +96,7 @@ class ContractFindings(NamedTuple):
 
     codes: list[ContractCode]
     tokens: list[FoundToken]
+    wrappers: list[FoundWrapper]
     pools: list[FoundPool]
     rejections: list[RejectedEmitter]
     transfers: list[tuple[int, str]]  # block number, and the row as COPY text
@@ -95,12 +107,13 @@ class ContractFindings(NamedTuple):
 class KnownContract:
     """A contract's stored state, as far as it is needed to read logs."""
 
-    __slots__ = ("code_hash", "pool", "rejected", "token_since", "token_type", "wraps")
+    __slots__ = (*"code_hash has_items pool rejected token_since token_type wraps_since".split(),)
 
     def __init__(self) -> None:
         self.token_type: str | None = None
         self.token_since = (-1, -1)  # block number and log index from which it counts as a token
-        self.wraps = False
+        self.has_items = False
+        self.wraps_since: int | None = None  # block number
         self.pool: FoundPool | None = None
         self.rejected: dict[str, tuple[int, int]] = {}  # first and last block of each claim
         self.code_hash: bytes | None = None
@@ -108,12 +121,6 @@ class KnownContract:
     def reject(self, claim: str, number: int) -> None:
         first, _ = self.rejected.get(claim, (number, number))
         self.rejected[claim] = first, number
-
-
-def is_reading_due(number: int, first: int, last: int) -> bool:
-    """Return whether a contract that emits in a block is to be read again, after the first and the
-    last block in which it was: 1, 8, 64, 512 … blocks after the first."""
-    return number > last and number - first >= 8 * (last - first)
 
 
 class ContractInspector:
@@ -139,13 +146,14 @@ class ContractInspector:
         """
         self._load_contracts(set().union(*(block.possible_contracts for block in batch)))
         codes = self._new_codes(batch)
-        tokens, token_rejections = self._new_tokens(batch)
+        tokens, wrappers, token_rejections = self._new_tokens(batch)
         pools, pool_rejections = self._new_pools(batch)
-        for findings in (codes, tokens, token_rejections, pools, pool_rejections):
+        for findings in (codes, tokens, wrappers, token_rejections, pools, pool_rejections):
             self._inspected_at |= {finding.address: finding.block_number for finding in findings}
         return ContractFindings(
             codes,
             tokens,
+            wrappers,
             pools,
             token_rejections + pool_rejections,
             list(self._transfers(batch)),
@@ -153,11 +161,11 @@ class ContractInspector:
             list(self._changes(batch)),
         )
 
-    def unsettled(self, claim: str, addresses: Iterable[bytes]) -> set[bytes]:
-        """Return those of the addresses that are not known as a token, or as a pool."""
+    def unsettled(self, sight: str, addresses: Iterable[bytes]) -> set[bytes]:
+        """Return those of the addresses that are not known as a token, a wrapper or a pool."""
         unknown = set(addresses)
         self._load_contracts(unknown)
-        known = "token_type" if claim == "token" else "pool"
+        known = {"transfer": "token_type", "wrap": "wraps_since", "swap": "pool"}[sight]
         return {address for address in unknown if getattr(self._contracts[address], known) is None}
 
     def without_code(self, addresses: Iterable[bytes]) -> set[bytes]:
@@ -177,11 +185,11 @@ class ContractInspector:
             return
         for row in self._database.rows("indexer/emitters_list_known", addresses=unknown):
             contract = self._contracts[bytes(row[0])] = KnownContract()
-            contract.token_type, contract.wraps = row[1], bool(row[2])
-            if row[3] is not None:
-                contract.pool = FoundPool(bytes(row[0]), 0, row[3], bytes(row[4]), bytes(row[5]))
-            contract.rejected = {claim: (first, last) for claim, (first, last) in row[6].items()}
-            contract.code_hash = None if row[7] is None else bytes(row[7])
+            contract.token_type, contract.has_items, contract.wraps_since = row[1:4]
+            if row[4] is not None:
+                contract.pool = FoundPool(bytes(row[0]), 0, row[4], bytes(row[5]), bytes(row[6]))
+            contract.rejected = {claim: (first, last) for claim, (first, last) in row[7].items()}
+            contract.code_hash = None if row[8] is None else bytes(row[8])
 
     def _forget_stored_contracts(self) -> None:
         self._inspected_at = {
@@ -214,20 +222,26 @@ class ContractInspector:
 
     # Tokens
 
-    def _new_tokens(self, batch: Batch) -> tuple[list[FoundToken], list[RejectedEmitter]]:
+    def _new_tokens(
+        self, batch: Batch
+    ) -> tuple[list[FoundToken], list[FoundWrapper], list[RejectedEmitter]]:
         tokens: list[FoundToken] = []
+        wrappers: list[FoundWrapper] = []
         rejections: list[RejectedEmitter] = []
-        for block, log, metadata in self._metadata(self._first_transfer_logs(batch)):
+        for block, log, metadata, is_wrapper in self._metadata(self._deciding_logs(batch)):
             contract = self._contracts[log.token]
+            if log.shape in WRAPPING and contract.wraps_since is None:
+                if not (metadata.is_fungible and is_wrapper):
+                    contract.reject("token", block.number)
+                    rejections.append(RejectedEmitter(log.token, "token", block.number))
+                    continue
+                contract.wraps_since = block.number
+                wrappers.append(FoundWrapper(log.token, block.number))
             if contract.token_type is not None:
                 continue
-            if log.shape in WRAPPING and not metadata.wraps:
-                contract.reject("token", block.number)
-                rejections.append(RejectedEmitter(log.token, "token", block.number))
-                continue
-            contract.token_type = _token_type(log.shape, metadata)
+            contract.token_type = token_type(log.shape, metadata)
+            contract.has_items = contract.token_type == "BEP20" and metadata.has_items
             contract.token_since = (block.number, log.log_index)
-            contract.wraps = metadata.wraps and contract.token_type == "BEP20"
             tokens.append(
                 FoundToken(
                     log.token,
@@ -238,41 +252,48 @@ class ContractInspector:
                     metadata.symbol,
                     metadata.decimals,
                     metadata.total_supply,
-                    contract.wraps,
+                    contract.has_items,
                 )
             )
-        return tokens, rejections
+        return tokens, wrappers, rejections
 
     def _metadata(
-        self, first_logs: Sequence[tuple[BlockId, TransferLog]]
-    ) -> Iterator[tuple[BlockId, TransferLog, TokenMetadata]]:
-        """Yield the metadata of each log's contract. Results are released before the next
-        TOKENS_AT_ONCE are read."""
-        for start in range(0, len(first_logs), TOKENS_AT_ONCE):
-            chunk = first_logs[start : start + TOKENS_AT_ONCE]
+        self, logs: Sequence[tuple[BlockContracts, TransferLog]]
+    ) -> Iterator[tuple[BlockContracts, TransferLog, TokenMetadata, bool]]:
+        """Yield the metadata of each log's contract, and whether its claim is true."""
+        for start in range(0, len(logs), TOKENS_AT_ONCE):  # whose results are then released
+            chunk = logs[start : start + TOKENS_AT_ONCE]
             queries = [
-                [StateQuery(log.token, data, block) for data in token_metadata.TOKEN_CALLS]
+                [StateQuery(log.token, data, _id(block)) for data in token_metadata.TOKEN_CALLS]
+                + ([] if log.claim is None else _balances(block, log.token, log.claim))
                 for block, log in chunk
             ]
             results = self._state.read(chain.from_iterable(queries))
             for (block, log), token_queries in zip(chunk, queries, strict=True):
-                token_results = [results[query] for query in token_queries]
-                yield block, log, token_metadata.decode_token_metadata(token_results)
+                found = [results[query] for query in token_queries]
+                count = len(token_metadata.TOKEN_CALLS)
+                is_wrapper = log.claim is not None and is_wrapped(log.claim, found[count:])
+                metadata = token_metadata.decode_token_metadata(found[:count])
+                yield block, log, metadata, is_wrapper
 
-    def _first_transfer_logs(self, batch: Batch) -> list[tuple[BlockId, TransferLog]]:
-        """Return the first Transfer, and the Deposits and Withdrawals by which it is to be read, of
-        each contract that is not known as a token, in the chain's order."""
-        firsts: dict[bytes, tuple[BlockId, TransferLog]] = {}
-        wraps: list[tuple[BlockId, TransferLog]] = []
+    def _deciding_logs(self, batch: Batch) -> list[tuple[BlockContracts, TransferLog]]:
+        """Return the first Transfer of each contract that is not known as a token, and the Deposits
+        and Withdrawals by which those that may be wrappers are to be read, in the chain's order."""
+        firsts: dict[bytes, tuple[BlockContracts, TransferLog]] = {}
+        wraps = []
         tries = _Tries("token", self._contracts)
         for block in batch:
             for log in block.transfer_logs:
-                if self._contracts[log.token].token_type:
-                    continue
+                contract = self._contracts[log.token]
                 if log.shape not in WRAPPING:
-                    firsts.setdefault(log.token, (_id(block), log))
-                elif tries.is_next(log.token, block.number):
-                    wraps.append((_id(block), log))
+                    if contract.token_type is None:
+                        firsts.setdefault(log.token, (block, log))
+                elif (
+                    contract.token_type in (None, "BEP20")
+                    and contract.wraps_since is None
+                    and tries.is_next(log.token, block.number)
+                ):
+                    wraps.append((block, log))
         logs = [*firsts.values(), *wraps]
         return sorted(logs, key=lambda first: (first[0].number, first[1].log_index))
 
@@ -292,9 +313,12 @@ class ContractInspector:
                     or (block.number, log.log_index) < contract.token_since
                 ):
                     continue
-                if log.is_duplicate or (log.shape in WRAPPING and not contract.wraps):
+                since = contract.wraps_since
+                if log.shape in WRAPPING and (since is None or block.number < since):
                     continue
-                moves = amounts(log.shape, log.words, contract.token_type)
+                moves = amounts(
+                    log.shape, log.words, contract.token_type, has_items=contract.has_items
+                )
                 for batch_index, (value, token_id) in enumerate(moves):
                     yield block.number, transfer_line(log.row, batch_index, value, token_id)
 
@@ -319,7 +343,7 @@ class ContractInspector:
         for address, block_id, family in swaps:
             if address in confirmations:
                 continue
-            tokens, factory, fee = _pool_fields(address, block_id, results)
+            tokens, factory, fee = pool_fields(address, block_id, results)
             if tokens is None:
                 self._contracts[address].reject("pool", block_id.number)
                 rejections.append(RejectedEmitter(address, "pool", block_id.number))
@@ -365,35 +389,12 @@ class _Tries:
         return True
 
 
-def load_factories(chain_id: int) -> Factories:
-    """Return well-known exchange factories of a chain, by address."""
-    text = Path(__file__).with_name("dex_factories.json").read_text(encoding="utf-8")
-    by_chain = json.loads(text)
-    return {data(address): name for address, name in by_chain.get(str(chain_id), {}).items()}
-
-
 def _id(block: BlockContracts) -> BlockId:
     return BlockId(block.number, block.hash)
 
 
-def _token_type(shape: TransferShape, metadata: TokenMetadata) -> str:
-    """Return the token's type by EIP-165 if that is unambiguous, or else by its first event."""
-    if metadata.interface is not None:
-        return metadata.interface
-    if shape is TransferShape.MULTI:
-        return "BEP1155"
-    if shape is TransferShape.ID or (shape is TransferShape.PACKED and not metadata.has_decimals):
-        return "BEP721"
-    return "BEP20"
-
-
-def _pool_fields(
-    pool: bytes, block: BlockId, results: StateResults
-) -> tuple[tuple[bytes, bytes] | None, bytes, int]:
-    token0, token1, factory = (
-        token_metadata.address(results[StateQuery(pool, data, block)])
-        for data in (token_metadata.TOKEN0, token_metadata.TOKEN1, token_metadata.FACTORY)
-    )
-    fee = token_metadata.word(results[StateQuery(pool, token_metadata.FEE, block)]) or 0
-    tokens = None if token0 is None or token1 is None else (token0, token1)
-    return tokens, factory or ZERO_ADDRESS, fee
+def _balances(block: BlockContracts, token: bytes, claim: WrapClaim) -> list[StateQuery]:
+    """Return the queries of the claim's party's balance before and after the block."""
+    data = token_metadata.balance_of(claim.party)
+    before = BlockId(block.number - 1, block.parent_hash)
+    return [StateQuery(token, data, at, is_of_block_only=True) for at in (before, _id(block))]

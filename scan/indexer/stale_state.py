@@ -16,8 +16,7 @@ from scan.ethereum.token_metadata import (
     text,
     word,
 )
-from scan.indexer.contract_inspection import is_reading_due
-from scan.indexer.contract_state import BlockId, StateQuery, StateReader
+from scan.indexer.contract_state import BlockId, StateQuery, StateReader, is_reading_due
 from scan.indexer.writer import IndexedHead, Writer
 
 BATCH_ADDRESSES = 500

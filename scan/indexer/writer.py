@@ -323,6 +323,9 @@ def copy_contracts(tx: Transaction, findings: ContractFindings) -> None:
     transaction.copy_records(tx, "tokens", TOKEN_COLUMNS, tokens)
     if findings.tokens:
         tx.defer("indexer/chain_add_tokens", added=len(findings.tokens))
+    if findings.wrappers:
+        addresses, numbers = map(list, zip(*findings.wrappers, strict=True))
+        tx.defer("indexer/tokens_set_wraps", addresses=addresses, block_numbers=numbers)
     if findings.changes:
         transaction.copy_records(
             tx,

@@ -37,7 +37,7 @@ WITH events AS MATERIALIZED (
         GROUP BY t.ordinal, b.number
         UNION ALL
         SELECT 'token_transfer', x.block_number, t.ordinal, x.log_index, x.ordinal,
-            token_transfer_event(x, t, k.type, b.timestamp), array_agg(w.id)
+            token_transfer_event(x, t, moved_type(k, x.token_id), b.timestamp), array_agg(w.id)
         FROM token_transfers x
         CROSS JOIN unnest(ARRAY[x.from_address, nullif(x.to_address, x.from_address)]) AS party
         JOIN webhooks w

@@ -250,7 +250,9 @@ CREATE TABLE IF NOT EXISTS tokens (
                                    -- null: to be read again
     supply_missing boolean NOT NULL DEFAULT false, -- totalSupply() returned none: total_supply is 0
     held_supply numeric NOT NULL DEFAULT 0, -- what holders hold together: 0 of a BEP20
-    wraps boolean NOT NULL,        -- its Deposit and Withdrawal mint and burn, as WETH's do
+    has_items boolean NOT NULL DEFAULT false, -- a BEP20 whose Transfers with four topics move items
+    wraps_since bigint,            -- the block from which on its Deposit and Withdrawal mint and burn, as
+                                   -- WETH's do; null: they do not
     holder_count bigint NOT NULL DEFAULT 0,
     negative_holder_count bigint NOT NULL DEFAULT 0, -- above 0: its events do not add up
     transfer_count bigint NOT NULL DEFAULT 0,
@@ -267,6 +269,7 @@ CREATE INDEX IF NOT EXISTS tokens_stale ON tokens (address) WHERE supply_block I
 CREATE INDEX IF NOT EXISTS tokens_by_block ON tokens USING brin (block_number);
 -- serves indexer/blocks_unwind: tokens read in blocks that are taken back
 CREATE INDEX IF NOT EXISTS tokens_by_read_block ON tokens (read_block);
+CREATE INDEX IF NOT EXISTS tokens_by_wraps_since ON tokens (wraps_since) WHERE wraps_since IS NOT NULL;
 
 CREATE TABLE IF NOT EXISTS token_transfers (
     ordinal bigint PRIMARY KEY,

@@ -176,6 +176,11 @@ LANGUAGE sql STABLE AS $$
     GROUP BY s.address
 $$;
 
+-- Whether a transfer moves a balance: that of a BEP20's item does not.
+CREATE OR REPLACE FUNCTION moves_balance(token bytea, id numeric) RETURNS boolean
+LANGUAGE sql STABLE
+RETURN id IS NULL OR (SELECT k.type FROM tokens k WHERE k.address = token) <> 'BEP20';
+
 -- The changes of holders' balances by transfers; the zero address holds nothing.
 CREATE OR REPLACE FUNCTION token_holders_changes(span block_range)
 RETURNS TABLE (holder bytea, token_address bytea, balance numeric)
@@ -185,10 +190,12 @@ LANGUAGE sql STABLE AS $$
         SELECT x.to_address AS holder, x.token_address AS token_address, x.value AS amount
         FROM token_transfers x
         WHERE x.ordinal BETWEEN (span).first_transfer AND (span).last_transfer
+            AND moves_balance(x.token_address, x.token_id)
         UNION ALL
         SELECT x.from_address, x.token_address, -x.value
         FROM token_transfers x
         WHERE x.ordinal BETWEEN (span).first_transfer AND (span).last_transfer
+            AND moves_balance(x.token_address, x.token_id)
     ) AS m
     WHERE m.holder <> zero_address()
     GROUP BY m.holder, m.token_address
@@ -249,7 +256,7 @@ $$;
 -- The owner of a BEP721 item by the recipient of its newest transfer: none when it is burnt. Null for BEP1155.
 CREATE OR REPLACE FUNCTION item_owner(type text, to_address bytea) RETURNS bytea
 LANGUAGE sql IMMUTABLE
-RETURN CASE WHEN type = 'BEP721' AND to_address <> zero_address() THEN to_address END;
+RETURN CASE WHEN type <> 'BEP1155' AND to_address <> zero_address() THEN to_address END;
 
 CREATE OR REPLACE FUNCTION tokens_changes(span block_range)
 RETURNS TABLE (address bytea, transfer_count bigint)

@@ -245,7 +245,7 @@ RETURN format(
     '"unproven":["name","symbol","decimals","type","totalSupply"]%s%s}',
     hex(t.address), json_text(t.name), json_text(t.symbol), t.decimals, t.type, token_supply(t),
     t.holder_count, t.transfer_count, iso(seen_at), (t.negative_holder_count = 0)::text,
-    CASE WHEN t.type = 'BEP20' THEN 'null' ELSE t.item_count::text END, is_verified::text,
+    CASE WHEN t.type = 'BEP20' AND NOT t.has_items THEN 'null' ELSE t.item_count::text END, is_verified::text,
     json_hex(namesake), ',"logoUrl":"' || logo_url((listed).logo) || '"',
     ',"listedAs":' || CASE WHEN (listed).address IS NOT NULL THEN json_build_object(
         'list', (listed).list, 'name', (listed).name, 'symbol', (listed).symbol)::text END)::json;
@@ -262,6 +262,11 @@ RETURN format(
     hex(t.address), json_text(t.name), json_text(t.symbol), t.decimals, t.type, balance,
     json_hex(namesake))::json;
 
+-- The type of what a token's transfer moved: an item of a BEP20 that has items is a BEP721's.
+CREATE OR REPLACE FUNCTION moved_type(k tokens, token_id numeric) RETURNS text
+LANGUAGE sql IMMUTABLE
+RETURN CASE WHEN k.has_items AND token_id IS NOT NULL THEN 'BEP721' ELSE k.type END;
+
 CREATE OR REPLACE FUNCTION token_transfer_record(
     x token_transfers, transaction_hash bytea, k tokens, mined_at timestamptz)
 RETURNS json LANGUAGE sql STABLE
@@ -271,7 +276,7 @@ RETURN format(
     '"timestamp":"%s","tokenSymbol":%s,"tokenDecimals":%s,'
     '"unproven":["tokenType","tokenSymbol","tokenDecimals"]}',
     hex(transaction_hash), x.block_number, x.log_index, coalesce(x.batch_index, 0),
-    hex(x.token_address), k.type, hex(x.from_address), hex(x.to_address), x.value,
+    hex(x.token_address), moved_type(k, x.token_id), hex(x.from_address), hex(x.to_address), x.value,
     coalesce('"' || x.token_id || '"', 'null'), iso(mined_at), json_text(k.symbol),
     decimals_at(k, x.block_number))::json;
 

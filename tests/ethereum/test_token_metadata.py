@@ -118,6 +118,9 @@ def answers(**changes):
         "erc721": None,
         "erc1155": None,
         "balance": number(0),
+        "owner": None,
+        "approval": None,
+        "balance_of_id": None,
     }
     return list((honest | changes).values())
 
@@ -164,8 +167,8 @@ def test_interfaces_are_believed_where_they_say_one_thing(
 
 @pytest.mark.parametrize("missing", ["decimals", "supply", "balance"])
 def test_what_wraps_answers_as_a_fungible_token(missing):
-    assert token_metadata.decode_token_metadata(answers()).wraps
-    assert not token_metadata.decode_token_metadata(answers(**{missing: None})).wraps
+    assert token_metadata.decode_token_metadata(answers()).is_fungible
+    assert not token_metadata.decode_token_metadata(answers(**{missing: None})).is_fungible
 
 
 def test_call_data_is_what_the_abi_says():

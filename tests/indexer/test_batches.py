@@ -16,8 +16,7 @@ TOO_LARGE = "x" * (prefetch.CHARACTERS_AHEAD // 2)
 
 def block(number, transactions=100, logs=""):
     return BlockRows(
-        BlockContracts(number, b"", (b"a",) * 10, frozenset(), frozenset(), [], []),
-        parent_hash=b"",
+        BlockContracts(number, b"", b"", (b"a",) * 10, frozenset(), frozenset(), [], []),
         columns={},
         transactions=[""] * transactions,
         internal_transfers=[],

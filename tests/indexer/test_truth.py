@@ -44,13 +44,13 @@ def test_holders_of_many_ids_equal_the_sum_of_their_balances(scenario):
         ("raw", None, 0),
         ("raw coin", "BEP20", 1),
         ("staking", None, 0),
-        ("dweth", "BEP20", 4),
+        ("dweth", "BEP20", 3),
         ("Kitties", "BEP721", 3),
         ("UnindexedCoin", "BEP20", 2),
-        ("claims 721", "BEP721", 3),
-        ("claims nothing", "BEP20", 4),
-        ("claims all", "BEP721", 2),
-        ("claims 1155", "BEP1155", 4),
+        ("claims 721", "BEP721", 2),
+        ("claims nothing", "BEP20", 3),
+        ("claims all", "BEP20", 2),
+        ("claims 1155", "BEP1155", 2),
     ],
 )
 def test_the_awkward_tokens_are_read_as_they_should(scenario, key, token_type, transfers):
@@ -63,12 +63,12 @@ def test_the_awkward_tokens_are_read_as_they_should(scenario, key, token_type, t
 @pytest.mark.parametrize(
     ("key", "expected"),
     [
-        ("claims 721", [("1", "81"), ("1", "71"), ("1", "71")]),
-        ("claims nothing", [("3", None), ("6", None), ("2", None), ("72", None)]),
-        ("claims 1155", [("4", "1"), ("9", None), ("1", "8"), ("74", "1")]),
+        ("claims 721", [("1", "71"), ("1", "71")]),
+        ("claims nothing", [("3", None), ("2", None), ("72", None)]),
+        ("claims 1155", [("4", "1"), ("74", "1")]),
     ],
 )
-def test_an_event_of_another_shape_is_read_by_the_type_of_the_token(scenario, key, expected):
+def test_an_event_of_another_standard_moves_nothing(scenario, key, expected):
     address = scenario.stage.contracts[key].address
     found = [t for t in scenario.truth.token_transfers if t["tokenAddress"] == address]
     assert [(t["value"], t["tokenId"]) for t in found] == expected

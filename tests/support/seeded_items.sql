@@ -24,7 +24,7 @@ SELECT n, timestamptz '2020-01-01 00:00:00+00' + n * interval '12 seconds', n * 
 FROM generate_series(0, current_setting('items.transfers')::bigint / 100 - 1) AS n;
 
 INSERT INTO tokens
-    (address, block_number, type, name, symbol, decimals, total_supply, supply_block, wraps)
+    (address, block_number, type, name, symbol, decimals, total_supply, supply_block, has_items)
 SELECT pg_temp.address_of('collection', n), 0, 'BEP721', 'Collection ' || n, 'C' || n, 0, 1, 0, false
 FROM generate_series(0, 199) AS n
 UNION ALL

@@ -5,6 +5,7 @@ are candidates. The sights are what the inspection of contracts needs to decide 
 the chain's order.
 """
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -12,7 +13,7 @@ import numpy
 import pyarrow
 
 from scan.cached_values import LazyMapping
-from scan.ethereum.events import WRAPPING, SwapEvent, TransferEvent, trade
+from scan.ethereum.events import WRAPPING, SwapEvent, TransferEvent, WrapClaim, trade
 from scan.extensions.exports.parquet import (
     ADDRESS,
     BLOCK_NUMBER,
@@ -37,7 +38,7 @@ TRANSFER_EVENTS = {
     "from_address": ColumnFormat(ADDRESS),
     "to_address": ColumnFormat(ADDRESS),
     "shape": ColumnFormat(TEXT),
-    "is_duplicate": ColumnFormat(BOOLEAN),
+    "claim": ColumnFormat(TEXT, is_nullable=True),  # JSON of a WrapClaim
     "id": ColumnFormat(UINT256),
     "amount": ColumnFormat(UINT256),
 }
@@ -71,6 +72,7 @@ EVENT_SIGHTS = {
     "address": ColumnFormat(ADDRESS),
     "sight": ColumnFormat(TEXT),
     "form": ColumnFormat(TEXT),
+    "claim": ColumnFormat(TEXT, is_nullable=True),
 }
 SPOOLED: Mapping[str, Mapping[str, ColumnFormat]] = LazyMapping(
     lambda: {
@@ -155,7 +157,7 @@ def _swap_row(number: int, swap: SwapEvent, maker: bytes) -> tuple[Any, ...]:
     )
 
 
-def _transfer_rows(number: int, event: TransferEvent, is_duplicate: bool) -> Rows:
+def _transfer_rows(number: int, event: TransferEvent, claim: WrapClaim | None) -> Rows:
     """Return the rows of TRANSFER_EVENTS that an event makes."""
     return [
         (
@@ -167,7 +169,7 @@ def _transfer_rows(number: int, event: TransferEvent, is_duplicate: bool) -> Row
             event.from_address,
             event.to_address,
             event.shape.value,
-            is_duplicate,
+            claim and json.dumps([claim.party.hex(), *claim[1:]]),
             *words,
         )
         for batch_index, words in enumerate(event.words)
@@ -181,8 +183,8 @@ def _add_block(rows: dict[str, Rows], fetched: FetchedBlock, selection: LogSelec
         rows[kind] += getattr(made, kind)
     for kind, of_block in made.unnumbered.items():
         rows[kind] += of_block
-    for event, is_duplicate in made.transfers:
-        rows["transfer_events"] += _transfer_rows(number, event, is_duplicate)
+    for transfer in made.transfers:
+        rows["transfer_events"] += _transfer_rows(number, *transfer)
     rows["swap_events"] += [_swap_row(number, *swap) for swap in made.swaps]
     rows["code_sights"] += [
         (number, address, address in made.created, False) for address in made.possible_contracts
@@ -252,6 +254,7 @@ def _first_events(
             "address": firsts[address],
             "sight": pyarrow.array([sight] * len(firsts), TEXT),
             "form": firsts[form],
+            "claim": firsts["claim"] if sight == "wrap" else pyarrow.nulls(len(firsts), TEXT),
         },
     )
 

@@ -46,7 +46,8 @@ from scan.extensions.backfill.warehouse import FILE, Warehouse
 from scan.extensions.backfill.worker_pool import start_pool
 from scan.indexer import block_rows, chain_identity
 from scan.indexer.block_source import BlockSource
-from scan.indexer.contract_inspection import ContractInspector, load_factories
+from scan.indexer.contract_inspection import ContractInspector
+from scan.indexer.contract_state import load_factories
 from scan.indexer.derivation import fill_missing, forget_others
 from scan.indexer.writer import NotTheWriter, Writer, copy_contracts
 from scan.settings import Settings

@@ -4,6 +4,7 @@ The inspector gets blocks that have only the sights in the files, which are enou
 contracts are.
 """
 
+import json
 from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -11,7 +12,7 @@ from typing import NamedTuple
 import pyarrow
 from pyarrow import compute
 
-from scan.ethereum.events import SwapEvent, TransferShape
+from scan.ethereum.events import SwapEvent, TransferShape, WrapClaim
 from scan.extensions.backfill.block_columns import SPOOLED
 from scan.extensions.backfill.plan import Forked
 from scan.extensions.backfill.range_files import Range, RangeFiles
@@ -39,6 +40,7 @@ class EventSight(NamedTuple):
     address: bytes
     sight: str
     form: str
+    claim: str | None
 
 
 class RangeInspector:
@@ -95,24 +97,23 @@ class RangeInspector:
     def _events(self, blocks: Range) -> list[EventSight]:
         """Return the sights of events of contracts that are not known as tokens or pools yet."""
         table = self._read("event_sights", blocks)
-        is_swap = compute.equal(table["sight"], "swap")
         events: list[EventSight] = []
-        for claim, of_claim in (
-            ("token", table.filter(compute.invert(is_swap))),
-            ("pool", table.filter(is_swap)),
-        ):
-            addresses = of_claim["address"].unique().to_pylist()
-            unsettled = pyarrow.array(self._inspector.unsettled(claim, addresses), ADDRESS)
-            open_sights = of_claim.filter(compute.is_in(of_claim["address"], value_set=unsettled))
+        for sight in ("transfer", "wrap", "swap"):
+            of_sight = table.filter(compute.equal(table["sight"], sight))
+            addresses = of_sight["address"].unique().to_pylist()
+            unsettled = pyarrow.array(self._inspector.unsettled(sight, addresses), ADDRESS)
+            open_sights = of_sight.filter(compute.is_in(of_sight["address"], value_set=unsettled))
             events += map(EventSight, *_values(open_sights))
         return events
 
     def _read(self, kind: str, blocks: Range) -> pyarrow.Table:
         return read_file(self._files.path(kind, blocks), SPOOLED[kind])
 
-    def _hashes(self, blocks: Range) -> dict[int, bytes]:
+    def _hashes(self, blocks: Range) -> dict[int, tuple[bytes, bytes]]:
+        """Return the hash and the parent hash of each block."""
         table = self._read("blocks", blocks)
-        return dict(zip(table["number"].to_pylist(), table["hash"].to_pylist(), strict=True))
+        numbers, *hashes = (table[name].to_pylist() for name in ("number", "hash", "parent_hash"))
+        return dict(zip(numbers, zip(*hashes, strict=True), strict=True))
 
 
 class Inspection:
@@ -159,7 +160,7 @@ def _blocks(
     codes: Iterable[CodeSight],
     events: Iterable[EventSight],
     changes: Iterable[tuple[int, bytes]],
-    hashes: dict[int, bytes],
+    hashes: dict[int, tuple[bytes, bytes]],
 ) -> Sequence[BlockContracts]:
     """Return blocks that have nothing but these sights, in the chain's order."""
     codes_by_block: dict[int, list[CodeSight]] = defaultdict(list)
@@ -174,7 +175,7 @@ def _blocks(
     return [
         _block(
             number,
-            hashes[number],
+            *hashes[number],
             codes_by_block[number],
             events_by_block[number],
             changes_by_block[number],
@@ -186,6 +187,7 @@ def _blocks(
 def _block(
     number: int,
     block_hash: bytes,
+    parent_hash: bytes,
     codes: Sequence[CodeSight],
     events: Sequence[EventSight],
     changed: Iterable[bytes],
@@ -194,6 +196,7 @@ def _block(
     return BlockContracts(
         number,
         block_hash,
+        parent_hash,
         possible_contracts=tuple(dict.fromkeys(addresses)),
         created=frozenset(code.address for code in codes if code.is_created),
         changed=frozenset(changed),
@@ -205,11 +208,18 @@ def _block(
 def _transfer_logs(events: Sequence[EventSight]) -> list[TransferLog]:
     """Return transfers in the order of their logs, without parties and amounts."""
     logs = [
-        TransferLog(TransferShape(e.form), e.address, e.log_index)
+        TransferLog(TransferShape(e.form), e.address, e.log_index, claim=_claim(e.claim))
         for e in events
         if e.sight in ("transfer", "wrap")
     ]
     return sorted(logs, key=lambda log: log.log_index)
+
+
+def _claim(text: str | None) -> WrapClaim | None:
+    if text is None:
+        return None
+    party, moved, wrapped, is_paid = json.loads(text)
+    return WrapClaim(bytes.fromhex(party), moved, wrapped, is_paid)
 
 
 def _swap_logs(events: Sequence[EventSight]) -> list[SwapLog]:

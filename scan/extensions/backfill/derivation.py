@@ -66,7 +66,8 @@ DERIVED: Mapping[str, str] = LazyMapping(
 # Functions of sql/schema/ that these statements call, and that DuckDB gets as macros.
 FUNCTIONS = tuple(
     """
-    first_ordinal_in last_ordinal_in addresses_seen addresses_changes token_holders_changes
+    first_ordinal_in last_ordinal_in addresses_seen addresses_changes moves_balance
+    token_holders_changes
     item_balances_changes token_items_changes item_owner tokens_changes token_holders_expected
     item_balances_expected token_items_expected tokens_expected addresses_expected
     internal_transfer_type daily_stats_changes daily_stats_expected list_counts_changes
@@ -98,7 +99,8 @@ INDEXED: Mapping[str, tuple[str, Mapping[str, pyarrow.DataType]]] = {
         {
             "address": ADDRESS,
             "type": TEXT,
-            "wraps": BOOLEAN,
+            "has_items": BOOLEAN,
+            "wraps_since": BLOCK_NUMBER,
             "block_number": BLOCK_NUMBER,
             "log_index": INDEX,
         },

@@ -40,7 +40,7 @@ OF_PUBLISHERS = (
     "twitter", "bitcointalk", "github", "telegram", "wechat", "linkedin", "discord", "whitepaper",
     "tokenPriceUSD", "image",
 )  # fmt: skip
-LATEST_S = 9_000_000_000_000  # the maximum of PostgreSQL's timestamptz
+LATEST_S = 100_000_000_000  # of the year 5138; a time of ours in milliseconds is later
 NO_SUCH_BLOCK = "Error! No closest block found"
 
 
@@ -49,7 +49,9 @@ def block_by_time(parameters: Parameters) -> Reply:
     closest = parameters.text("closest", "before").lower()
     if closest not in ("before", "after"):
         raise Failure("Error! Invalid closest: before or after")
-    time_s = min(parameters.integer("timestamp", 0), LATEST_S)
+    time_s = parameters.integer("timestamp", 0)
+    if time_s > LATEST_S:
+        raise Failure("Error! Invalid timestamp: seconds are expected, not milliseconds")
     before, after = blocks.nearest(reader(), time_s)
     number = before if closest == "before" else after
     if number is None:

@@ -210,6 +210,8 @@ class Parameters:
         return direction
 
     def first_block(self, name: str = "startblock") -> int:
+        if self.text(name).lower() == "earliest":
+            return 0
         return min(self.integer(name, 0), parameters.BIGINT_MAX)
 
     def last_block(self, name: str = "endblock") -> int:

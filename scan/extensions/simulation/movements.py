@@ -13,7 +13,6 @@ from scan.ethereum.events import (
     WRAPPING,
     TransferEvent,
     TransferShape,
-    duplicate_wraps,
     transfer_event,
     transfers,
 )
@@ -58,12 +57,10 @@ def movements(frames: Sequence[TraceFrame], tokens: Tokens, *, is_traced: bool) 
     logs = kept_logs(frames)
     read = (transfer_event(EventLog(0, n, *log[:3])) for n, log in enumerate(logs))
     events = [event for event in read if event is not None]
-    repeated = duplicate_wraps(events)
     of_coin = (_of_coin(frame) for frame in frames if is_traced and _moves_coin(frame))
     of_logs = (
         _of_added_log(event) if _is_added(event, is_traced) else _of_tokens(event, tokens)
         for event in events
-        if event.log_index not in repeated
     )
     transfers = _first(chain(of_coin, chain.from_iterable(of_logs)))
     approvals = _first(record for log in logs for record in _approvals(log))
@@ -93,7 +90,7 @@ def _is_added(event: TransferEvent, is_traced: bool) -> bool:
 
 
 def _of_added_log(event: TransferEvent) -> Iterator[dict[str, Any]]:
-    for transfer in transfers(event, TYPES[event.shape]):
+    for transfer in transfers(event, TYPES[event.shape], has_items=False):
         yield _record(None, None, *_parties(event), transfer.value)
 
 
@@ -104,13 +101,15 @@ def _parties(event: TransferEvent) -> tuple[str, str]:
 def _of_tokens(event: TransferEvent, tokens: Tokens) -> Iterator[dict[str, Any]]:
     parties, address = _parties(event), to_hex(event.token)
     known = tokens.get(address)
-    if event.shape in WRAPPING and (known is None or known["type"] != "BEP20"):
+    if event.shape in WRAPPING and (known is None or not known["wraps"]):
         return  # of any contract that takes deposits
     type_ = TYPES[event.shape] if known is None else known["type"]
-    for transfer in transfers(event, type_):
+    has_items = known is not None and known["hasItems"]
+    for transfer in transfers(event, type_, has_items=has_items):
         record = _record(address, type_, *parties, transfer.value)
         if transfer.token_id is not None:
             record["tokenId"] = str(transfer.token_id)
+            record["tokenType"] = "BEP721" if has_items else type_
         if known is not None:
             record |= {"tokenSymbol": known["symbol"], "tokenDecimals": known["decimals"]}
         record["unproven"] = [name for name in SAID if record[name] is not None]

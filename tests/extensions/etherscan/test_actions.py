@@ -137,6 +137,8 @@ def test_block_by_time(ask, etherscan_truth):
             else:
                 body = ask("block", "getblocknobytime", **asked)
                 assert body["result"] == "Error! No closest block found"
+    body = ask("block", "getblocknobytime", timestamp=times[5] * 1000, closest="before")
+    assert body["status"] == "0" and "milliseconds" in body["result"]
 
 
 def test_status_of_a_transaction(ask, etherscan_truth):

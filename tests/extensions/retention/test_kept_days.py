@@ -218,7 +218,7 @@ def test_an_audit_finds_what_was_changed(followed, change):
 def test_an_audit_accepts_a_collection_that_nobody_holds(followed):
     burnt = (
         "INSERT INTO tokens"
-        " (address, block_number, type, name, symbol, decimals, total_supply, wraps)"
+        " (address, block_number, type, name, symbol, decimals, total_supply, has_items)"
         " VALUES ('\\x07', 30, 'BEP721', 'Burnt', 'B', 0, 0, false)"
     )
     spoil(followed.settings, burnt)

@@ -200,7 +200,7 @@ def _add_names(url):
     with connection, connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO tokens (address, block_number, type, name, symbol, decimals, total_supply,"
-            " wraps, holder_count)"
+            " has_items, holder_count)"
             " SELECT decode('a' || lpad(to_hex(n), 39, '0'), 'hex'), 1, 'BEP20',"
             " 'Coin number ' || n, 'COIN' || n, 18, 0, false, n % 1000"
             " FROM generate_series(1, 20000) AS n"
@@ -213,7 +213,7 @@ def _add_names(url):
         cursor.execute("INSERT INTO labels (address, label) VALUES (%s, 'Treasury')", [LABELLED])
         cursor.execute(
             "INSERT INTO tokens (address, block_number, type, name, symbol, decimals, total_supply,"
-            " wraps, holder_count)"
+            " has_items, holder_count)"
             " SELECT decode(lpad(to_hex(row_number() OVER ()), 40, 'c'), 'hex'), 1, 'BEP20', name,"
             " name, 18, 0, false, 1000 FROM (VALUES"
             " ('17'),"
@@ -309,7 +309,7 @@ def test_names_that_share_three_of_ten_trigrams_are_similar(database_url, text, 
         execute(
             database_url,
             "INSERT INTO tokens (address, block_number, type, name, symbol, decimals, total_supply,"
-            " wraps, holder_count) VALUES (%s, 1, 'BEP20', %s, '', 18, 0, false, %s)",
+            " has_items, holder_count) VALUES (%s, 1, 'BEP20', %s, '', 18, 0, false, %s)",
             bytes([number]) * 20,
             name,
             number,

@@ -66,7 +66,7 @@ def wrappers(stage: Stage) -> None:
     stage.do(2, "weth", "deposit")
     stage.do(6, "weth", "withdraw", 3 * ETHER)
     stage.do(3, "dweth", "deposit", value=9 * ETHER)
-    stage.do(4, "dweth", "depositInHalves", value=8 * ETHER)
+    stage.do(4, "dweth", "deposit", value=8 * ETHER)
     stage.do(5, "staking", "deposit", value=ETHER)
     stage.mine()
     stage.do(3, "dweth", "withdraw", 4 * ETHER)

@@ -139,16 +139,6 @@ contract DoubleWrapper {
         emit Deposit(msg.sender, msg.value);
     }
 
-    /// Two mints of one value: the first announced twice, the second by its Deposit alone.
-    function depositInHalves() external payable {
-        uint256 half = msg.value / 2;
-        _mint(half);
-        emit Deposit(msg.sender, half);
-        emit Transfer(address(0), msg.sender, half);
-        _mint(half);
-        emit Deposit(msg.sender, half);
-    }
-
     function withdraw(uint256 wad) external {
         balanceOf[msg.sender] -= wad;
         totalSupply -= wad;

@@ -1,6 +1,6 @@
 """Transfers of tokens as logs say them, before the token's type has its say."""
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -15,6 +15,8 @@ BATCHED = topic_of("TransferBatch(address,address,address,uint256[],uint256[])")
 DEPOSIT = topic_of("Deposit(address,uint256)")
 WITHDRAWAL = topic_of("Withdrawal(address,uint256)")
 
+WRAPPING = ("deposit", "withdrawal")
+
 
 class Move(NamedTuple):
     """A transfer as its log says it, before the token's type has its say."""
@@ -28,28 +30,44 @@ class Move(NamedTuple):
 
 
 def moves_in(chain: Chain, logs: list[Log]) -> list[Move]:
-    """The transfers in one transaction's logs, a wrapper's doubles taken out."""
-    moves = [m for log in logs if not chain.is_coin(log) and (m := read_move(log))]
-    wrapping = [m for m in moves if m.shape in ("deposit", "withdrawal")]
-    others = [m for m in moves if m.shape not in ("deposit", "withdrawal")]
-    announced = Counter(identity(m) for m in others)
-    kept = list(others)
-    for move in wrapping:
-        if announced[identity(move)]:
-            announced[identity(move)] -= 1
-        elif is_wrapper(chain, move.log):
-            kept.append(move)
-    return sorted(kept, key=lambda m: m.log.number)
+    """The movements that logs say, whether or not their contracts are tokens."""
+    return [m for log in logs if not chain.is_coin(log) and (m := read_move(log))]
 
 
-def is_wrapper(chain: Chain, log: Log) -> bool:
-    def answers(signature: str, *args: Any) -> bool:
-        answer = chain.call(log.address, signature, args, log.block)
-        return answer is not None and len(answer) >= 32
+def wrappers_in(chain: Chain) -> dict[str, int]:
+    """The contracts whose deposits and withdrawals move balances, with the first block of one."""
+    by_transaction: dict[str, list[Log]] = defaultdict(list)
+    for log in chain.logs:
+        by_transaction[log.transaction_hash].append(log)
+    since: dict[str, int] = {}
+    for logs in by_transaction.values():
+        moves = moves_in(chain, logs)
+        for move in moves:
+            token = move.log.address
+            if move.shape in WRAPPING and token not in since and is_wrapper(chain, move, moves):
+                since[token] = move.log.block
+    return since
 
-    return (
-        answers("totalSupply()") and answers("decimals()") and answers("balanceOf(address)", ZERO)
+
+def is_wrapper(chain: Chain, move: Move, moves: list[Move]) -> bool:
+    """Whether a balance moved that no other event of the transaction, the block's only one of the
+    party, accounts for."""
+    token, party = move.log.address, move.sender if move.recipient == ZERO else move.recipient
+
+    def answer(signature: str, *args: Any, block: int = move.log.block) -> int | None:
+        found = chain.call(token, signature, args, block)
+        return None if found is None or len(found) < 32 else int.from_bytes(found[:32], "big")
+
+    if None in (answer("totalSupply()"), answer("decimals()"), answer("balanceOf(address)", ZERO)):
+        return False
+    after = answer("balanceOf(address)", party) or 0
+    before = answer("balanceOf(address)", party, block=move.log.block - 1) or 0
+    announced = sum(
+        m.parts[0][1] * ((m.recipient == party) - (m.sender == party))
+        for m in moves
+        if m.log.address == token and m.shape == "erc20"
     )
+    return after - before != announced
 
 
 def read_move(log: Log) -> Move | None:
@@ -112,8 +130,3 @@ def move_of(
         return None
     sender, recipient = ("0x" + party[12:].hex() for party in parties)
     return Move(log, shape, sender, recipient, parts)
-
-
-def identity(move: Move) -> tuple[Any, ...]:
-    """What a wrapper's two announcements of one mint have in common."""
-    return move.log.address, move.sender, move.recipient, tuple(move.parts)

@@ -2,13 +2,12 @@
 
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterator
 
 from eth_abi import decode
 from eth_abi.exceptions import DecodingError
 
 from tests.support.truth.reading import ZERO, Chain, Log, Record
-from tests.support.truth.token_moves import Move, moves_in
+from tests.support.truth.token_moves import WRAPPING, Move, moves_in, wrappers_in
 
 
 class Tokens:
@@ -20,7 +19,13 @@ class Tokens:
         self.first_seen: dict[str, int] = {}
 
     def transfers(self) -> list[Record]:
-        read = [move for logs in self._logs_by_transaction() for move in moves_in(self.chain, logs)]
+        wrappers = wrappers_in(self.chain)
+        read = [
+            move
+            for move in moves_in(self.chain, self.chain.logs)
+            if move.shape not in WRAPPING
+            or move.log.block >= wrappers.get(move.log.address, 1 + move.log.block)
+        ]
         records = []
         for move in read:
             token = move.log.address
@@ -30,24 +35,24 @@ class Tokens:
             records += self.transfer_records(move)
         return records
 
-    def _logs_by_transaction(self) -> Iterator[list[Log]]:
-        found: dict[str, list[Log]] = defaultdict(list)
-        for log in self.chain.logs:
-            found[log.transaction_hash].append(log)
-        yield from found.values()
-
     def type_of(self, move: Move) -> str:
         claimed = self.claimed_type(move.log)
         if claimed:
             return claimed
         if move.shape == "erc20" or move.shape in ("deposit", "withdrawal"):
             return "BEP20"
-        if move.shape == "erc721":
-            return "BEP721"
         if move.shape == "erc1155":
             return "BEP1155"
-        decimals = self.chain.call(move.log.address, "decimals()", (), move.log.block)
-        return "BEP20" if decimals is not None and len(decimals) >= 32 else "BEP721"
+
+        def answers(signature: str, *args: object) -> bool:
+            answer = self.chain.call(move.log.address, signature, args, move.log.block)
+            return answer is not None and len(answer) >= 32
+
+        has_owners = move.shape == "erc721" and (
+            answers("ownerOf(uint256)", 1)
+            or answers("isApprovedForAll(address,address)", ZERO, ZERO)
+        )
+        return "BEP20" if answers("decimals()") and not has_owners else "BEP721"
 
     def claimed_type(self, log: Log) -> str | None:
         """What ERC-165 says, when it says one thing and says it credibly."""
@@ -79,13 +84,14 @@ class Tokens:
                 "tokenType": token_type,
                 "fromAddress": move.sender,
                 "toAddress": move.recipient,
-                **amount_of(token_type, move.shape, token_id, value),
+                **amount_of(token_type, token_id, value),
                 "timestamp": self.chain.timestamps[move.log.block],
                 "tokenSymbol": self.symbol(move.log.address),
                 "tokenDecimals": self.decimals(move.log.address),
                 "unproven": ["tokenType", "tokenSymbol", "tokenDecimals"],
             }
             for n, (token_id, value) in enumerate(move.parts)
+            if (token_type == "BEP1155") == (move.shape == "erc1155")
         ]
 
     def symbol(self, token: str) -> str | None:
@@ -136,11 +142,11 @@ class Tokens:
         }
 
 
-def amount_of(token_type: str | None, shape: str, token_id: int, value: int) -> Record:
+def amount_of(token_type: str | None, token_id: int, value: int) -> Record:
     """What the words of an event mean is the type's to say, whatever event it was."""
-    if token_type == "BEP721" or (token_type == "BEP1155" and shape == "erc721"):
+    if token_type == "BEP721":
         return {"value": "1", "tokenId": str(token_id)}
-    if token_type == "BEP1155" and shape == "erc1155":
+    if token_type == "BEP1155":
         return {"value": str(value), "tokenId": str(token_id)}
     return {"value": str(value), "tokenId": None}
 

@@ -54,7 +54,7 @@ def database(database_url: str) -> Iterator[Database]:
         execute(
             database_url,
             "INSERT INTO tokens (address, block_number, type, name, symbol, decimals, total_supply,"
-            " supply_block, wraps, holder_count)"
+            " supply_block, has_items, holder_count)"
             " VALUES (%s, 0, 'BEP20', 'Token', 'TKN', %s, 1, 0, false, 0)",
             token,
             decimals,

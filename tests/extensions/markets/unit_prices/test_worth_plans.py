@@ -28,7 +28,7 @@ HELD, POOLS, HOLDERS = 10_000, 2_000, 60_000
 HOLDER, BASE = bytes([7] * 20), bytes([8] * 20)
 MADE = f"""
 INSERT INTO tokens (address, block_number, type, name, symbol, decimals, total_supply, supply_block,
-    wraps, holder_count)
+    has_items, holder_count)
 SELECT decode(md5(n::text) || '00000000', 'hex'), 0, 'BEP20', 'Made ' || n, 'M' || n %% 500, 18,
     1e30, 0, false, n
 FROM generate_series(1, {HELD}) AS n

@@ -3,8 +3,8 @@
 -- literals: none
 -- returns: one row: index version, those of BEP20, BEP721 and BEP1155
 -- index: blocks_pkey, token_transfers_pkey, tokens_pkey
-SELECT index_version(), count(*) FILTER (WHERE k.type = 'BEP20'), count(*) FILTER (WHERE k.type = 'BEP721'),
-    count(*) FILTER (WHERE k.type = 'BEP1155')
+SELECT index_version(), count(*) FILTER (WHERE moved_type(k, x.token_id) = 'BEP20'),
+    count(*) FILTER (WHERE moved_type(k, x.token_id) = 'BEP721'), count(*) FILTER (WHERE k.type = 'BEP1155')
 FROM blocks b
 JOIN token_transfers x
     ON x.ordinal >= b.token_transfers_before

@@ -6,7 +6,7 @@
 -- index: tokens_pkey, token_transfers_by_item, token_items_pkey, item_balances_by_item,
 --   token_transfers_pkey, transactions_pkey, blocks_pkey
 WITH token AS (
-    SELECT k.type FROM tokens k WHERE k.address = %(address)s
+    SELECT moved_type(k, 0) AS type FROM tokens k WHERE k.address = %(address)s
 ), item AS (
     SELECT i
     FROM token_items i

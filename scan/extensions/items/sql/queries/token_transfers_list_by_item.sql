@@ -9,7 +9,7 @@
 -- index: tokens_pkey, token_transfers_by_item, token_items_pkey, list_checkpoints_pkey,
 --   token_transfers_pkey, transactions_pkey, blocks_pkey
 WITH token AS (
-    SELECT k.type FROM tokens k WHERE k.address = %(address)s
+    SELECT moved_type(k, 0) AS type FROM tokens k WHERE k.address = %(address)s
 ), item AS (
     SELECT i.transfer_count AS total, removed.entries AS removed
     FROM token_items i

@@ -6,7 +6,7 @@
 --   is no such token); for cursors: first ordinal of the last row where more follow
 -- index: tokens_pkey, list_checkpoints_pkey, token_items_pkey, token_transfers_pkey
 WITH token AS (
-    SELECT k.type, k.item_count FROM tokens k WHERE k.address = %(address)s
+    SELECT moved_type(k, 0) AS type, k.item_count FROM tokens k WHERE k.address = %(address)s
 ), start AS (
     SELECT s.ordinal, s.pass
     FROM token, list_start(

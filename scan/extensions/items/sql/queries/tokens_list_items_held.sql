@@ -27,6 +27,6 @@ SELECT index_version(),
         FROM tokens k
         WHERE k.address = %(token)s), ',' ORDER BY page.first_ordinal DESC)),
     count(*),
-    (SELECT k.type FROM tokens k WHERE k.address = %(token)s),
+    (SELECT moved_type(k, 0) FROM tokens k WHERE k.address = %(token)s),
     CASE WHEN count(*) = %(limit)s THEN min(page.first_ordinal) END
 FROM page;

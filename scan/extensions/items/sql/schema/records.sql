@@ -12,4 +12,4 @@ RETURNS json LANGUAGE sql STABLE
 RETURN format(
     '{"tokenAddress":"%s","name":%s,"symbol":%s,"type":"%s","tokenId":"%s","balance":"%s",'
     '"unproven":["name","symbol","type"]}',
-    hex(t.address), json_text(t.name), json_text(t.symbol), t.type, token_id, balance)::json;
+    hex(t.address), json_text(t.name), json_text(t.symbol), moved_type(t, token_id), token_id, balance)::json;

@@ -44,7 +44,7 @@ JOIN blocks b ON b.number = t.block_number;
 
 CREATE OR REPLACE VIEW v1.token_transfers AS
 SELECT x.ordinal, x.block_number, b.timestamp, x.log_index, coalesce(x.batch_index, 0) AS batch_index,
-    hex(x.token_address) AS token_address, k.symbol, k.type AS token_type,
+    hex(x.token_address) AS token_address, k.symbol, moved_type(k, x.token_id) AS token_type,
     hex(x.from_address) AS from_address, hex(x.to_address) AS to_address, x.value,
     v1.units(x.value, decimals_at(k, x.block_number)) AS amount, x.token_id,
     x.token_address AS token_bytes, x.from_address AS from_bytes, x.to_address AS to_bytes

@@ -1,0 +1,122 @@
+"""The shape of an event says what moved, and a contract's functions which faces it has, in whatever
+way the blocks are indexed."""
+
+import pytest
+
+from app import create_app
+from tests.extensions.test_contract_changes import is_the_same_in_whatever_way
+from tests.support.database import execute
+from tests.support.indexing import Indexing
+from tests.support.table_digest import digest, fresh_digest
+
+pytestmark = pytest.mark.long
+UNIT = 10**18
+
+
+@pytest.fixture
+def index(anvil, database_url, postgres, template, tmp_path):
+    """Return a function that indexes what is mined, and gives a function of a path's JSON."""
+
+    def read():
+        with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
+            client = create_app(indexing.settings).test_client()
+            is_the_same_in_whatever_way(postgres, template, anvil, database_url, tmp_path)
+            return lambda path: client.get(f"/api/v1/tokens/{path}").get_json()
+
+    return read
+
+
+def holders(get, contract):
+    records = get(f"{contract.address}/holders")["holders"]
+    return {record["address"]: int(record["balance"]) for record in records}
+
+
+def values(get, contract):
+    records = get(f"{contract.address}/transfers")["transfers"]
+    return sorted(
+        (int(record["value"]), record["tokenId"], record["tokenType"]) for record in records
+    )
+
+
+def do(anvil, contract, function, *args, **fields):
+    sender = anvil.accounts[0]
+    receipt = anvil.receipt_of(anvil.transact(sender, contract, function, *args, **fields))
+    assert receipt["status"] == "0x1", function
+
+
+def test_a_deposit_of_a_vault_and_of_a_staking_token_moves_nothing_itself(anvil, index):
+    me = anvil.accounts[0]
+    vault = anvil.deploy(me, "ShareVault")
+    staked = anvil.deploy(me, "StakedCoin", 1000 * UNIT)
+    do(anvil, vault, "put", 100 * UNIT)
+    do(anvil, vault, "put", 100, value=100)  # that much coin moved, and shares were minted for it
+    do(anvil, staked, "stake", 400 * UNIT)
+    get = index()
+    assert holders(get, vault) == {me: 80 * UNIT + 80}
+    assert values(get, vault) == [(80, None, "BEP20"), (80 * UNIT, None, "BEP20")]
+    assert holders(get, staked) == {me: 600 * UNIT, staked.address: 400 * UNIT}
+    assert len(values(get, staked)) == 2
+
+
+@pytest.mark.parametrize("items_first", [False, True])
+def test_a_token_with_two_faces_has_amounts_and_items(anvil, index, items_first):
+    me, you = anvil.accounts[:2]
+    hybrid = anvil.deploy(me, "WholeUnits", 3, items_first)
+    do(anvil, hybrid, "pass", you, 2)
+    get = index()
+    record = get(hybrid.address)
+    assert (record["type"], record["itemCount"], record["eventsConsistent"]) == ("BEP20", 3, True)
+    assert holders(get, hybrid) == {me: 2 * UNIT, you: UNIT}
+    items = get(f"{hybrid.address}/items")["items"]
+    assert {item["tokenId"]: item["owner"] for item in items} == {"1": me, "2": you, "3": me}
+    assert values(get, hybrid) == [
+        *((1, str(id_), "BEP721") for id_ in (1, 2, 2, 3)),
+        *((count * UNIT, None, "BEP20") for count in (1, 3)),
+    ]
+    item = get(f"{hybrid.address}/items/2")
+    assert (item["owner"], item["tokenType"]) == (you, "BEP721")
+
+
+def test_an_erc1155_that_logs_amounts_too_counts_once(anvil, index):
+    me = anvil.accounts[0]
+    twice = anvil.deploy(me, "TwiceLogged")
+    do(anvil, twice, "mint", me, 7, 100)
+    get = index()
+    assert get(twice.address)["type"] == "BEP1155"
+    assert holders(get, twice) == {me: 100}
+    assert values(get, twice) == [(100, "7", "BEP1155")]
+
+
+def test_an_indexed_value_of_a_token_with_decimals_is_an_amount(anvil, index):
+    me = anvil.accounts[0]
+    indexed = anvil.deploy(me, "IndexedValue")
+    do(anvil, indexed, "mint", me, 5 * UNIT)
+    get = index()
+    assert get(indexed.address)["type"] == "BEP20"
+    assert holders(get, indexed) == {me: 5 * UNIT}
+
+
+def test_a_burn_and_a_withdrawal_of_one_amount_are_both_counted(anvil, index):
+    me = anvil.accounts[0]
+    wrapper = anvil.deploy(me, "BurntWrapper")
+    do(anvil, wrapper, "nothing")  # it is known as a token before it wraps
+    do(anvil, wrapper, "depositTo", me, value=500)
+    do(anvil, wrapper, "burnAndWithdraw", 100)
+    get = index()
+    assert holders(get, wrapper) == {me: 300}
+    assert [value for value, *_ in values(get, wrapper)] == [0, 100, 100, 500]
+
+
+def test_a_fork_takes_back_that_a_token_wraps(anvil, database_url, postgres, template):
+    me = anvil.accounts[0]
+    wrapper = anvil.deploy(me, "BurntWrapper")
+    do(anvil, wrapper, "nothing")
+    do(anvil, wrapper, "depositTo", me, value=500)
+    with Indexing(database_url, anvil.url, until=anvil.head()) as indexing:
+        wraps = "SELECT wraps_since IS NOT NULL FROM tokens"
+        assert execute(database_url, wraps) == [(True,)]
+        anvil.reorganise(1)
+        anvil.mine(2)
+        indexing.wait_for(anvil.head())
+        assert execute(database_url, wraps) == [(False,)]
+        assert digest(database_url) == fresh_digest(postgres, template, anvil)

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT
+pragma solidity 0.8.28;
+
+import {ERC20} from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
+import {ERC1155} from "@openzeppelin/contracts/token/ERC1155/ERC1155.sol";
+
+// Tokens whose events look like those of another standard.
+
+/// Takes assets for fewer shares, and notes the assets.
+contract ShareVault is ERC20("Vault Shares", "SHARE") {
+    event Deposit(address indexed owner, uint256 assets);
+    event Withdrawal(address indexed owner, uint256 assets);
+
+    function put(uint256 assets) external payable {
+        _mint(msg.sender, assets / 5 * 4);
+        emit Deposit(msg.sender, assets);
+    }
+
+    function take(uint256 assets) external {
+        _burn(msg.sender, assets / 5 * 4);
+        emit Withdrawal(msg.sender, assets);
+    }
+}
+
+/// Keeps what is staked itself, and notes it.
+contract StakedCoin is ERC20("Staked Coin", "STAKE") {
+    event Deposit(address indexed owner, uint256 value);
+
+    constructor(uint256 supply) {
+        _mint(msg.sender, supply);
+    }
+
+    function stake(uint256 value) external {
+        _transfer(msg.sender, address(this), value);
+        emit Deposit(msg.sender, value);
+    }
+}
+
+/// Whole units are items, too, as in ERC-404.
+contract WholeUnits {
+    string public constant name = "Whole Units";
+    string public constant symbol = "WHOLE";
+    uint8 public constant decimals = 18;
+    uint256 public totalSupply;
+    mapping(address => uint256) public balanceOf;
+    mapping(uint256 => address) private _owners;
+    uint256 private _last;
+
+    constructor(uint256 count, bool itemsFirst) {
+        if (itemsFirst) _items(count);
+        balanceOf[msg.sender] = totalSupply = count * 1e18;
+        _log(address(0), msg.sender, totalSupply, false);
+        if (!itemsFirst) _items(count);
+    }
+
+    function ownerOf(uint256 id) external view returns (address) {
+        require(_owners[id] != address(0), "no such item");
+        return _owners[id];
+    }
+
+    function pass(address to, uint256 id) external {
+        require(_owners[id] == msg.sender, "not yours");
+        _owners[id] = to;
+        balanceOf[msg.sender] -= 1e18;
+        balanceOf[to] += 1e18;
+        _log(msg.sender, to, 1e18, false);
+        _log(msg.sender, to, id, true);
+    }
+
+    function _items(uint256 count) private {
+        for (uint256 i; i < count; i++) {
+            _owners[++_last] = msg.sender;
+            _log(address(0), msg.sender, _last, true);
+        }
+    }
+
+    function _log(address from, address to, uint256 word, bool isItem) private {
+        bytes32 topic = keccak256("Transfer(address,address,uint256)");
+        assembly {
+            mstore(0, word)
+            switch isItem
+            case 0 { log3(0, 32, topic, from, to) }
+            default { log4(0, 0, topic, from, to, word) }
+        }
+    }
+}
+
+/// An ERC-1155 that logs its amounts as an ERC-20 does, too.
+contract TwiceLogged is ERC1155("") {
+    event Transfer(address indexed from, address indexed to, uint256 value);
+
+    function mint(address to, uint256 id, uint256 value) external {
+        emit Transfer(address(0), to, value);
+        _mint(to, id, value, "");
+    }
+}
+
+/// An ERC-20 but for its event, whose value is a topic.
+contract IndexedValue {
+    string public constant name = "Indexed Value";
+    string public constant symbol = "INDEX";
+    uint8 public constant decimals = 18;
+    uint256 public totalSupply;
+    mapping(address => uint256) public balanceOf;
+
+    event Transfer(address indexed from, address indexed to, uint256 indexed value);
+
+    function mint(address to, uint256 value) external {
+        balanceOf[to] += value;
+        totalSupply += value;
+        emit Transfer(address(0), to, value);
+    }
+}
+
+/// As WETH9, with a burn that is a Transfer.
+contract BurntWrapper {
+    string public constant name = "Burnt Wrapper";
+    string public constant symbol = "BURNT";
+    uint8 public constant decimals = 18;
+    mapping(address => uint256) public balanceOf;
+
+    event Transfer(address indexed from, address indexed to, uint256 value);
+    event Deposit(address indexed to, uint256 value);
+    event Withdrawal(address indexed from, uint256 value);
+
+    function totalSupply() external view returns (uint256) {
+        return address(this).balance;
+    }
+
+    function depositTo(address to) external payable {
+        balanceOf[to] += msg.value;
+        emit Deposit(to, msg.value);
+    }
+
+    /// Two equal amounts leave in one transaction.
+    function burnAndWithdraw(uint256 value) external {
+        balanceOf[msg.sender] -= 2 * value;
+        emit Transfer(msg.sender, address(0), value);
+        emit Withdrawal(msg.sender, value);
+        payable(msg.sender).transfer(value);
+    }
+
+    /// An event that starts an index in the middle.
+    function nothing() external {
+        emit Transfer(msg.sender, msg.sender, 0);
+    }
+}
