@@ -8,10 +8,10 @@ and while the node is known to be away only one probe waits.
 
 import threading
 import time
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, cast
 
 from scan.cached_values import SizedCache
 from scan.errors import HistoryUnavailable, Unavailable, UpstreamFailed
@@ -29,6 +29,17 @@ NOT_ANSWERING = "The node does not respond; try again shortly."
 OTHER_FORK = "The node does not have the state of this block now; try again shortly."
 OTHER_CHAIN = "The node serves another chain than is indexed; its operator has to correct that."
 TOO_LATE = "The node did not respond in time; try again shortly."
+# Of an eth_call: in 10 million gas a node computes for about as long as it reads a few balances.
+MOST_ORDINARY_GAS = 10_000_000
+_COSTLY_METHODS = ("debug_", "trace_", "eth_estimateGas", "eth_simulate")
+
+
+def is_costly(call: Call) -> bool:
+    """Return whether a call may take the node seconds."""
+    if call.method != "eth_call":
+        return call.method.startswith(_COSTLY_METHODS)
+    gas = cast(Mapping[str, str], call.params[0]).get("gas")
+    return gas is None or int(gas, 16) > MOST_ORDINARY_GAS
 
 
 class NodeAway(Unavailable):
@@ -43,9 +54,13 @@ class NodeTimedOut(UpstreamFailed):
 
 
 class Places(Protocol):
-    """Threads that may wait; see QueuedPlaces in scan/rate_limits/concurrency.py."""
+    """Threads that may wait; see WaitingThreads in scan/rate_limits/turns.py."""
 
     def place_in_turn(
+        self, client: Hashable, *, is_optional: bool
+    ) -> AbstractContextManager[None]: ...
+
+    def costly_place_in_turn(
         self, client: Hashable, *, is_optional: bool
     ) -> AbstractContextManager[None]: ...
 
@@ -83,19 +98,25 @@ class NodeGateway:
             return NodeAway()
         return self._places.refusal(client)
 
-    def place(self, client: Hashable, *, is_optional: bool = True) -> AbstractContextManager[None]:
-        """Hold one of the places of threads that wait; see QueuedPlaces.place_in_turn()."""
-        return self._places.place_in_turn(client, is_optional=is_optional)
+    def place(
+        self, client: Hashable, *, is_optional: bool = True, is_costly: bool = False
+    ) -> AbstractContextManager[None]:
+        """Hold one of the places of threads that wait; see WaitingThreads."""
+        places = self._places
+        in_turn = places.costly_place_in_turn if is_costly else places.place_in_turn
+        return in_turn(client, is_optional=is_optional)
 
     @contextmanager
-    def node_for(self, client: Hashable, *, is_optional: bool) -> Iterator[Node]:
+    def node_for(
+        self, client: Hashable, *, is_optional: bool, is_costly: bool = False
+    ) -> Iterator[Node]:
         """Yield the node for one request to it. A NodeError raised inside becomes UpstreamFailed.
 
         Raises Unavailable at once where the node is known to be away, and as place() does.
         """
         if self._is_known_away():
             raise NodeAway
-        with self.place(client, is_optional=is_optional):
+        with self.place(client, is_optional=is_optional, is_costly=is_costly):
             began_at = time.monotonic()
             try:
                 if self._is_away:
@@ -170,14 +191,15 @@ class NodeSession:
         return self._ends_at - time.monotonic()
 
     def acquire(self, lock: threading.Lock) -> None:
-        """Acquire a lock that another request may hold while it calls the node.
+        """Acquire a lock that another request may hold while it makes costly calls.
 
-        Waiting takes one of the gateway's places. Raises UpstreamFailed at the deadline.
+        Waiting takes one of their places. Raises UpstreamFailed at the deadline.
         """
         if lock.acquire(blocking=False):
             return
         try:
-            with self._gateway.place(self._client, is_optional=self._outcome.is_optional):
+            is_optional = self._outcome.is_optional
+            with self._gateway.place(self._client, is_optional=is_optional, is_costly=True):
                 if not lock.acquire(timeout=max(self.left_s(), 0.0)):
                     raise UpstreamFailed(TOO_LATE)
         except (UpstreamFailed, Unavailable):
@@ -194,7 +216,7 @@ class NodeSession:
     def batch(self, calls: Sequence[Call], most_bytes: int = MOST_BYTES) -> list[Any]:
         """Return the results in the order of the calls. Raises RpcError if one fails,
         AnswerTooLarge if one, or all together, are above `most_bytes`."""
-        with self._asking() as node:
+        with self._asking(calls) as node:
             results = node.batch(calls, self._time_s(), most_bytes)
         self._look_at(results)
         refusal = next((result for result in results if isinstance(result, RpcError)), None)
@@ -207,17 +229,20 @@ class NodeSession:
         a call that failed, AnswerTooLarge where its response alone is above `most_bytes`."""
         if not calls:
             return []
-        with self._asking() as node:
+        with self._asking(calls) as node:
             results = [*node.results(calls, self._time_s(), most_bytes)]
         self._look_at(results)
         return results
 
     @contextmanager
-    def _asking(self) -> Iterator[Node]:
+    def _asking(self, calls: Sequence[Call]) -> Iterator[Node]:
+        costly = any(map(is_costly, calls))
         try:
             self._time_s()
             is_optional = self._outcome.is_optional
-            with self._gateway.node_for(self._client, is_optional=is_optional) as node:
+            with self._gateway.node_for(
+                self._client, is_optional=is_optional, is_costly=costly
+            ) as node:
                 yield node
         except (UpstreamFailed, Unavailable):
             self._outcome.failed = True

@@ -10,7 +10,7 @@ import time
 from collections import deque
 from collections.abc import Hashable, Iterator
 from concurrent.futures import Future
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 from scan.errors import ClientBusy, Unavailable
 from scan.rate_limits.concurrency import ConcurrencyLimit
@@ -65,6 +65,7 @@ class RequestPlaces:
 
     def __init__(self) -> None:
         self.held: dict[QueuedPlaces, Hashable] = {}  # by whom
+        self.is_inside = False  # another request, as of MCP, whose thread must not wait for a turn
         self._turn: Turn | None = None
 
     @contextmanager
@@ -72,7 +73,11 @@ class RequestPlaces:
         """Count the places that this thread takes in the `with` block as the request's, and give
         them back after it, unless the request is postponed."""
         if _thread.request is self:  # it makes another request, as MCP does
-            yield
+            self.is_inside = True
+            try:
+                yield
+            finally:
+                self.is_inside = False
             return
         _thread.request = self
         try:
@@ -105,9 +110,13 @@ class RequestPlaces:
         if self._turn is not None:
             self._turn.leave()
             self._turn = None
-        while self.held:
-            places, client = self.held.popitem()
-            places.give_back(client)
+        for places in [*self.held]:
+            self.give_back(places)
+
+    def give_back(self, places: "QueuedPlaces") -> None:
+        """Give back one place where the request holds it."""
+        if places in self.held:
+            places.give_back(self.held.pop(places))
 
 
 class _Thread(threading.local):
@@ -137,8 +146,9 @@ class QueuedPlaces(ConcurrencyLimit):
     def place_in_turn(self, client: Hashable, *, is_optional: bool = False) -> Iterator[None]:
         """Hold a place for the `with` block, and for the request that the thread serves.
 
-        Raises Postponed where such a request has to wait, or Unavailable if that `is_optional`. A
-        thread that serves no request waits here, and Unavailable is raised after QUEUED_S.
+        Raises Postponed where such a request has to wait, or Unavailable if that `is_optional` or
+        the request is inside another one. A thread that serves no request waits here, and
+        Unavailable is raised after QUEUED_S.
         """
         request = places_of_thread()
         if request is None:
@@ -150,7 +160,8 @@ class QueuedPlaces(ConcurrencyLimit):
             return
         if self not in request.held:
             if not self.take(client):
-                raise self.refusal_of(client) if is_optional else Postponed(self, client)
+                must_not_wait = is_optional or request.is_inside
+                raise self.refusal_of(client) if must_not_wait else Postponed(self, client)
             request.held[self] = client
         yield
 
@@ -225,6 +236,25 @@ class WaitingThreads(QueuedPlaces):
             places_per_client,
             busy="Too many requests are waiting for the node or a compiler; try again shortly.",
         )
+        busy = "The node is tracing for others; try again shortly."
+        self.costly = QueuedPlaces(max(places // 2, 1), 1, busy=busy)
+
+    @contextmanager
+    def costly_place_in_turn(
+        self, client: Hashable, *, is_optional: bool = False
+    ) -> Iterator[None]:
+        """Hold a place as place_in_turn() does, and one of those of costly calls, which are half as
+        many. A request that waits for the latter leaves the former to others."""
+        with ExitStack() as held:
+            try:
+                held.enter_context(self.costly.place_in_turn(client, is_optional=is_optional))
+            except Postponed:
+                request = places_of_thread()
+                assert request is not None
+                request.give_back(self)
+                raise
+            held.enter_context(self.place_in_turn(client, is_optional=is_optional))
+            yield
 
     def refusal_for_long(self, client: Hashable) -> Unavailable | None:
         """Return the error that place_for_long() would raise, as refusal() does for queue()."""

@@ -10,7 +10,7 @@ import pytest
 from scan.errors import ClientBusy, HistoryUnavailable, ScanError, Unavailable, UpstreamFailed
 from scan.ethereum import request_node
 from scan.ethereum.client import AnswerTooLarge, Call, Node, RpcError
-from scan.ethereum.request_node import NodeAway, NodeGateway
+from scan.ethereum.request_node import NodeAway, NodeGateway, is_costly
 from scan.ethereum.served_chain import BlockId
 from scan.hex import to_hex
 from scan.rate_limits.turns import Postponed, RequestPlaces, WaitingThreads
@@ -33,7 +33,7 @@ class Counting(FaultyNode):
 
     def forward(self, calls):
         self.methods += [call["method"] for call in calls]
-        if any(call["method"] == "eth_call" for call in calls) and not self.held.is_set():
+        if any(call["method"] == "eth_getCode" for call in calls) and not self.held.is_set():
             self.waiting.release()
             self.held.wait(30)
         return [{"jsonrpc": "2.0", "id": call["id"], "result": call["method"]} for call in calls]
@@ -62,7 +62,7 @@ def failure(session, method="eth_chainId"):
 
 def test_a_session_answers_and_has_not_failed(gateway):
     session = gateway.session("a")
-    assert session.call("eth_call") == "eth_call"
+    assert session.call("eth_getCode") == "eth_getCode"
     assert session.batch([Call("a", ()), Call("b", ())]) == ["a", "b"]
     assert session.results([]) == [] and not session.failed
 
@@ -84,7 +84,7 @@ def test_refusals_are_values_or_raised_and_only_passing_ones_are_failures(node, 
 def test_an_answer_past_its_bytes_is_no_failure_of_the_node(node, gateway):
     node.fault = faulty_node.every_result(f'"{"x" * 5000}"')
     with pytest.raises(AnswerTooLarge):
-        gateway.session("a").call("eth_call", most_bytes=1000)
+        gateway.session("a").call("eth_getCode", most_bytes=1000)
     node.fault = None
     assert failure(gateway.session("a")) is None
 
@@ -93,14 +93,14 @@ def test_one_client_holds_three_places_and_all_hold_four(node, gateway):
     node.held.clear()
     with ThreadPoolExecutor(4) as pool, ExitStack() as stack:
         stack.callback(node.held.set)
-        held = [pool.submit(gateway.session("a").call, "eth_call") for _ in range(3)]
+        held = [pool.submit(gateway.session("a").call, "eth_getCode") for _ in range(3)]
         for _ in held:
             node.waiting.acquire()
         with RequestPlaces().serving():
             assert isinstance(failure(gateway.session("a")), ClientBusy)
         with RequestPlaces().serving():
             assert failure(gateway.session("b")) is None
-        held.append(pool.submit(gateway.session("b").call, "eth_call"))
+        held.append(pool.submit(gateway.session("b").call, "eth_getCode"))
         node.waiting.acquire()
         places = RequestPlaces()
         with places.serving():
@@ -111,7 +111,7 @@ def test_one_client_holds_three_places_and_all_hold_four(node, gateway):
         turn = places.queue(postponed.value)
         assert not turn.done()
         node.held.set()
-        assert [each.result() for each in held] == ["eth_call"] * 4
+        assert [each.result() for each in held] == ["eth_getCode"] * 4
         places.require_turn()
         with places.serving():
             assert failure(gateway.session("c")) is None
@@ -133,7 +133,7 @@ def test_a_node_that_is_slow_with_one_clients_call_is_not_away_for_others(node, 
     """It was probed after each such call, and all who came meanwhile were refused."""
     node.held.clear()
     with ThreadPoolExecutor(1) as pool:
-        slow = pool.submit(failure, gateway.session("a").within(0.1), "eth_call")
+        slow = pool.submit(failure, gateway.session("a").within(0.1), "eth_getCode")
         node.waiting.acquire()
         assert failure(gateway.session("b"), "others") is None
         assert isinstance(slow.result(), UpstreamFailed)
@@ -156,7 +156,7 @@ def test_while_the_node_is_away_one_asks_and_all_others_are_refused_at_once(node
     node.fault = hold
     with ThreadPoolExecutor(1) as pool, ExitStack() as stack:
         stack.callback(held.set)
-        probe = pool.submit(gateway.session("a").within(20).call, "eth_call")
+        probe = pool.submit(gateway.session("a").within(20).call, "eth_getCode")
         probing.wait(30)
         requests = node.requests
         for client in "abcdefgh":
@@ -165,7 +165,7 @@ def test_while_the_node_is_away_one_asks_and_all_others_are_refused_at_once(node
         assert node.requests == requests
         held.set()
         node.fault = None
-        assert probe.result() == "eth_call"
+        assert probe.result() == "eth_getCode"
     assert failure(gateway.session("b")) is None
 
 
@@ -173,17 +173,17 @@ def test_a_slow_question_of_one_client_closes_the_gateway_for_nobody(node, gatew
     """Its time-out looks like a node that is away; whoever comes next finds out that it is not."""
     node.held.clear()
     for _ in range(3):
-        assert isinstance(failure(gateway.session("a").within(0.05), "eth_call"), UpstreamFailed)
+        assert isinstance(failure(gateway.session("a").within(0.05), "eth_getCode"), UpstreamFailed)
         assert failure(gateway.session("b")) is None
     with ThreadPoolExecutor(1) as pool, ExitStack() as stack:
         stack.callback(node.held.set)
         while node.waiting.acquire(blocking=False):
             pass
-        slow = pool.submit(gateway.session("a").call, "eth_call")  # the next one to be slow
+        slow = pool.submit(gateway.session("a").call, "eth_getCode")  # the next one to be slow
         node.waiting.acquire()
         assert failure(gateway.session("b")) is None
         node.held.set()
-        assert slow.result() == "eth_call"
+        assert slow.result() == "eth_getCode"
 
 
 HASH = bytes(31) + b"\1"
@@ -228,9 +228,9 @@ def test_a_node_that_refuses_a_call_is_not_away(node, gateway, code, message, by
     node.fault = of_block({"code": code, "message": message}, by_hash)
     for _ in range(2):
         with pytest.raises((RpcError, UpstreamFailed)):
-            gateway.session("a").call("eth_call", {}, BLOCK)
+            gateway.session("a").call("eth_getCode", {}, BLOCK)
         with suppress(ScanError):
-            request_node.read(gateway.session("a"), BLOCK, [Call("eth_call", ({}, BLOCK))])
+            request_node.read(gateway.session("a"), BLOCK, [Call("eth_getCode", ({}, BLOCK))])
     requests = node.requests
     node.fault = None
     assert failure(gateway.session("b")) is None
@@ -241,13 +241,13 @@ def test_a_node_on_another_fork_is_not_away(node, gateway):
     node.fault = of_block(None, by_hash=False)
     other = BLOCK._replace(hash=bytes(32))
     with pytest.raises(UpstreamFailed, match="state of this block"):
-        request_node.read(gateway.session("a"), other, [Call("eth_call", ({}, other))])
+        request_node.read(gateway.session("a"), other, [Call("eth_getCode", ({}, other))])
     node.fault = of_block({"code": -32000, "message": "header not found"}, by_hash=True)
     gateway = NodeGateway(Node([node.url]), WaitingThreads())
     with pytest.raises(UpstreamFailed, match="does not have block 7"):
-        request_node.read(gateway.session("a"), other, [Call("eth_call", ({}, other))])
+        request_node.read(gateway.session("a"), other, [Call("eth_getCode", ({}, other))])
     with pytest.raises(HistoryUnavailable):
-        request_node.read(gateway.session("a"), BLOCK, [Call("eth_call", ({}, BLOCK))])
+        request_node.read(gateway.session("a"), BLOCK, [Call("eth_getCode", ({}, BLOCK))])
     requests = node.requests
     node.fault = None
     assert failure(gateway.session("b")) is None and node.requests == requests + 1
@@ -255,14 +255,14 @@ def test_a_node_on_another_fork_is_not_away(node, gateway):
 
 def test_a_node_that_unlearnt_block_hashes_is_not_away(node, gateway):
     node.fault = of_block(None, by_hash=True)
-    assert gateway.session("a").call("eth_call", {}, BLOCK) == "eth_call"
+    assert gateway.session("a").call("eth_getCode", {}, BLOCK) == "eth_getCode"
     refusal = {"code": -32602, "message": "cannot unmarshal object"}
     node.fault = of_block(refusal, by_hash=False)
     with pytest.raises(UpstreamFailed):
-        gateway.session("a").call("eth_call", {}, BLOCK)
+        gateway.session("a").call("eth_getCode", {}, BLOCK)
     node.fault = of_block(None, by_hash=False)
     requests = node.requests
-    assert gateway.session("a").call("eth_call", {}, BLOCK) == "eth_call"
+    assert gateway.session("a").call("eth_getCode", {}, BLOCK) == "eth_getCode"
     assert node.requests == requests + 2  # by number, and the header
 
 
@@ -270,7 +270,7 @@ def test_a_refusal_with_status_400_is_of_the_call(node, gateway):
     error = {"code": -32602, "message": "invalid params"}
     node.fault = lambda calls, _: Reply(400, {"jsonrpc": "2.0", "id": 0, "error": error})
     with pytest.raises(RpcError, match="invalid params"):
-        gateway.session("a").call("eth_call")
+        gateway.session("a").call("eth_getCode")
     node.fault = lambda calls, _: Reply(400, raw=b"<html>")
     assert isinstance(failure(gateway.session("a")), UpstreamFailed)
     node.fault = lambda calls, _: Reply(400, {"error": {"message": "x" * 100_000}})
@@ -281,7 +281,7 @@ def test_several_nodes_share_the_time(node):
     with FaultyNode(NOWHERE) as frozen:
         frozen.fault = faulty_node.hang(20)
         both = NodeGateway(Node([frozen.url, node.url]), WaitingThreads())
-        assert both.session("a").within(0.2).call("eth_call") == "eth_call"
+        assert both.session("a").within(0.2).call("eth_getCode") == "eth_getCode"
 
 
 def test_without_a_place_to_wait_for_another_request_a_session_has_failed(gateway):
@@ -295,3 +295,21 @@ def test_without_a_place_to_wait_for_another_request_a_session_has_failed(gatewa
         with pytest.raises(Unavailable):
             session.acquire(lock)
     assert session.failed
+
+
+@pytest.mark.parametrize(
+    ("method", "gas", "costly"),
+    [
+        ("debug_traceTransaction", None, True),
+        ("trace_block", None, True),
+        ("eth_estimateGas", 21_000, True),
+        ("eth_simulateV1", None, True),
+        ("eth_call", None, True),
+        ("eth_call", 30_000_000, True),
+        ("eth_call", 1_000_000, False),
+        ("eth_getBalance", None, False),
+    ],
+)
+def test_costly_calls_are_known_by_method_and_gas(method, gas, costly):
+    sent = {"to": "0x" + "00" * 20, **({} if gas is None else {"gas": hex(gas)})}
+    assert is_costly(Call(method, (sent, "latest"))) is costly

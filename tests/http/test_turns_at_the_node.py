@@ -171,3 +171,23 @@ def test_what_waits_is_served_anew_with_its_body_and_what_follows_it(service):
         assert all(is_whole(each.result()) for each in held)
     first, second, third = received.split(b"HTTP/1.1 200 OK")[1:]
     assert b'"result":"0x' in first and second.endswith(b"\r\n\r\n") and b"alive" in third
+
+
+def test_costly_calls_of_all_clients_leave_half_of_the_places_to_ordinary_ones(service):
+    """Traces, estimates and calls of 30 million gas: one of a client, two of all."""
+    service.node.held_methods = {"debug_traceTransaction", "eth_estimateGas", "eth_call"}
+    service.node.held.clear()
+    hostile = [f"10.3.0.{number}" for number in range(4)]
+    call = f"/api?module=proxy&action=eth_call&to=0x{1:040x}&data=0x"
+    costly = [call, call.replace("eth_call", "eth_estimateGas")]
+    costly += [f"/api/v1/transactions/{hash_}/trace" for hash_ in service.hashes[:2]]
+    with ThreadPoolExecutor(20) as pool, ExitStack() as stack:
+        stack.callback(service.node.held_methods.update, {"eth_getBalance"})
+        stack.callback(service.node.held.set)
+        waiting = [pool.submit(service.get, path, of) for of in hostile for path in costly]
+        wait_until(lambda: service.node.waiting == 2)
+        for client in (OTHER, *hostile):  # the hostile ones, too, have their balances
+            assert is_whole(service.balance(client))
+        assert service.node.waiting == 2 and not any(each.done() for each in waiting)
+        service.node.held.set()
+        assert all(each.result().status_code == 200 for each in waiting)

@@ -99,6 +99,29 @@ def test_a_request_keeps_its_place_from_one_thread_to_the_next_until_its_end():
     assert places.taken == other.taken == 0
 
 
+def test_who_waits_for_a_costly_place_leaves_its_ordinary_one_to_others():
+    places, held = WaitingThreads(), RequestPlaces()
+    assert places.costly.take("a")
+    with pytest.raises(Postponed) as postponed, held.serving(), places.place_in_turn("a"):
+        places.costly_place_in_turn("a").__enter__()
+    assert postponed.value.places is places.costly and places.taken == 0
+    # A request inside another one waits in no thread, and keeps what the other one has.
+    with held.serving(), places.place_in_turn("a"):
+        with pytest.raises(ClientBusy), held.serving():
+            places.costly_place_in_turn("a").__enter__()
+        assert places.taken == 1
+        with pytest.raises(Postponed):
+            places.costly_place_in_turn("a").__enter__()
+    assert places.taken == 0 and places.costly.taken == 1
+    turn = held.queue(postponed.value)
+    places.costly.give_back("a")
+    assert turn.result(0)
+    held.require_turn()
+    with held.serving(), places.costly_place_in_turn("a"):
+        assert places.taken == places.costly.taken == 1
+    assert places.taken == places.costly.taken == 0
+
+
 def test_a_thread_that_serves_no_request_waits_itself(monkeypatch):
     places = WaitingThreads(1, 1)
     with ThreadPoolExecutor(1) as pool, places.place_in_turn("a"):

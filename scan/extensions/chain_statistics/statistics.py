@@ -86,6 +86,7 @@ def activity(reader: Reader, span_s: int, spans: int) -> str:
 
 MAX_TRANSACTIONS = 50_000  # counted for a request
 SPANS_S = (86_400, 3_600, 300)
+COUNTED_FOR_S = 60
 
 Record = dict[str, Any]
 
@@ -136,6 +137,21 @@ def largest_by_gas(reader: Reader, limit: int) -> tuple[int, list[Record]]:
     return SPANS_S[-1], []
 
 
+class LargestByGas:
+    """What largest_by_gas() returned, which reads up to MAX_TRANSACTIONS rows, and is read again
+    once the newest block is COUNTED_FOR_S later."""
+
+    def __init__(self) -> None:
+        self._counted: tuple[int, tuple[int, list[Record]]] | None = None
+
+    def read(self, reader: Reader) -> tuple[int, list[Record]]:
+        newest_s = _newest_s(reader) or 0
+        counted = self._counted
+        if counted is None or not 0 <= newest_s - counted[0] < COUNTED_FOR_S:
+            self._counted = counted = newest_s, largest_by_gas(reader, CONTRACTS)
+        return counted[1]
+
+
 def _newest_s(reader: Reader) -> int | None:
     """Return the time of the newest block in Unix seconds; None without blocks."""
     for block in orjson.loads(blocks.page(reader, Window(1, 0)).data):
@@ -179,7 +195,7 @@ def price(reader: Reader) -> Json:
     following = next_base_fee(newest)
     base_fee = following if following is not None else newest[0].base_fee if newest else None
     suggestions = _suggestions(answer["tips"], base_fee)
-    span_s, contracts = largest_by_gas(reader, CONTRACTS)
+    span_s, contracts = reader.sources.get(LargestByGas).read(reader)
     standard = suggestions["standard"]["gasPrice"] if suggestions else None
     return {
         "blockNumber": blocks[0]["number"] if blocks else None,

@@ -37,6 +37,23 @@ STORED = {
 }
 
 
+# What a visitor would look for longest, in the foot of the demo's pages.
+LINKS = {
+    "Failed transactions": "/txs?status=false",
+    "A contract's storage": "/address/0xa7c59f010700930003b33ab25a7a0679c860f29c?tab=storage",
+    "Approvals": "/address/0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266?tab=approvals",
+    "Pending transactions": "/address/0x1949d0a5acfe4f4f60b62e95f275081f75c2cce9?tab=pending",
+    "A proven balance": "/address/0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266",
+}
+
+
+def with_links(settings: Settings) -> Settings:
+    """Return settings whose pages have LINKS, unless the operator has links of its own."""
+    links = tuple((text, f"{settings.base_path}{path}") for text, path in LINKS.items())
+    brand = settings.brand
+    return settings if brand.links else replace(settings, brand=replace(brand, links=links))
+
+
 def load(settings: Settings, path: Path = PATH) -> None:
     """Load labels and contracts into the demo's database. Rows that exist already stay."""
     with gzip.open(path) as file:
@@ -85,7 +102,7 @@ def run_demo_chain(settings: Settings) -> int:
 
     def start(settings: Settings) -> Settings:
         named = replace(settings, chain_name=settings.chain_name or "Demo chain")
-        return _following(named, demo_chain.start(settings.data_dir))
+        return _following(with_links(named), demo_chain.start(settings.data_dir))
 
     def fill(settings: Settings) -> None:
         log.info("RPC_URL is not set: using the bundled demo chain")

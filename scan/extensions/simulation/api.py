@@ -7,8 +7,8 @@ from scan.api.hooks import Api
 from scan.contracts.read_calls import GAS
 from scan.errors import InvalidParameter, TracesUnavailable
 from scan.extensions.internal_transfers.transaction_traces import TOO_LARGE
-from scan.extensions.simulation.outcomes import Simulations, simulate
-from scan.extensions.simulation.request import ANONYMOUS_GAS, calls_of, overrides_of
+from scan.extensions.simulation.outcomes import Simulations, anonymous_gas, simulate
+from scan.extensions.simulation.request import calls_of, overrides_of
 from scan.hex import to_hex
 from scan.http.requests import (
     Prerequisite,
@@ -35,7 +35,7 @@ def simulate_calls() -> Response:
     json_bodies.only_known(body, ("calls", "overrides", "trace"), "field")
     if not isinstance(trace := body.get("trace", False), bool):
         raise InvalidParameter("trace must be true or false.", field="trace")
-    calls = calls_of(body, ANONYMOUS_GAS if api_key() is None else GAS)
+    calls = calls_of(body, anonymous_gas(reader()) if api_key() is None else GAS)
     block, simulated = simulate(reader(), block_argument(sent), calls, overrides_of(body))
     head = {"blockNumber": block.number, "blockHash": to_hex(block.hash)}
     for has_frames in (True, False) if trace else (False,):

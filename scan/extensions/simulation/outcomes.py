@@ -19,7 +19,7 @@ from scan.extensions.simulation.movements import (
     kept_logs,
     movements,
 )
-from scan.extensions.simulation.request import Overrides, SimulatedCall
+from scan.extensions.simulation.request import ANONYMOUS_GAS, Overrides, SimulatedCall
 from scan.extensions.simulation.simulated_calls import Outcome, Simulator, failing_steps
 from scan.extensions.simulation.simulated_calls import hashed_values as values_hashed
 from scan.extensions.transaction_details.contract_abis import Block, ContractAbis
@@ -152,6 +152,13 @@ class Simulated(NamedTuple):
         logs = (log for frame in kept for log in frame.logs or ())
         own = (SIMULATED_COIN,) if not self.outcome.is_traced else ()
         return [log_record(log, event) for log, event in logs if log.address not in own]
+
+
+def anonymous_gas(reader: Reader) -> int:
+    """Return the most gas of a call without an API key: half of what the newest block may use, as
+    much as ordinary ones do."""
+    newest = json.loads(blocks.get(reader, None) or "{}")
+    return min(ANONYMOUS_GAS, int(newest.get("gasLimit", 2 * ANONYMOUS_GAS)) // 2)
 
 
 def simulate(

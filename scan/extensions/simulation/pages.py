@@ -7,7 +7,13 @@ from flask import Blueprint, Response, request
 
 from scan.errors import InvalidParameter, ScanError
 from scan.ethereum.token_metadata import COIN_DECIMALS
-from scan.extensions.simulation.outcomes import Simulated, Simulations, addresses_in, simulate
+from scan.extensions.simulation.outcomes import (
+    Simulated,
+    Simulations,
+    addresses_in,
+    anonymous_gas,
+    simulate,
+)
 from scan.extensions.simulation.request import SimulatedCall, call_of
 from scan.extensions.transaction_details.explanations.pages import (
     MAX_SLOTS,
@@ -67,7 +73,8 @@ def show_simulation() -> Response:
 def _call(fields: Mapping[str, str]) -> SimulatedCall:
     """Return the call of a form, in which the value is in coins."""
     of_call = {name: fields[name] for name in ("from", "to", "data", "gas") if name in fields}
-    return call_of({**of_call, "value": _wei(fields.get("value", "0"))}, "call")
+    sent = {**of_call, "value": _wei(fields.get("value", "0"))}
+    return call_of(sent, "call", anonymous_gas(reader()))
 
 
 def _wei(text: str) -> int:

@@ -10,7 +10,7 @@ from scan.errors import InvalidParameter
 from scan.hex import to_hex
 
 MAX_CALLS = 5
-ANONYMOUS_GAS = 15_000_000  # of a call without an API key: as much as ordinary blocks use
+ANONYMOUS_GAS = 15_000_000  # at most, of a call without an API key
 MAX_DATA = 128 * 1024  # bytes; nodes take no larger transaction into their pools
 MAX_CODE = 128 * 1024  # bytes of an account's code
 MAX_ACCOUNTS = 50
@@ -57,7 +57,7 @@ def calls_of(body: Mapping[str, Any], most_gas: int) -> list[SimulatedCall]:
     return [call_of(call, f"calls[{index}]", most_gas) for index, call in enumerate(calls)]
 
 
-def call_of(call: object, at: str, most_gas: int = ANONYMOUS_GAS) -> SimulatedCall:
+def call_of(call: object, at: str, most_gas: int) -> SimulatedCall:
     """Return the call that stands at a place of the body; raises InvalidParameter."""
     if not isinstance(call, dict):
         raise InvalidParameter(f"{at} must be an object.", field=at)

@@ -7,6 +7,7 @@ import pytest
 
 from app import create_app
 from scan.database.connection import Database
+from scan.extensions.chain_statistics import statistics as gas
 from scan.extensions.chain_statistics.statistics import BlockGas, next_base_fee
 from tests.api.test_bad_input import require_parameter
 from tests.extensions.chain_statistics.test_most_called import counted
@@ -75,6 +76,18 @@ def test_a_busy_chain_lists_the_contracts_of_a_shorter_time(indexed, scenario, m
         assert body["contractsSeconds"] == 300
         assert bool(body["contracts"]) == bool(most)
     assert "Contracts by gas" not in client.get("/gas").text
+
+
+def test_contracts_by_gas_are_counted_once_a_minute(monkeypatch):
+    """Each count reads up to 50,000 transactions, and each new block makes /gas anew."""
+    newest, largest, module = [100, 101, 159, 160, 90, 149], [], gas
+    times = iter(newest)
+    monkeypatch.setattr(module, "_newest_s", lambda _: next(times))
+    monkeypatch.setattr(
+        module, "largest_by_gas", lambda *_: largest.append(1) or (len(largest), [])
+    )
+    counted = module.LargestByGas()
+    assert [counted.read(None)[0] for _ in newest] == [1, 1, 1, 2, 3, 3]
 
 
 def test_the_next_base_fee_is_the_nodes(client, scenario):

@@ -2,6 +2,7 @@
 
 from scan.extensions.chain_statistics import statistics
 from scan.parameters import BIGINT_MAX
+from scan.queries.tokens import CHANGE_DAYS
 from tests.pages.test_query_plans import LARGEST, database, newest, service, token
 
 __all__ = ["database", "service", "token"]
@@ -22,3 +23,17 @@ def test_the_busiest_pool_and_token_are_read_in_bounds(database, token):
         plan.require_indexes()
     one, largest, early, late = (plan.buffers for plan in database.plans)
     assert one <= 40 and largest <= 8_000 and late <= 1.5 * early
+
+
+def test_holders_by_day_and_contracts_by_gas_are_read_in_bounds(database, token):
+    """The former reads as many transfers as the change of holders counts at most."""
+    database.plans.clear()
+    newest(database, "queries/token_holders_count_by_day", address=token, days=CHANGE_DAYS)
+    called = {"block_from": 0, "block_to": BIGINT_MAX, "by_gas": True, "sign": 1}
+    page = {"after": None, "after_address": None, "limit": statistics.CONTRACTS}
+    for most in (10, statistics.MAX_TRANSACTIONS):
+        newest(database, "queries/contracts_list_most_called", most=most, **called, **page)
+    for plan in database.plans:
+        plan.require_indexes()
+    _, none, _ = (plan.buffers for plan in database.plans)
+    assert none <= 40  # where there are more, none is read

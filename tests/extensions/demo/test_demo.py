@@ -11,6 +11,7 @@ from app import create_app
 from scan.extensions.demo import demo_run
 from scan.extensions.demo.demo_chain import DemoChain
 from scan.extensions.demo.demo_node import RECORDING, DemoNode
+from scan.extensions.demo.demo_run import LINKS
 from scan.extensions.demo.replay import read_lines
 from tests.extensions.demo.conftest import DEMO
 from tests.support.database import Postgres
@@ -29,6 +30,13 @@ def demo(postgres: Postgres, template: str) -> Iterator[FlaskClient]:
         indexing.wait_for(node.recording.head)
         yield create_app(indexing.settings).test_client()
     node.stop()
+
+
+@pytest.fixture(scope="module")
+def linked(demo):
+    """The demo with the links of its operator."""
+    settings = demo.application.extensions["scan"].settings
+    return create_app(demo_run.with_links(settings)).test_client()
 
 
 def query(demo, entity):
@@ -217,6 +225,32 @@ def test_a_transaction_waits_in_the_pool_and_approvals_are_in_force(demo):
         owner = log["event"]["arguments"][0]["value"]
         for approval in demo.get(f"/api/v1/addresses/{owner}/approvals").json["approvals"]:
             assert approval["unavailable"] is None, approval
+
+
+def test_two_clicks_lead_from_the_home_page_to_what_the_demo_shows(linked):
+    """By the links of pages alone."""
+    home = links_of(linked, "/")
+    [failed] = [path for path in home if path.startswith("/txs?status=false")]
+    first = next(path for path in links_of(linked, failed) if is_transaction(path))
+    failure = linked.get(first).text
+    assert re.search(r"\.sol#L[0-9]+", failure)
+    newest = next(path for path in home if is_transaction(path))
+    [gas] = {path for path in links_of(linked, newest) if path.endswith("?tab=gas")}
+    assert gas.startswith("/tx/") and linked.get(gas).status_code == 200
+    shown = {"storage": "totalDeposits", "approvals": "Amount", "pending": "?tab=pending"}
+    for tab, text in shown.items():
+        [path] = [path for path in home if path.endswith(f"?tab={tab}")]
+        page = linked.get(path)
+        assert page.status_code == 200 and text in page.text, tab
+    assert any(">proven</a>" in linked.get(path).text for path in home if path in LINKS.values())
+
+
+def is_transaction(path):
+    return re.fullmatch("/tx/0x[0-9a-f]{64}", path) is not None
+
+
+def links_of(client, path):
+    return [unescape(link) for link in re.findall('href="([^"]+)"', client.get(path).text)]
 
 
 def test_accounts_and_slots_are_proven(demo):

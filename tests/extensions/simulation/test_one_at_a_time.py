@@ -14,7 +14,7 @@ from tests.http.conftest import served
 from tests.http.test_limits_of_cached_responses import made_key
 from tests.http.test_turns_at_the_node import PATIENCE_S, SlowNode, new_address
 from tests.support.anvil import Anvil
-from tests.support.database import Postgres
+from tests.support.database import Postgres, execute
 from tests.support.indexing import Indexing
 from tests.support.serving import wait_until
 
@@ -69,6 +69,17 @@ def test_gas_without_a_key_is_what_ordinary_blocks_use(service):
         refused = simulate(address, "10.1.0.1", of, gas=most + 1)
         assert refused.status_code == 400 and refused.json()["field"] == "calls[0].gas"
         assert str(most) in refused.json()["error"]
+
+
+@pytest.mark.parametrize(("of_block", "most"), [(4_000_000, 2_000_000), (2**50, ANONYMOUS_GAS)])
+def test_gas_without_a_key_follows_the_newest_block(of_block, most, explorer, monkeypatch):
+    url = explorer.settings.database_url
+    execute(url, "UPDATE blocks SET gas_limit = %s", of_block)
+    body = {"calls": [{"to": CALLED, "gas": most + 1}]}
+    refused = explorer.client.post("/api/v1/simulate", json=body)
+    assert refused.status_code == 400 and str(most) in refused.json["error"]
+    page = explorer.client.get(f"/simulate?to={CALLED}&gas={most + 1}")
+    assert page.status_code == 400 and str(most) in page.text
 
 
 def test_calls_inside_are_shown_where_they_are_asked_for_and_fit(service, explorer, monkeypatch):

@@ -8,10 +8,12 @@ import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 MAX_FILES = 20_000
+MAX_ENTRIES = 50_000  # of a folder, and folders to read: a list of millions takes all memory
 MAX_DEPTH = 12
 MAX_FILE_BYTES = 64 * 1024 * 1024
 SUFFIX = ".json"
@@ -95,6 +97,9 @@ def _entries(folders: Iterable[Path]) -> Iterator[tuple[Path, FileState] | str]:
         if depth > MAX_DEPTH:
             yield f"{folder} is more than {MAX_DEPTH} folders deep"
             continue
+        if len(waiting) > MAX_ENTRIES:
+            yield f"there are more than {MAX_ENTRIES} folders"
+            del waiting[MAX_ENTRIES:]
         try:
             yield from _in_folder(folder, depth, waiting)
         except OSError:
@@ -103,13 +108,17 @@ def _entries(folders: Iterable[Path]) -> Iterator[tuple[Path, FileState] | str]:
 
 def _in_folder(
     folder: Path, depth: int, waiting: list[tuple[Path, int]]
-) -> Iterator[tuple[Path, FileState]]:
-    """Yield the files in a folder, and add its folders to those that wait. Raises OSError."""
+) -> Iterator[tuple[Path, FileState] | str]:
+    """Yield the files in a folder, a text where it has more than MAX_ENTRIES, of which no
+    more are read, and add its folders to those that wait. Raises OSError."""
     with (
         _opened(folder, os.O_RDONLY | os.O_DIRECTORY) as descriptor,
         os.scandir(descriptor) as entries,
     ):
-        for entry in sorted(entries, key=lambda entry: entry.name):
+        read_ones = sorted(islice(entries, MAX_ENTRIES), key=lambda entry: entry.name)
+        if next(entries, None) is not None:
+            yield f"{folder} has more than {MAX_ENTRIES} entries"
+        for entry in read_ones:
             if entry.is_dir(follow_symlinks=False):
                 if entry.name not in _LEFT_OUT:
                     waiting.append((folder / entry.name, depth + 1))

@@ -122,7 +122,7 @@ def _failed(facts: Facts, names: Names) -> Recognised | None:
     to = facts.transaction["toAddress"]
     if facts.error:
         text = clean(facts.error, MAX_REASON)
-        reason = f"the contract says {in_quotes(text)}" if facts.is_error_quoted else text
+        reason = f"the contract reports {in_quotes(text)}" if facts.is_error_quoted else text
         return Recognised("failed", {"reason": [Part(reason)]}, True)
     if to is None:
         is_creation = creates_contract(facts.transaction)

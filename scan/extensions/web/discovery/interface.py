@@ -38,7 +38,7 @@ HEAD = """\
   the smallest unit (wei). Times are ISO 8601 in UTC. Addresses are 0x and 40 hex digits.
 - Lists take `limit` (at most 100) and return `next`: pass it as `cursor` for the next page. With
   `format=csv` or `format=ndjson` a list is one file.
-- Requests are limited per IP address, or per API key (header `X-API-Key`); 429 has
+- Requests are limited per client address, or per API key (header `X-API-Key`); 429 has
   `Retry-After`.
 - Errors are {{"error": message, "code": slug}}.
 {pages}- {strangers}

@@ -153,6 +153,20 @@ def test_depth_number_and_sizes_are_bounded(tmp_path, monkeypatch):
     assert listing.left_out == "there are more than 2 files"
 
 
+def test_entries_of_a_folder_and_folders_are_bounded(tmp_path, monkeypatch):
+    """Those that are no builds, too: their names are read before they are known to be none."""
+    for number in range(6):
+        (tmp_path / f"{number}").mkdir()
+        (tmp_path / f"{number}" / "own.json").write_text("{}")
+    monkeypatch.setattr(build_folders, "MAX_ENTRIES", 4)
+    listing = list_files([tmp_path])
+    assert len(listing.files) == 4
+    assert listing.left_out == f"{tmp_path} has more than 4 entries"
+    listing = list_files([tmp_path / f"{number}" for number in range(6)])
+    assert len(listing.files) == 5  # the one being read, and those that wait
+    assert listing.left_out == "there are more than 4 folders"
+
+
 def test_builds_are_read_again_when_they_change(tmp_path):
     builds = Builds([tmp_path / "out"])
     assert not builds.refresh()

@@ -154,7 +154,7 @@ SWAP = "Swapped 5 BET for 5 ALF on V2 (unconfirmed factory)"
         ),
         ("fake trade", ", sent 0.000000000000000001 BET, received 0.000000000000000001 ALF"),
         ("permit", f", leaving {shortened(SINK)} approved to spend unlimited BET"),
-        ("lure", "Failed: the contract says “" + LURE.replace("”", "") + "”"),
+        ("lure", "Failed: the contract reports “" + LURE.replace("”", "") + "”"),
     ],
 )
 def test_sentences_tell_what_happened(played, name, end):
@@ -205,7 +205,7 @@ def test_a_long_text_of_a_revert_is_cut_and_says_so(played):
     assert (error["kind"], error["dataSize"]) == ("error", 18_084)
     assert error["reason"].endswith("€… (cut: the contract returned 18,084 bytes)")
     assert error["arguments"][0]["value"].endswith("€…")
-    assert played.sentence("long text").startswith("Failed: the contract says “€€")
+    assert played.sentence("long text").startswith("Failed: the contract reports “€€")
     reply = played.client.get(
         f"/api?module=transaction&action=getstatus&txhash={played.sent['long text']}"
     )

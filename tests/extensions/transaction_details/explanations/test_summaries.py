@@ -180,7 +180,7 @@ def test_a_failed_transaction_says_why():
     known = sentence(parties, status=False, error="not enough\u202e balance\n")
     assert known.text == "Failed: not enough balance"
     lure = sentence(parties, status=False, error="“5” USDC are ready", is_quoted=True)
-    assert lure.text == "Failed: the contract says “5 USDC are ready”"
+    assert lure.text == "Failed: the contract reports “5 USDC are ready”"
 
 
 # Like the coin's, like a number, or like words of the sentence.
