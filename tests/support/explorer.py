@@ -20,9 +20,10 @@ from scan.database.connection import Database
 from scan.http import worker_threads
 from scan.http.hooks import Startable, Worker
 from scan.http.request_state import Services
+from scan.verification.request import Submission, parse
 from tests.support.anvil import Anvil
 from tests.support.compile_server import compile_json, compile_server
-from tests.support.database import Postgres
+from tests.support.database import Postgres, execute
 from tests.support.indexing import Indexing
 from tests.support.renewal import AFTER_RENEWAL
 from tests.support.serving import ROOT, wait_until
@@ -134,6 +135,13 @@ class Explorer:
         body = {"address": address, "sourceCode": code, "compilerVersion": version, **fields}
         peer = {"REMOTE_ADDR": client_address}
         return self.client.post("/api/v1/verify", json=body, environ_base=peer)
+
+    def submission(self, response: Any) -> Submission:
+        """What a response's job asks of the verifier, where no job runs; the job is removed."""
+        assert response.status_code == 200, response.text
+        sql = "DELETE FROM verification_jobs WHERE request IS NOT NULL RETURNING request"
+        [(request,)] = execute(self.settings.database_url, sql)
+        return parse(request)
 
     def contract(self, address: str) -> Any:
         return self.client.get(f"/api/v1/contracts/{address}")
