@@ -18,10 +18,10 @@ from scan.ethereum.blocks import (
     _FormTransactionJson,
 )
 from scan.ethereum.client import Node
-from scan.extensions.demo.demo_node import DemoNode, Recording
 from scan.indexer import block_source
 from scan.indexer.block_rows import NO_LOGS, table_rows
 from scan.indexer.block_source import BlockSource
+from tests.extensions.demo.replaying import served
 from tests.support.anvil import Anvil
 from tests.support.chain_forms.accounts import address
 from tests.support.chain_forms.encoding import list_root
@@ -180,11 +180,9 @@ WHOLE = pytest.mark.parametrize("is_whole", [False, pytest.param(True, marks=pyt
 @WHOLE
 def test_no_lie_about_a_block_is_believed(is_whole):
     """Of a made chain: of each field of each record, in transactions and receipts together too."""
-    chain = DemoNode(Recording(made().lines()), 0)
-    with LyingNode(chain.url, 1) as node:
+    with served(made()) as chain, LyingNode(chain.url, 1) as node:
         lies = chosen([*lies_about(node.answers())], is_whole)
         believed = [lie for lie in lies if node.believed(lie)]
-    chain.stop()
     assert believed == []
     told = {(lie.kind, lie.field) for lie in lies}
     for kind, columns in (("block", BLOCK_COLUMNS), ("transaction", TRANSACTION_COLUMNS)):
