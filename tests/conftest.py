@@ -31,6 +31,7 @@ from tests.support.explorer import Explorer, compiling_once, explorer_over, plac
 from tests.support.folders import run_folder
 from tests.support.indexing import Indexing
 from tests.support.kept_answers import kept_answers
+from tests.support.made_blocks import chain, database  # noqa: F401  # fixtures
 from tests.support.many_functions import MANY, verified
 from tests.support.openapi_document import Watch
 from tests.support.receiver import Authority, Receiver, running
@@ -165,9 +166,9 @@ def scenario(
 def _played(node: Anvil) -> Played:
     stage = play(node)
     purses(stage)
-    truth = read_truth(node)
+    played = Played(node, stage, read_truth(node))
     node.share()
-    return Played(node, stage, truth)
+    return played
 
 
 @pytest.fixture(scope="session")

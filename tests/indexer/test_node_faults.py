@@ -5,7 +5,6 @@ import json
 import logging
 import time
 from collections import Counter
-from collections.abc import Iterator
 from functools import lru_cache
 
 import pytest
@@ -16,18 +15,13 @@ from scan.ethereum.client import Call, Node, NodeError, RpcError
 from tests.ethereum.test_refusals import FAILURES
 from tests.support import faulty_node
 from tests.support.anvil import Anvil
+from tests.support.database import wait_for_problem
 from tests.support.faulty_node import Fault, FaultyNode
 from tests.support.indexing import Indexing
 from tests.support.serving import wait_until
 from tests.support.table_digest import digest, fresh_digest
 
 pytestmark = pytest.mark.long
-
-
-@pytest.fixture
-def node(anvil: Anvil) -> Iterator[FaultyNode]:
-    with FaultyNode(anvil.url) as proxy:
-        yield proxy
 
 
 @lru_cache(maxsize=1)
@@ -40,10 +34,6 @@ def status(database_url):
     """The body of /readyz."""
     row = database_of(database_url).row("queries/chain_get_status", version="", chain_name=None)
     return dict(json.loads(row[1]))
-
-
-def wait_for_problem(database_url, words):
-    wait_until(lambda: words in (status(database_url)["problem"] or ""))
 
 
 FAULTS: dict[str, Fault] = {

@@ -2,7 +2,6 @@
 
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -19,7 +18,7 @@ from scan.indexer import partitions
 from scan.indexer.partitions import TABLES
 from tests.conftest import Played
 from tests.support.auditing import run
-from tests.support.database import Postgres, execute
+from tests.support.database import Postgres, execute, wait_for_problem
 from tests.support.indexer_process import IndexerProcess
 from tests.support.indexing import Indexing, settings_for
 from tests.support.scenario.stage import Stage
@@ -162,17 +161,6 @@ def test_statistics_of_a_whole_table_follow_its_rows(database_url, anvil, monkey
             anvil.mine()
             indexing.wait_for(anvil.head())
         wait_until(lambda: execute(database_url, known) != [(0,)])
-
-
-def wait_for_problem(url, words):
-    with transaction(url) as cursor:
-        cursor.connection.autocommit = True
-        for _ in range(1200):
-            cursor.execute("SELECT problem FROM indexer_status")
-            if any(words in (problem or "") for (problem,) in cursor.fetchall()):
-                return
-            time.sleep(0.05)
-    raise AssertionError(execute(url, "SELECT problem FROM indexer_status"))
 
 
 def test_schema_sql_applies_again_and_builds_missing_indexes_in_every_partition(parted):

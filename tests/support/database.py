@@ -268,3 +268,12 @@ def wait_until_none(url: str, statement: str) -> None:
             wait_until(lambda: cursor.execute(statement) or not cursor.fetchall(), timeout_s=60)
     finally:
         connection.close()
+
+
+def wait_for_problem(url: str, words: str) -> None:
+    """Until the indexer has reported a problem with these words."""
+    wanted = "SELECT 1 FROM indexer_status WHERE position(%s IN problem) > 0"
+    deadline = time.monotonic() + 60
+    while not execute(url, wanted, words):
+        assert time.monotonic() < deadline, execute(url, "SELECT problem FROM indexer_status")
+        time.sleep(0.05)

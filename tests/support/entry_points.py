@@ -3,7 +3,6 @@
 The contracts are those that their authors publish, compiled.
 """
 
-import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
@@ -14,7 +13,7 @@ from eth_account.messages import encode_defunct
 from eth_utils import keccak
 
 from tests.support.anvil import Anvil, Contract, creation_code
-from tests.support.solidity import NODE, Artifact
+from tests.support.solidity import Artifact, published
 
 ADDRESSES = {
     "0.6": "0x5FF137D4b0FDCD49DcA30c7CF57E578a026d2789",
@@ -27,10 +26,7 @@ PRICE_WEI = 2_000_000_000
 
 
 def _published(version: str, name: str) -> Artifact:
-    path = NODE / "node_modules" / f"entry-point-{version}" / "artifacts" / f"{name}.json"
-    found = json.loads(path.read_text())
-    code, runtime = (bytes.fromhex(found[key][2:]) for key in ("bytecode", "deployedBytecode"))
-    return Artifact(name, found["abi"], code, runtime)
+    return published(name, f"entry-point-{version}/artifacts/{name}.json")
 
 
 class Account4337(NamedTuple):

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.support.documents import with_generated
 from tests.support.serving import ROOT
 
 DOCUMENT = ROOT / "scan" / "extensions" / "README.md"
-BEGIN, END = "<!-- generated from scan/settings.py and all hooks.py -->", "<!-- end -->"
+BEGIN = "<!-- generated from scan/settings.py and all hooks.py -->"
 
 
 class Hook(NamedTuple):
@@ -114,8 +115,7 @@ def generated() -> str:
 
 
 def whole() -> str:
-    head, _, rest = DOCUMENT.read_text(encoding="utf-8").partition(BEGIN)
-    return f"{head}{BEGIN}\n{generated()}\n\n{END}{rest.partition(END)[2]}"
+    return with_generated(DOCUMENT, BEGIN, generated()[1:])
 
 
 if __name__ == "__main__":

@@ -3,8 +3,11 @@
 import hashlib
 import itertools
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from copy import copy
 from typing import Any, NamedTuple
+
+import pytest
 
 from scan.database import transaction
 from scan.database.connection import Database
@@ -192,3 +195,16 @@ def _transfer_row(number: int, index: int, move: Move, tokens: int) -> str:
     recipient = move.recipient or move.sender
     transfer = Transfer(index, index, 0, TOKEN, move.sender, recipient, tokens, None)
     return transfer_line(transfer_row(number, transfer), 0, tokens, None)
+
+
+@pytest.fixture
+def database(database_url):
+    """An empty database for this test alone, connected to as the indexer is."""
+    with closing(Database(database_url, statement_timeout_ms=0)) as database:
+        yield database
+
+
+@pytest.fixture
+def chain(database):
+    """Blocks in it that the test makes, which no node knows."""
+    return Chain(database)

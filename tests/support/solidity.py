@@ -44,11 +44,16 @@ class Artifact(NamedTuple):
 
 
 def artifact(name: str, evm_version: str = SETTINGS["evmVersion"]) -> Artifact:
-    return _published(name) if name in UNISWAP else _built(evm_version)[name]
+    return (
+        published(name, f"@uniswap/{UNISWAP[name]}")
+        if name in UNISWAP
+        else _built(evm_version)[name]
+    )
 
 
-def _published(name: str) -> Artifact:
-    found = json.loads((NODE / "node_modules/@uniswap" / UNISWAP[name]).read_text())
+def published(name: str, path: str) -> Artifact:
+    """A contract as its authors publish it compiled, in a file of a package."""
+    found = json.loads((NODE / "node_modules" / path).read_text())
     runtime = found.get("deployedBytecode") or found["evm"]["deployedBytecode"]["object"]
     return Artifact(name, found["abi"], _bytes(found["bytecode"]), _bytes(runtime))
 

@@ -3,10 +3,11 @@
 import re
 
 from scan.database.migrations import read_schema
+from tests.support.documents import with_generated
 from tests.support.serving import ROOT
 
 DOCUMENT = ROOT / "docs" / "sql.md"
-BEGIN, END = "<!-- generated from the views of sql_access -->", "<!-- end -->"
+BEGIN = "<!-- generated from the views of sql_access -->"
 # Of the service's users, or of the indexer alone.
 LEFT_OUT = frozenset(
     """
@@ -40,8 +41,7 @@ def names_of(columns: str) -> list[str]:
 
 
 def whole() -> str:
-    head, _, rest = DOCUMENT.read_text(encoding="utf-8").partition(BEGIN)
-    return f"{head}{BEGIN}\n\n{generated(read_schema())}\n\n{END}{rest.partition(END)[2]}"
+    return with_generated(DOCUMENT, BEGIN, generated(read_schema()))
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 import time
 
 from scan.extensions.internal_transfers import block_traces
-from tests.indexer.test_hostile_node import node
+from tests.indexer.conftest import node
 from tests.support import faulty_node
 from tests.support.database import execute
 from tests.support.indexing import Indexing

@@ -1,12 +1,9 @@
 """Internal transfers and withdrawals: beside the node, through forks, without some traces."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from app import create_app
 from scan.commands import audit
-from scan.database.connection import Database
 from scan.ethereum.blocks import Withdrawal
 from scan.ethereum.sparse_tables import InternalTransfer, TransferType
 from scan.hex import to_hex
@@ -121,13 +118,6 @@ def test_without_any_traces_the_reason_is_given(database_url, anvil, settings, r
             assert page.status_code == 200 and reason in page.text
         assert bool(tracing) == (not settings)
         assert run(indexing.settings) == audit.EXACT
-
-
-@pytest.fixture
-def database(database_url: str) -> Iterator[Database]:
-    found = Database(database_url, statement_timeout_ms=0)
-    yield found
-    found.close()
 
 
 def a_withdrawal(index, who, gwei):

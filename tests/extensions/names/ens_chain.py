@@ -1,21 +1,13 @@
 """ENS on a chain: the registry, resolvers and reverse registrar that its authors publish."""
 
-import json
 from typing import Any
 
 from eth_utils import keccak
 
 from tests.support.anvil import ZERO, Anvil, Contract, creation_code
-from tests.support.solidity import NODE, Artifact
+from tests.support.solidity import published
 
 GAS = 3_000_000
-
-
-def published(package: str, name: str) -> Artifact:
-    path = NODE / "node_modules/@ensdomains" / package / "build/contracts" / f"{name}.json"
-    artifact = json.loads(path.read_text())
-    code, runtime = (bytes.fromhex(artifact[key][2:]) for key in ("bytecode", "deployedBytecode"))
-    return Artifact(name, artifact["abi"], code, runtime)
 
 
 def node_of(name: str) -> bytes:
@@ -124,7 +116,7 @@ class EnsChain:
         assert self.anvil.receipt_of(sent)["status"] == "0x1", function
 
     def _deploy(self, package: str, name: str, *args: Any) -> Contract:
-        artifact = published(package, name)
+        artifact = published(name, f"@ensdomains/{package}/build/contracts/{name}.json")
         sent = self.anvil.send(self.owner, None, data=creation_code(artifact, *args), gas=9_000_000)
         receipt = self.anvil.receipt_of(sent)
         assert receipt["status"] == "0x1", name
