@@ -202,7 +202,7 @@ def test_a_state_sync_is_in_no_root_and_its_receipt_may_be_apart(postgres, templ
 
 def test_receipts_that_lack_their_fee_for_l1_once_are_read_again(postgres, template):
     chain = FORMS["isthmus"]()
-    lacking: set[str] = set()
+    lacking = set()
 
     @altering
     def without_fee_once(_, answer):

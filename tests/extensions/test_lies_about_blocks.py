@@ -162,13 +162,12 @@ def made():
 
 
 def encoded_withdrawal(withdrawal):
-    encoded: bytes = rlp.encode([*withdrawal.values()])
-    return encoded
+    return rlp.encode([*withdrawal.values()])
 
 
 def chosen(lies, is_whole):
     """All lies, or one about each field of each kind of record, of another value each time."""
-    by_field: dict[tuple[str, str, bool], list[Lie]] = {}
+    by_field = {}
     for lie in lies:
         by_field.setdefault((lie.kind, lie.field, lie.in_both), []).append(lie)
     return lies if is_whole else [of[n % len(of)] for n, of in enumerate(by_field.values())]

@@ -45,7 +45,7 @@ def made(chain_id=SEPOLIA, *, novel=None, frames=None, last=HEAD):
     chain.header_fields = (*HEADER_FIELDS, *AMSTERDAM, *novel)
     chain.encodings[FRAMES] = ("chainId", "nonce", "from", "to", "value", "novelFrames", "r", "s")
     for number in range(1, last + 1):
-        fields: Json = {} if number < 4 else dict(zip(AMSTERDAM, (word("l"), number), strict=True))
+        fields = {} if number < 4 else dict(zip(AMSTERDAM, (word("l"), number), strict=True))
         logs = [log(CAROL, EVENT, data=number.to_bytes(32))]
         chain.pay(ALICE, BOB, number, receipt={"logs": logs})
         if number == frames:

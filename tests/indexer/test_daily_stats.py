@@ -3,7 +3,6 @@
 import random
 from collections import defaultdict
 from datetime import UTC, datetime
-from typing import Any
 
 from scan.commands import audit
 from tests.support.auditing import run
@@ -43,8 +42,8 @@ def stored(url):
 
 def counted(url):
     """The same by a plain loop over the rows."""
-    seen: dict[int, set[bytes]] = defaultdict(set)
-    totals: dict[int, list[int]] = defaultdict(lambda: [0] * 8)
+    seen = defaultdict(set)
+    totals = defaultdict(lambda: [0] * 8)
     for number, sender, recipient, contract, status, price, gas in execute(
         url,
         "SELECT block_number, from_address, to_address, contract_address, status,"
@@ -59,9 +58,9 @@ def counted(url):
     ):
         seen[number] |= {bytes(sender), bytes(recipient)}
         totals[number][3] += 1
-    days: dict[str, tuple[Any, ...]] = {}
-    active: dict[str, set[bytes]] = defaultdict(set)
-    ever: set[bytes] = set()
+    days = {}
+    active = defaultdict(set)
+    ever = set()
     newest = ""
     for number, time, miner, gas, fee in execute(
         url,

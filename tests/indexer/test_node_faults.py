@@ -159,7 +159,7 @@ def test_a_failed_call_is_made_again_and_stored_as_no_answer(
     """Each call fails four times, by the words of nodes and providers, before it is answered."""
     monkeypatch.setattr(node_errors, "MAX_PAUSE_S", 0.1)
     words = itertools.cycle(FAILURES)
-    failures: Counter[str] = Counter()
+    failures = Counter()
 
     @faulty_node.altering
     def alter(call, answer):

@@ -20,7 +20,7 @@ LEFT_OUT = frozenset(
 _VIEW = re.compile(r"^CREATE OR REPLACE VIEW v1\.(\w+) AS\nSELECT (.*?)\nFROM ", re.M | re.S)
 
 
-def generated(schema: str) -> str:
+def generated(schema):
     """A line for each view, with its columns in their order."""
     lines = (
         f"- `v1.{name}`: {', '.join(names_of(columns))}" for name, columns in _VIEW.findall(schema)
@@ -28,7 +28,7 @@ def generated(schema: str) -> str:
     return "\n".join(lines)
 
 
-def names_of(columns: str) -> list[str]:
+def names_of(columns):
     """Of a list of expressions, the names; commas in parentheses separate nothing."""
     depth, expressions = 0, [""]
     for character in columns:
@@ -40,7 +40,7 @@ def names_of(columns: str) -> list[str]:
     return [re.split(r"[ .]", " ".join(text.split()))[-1] for text in expressions]
 
 
-def whole() -> str:
+def whole():
     return with_generated(DOCUMENT, BEGIN, generated(read_schema()))
 
 

@@ -40,8 +40,7 @@ def outcome(explorer, response):
     query = {"module": "contract", "action": "checkverifystatus", "guid": guid}
 
     def result():
-        text: str = explorer.client.get("/api", query_string=query).json["result"]
-        return text
+        return explorer.client.get("/api", query_string=query).json["result"]
 
     wait_until(lambda: result() != "Pending in queue", timeout_s=120)
     return result()

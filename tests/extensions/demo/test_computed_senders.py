@@ -12,7 +12,7 @@ from tests.extensions.demo.replaying import served
 from tests.support.anvil import Anvil
 from tests.support.chain_forms import accounts
 from tests.support.chain_forms.accounts import address
-from tests.support.chain_forms.made_chain import ETH, Json, MadeChain
+from tests.support.chain_forms.made_chain import ETH, MadeChain
 from tests.support.database import execute
 from tests.support.faulty_node import FaultyNode, altering
 from tests.support.indexing import Indexing
@@ -25,7 +25,7 @@ ALICE, BOB = address("Alice"), address("Bob")
 def chain() -> Iterator[Anvil]:
     with Anvil() as node:
         for type_ in ("0x0", "0x1", "0x2"):
-            fields: Json = {} if type_ == "0x2" else {"gasPrice": "0x77359400"}
+            fields = {} if type_ == "0x2" else {"gasPrice": "0x77359400"}
             for sender, recipient in ((0, 1), (1, 2)):
                 node.send(node.accounts[sender], node.accounts[recipient], type=type_, **fields)
             node.mine()

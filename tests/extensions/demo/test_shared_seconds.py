@@ -94,7 +94,6 @@ def test_the_interval_of_few_blocks(blocks, a_second, interval_s, postgres, temp
         Indexing(url, node.url).run_until(blocks - 1)
         database = Database(url, statement_timeout_ms=5_000)
         row = database.row("queries/blocks_get_interval")
-        assert row is not None
         assert row[1:] == (blocks - 1, pytest.approx(interval_s))
         database.close()
 
@@ -113,7 +112,6 @@ def test_counts_by_time_are_the_chains(client, indexed):
     assert (day["blocks"], day["transactions"]) == (BLOCKS, BLOCKS - 1)
     database = Database(indexed.settings.database_url, statement_timeout_ms=5_000)
     row = database.row("queries/activity_list", span_s=1, spans=20)
-    assert row is not None
     seconds = {period["start"] - DENIM_S: period for period in json.loads(row[1])}
     assert {s: period["blocks"] for s, period in seconds.items() if period["blocks"]} == {
         **dict.fromkeys(range(12), A_SECOND),

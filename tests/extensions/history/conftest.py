@@ -1,7 +1,6 @@
 """Responses in Blockscout's form, and what they should have; a chain whose genesis is proven."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from eth_utils import keccak
@@ -31,7 +30,7 @@ def opened(database_url: str, anvil: Anvil) -> Iterator[tuple[Indexing, FaultyNo
         anvil.mine()
     proof = anvil.call("eth_getProof", person, [], "0x0")["accountProof"]
 
-    def alter(header: dict[str, Any]) -> None:
+    def alter(header):
         if header["number"] == "0x0":
             header["stateRoot"] = "0x" + keccak(hexstr=proof[0]).hex()
 

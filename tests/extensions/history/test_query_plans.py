@@ -45,7 +45,6 @@ def history_cursor(seeded, address, direction, wanted, blocks_left):
     newest = BlockId(last, block_hash(seeded, last))
     here = BlockId(block, block_hash(seeded, block))
     row = seeded.service.database.prepared_row("queries/blocks_get_row_ends", **here._asdict())
-    assert row is not None
     position = history._position_at(traversal, RowEnds(*row[1:]))
     return traversal.restart(position, here if direction == "asc" else newest)
 

@@ -83,7 +83,7 @@ def test_blocks_that_cannot_be_traced_are_counted(database_url, anvil):
 def test_without_any_traces_the_reason_is_given(database_url, anvil, settings, reason):
     anvil.receipt_of(anvil.send(anvil.accounts[0], STRANGERS[0], value=1))
     with FaultyNode(anvil.url) as node:
-        tracing: list[str] = []
+        tracing = []
         node.fault = refuse(
             lambda call: call["method"] in TRACERS and not tracing.append(call["method"])
         )
